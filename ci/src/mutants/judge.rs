@@ -167,7 +167,7 @@ impl<'a> Judge<'a> {
 
     fn builds(&self, suite: &Suite) -> anyhow::Result<bool> {
         let log = File::create(self.log()).context("cannot write the log of the build")?;
-        let mut command = self.cargo(suite, Duration::from_secs(BUILD_LIMIT_S));
+        let mut command = self.cargo(suite, Duration::from_secs(BUILD_LIMIT_S), BUILD_LIMIT_S);
         command.arg("--no-run").stdout(Stdio::null()).stderr(log);
         let status = command.status().context("cannot run cargo")?;
         let text = fs::read_to_string(self.log()).unwrap_or_default();
@@ -178,7 +178,7 @@ impl<'a> Judge<'a> {
     }
 
     fn run(&self, suite: &Suite, limit: Duration) -> anyhow::Result<Outcome> {
-        let mut command = self.cargo(suite, limit);
+        let mut command = self.cargo(suite, limit, suite.cpu_limit_s());
         command.arg("--").args(suite.filter);
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         let started = Instant::now();
@@ -197,14 +197,17 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// `cargo test` of a suite in the tree, killed after `limit`. All of it is one process group.
-    fn cargo(&self, suite: &Suite, limit: Duration) -> Command {
+    /// `cargo test` of a suite in the tree, killed after `limit`, each process after `cpu_s`
+    /// seconds of CPU time. All of it is one process group.
+    fn cargo(&self, suite: &Suite, limit: Duration, cpu_s: u64) -> Command {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new("timeout");
         command
             .arg("--signal=KILL")
             .arg(limit.as_secs().to_string());
         command
+            .args(["sh", "-c", "ulimit -t \"$0\"; exec \"$@\""])
+            .arg(cpu_s.to_string())
             .arg(cargo)
             .args(["test", "--package", suite.package])
             .args(suite.targets);

@@ -34,6 +34,15 @@ impl Suite {
         }
     }
 
+    /// CPU time after which a test program of it hangs, seconds: several times what any takes. The
+    /// load of the machine does not count.
+    pub fn cpu_limit_s(&self) -> u64 {
+        match self.targets {
+            ["--lib"] => 30,
+            _ => 180,
+        }
+    }
+
     /// Its words in a report.
     pub fn name(&self) -> String {
         let targets = self.targets.iter().filter(|word| **word != "--test");
