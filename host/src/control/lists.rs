@@ -369,6 +369,21 @@ mod tests {
         assert_eq!(pool.free_entries(), all);
     }
 
+    /// Where no list is longer, none is asked for, and none is refused.
+    #[test]
+    fn the_longest_list_is_full_without_a_refusal() {
+        let mut pool = ListPool::new(14, 18);
+        let mut list = FlowList::new(5);
+        while list.push().is_some() {}
+        assert_eq!(adapt(&mut list, 10_000, &mut pool), (1, 0));
+        list.confirm(|_| true, &mut pool);
+        while list.push().is_some() {}
+        assert_eq!(list.resident(), 1 << SEGMENTS_BORROWED_BITS_MAX);
+        let free = pool.free_entries();
+        assert_eq!(adapt(&mut list, 1, &mut pool), (0, 0));
+        assert_eq!(pool.free_entries(), free);
+    }
+
     #[test]
     fn an_exhausted_pool_is_counted_once_and_blocks_nobody_else() {
         let mut pool = ListPool::new(6, 12);

@@ -223,4 +223,24 @@ mod tests {
         assert_eq!(timestamp(&bad), Some(first));
         assert_eq!(timestamp(&[1, 1, 1, 8]), None);
     }
+
+    /// Nothing else is touched, and the header of IPv6 has no checksum.
+    #[test]
+    fn checksums_are_cleared_and_nothing_beside_them() {
+        for (ipv6, l4_offset, fields) in [(false, 34, &[24, 50][..]), (true, 54, &[70][..])] {
+            let mut frame = vec![0; 12];
+            frame.extend([if ipv6 { 0x86 } else { 8 }, if ipv6 { 0xdd } else { 0 }]);
+            frame.resize(l4_offset + 20, 0);
+            frame[14] = if ipv6 { 0x60 } else { 0x45 };
+            frame[if ipv6 { 20 } else { 23 }] = 6;
+            frame[if ipv6 { 19 } else { 17 }] = if ipv6 { 20 } else { 40 };
+            frame[l4_offset + 12] = 0x50;
+            let header = parse_tcp(&frame).expect("TCP");
+            let mut cleared = vec![0xff; frame.len()];
+            clear_checksums(&mut cleared, &header);
+            let zeros = (0..cleared.len()).filter(|at| cleared[*at] == 0);
+            let expected = fields.iter().flat_map(|at| [*at, at + 1]);
+            assert!(zeros.eq(expected), "{cleared:x?}");
+        }
+    }
 }
