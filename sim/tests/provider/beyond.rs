@@ -8,7 +8,7 @@ use host::transport::peer::{digest_of, Progress, RandomBytes, Script, WirePeer};
 use sim::network_side::NetworkSide;
 
 use crate::calls::peer_address;
-use crate::rig::{assert_clean, golden, received, sent, verilated, GoldenRig, Rig};
+use crate::rig::{assert_clean, golden, prompt, received, sent, verilated, GoldenRig, Rig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
@@ -182,7 +182,8 @@ fn what_is_lost_of_a_connection_beyond_the_table_is_repeated() {
 
 #[test]
 fn a_flow_that_is_free_again_is_used() {
-    let mut rig = golden();
+    // What arrives while a card takes its time is copied, too.
+    let mut rig = prompt();
     let ids = full(&mut rig, 10_000);
     let beyond = open(&mut rig, FIRST);
     rig.provider.close(ids[3]).expect("it closes");
