@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::capture_files::{bytes, write, Segment, ACK, PEER_ETHERNET, SYN, USUAL};
-use crate::run::{accepted, example, folder, refused, zeronic};
+use crate::run::{accepted, buffers, example, folder, refused, zeronic};
 
 /// Replays on the golden model without a flow file, or with what `more` says.
 fn replay(side: &str, capture: &str, out: &Path, more: &[&str]) -> Value {
@@ -24,20 +24,12 @@ fn captured(out: &Path, segments: &[Segment]) -> String {
 
 /// Everything that a replay wrote, by name, without what is said of the capture.
 fn results(out: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut files = BTreeMap::new();
+    // A replay of the send side has none.
+    let mut files = buffers(out).unwrap_or_default();
     for name in ["entries.txt", "sent.pcapng"] {
         if let Ok(bytes) = std::fs::read(out.join(name)) {
             files.insert(name.to_owned(), bytes);
         }
-    }
-    for entry in std::fs::read_dir(out.join("buffers")).into_iter().flatten() {
-        let path = entry.expect("an entry").path();
-        let name = path
-            .file_name()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
-        files.insert(name, std::fs::read(path).expect("a file"));
     }
     let summary = std::fs::read_to_string(out.join("summary.json")).expect("a summary");
     let mut summary: Value = serde_json::from_str(&summary).expect("JSON");

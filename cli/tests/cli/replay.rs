@@ -12,7 +12,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use sim::harness::capture::read_capture;
 
-use crate::run::{accepted, example, folder};
+use crate::run::{accepted, buffers, example, folder};
 
 /// Server port and bytes of the connections in the captures, by name of their flow.
 const CONNECTIONS: [(&str, u64, usize); 4] = [
@@ -169,16 +169,7 @@ fn the_golden_model_sends_the_frames_of_linux() {
 /// The bytes of every file that a replay of the receive side wrote, by name; the summary without
 /// what only one model has.
 fn files(out: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    for entry in std::fs::read_dir(out.join("buffers")).expect("buffers") {
-        let path = entry.expect("an entry").path();
-        let name = path
-            .file_name()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
-        files.insert(name, std::fs::read(path).expect("a file"));
-    }
+    let mut files = buffers(out).expect("buffers");
     let entries = std::fs::read(out.join("entries.txt")).expect("entries");
     files.insert("entries.txt".to_owned(), entries);
     files

@@ -1,5 +1,6 @@
 //! Runs the program and looks at what comes out.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -19,6 +20,21 @@ pub fn folder(name: &str) -> PathBuf {
     }
     std::fs::create_dir_all(&path).expect("a new folder");
     path
+}
+
+/// The bytes of every buffer that a replay wrote, by name.
+pub fn buffers(out: &Path) -> std::io::Result<BTreeMap<String, Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(out.join("buffers"))? {
+        let path = entry.expect("an entry").path();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        files.insert(name, std::fs::read(path).expect("a file"));
+    }
+    Ok(files)
 }
 
 /// The program, to be run at the root.

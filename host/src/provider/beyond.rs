@@ -26,7 +26,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let at = self.bounces.iter().position(|bounce| bounce.owner == owner);
         let open = self.device.owners();
         let at = at.ok_or(HostError::UnknownOwner { owner, open })?;
-        if !self.bounces[at].is_started() {
+        if self.bounces[at].region().is_none() {
             let started = self.start_bounce(at);
             started.map_err(|error| no_bounce(owner, error.to_string()))?;
         }

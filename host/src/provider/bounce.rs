@@ -92,11 +92,6 @@ impl Bounce {
         Self { owner, name, ring }
     }
 
-    /// Whether it was started.
-    pub fn is_started(&self) -> bool {
-        self.ring.is_some()
-    }
-
     /// Index of its region, once it was started.
     pub fn region(&self) -> Option<u16> {
         self.ring.as_ref().map(|ring| ring.region)

@@ -5,7 +5,7 @@
 //!           └─ beyond the table ── payload copied ─► descriptor of the shard's bounce flow
 //! ```
 
-use abi::config::{FRAME_BYTES_MAX, SLOT_HEADER_BYTES};
+use abi::config::FRAME_BYTES_MAX;
 
 use super::bounce::Bounce;
 use super::connections::Connections;
@@ -125,7 +125,7 @@ impl<B: Bus> Sink<'_, B> {
             return Ok(());
         };
         let name = bounce.name;
-        let slots = 1 + u32::from(header.len() > SLOT_HEADER_BYTES);
+        let slots = raw(header).slots() as u32;
         let slots = self.device.send_progress(owner).1.wrapping_add(slots);
         let copier = &mut *self.copier;
         let copied = bounce.copy((id, payload.bytes, slots), |write| {

@@ -27,6 +27,16 @@ pub struct Entry {
     pub make: fn() -> Box<dyn Subject>,
 }
 
+impl Entry {
+    /// Its name with its parameters, as the tables of what is proven have it.
+    pub fn title(&self) -> String {
+        let sizes = self.sizes.trim_start_matches("::");
+        let is_kept = |c: &char| !"{} ".contains(*c);
+        let sizes: String = sizes.chars().filter(is_kept).collect();
+        format!("{}{}", self.name, sizes.replace("abi::config::", ""))
+    }
+}
+
 /// True for a block with flip-flops and no other children.
 pub fn is_leaf(block: &dyn Block) -> bool {
     let mut children = Children::default();

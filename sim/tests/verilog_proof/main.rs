@@ -21,6 +21,8 @@ use hdl::emit::on_large_stack;
 use verilate::stock;
 use verilate::toolchain::Yosys;
 
+#[path = "../verilog_support/differences.rs"]
+mod differences;
 mod pair;
 mod proof_table;
 #[path = "../verilog_support/mod.rs"]
@@ -38,7 +40,7 @@ const INDUCTION_CYCLES: u32 = 2;
 fn examined(entry: &blocks::Entry) -> (Option<Pair>, Line) {
     let mut block = (entry.make)();
     block.connect_all();
-    let name = proof_table::name_of(entry);
+    let name = entry.title();
     let random = verilog_support::when(entry, &*block);
     let pair = pair::has_kernel(&*block).then(|| Pair::of(&*block, name.clone()));
     let line = Line::new(name, pair.as_ref(), random);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use verilate::toolchain::{digest_of, hex};
 
+use crate::differences::differences;
 use crate::pair::Pair;
 use crate::verilog_support::{When, STEPS};
 use crate::{INDUCTION_CYCLES, SECONDS_MAX};
@@ -83,14 +84,6 @@ pub struct Line {
 pub struct Table {
     /// In the order of the registry.
     pub lines: Vec<Line>,
-}
-
-/// A block's name with its parameters, as the table has it.
-pub fn name_of(entry: &blocks::Entry) -> String {
-    let sizes = entry.sizes.trim_start_matches("::");
-    let is_kept = |c: &char| !"{} ".contains(*c);
-    let sizes: String = sizes.chars().filter(is_kept).collect();
-    format!("{}{}", entry.name, sizes.replace("abi::config::", ""))
 }
 
 impl Line {
@@ -181,11 +174,6 @@ impl Table {
         };
         let here: Vec<Line> = self.lines.iter().map(bare).collect();
         let there: Vec<Line> = kept.lines.iter().map(bare).collect();
-        let missing = there.iter().filter(|line| !here.contains(line));
-        let new = here.iter().filter(|line| !there.contains(line));
-        let missing = missing.map(|line| format!("- {}", line.text().trim()));
-        missing
-            .chain(new.map(|line| format!("+ {}", line.text().trim())))
-            .collect()
+        differences(&here, &there, Line::text)
     }
 }

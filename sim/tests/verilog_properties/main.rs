@@ -9,6 +9,8 @@
 //! changed, it is proven again. `ZERONIC_LONG=1` proves all again; `ZERONIC_BLESS=1` looks for
 //! proofs and writes the table.
 
+#[path = "../verilog_support/differences.rs"]
+mod differences;
 mod properties;
 mod solver;
 mod table;
@@ -74,7 +76,7 @@ fn what_is_offered_stands_until_it_is_taken() {
         let Some((sources, text)) = on_large_stack(|| stated(entry)) else {
             continue;
         };
-        let name = table::name_of(entry);
+        let name = entry.title();
         let known = kept.lines.iter().find(|line| line.name == name);
         let digest = text.as_ref().map(|text| hex(&digest_of([text])[..4]));
         let digest = digest.unwrap_or_default();

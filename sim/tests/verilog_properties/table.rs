@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::differences::differences;
 use crate::solver::Verdict;
 
 const HEAD: &str = "\
@@ -73,14 +74,6 @@ pub struct Table {
     pub stated: Vec<StatedLine>,
     /// In the order of the registry.
     pub lines: Vec<Line>,
-}
-
-/// A block's name with its parameters, as the table has it.
-pub fn name_of(entry: &blocks::Entry) -> String {
-    let sizes = entry.sizes.trim_start_matches("::");
-    let is_kept = |c: &char| !"{} ".contains(*c);
-    let sizes: String = sizes.chars().filter(is_kept).collect();
-    format!("{}{}", entry.name, sizes.replace("abi::config::", ""))
 }
 
 fn words(verdict: Option<Verdict>) -> String {
@@ -226,11 +219,6 @@ impl Table {
         };
         let here: Vec<Line> = self.lines.iter().map(bare).collect();
         let there: Vec<Line> = kept.lines.iter().map(bare).collect();
-        let missing = there.iter().filter(|line| !here.contains(line));
-        let new = here.iter().filter(|line| !there.contains(line));
-        let missing = missing.map(|line| format!("- {}", line.text().trim()));
-        missing
-            .chain(new.map(|line| format!("+ {}", line.text().trim())))
-            .collect()
+        differences(&here, &there, Line::text)
     }
 }
