@@ -1,7 +1,7 @@
 //! The card: every part once, joined in packet order.
 //!
 //! ```text
-//!  rx_axis ─► mac_receive ─► datapath ─► mac_send ─► tx_axis
+//!  rx_axis ─► mac_receive ─► datapath ─► mac_send ─► tx_axis     mac_link ◄── stat_rx
 //!                              ▲ ║ jobs, commands, descriptors
 //!                              ║ ▼
 //!                        host_interface ══ RQ RC CQ CC
@@ -28,7 +28,9 @@ use stream::prelude::*;
 
 use crate::datapath::Datapath;
 use host_interface::host_interface::HostInterface;
-use ip::cmac::{MacReceive, MacSend};
+use ip::cmac::link::MacLink;
+use ip::cmac::receive::MacReceive;
+use ip::cmac::send::MacSend;
 
 /// The card in the default sizes.
 pub type DefaultCard = Card<
@@ -114,15 +116,35 @@ pub struct Card<
     pub tx_axis_tvalid: Signal<Out, Bit>,
     /// Last beat of the frame to send.
     pub tx_axis_tlast: Signal<Out, Bit>,
-    /// The frame to send is to be marked bad: always 0.
+    /// The frame to send is to be marked bad: an epoch has ended it. Valid on the last beat.
     pub tx_axis_tuser: Signal<Out, Bit>,
     /// The MAC takes the beat.
     pub tx_axis_tready: Signal<In, Bit>,
+    /// The MAC's receive side is in reset.
+    pub usr_rx_reset: Signal<In, Bit>,
+    /// The MAC's send side is in reset.
+    pub usr_tx_reset: Signal<In, Bit>,
+    /// The MAC's receiver is aligned to the lanes of the wire.
+    pub stat_rx_aligned: Signal<In, Bit>,
+    /// The MAC's receiver sees no signal that it can decode.
+    pub stat_rx_local_fault: Signal<In, Bit>,
+    /// The other end of the wire reports that it receives nothing.
+    pub stat_rx_remote_fault: Signal<In, Bit>,
+    /// The MAC has lost bytes of a frame to send.
+    pub tx_ovfout: Signal<In, Bit>,
+    /// The MAC was given a gap inside a frame to send.
+    pub tx_unfout: Signal<In, Bit>,
+    /// The other end asks for a pause: bits 7:0 by priority, which are ignored, bit 8 for all.
+    pub stat_rx_pause_req: Signal<In, Bits<9>>,
+    /// The other end is to be asked for a pause: bits as above.
+    pub ctl_tx_pause_req: Signal<Out, Bits<9>>,
 
     mac_receive: MacReceive,
     datapath:
         Datapath<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS, OWNERS>,
     mac_send: MacSend,
+    mac_link: MacLink,
+    wire_events: Signal<Local, WireEvents>,
     #[value(HostInterface::new(
         &const {
             let config = CardConfig {
@@ -165,8 +187,10 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, user_clk, mac_send, host_interface, datapath);
+        clock!(self, user_clk, mac_send, mac_link, host_interface, datapath);
         self.mac_receive.mac_clock.next = self.gt_txusrclk2.val();
+        self.mac_receive.usr_rx_reset.next = self.usr_rx_reset.val();
+        self.datapath.rx_frame_cut.next = self.mac_receive.cut.val();
         self.mac_receive.rx_axis_tdata.next = self.rx_axis_tdata.val();
         self.mac_receive.rx_axis_tkeep.next = self.rx_axis_tkeep.val();
         self.mac_receive.rx_axis_tvalid.next = self.rx_axis_tvalid.val();
@@ -180,6 +204,36 @@ impl<
         self.tx_axis_tlast.next = self.mac_send.tx_axis_tlast.val();
         self.tx_axis_tuser.next = self.mac_send.tx_axis_tuser.val();
         self.mac_send.tx_axis_tready.next = self.tx_axis_tready.val();
+        self.mac_send.usr_tx_reset.next = self.usr_tx_reset.val();
+
+        self.mac_link.mac_clock.next = self.gt_txusrclk2.val();
+        self.mac_link.reset.next = self.host_interface.reset.val();
+        self.mac_link.settings.valid.next = self.host_interface.settings.valid.val();
+        self.mac_link.settings.payload.next = self.host_interface.settings.payload.val();
+        self.mac_link.stat_rx_aligned.next = self.stat_rx_aligned.val();
+        self.mac_link.stat_rx_local_fault.next = self.stat_rx_local_fault.val();
+        self.mac_link.stat_rx_remote_fault.next = self.stat_rx_remote_fault.val();
+        self.mac_link.tx_ovfout.next = self.tx_ovfout.val();
+        self.mac_link.tx_unfout.next = self.tx_unfout.val();
+        self.mac_link.stat_rx_pause_req.next = self.stat_rx_pause_req.val();
+        self.ctl_tx_pause_req.next = self.mac_link.ctl_tx_pause_req.val();
+        self.mac_link.flush_request.next = self.mac_send.flush_request.val();
+        self.mac_send.flush_done.next = self.mac_link.flush_done.val();
+        self.mac_send.flush.next = self.mac_link.flush.val();
+        self.mac_link.flushed.next = self.mac_send.flushed.val();
+        self.mac_send.hold.next = self.mac_link.hold.val();
+        self.mac_link.rx_almost_full.next = self.datapath.buffer_almost_full.val();
+        self.mac_send.link_up.next = self.mac_link.link_up.val();
+        self.datapath.sends_fail.next = self.mac_link.sends_fail.val();
+        MessageSource::<SendEvent>::join(
+            &mut self.mac_link.link_event,
+            &mut self.datapath.link_event,
+        );
+        self.host_interface.wire_status.next = self.mac_link.status.val();
+        self.wire_events.next = self.mac_link.events.val();
+        self.wire_events.next.tx_frames_unsent = self.mac_send.unsent.val();
+        self.wire_events.next.tx_frames_cut = self.mac_send.cut.val();
+        self.host_interface.wire_events.next = self.wire_events.val();
 
         self.host_interface.user_reset.next = self.user_reset.val();
         self.host_interface.user_lnk_up.next = self.user_lnk_up.val();

@@ -42,6 +42,12 @@ pub struct Datapath<
 
     /// Frames from the MAC side.
     pub rx_frames: PacketSink,
+    /// With the last beat in `rx_frames`: a reset of the MAC cut the frame off.
+    pub rx_frame_cut: Signal<In, Bit>,
+    /// The wire is down, and software asked for sends to fail then.
+    pub sends_fail: Signal<In, Bit>,
+    /// Event of owner 0: the wire went up or down.
+    pub link_event: MessageSink<SendEvent>,
     /// Frames for the MAC side.
     pub tx_frames: PacketSource,
 
@@ -132,6 +138,9 @@ impl<
         self.tx_merge.settings.payload.next = self.settings.payload.val();
 
         PacketSink::link(&mut self.rx_frames, &mut self.rx_split.frames);
+        self.rx_split.frame_cut.next = self.rx_frame_cut.val();
+        self.tx_merge.sends_fail.next = self.sends_fail.val();
+        MessageSink::<SendEvent>::link(&mut self.link_event, &mut self.tx_merge.link_event);
         PacketSource::link(&mut self.tx_frames, &mut self.tx_merge.frames);
         MessageSink::<RingFetch>::link(&mut self.command_fetch, &mut self.tables.command_fetch);
         PacketSink::link(&mut self.commands, &mut self.tables.commands);

@@ -29,6 +29,7 @@ use verilate::verilated::Model;
 use verilate::width::lint_width_warnings;
 
 use crate::harness::mac::{Frame, Mac, CLOCK_PS};
+use crate::harness::mac_pins::{MacPins, WireState};
 use crate::harness::pcie_ports::PciePorts;
 use crate::harness::probe::Probe;
 use crate::network_side::NetworkSide;
@@ -149,12 +150,16 @@ pub struct SimulatedCard {
     pub files: BTreeMap<MemoryId, MemoryFile>,
     /// The MAC and its end of the wire.
     pub mac: Mac,
+    /// What the MAC tells the card beside the frames; it reaches the card with the MAC's clock.
+    pub wire: WireState,
     /// Records what passes the ports, if set.
     pub probe: Option<Probe>,
     /// Measures the time that the models around the card take, if set.
     pub profile: Option<Profile>,
     clocks: Clocks,
     user_clock: ClockId,
+    mac_clock: ClockId,
+    pins: MacPins,
     ports: PciePorts,
     outputs: CardOutputs,
     inputs: CardInputs,
@@ -186,7 +191,10 @@ impl SimulatedCard {
         model.clear_inputs();
         let mut clocks = Clocks::new();
         let user_clock = clocks.add(&mut model, "user_clk", USER_CLOCK_PS, USER_CLOCK_PS / 2);
-        clocks.add(&mut model, "gt_txusrclk2", CLOCK_PS, MAC_PHASE_PS);
+        let mac_clock = clocks.add(&mut model, "gt_txusrclk2", CLOCK_PS, MAC_PHASE_PS);
+        let wire = WireState::UP;
+        let mut pins = MacPins::new(&model);
+        pins.drive(&mut model, &wire);
         let ports = PciePorts::new(&model);
         let mut files = BTreeMap::new();
         let mut pages = |memory, bytes| -> Result<MemoryBytes, CardError> {
@@ -205,10 +213,13 @@ impl SimulatedCard {
             pcie,
             files,
             mac,
+            wire,
             probe: None,
             profile: None,
             clocks,
             user_clock,
+            mac_clock,
+            pins,
             ports,
             outputs,
             inputs,
@@ -223,10 +234,13 @@ impl SimulatedCard {
             model,
             pcie,
             mac,
+            wire,
             probe,
             profile,
             clocks,
             user_clock,
+            mac_clock: _,
+            pins,
             ports,
             outputs,
             inputs,
@@ -253,7 +267,10 @@ impl SimulatedCard {
                         probe.wire(model, tick.time_ps);
                     }
                 }
-                (false, Edge::After) => mac.drive(model, tick.time_ps),
+                (false, Edge::After) => {
+                    pins.drive(model, wire);
+                    mac.drive(model, tick.time_ps);
+                }
             }
             if let (Some(start), Some(profile)) = (start, profile.as_mut()) {
                 profile.add(is_user, start.elapsed());
@@ -262,6 +279,17 @@ impl SimulatedCard {
         if let (Some(begin), Some(profile)) = (begin, profile.as_mut()) {
             profile.total += begin.elapsed();
         }
+    }
+
+    /// Stops the MAC's clock, or lets it run again.
+    pub fn set_mac_clock(&mut self, runs: bool) {
+        self.clocks
+            .set_running(&mut self.model, self.mac_clock, runs);
+    }
+
+    /// Whether the card asks the other end of the wire to pause.
+    pub fn asks_pause(&self) -> bool {
+        self.pins.asks_pause(&self.model)
     }
 
     /// Cycles of the card's clock so far.

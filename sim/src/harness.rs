@@ -10,6 +10,7 @@ pub mod capture;
 pub mod capture_error;
 mod link;
 pub mod mac;
+pub mod mac_pins;
 pub mod monitor;
 pub mod payload;
 pub mod pcapng;

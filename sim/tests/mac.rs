@@ -4,7 +4,8 @@
 //!   Mac ──> rx_axis ──> MacReceive ──> AsyncFifo ──> MacSend ──> tx_axis ──> Mac
 //! ```
 
-use ip::cmac::{MacReceive, MacSend};
+use ip::cmac::receive::MacReceive;
+use ip::cmac::send::MacSend;
 use rust_hdl_core::prelude::*;
 use seed::seed;
 use sim::harness::mac::{wire_time_ps, Frame, Mac, CLOCK_PS};
@@ -46,6 +47,12 @@ impl Logic for Loopback {
         self.send.mac_clock.next = self.mac_clock.val();
         self.send.clock.next = self.clock.val();
         self.send.reset.next = false;
+        self.send.link_up.next = true;
+        self.send.flush_done.next = false;
+        self.send.flush.next = false;
+        self.send.hold.next = false;
+        self.send.usr_tx_reset.next = false;
+        self.receive.usr_rx_reset.next = false;
         self.receive.rx_axis_tdata.next = self.rx_axis_tdata.val();
         self.receive.rx_axis_tkeep.next = self.rx_axis_tkeep.val();
         self.receive.rx_axis_tvalid.next = self.rx_axis_tvalid.val();

@@ -350,8 +350,8 @@ fn figures_of_both_emitters() {
     let empty = "module empty(input wire a);\nendmodule\n";
     Design::build("empty", empty, &[], Options::default()).expect("builds");
     println!("each pair: stock, ours");
-    compare("MacReceive", ip::cmac::MacReceive::default);
-    compare("MacSend", ip::cmac::MacSend::default);
+    compare("MacReceive", ip::cmac::receive::MacReceive::default);
+    compare("MacSend", ip::cmac::send::MacSend::default);
     compare("TxMerge", tx_merge::TxMerge::default);
     compare("Requester", dma::requester::Requester::default);
     compare("Completer", host_interface::completer::Completer::default);

@@ -22,7 +22,7 @@ const STAGES: [&str; 6] = [
     "tables::tables::Tables",
     "dma::requester::Requester",
     "host_interface::completer::Completer",
-    "ip::cmac::MacSend",
+    "ip::cmac::send::MacSend",
 ];
 
 /// Runs slang as its own program would run: arguments in, diagnostics out.

@@ -130,6 +130,28 @@ pub const COUNTER_GROUPS: &[CounterGroup] = &[
             send_events_lost: "failed sends whose event found no free space in the header queue",
         },
     },
+    CounterGroup {
+        name: "wire",
+        counters: counters! {
+            tx_frames_unsent: "frames that were not sent, since the wire was down",
+            tx_frames_cut: "frames that an epoch or a reset of the MAC ended at its send port",
+            link_losses: "the wire went down",
+            pauses_asked: "pauses that the other end was asked for",
+            pauses_obeyed: "pauses that the other end asked for",
+            pauses_ignored: "of these, pauses that lasted longer than PAUSE_LIMIT",
+            mac_overflows: "the MAC reported lost bytes of a frame to send",
+            mac_underflows: "the MAC reported a gap inside a frame to send",
+        },
+    },
+    CounterGroup {
+        name: "board",
+        counters: counters! {
+            window_errors: "accesses to the board window that were answered with an error",
+            window_timeouts: "accesses to the board window without an answer within 10 us",
+            window_refused: "accesses to the board window while 16 were waiting",
+            pcie_local_errors: "errors that the PCIe hard block reported",
+        },
+    },
 ];
 
 /// The peaks in order.

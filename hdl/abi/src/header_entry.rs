@@ -109,8 +109,12 @@ pub const PIECES: Field = Field::new(
 pub const L4_OFFSET: Field =
     Field::new("l4_offset", 216, 8, "byte offset of the L4 header; 0: none");
 /// Event value: the list index or position that an event is about.
-pub const EVENT_VALUE: Field =
-    Field::new("event_value", 224, 32, "event: the descriptor's position");
+pub const EVENT_VALUE: Field = Field::new(
+    "event_value",
+    224,
+    32,
+    "event: the descriptor's position; of flow 0xffff: STATUS bits of the wire, from bit 0 on",
+);
 
 /// All fields, for the manual.
 pub const FIELDS: &[Field] = &[

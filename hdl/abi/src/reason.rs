@@ -62,6 +62,8 @@ codes! {
         Stopped = 10, "stopped";
         /// The owner's packets have used up the owner's share of the packet buffer.
         BufferShareFull = 11, "buffer_share_full";
+        /// A reset of the MAC cut the frame off.
+        MacReset = 12, "mac_reset";
     }
 }
 
@@ -145,5 +147,8 @@ codes! {
         SendMalformed = 4, "send_malformed";
         /// A PCIe read failed: error completion, poisoned data or timeout.
         ReadFailed = 5, "read_failed";
+        /// The wire is down, and software asked for an error. An event of flow 0xffff with this
+        /// reason tells owner 0 that the wire went up or down.
+        LinkDown = 6, "link_down";
     }
 }

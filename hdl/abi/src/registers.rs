@@ -43,15 +43,55 @@ pub const CONTROL_TX: u32 = 1 << 1;
 /// [`CONTROL`] bit: start a new epoch.
 pub const CONTROL_RESET: u32 = 1 << 2;
 /// Bit 0: a tag is quarantined; bit 1: bus mastering is on; bit 2: the PCIe link is up; bit 3: the
-/// card writes its own tables, see [`STATUS_TABLES_BUSY`].
+/// card writes its own tables, see [`STATUS_TABLES_BUSY`]; bit 4: reads of an earlier epoch have
+/// not ended, see [`STATUS_READS_PENDING`]; bits 14:8: the wire, see [`STATUS_WIRE_UP`] and
+/// followers.
 pub const STATUS: u32 = 0x001c;
 /// [`STATUS`] bit: commands wait until the card has written its tables: at power-up, after a write
 /// of a hash secret, and when the number of an epoch comes again.
 pub const STATUS_TABLES_BUSY: u32 = 1 << 3;
+/// [`STATUS`] bit: memory reads of an earlier epoch have not ended. No read leaves until they have,
+/// 50 ms at the latest.
+pub const STATUS_READS_PENDING: u32 = 1 << 4;
+/// First [`STATUS`] bit of the wire.
+pub const STATUS_WIRE_BIT: u32 = 8;
+/// [`STATUS`] bit: frames can leave and arrive: the MAC's clock runs, its receiver is aligned, and
+/// neither end reports a fault.
+pub const STATUS_WIRE_UP: u32 = 1 << 8;
+/// [`STATUS`] bit: the MAC's clock runs. Without it the other bits of the wire are old.
+pub const STATUS_MAC_CLOCK: u32 = 1 << 9;
+/// [`STATUS`] bit: the MAC's receiver is aligned.
+pub const STATUS_WIRE_ALIGNED: u32 = 1 << 10;
+/// [`STATUS`] bit: local fault.
+pub const STATUS_LOCAL_FAULT: u32 = 1 << 11;
+/// [`STATUS`] bit: remote fault.
+pub const STATUS_REMOTE_FAULT: u32 = 1 << 12;
+/// [`STATUS`] bit: the other end asks for a pause that [`MAC_CONTROL_PAUSE_RX`] allows.
+pub const STATUS_PAUSED: u32 = 1 << 13;
+/// [`STATUS`] bit: that pause has lasted longer than [`PAUSE_LIMIT`] and is ignored until it ends.
+pub const STATUS_PAUSE_IGNORED: u32 = 1 << 14;
 /// Least time between two interrupts of an owner, in cycles of 4 ns; 0: no limit. Write only.
 pub const INTERRUPT_INTERVAL: u32 = 0x0020;
 /// Unseen header slots that interrupt an owner before the interval is over; 0: never. Write only.
 pub const INTERRUPT_ENTRIES: u32 = 0x0024;
+/// What is done with the wire; see [`MAC_CONTROL_SENDS_FAIL`] and followers. An epoch sets it to 0.
+/// Write only.
+pub const MAC_CONTROL: u32 = 0x0028;
+/// [`MAC_CONTROL`] bit: while the wire is down sends fail as `link_down`. Without it their frames
+/// are dropped and counted.
+pub const MAC_CONTROL_SENDS_FAIL: u32 = 1 << 0;
+/// [`MAC_CONTROL`] bit: the other end is asked to pause (802.3x) while the packet buffer is almost
+/// full: a quarter of it or more is in use.
+pub const MAC_CONTROL_PAUSE_TX: u32 = 1 << 1;
+/// [`MAC_CONTROL`] bit: a pause that the other end asks for is obeyed, between frames.
+pub const MAC_CONTROL_PAUSE_RX: u32 = 1 << 2;
+/// Longest pause that is obeyed, in cycles of 4 ns. An epoch sets it to [`PAUSE_LIMIT_CYCLES`].
+/// Write only.
+pub const PAUSE_LIMIT: u32 = 0x002c;
+/// [`PAUSE_LIMIT`] of power-up: 100 ms.
+pub const PAUSE_LIMIT_CYCLES: u32 = 25_000_000;
+/// State of the PCIe hard block, read only: LTSSM state 5:0, power state 10:8 (1: D0, 4: D3hot).
+pub const PCIE_STATE: u32 = 0x0030;
 
 /// Hash secret of bank 0: [`crate::flow_key::SECRET_WORDS`] words; that of bank 1 starts
 /// [`HASH_SECRET_STRIDE`] bytes later.

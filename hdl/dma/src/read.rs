@@ -133,6 +133,8 @@ pub struct ReadEngine {
     pub reset: Signal<In, Bit>,
     /// The PCIe hard block is in reset: no completion of an earlier request is expected.
     pub link_reset: Signal<In, Bit>,
+    /// Requests from before a reset have not ended: none is sent until they have.
+    pub draining: Signal<Out, Bit>,
 
     /// Read jobs of client 0.
     pub client_0_job: MessageSink<ReadJob>,
@@ -233,6 +235,7 @@ impl Logic for ReadEngine {
         self.requests.writes_accepted.next = self.writes_accepted.val();
         self.requests.writes_issued.next = self.writes_issued.val();
         self.requests.draining.next = self.tags.draining.val();
+        self.draining.next = self.tags.draining.val();
         self.tags.candidate.next = self.requests.candidate.val();
         self.requests.candidate_busy.next = self.tags.candidate_busy.val();
         self.requests.candidate_quarantined.next = self.tags.candidate_quarantined.val();

@@ -146,6 +146,8 @@ pub struct Requester {
     pub read_timeout: Signal<Out, Bit>,
     /// A completion was wrong or unexpected. One pulse per cycle with such a completion.
     pub read_error: Signal<Out, Bit>,
+    /// Reads from before a reset have not ended: none is sent until they have.
+    pub reads_pending: Signal<Out, Bit>,
     /// At least one timed-out tag is out of use until reset.
     pub tag_quarantined: Signal<Out, Bit>,
     /// Events and levels for counters and peaks.
@@ -236,6 +238,7 @@ impl Logic for Requester {
         self.read_timeout.next = self.read.read_timeout.val();
         self.read_error.next = self.read.read_error.val();
         self.tag_quarantined.next = self.read.tag_quarantined.val();
+        self.reads_pending.next = self.read.draining.val();
 
         self.rq_taken.next = self.packer.rq_tvalid.val() & self.s_axis_rq.tready.val().get_bit(0);
         self.rq_stall.next = self.packer.rq_tvalid.val() & !self.s_axis_rq.tready.val().get_bit(0);

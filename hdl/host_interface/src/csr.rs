@@ -43,6 +43,12 @@ pub struct Csr {
     pub clock: Signal<In, Clock>,
     /// The hard block is in reset or the link is down: holds `reset`. Counters keep their values.
     pub user_reset: Signal<In, Bit>,
+    /// The link partner begins a hot reset.
+    pub hot_reset: Signal<In, Bit>,
+    /// Power state of the function: 1 D0, 4 D3hot.
+    pub power_state: Signal<In, Bits<3>>,
+    /// State of link training of the hard block.
+    pub ltssm_state: Signal<In, Bits<6>>,
     /// A function level reset runs.
     pub flr_in_process: Signal<In, Bit>,
     /// The function level reset has had its epoch.
@@ -55,6 +61,10 @@ pub struct Csr {
     pub tag_quarantined: Signal<In, Bit>,
     /// Commands wait for the tables.
     pub tables_busy: Signal<In, Bit>,
+    /// Reads of an earlier epoch have not ended.
+    pub reads_pending: Signal<In, Bit>,
+    /// Bits of STATUS from `STATUS_WIRE_BIT` on.
+    pub wire_status: Signal<In, Bits<7>>,
 
     /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
@@ -94,6 +104,10 @@ pub struct Csr {
     pub requests: Signal<In, RequestEvents>,
     /// Events at the ends of the data path.
     pub path_ends: Signal<In, PathEndEvents>,
+    /// Events of the wire and the MAC.
+    pub wire_events: Signal<In, WireEvents>,
+    /// Events of the board window and the PCIe hard block.
+    pub board: Signal<In, BoardEvents>,
     /// Beats in use in the packet buffer of the receive side.
     pub rx_buffer_beats: Signal<In, Bits<16>>,
     /// Beats that wait for the MAC.
@@ -120,6 +134,7 @@ pub struct Csr {
     control_value: Signal<Local, Bits<32>>,
     address: Signal<Local, Bits<24>>,
     status_word: Signal<Local, Bits<32>>,
+    pcie_word: Signal<Local, Bits<32>>,
 
     #[value(u64::from(r::CONTROL))]
     control_address: Constant<Bits<24>>,
@@ -134,6 +149,8 @@ impl Logic for Csr {
         self.counters.work.next = self.work.val();
         self.counters.requests.next = self.requests.val();
         self.counters.path_ends.next = self.path_ends.val();
+        self.counters.wire_events.next = self.wire_events.val();
+        self.counters.board.next = self.board.val();
         self.counters.rx_buffer_beats.next = self.rx_buffer_beats.val();
         self.counters.tx_fifo_beats.next = self.tx_fifo_beats.val();
         self.map.settings.valid.next = self.settings.valid.val();
@@ -163,6 +180,8 @@ impl Logic for Csr {
         self.control_written.next = self.settings.valid.val()
             & (self.settings.payload.val().address == self.control_address.val());
         self.epochs.user_reset.next = self.user_reset.val();
+        self.epochs.hot_reset.next = self.hot_reset.val();
+        self.epochs.powered_down.next = self.power_state.val().get_bit(2);
         self.epochs.flr_in_process.next = self.flr_in_process.val();
         self.epochs.bus_master.next = self.bus_master.val();
         self.epochs.command.next = self.control_written.val() & self.control_value.val().get_bit(2);
@@ -187,11 +206,16 @@ impl Logic for Csr {
         self.status_word.next = (bit_cast::<32, 1>(self.tag_quarantined.val().into()))
             | (bit_cast::<32, 1>(self.bus_master.val().into()) << 1)
             | (bit_cast::<32, 1>(self.link_up.val().into()) << 2)
-            | (bit_cast::<32, 1>(self.tables_busy.val().into()) << 3);
+            | (bit_cast::<32, 1>(self.tables_busy.val().into()) << 3)
+            | (bit_cast::<32, 1>(self.reads_pending.val().into()) << 4)
+            | (bit_cast::<32, 7>(self.wire_status.val()) << 8);
+        self.pcie_word.next = (bit_cast::<32, 6>(self.ltssm_state.val()))
+            | (bit_cast::<32, 3>(self.power_state.val()) << 8);
         self.identity.word.next = self.address.val().get_bits::<4>(2);
         self.identity.epoch.next = self.epochs.epoch.val();
         self.identity.enables.next = self.enables.q.val();
         self.identity.status.next = self.status_word.val();
+        self.identity.pcie_state.next = self.pcie_word.val();
         self.port.identity.next = self.identity.value.val();
         self.port.counter.next = self.counters.value.val();
         self.port.interrupts.next = self.msix_read_data.val();

@@ -137,6 +137,10 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     pub rx_almost_full: Signal<In, Bit>,
     /// Beats that wait for the MAC.
     pub tx_fifo_beats: Signal<In, Bits<16>>,
+    /// Bits of STATUS from `STATUS_WIRE_BIT` on.
+    pub wire_status: Signal<In, Bits<7>>,
+    /// Events of the wire and the MAC.
+    pub wire_events: Signal<In, WireEvents>,
 
     config_space: ConfigSpaceReader,
     #[value(Requester::new(TIMEOUT_CYCLES, buffer))]
@@ -150,6 +154,7 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
 
     work: Signal<Local, WorkEvents>,
     path_ends: Signal<Local, PathEndEvents>,
+    board: Signal<Local, BoardEvents>,
 }
 
 impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logic
@@ -187,6 +192,17 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.csr.user_reset.next = self.user_reset.val();
         self.csr.link_up.next = self.user_lnk_up.val();
         self.csr.bus_master.next = self.cfg.function_status.val().get_bit(2);
+        self.csr.hot_reset.next = self.cfg.hot_reset_out.val();
+        self.csr.power_state.next = self.cfg.function_power_state.val().get_bits::<3>(0);
+        self.csr.ltssm_state.next = self.cfg.ltssm_state.val();
+        self.csr.reads_pending.next = self.requester.reads_pending.val();
+        self.csr.wire_status.next = self.wire_status.val();
+        self.csr.wire_events.next = self.wire_events.val();
+        self.board.next.window_errors = false;
+        self.board.next.window_timeouts = false;
+        self.board.next.window_refused = false;
+        self.board.next.pcie_local_errors = self.cfg.local_error_valid.val();
+        self.csr.board.next = self.board.val();
         self.csr.flr_in_process.next = self.cfg.flr_in_process.val().get_bit(0);
         self.cfg.flr_done.next = bit_cast::<4, 1>(self.csr.flr_done.val().into());
         self.csr.tag_quarantined.next = self.requester.tag_quarantined.val();
@@ -289,6 +305,9 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         PacketSource::link(&mut self.flush_data, &mut self.requester.flush_data);
 
         self.interrupt.reset.next = self.csr.reset.val();
+        self.interrupt.function_reset.next = self.user_reset.val()
+            | self.cfg.hot_reset_out.val()
+            | self.cfg.flr_in_process.val().get_bit(0);
         self.interrupt.settings.valid.next = self.completer.register_write.valid.val();
         self.interrupt.settings.payload.next = self.completer.register_write.payload.val();
         self.interrupt.msix_enable.next = self.cfg.interrupt_msix_enable.val().get_bit(0);

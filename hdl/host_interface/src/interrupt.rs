@@ -37,9 +37,10 @@ use stream::prelude::*;
 pub struct Interrupt<const OWNER_BITS: usize, const TABLE_BITS: usize, const OWNERS: usize> {
     /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Disarms and masks every owner, and forgets what is pending. The messages of the table are
-    /// kept.
+    /// Disarms every owner, and forgets what is pending. The table keeps its masks and messages.
     pub reset: Signal<In, Bit>,
+    /// The function itself is reset: every vector is masked.
+    pub function_reset: Signal<In, Bit>,
     /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
     /// Owner and producer index of a header queue that grew, after the entry's write job was
@@ -75,7 +76,7 @@ impl<const OWNER_BITS: usize, const TABLE_BITS: usize, const OWNERS: usize> Logi
     fn update(&mut self) {
         clock!(self, clock, scan, vectors, writer);
         self.scan.reset.next = self.reset.val();
-        self.vectors.reset.next = self.reset.val();
+        self.vectors.reset.next = self.function_reset.val();
         self.writer.reset.next = self.reset.val();
         self.scan.settings.valid.next = self.settings.valid.val();
         self.scan.settings.payload.next = self.settings.payload.val();

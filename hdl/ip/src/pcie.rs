@@ -130,6 +130,16 @@ pub struct Configuration {
     pub fc_ph: Signal<In, Bits<8>>,
     /// Posted data credits available, 16 bytes each.
     pub fc_pd: Signal<In, Bits<12>>,
+    /// Three bits of power state for each function: 0 D0 not initialised, 1 D0, 2 D1, 4 D3hot.
+    pub function_power_state: Signal<In, Bits<12>>,
+    /// The link partner begins a hot reset.
+    pub hot_reset_out: Signal<In, Bit>,
+    /// State of link training (LTSSM).
+    pub ltssm_state: Signal<In, Bits<6>>,
+    /// Kind of error that the hard block has found.
+    pub local_error_out: Signal<In, Bits<5>>,
+    /// `local_error_out` is valid: one cycle for each error.
+    pub local_error_valid: Signal<In, Bit>,
 }
 
 /// Access to the configuration space of the card's own function.

@@ -13,7 +13,8 @@
 //!    refused.
 //! 5. A frame that began while receive was stopped, or before the latest epoch known here, is
 //!    refused as `stopped`.
-//! 6. The first check that fails is the reason: rx_fifo_full, stopped, giant, runt, bad_fcs.
+//! 6. The first check that fails is the reason: rx_fifo_full, stopped, giant, runt, mac_reset,
+//!    bad_fcs.
 //!
 //! On error: the frame is marked with `refused` and its reason; it is dropped after the last beat.
 //!
@@ -32,6 +33,8 @@ pub struct Ingress {
 
     /// Whole frames from the MAC without FCS, never stalled; `abort` marks a bad FCS.
     pub frames: PacketSink,
+    /// With the last beat in `frames`, which has `abort`: a reset of the MAC cut the frame off.
+    pub cut: Signal<In, Bit>,
     /// Numbered beats to the parser; `refused` is set on the last beat of a frame that is to be
     /// dropped.
     pub beats: PulseSource<RxBeat>,
@@ -62,6 +65,8 @@ pub struct Ingress {
     bytes_min: Constant<Bits<7>>,
     #[value(DropReason::BadFcs as u64)]
     reason_bad_fcs: Constant<DropCode>,
+    #[value(DropReason::MacReset as u64)]
+    reason_cut: Constant<DropCode>,
     #[value(DropReason::Runt as u64)]
     reason_runt: Constant<DropCode>,
     #[value(DropReason::Giant as u64)]
@@ -104,6 +109,9 @@ impl Logic for Ingress {
         self.runt.next =
             self.first_beat.val() & (self.frames.byte_count.val() < self.bytes_min.val());
         self.reason.next = self.reason_bad_fcs.val();
+        if self.cut.val() {
+            self.reason.next = self.reason_cut.val();
+        }
         if self.runt.val() {
             self.reason.next = self.reason_runt.val();
         }

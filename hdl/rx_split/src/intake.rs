@@ -50,6 +50,8 @@ pub struct Intake<const BUFFER_BITS: usize> {
     pub running: Signal<In, Bit>,
     /// Frames from the MAC without FCS, in `mac_clock`, never stalled.
     pub frames: PacketSink,
+    /// With the last beat in `frames`: a reset of the MAC cut the frame off.
+    pub frame_cut: Signal<In, Bit>,
     /// Verified packets in order of arrival.
     pub packets: MessageSource<StoredPacket>,
     /// A verified packet is taken in this cycle.
@@ -108,6 +110,7 @@ impl<const BUFFER_BITS: usize> Logic for Intake<BUFFER_BITS> {
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.transport.settings);
         self.ingress.has_space.next = self.packet_buffer.has_space.val();
         PacketSink::link(&mut self.frames, &mut self.ingress.frames);
+        self.ingress.cut.next = self.frame_cut.val();
         PulseSource::<RxBeat>::join(&mut self.ingress.beats, &mut self.parse.sink);
         PulseSource::<RxBeat>::join(&mut self.parse.source, &mut self.window.beats);
         self.window.network.next = self.parse.network.val();

@@ -27,6 +27,8 @@ pub struct RxSplit<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNE
 
     /// Frames from the MAC without FCS, in `mac_clock`, never stalled; `abort` marks a bad FCS.
     pub frames: PacketSink,
+    /// With the last beat in `frames`: a reset of the MAC cut the frame off.
+    pub frame_cut: Signal<In, Bit>,
     /// Look-ups to the flow table.
     pub flow_lookup: MessageSource<FlowLookup>,
     /// Replies of the flow table, in the order of the look-ups.
@@ -104,6 +106,7 @@ impl<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNERS: usize> Log
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.placement.settings);
         self.intake.running.next = self.delivery.running.val();
         PacketSink::link(&mut self.frames, &mut self.intake.frames);
+        self.intake.frame_cut.next = self.frame_cut.val();
         self.frame_done.next = self.intake.frame_done.val();
         self.buffer_beats_peak.next = self.intake.buffer_beats_peak.val();
         self.buffer_almost_full.next = self.intake.buffer_almost_full.val();

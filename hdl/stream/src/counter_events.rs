@@ -133,6 +133,40 @@ pub struct PathEndEvents {
     pub send_events_lost: Bit,
 }
 
+/// The wire and the MAC. Group "wire".
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct WireEvents {
+    /// Frames that were not sent, since the wire was down.
+    pub tx_frames_unsent: Bit,
+    /// Frames that an epoch or a reset of the MAC ended at its send port.
+    pub tx_frames_cut: Bit,
+    /// The wire went down.
+    pub link_losses: Bit,
+    /// Pauses that the other end was asked for.
+    pub pauses_asked: Bit,
+    /// Pauses that the other end asked for.
+    pub pauses_obeyed: Bit,
+    /// Pauses that lasted longer than the limit.
+    pub pauses_ignored: Bit,
+    /// The MAC reported lost bytes of a frame to send.
+    pub mac_overflows: Bit,
+    /// The MAC reported a gap inside a frame to send.
+    pub mac_underflows: Bit,
+}
+
+/// The board window and the PCIe hard block. Group "board".
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct BoardEvents {
+    /// Accesses to the board window that were answered with an error.
+    pub window_errors: Bit,
+    /// Accesses to the board window without an answer in time.
+    pub window_timeouts: Bit,
+    /// Accesses to the board window that found too many waiting.
+    pub window_refused: Bit,
+    /// Errors that the PCIe hard block reported.
+    pub pcie_local_errors: Bit,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,6 +188,8 @@ mod tests {
             fields::<ReadEvents>(),
             fields::<LatencyEvents>(),
             fields::<PathEndEvents>(),
+            fields::<WireEvents>(),
+            fields::<BoardEvents>(),
         ];
         let named = |counters: &[abi::counters::Counter]| -> Vec<String> {
             counters

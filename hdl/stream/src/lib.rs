@@ -17,6 +17,7 @@
 pub mod async_fifo;
 pub mod block_fifo;
 pub mod block_ram;
+pub mod count_crossing;
 pub mod counter_events;
 pub mod counters;
 pub mod deep_fifo;
@@ -49,8 +50,10 @@ pub mod prelude {
     pub use crate::async_fifo::{AsyncFifo, Synchronizer};
     pub use crate::block_fifo::BlockFifo;
     pub use crate::block_ram::BlockRam;
+    pub use crate::count_crossing::CountCrossing;
     pub use crate::counter_events::{
-        FaultEvents, LatencyEvents, PathEndEvents, ReadEvents, RequestEvents, WorkEvents,
+        BoardEvents, FaultEvents, LatencyEvents, PathEndEvents, ReadEvents, RequestEvents,
+        WireEvents, WorkEvents,
     };
     pub use crate::counters::CounterBank;
     pub use crate::deep_fifo::DeepFifo;

@@ -45,6 +45,8 @@ pub struct Descriptor {
 
     /// Register writes; bit 1 of `CONTROL` starts and stops the send direction.
     pub settings: PulseSink<RegisterWrite>,
+    /// The wire is down, and software asked for sends to fail then.
+    pub sends_fail: Signal<In, Bit>,
     /// Owner and index of the next descriptor, no later than its packet's first beat.
     pub descriptor_fetch: MessageSink<RingFetch>,
     /// Descriptors as packets of 2 or 4 beats.
@@ -124,6 +126,7 @@ impl Logic for Descriptor {
         self.check.metadata.next = self.metadata.q.val();
         self.check.owner.next = self.fetch.fetch.val().owner;
         self.check.unread.next = self.unread.q.val();
+        self.check.sends_fail.next = self.sends_fail.val();
         self.check.template_beats.next = self.control.template_beats.val();
         // A descriptor takes two beats at least: what the one before it took shows by then.
         self.has_places.d.next = self.fields.ready.val() & self.capture.has_space.val();

@@ -32,6 +32,7 @@
 pub mod assemble;
 pub mod checksum;
 pub mod descriptor;
+pub mod event_merge;
 pub mod fence;
 pub mod flow;
 pub mod gather;

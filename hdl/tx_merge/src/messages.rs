@@ -30,8 +30,10 @@ pub struct SendFields {
     pub raw: Bit,
     /// The descriptor could not be read.
     pub unread: Bit,
-    /// The descriptor contradicts itself or a limit.
+    /// The descriptor contradicts itself or a limit, or `link_down` is set.
     pub malformed: Bit,
+    /// The descriptor is well formed, but the wire is down and sends are to fail.
+    pub link_down: Bit,
     /// Layers and insertions.
     pub layout: HeaderLayout,
     /// Flow id.

@@ -6,6 +6,7 @@ use stream::prelude::*;
 
 use crate::assemble::Assemble;
 use crate::descriptor::Descriptor;
+use crate::event_merge::EventMerge;
 use crate::fence::Fence;
 use crate::jobs::Jobs;
 use crate::messages::{HeaderNumbers, ReadFacts, SendFields, SendPiece, SendPlan, SendRecord};
@@ -55,7 +56,11 @@ pub struct TxMerge {
     /// Confirmations out, each after all descriptors that were begun before it came.
     pub confirmation_source: MessageSource<Confirmation>,
 
-    /// Event of a failed descriptor, for its owner's header queue.
+    /// The wire is down, and software asked for sends to fail then.
+    pub sends_fail: Signal<In, Bit>,
+    /// Event of owner 0: the wire went up or down.
+    pub link_event: MessageSink<SendEvent>,
+    /// Events of failed descriptors and of the wire, for their owners' header queues.
     pub send_event: MessageSource<SendEvent>,
     /// Number of the SendError of a failed descriptor.
     pub error_count: PulseSource<SendErrorCode>,
@@ -71,6 +76,7 @@ pub struct TxMerge {
     payload: Payload,
     assemble: Assemble,
     report: Report,
+    events: EventMerge,
     fence: Fence,
 }
 
@@ -78,8 +84,9 @@ impl Logic for TxMerge {
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, descriptor, resolve, jobs, payload, assemble);
-        clock!(self, clock, report, fence);
+        clock!(self, clock, report, events, fence);
         self.descriptor.reset.next = self.reset.val();
+        self.descriptor.sends_fail.next = self.sends_fail.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.descriptor.settings);
         MessageSink::<RingFetch>::link(
             &mut self.descriptor_fetch,
@@ -132,7 +139,10 @@ impl Logic for TxMerge {
         self.report.reset.next = self.reset.val();
         MessageSource::<SendRecord>::join(&mut self.resolve.record, &mut self.report.record);
         MessageSource::<Bits<1>>::join(&mut self.assemble.ended, &mut self.report.ended);
-        MessageSource::<SendEvent>::link(&mut self.send_event, &mut self.report.send_event);
+        self.events.reset.next = self.reset.val();
+        MessageSink::<SendEvent>::link(&mut self.link_event, &mut self.events.link_event);
+        MessageSource::<SendEvent>::join(&mut self.report.send_event, &mut self.events.failed);
+        MessageSource::<SendEvent>::link(&mut self.send_event, &mut self.events.send_event);
         PulseSource::<SendErrorCode>::link(&mut self.error_count, &mut self.report.error_count);
         self.descriptor_done.next = self.report.descriptor_done.val();
 

@@ -16,6 +16,9 @@
 //! 3. `tkeep` is full on every beat but the last, contiguous from byte 0 on the last.
 //! 4. Frames have 60 to 9,216 bytes without FCS, and are not marked bad.
 //!
+//! After [`Mac::allow_cuts`] an epoch of the card may withdraw a first beat that waits, or end a
+//! frame that has begun with a beat that is marked bad: such frames are in [`Mac::cut`].
+//!
 //! Source: PG203 (CMAC UltraScale+), AXI4-Stream user interface; IEEE 802.3, 4.4.2.
 
 use std::collections::VecDeque;
@@ -136,8 +139,11 @@ struct Leaving {
 pub struct Mac {
     /// Frames that the card has sent, oldest first.
     pub sent: VecDeque<Frame>,
+    /// Frames that the card has ended with a bad mark, oldest first.
+    pub cut: VecDeque<Frame>,
     /// Broken rules, oldest first.
     pub violations: Vec<Violation>,
+    cuts_allowed: bool,
     rx: Axis,
     tx: Axis,
     tx_ready: PortId,
@@ -162,6 +168,8 @@ impl Mac {
     pub fn new(model: &Model, rx: &str, tx: &str) -> Mac {
         Mac {
             sent: VecDeque::new(),
+            cut: VecDeque::new(),
+            cuts_allowed: false,
             violations: Vec::new(),
             rx: Axis::new(model, rx),
             tx: Axis::new(model, tx),
@@ -182,6 +190,24 @@ impl Mac {
     /// Lets `tready` fall at random as well as when the wire is slower than the card.
     pub fn stall_send(&mut self, stall: Stall, seed: u64) {
         self.staller = Staller::new(stall, seed);
+    }
+
+    /// From now on the card may begin an epoch: it may end or withdraw a frame at its send port.
+    pub fn allow_cuts(&mut self) {
+        self.cuts_allowed = true;
+    }
+
+    /// The MAC's receive side is reset: the frame on its way to the card ends without a last beat.
+    pub fn reset_receive(&mut self) {
+        if self.arriving.front().is_some_and(|it| it.given_bytes > 0) {
+            self.arriving.pop_front();
+        }
+    }
+
+    /// The MAC's send side is reset: the frame on its way out ends on the wire with a bad FCS.
+    pub fn reset_send(&mut self) {
+        self.leaving = None;
+        self.waiting = None;
     }
 
     /// Puts a frame on the wire to the card, after those already there.
@@ -250,7 +276,7 @@ impl Mac {
         self.cycle += 1;
         let offered = model.is_high(self.tx.valid).then(|| self.offered(model));
         if let Some(waiting) = self.waiting.take() {
-            if offered.as_ref() != Some(&waiting) {
+            if offered.as_ref() != Some(&waiting) && !self.is_cut(offered.as_ref()) {
                 self.report("a beat changed or fell while it waited for tready".into());
             }
         }
@@ -262,6 +288,15 @@ impl Mac {
             }
             None => {}
         }
+    }
+
+    /// Whether an epoch of the card explains that a beat that waited has become this one.
+    fn is_cut(&self, offered: Option<&Beat>) -> bool {
+        self.cuts_allowed
+            && match offered {
+                None => self.leaving.is_none(),
+                Some(beat) => self.leaving.is_some() && beat.is_last && beat.is_bad,
+            }
     }
 
     /// After the rising edge: gives the card what has arrived by now.
@@ -350,18 +385,23 @@ impl Mac {
         if !(FRAME_BYTES_MIN..=FRAME_BYTES_MAX).contains(&bytes) {
             self.report(format!("a frame of {bytes} bytes"));
         }
-        if leaving.is_bad {
+        if leaving.is_bad && !self.cuts_allowed {
             self.report("a frame marked bad".into());
         }
         let time_ps = self.tx_free_ps + FCS_BYTES * BYTE_PS;
         self.tx_free_ps = time_ps + GAP_BYTES * BYTE_PS;
         self.tx_count
             .add(bytes as u64, leaving.start_ps, self.tx_free_ps);
-        self.sent.push_back(Frame {
+        let frame = Frame {
             bytes: leaving.bytes,
             is_bad: leaving.is_bad,
             time_ps,
-        });
+        };
+        if frame.is_bad {
+            self.cut.push_back(frame);
+        } else {
+            self.sent.push_back(frame);
+        }
     }
 
     fn report(&mut self, what: String) {

@@ -270,7 +270,7 @@ cosim! {
 }
 
 cosim! {
-    mac_receive: ip::cmac::MacReceive::default(), 300,
+    mac_receive: ip::cmac::receive::MacReceive::default(), 300,
     clocks [mac_clock],
     inputs [rx_axis_tdata, rx_axis_tkeep, rx_axis_tvalid, rx_axis_tlast, rx_axis_tuser],
     outputs [frames.valid, frames.data, frames.byte_count, frames.last, frames.abort]

@@ -104,6 +104,23 @@ impl Clocks {
         self.domains[clock.0].cycles
     }
 
+    /// Stops a clock, low, or lets it run again: its next edge is then a period from now.
+    ///
+    /// # Panics
+    /// In [`Clocks::step`], if no clock is left that runs.
+    pub fn set_running(&mut self, model: &mut Model, clock: ClockId, runs: bool) {
+        let domain = &mut self.domains[clock.0];
+        let is_stopped = domain.next_ps == u64::MAX;
+        if runs && is_stopped {
+            domain.next_ps = self.now_ps + domain.period_ps;
+        } else if !runs && !is_stopped {
+            model.set(domain.port, 0);
+            domain.level = false;
+            domain.next_ps = u64::MAX;
+            self.unsettled = true;
+        }
+    }
+
     /// Advances to the next instant at which a clock rises, calling `at` before and after the
     /// edge for each clock that does.
     ///

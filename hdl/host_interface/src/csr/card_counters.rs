@@ -24,7 +24,7 @@ use stream::prelude::*;
 
 /// Groups of stage counters.
 const GROUPS: usize = c::COUNTER_GROUPS.len();
-const _: () = assert!(GROUPS == 6, "the kernel joins six groups");
+const _: () = assert!(GROUPS == 8, "the kernel joins eight groups");
 
 /// The counters. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
@@ -48,6 +48,10 @@ pub struct CardCounters {
     pub requests: Signal<In, RequestEvents>,
     /// Events at the ends of the data path.
     pub path_ends: Signal<In, PathEndEvents>,
+    /// Events of the wire and the MAC.
+    pub wire_events: Signal<In, WireEvents>,
+    /// Events of the board window and the PCIe hard block.
+    pub board: Signal<In, BoardEvents>,
     /// Beats in use in the packet buffer of the receive side.
     pub rx_buffer_beats: Signal<In, Bits<16>>,
     /// Beats that wait for the MAC.
@@ -71,6 +75,7 @@ pub struct CardCounters {
     latched_high: DFF<Bits<32>>,
 
     ends: Signal<Local, Bits<6>>,
+    board_bits: Signal<Local, Bits<4>>,
     bank: Signal<Local, Bits<64>>,
     stage: Signal<Local, Bits<64>>,
     group: Signal<Local, Bits<6>>,
@@ -103,6 +108,9 @@ impl Logic for CardCounters {
         self.groups[4].events.next = self.activity.latency.val().into();
         self.ends.next = self.path_ends.val().into();
         self.groups[5].events.next = bit_cast::<8, 6>(self.ends.val());
+        self.groups[6].events.next = self.wire_events.val().into();
+        self.board_bits.next = self.board.val().into();
+        self.groups[7].events.next = bit_cast::<8, 4>(self.board_bits.val());
         ActivitySink::link(&mut self.activity, &mut self.peaks.activity);
         self.peaks.rx_buffer_beats.next = self.rx_buffer_beats.val();
         self.peaks.tx_fifo_beats.next = self.tx_fifo_beats.val();
@@ -113,7 +121,7 @@ impl Logic for CardCounters {
         self.peaks.index.next = self.address.val().get_bits::<3>(3);
         self.group.next = self.address.val().get_bits::<6>(6);
         self.stage.next = bits::<64>(0);
-        for i in 0..6 {
+        for i in 0..8 {
             self.groups[i].clock.next = self.clock.val();
             self.groups[i].index.next = self.address.val().get_bits::<3>(3);
             if self.group.val() == self.group_number[i].val() {

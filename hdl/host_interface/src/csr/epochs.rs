@@ -1,21 +1,21 @@
 //! Begins an epoch whenever nothing of the last one may stay valid.
 //!
 //! ```text
-//!  user_reset, flr_in_process, bus_master, command ──►┌────────┐──► epoch, reset, flr_done
-//!                                                     └────────┘
+//!  user_reset, hot_reset, powered_down ──►┌────────┐──► epoch, reset
+//!  flr_in_process, bus_master, command ──►└────────┘──► flr_done
 //! ```
 //! Timing: `reset` rises one cycle after its cause. It lasts 16 cycles at least, and as long as the
 //! cause.
 //!
 //! Invariants:
-//! 1. `command`, `user_reset`, a function level reset, or the loss of bus mastering begins one
-//!    epoch: `epoch` changes in the first cycle of `reset`. It counts from 1 to `EPOCH_MAX`, then
-//!    from 1 again.
+//! 1. `command`, `user_reset`, a hot reset, D3hot, a function level reset, or the loss of bus
+//!    mastering begins one epoch: `epoch` changes in the first cycle of `reset`. It counts from 1
+//!    to `EPOCH_MAX`, then from 1 again. Causes that overlap begin one epoch.
 //! 2. `flr_done` rises when a function level reset has had its epoch, and falls with
 //!    `flr_in_process`.
 //!
-//! Source: PCI Express Base 3.0, 6.6.2 (function level reset); `docs/specification.md`, Reset;
-//! decision 12.
+//! Source: PCI Express Base 3.0, 5.3.1.4 (D3hot), 6.6.1 (hot reset), 6.6.2 (function level reset);
+//! `docs/specification.md`, Reset; decision 12.
 
 use abi::config::{EPOCH_MAX, RESET_CYCLES};
 use stream::prelude::*;
@@ -27,6 +27,10 @@ pub struct Epochs {
     pub clock: Signal<In, Clock>,
     /// The hard block is in reset or the link is down.
     pub user_reset: Signal<In, Bit>,
+    /// The link partner begins a hot reset.
+    pub hot_reset: Signal<In, Bit>,
+    /// The function is in D3hot: it may send nothing.
+    pub powered_down: Signal<In, Bit>,
     /// A function level reset runs.
     pub flr_in_process: Signal<In, Bit>,
     /// The host allows the card to send requests.
@@ -68,8 +72,10 @@ impl Logic for Epochs {
         dff_setup!(self, clock, was_held, was_master, flr_served);
 
         // A cause that lasts begins one epoch and holds the reset.
-        self.held.next =
-            self.user_reset.val() | (self.flr_in_process.val() & !self.flr_served.q.val());
+        self.held.next = self.user_reset.val()
+            | self.hot_reset.val()
+            | self.powered_down.val()
+            | (self.flr_in_process.val() & !self.flr_served.q.val());
         self.starts.next = (self.held.val() & !self.was_held.q.val())
             | (self.was_master.q.val() & !self.bus_master.val())
             | self.command.val();

@@ -10,7 +10,7 @@
 //! Invariants:
 //! 1. Words past the last one read as 0.
 //!
-//! Source: `abi::registers`, 0x0000 to 0x001c.
+//! Source: `abi::registers`, 0x0000 to 0x003c.
 
 use abi::config::CardConfig;
 use abi::{registers as r, ABI_VERSION};
@@ -30,6 +30,8 @@ pub struct Identity {
     pub enables: Signal<In, Bits<2>>,
     /// Value of the STATUS register.
     pub status: Signal<In, Bits<32>>,
+    /// Value of the PCIE_STATE register.
+    pub pcie_state: Signal<In, Bits<32>>,
     /// Identification word `word`.
     pub value: Signal<Out, Bits<32>>,
 
@@ -77,6 +79,8 @@ impl Logic for Identity {
             self.value.next = bit_cast::<32, 2>(self.enables.val());
         } else if self.word.val() == bits::<4>(7) {
             self.value.next = self.status.val();
+        } else if self.word.val() == bits::<4>(12) {
+            self.value.next = self.pcie_state.val();
         }
     }
 }

@@ -13,6 +13,9 @@
 //!    outside 1..=9,162 or the longest frame has more than 9,216 bytes.
 //! 3. There is a checksum flag or payload, and the layers do not fit ([`super::layers_check`]).
 //!
+//! A descriptor that is well formed is refused as well while `sends_fail` is high: it is marked as
+//! malformed, with `link_down`.
+//!
 //! Source: docs/specification.md, Descriptor checks.
 
 use crate::descriptor::layers_check::LayersCheck;
@@ -53,6 +56,8 @@ pub struct DescriptorCheck {
     pub owner: Signal<In, Bits<8>>,
     /// The descriptor was not read completely.
     pub unread: Signal<In, Bit>,
+    /// The wire is down, and software asked for sends to fail then.
+    pub sends_fail: Signal<In, Bit>,
     /// Beats of the descriptor's header in the header buffer.
     pub template_beats: Signal<In, Bits<3>>,
     /// Fields of the descriptor, with the result of the checks.
@@ -77,6 +82,7 @@ pub struct DescriptorCheck {
     layers_needed: Signal<Local, Bit>,
     payload_bad: Signal<Local, Bit>,
     malformed: Signal<Local, Bit>,
+    refused: Signal<Local, Bit>,
 
     #[value(FRAME_PAYLOAD_BYTES_MAX as u64)]
     mss_bytes_max: Constant<Bits<14>>,
@@ -133,13 +139,15 @@ impl Logic for DescriptorCheck {
             | !(self.is_raw.val() | self.is_send.val())
             | (self.is_send.val() & (self.offset_bad.q.val() | self.payload_bad.val()))
             | (self.layers_needed.val() & !self.layers.fits.val());
-        self.fields.next.malformed = self.malformed.val();
+        self.refused.next = self.malformed.val() | self.sends_fail.val();
+        self.fields.next.malformed = self.refused.val();
+        self.fields.next.link_down = self.sends_fail.val() & !self.malformed.val();
         self.fields.next.layout = self.layout.val();
         self.fields.next.flow = self.metadata.val().get_bits::<16>(16);
         self.fields.next.generation = self.metadata.val().get_bits::<8>(56);
         self.fields.next.template_beats = self.template_beats.val();
         self.fields.next.payload_bytes = self.payload_bytes.val();
-        if self.malformed.val() | self.unread.val() | self.is_raw.val() {
+        if self.refused.val() | self.unread.val() | self.is_raw.val() {
             self.fields.next.payload_bytes = 0.into();
         }
         self.fields.next.mss_bytes = self.mss_bytes.val();

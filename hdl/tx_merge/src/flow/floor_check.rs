@@ -88,6 +88,8 @@ pub struct FloorCheck {
     send_bad_flow: Constant<SendErrorCode>,
     #[value(SendError::SendMalformed as u64)]
     send_malformed: Constant<SendErrorCode>,
+    #[value(SendError::LinkDown as u64)]
+    link_down: Constant<SendErrorCode>,
     #[value(SendError::ReadFailed as u64)]
     read_failed: Constant<SendErrorCode>,
 }
@@ -147,6 +149,9 @@ impl Logic for FloorCheck {
             self.verdict.next.refused =
                 self.ended_fields.val().unread | self.ended_fields.val().malformed;
             self.verdict.next.error = self.send_malformed.val();
+            if self.ended_fields.val().link_down {
+                self.verdict.next.error = self.link_down.val();
+            }
             if self.ended_fields.val().unread {
                 self.verdict.next.error = self.read_failed.val();
             }

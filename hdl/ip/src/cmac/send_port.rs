@@ -1,0 +1,138 @@
+//! The MAC's send port: a register that ends what it may not finish.
+//!
+//! ```text
+//!  frames ──► [beat register] ──► tx_axis
+//!  flush ─────► withdraws a frame that has not begun, ends one that has with tuser 1
+//!  mac_reset ─► forgets the frame at the port, skips the rest of it
+//!  hold ──────► no frame begins
+//! ```
+//! Timing: latency one cycle, one beat per cycle. All outputs but `frames_ready` are registers.
+//!
+//! Invariants:
+//! 1. `tx_axis_tvalid` does not fall inside a frame, and an offered beat stays until it is taken;
+//!    only `flush` and a reset of the MAC break that.
+//! 2. After `flush` nothing of an earlier frame leaves but the end of one of which the MAC has
+//!    taken a beat: one beat of zeros with `tlast` and `tuser` 1.
+//! 3. After a reset of the MAC the first beat is that of a frame.
+//!
+//! Each frame that is ended so or skipped is one pulse of `cut`.
+//!
+//! Source: PG203 (CMAC UltraScale+), AXI4-Stream user interface, resets.
+
+use stream::prelude::*;
+
+/// The port. See the module's head.
+#[derive(LogicBlock, BlockDefault)]
+pub struct SendPort {
+    /// MAC clock, 322 MHz.
+    pub clock: Signal<In, Clock>,
+    /// Whole frames; a frame that has begun never pauses.
+    pub frames: PacketSink,
+    /// Nothing of what came before is to leave. The source empties itself.
+    pub flush: Signal<In, Bit>,
+    /// The MAC's send side is in reset.
+    pub mac_reset: Signal<In, Bit>,
+    /// No frame is to begin.
+    pub hold: Signal<In, Bit>,
+    /// A frame was ended or skipped that the MAC has not taken whole.
+    pub cut: Signal<Out, Bit>,
+
+    /// Frame bytes, byte 0 in bits 7:0. A frame has at least 60 bytes, without FCS.
+    pub tdata: Signal<Out, Bits<512>>,
+    /// Valid bytes, contiguous from bit 0.
+    pub tkeep: Signal<Out, Bits<64>>,
+    /// A beat is offered.
+    pub tvalid: Signal<Out, Bit>,
+    /// Last beat of the frame.
+    pub tlast: Signal<Out, Bit>,
+    /// The frame is to be marked bad. Valid on the last beat.
+    pub tuser: Signal<Out, Bit>,
+    /// The MAC takes the beat.
+    pub tready: Signal<In, Bit>,
+
+    data: DFF<Bits<512>>,
+    keep: DFF<Bits<64>>,
+    valid: DFF<Bit>,
+    last: DFF<Bit>,
+    bad: DFF<Bit>,
+    /// More beats of the frame at the port are to come.
+    inside: DFF<Bit>,
+    /// The MAC has taken a beat of the frame, and not its last one.
+    begun: DFF<Bit>,
+    skipping: DFF<Bit>,
+    ended: DFF<Bit>,
+
+    is_free: Signal<Local, Bit>,
+    may: Signal<Local, Bit>,
+    loads: Signal<Local, Bit>,
+    is_begun: Signal<Local, Bit>,
+    unused_bytes: Signal<Local, Bits<7>>,
+    #[value(u64::MAX)]
+    full_keep: Constant<Bits<64>>,
+    #[value(64)]
+    beat_bytes: Constant<Bits<7>>,
+}
+
+impl Logic for SendPort {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, data, keep, valid, last, bad, inside, begun, skipping, ended);
+        self.tdata.next = self.data.q.val();
+        self.tkeep.next = self.keep.q.val();
+        self.tvalid.next = self.valid.q.val();
+        self.tlast.next = self.last.q.val();
+        self.tuser.next = self.bad.q.val();
+        self.cut.next = self.ended.q.val();
+
+        self.is_free.next = !self.valid.q.val() | self.tready.val();
+        self.may.next = (self.inside.q.val() | !self.hold.val())
+            & !self.skipping.q.val()
+            & !self.flush.val()
+            & !self.mac_reset.val();
+        self.loads.next = self.is_free.val() & self.may.val() & self.frames.valid.val();
+        self.frames.ready.next = (self.is_free.val() & self.may.val()) | self.skipping.q.val();
+        self.is_begun.next = self.begun.q.val();
+        if self.valid.q.val() & self.tready.val() {
+            self.is_begun.next = !self.last.q.val();
+        }
+        self.begun.d.next = self.is_begun.val();
+        self.ended.d.next = false;
+
+        self.unused_bytes.next = self.beat_bytes.val() - self.frames.byte_count.val();
+        if self.is_free.val() {
+            self.valid.d.next = self.loads.val();
+        }
+        if self.loads.val() {
+            self.data.d.next = self.frames.data.val();
+            self.keep.d.next = self.full_keep.val() >> self.unused_bytes.val();
+            self.last.d.next = self.frames.last.val();
+            self.bad.d.next = false;
+            self.inside.d.next = !self.frames.last.val();
+        }
+        if self.skipping.q.val() & self.frames.valid.val() {
+            self.skipping.d.next = !self.frames.last.val();
+        }
+        if self.flush.val() {
+            self.inside.d.next = false;
+            self.skipping.d.next = false;
+            self.valid.d.next = self.is_begun.val();
+            if self.is_begun.val() {
+                self.data.d.next = 0.into();
+                self.keep.d.next = self.full_keep.val();
+                self.last.d.next = true;
+                self.bad.d.next = true;
+            }
+            self.ended.d.next = self.is_begun.val() & !(self.bad.q.val() & self.valid.q.val());
+        }
+        if self.mac_reset.val() {
+            self.valid.d.next = false;
+            self.begun.d.next = false;
+            self.inside.d.next = false;
+            self.skipping.d.next = !self.flush.val()
+                & (self.inside.q.val()
+                    | (self.skipping.q.val()
+                        & !(self.frames.valid.val() & self.frames.last.val())));
+            self.ended.d.next = self.valid.q.val() | self.begun.q.val();
+        }
+    }
+}
