@@ -9,7 +9,8 @@
 //! The block only connects: it drives one constant (`pcie_cq_np_req`) and has no other logic.
 //!
 //! The ports `user_*`, `s_axis_*`, `m_axis_*`, `pcie_*` and `cfg_*` are the user side of the PCIe
-//! hard block; `gt_txusrclk2`, `rx_axis_*` and `tx_axis_*` are the user side of the 100G MAC.
+//! hard block; `gt_txusrclk2`, `rx_axis_*`, `tx_axis_*`, `usr_*` and `stat_rx_*` are the user side of
+//! the 100G MAC. `m_axil_*` leads to what a board has beside them.
 //!
 //! Timing: see the blocks.
 //!
@@ -19,6 +20,7 @@
 //! Source: PG213 (PCIe, 512 bit, 250 MHz), PG203 (CMAC, 322.265625 MHz).
 
 use abi::config::{CardConfig, DEFAULT, SMALL};
+use ip::axi_lite::AxiLiteMaster;
 use ip::board::CompletionBuffer;
 use ip::pcie::{
     CompletionPort, Configuration, ConfigurationSpace, HostReplyPort, HostRequestPort, RequestPort,
@@ -95,6 +97,10 @@ pub struct Card<
     pub pcie_tfc_nph_av: Signal<In, Bits<4>>,
     /// Accepts non-posted requests of the host: always 1.
     pub pcie_cq_np_req: Signal<Out, Bits<2>>,
+
+    /// The board window: what the board has beside PCIe and wire, in `user_clk`. The address is the
+    /// byte offset in BAR 0.
+    pub m_axil: AxiLiteMaster,
 
     /// MAC clock, 322 MHz, for both directions.
     pub gt_txusrclk2: Signal<In, Clock>,
@@ -241,6 +247,7 @@ impl<
         CompletionPort::link(&mut self.m_axis_rc, &mut self.host_interface.m_axis_rc);
         HostRequestPort::link(&mut self.m_axis_cq, &mut self.host_interface.m_axis_cq);
         HostReplyPort::link(&mut self.s_axis_cc, &mut self.host_interface.s_axis_cc);
+        AxiLiteMaster::link(&mut self.m_axil, &mut self.host_interface.m_axil);
         SequencePort::link(&mut self.pcie_rq_seq, &mut self.host_interface.pcie_rq_seq);
         Configuration::link(&mut self.cfg, &mut self.host_interface.cfg);
         ConfigurationSpace::link(&mut self.cfg_mgmt, &mut self.host_interface.cfg_mgmt);

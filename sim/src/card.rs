@@ -269,6 +269,7 @@ impl SimulatedCard {
                 }
                 (false, Edge::After) => {
                     pins.drive(model, wire);
+                    mac.hold_in_reset(wire.rx_reset, wire.tx_reset);
                     mac.drive(model, tick.time_ps);
                 }
             }

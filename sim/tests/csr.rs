@@ -92,6 +92,14 @@ fn identity_and_sizes() {
         assert_eq!(test.read(r::STATUS), 0b110);
         test.bench.set("tables_busy", 1);
         assert_eq!(test.read(r::STATUS), 0b110 | r::STATUS_TABLES_BUSY);
+        test.bench.set("reads_pending", 1);
+        test.bench.set("wire_status", 0x25);
+        let wire = r::STATUS_WIRE_UP | r::STATUS_WIRE_ALIGNED | r::STATUS_PAUSED;
+        let expected = 0b110 | r::STATUS_TABLES_BUSY | r::STATUS_READS_PENDING | wire;
+        assert_eq!(test.read(r::STATUS), expected);
+        test.bench.set("ltssm_state", 0x10);
+        test.bench.set("power_state", 1);
+        assert_eq!(test.read(r::PCIE_STATE), 0x110);
         for address in [
             0x40,
             0x1000,
@@ -109,13 +117,23 @@ fn identity_and_sizes() {
 #[test]
 fn every_cause_begins_an_epoch_and_stops_both_directions() {
     let mut test = Test::new(Stall::None, Stall::None, 1);
-    for cause in ["command", "user_reset", "bus_master", "flr_in_process"] {
+    let causes = [
+        "command",
+        "user_reset",
+        "hot_reset",
+        "power_state",
+        "bus_master",
+        "flr_in_process",
+    ];
+    for cause in causes {
         let epoch = test.epoch();
         test.write(r::CONTROL, r::CONTROL_RX | r::CONTROL_TX);
         assert_eq!(test.read(r::CONTROL), r::CONTROL_RX | r::CONTROL_TX);
         match cause {
             "command" => test.write(r::CONTROL, r::CONTROL_RX | r::CONTROL_RESET),
             "bus_master" => test.bench.set(cause, 0),
+            // D3hot.
+            "power_state" => test.bench.set(cause, 4),
             _ => test.bench.set(cause, 1),
         }
         test.cycle();
@@ -181,13 +199,15 @@ struct Counts {
 
 /// Ports of the groups of stage counters, in the order of `COUNTER_GROUPS`, and their counters.
 /// Faults come on ports of their own.
-const GROUPS: [(&str, u8); 6] = [
+const GROUPS: [(&str, u8); 8] = [
     ("work", 0xff),
     ("", 0),
     ("requests", 0xff),
     ("activity$reads", 0xff),
     ("activity$latency", 0xff),
     ("path_ends", 0x3f),
+    ("wire_events", 0xff),
+    ("board_events", 0xf),
 ];
 
 /// Ports of the faults, and their place in the group. The block finds the third itself.
@@ -338,7 +358,14 @@ fn is_writable(offset: u32) -> bool {
         let base = r::DOORBELLS + owner * r::DOORBELL_STRIDE;
         (0..=r::DOORBELL_ARM / 4).map(move |word| base + 4 * word)
     });
-    let single = [r::CONTROL, r::INTERRUPT_INTERVAL, r::INTERRUPT_ENTRIES].into_iter();
+    let single = [
+        r::CONTROL,
+        r::INTERRUPT_INTERVAL,
+        r::INTERRUPT_ENTRIES,
+        r::MAC_CONTROL,
+        r::PAUSE_LIMIT,
+    ]
+    .into_iter();
     let all = single.chain(secrets).chain(profiles).chain(flushes);
     all.chain(contexts)
         .chain(table)

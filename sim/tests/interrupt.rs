@@ -251,11 +251,23 @@ fn nothing_leaves_before_the_host_enables_it() {
 }
 
 #[test]
-fn vectors_are_masked_after_reset() {
+fn masks_outlive_an_epoch_and_not_a_reset_of_the_function() {
     let mut test = Test::running(Stall::None, 1);
     test.bench.set("reset", 1);
     test.cycles(16);
     test.bench.set("reset", 0);
+    assert_eq!(test.read(registers::MSIX_TABLE + 12), 0, "open as before");
+    test.arm(0, 0);
+    test.produce(0, 1);
+    test.cycles(60);
+    assert_eq!(test.fired(), [0], "an epoch masks nothing");
+    for port in ["reset", "function_reset"] {
+        test.bench.set(port, 1);
+    }
+    test.cycles(16);
+    for port in ["reset", "function_reset"] {
+        test.bench.set(port, 0);
+    }
     assert_eq!(test.read(registers::MSIX_TABLE + 12), 1);
     test.arm(0, 0);
     test.produce(0, 1);

@@ -3,7 +3,8 @@
 //! ```text
 //! 0x00_0000  identification and control        0x00_8000  counters: [`crate::counters`]
 //! 0x00_1000  receive settings                  0x01_0000  MSI-X table, 0x01_8000 pending bits
-//! 0x00_2000  owner contexts, 64 B each         0x10_0000  doorbells, 4 KiB per owner
+//! 0x00_2000  owner contexts, 64 B each         0x04_0000  board window
+//!                                              0x10_0000  doorbells, 4 KiB per owner
 //! ```
 //! Everything below [`DOORBELLS`] is privileged. 64-bit values are two words, low word first; a
 //! context takes effect when its enable word is written.
@@ -136,6 +137,14 @@ pub const RING_BITS_MAX: u32 = 15;
 pub const MSIX_TABLE: u32 = 0x1_0000;
 /// MSI-X pending bits.
 pub const MSIX_PENDING: u32 = 0x1_8000;
+
+/// The board window: what a board has beside PCIe and wire, over AXI4-Lite. Accesses are one dword
+/// each. Privileged.
+pub const BOARD_WINDOW: u32 = 0x4_0000;
+/// End of the board window.
+pub const BOARD_WINDOW_END: u32 = 0x10_0000;
+/// Accesses to the board window that can wait; one more is refused.
+pub const BOARD_WINDOW_ACCESSES: usize = 16;
 
 /// Doorbells: owner n at `DOORBELLS + n * DOORBELL_STRIDE`.
 pub const DOORBELLS: u32 = 0x10_0000;

@@ -3,6 +3,7 @@
 //! ```text
 //!  CQ ──► [request] ──► write: one dword per cycle ────────────► register_write
 //!                  ├──► write of a line to a push window ──────► pushed
+//!                  ├──► board window ──► [board_window] ══ m_axil
 //!                  └──► read:  read_request ──► read_reply ──► [reply] ──► CC
 //! ```
 //! Timing: a write takes effect 3 cycles after its last beat, then one dword per cycle. A line is
@@ -11,7 +12,8 @@
 //!
 //! Invariants:
 //! 1. Requests take effect in the order in which they came. A read is carried out after every
-//!    earlier write took effect.
+//!    earlier write took effect. The board window has an order of its own: nothing else waits for
+//!    it, so replies of registers pass those of the window.
 //! 2. Memory writes of 1 to 16 dwords: a dword with all four byte enables is written, one with none
 //!    is not touched, one with some is ignored and counted as malformed. Registers have no partial
 //!    writes. Exactly 64 aligned bytes to a push window are one pulse of `pushed` instead.
@@ -20,6 +22,8 @@
 //! 4. Every other non-posted request, and every one to another BAR, is refused.
 //! 5. Every other posted request (longer writes, messages) and what the hard block discontinued is
 //!    ignored and counted as malformed.
+//!
+//! 6. Accesses of the board window are one whole dword; others are malformed or refused, as above.
 //!
 //! On error: `malformed` and `unsupported` pulse; a refused request gets a completion with status
 //! Unsupported Request.
@@ -34,10 +38,15 @@ pub mod completer_read;
 pub mod completer_reply;
 pub mod completer_request;
 pub mod completer_write;
+pub mod reply_merge;
 
+use crate::board_window::BoardWindow;
+use crate::board_window::WindowAccess;
 use crate::completer::completer_execute::CompleterExecute;
 use crate::completer::completer_reply::{CompleterReply, HostReply};
 use crate::completer::completer_request::{CompleterRequest, HostRequest};
+use crate::completer::reply_merge::ReplyMerge;
+use ip::axi_lite::AxiLiteMaster;
 use ip::pcie::{HostReplyPort, HostRequestPort};
 use stream::prelude::*;
 
@@ -54,6 +63,15 @@ pub struct Completer {
     /// Completer completions to the hard block: straddle off, dword aligned.
     pub s_axis_cc: HostReplyPort,
 
+    /// The port to the board.
+    pub m_axil: AxiLiteMaster,
+    /// An access of the board window was answered with an error (one cycle).
+    pub window_failed: Signal<Out, Bit>,
+    /// An access of the board window got no answer in time (one cycle).
+    pub window_timed_out: Signal<Out, Bit>,
+    /// An access of the board window found the queue full (one cycle).
+    pub window_refused: Signal<Out, Bit>,
+
     /// Full dwords that the host wrote, in order.
     pub register_write: PulseSource<RegisterWrite>,
     /// Lines of 64 bytes, each written at once to one half of an owner's push window.
@@ -69,6 +87,8 @@ pub struct Completer {
 
     request: CompleterRequest,
     execute: CompleterExecute,
+    window: BoardWindow,
+    merge: ReplyMerge,
     reply: CompleterReply,
     write_valid: DFF<Bit>,
     write: DFF<RegisterWrite>,
@@ -80,10 +100,12 @@ impl Logic for Completer {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, write_valid, write, line_valid, line);
-        clock!(self, clock, request, execute, reply);
+        clock!(self, clock, request, execute, window, merge, reply);
         self.request.reset.next = self.reset.val();
         self.execute.reset.next = self.reset.val();
         self.reply.reset.next = self.reset.val();
+        self.merge.reset.next = self.reset.val();
+        self.window.forget.next = self.reset.val();
 
         self.request.tdata.next = self.m_axis_cq.tdata.val();
         self.request.tuser.next = self.m_axis_cq.tuser.val();
@@ -110,7 +132,14 @@ impl Logic for Completer {
         self.malformed.next = self.execute.malformed.val();
         self.unsupported.next = self.execute.unsupported.val();
 
-        MessageSource::<HostReply>::join(&mut self.execute.reply, &mut self.reply.reply);
+        MessageSource::<WindowAccess>::join(&mut self.execute.access, &mut self.window.access);
+        AxiLiteMaster::link(&mut self.m_axil, &mut self.window.m_axil);
+        self.window_failed.next = self.window.failed.val();
+        self.window_timed_out.next = self.window.timed_out.val();
+        self.window_refused.next = self.execute.access_refused.val();
+        MessageSource::<HostReply>::join(&mut self.execute.reply, &mut self.merge.registers);
+        MessageSource::<HostReply>::join(&mut self.window.reply, &mut self.merge.window);
+        MessageSource::<HostReply>::join(&mut self.merge.reply, &mut self.reply.reply);
         self.s_axis_cc.tdata.next = self.reply.tdata.val();
         self.s_axis_cc.tkeep.next = self.reply.tkeep.val();
         self.s_axis_cc.tuser.next = self.reply.tuser.val();

@@ -107,7 +107,7 @@ pub struct Csr {
     /// Events of the wire and the MAC.
     pub wire_events: Signal<In, WireEvents>,
     /// Events of the board window and the PCIe hard block.
-    pub board: Signal<In, BoardEvents>,
+    pub board_events: Signal<In, BoardEvents>,
     /// Beats in use in the packet buffer of the receive side.
     pub rx_buffer_beats: Signal<In, Bits<16>>,
     /// Beats that wait for the MAC.
@@ -150,7 +150,7 @@ impl Logic for Csr {
         self.counters.requests.next = self.requests.val();
         self.counters.path_ends.next = self.path_ends.val();
         self.counters.wire_events.next = self.wire_events.val();
-        self.counters.board.next = self.board.val();
+        self.counters.board_events.next = self.board_events.val();
         self.counters.rx_buffer_beats.next = self.rx_buffer_beats.val();
         self.counters.tx_fifo_beats.next = self.tx_fifo_beats.val();
         self.map.settings.valid.next = self.settings.valid.val();

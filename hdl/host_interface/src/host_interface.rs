@@ -26,6 +26,7 @@ use crate::interrupt::Interrupt;
 use abi::config::CardConfig;
 use dma::activity::ActivitySource;
 use dma::requester::{Requester, TIMEOUT_CYCLES};
+use ip::axi_lite::AxiLiteMaster;
 use ip::board::CompletionBuffer;
 use ip::pcie::{
     CompletionPort, Configuration, ConfigurationSpace, HostReplyPort, HostRequestPort, RequestPort,
@@ -58,6 +59,8 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     pub m_axis_cq: HostRequestPort,
     /// Completer completions: values of the registers that the host reads.
     pub s_axis_cc: HostReplyPort,
+    /// The port to what the board has beside PCIe and wire.
+    pub m_axil: AxiLiteMaster,
     /// Sequence numbers of the requests that have left the hard block.
     pub pcie_rq_seq: SequencePort,
     /// Configuration and status of the hard block: sizes, bus mastering, function level reset,
@@ -154,7 +157,7 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
 
     work: Signal<Local, WorkEvents>,
     path_ends: Signal<Local, PathEndEvents>,
-    board: Signal<Local, BoardEvents>,
+    board_events: Signal<Local, BoardEvents>,
 }
 
 impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logic
@@ -186,6 +189,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.completer.reset.next = self.user_reset.val();
         HostRequestPort::link(&mut self.m_axis_cq, &mut self.completer.m_axis_cq);
         HostReplyPort::link(&mut self.s_axis_cc, &mut self.completer.s_axis_cc);
+        AxiLiteMaster::link(&mut self.m_axil, &mut self.completer.m_axil);
         self.settings.valid.next = self.completer.register_write.valid.val();
         self.settings.payload.next = self.completer.register_write.payload.val();
 
@@ -198,11 +202,11 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.csr.reads_pending.next = self.requester.reads_pending.val();
         self.csr.wire_status.next = self.wire_status.val();
         self.csr.wire_events.next = self.wire_events.val();
-        self.board.next.window_errors = false;
-        self.board.next.window_timeouts = false;
-        self.board.next.window_refused = false;
-        self.board.next.pcie_local_errors = self.cfg.local_error_valid.val();
-        self.csr.board.next = self.board.val();
+        self.board_events.next.window_errors = self.completer.window_failed.val();
+        self.board_events.next.window_timeouts = self.completer.window_timed_out.val();
+        self.board_events.next.window_refused = self.completer.window_refused.val();
+        self.board_events.next.pcie_local_errors = self.cfg.local_error_valid.val();
+        self.csr.board_events.next = self.board_events.val();
         self.csr.flr_in_process.next = self.cfg.flr_in_process.val().get_bit(0);
         self.cfg.flr_done.next = bit_cast::<4, 1>(self.csr.flr_done.val().into());
         self.csr.tag_quarantined.next = self.requester.tag_quarantined.val();

@@ -11,6 +11,7 @@
 #![allow(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod board_window;
 pub mod completer;
 pub mod completion;
 pub mod config_space_reader;

@@ -4,6 +4,7 @@
 #![allow(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod axi_lite;
 pub mod board;
 pub mod cmac;
 pub mod keep_count;

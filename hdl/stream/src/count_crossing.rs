@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  write_clock │                        │ read_clock
-//!   event ──► count ── ValueCrossing ──► latest = shown? ── no: pulse, shown + 1
+//!   occurs ──► count ── ValueCrossing ──► latest = shown? ── no: pulse, shown + 1
 //! ```
 //! Timing: a pulse comes about eight cycles of the slower clock after its event, then one each
 //! cycle of `read_clock`.
@@ -23,12 +23,12 @@ use rust_hdl_widgets::dff_setup;
 /// The crossing. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CountCrossing {
-    /// Clock of `event`.
+    /// Clock of `occurs`.
     pub write_clock: Signal<In, Clock>,
     /// Clock of `pulse`.
     pub read_clock: Signal<In, Clock>,
     /// An event, in `write_clock`: one for each cycle in which it is high.
-    pub event: Signal<In, Bit>,
+    pub occurs: Signal<In, Bit>,
     /// One cycle of `read_clock` for each event.
     pub pulse: Signal<Out, Bit>,
 
@@ -49,7 +49,7 @@ impl Logic for CountCrossing {
         self.crossing.write_clock.next = self.write_clock.val();
         self.crossing.read_clock.next = self.read_clock.val();
         self.crossing.value.next = self.count.q.val();
-        if self.event.val() {
+        if self.occurs.val() {
             self.count.d.next = self.count.q.val() + self.one.val();
         }
         self.is_behind.next = self.crossing.latest.val() != self.shown.q.val();
@@ -82,7 +82,7 @@ mod tests {
                 assert!(simulate(&mut dut, 20));
                 if write_level {
                     cycles += 1;
-                    dut.event.next = cycles.is_multiple_of(2) && cycles <= 2 * events;
+                    dut.occurs.next = cycles.is_multiple_of(2) && cycles <= 2 * events;
                 }
             } else {
                 read_at += read_half_ps;

@@ -144,6 +144,9 @@ pub struct Mac {
     /// Broken rules, oldest first.
     pub violations: Vec<Violation>,
     cuts_allowed: bool,
+    is_blocked: bool,
+    rx_reset: bool,
+    tx_reset: bool,
     rx: Axis,
     tx: Axis,
     tx_ready: PortId,
@@ -170,6 +173,9 @@ impl Mac {
             sent: VecDeque::new(),
             cut: VecDeque::new(),
             cuts_allowed: false,
+            is_blocked: false,
+            rx_reset: false,
+            tx_reset: false,
             violations: Vec::new(),
             rx: Axis::new(model, rx),
             tx: Axis::new(model, tx),
@@ -192,22 +198,21 @@ impl Mac {
         self.staller = Staller::new(stall, seed);
     }
 
+    /// Lets the MAC take nothing, or go on.
+    pub fn block_send(&mut self, is_blocked: bool) {
+        self.is_blocked = is_blocked;
+    }
+
     /// From now on the card may begin an epoch: it may end or withdraw a frame at its send port.
     pub fn allow_cuts(&mut self) {
         self.cuts_allowed = true;
     }
 
-    /// The MAC's receive side is reset: the frame on its way to the card ends without a last beat.
-    pub fn reset_receive(&mut self) {
-        if self.arriving.front().is_some_and(|it| it.given_bytes > 0) {
-            self.arriving.pop_front();
-        }
-    }
-
-    /// The MAC's send side is reset: the frame on its way out ends on the wire with a bad FCS.
-    pub fn reset_send(&mut self) {
-        self.leaving = None;
-        self.waiting = None;
+    /// Holds the receive and the send side in reset, or lets them run. A frame on its way to the
+    /// card ends without a last beat and those that begin meanwhile are lost; a frame on its way
+    /// out ends on the wire with a bad FCS.
+    pub fn hold_in_reset(&mut self, receive: bool, send: bool) {
+        (self.rx_reset, self.tx_reset) = (receive, send);
     }
 
     /// Puts a frame on the wire to the card, after those already there.
@@ -274,6 +279,10 @@ impl Mac {
     /// Before the rising edge: takes what the card offers to send.
     pub fn sample(&mut self, model: &Model, now_ps: u64) {
         self.cycle += 1;
+        if self.tx_reset {
+            (self.leaving, self.waiting) = (None, None);
+            return;
+        }
         let offered = model.is_high(self.tx.valid).then(|| self.offered(model));
         if let Some(waiting) = self.waiting.take() {
             if offered.as_ref() != Some(&waiting) && !self.is_cut(offered.as_ref()) {
@@ -303,12 +312,21 @@ impl Mac {
     pub fn drive(&mut self, model: &mut Model, now_ps: u64) {
         self.drive_receive(model, now_ps);
         let backlog_ps = self.tx_free_ps.saturating_sub(now_ps);
-        self.is_ready = backlog_ps < BUFFER_BYTES * BYTE_PS && !self.staller.stalls();
+        let has_room = backlog_ps < BUFFER_BYTES * BYTE_PS && !self.is_blocked;
+        self.is_ready = has_room && !self.staller.stalls();
         model.set(self.tx_ready, u64::from(self.is_ready));
     }
 
     fn drive_receive(&mut self, model: &mut Model, now_ps: u64) {
         model.set(self.rx.valid, 0);
+        while self.rx_reset
+            && self
+                .arriving
+                .front()
+                .is_some_and(|it| it.start_ps <= now_ps)
+        {
+            self.arriving.pop_front();
+        }
         let Some(arriving) = self.arriving.front_mut() else {
             return;
         };

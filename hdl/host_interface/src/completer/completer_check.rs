@@ -3,15 +3,16 @@
 //! | output | request |
 //! |---|---|
 //! | `push` | memory write of 16 whole dwords to one half of a push window |
-//! | `write` | any other memory write of 1 to 16 dwords |
-//! | `read` | memory read of 1 to 16 dwords |
+//! | `board` | memory read of one dword, or memory write of one whole dword, in the board window |
+//! | `write` | any other memory write of 1 to 16 dwords, outside the board window |
+//! | `read` | memory read of 1 to 16 dwords outside the board window, or of no byte |
 //! | `ignore` | any other posted request, and every packet that the hard block discontinued |
 //! | `refuse` | any other non-posted request |
 //!
 //! Timing: combinational.
 //!
 //! Invariants:
-//! 1. Exactly one of `push`, `write`, `read`, `refuse` and `ignore` is high.
+//! 1. Exactly one of `push`, `board`, `write`, `read`, `refuse` and `ignore` is high.
 //!
 //! Source: PG213, completer request descriptor.
 
@@ -24,12 +25,18 @@ use stream::prelude::*;
 #[require(registers::DOORBELLS == 1 << 20, "decoded from bits 23:20")]
 #[require(registers::DOORBELL_STRIDE == 1 << 12)]
 #[require(registers::PUSH_WINDOW == 1 << 7, "two lines in bits 6")]
+#[require(registers::BOARD_WINDOW == 1 << 18, "bits 23:20 are 0 and bits 19:18 are not")]
+#[require(registers::BOARD_WINDOW_END == 1 << 20)]
 pub struct CompleterCheck {
     /// The request to check.
     pub request: Signal<In, HostRequest>,
 
     /// Push a line: write 16 whole dwords to one half of a push window.
     pub push: Signal<Out, Bit>,
+    /// Access the board window.
+    pub board: Signal<Out, Bit>,
+    /// The access of the board window is a write, else a read.
+    pub board_writes: Signal<Out, Bit>,
     /// Write 1 to 16 dwords.
     pub write: Signal<Out, Bit>,
     /// Read 1 to 16 dwords.
@@ -54,6 +61,9 @@ pub struct CompleterCheck {
     is_posted: Signal<Local, Bit>,
     is_line: Signal<Local, Bit>,
     in_window: Signal<Local, Bit>,
+    in_board: Signal<Local, Bit>,
+    is_one: Signal<Local, Bit>,
+    is_whole: Signal<Local, Bit>,
 
     #[value(0)]
     memory_read: Constant<Bits<4>>,
@@ -97,13 +107,27 @@ impl Logic for CompleterCheck {
             & (self.request.val().first_be == self.all_bytes.val())
             & (self.request.val().last_be == self.all_bytes.val());
 
+        self.in_board.next = (self.descriptor.val().get_bits::<4>(20) == bits::<4>(0))
+            & self.descriptor.val().get_bits::<2>(18).any();
+        self.is_one.next = self.count.val() == self.one_dword.val();
+        self.is_whole.next = self.request.val().first_be == self.all_bytes.val();
+        self.flush.next = (self.request.val().first_be == bits::<4>(0)) & self.is_one.val();
         self.push.next = false;
+        self.board.next = false;
+        self.board_writes.next = self.is_write.val();
         self.write.next = false;
         self.read.next = false;
         self.refuse.next = false;
         self.ignore.next = false;
         if self.request.val().discontinued {
             self.ignore.next = true;
+        } else if self.is_write.val() & self.fits.val() & self.in_board.val() {
+            self.board.next = self.is_one.val() & self.is_whole.val();
+            self.ignore.next = !(self.is_one.val() & self.is_whole.val());
+        } else if self.is_read.val() & self.fits.val() & self.in_board.val() {
+            self.read.next = self.flush.val();
+            self.board.next = self.is_one.val() & !self.flush.val();
+            self.refuse.next = !self.is_one.val();
         } else if self.is_write.val() & self.fits.val() {
             self.push.next = self.in_window.val() & self.is_line.val();
             self.write.next = !(self.in_window.val() & self.is_line.val());
@@ -114,8 +138,6 @@ impl Logic for CompleterCheck {
         } else {
             self.refuse.next = true;
         }
-        self.flush.next = (self.request.val().first_be == bits::<4>(0))
-            & (self.count.val() == self.one_dword.val());
         self.address.next = bit_cast::<24, 22>(self.descriptor.val().get_bits::<22>(2)) << 2;
         self.dwords.next = self.count.val().get_bits::<5>(0);
     }

@@ -1,7 +1,7 @@
 //! Carries out one host request after the other.
 //!
 //! ```text
-//!          ┌─ pushed line ────────────────────────────────────┐
+//!          ┌─ pushed line, access of the board window ────────┐
 //!          ├─ memory write ──► [write] ───────────────────────┤
 //!  Idle ───┼─ memory read ───► [read] ──────► Reply ──────────┼──► Idle
 //!          ├─ refused ──────────────────────► Reply ──────────┤
@@ -12,6 +12,7 @@
 //!
 //! Invariants: those of [`crate::completer`].
 
+use crate::board_window::WindowAccess;
 use crate::completer::completer_check::CompleterCheck;
 use crate::completer::completer_read::CompleterRead;
 use crate::completer::completer_reply::HostReply;
@@ -33,7 +34,7 @@ pub enum ExecutePhase {
 }
 
 /// The executor. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CompleterExecute {
     /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
@@ -51,6 +52,10 @@ pub struct CompleterExecute {
     pub read_request: MessageSource<Bits<24>>,
     /// Value of the dword requested.
     pub read_reply: MessageSink<Bits<32>>,
+    /// Accesses of the board window. One that is not taken at once is refused: a read gets all ones.
+    pub access: MessageSource<WindowAccess>,
+    /// An access of the board window was refused (one cycle).
+    pub access_refused: Signal<Out, Bit>,
     /// Completions to send.
     pub reply: MessageSource<HostReply>,
     /// A dword or a packet was ignored (one cycle).
@@ -63,21 +68,27 @@ pub struct CompleterExecute {
     read: CompleterRead,
     phase: DFF<ExecutePhase>,
     refused: DFF<Bit>,
+    no_answer: DFF<Bit>,
 
     held: Signal<Local, HostRequest>,
+    bytes: Signal<Local, Bits<512>>,
     starts: Signal<Local, Bit>,
     finished: Signal<Local, Bit>,
+    reads_nothing: Signal<Local, Bit>,
+    #[value(0xffff_ffff)]
+    all_ones: Constant<Bits<32>>,
 }
 
 impl Logic for CompleterExecute {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, phase, refused);
+        dff_setup!(self, clock, phase, refused, no_answer);
         clock!(self, clock, write, read);
         self.write.reset.next = self.reset.val();
         self.read.reset.next = self.reset.val();
 
         self.held.next = self.request.payload.val();
+        self.bytes.next = self.held.val().data;
         self.check.request.next = self.held.val();
         self.starts.next = self.request.valid.val() & (self.phase.q.val() == ExecutePhase::Idle);
         self.write.start.next = self.starts.val() & self.check.write.val();
@@ -98,6 +109,20 @@ impl Logic for CompleterExecute {
         self.reply.payload.next.refused = self.refused.q.val();
         self.reply.payload.next.request = self.held.val();
         self.reply.payload.next.data = self.read.data.val();
+        if self.no_answer.q.val() {
+            self.reply.payload.next.data = bit_cast::<512, 32>(self.all_ones.val());
+        }
+
+        // The board window: what it cannot take is refused at once, so that nothing waits for it.
+        self.access.valid.next = self.starts.val() & self.check.board.val();
+        self.access.payload.next.write = self.check.board_writes.val();
+        self.access.payload.next.address = self.check.address.val().get_bits::<20>(0);
+        self.access.payload.next.data = self.bytes.val().get_bits::<32>(0);
+        self.access.payload.next.descriptor = self.held.val().descriptor;
+        self.access.payload.next.first_be = self.held.val().first_be;
+        self.access_refused.next =
+            self.starts.val() & self.check.board.val() & !self.access.ready.val();
+        self.reads_nothing.next = self.access_refused.val() & !self.check.board_writes.val();
 
         self.malformed.next =
             self.write.malformed.val() | (self.starts.val() & self.check.ignore.val());
@@ -106,15 +131,19 @@ impl Logic for CompleterExecute {
         self.pushed.payload.next.owner = self.check.address.val().get_bits::<8>(12);
         self.pushed.payload.next.second = self.check.address.val().get_bit(6);
         self.pushed.payload.next.data = self.held.val().data;
-        self.finished.next = self.starts.val() & (self.check.ignore.val() | self.check.push.val());
+        self.finished.next = self.starts.val()
+            & (self.check.ignore.val()
+                | self.check.push.val()
+                | (self.check.board.val() & !self.reads_nothing.val()));
         match self.phase.q.val() {
             ExecutePhase::Idle => {
                 self.refused.d.next = self.check.refuse.val();
+                self.no_answer.d.next = self.reads_nothing.val();
                 if self.starts.val() & self.check.write.val() {
                     self.phase.d.next = ExecutePhase::Write;
                 } else if self.starts.val() & self.check.read.val() {
                     self.phase.d.next = ExecutePhase::Read;
-                } else if self.starts.val() & self.check.refuse.val() {
+                } else if (self.starts.val() & self.check.refuse.val()) | self.reads_nothing.val() {
                     self.phase.d.next = ExecutePhase::Reply;
                 }
             }

@@ -51,7 +51,7 @@ pub struct CardCounters {
     /// Events of the wire and the MAC.
     pub wire_events: Signal<In, WireEvents>,
     /// Events of the board window and the PCIe hard block.
-    pub board: Signal<In, BoardEvents>,
+    pub board_events: Signal<In, BoardEvents>,
     /// Beats in use in the packet buffer of the receive side.
     pub rx_buffer_beats: Signal<In, Bits<16>>,
     /// Beats that wait for the MAC.
@@ -109,7 +109,7 @@ impl Logic for CardCounters {
         self.ends.next = self.path_ends.val().into();
         self.groups[5].events.next = bit_cast::<8, 6>(self.ends.val());
         self.groups[6].events.next = self.wire_events.val().into();
-        self.board_bits.next = self.board.val().into();
+        self.board_bits.next = self.board_events.val().into();
         self.groups[7].events.next = bit_cast::<8, 4>(self.board_bits.val());
         ActivitySink::link(&mut self.activity, &mut self.peaks.activity);
         self.peaks.rx_buffer_beats.next = self.rx_buffer_beats.val();

@@ -140,8 +140,8 @@ impl Logic for MacLink {
         self.ctl_tx_pause_req.next = bit_cast::<9, 1>(self.pause.q.val().into()) << 8;
         self.was_over.d.next = self.tx_ovfout.val();
         self.was_under.d.next = self.tx_unfout.val();
-        self.overflows.event.next = self.tx_ovfout.val() & !self.was_over.q.val();
-        self.underflows.event.next = self.tx_unfout.val() & !self.was_under.q.val();
+        self.overflows.occurs.next = self.tx_ovfout.val() & !self.was_over.q.val();
+        self.underflows.occurs.next = self.tx_unfout.val() & !self.was_under.q.val();
 
         // The card's side.
         self.control.reset.next = self.reset.val();

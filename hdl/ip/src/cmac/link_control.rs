@@ -77,6 +77,7 @@ pub struct LinkControl {
     asks_cycles: DFF<Bits<8>>,
 
     address: Signal<Local, Bits<24>>,
+    value: Signal<Local, Bits<32>>,
     limit_cycles: Signal<Local, Bits<32>>,
     runs: Signal<Local, Bit>,
     paused: Signal<Local, Bit>,
@@ -125,11 +126,12 @@ impl Logic for LinkControl {
             asks_cycles
         );
         self.address.next = self.settings.payload.val().address;
+        self.value.next = self.settings.payload.val().data;
         if self.settings.valid.val() & (self.address.val() == self.control_at.val()) {
-            self.control.d.next = self.settings.payload.val().data.get_bits::<3>(0);
+            self.control.d.next = self.value.val().get_bits::<3>(0);
         }
         if self.settings.valid.val() & (self.address.val() == self.limit_at.val()) {
-            self.limit.d.next = self.settings.payload.val().data ^ self.limit_value.val();
+            self.limit.d.next = self.value.val() ^ self.limit_value.val();
         }
         // The register holds the difference to the value of power-up.
         self.limit_cycles.next = self.limit.q.val() ^ self.limit_value.val();
@@ -163,7 +165,6 @@ impl Logic for LinkControl {
         self.link_event.payload.next.flow = self.no_flow.val();
         self.link_event.payload.next.generation = 0.into();
         self.link_event.payload.next.error = self.link_down.val();
-        self.link_event.payload.next.position = bit_cast::<32, 7>(self.status_bits.val());
 
         // The other end asks for a pause: obeyed up to the limit.
         self.paused.next =
@@ -200,6 +201,7 @@ impl Logic for LinkControl {
             | (bit_cast::<7, 1>(self.seen.q.val().remote_fault.into()) << 4)
             | (bit_cast::<7, 1>(self.paused.val().into()) << 5)
             | (bit_cast::<7, 1>(self.ignored.q.val().into()) << 6);
+        self.link_event.payload.next.position = bit_cast::<32, 7>(self.status_bits.val());
         self.status.next = self.status_bits.val();
         self.events.next.tx_frames_unsent = false;
         self.events.next.tx_frames_cut = false;

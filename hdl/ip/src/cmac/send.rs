@@ -109,7 +109,7 @@ impl Logic for MacSend {
         self.beats_peak.next = self.level.peak.val();
         self.cuts.write_clock.next = self.mac_clock.val();
         self.cuts.read_clock.next = self.clock.val();
-        self.cuts.event.next = self.port.cut.val();
+        self.cuts.occurs.next = self.port.cut.val();
         self.cut.next = self.cuts.pulse.val();
 
         self.guard.reset.next = self.reset.val();

@@ -56,7 +56,7 @@ pub struct SendPort {
     last: DFF<Bit>,
     bad: DFF<Bit>,
     /// More beats of the frame at the port are to come.
-    inside: DFF<Bit>,
+    goes_on: DFF<Bit>,
     /// The MAC has taken a beat of the frame, and not its last one.
     begun: DFF<Bit>,
     skipping: DFF<Bit>,
@@ -76,7 +76,7 @@ pub struct SendPort {
 impl Logic for SendPort {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, data, keep, valid, last, bad, inside, begun, skipping, ended);
+        dff_setup!(self, clock, data, keep, valid, last, bad, goes_on, begun, skipping, ended);
         self.tdata.next = self.data.q.val();
         self.tkeep.next = self.keep.q.val();
         self.tvalid.next = self.valid.q.val();
@@ -85,7 +85,7 @@ impl Logic for SendPort {
         self.cut.next = self.ended.q.val();
 
         self.is_free.next = !self.valid.q.val() | self.tready.val();
-        self.may.next = (self.inside.q.val() | !self.hold.val())
+        self.may.next = (self.goes_on.q.val() | !self.hold.val())
             & !self.skipping.q.val()
             & !self.flush.val()
             & !self.mac_reset.val();
@@ -107,13 +107,13 @@ impl Logic for SendPort {
             self.keep.d.next = self.full_keep.val() >> self.unused_bytes.val();
             self.last.d.next = self.frames.last.val();
             self.bad.d.next = false;
-            self.inside.d.next = !self.frames.last.val();
+            self.goes_on.d.next = !self.frames.last.val();
         }
         if self.skipping.q.val() & self.frames.valid.val() {
             self.skipping.d.next = !self.frames.last.val();
         }
         if self.flush.val() {
-            self.inside.d.next = false;
+            self.goes_on.d.next = false;
             self.skipping.d.next = false;
             self.valid.d.next = self.is_begun.val();
             if self.is_begun.val() {
@@ -127,9 +127,9 @@ impl Logic for SendPort {
         if self.mac_reset.val() {
             self.valid.d.next = false;
             self.begun.d.next = false;
-            self.inside.d.next = false;
+            self.goes_on.d.next = false;
             self.skipping.d.next = !self.flush.val()
-                & (self.inside.q.val()
+                & (self.goes_on.q.val()
                     | (self.skipping.q.val()
                         & !(self.frames.valid.val() & self.frames.last.val())));
             self.ended.d.next = self.valid.q.val() | self.begun.q.val();
