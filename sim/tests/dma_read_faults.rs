@@ -94,6 +94,35 @@ fn late_completion_is_dropped_and_counted() {
 }
 
 #[test]
+fn completion_with_other_attributes_is_dropped_and_the_right_one_taken() {
+    let seed = seed();
+    let mut random = generator(seed);
+    let config = PcieConfig {
+        seed,
+        ..PcieConfig::default()
+    };
+    let mut rig = open(config, Stall::None, Stall::None);
+    let (base, content) = fill(&mut rig, &mut random);
+    for read in 0..20 {
+        rig.slot
+            .pcie
+            .inject(Fault::OtherAttributes, Target::Nth(3 * read));
+    }
+    assert!(
+        !read_all(&mut rig, base, &content, 8).contains(&true),
+        "no read fails"
+    );
+    assert!(!read_all(&mut rig, base, &content, 8).contains(&true));
+    assert_eq!(rig.slot.pulses.read_timeout, 0);
+    assert!(
+        rig.slot.pulses.read_error >= 10,
+        "{}",
+        rig.slot.pulses.read_error
+    );
+    rig.assert_clean();
+}
+
+#[test]
 fn reset_lifts_the_quarantine() {
     let mut rig = timeout_round(Fault::Lost, Some(4_000));
     rig.restart();

@@ -77,7 +77,7 @@ pub const COUNTER_GROUPS: &[CounterGroup] = &[
             send_rings_stopped: "send rings stopped by a failed read or a wrong index",
             payload_reads_failed: "reads of payload to send that ended with an error",
             flushes_failed: "flush reads that ended with an error",
-            completions_unexpected: "completions whose tag no read in flight has",
+            completions_unexpected: "completions whose tag or attributes no read in flight has",
         },
     },
     CounterGroup {

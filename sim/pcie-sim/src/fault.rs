@@ -28,6 +28,9 @@ pub enum Fault {
     WrongAddress,
     /// The first completion is one dword shorter than its header says; the hard block ends it.
     WrongLength,
+    /// Another completion with the tag comes first, with other attributes and other data; the right
+    /// ones follow.
+    OtherAttributes,
 }
 
 /// Which reads are hit.

@@ -157,6 +157,10 @@ impl Requester {
             return;
         };
         let error = self.judge(&read, &completion);
+        if error == error_code::MISMATCH {
+            self.pass_stranger(&completion);
+            return;
+        }
         if !matches!(error, error_code::NONE | error_code::POISONED) {
             self.end(&completion, error);
             return;
@@ -179,6 +183,22 @@ impl Requester {
             frees_tag,
             headers: 1,
             data,
+        });
+    }
+
+    /// Delivers a completion that is not the one of the read with its tag: the read goes on
+    /// (PG213, error code 0100).
+    fn pass_stranger(&mut self, completion: &Completion) {
+        let mut words = descriptor(completion, error_code::MISMATCH, false);
+        rc::LOWER_ADDRESS.set(&mut words, u64::from(completion.lower_address));
+        words.extend_from_slice(&completion.payload);
+        self.rc.push(RcPacket {
+            words,
+            first_byte: 0,
+            valid_bytes: 4 * completion.payload.len() as u32,
+            frees_tag: None,
+            headers: 0,
+            data: 0,
         });
     }
 

@@ -328,6 +328,9 @@ impl RootComplex {
     }
 }
 
+/// Bit 0 of the attributes: no snoop.
+const NO_SNOOP: u8 = 1;
+
 fn path_of(memory: MemoryId) -> usize {
     match memory {
         MemoryId::Dram | MemoryId::Pages(_) => 0,
@@ -362,7 +365,14 @@ impl ActiveRead {
         let aligned = self.next & !3;
         let dwords = ((self.next - aligned) as u32 + here).div_ceil(4);
         let at = offset + (aligned - self.request.address);
-        let payload = memories.dwords(memory, at, dwords as usize);
+        let mut payload = memories.dwords(memory, at, dwords as usize);
+        if self.fault == Some(Fault::OtherAttributes) {
+            self.fault = None;
+            payload.iter_mut().for_each(|word| *word = !*word);
+            let mut other = self.header(status::SUCCESS, self.remaining as u16, payload, config);
+            other.attributes ^= NO_SNOOP;
+            return Some(other);
+        }
         let mut completion = self.header(status::SUCCESS, self.remaining as u16, payload, config);
         self.next += u64::from(here);
         self.remaining -= here;

@@ -17,8 +17,9 @@
 //!    many dwords came as its descriptor announces, without exceeding what remains.
 //! 3. `finished` is what the hard block reports (request completed); it is a failure if bytes are
 //!    missing.
-//! 4. A completion whose tag is not outstanding is dropped and pulses `unexpected`. Whether the tag
-//!    is outstanding is checked when the completion begins and in each later cycle of it.
+//! 4. A completion whose tag is not outstanding is dropped and pulses `unexpected`, and so is one
+//!    with other attributes than its request has (error code 4): the right one may follow. Whether
+//!    the tag is outstanding is checked when the completion begins and in each later cycle of it.
 //!
 //! On error: a completion that is not as expected ends with `failed`; its request fails.
 //!

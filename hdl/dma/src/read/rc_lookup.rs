@@ -22,7 +22,7 @@ use stream::prelude::*;
 pub struct Found {
     /// A completion begins.
     pub present: Bit,
-    /// The tag of the completion is outstanding.
+    /// The tag of the completion is outstanding, and the completion belongs to its read.
     pub known: Bit,
     /// What the request expects.
     pub record: ReadRecord,
@@ -74,6 +74,7 @@ pub struct RcLookup {
 
     tag_read: Signal<Local, Tag>,
     known_before: Signal<Local, Bit>,
+    is_stranger: Signal<Local, Bit>,
     result: Signal<Local, Found>,
 }
 
@@ -94,7 +95,10 @@ impl Logic for RcLookup {
         self.remainders.read_address.next = self.tag_read.val();
         self.read.descriptor.next = self.descriptor.val();
         self.result.next.present = self.present.val();
-        self.result.next.known = self.present.val() & self.outstanding.val();
+        // Error code 4: the completion of somebody else. The read goes on.
+        self.is_stranger.next = self.descriptor.val().get_bits::<4>(12) == 4;
+        self.result.next.known =
+            self.present.val() & self.outstanding.val() & !self.is_stranger.val();
         self.result.next.record = self.records.read_data.val();
         self.result.next.fresh = self.issued.read_data.val() != self.started.read_data[0].val();
         self.result.next.remaining = self.remainders.read_data.val();
