@@ -29,3 +29,4 @@ mod sleep;
 pub(crate) mod start;
 pub mod ticket;
 mod watch;
+pub mod wire;

@@ -64,15 +64,22 @@ pub const REGISTERS: &[Register] = registers! {
     FEATURES r ""
     EPOCH r "current epoch, bits 15:0, 1 to 0xfffe"
     CONTROL rw ""
-    STATUS r "bit 0: a tag is quarantined; 1: bus mastering; 2: link is up; 3: commands wait"
+    STATUS r "bit 0: a tag is quarantined; 1: bus mastering; 2: link is up; 3: commands wait; 4: \
+        reads of an earlier epoch; wire: 8: up, 9: clock, 10: aligned, 11, 12: local, remote \
+        fault, 13: paused, 14: pause ignored"
     INTERRUPT_INTERVAL w "least time between two interrupts of an owner, in cycles of 4 ns; 0: none"
     INTERRUPT_ENTRIES w "unseen header slots that interrupt before the interval is over; 0: never"
+    MAC_CONTROL w "bit 0: sends fail while the wire is down; 1: ask for pauses; 2: obey pauses; an \
+        epoch clears it"
+    PAUSE_LIMIT w "longest pause that is obeyed, in cycles of 4 ns; an epoch sets it to 100 ms"
+    PCIE_STATE r "LTSSM state 5:0, power state 10:8"
     HASH_SECRET w ""
     PROFILES w "header profile n at + 0x8 n; see below"
     FLUSH w "flush read address of memory m at + 0x8 m, 64 bits; memory 0 has none"
     CONTEXTS w "owner context n at + 0x40 n; see below"
     MSIX_TABLE rw "MSI-X table, one 16-byte entry an owner"
     MSIX_PENDING r "MSI-X pending bits"
+    BOARD_WINDOW rw "up to 0xfffff: what the board has beside PCIe and wire; one dword at a time"
     DOORBELLS w "page of owner n at + 0x1000 n; see below"
 };
 

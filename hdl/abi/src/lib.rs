@@ -20,4 +20,4 @@ pub mod registers;
 pub mod send_descriptor;
 
 /// Version of this contract: major in the upper half (incompatible), minor in the lower half.
-pub const ABI_VERSION: u32 = 0x0001_0006;
+pub const ABI_VERSION: u32 = 0x0001_0007;

@@ -31,10 +31,12 @@ use super::rings::{HeaderEntry, RingSizes};
 use super::sleep;
 pub use super::start::CardSizes;
 use super::start::{
-    read_sizes, secret_words, start_epoch, wait_for_tables, write_secrets, SecretWords,
+    read_sizes, secret_words, start_epoch, wait_for_reads, wait_for_tables, write_secrets,
+    SecretWords,
 };
 use super::ticket::{RefusedCommand, Ticket};
 use super::watch::Watch;
+use super::wire::{WireSettings, WireState};
 use crate::control::commands::Entry;
 use crate::control::descriptor::Descriptor;
 use crate::control::profile::Profile;
@@ -107,6 +109,7 @@ impl<B: Bus> Device<B> {
         }
         let sizes = read_sizes(&mut bus)?;
         start_epoch(&mut bus)?;
+        wait_for_reads(&mut bus)?;
         let secrets = write_secrets(&mut bus, &secret_words(config.hash_seed))?;
         for kind in [MemoryKind::Gpu] {
             if let Some(address) = bus.flush_address(kind) {
@@ -434,6 +437,19 @@ impl<B: Bus> Device<B> {
             counters.push((counter.name, self.read_counter(at)?));
         }
         Ok(counters)
+    }
+
+    /// The state of the wire.
+    pub fn wire(&mut self) -> Result<WireState> {
+        Ok(WireState::of_status(read(
+            &mut self.bus,
+            registers::STATUS,
+        )?))
+    }
+
+    /// What the card does with the wire, until the next epoch.
+    pub fn set_wire(&mut self, settings: &WireSettings) -> Result<()> {
+        settings.write(&mut self.bus)
     }
 
     /// Whether a failed read or a wrong index has stopped the command ring and the send ring of an

@@ -34,6 +34,9 @@ pub struct CardSizes {
 /// Limit of polls for the end of the reset, and again for the clearing of the tables. A poll takes
 /// about a microsecond; clearing the tables takes 262 us.
 const RESET_POLLS_MAX: u32 = 10_000;
+/// Polls, of about a microsecond, after which the reads of an earlier epoch should have ended: the
+/// card gives them up after 50 ms.
+const READS_POLLS_MAX: u32 = 200_000;
 /// Reads the sizes of the card.
 pub(super) fn read_sizes(bus: &mut dyn Bus) -> Result<CardSizes> {
     let first = read(bus, registers::SIZES_0)?;
@@ -60,6 +63,17 @@ pub(super) fn start_epoch(bus: &mut dyn Bus) -> Result<()> {
         bus.advance()?;
     }
     Err(HostError::ResetTimeout(RESET_POLLS_MAX))
+}
+
+/// Waits until the memory reads of earlier epochs have ended: no read leaves before.
+pub(super) fn wait_for_reads(bus: &mut dyn Bus) -> Result<()> {
+    for _ in 0..READS_POLLS_MAX {
+        if read(bus, registers::STATUS)? & registers::STATUS_READS_PENDING == 0 {
+            return Ok(());
+        }
+        bus.advance()?;
+    }
+    Err(HostError::ReadsPending(READS_POLLS_MAX))
 }
 
 /// Waits until the tables are cleared.

@@ -26,6 +26,8 @@ pub struct ProviderCounters {
     /// Descriptors that the send floor passed on their way: repetitions that crossed their
     /// acknowledgement.
     pub overtaken_sends: u64,
+    /// The wire went up or down. What was lost is sent again when it is up.
+    pub wire_changes: u64,
     /// Windows that were sent again because more was granted.
     pub window_updates: u64,
     /// IP fragments withheld, whose payload cannot be placed.

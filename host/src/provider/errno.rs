@@ -24,6 +24,7 @@ pub(super) fn of(error: &HostError) -> i32 {
 pub(super) fn of_send(error: Option<SendError>) -> i32 {
     match error {
         Some(SendError::SendRegionRefused) => libc::EFAULT,
+        Some(SendError::LinkDown) => libc::ENETDOWN,
         _ => libc::EIO,
     }
 }

@@ -37,6 +37,10 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let flow = header_entry::FLOW.get(&entry.metadata) as u16;
         let generation = header_entry::GENERATION.get(&entry.metadata) as u8;
         let position = header_entry::EVENT_VALUE.get(&entry.metadata) as u32;
+        if flow == header_entry::FLOW_NONE {
+            self.counters.wire_changes += 1;
+            return Ok(());
+        }
         let of_flow = self.connections.of_flow(flow, generation).map(|id| {
             let send = self.connections.get(id).and_then(|c| c.send.as_ref());
             (id, send.is_some_and(|send| send.has_passed(position)))

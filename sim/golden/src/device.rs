@@ -22,6 +22,9 @@ use crate::rx::{receive, undo, Delivery};
 use crate::tables::{Flow, Tables};
 use crate::tx;
 
+/// STATUS of a card with bus mastering, on a link and a wire that are up.
+const STATUS: u32 = 0b110 | r::STATUS_WIRE_UP | r::STATUS_MAC_CLOCK | r::STATUS_WIRE_ALIGNED;
+
 /// Host memory by bus address. `None` and `false` mean that the access was refused.
 pub trait Memory {
     /// Reads bytes; `None` if the access is refused.
@@ -142,6 +145,7 @@ impl GoldenDevice {
             r::SIZES_1 => bytes([c.page_bits, c.owner_bits, 0, 0]),
             r::EPOCH => self.epoch.into(),
             r::CONTROL => self.control,
+            r::STATUS => STATUS,
             n::COUNTERS_DROP..=0x807f => counter(&self.drops, n::COUNTERS_DROP),
             n::COUNTERS_DISPOSITION..=0x817f => {
                 counter(&self.dispositions, n::COUNTERS_DISPOSITION)
