@@ -8,7 +8,8 @@
 //!   DIR/ports.md       every port with direction, width and meaning
 //!   DIR/registers.md   the register manual
 //! ```
-//! The top module and its file are called after the configuration: `zeronic`, `zeronic_small`.
+//! The top module and its file are called after the configuration: `zeronic`, `zeronic_small`. The
+//! names of all other modules begin with `zeronic_`, or with what `--prefix` says.
 //! What an earlier run's `files.f` lists is removed first: tools that are given all of a folder
 //! would mix two cards. What somebody else has written is never replaced.
 
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use abi::config::{DEFAULT, SMALL};
 use anyhow::{Context, Result};
 use clap::Args;
-use hdl::emit::{emit_card_for, EmittedCard};
+use hdl::emit::{emit_card_for, EmittedCard, PREFIX};
 use ip::board::{Board, CompletionBuffer, BOARDS};
 
 use crate::manual::manual;
@@ -57,6 +58,9 @@ pub struct VerilogArguments {
     /// Completion data that the buffer holds, 512 to 31,744 bytes in multiples of 16
     #[arg(long, default_value_t = 28672, value_name = "BYTES")]
     completion_bytes: u32,
+    /// What the name of every module but the top's begins with
+    #[arg(long, value_name = "PREFIX", default_value = PREFIX, value_parser = module_prefix)]
+    prefix: String,
     /// Write all modules into one file
     #[arg(long)]
     single_file: bool,
@@ -68,11 +72,21 @@ pub struct VerilogArguments {
         long,
         value_name = "FILE",
         conflicts_with_all = [
-            "out", "board", "config", "completion_headers", "completion_bytes", "single_file",
-            "explain",
+            "out", "board", "config", "completion_headers", "completion_bytes", "prefix",
+            "single_file", "explain",
         ]
     )]
     manual: Option<PathBuf>,
+}
+
+/// A prefix that makes a name of Verilog of every block's name.
+fn module_prefix(text: &str) -> Result<String, String> {
+    let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+    let is_name = |c: char| is_letter(c) || c.is_ascii_digit();
+    match text.chars().all(is_name) && text.chars().take(1).all(is_letter) {
+        true => Ok(text.to_owned()),
+        false => Err("letters, digits and `_` are possible, and no digit first".to_owned()),
+    }
 }
 
 /// Runs the command.
@@ -269,7 +283,7 @@ impl VerilogArguments {
             return Err(UsageError(message).into());
         }
         let config = &self.config;
-        let Some(emitted) = emit_card_for(config, buffer) else {
+        let Some(emitted) = emit_card_for(config, buffer, &self.prefix) else {
             let known = [DEFAULT.name, SMALL.name].join(", ");
             let message = format!("unknown configuration '{config}'; known: {known}");
             return Err(UsageError(message).into());

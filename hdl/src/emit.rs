@@ -7,12 +7,17 @@
 
 use ip::board::CompletionBuffer;
 use rust_hdl_core::prelude::*;
+use verilog::ModuleNames;
 
 use crate::card::{DefaultCard, SmallCard};
 use crate::ports::{design, ports_of, EmitError, Port};
 
 /// The card is large as a Rust value: it is made and walked on a stack of its own.
 const STACK_BYTES: usize = 1 << 30;
+
+/// Stands before the name of every module of the card but the top's, unless one asks for another
+/// prefix: names like `fifo` and `control` are those of other designs too.
+pub const PREFIX: &str = "zeronic_";
 
 /// The emitted card of one configuration.
 #[derive(Clone, Debug)]
@@ -36,21 +41,26 @@ pub enum CardEmitError {
     Emit(#[from] EmitError),
 }
 
-/// Emits the card in a named configuration, for the default completion buffer; `None` if there is
-/// no such configuration.
+/// Emits the card in a named configuration, for the default completion buffer and with the usual
+/// prefix; `None` if there is no such configuration.
 pub fn emit_card(config: &str) -> Option<Result<EmittedCard, CardEmitError>> {
-    emit_card_for(config, CompletionBuffer::default())
+    emit_card_for(config, CompletionBuffer::default(), PREFIX)
 }
 
-/// Emits the card in a named configuration, for a PCIe hard block with this completion buffer;
-/// `None` if there is no such configuration.
+/// Emits the card in a named configuration, for a PCIe hard block with this completion buffer, its
+/// modules named with `prefix`; `None` if there is no such configuration.
 pub fn emit_card_for(
     config: &str,
     buffer: CompletionBuffer,
+    prefix: &str,
 ) -> Option<Result<EmittedCard, CardEmitError>> {
     let card = match config {
-        "default" => try_on_large_stack(|| emitted(&mut DefaultCard::new(buffer), "zeronic")),
-        "small" => try_on_large_stack(|| emitted(&mut SmallCard::new(buffer), "zeronic_small")),
+        "default" => {
+            try_on_large_stack(|| emitted(&mut DefaultCard::new(buffer), "zeronic", prefix))
+        }
+        "small" => {
+            try_on_large_stack(|| emitted(&mut SmallCard::new(buffer), "zeronic_small", prefix))
+        }
         _ => return None,
     };
     Some(
@@ -59,8 +69,16 @@ pub fn emit_card_for(
     )
 }
 
-fn emitted<B: Block>(card: &mut B, top: &'static str) -> Result<EmittedCard, EmitError> {
-    let design = design(card, top)?;
+fn emitted<B: Block>(
+    card: &mut B,
+    top: &'static str,
+    prefix: &str,
+) -> Result<EmittedCard, EmitError> {
+    let called = ModuleNames {
+        prefix,
+        ..ModuleNames::plain(top)
+    };
+    let design = design(card, called)?;
     // At the top, a port has exactly the vendor's name.
     let flat = |port: Port| Port {
         name: port.verilog_name(),

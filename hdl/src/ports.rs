@@ -17,6 +17,7 @@ use std::fmt;
 
 use rust_hdl_core::check_error::{CheckError, PathedName};
 use rust_hdl_core::prelude::*;
+use verilog::ModuleNames;
 
 use crate::lint::{self, Finding};
 
@@ -91,18 +92,21 @@ pub fn ports_of(block: &dyn Block) -> Vec<Port> {
 
 /// Connects, checks and prints a block as one text; the top module is called `top_name`.
 pub fn emit<B: Block>(block: &mut B, top_name: &str) -> Result<String, EmitError> {
-    Ok(design(block, top_name)?.single_file())
+    Ok(design(block, ModuleNames::plain(top_name))?.single_file())
 }
 
-/// Connects, checks and prints a block, module by module; the top module is called `top_name`.
-pub fn design<B: Block>(block: &mut B, top_name: &str) -> Result<verilog::Design, EmitError> {
+/// Connects, checks and prints a block, module by module, called as `called` says.
+pub fn design<B: Block>(
+    block: &mut B,
+    called: ModuleNames<'_>,
+) -> Result<verilog::Design, EmitError> {
     block.connect_all();
     check_all(block).map_err(EmitError::from)?;
-    let findings = lint::lint(block, top_name);
+    let findings = lint::lint(block, called.top);
     if !findings.is_empty() {
         return Err(EmitError::Lint(findings));
     }
-    Ok(verilog::emit(block, top_name)?)
+    Ok(verilog::emit_as(block, called)?)
 }
 
 impl From<CheckError> for EmitError {

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use hdl::emit::{emit_card_for, CardEmitError};
+use hdl::emit::{emit_card_for, CardEmitError, PREFIX};
 use host::memory::MemoryFile;
 use ip::board::CompletionBuffer;
 use pcie_sim::{CardInputs, CardOutputs, ConfigError, MemoryBytes, MemoryId, PcieConfig, PcieSim};
@@ -176,7 +176,7 @@ impl SimulatedCard {
         if !buffer.is_supported() {
             return Err(CardError::Buffer(buffer));
         }
-        let emitted = emit_card_for(config, buffer);
+        let emitted = emit_card_for(config, buffer, PREFIX);
         let emitted = emitted.ok_or_else(|| CardError::Config(config.to_owned()))?;
         let card = emitted?;
         let design = Design::build(card.top, &card.design.single_file(), &card.ports, options)

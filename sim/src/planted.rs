@@ -12,8 +12,9 @@
 //! 1. A module, instance or port that does not occur exactly once is a panic that names it: a fault
 //!    is never silently left out.
 
-use hdl::emit::emit_card;
+use hdl::emit::emit_card_for;
 use hdl::ports::{Port, PortDirection};
+use ip::board::CompletionBuffer;
 
 use verilate::design::Design;
 use verilate::options::Options;
@@ -30,12 +31,14 @@ pub struct Planted {
 }
 
 impl Planted {
-    /// The card of a named configuration, without a fault yet.
+    /// The card of a named configuration, without a fault yet. Its modules have no prefix: faults
+    /// name them after their blocks.
     ///
     /// # Panics
     /// If there is no such configuration, or it does not emit.
     pub fn card(config: &str) -> Planted {
-        let emitted = emit_card(config).unwrap_or_else(|| panic!("no configuration '{config}'"));
+        let emitted = emit_card_for(config, CompletionBuffer::default(), "");
+        let emitted = emitted.unwrap_or_else(|| panic!("no configuration '{config}'"));
         let card = emitted.unwrap_or_else(|error| panic!("{config}: {error}"));
         let mut ports = card.ports;
         ports.push(Port {

@@ -139,6 +139,37 @@ fn the_single_file_has_the_same_modules_and_every_run_the_same_bytes() {
     assert_eq!(modules(&single["zeronic_small.v"]), apart);
 }
 
+/// Beside the modules of another design none may be called as one of its own.
+#[test]
+fn every_module_bears_the_prefix_that_is_asked_for() {
+    for (more, prefix) in [
+        (&[][..], "zeronic_"),
+        (&["--prefix", "lab7_"][..], "lab7_"),
+        (&["--prefix", ""][..], ""),
+    ] {
+        let words = [&["--single-file"][..], more].concat();
+        let files = written(&format!("verilog_prefix_{prefix}"), &words);
+        let text = &files["zeronic_small.v"];
+        let all = modules(text);
+        let (top, below) = all.split_last().expect("modules");
+        assert_eq!(*top, "zeronic_small");
+        for module in below {
+            let name = module.strip_prefix(prefix).expect(module);
+            assert!(!name.starts_with("zeronic_"), "{module}");
+            // Each is used: instances bear the same name.
+            assert!(text.contains(&format!("\n    {module} ")), "{module}");
+        }
+        assert!(
+            all.contains(&format!("{prefix}async_fifo_4_7").as_str()),
+            "{prefix}"
+        );
+    }
+    for wrong in ["7_", "a-", "a b"] {
+        let board = ["verilog", "--board", "vcu118", "--out", "x", "--prefix"];
+        refused(&[&board[..], &[wrong]].concat(), &["--prefix", wrong]);
+    }
+}
+
 /// Writes a card into a folder that holds something already.
 fn write_into(out: &Path, more: &[&str]) -> BTreeMap<String, String> {
     let path = out.to_str().expect("a path");
@@ -175,14 +206,16 @@ fn what_an_interrupted_run_has_left_is_replaced() {
     let out = folder("verilog_interrupted");
     let small = ["--config", "small"];
     let whole = write_into(&out, &small);
-    let file = out.join("keep_count.v");
+    let file = out.join("zeronic_keep_count.v");
     for bytes in [0, 10, 40] {
-        std::fs::write(&file, &whole["keep_count.v"][..bytes]).expect("a file");
+        std::fs::write(&file, &whole["zeronic_keep_count.v"][..bytes]).expect("a file");
         assert!(write_into(&out, &small) == whole, "{bytes} bytes of a file");
     }
     let (list, text) = (out.join("files.f"), &whole["files.f"]);
-    let at = text.find("keep_count.v").expect("a file of the list");
-    for bytes in [0, at + 4, at + 11, at + 12] {
+    let at = text
+        .find("zeronic_keep_count.v")
+        .expect("a file of the list");
+    for bytes in [0, at + 4, at + 19, at + 20] {
         std::fs::write(&list, &text[..bytes]).expect("a list");
         assert!(write_into(&out, &small) == whole, "{bytes} bytes of list");
     }
@@ -196,8 +229,11 @@ fn files_of_somebody_else_are_not_replaced() {
         "verilog", "--board", "vcu118", "--config", "small", "--out", path,
     ];
     for (name, text) in [
-        ("checksum.v", "module checksum; endmodule\n"),
-        ("csr.v", "`default_nettype none\n\n// Csr of another card\n"),
+        ("zeronic_checksum.v", "module checksum; endmodule\n"),
+        (
+            "zeronic_csr.v",
+            "`default_nettype none\n\n// Csr of another card\n",
+        ),
         ("ports.md", "# Ports\n"),
         ("registers.md", "# Register manual of another card\n"),
     ] {
@@ -279,6 +315,7 @@ fn wrong_configurations_and_mixtures_are_refused() {
         ("--board", "vcu118"),
         ("--out", "y"),
         ("--explain", "x"),
+        ("--prefix", "x"),
     ] {
         let mixture = ["verilog", "--manual", "-", option, value];
         refused(&mixture, &["--manual", option]);

@@ -8,6 +8,7 @@ use crate::error::{EmitError, Reason};
 use crate::explain::{self, UnknownName};
 use crate::header;
 use crate::module::{self, Body};
+use crate::module_names::{differing, shared, ModuleNames};
 use crate::names::snake_case;
 use crate::source::{self, BlockSource};
 use crate::table::register_initial;
@@ -80,16 +81,16 @@ fn mark(definition: usize) -> String {
     format!("\u{2}{definition}\u{3}")
 }
 
-pub(crate) fn build(block: &dyn Block, top_name: &str) -> Result<Design, EmitError> {
+pub(crate) fn build(block: &dyn Block, called: ModuleNames<'_>) -> Result<Design, EmitError> {
     let mut builder = Builder::default();
     let empty = || EmitError {
-        block: top_name.to_owned(),
-        place: top_name.to_owned(),
+        block: called.top.to_owned(),
+        place: called.top.to_owned(),
         reason: Reason::UnknownName,
     };
-    let root = Node::of(block, top_name).ok_or_else(empty)?;
-    let top = builder.definition(&root, top_name)?;
-    Ok(builder.finish(top, top_name))
+    let root = Node::of(block, called.top).ok_or_else(empty)?;
+    let top = builder.definition(&root, called.top)?;
+    Ok(builder.finish(top, called))
 }
 
 #[derive(Default)]
@@ -177,8 +178,8 @@ impl Builder {
         index
     }
 
-    fn finish(self, top: usize, top_name: &str) -> Design {
-        let names = self.names(top, top_name);
+    fn finish(self, top: usize, called: ModuleNames<'_>) -> Design {
+        let names = self.names(top, called);
         let with_names = |index: usize, text: &str| {
             let mut text = text.replace(OWN, &names[index]);
             for child in self.definitions[index].instances.values() {
@@ -208,10 +209,20 @@ impl Builder {
 
     /// The type's name; where several definitions share it, with the widths in which they differ;
     /// then with the first instance's name; then with a digest of the code.
-    fn names(&self, top: usize, top_name: &str) -> Vec<String> {
-        let mut names: Vec<String> = self.definitions.iter().map(Definition::stem).collect();
-        names[top] = top_name.to_owned();
-        let is_fixed = |index: usize| index == top || self.definitions[index].fixed_name.is_some();
+    fn names(&self, top: usize, called: ModuleNames<'_>) -> Vec<String> {
+        let definitions = self.definitions.iter().enumerate();
+        let fixed = definitions.map(|(index, definition)| match index == top {
+            true => Some(called.top.to_owned()),
+            false => definition.own_name(called.own),
+        });
+        let fixed: Vec<Option<String>> = fixed.collect();
+        let stems = self.definitions.iter().zip(&fixed);
+        let stems = stems.map(|(definition, fixed)| match fixed {
+            Some(name) => name.clone(),
+            None => called.prefix.to_owned() + &definition.stem(),
+        });
+        let mut names: Vec<String> = stems.collect();
+        let is_fixed = |index: usize| fixed[index].is_some();
         let more: [fn(&Definition, &[usize]) -> String; 3] = [
             |definition, columns| {
                 let widths = columns.iter().map(|column| definition.widths[*column]);
@@ -235,35 +246,6 @@ impl Builder {
         }
         names
     }
-}
-
-/// The groups of definitions that would have one name.
-fn shared(names: &[String]) -> Vec<Vec<usize>> {
-    let mut owners: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (index, name) in names.iter().enumerate() {
-        owners.entry(name).or_default().push(index);
-    }
-    owners.into_values().filter(|o| o.len() > 1).collect()
-}
-
-/// The columns in which the rows differ, without those that repeat an earlier one; none if the
-/// rows are of different lengths.
-fn differing(rows: &[&[usize]]) -> Vec<usize> {
-    let columns = rows.first().map_or(0, |row| row.len());
-    if rows.iter().any(|row| row.len() != columns) {
-        return Vec::new();
-    }
-    let mut seen: Vec<Vec<usize>> = Vec::new();
-    let mut found = Vec::new();
-    for column in 0..columns {
-        let values: Vec<usize> = rows.iter().map(|row| row[column]).collect();
-        let differs = values.iter().any(|value| *value != values[0]);
-        if differs && !seen.contains(&values) {
-            seen.push(values);
-            found.push(column);
-        }
-    }
-    found
 }
 
 /// FNV-1a: short, stable, no dependency.
@@ -324,6 +306,17 @@ impl Definition {
             (None, None) => self.first_instance.replace('$', "_"),
             _ => self.stem_of_type(),
         }
+    }
+
+    /// The name that does not follow from the type: a vendor core's, or one of `own`.
+    fn own_name(&self, own: &[(&str, &str)]) -> Option<String> {
+        let of_type = |source: &BlockSource| {
+            let found = own.iter().find(|(kind, _)| *kind == source.name);
+            found.map(|(_, module)| (*module).to_owned())
+        };
+        self.fixed_name
+            .clone()
+            .or_else(|| self.source.and_then(of_type))
     }
 
     fn module(&self) -> String {
@@ -481,7 +474,7 @@ mod tests {
         for text in texts {
             builder.add(definition(text));
         }
-        builder.names(top, "card")
+        builder.names(top, ModuleNames::plain("card"))
     }
 
     #[test]
@@ -493,6 +486,23 @@ mod tests {
         let commented = "// Lane: lane.rs:7\n\nreg a; // kept\ninitial a = \"//\"; // \"\n\n";
         assert_eq!(names([commented, "//\nreg b;\n// The end."]), plain);
         assert_ne!(names(["reg a;\ninitial a = \"/\";\n", "reg b;\n"]), plain);
+    }
+
+    #[test]
+    fn a_prefix_stands_before_all_names_but_the_tops_and_a_cores() {
+        let mut builder = Builder::default();
+        let top = builder.add(Definition::fixed("card", "card"));
+        for core in ["CORE", "lane"] {
+            builder.add(Definition::fixed(core, "inside"));
+        }
+        builder.definitions[2].fixed_name = None;
+        let called = ModuleNames {
+            prefix: "our_",
+            ..ModuleNames::plain("our_inside")
+        };
+        let names = builder.names(top, called);
+        // The block that would be called as the top is told from it.
+        assert_eq!(names, ["our_inside", "CORE", "our_inside_inside"]);
     }
 
     #[test]

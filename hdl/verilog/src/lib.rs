@@ -32,6 +32,7 @@ mod kernel;
 mod latch;
 mod lower;
 mod module;
+mod module_names;
 mod names;
 mod order;
 mod parts;
@@ -49,15 +50,22 @@ mod value;
 pub use design::{Design, Module, Origin};
 pub use error::{EmitError, Reason};
 pub use explain::UnknownName;
+pub use module_names::ModuleNames;
 pub use names::port_name;
 pub use reserved::is_reserved;
 pub use show::show;
 
 use rust_hdl_core::prelude::Block;
 
-/// Prints a block and all below it; the top module is called `top_name`.
+/// Prints a block and all below it; the top module is called `top_name`, every other one after
+/// its type.
 ///
 /// The block must be connected (`connect_all`) and checked (`check_all`).
 pub fn emit(block: &dyn Block, top_name: &str) -> Result<Design, EmitError> {
-    design::build(block, top_name)
+    emit_as(block, ModuleNames::plain(top_name))
+}
+
+/// As [`emit`], with modules called as `called` says.
+pub fn emit_as(block: &dyn Block, called: ModuleNames<'_>) -> Result<Design, EmitError> {
+    design::build(block, called)
 }

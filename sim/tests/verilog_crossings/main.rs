@@ -10,6 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use hdl::emit::emit_card_for;
+use ip::board::CompletionBuffer;
 use sim::planted::replaced;
 use verilate::area::report::DOMAINS;
 
@@ -20,8 +22,10 @@ use domains::{ClockId, Crossing, Domain, Domains};
 /// Names and texts of the card's modules.
 type Modules = Vec<(String, String)>;
 
+/// The modules bear the names of their blocks alone.
 fn card() -> Modules {
-    let card = hdl::emit::emit_card("default").expect("a configuration");
+    let card = emit_card_for("default", CompletionBuffer::default(), "");
+    let card = card.expect("a configuration");
     let modules = card.expect("emits").design.modules.into_iter();
     modules.map(|module| (module.name, module.text)).collect()
 }
