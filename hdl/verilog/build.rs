@@ -12,12 +12,14 @@ struct Field {
     name: String,
     kind: String,
     doc: String,
+    is_kept: bool,
 }
 
 struct Struct {
     name: String,
     line: usize,
     doc: String,
+    keeps_hierarchy: bool,
     fields: Vec<Field>,
 }
 
@@ -66,13 +68,16 @@ fn print(out: &mut String, file: &str, head: &str, block: &Struct, body: &str) {
         .iter()
         .map(|f| format!("({:?}, {:?}, {:?})", f.name, f.kind, f.doc))
         .collect();
+    let kept = block.fields.iter().filter(|field| field.is_kept);
+    let kept: Vec<&str> = kept.map(|field| field.name.as_str()).collect();
     writeln!(
         out,
         "BlockSource {{ name: {:?}, file: {file:?}, line: {}, head: {head:?}, doc: {:?}, \
-         fields: &[{}], body: {body:?} }},",
+         keeps_hierarchy: {}, kept: &{kept:?}, fields: &[{}], body: {body:?} }},",
         block.name,
         block.line,
         block.doc,
+        block.keeps_hierarchy,
         fields.join(", ")
     )
     .expect("a String takes all text");
@@ -113,6 +118,7 @@ fn structs(text: &str) -> Vec<Struct> {
             name: rest[..end.unwrap_or(rest.len())].to_owned(),
             line: index + 1,
             doc: doc(&above),
+            keeps_hierarchy: above.contains(&"#[keep_hierarchy]"),
             fields: fields(&lines[index + 1..]),
         });
     }
@@ -166,10 +172,12 @@ fn fields(lines: &[&str]) -> Vec<Field> {
         };
         let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
         if is_name && !name.starts_with('_') {
+            let above = above(lines, index);
             fields.push(Field {
                 name: name.to_owned(),
                 kind: kind.trim().trim_end_matches(',').to_owned(),
-                doc: doc(&above(lines, index)),
+                doc: doc(&above),
+                is_kept: above.contains(&"#[keep]"),
             });
         }
     }

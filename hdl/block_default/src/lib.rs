@@ -45,6 +45,10 @@
 //! | `#[require(CONDITION, "reason")]` | an `assert!` before the fields are made |
 //! | `#[new(NAME: TYPE, ...)]` | `new` with these arguments in place of `Default` |
 //!
+//! Two more are for the Verilog that is printed of the block (crate `verilog`), and change nothing
+//! here: `#[keep]` at a register that tools must neither merge with an equal one nor take away, and
+//! `#[keep_hierarchy]` at a block whose borders tools must leave as they are.
+//!
 //! Values and conditions may use the parameters of the block and its arguments.
 //!
 //! ```
@@ -104,7 +108,7 @@ use syn::{parse_macro_input, DeriveInput};
 /// ```
 ///
 /// A value that is too large for the constant's type panics, as `Bits` does.
-#[proc_macro_derive(BlockDefault, attributes(value, require, new))]
+#[proc_macro_derive(BlockDefault, attributes(value, require, new, keep, keep_hierarchy))]
 pub fn block_default(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     expand::block_default(&input)

@@ -1,20 +1,26 @@
 //! A clock crossing for messages: a buffer 2^ADDRESS_BITS deep with gray-coded pointers, for any
-//! two clocks.
+//! two clocks, and a register behind it.
 //!
 //! ```text
 //!  write_clock │                 │ read_clock
-//!   sink ──► write pointer ─gray─► synchronizer ─► empty? ──► source
-//!            full? ◄─ synchronizer ◄─gray─ read pointer
-//!                    distributed RAM (written left, read right)
+//!   sink ──► write pointer ─gray─► synchronizer ─► empty? ─┐
+//!            full? ◄─ synchronizer ◄─gray─ read pointer ◄──┤ takes
+//!                    distributed RAM ──────────────────► [head] ──► source
+//!                 (written left, read right)
 //! ```
-//! Timing: a message is visible 3 to 4 `read_clock` cycles after its handshake; one message per
-//! cycle of the slower clock in steady state when the depth is at least 8. `level` follows a
-//! message written after two cycles of `write_clock`, one read after five and more.
+//! Timing: a message is visible 4 to 5 `read_clock` cycles after its handshake; one message per
+//! cycle of the slower clock in steady state when the depth is at least 8. `source` is registers
+//! alone. `level` follows a message written after two cycles of `write_clock`, one that has left
+//! the buffer after five and more.
 //!
 //! Invariants:
 //! 1. Messages leave in the order they came; none is lost or repeated, whatever the phases.
 //! 2. Only gray-coded pointers cross, each through two flip-flops marked `ASYNC_REG`.
-//! 3. There is no reset: neither side ever loses what the other one relies on.
+//! 3. What is read from the memory ends in `head`, a register of the reading side: the path from one
+//!    clock to the other has a register at each end.
+//! 4. Tools are asked to leave pointers and borders as they are: `read_gray` and `read_pointer` have
+//!    the same top bit, and one register may stand for both. Constraints name both registers.
+//! 5. There is no reset: neither side ever loses what the other one relies on.
 //!
 //! POINTER_BITS must be ADDRESS_BITS + 1.
 //!
@@ -33,7 +39,8 @@ type Store<T> = Box<HashMap<usize, T>>;
 
 /// Two flip-flops in a row that Vivado keeps together: `q` follows `d` by two cycles. It has no
 /// reset.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, BlockDefault)]
+#[keep_hierarchy]
 pub struct Synchronizer<T: Synth> {
     /// Clock of the receiving side.
     pub clock: Signal<In, Clock>,
@@ -148,6 +155,7 @@ impl<const POINTER_BITS: usize> Logic for GrayLap<POINTER_BITS> {
 
 /// The crossing. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
+#[keep_hierarchy]
 #[require(POINTER_BITS == ADDRESS_BITS + 1, "pointer width must be address width + 1")]
 #[require(POINTER_BITS <= 8, "the level is found in three steps")]
 pub struct AsyncFifo<T: Synth, const ADDRESS_BITS: usize, const POINTER_BITS: usize> {
@@ -160,16 +168,24 @@ pub struct AsyncFifo<T: Synth, const ADDRESS_BITS: usize, const POINTER_BITS: us
     pub sink: MessageSink<T>,
     /// Messages out, in `read_clock`.
     pub source: MessageSource<T>,
-    /// Messages held, in `write_clock`: those written two cycles ago, less those known as read.
+    /// Messages in the buffer, in `write_clock`: those written two cycles ago, less those known to
+    /// have left it for the register behind it.
     pub level: Signal<Out, Bits<POINTER_BITS>>,
 
     memory: CrossingRam<T, ADDRESS_BITS>,
+    #[keep]
     write_pointer: DFF<Bits<POINTER_BITS>>,
+    #[keep]
     write_gray: DFF<Bits<POINTER_BITS>>,
     /// Gray code of the next place; valid from the second cycle on, while there is space.
     gray_ahead: DFF<Bits<POINTER_BITS>>,
+    #[keep]
     read_pointer: DFF<Bits<POINTER_BITS>>,
+    #[keep]
     read_gray: DFF<Bits<POINTER_BITS>>,
+    /// What leaves next, once it has left the buffer.
+    head: DFF<T>,
+    has_head: DFF<Bit>,
     write_seen: Synchronizer<Bits<POINTER_BITS>>,
     read_seen: Synchronizer<Bits<POINTER_BITS>>,
     read_known: DFF<Bits<POINTER_BITS>>,
@@ -181,6 +197,7 @@ pub struct AsyncFifo<T: Synth, const ADDRESS_BITS: usize, const POINTER_BITS: us
     stores: Signal<Local, Bit>,
     write_after: Signal<Local, Bits<POINTER_BITS>>,
     is_empty: Signal<Local, Bit>,
+    has_place: Signal<Local, Bit>,
     write_next: Signal<Local, Bits<POINTER_BITS>>,
     read_next: Signal<Local, Bits<POINTER_BITS>>,
     read_pairs: Signal<Local, Bits<POINTER_BITS>>,
@@ -206,7 +223,7 @@ impl<T: Synth, const ADDRESS_BITS: usize, const POINTER_BITS: usize> Logic
             held,
             has_space
         );
-        dff_setup!(self, read_clock, read_pointer, read_gray);
+        dff_setup!(self, read_clock, read_pointer, read_gray, head, has_head);
         clock!(self, write_clock, memory, read_seen);
         clock!(self, read_clock, write_seen);
         self.write_seen.d.next = self.write_gray.q.val();
@@ -227,8 +244,8 @@ impl<T: Synth, const ADDRESS_BITS: usize, const POINTER_BITS: usize> Logic
         }
         self.is_empty.next = self.read_gray.q.val() == self.write_seen.q.val();
         self.sink.ready.next = self.has_space.q.val();
-        self.source.valid.next = !self.is_empty.val();
-        self.source.payload.next = self.memory.read_data.val();
+        self.source.valid.next = self.has_head.q.val();
+        self.source.payload.next = self.head.q.val();
 
         self.memory.read_address.next =
             bit_cast::<ADDRESS_BITS, POINTER_BITS>(self.read_pointer.q.val());
@@ -250,7 +267,12 @@ impl<T: Synth, const ADDRESS_BITS: usize, const POINTER_BITS: usize> Logic
             self.write_gray.d.next = self.gray_ahead.q.val();
             self.gray_ahead.d.next = self.write_after.val() ^ (self.write_after.val() >> 1);
         }
-        if self.source.ready.val() & !self.is_empty.val() {
+        self.has_place.next = self.source.ready.val() | !self.has_head.q.val();
+        if self.has_place.val() {
+            self.has_head.d.next = !self.is_empty.val();
+        }
+        if self.has_place.val() & !self.is_empty.val() {
+            self.head.d.next = self.memory.read_data.val();
             self.read_pointer.d.next = self.read_next.val();
             self.read_gray.d.next = self.read_next.val() ^ (self.read_next.val() >> 1);
         }

@@ -20,13 +20,15 @@
 //! Source: the closed-loop toggle handshake of Cummings, SNUG 2008.
 
 use crate::async_fifo::Synchronizer;
+use block_default::BlockDefault;
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
 use rust_hdl_widgets::dff_setup;
 
 /// The crossing. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, BlockDefault)]
+#[keep_hierarchy]
 pub struct ValueCrossing<T: Synth> {
     /// Clock of `value`.
     pub write_clock: Signal<In, Clock>,

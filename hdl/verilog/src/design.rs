@@ -120,16 +120,18 @@ impl Builder {
             self.external(&wrapper.cores);
         }
         let marks: Vec<String> = children.iter().map(|child| mark(*child)).collect();
+        let source = source::find(node);
+        let kept = source.map_or(&[][..], |source| source.kept);
         let body = match &node.code {
             Verilog::Custom(_) | Verilog::Wrapper(_) => text::body(node),
-            _ => module::body(node, &marks),
+            _ => module::body(node, &marks, kept),
         };
         let body = body.map_err(|(place, reason)| EmitError {
             block: path.to_owned(),
             place,
             reason,
         })?;
-        Ok(self.add(self.of(node, &body, &children)))
+        Ok(self.add(self.of(node, source, &body, &children)))
     }
 
     fn external(&mut self, text: &str) {
@@ -140,9 +142,14 @@ impl Builder {
     }
 
     /// The module of a node.
-    fn of(&self, node: &Node, body: &Body, children: &[usize]) -> Definition {
-        let source = source::find(node);
-        let module = header::module(OWN, body);
+    fn of(
+        &self,
+        node: &Node,
+        source: Option<&'static BlockSource>,
+        body: &Body,
+        children: &[usize],
+    ) -> Definition {
+        let module = header::module(OWN, source, body);
         let code = code(&module);
         let instances = body.instances.iter();
         let instances: BTreeMap<String, usize> = instances

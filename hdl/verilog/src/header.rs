@@ -47,8 +47,11 @@ fn wrapped(text: &str) -> Vec<String> {
 }
 
 /// The whole module, called `name`.
-pub(crate) fn module(name: &str, body: &Body) -> Vec<String> {
+pub(crate) fn module(name: &str, source: Option<&BlockSource>, body: &Body) -> Vec<String> {
     let mut lines = Vec::new();
+    if source.is_some_and(|source| source.keeps_hierarchy) {
+        lines.push("(* keep_hierarchy = \"yes\" *)".to_owned());
+    }
     if body.ports.is_empty() {
         lines.push(format!("module {name};"));
     } else {

@@ -49,8 +49,9 @@ pub(crate) struct PortLine {
     pub(crate) width: usize,
 }
 
-/// The body of a block with a kernel; `definitions` names the module of each child.
-pub(crate) fn body(node: &Node, definitions: &[String]) -> Found<Body> {
+/// The body of a block with a kernel; `definitions` names the module of each child, `kept` the
+/// registers that tools leave as they are.
+pub(crate) fn body(node: &Node, definitions: &[String], kept: &[&str]) -> Found<Body> {
     let table = Table::of(node);
     let code = match &node.code {
         Verilog::Combinatorial(code) => code.clone(),
@@ -69,6 +70,7 @@ pub(crate) fn body(node: &Node, definitions: &[String]) -> Found<Body> {
     let mut builder = Builder {
         printer: Printer::new(&table, names),
         table: &table,
+        kept,
         connections: HashMap::new(),
         read: BTreeSet::new(),
         registers_written: BTreeSet::new(),
@@ -90,6 +92,8 @@ pub(crate) fn body(node: &Node, definitions: &[String]) -> Found<Body> {
 struct Builder<'a> {
     printer: Printer<'a>,
     table: &'a Table,
+    /// Registers that tools leave as they are.
+    kept: &'a [&'a str],
     /// What a child's port is connected to, if not to a net of its own.
     connections: HashMap<usize, Expr>,
     /// Signals that something reads.
@@ -362,7 +366,11 @@ impl Builder<'_> {
         for register in &self.table.registers {
             let width = self.table.signals[register.q].width;
             let name = self.printer.names.signal(register.q);
-            lines.push(format!("reg  {}{name};", vector(width)));
+            let mark = match self.kept.contains(&register.field.as_str()) {
+                true => "(* keep = \"true\" *) ",
+                false => "",
+            };
+            lines.push(format!("{mark}reg  {}{name};", vector(width)));
         }
         for signal in &self.wires {
             let entry = &self.table.signals[*signal];

@@ -18,6 +18,10 @@ pub(crate) struct BlockSource {
     pub(crate) head: &'static str,
     /// First paragraph above the struct.
     pub(crate) doc: &'static str,
+    /// Its module's borders stay as they are: `#[keep_hierarchy]`.
+    pub(crate) keeps_hierarchy: bool,
+    /// Registers that are neither merged nor taken away: `#[keep]`.
+    pub(crate) kept: &'static [&'static str],
     /// Name, type and documentation of each field.
     pub(crate) fields: &'static [(&'static str, &'static str, &'static str)],
     /// `impl Logic` without spaces.

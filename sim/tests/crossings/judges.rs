@@ -76,7 +76,8 @@ impl Messages {
 
     fn judge_level(&mut self, level: i64) -> Result<(), String> {
         let written = self.history[READ_KNOWN - 1].0;
-        let (least, most) = (written - self.counts.1, written - self.history[0].1);
+        // One more may have left the buffer than was read: it is in the register behind it.
+        let (least, most) = (written - self.counts.1 - 1, written - self.history[0].1);
         self.history.pop_front();
         self.history.push_back(self.counts);
         match (least..=most).contains(&level) {

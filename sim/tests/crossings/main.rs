@@ -53,9 +53,8 @@ fn late_fifo() -> Vec<Change> {
     reg [3:0] read_gray_before = 4'd0;
     reg stored = 1'd0;
     reg [2:0] stored_at = 3'd0;
-    wire [31:0] entry;
     wire on_its_way = stored & (stored_at == read_pointer[2:0]);
-    assign source_payload = entry ^ {32{late_to_read[63] & on_its_way}};
+    wire [31:0] entry = memory_read_data ^ {32{late_to_read[63] & on_its_way}};
     always @(posedge write_clock) begin
         write_gray_before <= write_gray;
         stored <= stores;
@@ -64,7 +63,7 @@ fn late_fifo() -> Vec<Change> {
     always @(posedge read_clock) read_gray_before <= read_gray;
     initial begin",
         ),
-        Change::new(".read_data(source_payload)", ".read_data(entry)"),
+        Change::new("head <= memory_read_data;", "head <= entry;"),
         Change::new(
             ".d(write_gray)",
             &format!(".d({})", late("write_gray", "late_to_read")),

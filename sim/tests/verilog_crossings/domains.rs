@@ -53,6 +53,9 @@ const CROSSINGS: [(&str, &str); 4] = [
 /// The register that stands still while it is read with the other clock.
 const HELD: (&str, &str) = ("value_crossing", "held");
 
+/// Stands before a register that tools leave as it is.
+const KEPT: &str = "(* keep = \"true\" *) ";
+
 /// An instance with its pins.
 struct Instance {
     module: String,
@@ -433,7 +436,9 @@ fn statements(name: &str, lines: &[&str]) -> Vec<Statement> {
     let mut lines = lines[body + 1..].iter().map(|line| line.trim_end());
     let mut statements = Vec::new();
     while let Some(line) = lines.next() {
-        let (text, is_declaration) = (line.trim(), |word: &&str| line.trim().starts_with(word));
+        let text = line.trim();
+        let text = text.strip_prefix(KEPT).unwrap_or(text);
+        let is_declaration = |word: &&str| text.starts_with(word);
         let clock = text.strip_prefix("always @(posedge ");
         if let Some(assignment) = text.strip_prefix("assign ") {
             let (to, from) = assignment.split_once(" = ").unwrap_or((assignment, ""));

@@ -81,6 +81,52 @@ fn both_registers_of_every_synchronizer_are_marked() {
     assert_eq!(unmarked(&bare).0, ["synchronizer_7"]);
 }
 
+/// What a crossing's text lacks for its names to outlive synthesis.
+fn unkept(modules: &Modules) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut lacks = |name: &str, text: &str, line: &str| {
+        if !text.lines().any(|it| it.trim() == line) {
+            wrong.push(format!("{name}: {line}"));
+        }
+    };
+    for (name, text) in modules {
+        let is = |stem: &str| name.starts_with(stem);
+        if is("synchronizer") || is("async_fifo") || is("value_crossing") {
+            lacks(name, text, "(* keep_hierarchy = \"yes\" *)");
+        }
+        if is("async_fifo") {
+            let (_, bits) = name.rsplit_once('_').expect("widths");
+            let top = bits.parse::<usize>().expect("bits of a pointer") - 1;
+            for register in ["write_pointer", "write_gray", "read_pointer", "read_gray"] {
+                let line = format!("(* keep = \"true\" *) reg  [{top}:0] {register};");
+                lacks(name, text, &line);
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn crossings_keep_their_borders_and_their_pointers() {
+    assert_eq!(unkept(&card()), [""; 0]);
+    for (module, text) in [
+        ("synchronizer_1", "(* keep_hierarchy = \"yes\" *)\n"),
+        ("async_fifo_521_5", "(* keep_hierarchy = \"yes\" *)\n"),
+        ("value_crossing_5", "(* keep_hierarchy = \"yes\" *)\n"),
+        (
+            "async_fifo_4_7",
+            "(* keep = \"true\" *) reg  [6:0] read_gray;",
+        ),
+        (
+            "async_fifo_4_7",
+            "(* keep = \"true\" *) reg  [6:0] write_pointer;",
+        ),
+    ] {
+        let wrong = unkept(&planted(module, text, ""));
+        assert_eq!(wrong, [format!("{module}: {}", text.trim_end())]);
+    }
+}
+
 #[test]
 fn no_register_reads_a_net_of_the_other_clock() {
     let domains = domains_of(&card());
@@ -100,7 +146,7 @@ fn each_way_around_a_crossing_is_found() {
             "async_fifo_4_7",
             "read_gray == write_seen_q",
             "read_gray == write_gray",
-            "packet_buffer/refusals/read_gray,read_pointer reads \
+            "packet_buffer/refusals/head,read_gray,read_pointer reads \
              /datapath/rx_split/intake/packet_buffer/refusals/",
         ),
         (

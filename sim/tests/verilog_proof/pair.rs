@@ -188,7 +188,8 @@ fn registers(design: &verilog::Design, text: &str) -> Vec<Register> {
 /// The bits of a register, from its declaration.
 fn bits(text: &str, register: &str) -> usize {
     let is_declaration = |line: &&str| {
-        line.trim().starts_with("reg ") && line.trim().ends_with(&format!(" {register};"))
+        let text = line.trim().trim_start_matches("(* keep = \"true\" *) ");
+        text.starts_with("reg ") && text.ends_with(&format!(" {register};"))
     };
     let declaration = text.lines().find(is_declaration).expect("is declared");
     let range = declaration.split_once('[').map(|(_, rest)| rest);
