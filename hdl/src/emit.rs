@@ -24,6 +24,8 @@ pub const PREFIX: &str = "zeronic_";
 pub struct EmittedCard {
     /// Name of the top module.
     pub top: &'static str,
+    /// What the name of every other module begins with.
+    pub prefix: String,
     /// Verilog of the whole card.
     pub design: verilog::Design,
     /// Ports of the top module.
@@ -85,7 +87,12 @@ fn emitted<B: Block>(
         ..port
     };
     let ports = ports_of(card).into_iter().map(flat).collect();
-    Ok(EmittedCard { top, design, ports })
+    Ok(EmittedCard {
+        top,
+        prefix: prefix.to_owned(),
+        design,
+        ports,
+    })
 }
 
 /// Runs `work` on a stack of its own, a gigabyte of address space: for code that makes or walks a

@@ -10,14 +10,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use hdl::crossings::domains::{ClockId, Domain, Domains};
+use hdl::crossings::{constraints, CLOCKS};
 use hdl::emit::emit_card_for;
 use ip::board::CompletionBuffer;
 use sim::planted::replaced;
-use verilate::area::report::DOMAINS;
-
-mod domains;
-
-use domains::{ClockId, Crossing, Domain, Domains};
 
 /// Names and texts of the card's modules.
 type Modules = Vec<(String, String)>;
@@ -31,11 +28,11 @@ fn card() -> Modules {
 }
 
 fn domains_of(modules: &Modules) -> Domains {
-    let domains = DOMAINS.map(|domain| Domain {
-        clock: domain.port,
-        prefixes: domain.prefixes,
+    let clocks = CLOCKS.map(|clock| Domain {
+        clock: clock.port,
+        prefixes: clock.prefixes,
     });
-    Domains::of(modules, &domains)
+    Domains::of(modules, "", &clocks)
 }
 
 /// Synchronizers of which a register is not marked, and how many there are in all.
@@ -132,7 +129,7 @@ fn no_register_reads_a_net_of_the_other_clock() {
     let domains = domains_of(&card());
     assert_eq!(domains.violations(), [""; 0]);
     // Blocks of registers, and inputs of blocks with one clock: it was looked at something.
-    for (clock, domain) in DOMAINS.iter().enumerate() {
+    for (clock, domain) in CLOCKS.iter().enumerate() {
         let count = domains.readers_of(clock);
         assert!(count > 50, "{count} read with {}", domain.port);
     }
@@ -204,8 +201,47 @@ fn quoted(cell: &str) -> Vec<&str> {
 
 /// A clock by the name of its port.
 fn clock(port: &str) -> ClockId {
-    let place = DOMAINS.iter().position(|domain| domain.port == port);
+    let place = CLOCKS.iter().position(|clock| clock.port == port);
     place.unwrap_or_else(|| panic!("no clock {port}"))
+}
+
+/// One file for all configurations: crossings do not depend on the sizes of tables.
+#[test]
+fn the_kept_constraints_are_those_of_the_cards_crossings() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../constraints/common/crossings.xdc");
+    for config in ["default", "small"] {
+        let card = hdl::emit::emit_card(config).expect("a configuration");
+        let text = constraints(&card.expect("emits"));
+        if std::env::var_os("ZERONIC_BLESS").is_some() {
+            std::fs::write(&path, &text).expect("constraints/common is there");
+        }
+        let kept = std::fs::read_to_string(&path).expect("the file is kept");
+        assert_eq!(kept, text, "{config}: ZERONIC_BLESS=1 writes it anew");
+    }
+}
+
+/// A line for each kind of path that crosses, both registers of a pointer named.
+#[test]
+fn each_crossing_has_its_lines() {
+    let card = hdl::emit::emit_card("small").expect("a configuration");
+    let text = constraints(&card.expect("emits"));
+    let at = "mac_send/crossing";
+    for line in [
+        format!(
+            "set_bus_skew -from [get_cells {{{at}/read_gray_reg[*] {at}/read_pointer_reg[4]}}] \
+             -to [get_pins {{{at}/read_seen/first_reg[*]/D}}] 3.103"
+        ),
+        format!(
+            "set_max_delay -datapath_only -from [get_clocks -of_objects [get_ports user_clk]] \
+             -to [get_pins {{{at}/head_reg[*]/D}}] 3.103"
+        ),
+        "set_max_delay -datapath_only -from [get_clocks -of_objects [get_ports gt_txusrclk2]] \
+         -to [get_clocks -of_objects [get_ports user_clk]] 4.000"
+            .to_owned(),
+    ] {
+        assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+    }
+    assert!(!text.contains("set_clock_groups"));
 }
 
 #[test]
@@ -225,15 +261,14 @@ fn the_tables_of_the_clocks_are_those_of_the_card() {
                 let [from, to] = quoted(cells[2])[..] else {
                     panic!("from a clock to a clock: {line}");
                 };
-                crossings.extend(paths.map(|path| Crossing {
-                    path,
-                    block: block.to_owned(),
-                    clocks: (clock(from), clock(to)),
-                }));
+                let clocks = (clock(from), clock(to));
+                crossings.extend(paths.map(|path| (path, block.to_owned(), clocks)));
             }
         }
     }
     let domains = domains_of(&card());
     assert_eq!(blocks, domains.blocks);
-    assert_eq!(crossings, domains.crossings);
+    let found = domains.crossings.into_iter();
+    let found = found.map(|it| (it.path, it.block, it.clocks));
+    assert_eq!(crossings, found.collect());
 }

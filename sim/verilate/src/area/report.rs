@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use hdl::crossings::CLOCKS;
+
 use crate::area::levels::{Path, Step};
 use crate::area::usage::{Block, Memory, ShiftRegisters};
 
@@ -46,17 +48,17 @@ pub struct Domain {
 pub const DOMAINS: [Domain; 2] = [
     Domain {
         name: "core",
-        port: "user_clk",
-        frequency_mhz: 250.0,
+        port: CLOCKS[0].port,
+        frequency_mhz: CLOCKS[0].frequency_mhz,
         levels_max: 7,
-        prefixes: &["user_", "s_axis_", "m_axis_", "pcie_", "cfg_"],
+        prefixes: CLOCKS[0].prefixes,
     },
     Domain {
         name: "mac",
-        port: "gt_txusrclk2",
-        frequency_mhz: 322.265_625,
+        port: CLOCKS[1].port,
+        frequency_mhz: CLOCKS[1].frequency_mhz,
         levels_max: 5,
-        prefixes: &["rx_axis_", "tx_axis_", "usr_", "stat_"],
+        prefixes: CLOCKS[1].prefixes,
     },
 ];
 

@@ -9,76 +9,15 @@
 //! hands on what comes in. A block of statements counts as a whole: all that it writes depends on
 //! all that it reads. So more is suspected than can be, never less.
 //!
-//! The leaves of a crossing are known by name; see [`Leaf`].
+//! The leaves of a crossing are known by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::crossings::leaves::{is_sizes, leaf, Leaf, CROSSINGS, HELD};
+use crate::crossings::module_text::Module;
+
 /// A clock, by its place among those of the top.
 pub type ClockId = usize;
-
-/// The blocks in which clocks may meet, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Leaf {
-    /// Two flip-flops: `d` may be of any clock.
-    Synchronizer,
-    /// Read without a clock, and only what word has crossed of: the entry belongs to its reader.
-    CrossingRam,
-    /// Written with one clock and read with another, and only what word has crossed of.
-    PairRam,
-}
-
-fn leaf(module: &str) -> Option<Leaf> {
-    let stem = |stem: &str| module.strip_prefix(stem).is_some_and(is_sizes);
-    match () {
-        () if stem("synchronizer") => Some(Leaf::Synchronizer),
-        () if stem("crossing_ram") => Some(Leaf::CrossingRam),
-        () if stem("pair_ram") => Some(Leaf::PairRam),
-        () => None,
-    }
-}
-
-/// What stands behind a block's name where it comes in several sizes.
-fn is_sizes(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with('_')
-}
-
-/// Blocks that cross, as `docs/hardware.md` calls them.
-const CROSSINGS: [(&str, &str); 4] = [
-    ("async_fifo", "AsyncFifo"),
-    ("peak_crossing", "PeakCrossing"),
-    ("value_crossing", "ValueCrossing"),
-    ("pair_ram", "PairRam"),
-];
-
-/// The register that stands still while it is read with the other clock.
-const HELD: (&str, &str) = ("value_crossing", "held");
-
-/// Stands before a register that tools leave as it is.
-const KEPT: &str = "(* keep = \"true\" *) ";
-
-/// An instance with its pins.
-struct Instance {
-    module: String,
-    name: String,
-    pins: Vec<(String, BTreeSet<String>)>,
-}
-
-/// What is written, from what, with which clock.
-struct Statement {
-    clock: Option<String>,
-    writes: BTreeSet<String>,
-    reads: BTreeSet<String>,
-}
-
-/// A module as far as it is looked into.
-struct Module {
-    inputs: Vec<String>,
-    outputs: Vec<String>,
-    clocks: Vec<String>,
-    instances: Vec<Instance>,
-    /// Of those with several clocks.
-    statements: Vec<Statement>,
-}
 
 /// The ports of the top, by clock.
 pub struct Domain<'a> {
@@ -97,6 +36,10 @@ pub struct Crossing {
     pub block: String,
     /// From which clock to which.
     pub clocks: (ClockId, ClockId),
+    /// Bits of a pointer of an `AsyncFifo`, of the value of the others.
+    pub bits: usize,
+    /// Bits of a message of an `AsyncFifo`, of the value of the others.
+    pub message_bits: usize,
 }
 
 /// Something that reads with a clock.
@@ -113,6 +56,7 @@ pub struct Domains {
     pub crossings: BTreeSet<Crossing>,
     /// Blocks with a single clock, by path, that stand in one with two.
     pub blocks: BTreeMap<String, ClockId>,
+    prefix: String,
     readers: Vec<Reader>,
     links: Vec<(BTreeSet<String>, BTreeSet<String>)>,
     /// Of each signal the clocks of what it depends on, a bit each.
@@ -121,20 +65,23 @@ pub struct Domains {
 
 impl Domains {
     /// Follows every signal of the blocks with several clocks; `modules` are names and texts, the
-    /// ones below before the ones above.
+    /// ones below before the ones above. The names of all but the last begin with `prefix`.
     ///
     /// # Panics
     /// If a text is written in a way not known here.
-    pub fn of(modules: &[(String, String)], domains: &[Domain<'_>]) -> Domains {
+    pub fn of(modules: &[(String, String)], prefix: &str, domains: &[Domain<'_>]) -> Domains {
         let mut known: BTreeMap<&str, Module> = BTreeMap::new();
         for (name, text) in modules {
-            let module = Module::of(name, text, &known);
+            let module = Module::of(name.strip_prefix(prefix).unwrap_or(name), text, &known);
             known.insert(name, module);
         }
         let (top, _) = modules.last().expect("a top module");
         let clocks = domains.iter().enumerate();
         let clocks = clocks.map(|(id, domain)| (domain.clock.to_owned(), id));
-        let mut all = Domains::default();
+        let mut all = Domains {
+            prefix: prefix.to_owned(),
+            ..Domains::default()
+        };
         all.ports(&known[top.as_str()], domains);
         all.expand(&known, top, "", &clocks.collect());
         all.settle();
@@ -194,6 +141,7 @@ impl Domains {
         clocks: &BTreeMap<String, ClockId>,
     ) {
         let module = &known[name];
+        let block = self.block_of(name).to_owned();
         let here = |names: &BTreeSet<String>| -> BTreeSet<String> {
             names.iter().map(|name| format!("{path}/{name}")).collect()
         };
@@ -203,7 +151,7 @@ impl Domains {
                 self.links.push((here(&reads), writes));
                 continue;
             };
-            if name.strip_prefix(HELD.0).is_some_and(is_sizes) {
+            if block.strip_prefix(HELD.0).is_some_and(is_sizes) {
                 reads.remove(HELD.1);
             }
             let names = Vec::from_iter(statement.writes.iter().map(String::as_str));
@@ -223,8 +171,8 @@ impl Domains {
             let below: BTreeMap<String, ClockId> =
                 instance.pins.iter().filter_map(of_pin).collect();
             let path = format!("{path}/{}", instance.name);
-            self.note(&instance.module, &path, &below);
-            match (leaf(&instance.module), below.len()) {
+            self.note(&instance.module, child, &path, &below);
+            match (leaf(self.block_of(&instance.module)), below.len()) {
                 (Some(leaf), _) => self.leaf(leaf, &path, &pins, &below),
                 (None, 0 | 1) => self.a_box(child, &path, &pins, below.values().next().copied()),
                 (None, _) => {
@@ -235,10 +183,22 @@ impl Domains {
         }
     }
 
+    /// The name of a module without the prefix.
+    fn block_of<'a>(&self, module: &'a str) -> &'a str {
+        module.strip_prefix(&self.prefix).unwrap_or(module)
+    }
+
     /// Keeps what the documents tell of an instance.
-    fn note(&mut self, module: &str, path: &str, clocks: &BTreeMap<String, ClockId>) {
+    fn note(
+        &mut self,
+        name: &str,
+        module: &Module,
+        path: &str,
+        clocks: &BTreeMap<String, ClockId>,
+    ) {
         let path = path.trim_start_matches('/').to_owned();
-        let is_it = |(stem, _): &&(&str, &str)| module.strip_prefix(stem).is_some_and(is_sizes);
+        let name = self.block_of(name);
+        let is_it = |(stem, _): &&(&str, &str)| name.strip_prefix(stem).is_some_and(is_sizes);
         let inside = |crossing: &Crossing| {
             let rest = path.strip_prefix(&crossing.path);
             rest.is_some_and(|rest| rest.starts_with('/'))
@@ -246,12 +206,22 @@ impl Domains {
         if self.crossings.iter().any(inside) {
             return;
         }
+        let width = |ports: &[&str]| {
+            let mut found = ports.iter().filter_map(|port| module.widths.get(*port));
+            found.next().copied().unwrap_or(1)
+        };
         match (CROSSINGS.iter().find(is_it), clocks.len()) {
             (Some((_, block)), _) => {
+                // A synchronizer knows its own clock alone: of two clocks, the other is its source.
+                let own = clocks.get("clock").or(clocks.get("read_clock"));
+                let to = own.copied().unwrap_or(0);
+                let from = clocks.get("write_clock").copied().unwrap_or(1 - to);
                 self.crossings.insert(Crossing {
                     path,
                     block: (*block).to_owned(),
-                    clocks: (clocks["write_clock"], clocks["read_clock"]),
+                    clocks: (from, to),
+                    bits: width(&["level", "value", "d"]),
+                    message_bits: width(&["sink_payload", "level", "value", "d"]),
                 });
             }
             (None, 1) => {
@@ -348,157 +318,4 @@ impl Domains {
             }
         }
     }
-}
-
-impl Module {
-    fn of(name: &str, text: &str, known: &BTreeMap<&str, Module>) -> Module {
-        let lines: Vec<&str> = text
-            .lines()
-            .map(|line| line.split("//").next().unwrap_or_default().trim_end())
-            .collect();
-        let ports = |direction: &str| -> Vec<String> {
-            let lines = lines.iter().filter_map(|line| {
-                let rest = line.trim_start().strip_prefix(direction)?;
-                rest.split_whitespace().last()
-            });
-            lines
-                .map(|name| name.trim_end_matches(',').to_owned())
-                .collect()
-        };
-        let (inputs, outputs) = (ports("input "), ports("output "));
-        let instances = instances(&lines, known);
-        let is_clock = |port: &&String| {
-            let by_itself = text.contains(&format!("posedge {port})"));
-            let is_below = |instance: &Instance| {
-                let clocks = &known[instance.module.as_str()].clocks;
-                let mut pins = instance.pins.iter();
-                pins.any(|(pin, nets)| clocks.contains(pin) && nets.contains(*port))
-            };
-            by_itself || instances.iter().any(is_below)
-        };
-        let clocks: Vec<String> = inputs.iter().filter(is_clock).cloned().collect();
-        let statements = match clocks.len() > 1 && leaf(name).is_none() {
-            true => statements(name, &lines),
-            false => Vec::new(),
-        };
-        Module {
-            inputs: inputs
-                .into_iter()
-                .filter(|it| !clocks.contains(it))
-                .collect(),
-            outputs,
-            clocks,
-            instances,
-            statements,
-        }
-    }
-}
-
-/// Instances of known modules: `module name (`, pins, `);`.
-fn instances(lines: &[&str], known: &BTreeMap<&str, Module>) -> Vec<Instance> {
-    let mut instances: Vec<Instance> = Vec::new();
-    let mut is_open = false;
-    for line in lines {
-        if let Some((module, name)) = opened(line).filter(|(module, _)| known.contains_key(module))
-        {
-            is_open = true;
-            instances.push(Instance {
-                module: module.to_owned(),
-                name: name.to_owned(),
-                pins: Vec::new(),
-            });
-        } else if line.trim() == ");" {
-            is_open = false;
-        } else if let (true, Some(instance)) = (is_open, instances.last_mut()) {
-            let pin = line
-                .trim()
-                .strip_prefix('.')
-                .and_then(|pin| pin.split_once('('));
-            let (pin, net) = pin.unwrap_or_else(|| panic!("a pin not known here: {line}"));
-            instance.pins.push((pin.to_owned(), identifiers(net)));
-        }
-    }
-    instances
-}
-
-/// Module and name of an instance that the line opens.
-fn opened(line: &str) -> Option<(&str, &str)> {
-    let (module, rest) = line.trim().split_once(' ')?;
-    Some((module, rest.strip_suffix(" (")?))
-}
-
-/// The assignments of a module, each `always` one for all that it holds.
-fn statements(name: &str, lines: &[&str]) -> Vec<Statement> {
-    let body = lines
-        .iter()
-        .position(|line| line.trim() == ");")
-        .unwrap_or(0);
-    let mut lines = lines[body + 1..].iter().map(|line| line.trim_end());
-    let mut statements = Vec::new();
-    while let Some(line) = lines.next() {
-        let text = line.trim();
-        let text = text.strip_prefix(KEPT).unwrap_or(text);
-        let is_declaration = |word: &&str| text.starts_with(word);
-        let clock = text.strip_prefix("always @(posedge ");
-        if let Some(assignment) = text.strip_prefix("assign ") {
-            let (to, from) = assignment.split_once(" = ").unwrap_or((assignment, ""));
-            statements.push(Statement {
-                clock: None,
-                writes: identifiers(to),
-                reads: identifiers(from),
-            });
-        } else if clock.is_some() || text == "always @* begin" {
-            let clock = clock.map(|rest| rest.trim_end_matches(") begin").to_owned());
-            let inside = lines.by_ref().take_while(|line| *line != "    end");
-            statements.push(block(clock, inside));
-        } else if text == "initial begin" {
-            lines.by_ref().find(|line| *line == "    end");
-        } else if opened(text).is_some() {
-            lines.by_ref().find(|line| line.trim() == ");");
-        } else if !(text.is_empty() || text == "endmodule" || text.starts_with('`')) {
-            let words = ["localparam ", "reg ", "wire "];
-            let is_known = words.iter().any(is_declaration) && !text.contains(" = ");
-            assert!(
-                is_known || text.starts_with("localparam "),
-                "{name}: {text}"
-            );
-        }
-    }
-    statements
-}
-
-/// An `always` as one statement: it depends on its conditions as on what it assigns.
-fn block<'a>(clock: Option<String>, lines: impl Iterator<Item = &'a str>) -> Statement {
-    let mut statement = Statement {
-        clock,
-        writes: BTreeSet::new(),
-        reads: BTreeSet::new(),
-    };
-    for line in lines.map(str::trim) {
-        let sign = if statement.clock.is_some() {
-            " <= "
-        } else {
-            " = "
-        };
-        let is_condition = line.starts_with("if ") || line.starts_with("end");
-        match line.split_once(sign).filter(|_| !is_condition) {
-            Some((to, from)) => {
-                statement.writes.extend(identifiers(to));
-                statement.reads.extend(identifiers(from));
-            }
-            None => statement.reads.extend(identifiers(line)),
-        }
-    }
-    statement
-}
-
-/// The names in an expression, without words of the language and numbers.
-fn identifiers(text: &str) -> BTreeSet<String> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "_'".contains(c);
-    let words = text.split(|c| !is_word(c));
-    let words =
-        words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'));
-    let language = ["if", "else", "begin", "end", "case", "endcase", "default"];
-    let words = words.filter(|word| !language.contains(word));
-    words.map(str::to_owned).collect()
 }
