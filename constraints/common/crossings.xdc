@@ -10,6 +10,12 @@ set_bus_skew -from [get_cells {datapath/rx_split/intake/gate/held_reg[*]}] -to [
 set_max_delay -datapath_only -from [get_cells {datapath/rx_split/intake/gate/toggle_reg}] -to [get_pins {datapath/rx_split/intake/gate/toggle_seen/first_reg[0]/D}] 3.103
 set_max_delay -datapath_only -from [get_cells {datapath/rx_split/intake/gate/acknowledge_reg}] -to [get_pins {datapath/rx_split/intake/gate/acknowledge_seen/first_reg[0]/D}] 3.103
 
+# datapath/rx_split/intake/gate_seen: ValueCrossing, gt_txusrclk2 to user_clk
+set_max_delay -datapath_only -from [get_cells {datapath/rx_split/intake/gate_seen/held_reg[*]}] -to [get_pins {datapath/rx_split/intake/gate_seen/seen_reg[*]/D}] 3.103
+set_bus_skew -from [get_cells {datapath/rx_split/intake/gate_seen/held_reg[*]}] -to [get_pins {datapath/rx_split/intake/gate_seen/seen_reg[*]/D}] 3.103
+set_max_delay -datapath_only -from [get_cells {datapath/rx_split/intake/gate_seen/toggle_reg}] -to [get_pins {datapath/rx_split/intake/gate_seen/toggle_seen/first_reg[0]/D}] 3.103
+set_max_delay -datapath_only -from [get_cells {datapath/rx_split/intake/gate_seen/acknowledge_reg}] -to [get_pins {datapath/rx_split/intake/gate_seen/acknowledge_seen/first_reg[0]/D}] 3.103
+
 # datapath/rx_split/intake/packet_buffer/freed/crossing: ValueCrossing, user_clk to gt_txusrclk2
 set_max_delay -datapath_only -from [get_cells {datapath/rx_split/intake/packet_buffer/freed/crossing/held_reg[*]}] -to [get_pins {datapath/rx_split/intake/packet_buffer/freed/crossing/seen_reg[*]/D}] 3.103
 set_bus_skew -from [get_cells {datapath/rx_split/intake/packet_buffer/freed/crossing/held_reg[*]}] -to [get_pins {datapath/rx_split/intake/packet_buffer/freed/crossing/seen_reg[*]/D}] 3.103
@@ -45,12 +51,42 @@ set_bus_skew -from [get_cells {datapath/rx_split/intake/transport/profiles/cross
 set_max_delay -datapath_only -from [get_cells {datapath/rx_split/intake/transport/profiles/crossing/toggle_reg}] -to [get_pins {datapath/rx_split/intake/transport/profiles/crossing/toggle_seen/first_reg[0]/D}] 3.103
 set_max_delay -datapath_only -from [get_cells {datapath/rx_split/intake/transport/profiles/crossing/acknowledge_reg}] -to [get_pins {datapath/rx_split/intake/transport/profiles/crossing/acknowledge_seen/first_reg[0]/D}] 3.103
 
+# mac_link/overflows/crossing: ValueCrossing, gt_txusrclk2 to user_clk
+set_max_delay -datapath_only -from [get_cells {mac_link/overflows/crossing/held_reg[*]}] -to [get_pins {mac_link/overflows/crossing/seen_reg[*]/D}] 3.103
+set_bus_skew -from [get_cells {mac_link/overflows/crossing/held_reg[*]}] -to [get_pins {mac_link/overflows/crossing/seen_reg[*]/D}] 3.103
+set_max_delay -datapath_only -from [get_cells {mac_link/overflows/crossing/toggle_reg}] -to [get_pins {mac_link/overflows/crossing/toggle_seen/first_reg[0]/D}] 3.103
+set_max_delay -datapath_only -from [get_cells {mac_link/overflows/crossing/acknowledge_reg}] -to [get_pins {mac_link/overflows/crossing/acknowledge_seen/first_reg[0]/D}] 3.103
+
+# mac_link/reports: ValueCrossing, gt_txusrclk2 to user_clk
+set_max_delay -datapath_only -from [get_cells {mac_link/reports/held_reg[*]}] -to [get_pins {mac_link/reports/seen_reg[*]/D}] 3.103
+set_bus_skew -from [get_cells {mac_link/reports/held_reg[*]}] -to [get_pins {mac_link/reports/seen_reg[*]/D}] 3.103
+set_max_delay -datapath_only -from [get_cells {mac_link/reports/toggle_reg}] -to [get_pins {mac_link/reports/toggle_seen/first_reg[0]/D}] 3.103
+set_max_delay -datapath_only -from [get_cells {mac_link/reports/acknowledge_reg}] -to [get_pins {mac_link/reports/acknowledge_seen/first_reg[0]/D}] 3.103
+
+# mac_link/requests: ValueCrossing, user_clk to gt_txusrclk2
+set_max_delay -datapath_only -from [get_cells {mac_link/requests/held_reg[*]}] -to [get_pins {mac_link/requests/seen_reg[*]/D}] 3.103
+set_bus_skew -from [get_cells {mac_link/requests/held_reg[*]}] -to [get_pins {mac_link/requests/seen_reg[*]/D}] 3.103
+set_max_delay -datapath_only -from [get_cells {mac_link/requests/toggle_reg}] -to [get_pins {mac_link/requests/toggle_seen/first_reg[0]/D}] 3.103
+set_max_delay -datapath_only -from [get_cells {mac_link/requests/acknowledge_reg}] -to [get_pins {mac_link/requests/acknowledge_seen/first_reg[0]/D}] 3.103
+
+# mac_link/underflows/crossing: ValueCrossing, gt_txusrclk2 to user_clk
+set_max_delay -datapath_only -from [get_cells {mac_link/underflows/crossing/held_reg[*]}] -to [get_pins {mac_link/underflows/crossing/seen_reg[*]/D}] 3.103
+set_bus_skew -from [get_cells {mac_link/underflows/crossing/held_reg[*]}] -to [get_pins {mac_link/underflows/crossing/seen_reg[*]/D}] 3.103
+set_max_delay -datapath_only -from [get_cells {mac_link/underflows/crossing/toggle_reg}] -to [get_pins {mac_link/underflows/crossing/toggle_seen/first_reg[0]/D}] 3.103
+set_max_delay -datapath_only -from [get_cells {mac_link/underflows/crossing/acknowledge_reg}] -to [get_pins {mac_link/underflows/crossing/acknowledge_seen/first_reg[0]/D}] 3.103
+
 # mac_send/crossing: AsyncFifo, user_clk to gt_txusrclk2
 set_max_delay -datapath_only -from [get_cells {mac_send/crossing/write_gray_reg[*] mac_send/crossing/write_pointer_reg[4]}] -to [get_pins {mac_send/crossing/write_seen/first_reg[*]/D}] 3.103
 set_bus_skew -from [get_cells {mac_send/crossing/write_gray_reg[*] mac_send/crossing/write_pointer_reg[4]}] -to [get_pins {mac_send/crossing/write_seen/first_reg[*]/D}] 3.103
 set_max_delay -datapath_only -from [get_cells {mac_send/crossing/read_gray_reg[*] mac_send/crossing/read_pointer_reg[4]}] -to [get_pins {mac_send/crossing/read_seen/first_reg[*]/D}] 3.103
 set_bus_skew -from [get_cells {mac_send/crossing/read_gray_reg[*] mac_send/crossing/read_pointer_reg[4]}] -to [get_pins {mac_send/crossing/read_seen/first_reg[*]/D}] 3.103
 set_max_delay -datapath_only -from [get_clocks -of_objects [get_ports user_clk]] -to [get_pins {mac_send/crossing/head_reg[*]/D}] 3.103
+
+# mac_send/cuts/crossing: ValueCrossing, gt_txusrclk2 to user_clk
+set_max_delay -datapath_only -from [get_cells {mac_send/cuts/crossing/held_reg[*]}] -to [get_pins {mac_send/cuts/crossing/seen_reg[*]/D}] 3.103
+set_bus_skew -from [get_cells {mac_send/cuts/crossing/held_reg[*]}] -to [get_pins {mac_send/cuts/crossing/seen_reg[*]/D}] 3.103
+set_max_delay -datapath_only -from [get_cells {mac_send/cuts/crossing/toggle_reg}] -to [get_pins {mac_send/cuts/crossing/toggle_seen/first_reg[0]/D}] 3.103
+set_max_delay -datapath_only -from [get_cells {mac_send/cuts/crossing/acknowledge_reg}] -to [get_pins {mac_send/cuts/crossing/acknowledge_seen/first_reg[0]/D}] 3.103
 
 # mac_send/level: PeakCrossing, gt_txusrclk2 to user_clk
 set_max_delay -datapath_only -from [get_cells {mac_send/level/crossing/held_reg[*]}] -to [get_pins {mac_send/level/crossing/seen_reg[*]/D}] 3.103

@@ -287,3 +287,26 @@ fn no_frame_of_an_old_epoch_leaves_whatever_began_the_new_one() {
         }
     }
 }
+
+#[test]
+fn a_frame_that_stood_still_for_any_number_of_epochs_is_of_none() {
+    for epochs in [1, 2, 14, 15, 16, 17, 31] {
+        let mut direct = open();
+        direct.receive(frame(1, 6000), false);
+        run(&direct, 50);
+        direct.card.borrow_mut().set_mac_clock(false);
+        for _ in 0..epochs {
+            begin(&mut direct, Cause::Command);
+        }
+        let mut direct = reopen(direct);
+        direct.card.borrow_mut().set_mac_clock(true);
+        direct.run(2_000);
+        let packets = direct
+            .entries()
+            .into_iter()
+            .filter(|entry| h::KIND.get(&entry.metadata) == u64::from(h::KIND_PACKET));
+        assert_eq!(packets.count(), 0, "after {epochs} epochs");
+        assert_eq!(direct.counters()[DropReason::Stopped.name()], 1);
+        goes_on(&mut direct);
+    }
+}

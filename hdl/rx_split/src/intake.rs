@@ -18,7 +18,8 @@
 //!
 //! Invariants:
 //! 1. An epoch is counted with the first cycle of `reset`, when receive is stopped: the ingress
-//!    gate sees the stop no later than the new number.
+//!    gate sees the stop no later than the new number. Epochs that begin before it has seen the
+//!    number count once, so that it finds a new one however many they are.
 //!
 //! Source: docs/specification.md, Clocks and Reset.
 
@@ -76,6 +77,7 @@ pub struct Intake<const BUFFER_BITS: usize> {
     pub buffer_almost_full: Signal<Out, Bit>,
 
     gate: ValueCrossing<Gate>,
+    gate_seen: ValueCrossing<Bits<4>>,
     was_reset: DFF<Bit>,
     epoch_begins: DFF<Bits<4>>,
     ingress: Ingress,
@@ -98,9 +100,17 @@ impl<const BUFFER_BITS: usize> Logic for Intake<BUFFER_BITS> {
         self.packet_buffer.mac_clock.next = self.mac_clock.val();
         self.packet_buffer.reset.next = self.reset.val();
 
-        // An epoch counts with its first cycle; receive has stopped by then.
+        // An epoch counts with its first cycle; receive has stopped by then. While the MAC's side
+        // has not seen the last number, that one stands for this epoch as well: so none comes
+        // again while the MAC's clock stands.
+        self.gate_seen.write_clock.next = self.mac_clock.val();
+        self.gate_seen.read_clock.next = self.clock.val();
+        self.gate_seen.value.next = self.gate.latest.val().epoch_begins;
         self.was_reset.d.next = self.reset.val();
-        if self.reset.val() & !self.was_reset.q.val() {
+        if self.reset.val()
+            & !self.was_reset.q.val()
+            & (self.gate_seen.latest.val() == self.epoch_begins.q.val())
+        {
             self.epoch_begins.d.next = self.epoch_begins.q.val() + 1;
         }
         self.gate.value.next.running = self.running.val() & !self.reset.val();

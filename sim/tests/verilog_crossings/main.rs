@@ -155,9 +155,9 @@ fn each_way_around_a_crossing_is_found() {
         // A register, through logic.
         (
             "mac_send",
-            "cut_short <= ~crossing_sink_ready",
-            "cut_short <= ~crossing_source_valid",
-            "/mac_send/cut_short,in_frame reads /mac_send/crossing_source_valid",
+            ".flushed(flush_done)",
+            ".flushed(flushed)",
+            "/mac_send/guard.flushed reads /mac_send/",
         ),
         // An input of a block that has one clock; a block that has got the wrong one.
         (
@@ -185,7 +185,7 @@ fn each_way_around_a_crossing_is_found() {
             "zeronic",
             ".tx_axis_tready(tx_axis_tready)",
             ".tx_axis_tready(user_lnk_up)",
-            "/mac_send/fifo.source_ready reads /mac_send/tx_axis_tready",
+            "/mac_send/port.tready reads /mac_send/tx_axis_tready",
         ),
     ] {
         let violations = domains_of(&planted(module, from, to)).violations();
