@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
+use abi::config::{CardConfig, DEFAULT, LAB, SMALL};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use host::driver::bus::MemoryKind;
@@ -59,17 +60,25 @@ pub enum MemoryName {
 pub enum ConfigName {
     /// 16,384 flows.
     Default,
+    /// 8,192 flows: fits one die.
+    Lab,
     /// 64 flows.
     Small,
 }
 
 impl ConfigName {
+    /// The sizes that it names.
+    pub fn sizes(self) -> CardConfig {
+        match self {
+            ConfigName::Default => DEFAULT,
+            ConfigName::Lab => LAB,
+            ConfigName::Small => SMALL,
+        }
+    }
+
     /// The name by which the card is built.
     pub fn name(self) -> &'static str {
-        match self {
-            ConfigName::Default => "default",
-            ConfigName::Small => "small",
-        }
+        self.sizes().name
     }
 }
 

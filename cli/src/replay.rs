@@ -36,7 +36,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use abi::config::{CardConfig, DEFAULT, SMALL};
+use abi::config::{CardConfig, DEFAULT};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use host::driver::bus::{Bus, MemoryKind};
@@ -56,6 +56,7 @@ use self::results::Results;
 use self::rig::{Model, Rig};
 use self::traffic::{nothing, Frames, Skipped, Traffic, Way};
 use self::write::flow_file;
+use crate::demo::ConfigName;
 use crate::options::UsageError;
 use crate::output::{keep, print, ResultFile};
 
@@ -75,15 +76,6 @@ impl ModelName {
             ModelName::Golden => "golden",
         }
     }
-}
-
-/// Sizes of the card's tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ConfigName {
-    /// 16,384 flows.
-    Default,
-    /// 64 flows.
-    Small,
 }
 
 /// Arguments of `zeronic sim`.
@@ -174,12 +166,12 @@ fn replay(arguments: &SimArguments) -> Result<bool> {
         plan: &plan,
         traffic: &traffic,
         results: &results,
-        compared: (arguments.model == ModelName::Rtl).then_some(sizes(arguments.config)),
+        compared: (arguments.model == ModelName::Rtl).then_some(arguments.config.sizes()),
         told,
     };
     match arguments.model {
         ModelName::Golden => {
-            let card = GoldenCard::new(sizes(arguments.config));
+            let card = GoldenCard::new(arguments.config.sizes());
             let bus = GoldenBus::new(card.clone());
             let rig = Rig::open(bus, card, &plan)?;
             job.replay(rig)
@@ -206,7 +198,7 @@ fn set_up(
         }
         return Ok((plan, told));
     }
-    let config = sizes(arguments.config);
+    let config = arguments.config.sizes();
     let wish = Wish {
         way,
         cards: &arguments.cards,
@@ -240,7 +232,7 @@ fn run_rtl(arguments: &SimArguments, job: Job, wave: Option<&ResultFile>) -> Res
         trace: arguments.wave.is_some(),
     };
     let config = pcie_config(job.plan);
-    let card = SimulatedCard::new(sizes(arguments.config).name, config.clone(), options);
+    let card = SimulatedCard::new(arguments.config.sizes().name, config.clone(), options);
     let card = Rc::new(RefCell::new(card.context("the card does not build")?));
     if let Some(path) = wave.map(ResultFile::path) {
         let open = card.borrow_mut().model.open_wave(path);
@@ -273,13 +265,6 @@ fn pcie_config(plan: &Plan) -> PcieConfig {
         gpu.bar_bytes = gpu.memory_bytes as u64;
     }
     config
-}
-
-fn sizes(name: ConfigName) -> CardConfig {
-    match name {
-        ConfigName::Default => DEFAULT,
-        ConfigName::Small => SMALL,
-    }
 }
 
 /// What is said beside the result.

@@ -16,7 +16,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use abi::config::{DEFAULT, SMALL};
+use abi::config::config_names;
 use anyhow::{Context, Result};
 use clap::Args;
 use hdl::emit::{emit_card_for, EmittedCard, PREFIX};
@@ -49,7 +49,7 @@ pub struct VerilogArguments {
     /// Folder to write to; made if missing
     #[arg(long, value_name = "DIR", required_unless_present_any = ["manual", "explain"])]
     out: Option<PathBuf>,
-    /// Sizes of the card's tables: default or small
+    /// Sizes of the card's tables: default, lab or small
     #[arg(long, value_name = "NAME", default_value = "default")]
     config: String,
     /// Completion headers that the hard block's buffer holds, 8 to 256
@@ -284,7 +284,7 @@ impl VerilogArguments {
         }
         let config = &self.config;
         let Some(emitted) = emit_card_for(config, buffer, &self.prefix) else {
-            let known = [DEFAULT.name, SMALL.name].join(", ");
+            let known = config_names();
             let message = format!("unknown configuration '{config}'; known: {known}");
             return Err(UsageError(message).into());
         };

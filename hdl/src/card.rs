@@ -19,7 +19,7 @@
 //!
 //! Source: PG213 (PCIe, 512 bit, 250 MHz), PG203 (CMAC, 322.265625 MHz).
 
-use abi::config::{CardConfig, DEFAULT, SMALL};
+use abi::config::{CardConfig, DEFAULT, LAB, SMALL};
 use ip::axi_lite::AxiLiteMaster;
 use ip::board::CompletionBuffer;
 use ip::pcie::{
@@ -44,6 +44,18 @@ pub type DefaultCard = Card<
     { DEFAULT.owner_bits },
     { 1 << DEFAULT.owner_bits },
     { DEFAULT.owner_bits + 2 },
+>;
+
+/// The card in the sizes of one die.
+pub type LabCard = Card<
+    { LAB.flow_bits },
+    { LAB.bucket_bits },
+    { LAB.segment_bits },
+    { LAB.region_bits },
+    { LAB.page_bits },
+    { LAB.owner_bits },
+    { 1 << LAB.owner_bits },
+    { LAB.owner_bits + 2 },
 >;
 
 /// The card with small tables, for quick tests.

@@ -9,7 +9,7 @@ use ip::board::CompletionBuffer;
 use rust_hdl_core::prelude::*;
 use verilog::ModuleNames;
 
-use crate::card::{DefaultCard, SmallCard};
+use crate::card::{DefaultCard, LabCard, SmallCard};
 use crate::ports::{design, ports_of, EmitError, Port};
 
 /// The card is large as a Rust value: it is made and walked on a stack of its own.
@@ -60,6 +60,7 @@ pub fn emit_card_for(
         "default" => {
             try_on_large_stack(|| emitted(&mut DefaultCard::new(buffer), "zeronic", prefix))
         }
+        "lab" => try_on_large_stack(|| emitted(&mut LabCard::new(buffer), "zeronic_lab", prefix)),
         "small" => {
             try_on_large_stack(|| emitted(&mut SmallCard::new(buffer), "zeronic_small", prefix))
         }

@@ -59,7 +59,7 @@ fn designs() -> Vec<(String, verilog::Design)> {
         let card = hdl::emit::emit_card(config).expect("a configuration");
         (config.to_owned(), card.expect("emits").design)
     };
-    let mut designs = vec![card("default"), card("small")];
+    let mut designs = vec![card("default"), card("lab"), card("small")];
     for name in STAGES {
         let entry = blocks::BLOCKS.iter().find(|entry| entry.name == name);
         let entry = entry.unwrap_or_else(|| panic!("no block {name}"));

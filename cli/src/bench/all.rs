@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::sync::{mpsc, Mutex};
 use std::time::Instant;
 
-use abi::config;
 use anyhow::{Context, Result};
 use clap::{Args, Parser, ValueEnum};
 
@@ -136,10 +135,8 @@ type Goal = (String, Option<f64>);
 
 /// Flows that the tables of a configuration take, each with a region for each direction.
 fn flows_max(name: ConfigName) -> u32 {
-    let sizes = [config::DEFAULT, config::SMALL].into_iter();
-    let sizes = sizes.filter(|sizes| sizes.name == name.name());
-    let most = sizes.map(|sizes| (1 << sizes.flow_bits).min(1 << sizes.region_bits >> 1));
-    most.min().unwrap_or(u32::MAX)
+    let sizes = name.sizes();
+    (1 << sizes.flow_bits).min(1 << sizes.region_bits >> 1)
 }
 
 /// Lines of each word, MTU and end.

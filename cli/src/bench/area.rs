@@ -2,18 +2,18 @@
 //!
 //! ```text
 //!   card ──> Verilog ──> Yosys ──┬─> LUTs, BRAM, URAM by block ──> table, JSON, text
-//!                                └─> levels by clock ────────────────┘
+//!                                └─> levels by clock, loads of nets ─┘
 //! ```
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use abi::config::{DEFAULT, SMALL};
+use abi::config::config_names;
 use anyhow::{Context, Result};
 use clap::Args;
 use hdl::emit::emit_card;
 use serde::{Deserialize, Serialize};
-use verilate::area::report::{Report, DOMAINS, XCVU9P};
+use verilate::area::report::{Report, DOMAINS, LOADS_MAX, LOADS_SHOWN, XCVU9P};
 
 use super::table::table;
 use crate::options::UsageError;
@@ -22,7 +22,7 @@ use crate::output::{json_file, print, ResultFile};
 /// Arguments of `zeronic bench area`.
 #[derive(Debug, Args)]
 pub struct AreaArguments {
-    /// Sizes of the card's tables: default or small
+    /// Sizes of the card's tables: default, lab or small
     #[arg(long, value_name = "NAME", default_value = "default")]
     config: String,
     /// Write the figures to this file
@@ -146,6 +146,7 @@ fn figures(report: &Report) -> Figures {
     let in_time = (0..DOMAINS.len()).all(|d| report.levels(d) <= DOMAINS[d].levels_max);
     Figures {
         ok: in_time
+            && report.loads_max() <= LOADS_MAX
             && lut_percent <= LUT_PERCENT_MAX
             && bram_percent <= BRAM_PERCENT_MAX
             && uram_percent <= URAM_PERCENT_MAX,
@@ -159,7 +160,7 @@ fn figures(report: &Report) -> Figures {
 
 /// Maps the card in a named configuration.
 fn map(config: &str) -> Result<Report> {
-    let known = [DEFAULT.name, SMALL.name].join(", ");
+    let known = config_names();
     let unknown = || UsageError(format!("unknown configuration '{config}'; known: {known}"));
     let card = emit_card(config).ok_or_else(unknown)?;
     let card = card.context("the card has no Verilog")?;
@@ -206,6 +207,11 @@ pub fn run(arguments: &AreaArguments) -> Result<bool> {
             domain.levels_max.to_string(),
         ]);
     }
+    let loads = match report.loads_max() {
+        0 => format!("{LOADS_SHOWN} or fewer"),
+        loads => loads.to_string(),
+    };
+    rows.add_row(["loads of a net".to_owned(), loads, LOADS_MAX.to_string()]);
     print(&format!("{rows}\n"))?;
     Ok(figures.ok)
 }

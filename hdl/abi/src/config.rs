@@ -90,6 +90,17 @@ pub const DEFAULT: CardConfig = CardConfig {
     owner_bits: 4,
 };
 
+/// Sizes that one die of each board can hold: 320 UltraRAM at most.
+pub const LAB: CardConfig = CardConfig {
+    name: "lab",
+    flow_bits: 13,
+    bucket_bits: 11,
+    segment_bits: 17,
+    region_bits: 16,
+    page_bits: 16,
+    owner_bits: 4,
+};
+
 /// Small memories for quick tests; the same logic.
 pub const SMALL: CardConfig = CardConfig {
     name: "small",
@@ -101,7 +112,20 @@ pub const SMALL: CardConfig = CardConfig {
     owner_bits: 2,
 };
 
+/// All named configurations.
+pub const CONFIGS: [CardConfig; 3] = [DEFAULT, LAB, SMALL];
+
+/// The names of all configurations, for messages.
+pub fn config_names() -> String {
+    CONFIGS.map(|config| config.name).join(", ")
+}
+
 impl CardConfig {
+    /// The configuration of that name, if there is one.
+    pub fn named(name: &str) -> Option<CardConfig> {
+        CONFIGS.into_iter().find(|config| config.name == name)
+    }
+
     /// Stops the build, or panics, if a card or a model of these sizes would be wrong.
     pub const fn assert_possible(&self) {
         // Any set of flows must fit: at least twice as many key slots as flows.
@@ -134,5 +158,6 @@ pub const fn assert_index_bits(bits: usize) {
 }
 
 const _: () = DEFAULT.assert_possible();
+const _: () = LAB.assert_possible();
 const _: () = SMALL.assert_possible();
 const _: () = assert!(HEADER_BYTES_MAX <= 2 * SLOT_BYTES - METADATA_BYTES);

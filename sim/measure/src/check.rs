@@ -1,6 +1,6 @@
 //! Which scenarios can be measured: limits of card and wire, and whether a limit can be stated.
 
-use abi::config::{DEFAULT, FRAME_BYTES_MAX, SMALL};
+use abi::config::{CardConfig, FRAME_BYTES_MAX};
 use abi::send_descriptor::PAYLOAD_BYTES;
 use ip::board::CompletionBuffer;
 use sim::harness::mac::FCS_BYTES;
@@ -84,7 +84,7 @@ impl Scenario {
 
     /// Checks that the card's tables take the flows, each with a region for each direction.
     fn check_tables(&self) -> Result<(), BadScenario> {
-        let Some(sizes) = [DEFAULT, SMALL].into_iter().find(|it| it.name == self.card) else {
+        let Some(sizes) = CardConfig::named(&self.card) else {
             return Ok(());
         };
         let (flows, name) = (u32::from(self.flows), &self.card);

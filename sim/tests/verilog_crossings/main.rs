@@ -209,7 +209,7 @@ fn clock(port: &str) -> ClockId {
 #[test]
 fn the_kept_constraints_are_those_of_the_cards_crossings() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../constraints/common/crossings.xdc");
-    for config in ["default", "small"] {
+    for config in ["default", "lab", "small"] {
         let card = hdl::emit::emit_card(config).expect("a configuration");
         let text = constraints(&card.expect("emits"));
         if std::env::var_os("ZERONIC_BLESS").is_some() {

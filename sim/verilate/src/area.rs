@@ -2,13 +2,15 @@
 //!
 //! ```text
 //!   Verilog ── synthesis ──> netlist ── flat ──┬── usage ──> LUTs, flip-flops, BRAM, URAM by block
-//!                                              └── levels ─> paths between registers, by clock
+//!                                              ├── levels ─> paths between registers, by clock
+//!                                              └── fanout ─> nets with most loads
 //!          └─ fingerprint ─────────────────────────> report <── both
 //! ```
 //! The hierarchy is kept: nothing is optimised across the boundary of a block, so that each figure
 //! belongs to one block. A tool that flattens the design reports less.
 
 pub mod cells;
+pub mod fanout;
 pub mod fingerprint;
 pub mod flat;
 pub mod levels;
@@ -20,7 +22,7 @@ pub mod usage;
 use crate::area::flat::{Flat, FlatError};
 use crate::area::levels::{Loop, Timing};
 use crate::area::netlist::Netlist;
-use crate::area::report::{Report, DOMAINS};
+use crate::area::report::{Report, DOMAINS, LOADS_SHOWN};
 use crate::area::synthesis::{Part, SynthesisError};
 
 /// Blocks shown below the top.
@@ -67,5 +69,6 @@ fn report_of(netlist: &Netlist, top: &str, fingerprint: String) -> Result<Report
         memories: usage::memories(&flat),
         shift_registers: usage::shift_registers(&flat),
         paths,
+        wide_nets: fanout::wide_nets(&flat, LOADS_SHOWN),
     })
 }

@@ -8,6 +8,7 @@
 //! | `CARRY4`, `CARRY8` | inputs to sums and carries | 1 per 16 bits begun; and 1 to enter |
 //! | distributed RAM, shift registers | read address to output | 1 level |
 //! | flip-flops, BRAM, URAM, DSP | nothing | paths end at the inputs and start at the outputs |
+//! | BRAM, URAM without their output register | nothing | 3 levels at the start |
 //!
 //! A LUT that feeds a carry chain is the chain's own, in its slice: it is the 1 to enter. A chain
 //! that is entered from elsewhere counts that 1 by itself.

@@ -31,6 +31,16 @@ pub struct Instance<'a> {
     nets: Vec<u32>,
 }
 
+impl Instance<'_> {
+    /// The path of something in the instance.
+    pub fn below(&self, name: &str) -> String {
+        match self.path.is_empty() {
+            true => name.to_owned(),
+            false => format!("{}/{name}", self.path),
+        }
+    }
+}
+
 /// A primitive in its place.
 pub struct Place<'a> {
     /// Index of the instance that holds it.

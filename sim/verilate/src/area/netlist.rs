@@ -13,6 +13,16 @@ pub enum Bit {
     Constant,
 }
 
+impl Bit {
+    /// The number of the net; none for a constant.
+    pub fn net(self) -> Option<u32> {
+        match self {
+            Bit::Net(number) => Some(number),
+            Bit::Constant => None,
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Bit {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Bit, D::Error> {
         struct Visitor;
@@ -64,6 +74,18 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Whether an output of a BRAM or URAM has its register inside.
+    pub fn has_output_register(&self, port: &str) -> bool {
+        let set = |name: &str| {
+            let value = self.parameters.get(name).and_then(|v| v.as_str());
+            value.is_some_and(|value| value == "TRUE" || value.ends_with('1'))
+        };
+        match port.contains('B') {
+            true => set("DOB_REG") || set("OREG_B"),
+            false => set("DOA_REG") || set("OREG_A"),
+        }
+    }
+
     /// True if a port of the cell is an output.
     pub fn is_output(&self, port: &str) -> bool {
         self.port_directions
@@ -104,6 +126,11 @@ impl Module {
 }
 
 impl Module {
+    /// Bits of a net by its name; 0 if there is no such net.
+    pub fn bits_of(&self, net: &str) -> usize {
+        self.netnames.get(net).map_or(0, |net| net.bits.len())
+    }
+
     /// The name that a designer gave to each net: of several the shortest, then the first.
     pub fn names(&self) -> BTreeMap<u32, (&str, usize)> {
         let mut names: BTreeMap<u32, (&str, usize)> = BTreeMap::new();

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use hdl::crossings::CLOCKS;
 
+use crate::area::fanout::Net;
 use crate::area::levels::{Path, Step};
 use crate::area::usage::{Block, Memory, ShiftRegisters};
 
@@ -67,6 +68,11 @@ const BRAM_WORDS: u64 = 512;
 /// Bits of a word of half a BRAM at its widest.
 const HALF_BRAM_BITS: usize = 36;
 
+/// Nets with more loads are shown.
+pub const LOADS_SHOWN: u32 = 2_000;
+/// Most loads of a net, clocks left out.
+pub const LOADS_MAX: u32 = 4_096;
+
 /// Paths shown of each clock.
 const PATHS_SHOWN: usize = 20;
 
@@ -101,6 +107,8 @@ pub struct Report {
     pub shift_registers: ShiftRegisters,
     /// Paths of each clock of [`DOMAINS`], worst first.
     pub paths: Vec<Vec<Path>>,
+    /// Nets with more than [`LOADS_SHOWN`] loads, by falling loads.
+    pub wide_nets: Vec<Net>,
 }
 
 /// `part` of `whole` in percent.
@@ -139,12 +147,18 @@ impl Report {
         path.map_or(0, |path| path.levels)
     }
 
+    /// Loads of the net that has most, as far as they are above [`LOADS_SHOWN`].
+    pub fn loads_max(&self) -> u32 {
+        self.wide_nets.first().map_or(0, |net| net.loads)
+    }
+
     /// The text.
     pub fn markdown(&self, device: &Device) -> String {
         let mut text = HEAD.to_owned();
         self.summary(device, &mut text);
         self.block_table(&mut text);
         self.memory_table(&mut text);
+        net_table(&self.wide_nets, &mut text);
         for (domain, paths) in DOMAINS.iter().zip(&self.paths) {
             path_table(domain, paths, &mut text);
         }
@@ -290,6 +304,26 @@ fn counted(primitives: &BTreeMap<String, usize>) -> String {
 fn put(text: &mut String, more: &str) {
     // Writing to a String cannot fail.
     let _ = text.write_str(more);
+}
+
+fn net_table(nets: &[Net], text: &mut String) {
+    put(
+        text,
+        &format!(
+            "\n## Fan-out\n\nNets with more than {LOADS_SHOWN} loads, clocks left out; at most \
+             {LOADS_MAX} are to be. A load is a pin of a\nprimitive: of a register with an enable, \
+             one for each bit.\n\n| net | driven by | loads | of them enables and resets \
+             |\n|---|---|---|---|\n"
+        ),
+    );
+    for net in nets {
+        let driver = net.driver.as_deref().unwrap_or("port");
+        let row = format!(
+            "| {} | {driver} | {} | {} |\n",
+            net.path, net.loads, net.controls
+        );
+        put(text, &row);
+    }
 }
 
 fn path_table(domain: &Domain, paths: &[Path], text: &mut String) {

@@ -140,16 +140,8 @@ fn outside_flip_flops(flat: &Flat<'_>) -> Vec<bool> {
 }
 
 fn is_registered(flat: &Flat<'_>, place: &Place<'_>, outside: &[bool]) -> bool {
-    let set = |name: &str| {
-        let value = place.cell.parameters.get(name).and_then(|v| v.as_str());
-        value.is_some_and(|value| value == "TRUE" || value.ends_with('1'))
-    };
-    let has_register = |port: &str| match port.contains('B') {
-        true => set("DOB_REG") || set("OREG_B"),
-        false => set("DOA_REG") || set("OREG_A"),
-    };
     let mut outputs = flat.pins(place).filter(|(port, _, _)| {
         place.cell.is_output(port) && !is_clock(port) && port.starts_with("DO")
     });
-    outputs.all(|(port, _, net)| has_register(port) || !outside[net as usize])
+    outputs.all(|(port, _, net)| place.cell.has_output_register(port) || !outside[net as usize])
 }

@@ -1,0 +1,614 @@
+# Runs Vivado's scripts without Vivado, and says what they do and whether the names in them exist.
+#
+#   tclsh ci/vivado/replay.tcl DIR/build.tcl
+#
+#   build.tcl ──► commands ── in commands.tcl, with these options? ──► recorded
+#   constraints ─► names ──── in the emitted Verilog? behind Yosys's opt -full? ──► matched
+#
+# It prints commands, names asked and matched, pins and crossings. Exit status 1, with a line for
+# each problem, for
+#   - a command or an option that is not in commands.tcl, or is given too few or many words
+#   - a name of a port, cell, pin, net, clock, file or core without a match
+#   - a package pin for two ports, a port without a pin
+#   - a crossing without its lines (crossings.tcl)
+#   - an error of the script itself
+#
+# What only Vivado knows it answers as follows, so that a script's own checks can be tried:
+#   REPLAY_SLACK    slack of every path, ns; by default 0.1
+#   REPLAY_CDC      text of `report_cdc`
+#   REPLAY_SKEW     text of `report_bus_skew`
+#   REPLAY_VERSION  version of Vivado; by default 2023.1
+#   YOSYS           command that runs Yosys; by default that of the tests, else `yosys`
+#
+# Needs tclsh 8.6. Files that a script reads are read, nothing is written but in a folder of its own.
+
+package require Tcl 8.6
+set replay_here [file dirname [file normalize [info script]]]
+source [file join $replay_here design.tcl]
+source [file join $replay_here crossings.tcl]
+
+namespace eval replay {
+    variable specs
+    variable counts
+    variable asked 0
+    variable matched 0
+    variable problems {}
+    variable place {}
+    variable scope {{} {}}
+    variable top {}
+    variable verilog {}
+    variable xdc {}
+    variable ips {}
+    variable clocks {}
+    variable pblocks {}
+    variable lines {}
+    variable properties
+    variable interpreters {}
+    array set specs {}
+    array set counts {}
+    array set properties {}
+}
+
+proc vivado_command {name category flags values arguments} {
+    lappend flags -quiet -verbose
+    set replay::specs($name) [list $flags $values $arguments]
+}
+source [file join $replay_here commands.tcl]
+
+proc replay::complain {what} {
+    variable problems
+    variable place
+    set line [expr {$place eq "" ? $what : "$place: $what"}]
+    if {$line ni $problems} {
+        lappend problems $line
+    }
+}
+
+proc replay::environment {name otherwise} {
+    return [expr {[info exists ::env($name)] ? $::env($name) : $otherwise}]
+}
+
+# A command of Vivado: options and words are checked, then it is carried out.
+proc replay::command {name args} {
+    variable specs
+    variable counts
+    incr counts($name)
+    lassign $specs($name) flags values limits
+    set options {}
+    set words {}
+    for {set at 0} {$at < [llength $args]} {incr at} {
+        set word [lindex $args $at]
+        if {$word in $flags} {
+            dict set options $word 1
+        } elseif {$word in $values} {
+            incr at
+            if {$at >= [llength $args]} {
+                complain "$name $word: its value is missing"
+            }
+            dict lappend options $word [lindex $args $at]
+        } elseif {[string match -* $word] && ![string is double $word]} {
+            complain "$name has no option $word"
+        } else {
+            lappend words $word
+        }
+    }
+    lassign $limits least most
+    if {[llength $words] < $least || [llength $words] > $most} {
+        complain "$name: [llength $words] words, not $least to $most: $words"
+        return {}
+    }
+    if {[info commands do_$name] eq ""} {
+        return {}
+    }
+    return [do_$name $options $words]
+}
+
+# The last value of an option, or what stands for it.
+proc replay::option {options name {otherwise {}}} {
+    return [expr {[dict exists $options $name] ? [lindex [dict get $options $name] end] : $otherwise}]
+}
+
+proc replay::flag {options name} {
+    return [dict exists $options $name]
+}
+
+# Objects by patterns; each pattern that matches nothing is a problem.
+proc replay::named {kind options patterns finder} {
+    variable asked
+    variable matched
+    set found {}
+    foreach pattern $patterns {
+        incr asked
+        set objects [{*}$finder $pattern]
+        if {[llength $objects] > 0} {
+            incr matched
+        } elseif {![flag $options -quiet]} {
+            complain "no $kind '$pattern'"
+        }
+        foreach object $objects {
+            lappend found $kind:$object
+        }
+    }
+    return [lsort -unique $found]
+}
+
+proc replay::do_get_ports {options words} {
+    variable scope
+    return [named port $options [lindex $words 0] [list design::ports_of [lindex $scope 1]]]
+}
+
+proc replay::do_get_cells {options words} {
+    variable scope
+    lassign $scope path module
+    if {![flag $options -hierarchical]} {
+        return [named cell $options [lindex $words 0] [list design::cells $path $module]]
+    }
+    # `REF_NAME == X || ORIG_REF_NAME == X`
+    set wanted {}
+    foreach {all property value} [regexp -all -inline {(\w+)\s*==\s*(\S+)} [option $options -filter]] {
+        if {$property ni {REF_NAME ORIG_REF_NAME}} {
+            complain "get_cells -filter: property $property"
+        }
+        lappend wanted $value
+    }
+    set found {}
+    foreach {at kind} [design::everything $path $module] {
+        if {$kind in $wanted} {
+            lappend found cell:$at
+        }
+    }
+    return $found
+}
+
+proc replay::do_get_pins {options words} {
+    variable scope
+    return [named pin $options [lindex $words 0] [list design::pins {*}$scope]]
+}
+
+proc replay::do_get_nets {options words} {
+    variable scope
+    return [named net $options [lindex $words 0] [list design::nets {*}$scope]]
+}
+
+proc replay::do_get_clocks {options words} {
+    variable scope
+    variable clocks
+    if {[dict exists $options -of_objects]} {
+        set found {}
+        foreach object [option $options -of_objects] {
+            set port [string range $object 5 end]
+            if {![string match port:* $object] || ![crossings::is_clock [lindex $scope 1] $port]} {
+                complain "no clock at $object"
+                continue
+            }
+            lappend found clock:[design::below [lindex $scope 0] $port]
+        }
+        return $found
+    }
+    return [named clock $options [lindex $words 0] [list replay::among $clocks]]
+}
+
+proc replay::among {known pattern} {
+    return [lsearch -all -inline -glob $known [design::glob $pattern]]
+}
+
+proc replay::do_get_pblocks {options words} {
+    variable pblocks
+    return [named pblock $options [lindex $words 0] [list replay::among $pblocks]]
+}
+
+proc replay::do_get_files {options words} {
+    variable xdc
+    variable verilog
+    set known $verilog
+    foreach one $xdc {
+        lappend known [lindex $one 0]
+    }
+    return [named file $options [list [lindex $words 0]] [list replay::among $known]]
+}
+
+proc replay::do_get_ips {options words} {
+    variable ips
+    return [named ip $options [lindex $words 0] [list replay::among $ips]]
+}
+
+proc replay::do_get_timing_paths {options words} {
+    return path:worst
+}
+
+proc replay::do_current_design {options words} {
+    return design:current
+}
+
+proc replay::do_version {options words} {
+    return [environment REPLAY_VERSION 2023.1]
+}
+
+proc replay::do_report_cdc {options words} {
+    return [expr {[flag $options -return_string] ? [environment REPLAY_CDC {}] : {}}]
+}
+
+proc replay::do_report_bus_skew {options words} {
+    return [expr {[flag $options -return_string] ? [environment REPLAY_SKEW {}] : {}}]
+}
+
+proc replay::do_get_property {options words} {
+    variable properties
+    lassign $words name object
+    set object [lindex $object 0]
+    if {$name eq "NAME"} {
+        return [string range $object [string first : $object]+1 end]
+    }
+    if {$name eq "SLACK"} {
+        return [environment REPLAY_SLACK 0.1]
+    }
+    if {![info exists properties($object,$name)]} {
+        complain "get_property $name of '$object', which nothing has set"
+        return {}
+    }
+    return $properties($object,$name)
+}
+
+proc replay::do_set_property {options words} {
+    variable properties
+    if {[dict exists $options -dict]} {
+        set settings [option $options -dict]
+        set objects [lindex $words 0]
+    } else {
+        set settings [lrange $words 0 1]
+        set objects [lindex $words 2]
+    }
+    if {[llength $settings] % 2} {
+        complain "set_property: a name without a value: $settings"
+        return
+    }
+    if {[llength $objects] == 0} {
+        complain "set_property [lindex $settings 0]: no object"
+    }
+    foreach object $objects {
+        foreach {name value} $settings {
+            set properties($object,$name) $value
+        }
+    }
+}
+
+proc replay::do_create_clock {options words} {
+    variable clocks
+    set name [option $options -name]
+    if {![string is double -strict [option $options -period]]} {
+        complain "create_clock $name: no period"
+    }
+    lappend clocks $name
+}
+
+proc replay::do_create_pblock {options words} {
+    variable pblocks
+    lappend pblocks [lindex $words 0]
+    return pblock:[lindex $words 0]
+}
+
+proc replay::do_create_ip {options words} {
+    variable ips
+    foreach needed {-name -vendor -library -version -module_name} {
+        if {![dict exists $options $needed]} {
+            complain "create_ip without $needed"
+        }
+    }
+    lappend ips [option $options -module_name]
+}
+
+proc replay::do_read_ip {options words} {
+    variable ips
+    lappend ips [file rootname [file tail [lindex $words 0]]]
+}
+
+proc replay::do_generate_target {options words} {
+    if {[llength [lindex $words 1]] == 0} {
+        complain "generate_target: no core"
+    }
+}
+
+proc replay::do_synth_ip {options words} {
+    if {[llength [lindex $words 0]] == 0} {
+        complain "synth_ip: no core"
+    }
+}
+
+proc replay::do_read_verilog {options words} {
+    variable verilog
+    foreach file [lindex $words 0] {
+        if {![file isfile $file]} {
+            complain "read_verilog: no file $file"
+            continue
+        }
+        lappend verilog $file
+    }
+}
+
+proc replay::do_read_xdc {options words} {
+    variable xdc
+    set file [lindex $words 0]
+    if {![file isfile $file]} {
+        complain "read_xdc: no file $file"
+        return
+    }
+    lappend xdc [list $file [option $options -ref]]
+}
+
+# Synthesis: now the design and its constraints are known.
+proc replay::do_synth_design {options words} {
+    variable verilog
+    variable xdc
+    variable top
+    variable scope
+    variable properties
+    set top [option $options -top]
+    foreach file $verilog {
+        design::read $file
+    }
+    if {![info exists design::ports($top)]} {
+        complain "synth_design: no module $top"
+        return
+    }
+    cores
+    # Those that are LATE come last.
+    set late {}
+    set early {}
+    foreach one $xdc {
+        set key file:[lindex $one 0],PROCESSING_ORDER
+        if {[info exists properties($key)] && $properties($key) eq "LATE"} {
+            lappend late $one
+        } else {
+            lappend early $one
+        }
+    }
+    foreach one [concat $early $late] {
+        constraints {*}$one
+    }
+    set scope [list {} $top]
+}
+
+# Modules without a text: each is a core that was made, or a primitive.
+proc replay::cores {} {
+    variable ips
+    variable top
+    foreach {path module} [design::everything {} $top] {
+        if {![info exists design::ports($module)] && $module ni $ips
+                && ![regexp {^[A-Z][A-Z0-9_]+$} $module]} {
+            complain "cell $path: no module and no core $module"
+        }
+    }
+}
+
+# Carries out a file of constraints, below every cell of the module `ref`, or at the top.
+proc replay::constraints {file ref} {
+    variable scope
+    variable top
+    variable place
+    set scopes {}
+    if {$ref eq ""} {
+        lappend scopes [list {} $top]
+    } else {
+        foreach {path module} [linsert [design::everything {} $top] 0 {} $top] {
+            if {$module eq $ref} {
+                lappend scopes [list $path $module]
+            }
+        }
+        if {[llength $scopes] == 0} {
+            complain "read_xdc -ref $ref: no such cell"
+        }
+    }
+    set stream [open $file]
+    set text [::read $stream]
+    close $stream
+    foreach one $scopes {
+        set scope $one
+        set inside [interpreter 1]
+        set number 0
+        set command {}
+        foreach line [split $text \n] {
+            incr number
+            append command $line \n
+            if {![info complete $command]} continue
+            set place [file tail $file]:$number
+            if {[catch {interp eval $inside $command} message]} {
+                complain $message
+            }
+            set command {}
+        }
+        set place {}
+        interp delete $inside
+    }
+}
+
+proc replay::timing {command options words} {
+    variable lines
+    set value [lindex $words 0]
+    if {![string is double -strict $value] || $value <= 0} {
+        complain "$command: '$value' is no time in ns"
+    }
+    foreach side {-from -to} {
+        if {[llength [option $options $side]] == 0} {
+            complain "$command $side: nothing"
+            return
+        }
+    }
+    if {$command eq "set_max_delay" && ![flag $options -datapath_only]} return
+    lappend lines [list $command [option $options -from] [option $options -to]]
+}
+
+proc replay::do_set_max_delay {options words} {
+    timing set_max_delay $options $words
+}
+
+proc replay::do_set_bus_skew {options words} {
+    timing set_bus_skew $options $words
+}
+
+# Pads: each bit of each port of the top has a pin of its own. The negative half of a pair of
+# serial lanes follows from the positive one.
+proc replay::pins {} {
+    variable properties
+    variable top
+    array set taken {}
+    set count 0
+    dict for {port about} $design::ports($top) {
+        foreach bit [design::bits $port [lindex $about 1]] {
+            set key port:$bit,PACKAGE_PIN
+            if {[info exists properties($key)]} {
+                incr count
+                lappend taken($properties($key)) $bit
+                continue
+            }
+            set other {}
+            if {[regexp {^(.*)_n(\[\d+\])?$} $bit -> name index]} {
+                set other port:${name}_p$index
+            }
+            if {$other eq "" || ![info exists properties($other,PACKAGE_PIN)]
+                    || [info exists properties($other,IOSTANDARD)]} {
+                complain "port $bit has no pin"
+            }
+        }
+    }
+    foreach pin [lsort [array names taken]] {
+        if {[llength $taken($pin)] > 1} {
+            complain "pin $pin is that of [join $taken($pin) { and }]"
+        }
+    }
+    return $count
+}
+
+# How Yosys is run: as the environment says, as the tests have installed it, or from the PATH.
+proc replay::yosys {} {
+    variable ::replay_here
+    if {[info exists ::env(YOSYS)]} {
+        return $::env(YOSYS)
+    }
+    set root [file dirname [file dirname $::replay_here]]
+    set tools [environment ZERONIC_TOOLS [file join $root .tools]]
+    set program [file join $root sim verilate src yosys.py]
+    foreach python [lsort [glob -nocomplain [file join $tools pyosys-* bin python3]]] {
+        if {[file isfile $program]} {
+            return [list $python $program]
+        }
+    }
+    return [auto_execok yosys]
+}
+
+# Asks again for registers that begin or end a constraint, as synthesis leaves them.
+proc replay::again {} {
+    variable lines
+    variable top
+    set yosys [yosys]
+    if {[llength $yosys] == 0} {
+        complain "no Yosys: names are not asked again behind synthesis; set YOSYS"
+        return 0
+    }
+    array set modules {}
+    foreach {path module} [linsert [design::everything {} $top] 0 {} $top] {
+        set modules($path) $module
+    }
+    set named {}
+    foreach line $lines {
+        foreach object [concat [lindex $line 1] [lindex $line 2]] {
+            if {[regexp {^(cell|pin):((?:.*/)?)([^/]*_reg(?:\[\d+\])?)(?:/\w+)?$} $object \
+                    -> kind path cell]} {
+                dict set named $modules([string trimright $path /]) $cell {}
+            }
+        }
+    }
+    set work [file join [environment TMPDIR /tmp] zeronic-replay.[pid]]
+    crossings::synthesise [dict keys $named] $yosys $work
+    file delete -force $work
+    set count 0
+    dict for {module cells} $named {
+        foreach cell [dict keys $cells] {
+            incr count
+            if {$cell in $crossings::gone($module)} {
+                complain "behind synthesis module $module has no register $cell"
+            }
+        }
+    }
+    return $count
+}
+
+# An interpreter that has Vivado's commands; `is_xdc`: and of Tcl only what constraints may use.
+proc replay::interpreter {is_xdc} {
+    variable specs
+    set inside [interp create]
+    if {$is_xdc} {
+        foreach command [interp eval $inside {info commands}] {
+            if {$command ni $::vivado_constraint_words} {
+                interp hide $inside $command
+            }
+        }
+    } else {
+        interp alias $inside file {} replay::files $inside
+        interp alias $inside exec {} replay::programs
+        interp hide $inside exit
+    }
+    foreach name [array names specs] {
+        interp alias $inside $name {} replay::command $name
+    }
+    interp alias $inside unknown {} replay::unknown
+    return $inside
+}
+
+proc replay::unknown {name args} {
+    complain "unknown command $name"
+    return {}
+}
+
+# A script's own folders are not made.
+proc replay::files {inside command args} {
+    if {$command in {mkdir delete rename copy}} {
+        return {}
+    }
+    return [file $command {*}$args]
+}
+
+proc replay::programs {args} {
+    return [string repeat a 40]
+}
+
+proc replay::run {script} {
+    variable place
+    variable counts
+    variable asked
+    variable matched
+    variable problems
+    variable lines
+    variable top
+    set inside [interpreter 0]
+    if {[catch {interp eval $inside [list source $script]} message]} {
+        complain "$script: $message"
+    }
+    set pins 0
+    set found 0
+    set again 0
+    if {[info exists design::ports($top)]} {
+        set pins [pins]
+        set again [again]
+        set found [crossings::judge $top $lines replay::complain]
+    } else {
+        complain "$script: nothing was synthesised"
+    }
+    puts "commands"
+    foreach name [lsort [array names counts]] {
+        puts [format "  %5d %s" $counts($name) $name]
+    }
+    puts "names asked $asked, matched $matched"
+    puts "registers asked again behind synthesis $again"
+    puts "pins $pins"
+    puts "crossings $found"
+    foreach problem $problems {
+        puts "problem: $problem"
+    }
+    return [expr {[llength $problems] > 0}]
+}
+
+if {[llength $argv] != 1} {
+    puts stderr "usage: tclsh replay.tcl DIR/build.tcl"
+    exit 2
+}
+exit [replay::run [file normalize [lindex $argv 0]]]

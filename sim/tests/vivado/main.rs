@@ -1,0 +1,445 @@
+//! What Vivado will be told, without Vivado: scripts and constraints under `ci/vivado/replay.tcl`.
+//!
+//! ```text
+//!   small card, a top around it, `bitstream/*.tcl`, constraints ─► folder ─► tclsh replay.tcl ─► rc
+//!                                              └─ planted fault ─────────────────────────────► rc 1
+//! ```
+//! The top here is as small as a top can be: pads, the vendor's two cores, the card. What is proven
+//! is that each kind of mistake is seen; the boards' own folders run under the same script.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use abi::config::SMALL;
+use abi::pci_ids;
+use hdl::crossings::constraints;
+use hdl::emit::emit_card;
+use sim::planted::replaced;
+use verilate::toolchain::Yosys;
+
+/// Folder of the repository.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The top: pads, cores and card, as a board's.
+const TOP: &str = "\
+module zeronic_bench (
+    input  wire       pcie_refclk_p,
+    input  wire       pcie_refclk_n,
+    input  wire       pcie_reset_n,
+    input  wire [1:0] qsfp_rx_p,
+    input  wire [1:0] qsfp_rx_n,
+    output wire [1:0] led
+);
+    wire user_clk;
+    wire gt_txusrclk2;
+
+    pcie4_uscale_plus_0 pcie (
+        .sys_clk(pcie_refclk_p),
+        .user_clk(user_clk)
+    );
+
+    cmac_usplus_0 mac (
+        .gt_rxp_in(qsfp_rx_p),
+        .gt_txusrclk2(gt_txusrclk2)
+    );
+
+    zeronic_small card (
+        .user_clk(user_clk),
+        .gt_txusrclk2(gt_txusrclk2),
+        .tx_axis_tvalid(led[0])
+    );
+endmodule
+";
+
+/// What is known of the board.
+const BOARD: &str = "\
+set zeronic_board           bench
+set zeronic_card            zeronic_small
+set zeronic_msix_last       003
+set zeronic_part            xcvu9p-flga2104-2L-e
+set zeronic_pcie_ip         pcie4_uscale_plus
+set zeronic_pcie_location   X1Y2
+set zeronic_pcie_quad       GTY_Quad_227
+set zeronic_cmac_location   X0Y7
+set zeronic_cmac_gt_group   X1Y48~X1Y51
+set zeronic_cmac_refclk_mhz 156.25
+set zeronic_flash_part      mt25qu01g-spi-x1_x2_x4_x8
+set zeronic_flash_interface SPIx8
+set zeronic_flash_size_mib  256
+set zeronic_user_offset     0x08000000
+";
+
+const PINS: &str = "\
+set_property PACKAGE_PIN AL9 [get_ports { pcie_refclk_p }]
+create_clock -name pcie_refclk -period 10.000 [get_ports { pcie_refclk_p }]
+set_property PACKAGE_PIN AL8 [get_ports { pcie_refclk_n }]
+set_property -dict {PACKAGE_PIN AM17 IOSTANDARD LVCMOS18} [get_ports { pcie_reset_n }]
+set_property PACKAGE_PIN Y2 [get_ports { qsfp_rx_p[0] }]
+set_property PACKAGE_PIN W4 [get_ports { qsfp_rx_p[1] }]
+set_property PACKAGE_PIN AT32 [get_ports { led[0] }]
+set_property PACKAGE_PIN AV34 [get_ports { led[1] }]
+";
+
+const CONFIG: &str = "set_property CONFIG_VOLTAGE 1.8 [current_design]\n";
+
+const FLOORPLAN: &str = "\
+create_pblock pblock_mac
+resize_pblock [get_pblocks pblock_mac] -add {SLR2}
+add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { card/mac_send/fifo card/mac_receive }]
+";
+
+/// Names and texts of a folder.
+type Files = BTreeMap<String, String>;
+
+fn read(path: &str) -> String {
+    let path = Path::new(ROOT).join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The folder that a board's build begins with.
+fn whole() -> Files {
+    let card = emit_card(SMALL.name).expect("a configuration");
+    let card = card.expect("emits");
+    let mut files: Files = card.design.files().into_iter().collect();
+    let list = files.get_mut("files.f").expect("a list");
+    list.push_str("top.v\n");
+    for (name, text) in [
+        ("top.v", TOP.to_owned()),
+        ("board.tcl", BOARD.to_owned()),
+        ("build.tcl", read("bitstream/build.tcl")),
+        ("ip.tcl", read("bitstream/ip.tcl")),
+        ("constraints/pins.xdc", PINS.to_owned()),
+        ("constraints/config.xdc", CONFIG.to_owned()),
+        ("constraints/floorplan.xdc", FLOORPLAN.to_owned()),
+        ("constraints/crossings.xdc", constraints(&card)),
+    ] {
+        files.insert(name.to_owned(), text);
+    }
+    files
+}
+
+/// Where a test's files are.
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// Writes a folder and runs its build under the replay, with variables of the environment; exit
+/// status and output.
+fn replayed(name: &str, files: &Files, variables: &[(&str, &str)]) -> (Option<i32>, String) {
+    let folder = folder(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("constraints")).expect("a folder");
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).expect("a file");
+    }
+    let output = Command::new("tclsh")
+        .arg(Path::new(ROOT).join("ci/vivado/replay.tcl"))
+        .arg(folder.join("build.tcl"))
+        .env("YOSYS", Yosys::locate().expect("Yosys").program)
+        .envs(variables.iter().copied())
+        .output()
+        .expect("tclsh runs; Debian's package is `tcl`");
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    (output.status.code(), text)
+}
+
+/// Lines with what is wrong.
+fn problems(text: &str) -> Vec<&str> {
+    let lines = text.lines();
+    lines
+        .filter_map(|it| it.strip_prefix("problem: "))
+        .collect()
+}
+
+#[test]
+fn a_folder_runs_to_its_end_and_every_name_is_there() {
+    let (code, text) = replayed("vivado_whole", &whole(), &[]);
+    assert_eq!(problems(&text), [""; 0]);
+    assert_eq!(code, Some(0), "{text}");
+    let figure = |what: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(what));
+        let line = line.unwrap_or_else(|| panic!("no '{what}' in\n{text}"));
+        let digits = line.split([' ', ',']).find(|word| !word.is_empty());
+        digits
+            .and_then(|word| word.parse::<usize>().ok())
+            .expect(line)
+    };
+    assert_eq!(figure("pins"), 7, "{text}");
+    assert!(figure("names asked") > 100, "{text}");
+    assert!(
+        figure("registers asked again behind synthesis") > 1_000,
+        "{text}"
+    );
+    // Of each AsyncFifo two pointers and its head, of each ValueCrossing value, toggle, acknowledge.
+    assert!(figure("crossings") >= 3 * 3 + 5 * 3, "{text}");
+    for command in [
+        "write_bitstream",
+        "write_cfgmem",
+        "synth_ip",
+        "route_design",
+    ] {
+        assert!(text.contains(command), "{command} is not run:\n{text}");
+    }
+}
+
+/// A fault: file, text, what stands in its place, and what is said of it.
+type Fault = (&'static str, &'static str, &'static str, &'static str);
+
+const FAULTS: [Fault; 18] = [
+    (
+        "build.tcl",
+        "\nopt_design\n",
+        "\nopt_design -remap_all\n",
+        "opt_design has no option -remap_all",
+    ),
+    (
+        "build.tcl",
+        "\nroute_design -directive",
+        "\nrout_design -directive",
+        "unknown command rout_design",
+    ),
+    (
+        "build.tcl",
+        "synth_design -top $zeronic_top",
+        "synth_design -top zeronic_bank",
+        "no module zeronic_bank",
+    ),
+    (
+        "build.tcl",
+        "-ref $zeronic_card",
+        "-ref zeronic",
+        "read_xdc -ref zeronic: no such cell",
+    ),
+    (
+        "ip.tcl",
+        "-module_name $module",
+        "-module_name ${module}0",
+        "no ip 'pcie4_uscale_plus_0'",
+    ),
+    (
+        "ip.tcl",
+        "            -version $zeronic_core_versions($core) -module_name",
+        "            -module_name",
+        "create_ip without -version",
+    ),
+    (
+        "board.tcl",
+        "X1Y48~X1Y51",
+        "X1Y48~X1Y50",
+        "four transceivers",
+    ),
+    (
+        "top.v",
+        "cmac_usplus_0",
+        "cmac_usplus_1",
+        "no core cmac_usplus_1",
+    ),
+    (
+        "constraints/pins.xdc",
+        "qsfp_rx_p[1]",
+        "qsfp_rx_p[2]",
+        "pins.xdc:6: no port 'qsfp_rx_p[2]'",
+    ),
+    (
+        "constraints/pins.xdc",
+        "PACKAGE_PIN AL8",
+        "PACKAGE_PIN AL9",
+        "pin AL9 is that of pcie_refclk_p and pcie_refclk_n",
+    ),
+    (
+        "constraints/pins.xdc",
+        "set_property PACKAGE_PIN AV34 [get_ports { led[1] }]\n",
+        "",
+        "port led[1] has no pin",
+    ),
+    (
+        "constraints/pins.xdc",
+        "set_property PACKAGE_PIN W4 [get_ports { qsfp_rx_p[1] }]\n",
+        "",
+        "port qsfp_rx_n[1] has no pin",
+    ),
+    (
+        "constraints/floorplan.xdc",
+        "card/mac_receive",
+        "card/mac_received",
+        "no cell 'card/mac_received'",
+    ),
+    (
+        "constraints/floorplan.xdc",
+        "[get_pblocks pblock_mac] -add",
+        "[get_pblocks pblock_core] -add",
+        "no pblock 'pblock_core'",
+    ),
+    (
+        "constraints/floorplan.xdc",
+        "create_pblock pblock_mac\n",
+        "foreach name {mac} { create_pblock pblock_$name }\n",
+        "unknown command foreach",
+    ),
+    (
+        "constraints/crossings.xdc",
+        "set_max_delay -datapath_only -from [get_cells {datapath/rx_split/intake/gate/toggle_reg}]",
+        "set_max_delay -from [get_cells {datapath/rx_split/intake/gate/toggle_reg}]",
+        "crossing card/datapath/rx_split/intake/gate/toggle_seen/first_reg[0]/D: no set_max_delay",
+    ),
+    (
+        "constraints/crossings.xdc",
+        "set_bus_skew -from [get_cells {datapath/rx_split/intake/gate/held_reg[*]}]",
+        "set_max_delay -from [get_cells {datapath/rx_split/intake/gate/held_reg[*]}]",
+        "crossing card/datapath/rx_split/intake/gate/seen_reg[0]/D: no set_bus_skew ends there",
+    ),
+    (
+        "constraints/crossings.xdc",
+        "set_max_delay -datapath_only -from [get_clocks -of_objects [get_ports user_clk]] -to \
+         [get_pins {mac_send/crossing/head_reg[*]/D}]",
+        "set_max_delay -datapath_only -from [get_clocks -of_objects [get_ports user_clk]] -to \
+         [get_pins {mac_send/crossing/head_reg[0]/D}]",
+        "crossing card/mac_send/crossing/head_reg[1]/D: no set_max_delay ends there",
+    ),
+];
+
+#[test]
+fn each_mistake_is_seen() {
+    let whole = whole();
+    for (number, (file, from, to, said)) in FAULTS.into_iter().enumerate() {
+        let mut files = whole.clone();
+        let text = files.get_mut(file).expect(file);
+        *text = replaced(text, from, to);
+        let (code, text) = replayed(&format!("vivado_fault_{number}"), &files, &[]);
+        let found = problems(&text);
+        assert_eq!(code, Some(1), "{said}\n{text}");
+        assert!(
+            found.iter().any(|it| it.contains(said)),
+            "{said}: {found:#?}"
+        );
+        std::fs::remove_dir_all(folder(&format!("vivado_fault_{number}"))).expect("a folder");
+    }
+}
+
+/// Synthesis makes the top bits of `read_gray` and `read_pointer` one register, which then bears
+/// either name: a line that begins at one of the two may hold nothing.
+#[test]
+fn a_gray_pointer_without_the_register_that_it_is_one_with_is_seen() {
+    let mut files = whole();
+    let text = files.get_mut("constraints/crossings.xdc").expect("a file");
+    assert!(text.contains(" mac_send/crossing/read_pointer_reg[4]}"));
+    *text = text.replace(" mac_send/crossing/read_pointer_reg[4]}", "}");
+    let (code, text) = replayed("vivado_gray", &files, &[]);
+    let said = "does not begin at card/mac_send/crossing/read_pointer_reg[4]";
+    for command in ["set_max_delay", "set_bus_skew"] {
+        let said = format!("{command} {said}");
+        assert!(
+            problems(&text).iter().any(|it| it.contains(&said)),
+            "{text}"
+        );
+    }
+    assert_eq!(code, Some(1), "{text}");
+}
+
+/// The script's own checks: an image that is not right is not written.
+#[test]
+fn the_build_stops_where_the_image_would_be_wrong() {
+    let files = whole();
+    for (variable, value, said) in [
+        ("REPLAY_SLACK", "-0.012", "setup: slack -0.012 ns"),
+        (
+            "REPLAY_CDC",
+            "Critical  CDC-1  1-bit unknown",
+            "a crossing that is none of the card's",
+        ),
+        (
+            "REPLAY_SKEW",
+            "Slack (VIOLATED) : -0.1",
+            "bits of a crossing arrive too far apart",
+        ),
+        ("REPLAY_VERSION", "2023.2.1", "makes wrong logic of masks"),
+        ("ZERONIC_GIT_HASH", "123", "40 hexadecimal digits"),
+    ] {
+        let (code, text) = replayed("vivado_stops", &files, &[(variable, value)]);
+        assert_eq!(code, Some(1), "{said}\n{text}");
+        assert!(
+            problems(&text).iter().any(|it| it.contains(said)),
+            "{said}: {text}"
+        );
+        assert!(!text.contains("write_bitstream"), "{text}");
+    }
+    let forced = [("REPLAY_VERSION", "2023.2.1"), ("ZERONIC_ANY_VIVADO", "1")];
+    let (code, text) = replayed("vivado_stops", &files, &forced);
+    assert_eq!(code, Some(0), "{text}");
+}
+
+/// Ids and MSI-X vectors that the cores are made with are those of the contract.
+#[test]
+fn the_cores_are_made_with_the_ids_of_the_contract() {
+    let script = read("bitstream/build.tcl");
+    let vectors_less_one = (1 << abi::config::DEFAULT.owner_bits) - 1;
+    for (name, value) in [
+        ("zeronic_pci_vendor", format!("{:04x}", pci_ids::VENDOR_ID)),
+        ("zeronic_pci_device", format!("{:04x}", pci_ids::DEVICE_ID)),
+        (
+            "zeronic_pci_subsystem_vendor",
+            format!("{:04x}", pci_ids::SUBSYSTEM_VENDOR_ID),
+        ),
+        (
+            "zeronic_pci_subsystem",
+            format!("{:04x}", pci_ids::SUBSYSTEM_ID),
+        ),
+        (
+            "zeronic_pci_revision",
+            format!("{:02x}", pci_ids::REVISION_ID),
+        ),
+        ("zeronic_pci_class", format!("{:06x}", pci_ids::CLASS_CODE)),
+        ("zeronic_msix_last", format!("{vectors_less_one:03X}")),
+    ] {
+        let words = script
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let mut found = words.filter(|words| words.first() == Some(&name));
+        let found = found.next().unwrap_or_else(|| panic!("no {name}"));
+        assert_eq!(found[1], value, "{name}");
+    }
+    let cores = read("bitstream/ip.tcl");
+    for (setting, value) in [
+        (
+            "CONFIG.PF0_MSIX_CAP_TABLE_OFFSET",
+            abi::registers::MSIX_TABLE,
+        ),
+        (
+            "CONFIG.PF0_MSIX_CAP_PBA_OFFSET",
+            abi::registers::MSIX_PENDING,
+        ),
+    ] {
+        let mut words = cores.split_whitespace().skip_while(|word| *word != setting);
+        assert_eq!(
+            words.nth(1),
+            Some(format!("{value:08x}").as_str()),
+            "{setting}"
+        );
+    }
+}
+
+/// Commands for constraints that a board may need beside those that all have.
+const BOARDS_OWN: [&str; 2] = ["get_nets", "set_false_path"];
+
+/// What is in the list of commands is used: each is looked up once, when it is.
+#[test]
+fn the_list_holds_what_is_used_and_no_more() {
+    let list = read("ci/vivado/commands.tcl");
+    let used = [
+        read("bitstream/build.tcl"),
+        read("bitstream/ip.tcl"),
+        whole()["constraints/crossings.xdc"].clone(),
+        [PINS, CONFIG, FLOORPLAN].concat(),
+    ]
+    .concat();
+    let names = list
+        .lines()
+        .filter_map(|line| line.strip_prefix("vivado_command "));
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let names = names.filter(|name| !BOARDS_OWN.contains(name));
+    let unused = names.filter(|name| !used.split(|c| !is_word(c)).any(|word| word == *name));
+    assert_eq!(unused.collect::<Vec<_>>(), [""; 0]);
+}
