@@ -208,7 +208,7 @@ pub const STATED: &[Stated] = &[
         reached: "leaves & left == watched & before == 4'd2",
         layouts: &[],
         holds: Verdict::Bounded(9),
-        planted: ("landed_count - oldest", "8'd2 + landed_count - oldest"),
+        planted: ("waiting_source_valid & (~ahead[7])", "waiting_source_valid"),
     },
     Stated {
         words: "an access is granted only with its region's key, domain and right",
