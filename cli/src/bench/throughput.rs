@@ -112,6 +112,9 @@ pub struct ThroughputArguments {
     /// Least passes over each list of segments
     #[arg(long, default_value_t = 2)]
     wraps: u64,
+    /// The card may ask the peer to pause (802.3x), and the peer obeys after 2 us
+    #[arg(long)]
+    pause: bool,
     /// The host cuts read completions at multiples of this size: 64, 128 or 256
     #[arg(long, default_value_t = 256, value_name = "BYTES", value_parser = one_of([64, 128, 256]))]
     completion: u32,
@@ -170,6 +173,7 @@ impl ThroughputArguments {
         scenario.time_ns = self.time * 1000;
         scenario.wraps_min = self.wraps;
         scenario.seed = self.seed;
+        scenario.pause = self.pause;
         scenario
     }
 

@@ -20,6 +20,7 @@ use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::HostError;
 use host::driver::rings::{HeaderEntry, RingSizes};
 use host::driver::ticket::Ticket;
+use host::driver::wire::WireSettings;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::{CardError, SimulatedCard};
@@ -159,6 +160,10 @@ impl Host {
             push_slots: scenario.push_slots,
         };
         let mut device = Device::open(bus, config)?;
+        device.set_wire(&WireSettings {
+            asks_pause: scenario.pause,
+            ..WireSettings::default()
+        })?;
         let mut owners = 1;
         if scenario.rival.is_some() {
             owners += device.open_owner(config.rings)?;

@@ -24,7 +24,7 @@ use crate::error::MeasureError;
 use crate::frames::{Fields, ACK};
 use crate::host::{Flow, Host, POLL_CYCLES};
 use crate::load::may_lose;
-use crate::scenario::{Acks, Rival, Scenario};
+use crate::scenario::{Acks, Rival, Scenario, PAUSE_REACTION_PS};
 use crate::sequence::{Arrivals, Sequence};
 
 /// How far ahead the wire is filled: more than one poll of the host and one register read of the
@@ -119,6 +119,7 @@ pub struct Peer {
     now_ps: u64,
     last_entry_ps: [u64; OWNERS],
     next_ps: u64,
+    asked_ps: Option<u64>,
     buffer: Vec<u8>,
     scratch: Vec<u8>,
 }
@@ -148,6 +149,7 @@ impl Peer {
             now_ps: 0,
             last_entry_ps: [0; OWNERS],
             next_ps: 0,
+            asked_ps: None,
             buffer: Vec::new(),
             scratch: Vec::new(),
         }
@@ -169,6 +171,9 @@ impl Peer {
             self.window_closed_ps += idle.min(POLL_CYCLES * USER_CLOCK_PS);
         }
         self.is_closed = false;
+        if self.is_paused(now, card.asks_pause()) {
+            return;
+        }
         while card.mac.receive_free_ps().max(self.next_ps) < now + AHEAD_PS {
             let frame = match self.acks.pop_front() {
                 Some((flow, offset)) => self.pure_ack(host, flow, offset),
@@ -190,6 +195,16 @@ impl Peer {
             card.mac.receive_frame(frame, earliest);
             self.next_ps = earliest + self.scenario.interval_ps;
         }
+    }
+
+    /// Whether a pause that the card asks for holds.
+    fn is_paused(&mut self, now_ps: u64, asks: bool) -> bool {
+        if !(self.scenario.pause && asks) {
+            self.asked_ps = None;
+            return false;
+        }
+        let since = *self.asked_ps.get_or_insert(now_ps);
+        now_ps >= since + PAUSE_REACTION_PS
     }
 
     /// Acknowledges with a frame of its own.

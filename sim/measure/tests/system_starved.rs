@@ -270,6 +270,24 @@ fn beyond_what_is_left_receiving_is_slower_and_every_loss_counted() {
     }
 }
 
+/// As above; the card asks for a pause, the peer obeys.
+#[test]
+fn a_pause_keeps_what_a_slow_link_would_lose() {
+    let seed = seed();
+    for side in [CREDITS, PORTS, BUFFERS, ALL] {
+        let without = run(&receiving(side, seed), side);
+        assert!(without.frames_lost > 0, "{}: nothing to keep", side.name);
+        let scenario = Scenario {
+            pause: true,
+            ..receiving(side, seed)
+        };
+        let outcome = run(&scenario, side);
+        assert_right(&outcome, side);
+        assert_eq!(outcome.frames_lost, 0, "{}", side.name);
+        assert!(counter(&outcome, "pauses_asked") > 0, "{}", side.name);
+    }
+}
+
 #[test]
 fn a_card_that_does_not_wait_is_caught() {
     let (seed, design) = (seed(), planted().build());
