@@ -240,7 +240,7 @@ impl<
         self.mac_send.flush.next = self.mac_link.flush.val();
         self.mac_link.flushed.next = self.mac_send.flushed.val();
         self.mac_send.hold.next = self.mac_link.hold.val();
-        self.mac_link.rx_almost_full.next = self.datapath.buffer_almost_full.val();
+        self.mac_link.rx_buffer_beats.next = self.datapath.buffer_beats_peak.val();
         self.mac_send.link_up.next = self.mac_link.link_up.val();
         self.datapath.sends_fail.next = self.mac_link.sends_fail.val();
         MessageSource::<SendEvent>::join(

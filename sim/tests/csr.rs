@@ -364,6 +364,7 @@ fn is_writable(offset: u32) -> bool {
         r::INTERRUPT_ENTRIES,
         r::MAC_CONTROL,
         r::PAUSE_LIMIT,
+        r::PAUSE_BEATS,
     ]
     .into_iter();
     let all = single.chain(secrets).chain(profiles).chain(flushes);

@@ -31,7 +31,7 @@ struct MacSide {
     reset: Signal<In, Bit>,
     settings: PulseSink<RegisterWrite>,
     frames: PacketSink,
-    rx_almost_full: Signal<In, Bit>,
+    rx_buffer_beats: Signal<In, Bits<16>>,
     event_ready: Signal<In, Bit>,
     rx_axis_tdata: Signal<In, Bits<512>>,
     rx_axis_tkeep: Signal<In, Bits<64>>,
@@ -74,7 +74,7 @@ impl Logic for MacSide {
         self.link.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.link.settings);
         PacketSink::link(&mut self.frames, &mut self.send.frames);
-        self.link.rx_almost_full.next = self.rx_almost_full.val();
+        self.link.rx_buffer_beats.next = self.rx_buffer_beats.val();
         self.tx_axis_tdata.next = self.send.tx_axis_tdata.val();
         self.tx_axis_tkeep.next = self.send.tx_axis_tkeep.val();
         self.tx_axis_tvalid.next = self.send.tx_axis_tvalid.val();
@@ -518,19 +518,25 @@ fn a_pause_is_obeyed_between_frames_and_not_for_ever() {
 fn a_full_packet_buffer_asks_for_a_pause() {
     let mut rig = Rig::new(&design(None));
     let asks = |rig: &Rig| rig.pins.asks_pause(&rig.model);
-    rig.set("rx_almost_full", 1);
+    rig.set("rx_buffer_beats", 256);
     rig.cycles(50);
     assert!(!asks(&rig), "not unless enabled");
     rig.write(r::MAC_CONTROL, r::MAC_CONTROL_PAUSE_TX);
     rig.cycles(50);
     assert!(asks(&rig));
-    rig.set("rx_almost_full", 0);
+    rig.set("rx_buffer_beats", 255);
     rig.cycles(100);
     assert!(asks(&rig), "256 cycles at least");
     rig.cycles(200);
     assert!(!asks(&rig));
     assert_eq!(rig.counts[ASKED], 1);
-    rig.set("rx_almost_full", 1);
+    rig.write(r::PAUSE_BEATS, 255);
+    rig.cycles(50);
+    assert!(asks(&rig), "the threshold is a register");
+    rig.write(r::PAUSE_BEATS, 256);
+    rig.cycles(300);
+    assert!(!asks(&rig));
+    rig.set("rx_buffer_beats", 256);
     rig.cycles(50);
     assert!(asks(&rig));
     rig.reset(16);

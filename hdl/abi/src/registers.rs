@@ -81,8 +81,8 @@ pub const MAC_CONTROL: u32 = 0x0028;
 /// [`MAC_CONTROL`] bit: while the wire is down sends fail as `link_down`. Without it their frames
 /// are dropped and counted.
 pub const MAC_CONTROL_SENDS_FAIL: u32 = 1 << 0;
-/// [`MAC_CONTROL`] bit: the other end is asked to pause (802.3x) while the packet buffer is almost
-/// full: a quarter of it or more is in use.
+/// [`MAC_CONTROL`] bit: the other end is asked to pause (802.3x) while [`PAUSE_BEATS`] beats of the
+/// packet buffer or more are in use.
 pub const MAC_CONTROL_PAUSE_TX: u32 = 1 << 1;
 /// [`MAC_CONTROL`] bit: a pause that the other end asks for is obeyed, between frames.
 pub const MAC_CONTROL_PAUSE_RX: u32 = 1 << 2;
@@ -91,6 +91,12 @@ pub const MAC_CONTROL_PAUSE_RX: u32 = 1 << 2;
 pub const PAUSE_LIMIT: u32 = 0x002c;
 /// [`PAUSE_LIMIT`] of power-up: 100 ms.
 pub const PAUSE_LIMIT_CYCLES: u32 = 25_000_000;
+/// Beats of 64 bytes in the packet buffer, of 2,048, from which on a pause is asked for. An epoch
+/// sets it to [`PAUSE_BEATS_START`]. Write only.
+pub const PAUSE_BEATS: u32 = 0x0034;
+/// [`PAUSE_BEATS`] of power-up: an eighth of the buffer. What the other end still sends (394 quanta
+/// of 512 bits, IEEE 802.3, 31B.3.7) then stays within an owner's share, half of the buffer.
+pub const PAUSE_BEATS_START: u32 = 256;
 /// State of the PCIe hard block, read only: LTSSM state 5:0, power state 10:8 (1: D0, 4: D3hot).
 pub const PCIE_STATE: u32 = 0x0030;
 

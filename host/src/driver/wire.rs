@@ -64,8 +64,10 @@ impl WireState {
 pub struct WireSettings {
     /// Sends fail as `link_down` while the wire is down.
     pub sends_fail: bool,
-    /// The other end is asked to pause while the packet buffer is almost full.
+    /// The other end is asked to pause while the packet buffer holds `pause_beats` or more.
     pub asks_pause: bool,
+    /// Beats of 64 bytes in the packet buffer, of 2,048.
+    pub pause_beats: u16,
     /// Pauses that the other end asks for are obeyed.
     pub obeys_pause: bool,
     /// Longest pause that is obeyed: up to 17 s.
@@ -77,6 +79,7 @@ impl Default for WireSettings {
         Self {
             sends_fail: false,
             asks_pause: false,
+            pause_beats: r::PAUSE_BEATS_START as u16,
             obeys_pause: false,
             pause_limit: Duration::from_nanos(4 * u64::from(r::PAUSE_LIMIT_CYCLES)),
         }
@@ -101,6 +104,7 @@ impl WireSettings {
         let control = bits.iter().filter(|(is_set, _)| *is_set);
         let control = control.fold(0, |word, (_, bit)| word | bit);
         bus.write_register(r::PAUSE_LIMIT, limit)?;
+        bus.write_register(r::PAUSE_BEATS, self.pause_beats.into())?;
         bus.write_register(r::MAC_CONTROL, control)?;
         Ok(())
     }

@@ -24,7 +24,7 @@ use crate::error::MeasureError;
 use crate::frames::{Fields, ACK};
 use crate::host::{Flow, Host, POLL_CYCLES};
 use crate::load::may_lose;
-use crate::scenario::{Acks, Rival, Scenario, PAUSE_REACTION_PS};
+use crate::scenario::{Acks, Rival, Scenario};
 use crate::sequence::{Arrivals, Sequence};
 
 /// How far ahead the wire is filled: more than one poll of the host and one register read of the
@@ -119,7 +119,6 @@ pub struct Peer {
     now_ps: u64,
     last_entry_ps: [u64; OWNERS],
     next_ps: u64,
-    asked_ps: Option<u64>,
     buffer: Vec<u8>,
     scratch: Vec<u8>,
 }
@@ -149,7 +148,6 @@ impl Peer {
             now_ps: 0,
             last_entry_ps: [0; OWNERS],
             next_ps: 0,
-            asked_ps: None,
             buffer: Vec::new(),
             scratch: Vec::new(),
         }
@@ -171,7 +169,9 @@ impl Peer {
             self.window_closed_ps += idle.min(POLL_CYCLES * USER_CLOCK_PS);
         }
         self.is_closed = false;
-        if self.is_paused(now, card.asks_pause()) {
+        // What is on the wire ahead of now is what a peer may still send: IEEE 802.3, 31B.3.7,
+        // allows 394 quanta of 512 bits.
+        if self.scenario.pause && card.asks_pause() {
             return;
         }
         while card.mac.receive_free_ps().max(self.next_ps) < now + AHEAD_PS {
@@ -195,16 +195,6 @@ impl Peer {
             card.mac.receive_frame(frame, earliest);
             self.next_ps = earliest + self.scenario.interval_ps;
         }
-    }
-
-    /// Whether a pause that the card asks for holds.
-    fn is_paused(&mut self, now_ps: u64, asks: bool) -> bool {
-        if !(self.scenario.pause && asks) {
-            self.asked_ps = None;
-            return false;
-        }
-        let since = *self.asked_ps.get_or_insert(now_ps);
-        now_ps >= since + PAUSE_REACTION_PS
     }
 
     /// Acknowledges with a frame of its own.

@@ -127,15 +127,11 @@ pub struct Scenario {
     pub segment: Option<u32>,
     /// Descriptors that find their ring empty come with the doorbell.
     pub push_slots: bool,
-    /// The card may ask the peer to pause, and the peer obeys within [`PAUSE_REACTION_PS`].
+    /// The card may ask the peer to pause, and the peer obeys after 2 us.
     pub pause: bool,
     /// Seed of contents, positions and order.
     pub seed: u64,
 }
-
-/// Time from a pause that is asked for to the last frame that begins: the 394 quanta of 512 bits
-/// that IEEE 802.3, 31B.3.7, allows at 100 Gb/s.
-pub const PAUSE_REACTION_PS: u64 = 394 * 512 * 10;
 
 /// A combination that cannot be measured.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -87,8 +87,8 @@ pub struct MacLink {
     pub flushed: Signal<In, Bit>,
     /// No frame is to begin, in `mac_clock`.
     pub hold: Signal<Out, Bit>,
-    /// The packet buffer is almost full, in `clock`.
-    pub rx_almost_full: Signal<In, Bit>,
+    /// Beats in use in the packet buffer, in `clock`.
+    pub rx_buffer_beats: Signal<In, Bits<16>>,
 
     /// Frames can leave, in `clock`. All further ports are in `clock`.
     pub link_up: Signal<Out, Bit>,
@@ -147,7 +147,7 @@ impl Logic for MacLink {
         self.control.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.control.settings);
         self.control.report.next = self.reports.latest.val();
-        self.control.rx_almost_full.next = self.rx_almost_full.val();
+        self.control.rx_buffer_beats.next = self.rx_buffer_beats.val();
         self.requests.value.next.flush = self.flush_request.val();
         self.requests.value.next.hold = self.control.hold.val();
         self.requests.value.next.pause = self.control.pause.val();

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!  report ──► clock alive? ──► link_up, status ──► link_event
-//!    └ paused ──► limit ──► hold          rx_almost_full ──► pause
-//!  settings ──► MAC_CONTROL, PAUSE_LIMIT
+//!    └ paused ──► limit ──► hold          rx_buffer_beats ──► pause
+//!  settings ──► MAC_CONTROL, PAUSE_LIMIT, PAUSE_BEATS
 //! ```
 //! Timing: `link_up` and `status` are registers, one cycle after the report.
 //!
@@ -12,8 +12,8 @@
 //! 1. A report whose `flips` does not change for 255 cycles is of a clock that stands.
 //! 2. `hold` is high while the other end asks for a pause that software allows, for
 //!    `PAUSE_LIMIT` cycles at most. A longer pause is ignored until it ends, and counted.
-//! 3. `pause` is high while the packet buffer is almost full and software allows it, and for 256
-//!    cycles at least.
+//! 3. `pause` is high while the packet buffer holds `PAUSE_BEATS` or more and software allows it,
+//!    and for 256 cycles at least.
 //! 4. Each change of `link_up` makes an event. One that finds the event before it still waiting
 //!    joins it: the event tells the state of the moment in which it is taken.
 //!
@@ -42,8 +42,8 @@ pub struct LinkControl {
     pub settings: PulseSink<RegisterWrite>,
     /// What the MAC's side reports.
     pub report: Signal<In, MacReport>,
-    /// The packet buffer is almost full.
-    pub rx_almost_full: Signal<In, Bit>,
+    /// Beats in use in the packet buffer.
+    pub rx_buffer_beats: Signal<In, Bits<16>>,
 
     /// Frames can leave.
     pub link_up: Signal<Out, Bit>,
@@ -73,12 +73,15 @@ pub struct LinkControl {
     was_paused: DFF<Bit>,
     ignored: DFF<Bit>,
     was_ignored: DFF<Bit>,
+    threshold: DFF<Bits<16>>,
+    is_full: DFF<Bit>,
     asks: DFF<Bit>,
     asks_cycles: DFF<Bits<8>>,
 
     address: Signal<Local, Bits<24>>,
     value: Signal<Local, Bits<32>>,
     limit_cycles: Signal<Local, Bits<32>>,
+    threshold_beats: Signal<Local, Bits<16>>,
     runs: Signal<Local, Bit>,
     paused: Signal<Local, Bit>,
     status_bits: Signal<Local, Bits<7>>,
@@ -88,6 +91,10 @@ pub struct LinkControl {
     limit_at: Constant<Bits<24>>,
     #[value(u64::from(r::PAUSE_LIMIT_CYCLES))]
     limit_value: Constant<Bits<32>>,
+    #[value(u64::from(r::PAUSE_BEATS))]
+    beats_at: Constant<Bits<24>>,
+    #[value(u64::from(r::PAUSE_BEATS_START))]
+    beats_value: Constant<Bits<16>>,
     #[value(SendError::LinkDown as u64)]
     link_down: Constant<SendErrorCode>,
     #[value(u64::from(FLOW_NONE))]
@@ -125,6 +132,7 @@ impl Logic for LinkControl {
             asks,
             asks_cycles
         );
+        dff_setup!(self, clock, threshold, is_full);
         self.address.next = self.settings.payload.val().address;
         self.value.next = self.settings.payload.val().data;
         if self.settings.valid.val() & (self.address.val() == self.control_at.val()) {
@@ -133,7 +141,12 @@ impl Logic for LinkControl {
         if self.settings.valid.val() & (self.address.val() == self.limit_at.val()) {
             self.limit.d.next = self.value.val() ^ self.limit_value.val();
         }
-        // The register holds the difference to the value of power-up.
+        if self.settings.valid.val() & (self.address.val() == self.beats_at.val()) {
+            self.threshold.d.next = self.value.val().get_bits::<16>(0) ^ self.beats_value.val();
+        }
+        // These registers hold the difference to the value of power-up.
+        self.threshold_beats.next = self.threshold.q.val() ^ self.beats_value.val();
+        self.is_full.d.next = self.rx_buffer_beats.val() >= self.threshold_beats.val();
         self.limit_cycles.next = self.limit.q.val() ^ self.limit_value.val();
 
         // The MAC's clock runs while reports come.
@@ -181,16 +194,16 @@ impl Logic for LinkControl {
         self.was_ignored.d.next = self.ignored.q.val();
         self.hold.next = self.paused.val() & !self.ignored.q.val();
 
-        // The packet buffer is almost full: the other end is asked.
+        // The packet buffer fills: the other end is asked.
         if self.asks.q.val() {
             if !self.asks_cycles.q.val().all() {
                 self.asks_cycles.d.next = self.asks_cycles.q.val() + self.one_8.val();
             }
             self.asks.d.next = self.control.q.val().get_bit(1)
-                & (self.rx_almost_full.val() | !self.asks_cycles.q.val().all());
+                & (self.is_full.q.val() | !self.asks_cycles.q.val().all());
         } else {
             self.asks_cycles.d.next = 0.into();
-            self.asks.d.next = self.control.q.val().get_bit(1) & self.rx_almost_full.val();
+            self.asks.d.next = self.control.q.val().get_bit(1) & self.is_full.q.val();
         }
         self.pause.next = self.asks.q.val();
 
@@ -215,6 +228,7 @@ impl Logic for LinkControl {
         if self.reset.val() {
             self.control.d.next = 0.into();
             self.limit.d.next = 0.into();
+            self.threshold.d.next = 0.into();
             self.changed.d.next = false;
         }
     }
