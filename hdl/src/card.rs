@@ -9,8 +9,8 @@
 //! The block only connects: it drives one constant (`pcie_cq_np_req`) and has no other logic.
 //!
 //! The ports `user_*`, `s_axis_*`, `m_axis_*`, `pcie_*` and `cfg_*` are the user side of the PCIe
-//! hard block; `gt_txusrclk2`, `rx_axis_*`, `tx_axis_*`, `usr_*` and `stat_rx_*` are the user side of
-//! the 100G MAC. `m_axil_*` leads to what a board has beside them.
+//! hard block; `gt_txusrclk2`, `rx_axis_*`, `tx_axis_*`, `usr_*` and `stat_rx_*` are the user side
+//! of the 100G MAC. `m_axil_*` leads to what a board has beside them.
 //!
 //! Timing: see the blocks.
 //!

@@ -73,7 +73,7 @@ pub const REGISTERS: &[Register] = registers! {
         epoch clears it"
     PAUSE_LIMIT w "longest pause that is obeyed, in cycles of 4 ns; an epoch sets it to 100 ms"
     PCIE_STATE r "LTSSM state 5:0, power state 10:8"
-    PAUSE_BEATS w "beats in the packet buffer from which on a pause is asked for; 256 in a new epoch"
+    PAUSE_BEATS w "packet buffer beats from which on a pause is asked for; 256 in a new epoch"
     HASH_SECRET w ""
     PROFILES w "header profile n at + 0x8 n; see below"
     FLUSH w "flush read address of memory m at + 0x8 m, 64 bits; memory 0 has none"

@@ -11,41 +11,30 @@
 //! Invariants:
 //! 1. Accesses end in the order in which they came. At most one is outstanding at `m_axil`; what is
 //!    offered there stays until it is taken.
-//! 2. An access that has no answer within [`TIMEOUT_CYCLES`] of its turn ends: a read with all ones.
-//!    The answer that comes later is taken and discarded; until then no other access is issued,
-//!    and each that waits for it so long ends in the same way.
-//! 3. `m_axil` has no reset: the blocks behind it keep their state across all resets but PERST#.
+//! 2. An access without an answer within [`TIMEOUT_CYCLES`] of its turn ends, a read with all ones.
+//!    An answer that comes later is taken and discarded; until then no other access is issued, and
+//!    each that waits for it so long ends in the same way.
+//! 3. `m_axil` has no reset: blocks behind it keep their state across all resets but PERST#.
 //!    `forget` ends what waits without a reply; an access already issued is waited for.
 //! 4. An access that finds the queue full is not taken: the completer refuses it.
 //!
-//! On error: an answer other than OKAY pulses `failed`, a missing one `timed_out`; both reads return
-//! all ones.
+//! On error: an answer other than OKAY pulses `failed`, a missing one `timed_out`; a read returns
+//! all ones then.
 //!
 //! Source: AMBA AXI and ACE protocol, AXI4-Lite; decision 18.
+
+pub mod axi_port;
 
 use ip::axi_lite::AxiLiteMaster;
 use stream::prelude::*;
 
+use crate::board_window::axi_port::AxiPort;
 use crate::completer::completer_reply::HostReply;
 use crate::completer::completer_request::HostRequest;
+use crate::messages::WindowAccess;
 
 /// Longest wait for an answer: 10 us in cycles of 4 ns.
 pub const TIMEOUT_CYCLES: u64 = 2_500;
-
-/// An access to the window.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct WindowAccess {
-    /// Write, else read.
-    pub write: Bit,
-    /// Byte offset in BAR 0, of one dword.
-    pub address: Bits<20>,
-    /// Data of a write.
-    pub data: Bits<32>,
-    /// Descriptor of the request, for the reply to a read.
-    pub descriptor: Bits<128>,
-    /// Byte enables of the request.
-    pub first_be: Bits<4>,
-}
 
 /// What is done with the access in turn.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
@@ -81,24 +70,13 @@ pub struct BoardWindow {
     pub timed_out: Signal<Out, Bit>,
 
     queue: Fifo<WindowAccess, 4, 5>,
+    port: AxiPort,
     turn: DFF<WindowAccess>,
     phase: DFF<WindowPhase>,
     cycles: DFF<Bits<12>>,
     data: DFF<Bits<32>>,
-    write_address_waits: DFF<Bit>,
-    write_data_waits: DFF<Bit>,
-    write_open: DFF<Bit>,
-    read_address_waits: DFF<Bit>,
-    read_open: DFF<Bit>,
-    /// The answer that is outstanding belongs to the access in turn.
-    current: DFF<Bit>,
-    /// What was issued last: it stays at the port for an access that was given up.
-    issued: DFF<WindowAccess>,
 
     request: Signal<Local, HostRequest>,
-    is_open: Signal<Local, Bit>,
-    answered: Signal<Local, Bit>,
-    good: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
     late: Signal<Local, Bit>,
     #[value(TIMEOUT_CYCLES)]
@@ -107,8 +85,6 @@ pub struct BoardWindow {
     all_ones: Constant<Bits<32>>,
     #[value(1)]
     one: Constant<Bits<12>>,
-    #[value(0xf)]
-    all_bytes: Constant<Bits<4>>,
     #[value(HostRequest::default())]
     no_request: Constant<HostRequest>,
 }
@@ -116,55 +92,13 @@ pub struct BoardWindow {
 impl Logic for BoardWindow {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, turn, phase, cycles, data, issued, current);
-        dff_setup!(
-            self,
-            clock,
-            write_address_waits,
-            write_data_waits,
-            write_open
-        );
-        dff_setup!(self, clock, read_address_waits, read_open);
-        clock!(self, clock, queue);
+        dff_setup!(self, clock, turn, phase, cycles, data);
+        clock!(self, clock, queue, port);
         self.queue.reset.next = self.forget.val();
         MessageSink::<WindowAccess>::link(&mut self.access, &mut self.queue.sink);
-
-        // The port.
-        self.m_axil.awaddr.next = self.issued.q.val().address;
-        self.m_axil.awprot.next = 0.into();
-        self.m_axil.awvalid.next = self.write_address_waits.q.val();
-        self.m_axil.wdata.next = self.issued.q.val().data;
-        self.m_axil.wstrb.next = self.all_bytes.val();
-        self.m_axil.wvalid.next = self.write_data_waits.q.val();
-        self.m_axil.bready.next = self.write_open.q.val();
-        self.m_axil.araddr.next = self.issued.q.val().address;
-        self.m_axil.arprot.next = 0.into();
-        self.m_axil.arvalid.next = self.read_address_waits.q.val();
-        self.m_axil.rready.next = self.read_open.q.val();
-        if self.m_axil.awready.val() {
-            self.write_address_waits.d.next = false;
-        }
-        if self.m_axil.wready.val() {
-            self.write_data_waits.d.next = false;
-        }
-        if self.m_axil.arready.val() {
-            self.read_address_waits.d.next = false;
-        }
-        if self.m_axil.bvalid.val() {
-            self.write_open.d.next = false;
-        }
-        if self.m_axil.rvalid.val() {
-            self.read_open.d.next = false;
-        }
-        self.is_open.next = self.write_open.q.val() | self.read_open.q.val();
-        self.answered.next = (self.write_open.q.val() & self.m_axil.bvalid.val())
-            | (self.read_open.q.val() & self.m_axil.rvalid.val());
-        self.good.next = !self.m_axil.rresp.val().any();
-        if self.write_open.q.val() {
-            self.good.next = !self.m_axil.bresp.val().any();
-        }
-
-        // The access in turn.
+        AxiLiteMaster::link(&mut self.m_axil, &mut self.port.m_axil);
+        self.port.access.next = self.turn.q.val();
+        self.port.issue.next = (self.phase.q.val() == WindowPhase::Turn) & !self.port.is_open.val();
         self.cycles.d.next = self.cycles.q.val() + self.one.val();
         self.late.next = self.cycles.q.val() == self.limit.val();
         self.ends.next = false;
@@ -187,14 +121,7 @@ impl Logic for BoardWindow {
                 }
             }
             WindowPhase::Turn => {
-                if !self.is_open.val() {
-                    self.issued.d.next = self.turn.q.val();
-                    self.write_address_waits.d.next = self.turn.q.val().write;
-                    self.write_data_waits.d.next = self.turn.q.val().write;
-                    self.write_open.d.next = self.turn.q.val().write;
-                    self.read_address_waits.d.next = !self.turn.q.val().write;
-                    self.read_open.d.next = !self.turn.q.val().write;
-                    self.current.d.next = true;
+                if !self.port.is_open.val() {
                     self.phase.d.next = WindowPhase::Answer;
                 } else if self.late.val() {
                     self.ends.next = true;
@@ -202,13 +129,12 @@ impl Logic for BoardWindow {
                 }
             }
             WindowPhase::Answer => {
-                if self.answered.val() {
+                if self.port.answered.val() {
                     self.ends.next = true;
-                    self.failed.next = !self.good.val();
+                    self.failed.next = !self.port.good.val();
                 } else if self.late.val() {
                     self.ends.next = true;
                     self.timed_out.next = true;
-                    self.current.d.next = false;
                 }
             }
             WindowPhase::Reply => {
@@ -219,8 +145,11 @@ impl Logic for BoardWindow {
         }
         if self.ends.val() {
             self.data.d.next = self.all_ones.val();
-            if self.answered.val() & self.good.val() & self.current.q.val() {
-                self.data.d.next = self.m_axil.rdata.val();
+            if (self.phase.q.val() == WindowPhase::Answer)
+                & self.port.answered.val()
+                & self.port.good.val()
+            {
+                self.data.d.next = self.port.data.val();
             }
             self.phase.d.next = WindowPhase::Reply;
             if self.turn.q.val().write {
@@ -229,7 +158,6 @@ impl Logic for BoardWindow {
         }
         if self.forget.val() {
             self.phase.d.next = WindowPhase::Idle;
-            self.current.d.next = false;
         }
     }
 }

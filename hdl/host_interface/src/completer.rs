@@ -38,14 +38,16 @@ pub mod completer_read;
 pub mod completer_reply;
 pub mod completer_request;
 pub mod completer_write;
+pub mod execute_step;
 pub mod reply_merge;
+pub mod window_gate;
 
 use crate::board_window::BoardWindow;
-use crate::board_window::WindowAccess;
 use crate::completer::completer_execute::CompleterExecute;
 use crate::completer::completer_reply::{CompleterReply, HostReply};
 use crate::completer::completer_request::{CompleterRequest, HostRequest};
 use crate::completer::reply_merge::ReplyMerge;
+use crate::messages::WindowAccess;
 use ip::axi_lite::AxiLiteMaster;
 use ip::pcie::{HostReplyPort, HostRequestPort};
 use stream::prelude::*;

@@ -15,21 +15,24 @@
 //! Source: `abi::registers`, `abi::counters`; `docs/specification.md`, Settings and Reset.
 
 pub mod card_counters;
+pub mod control_word;
 pub mod epochs;
 pub mod event_counters;
 pub mod identity;
 pub mod peaks;
 pub mod read_port;
 pub mod register_map;
+pub mod status_word;
 
 use abi::config::CardConfig;
-use abi::registers as r;
 
 use crate::csr::card_counters::CardCounters;
+use crate::csr::control_word::ControlWord;
 use crate::csr::epochs::Epochs;
 use crate::csr::identity::Identity;
 use crate::csr::read_port::ReadPort;
 use crate::csr::register_map::RegisterMap;
+use crate::csr::status_word::StatusWord;
 use dma::activity::ActivitySink;
 use stream::prelude::*;
 
@@ -125,26 +128,19 @@ pub struct Csr {
     identity: Identity,
     #[value(RegisterMap::new(config))]
     map: RegisterMap,
+    words: StatusWord,
+    control: ControlWord,
     #[value(ReadPort::new(config))]
     port: ReadPort,
-    enables: DFF<Bits<2>>,
 
     faults: Signal<Local, FaultEvents>,
-    control_written: Signal<Local, Bit>,
-    control_value: Signal<Local, Bits<32>>,
     address: Signal<Local, Bits<24>>,
-    status_word: Signal<Local, Bits<32>>,
-    pcie_word: Signal<Local, Bits<32>>,
-
-    #[value(u64::from(r::CONTROL))]
-    control_address: Constant<Bits<24>>,
 }
 
 impl Logic for Csr {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, enables);
-        clock!(self, clock, counters, map, epochs, port);
+        clock!(self, clock, counters, map, epochs, control, port);
         self.counters.reset.next = self.epochs.reset.val();
         self.counters.work.next = self.work.val();
         self.counters.requests.next = self.requests.val();
@@ -176,24 +172,17 @@ impl Logic for Csr {
             &mut self.counters.send_error_count,
         );
 
-        self.control_value.next = self.settings.payload.val().data;
-        self.control_written.next = self.settings.valid.val()
-            & (self.settings.payload.val().address == self.control_address.val());
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.control.settings);
+        self.control.reset.next = self.epochs.reset.val();
         self.epochs.user_reset.next = self.user_reset.val();
         self.epochs.hot_reset.next = self.hot_reset.val();
         self.epochs.powered_down.next = self.power_state.val().get_bit(2);
         self.epochs.flr_in_process.next = self.flr_in_process.val();
         self.epochs.bus_master.next = self.bus_master.val();
-        self.epochs.command.next = self.control_written.val() & self.control_value.val().get_bit(2);
+        self.epochs.command.next = self.control.starts_epoch.val();
         self.flr_done.next = self.epochs.flr_done.val();
         self.epoch.next = self.epochs.epoch.val();
         self.reset.next = self.epochs.reset.val();
-        if self.control_written.val() {
-            self.enables.d.next = self.control_value.val().get_bits::<2>(0);
-        }
-        if self.epochs.reset.val() {
-            self.enables.d.next = bits::<2>(0);
-        }
 
         MessageSink::<Bits<24>>::link(&mut self.read_request, &mut self.port.request);
         MessageSource::<Bits<32>>::link(&mut self.read_reply, &mut self.port.reply);
@@ -203,19 +192,19 @@ impl Logic for Csr {
         self.status_owner.next = self.address.val().get_bits::<8>(12);
         self.counters.address.next = self.address.val();
         self.counters.reading.next = self.port.reading.val();
-        self.status_word.next = (bit_cast::<32, 1>(self.tag_quarantined.val().into()))
-            | (bit_cast::<32, 1>(self.bus_master.val().into()) << 1)
-            | (bit_cast::<32, 1>(self.link_up.val().into()) << 2)
-            | (bit_cast::<32, 1>(self.tables_busy.val().into()) << 3)
-            | (bit_cast::<32, 1>(self.reads_pending.val().into()) << 4)
-            | (bit_cast::<32, 7>(self.wire_status.val()) << 8);
-        self.pcie_word.next = (bit_cast::<32, 6>(self.ltssm_state.val()))
-            | (bit_cast::<32, 3>(self.power_state.val()) << 8);
+        self.words.tag_quarantined.next = self.tag_quarantined.val();
+        self.words.bus_master.next = self.bus_master.val();
+        self.words.link_up.next = self.link_up.val();
+        self.words.tables_busy.next = self.tables_busy.val();
+        self.words.reads_pending.next = self.reads_pending.val();
+        self.words.wire_status.next = self.wire_status.val();
+        self.words.ltssm_state.next = self.ltssm_state.val();
+        self.words.power_state.next = self.power_state.val();
         self.identity.word.next = self.address.val().get_bits::<4>(2);
         self.identity.epoch.next = self.epochs.epoch.val();
-        self.identity.enables.next = self.enables.q.val();
-        self.identity.status.next = self.status_word.val();
-        self.identity.pcie_state.next = self.pcie_word.val();
+        self.identity.enables.next = self.control.enables.val();
+        self.identity.status.next = self.words.status.val();
+        self.identity.pcie_state.next = self.words.pcie_state.val();
         self.port.identity.next = self.identity.value.val();
         self.port.counter.next = self.counters.value.val();
         self.port.interrupts.next = self.msix_read_data.val();

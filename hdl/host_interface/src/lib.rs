@@ -19,6 +19,7 @@ pub mod credit_stalls;
 pub mod csr;
 pub mod host_interface;
 pub mod interrupt;
+pub mod messages;
 pub mod owner;
 pub mod ring;
 pub mod ring_side;

@@ -14,7 +14,10 @@
 
 pub mod link;
 pub mod link_control;
+pub mod messages;
+pub mod pause;
 pub mod receive;
 pub mod send;
 pub mod send_guard;
 pub mod send_port;
+pub mod wire_registers;

@@ -80,17 +80,8 @@ pub struct Ingress {
 impl Logic for Ingress {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            index,
-            in_frame,
-            stopped,
-            full,
-            epoch_begins,
-            beat,
-            beat_valid
-        );
+        dff_setup!(self, clock, index, in_frame, stopped, full);
+        dff_setup!(self, clock, epoch_begins, beat, beat_valid);
         self.frames.ready.next = true;
         self.beats.valid.next = self.beat_valid.q.val();
         self.beats.payload.next = self.beat.q.val();

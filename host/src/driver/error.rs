@@ -46,7 +46,7 @@ pub enum HostError {
     /// The card was still in reset, or still clearing its tables, after the last poll.
     #[error("the card did not finish its reset within {0} polls")]
     ResetTimeout(u32),
-    /// Memory reads of an earlier epoch have not ended, although the card gives them up after 50 ms.
+    /// Memory reads of an earlier epoch have not ended, although the card gives up after 50 ms.
     #[error("memory reads from before the reset have not ended within {0} polls")]
     ReadsPending(u32),
     /// A configured size that the card does not support.

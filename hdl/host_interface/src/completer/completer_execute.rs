@@ -12,26 +12,15 @@
 //!
 //! Invariants: those of [`crate::completer`].
 
-use crate::board_window::WindowAccess;
 use crate::completer::completer_check::CompleterCheck;
 use crate::completer::completer_read::CompleterRead;
 use crate::completer::completer_reply::HostReply;
 use crate::completer::completer_request::HostRequest;
 use crate::completer::completer_write::CompleterWrite;
+use crate::completer::execute_step::ExecuteStep;
+use crate::completer::window_gate::WindowGate;
+use crate::messages::WindowAccess;
 use stream::prelude::*;
-
-/// What is done with the request.
-#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-pub enum ExecutePhase {
-    /// Waits for a request.
-    Idle,
-    /// Waits for the last dword written.
-    Write,
-    /// Waits for the last dword read.
-    Read,
-    /// Waits until the reply is taken.
-    Reply,
-}
 
 /// The executor. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
@@ -52,7 +41,7 @@ pub struct CompleterExecute {
     pub read_request: MessageSource<Bits<24>>,
     /// Value of the dword requested.
     pub read_reply: MessageSink<Bits<32>>,
-    /// Accesses of the board window. One that is not taken at once is refused: a read gets all ones.
+    /// Accesses of the board window. One that is not taken at once is refused.
     pub access: MessageSource<WindowAccess>,
     /// An access of the board window was refused (one cycle).
     pub access_refused: Signal<Out, Bit>,
@@ -66,15 +55,13 @@ pub struct CompleterExecute {
     check: CompleterCheck,
     write: CompleterWrite,
     read: CompleterRead,
-    phase: DFF<ExecutePhase>,
+    gate: WindowGate,
+    step: ExecuteStep,
     refused: DFF<Bit>,
     no_answer: DFF<Bit>,
 
     held: Signal<Local, HostRequest>,
-    bytes: Signal<Local, Bits<512>>,
     starts: Signal<Local, Bit>,
-    finished: Signal<Local, Bit>,
-    reads_nothing: Signal<Local, Bit>,
     #[value(0xffff_ffff)]
     all_ones: Constant<Bits<32>>,
 }
@@ -82,15 +69,16 @@ pub struct CompleterExecute {
 impl Logic for CompleterExecute {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, phase, refused, no_answer);
-        clock!(self, clock, write, read);
+        dff_setup!(self, clock, refused, no_answer);
+        clock!(self, clock, write, read, step);
+        self.step.reset.next = self.reset.val();
         self.write.reset.next = self.reset.val();
         self.read.reset.next = self.reset.val();
 
         self.held.next = self.request.payload.val();
-        self.bytes.next = self.held.val().data;
         self.check.request.next = self.held.val();
-        self.starts.next = self.request.valid.val() & (self.phase.q.val() == ExecutePhase::Idle);
+        self.step.offered.next = self.request.valid.val();
+        self.starts.next = self.step.begins.val();
         self.write.start.next = self.starts.val() & self.check.write.val();
         self.write.address.next = self.check.address.val();
         self.write.dwords.next = self.check.dwords.val();
@@ -105,7 +93,7 @@ impl Logic for CompleterExecute {
         self.read.dwords.next = self.check.dwords.val();
         MessageSource::<Bits<24>>::link(&mut self.read_request, &mut self.read.read_request);
         MessageSink::<Bits<32>>::link(&mut self.read_reply, &mut self.read.read_reply);
-        self.reply.valid.next = self.phase.q.val() == ExecutePhase::Reply;
+        self.reply.valid.next = self.step.replying.val();
         self.reply.payload.next.refused = self.refused.q.val();
         self.reply.payload.next.request = self.held.val();
         self.reply.payload.next.data = self.read.data.val();
@@ -113,16 +101,12 @@ impl Logic for CompleterExecute {
             self.reply.payload.next.data = bit_cast::<512, 32>(self.all_ones.val());
         }
 
-        // The board window: what it cannot take is refused at once, so that nothing waits for it.
-        self.access.valid.next = self.starts.val() & self.check.board.val();
-        self.access.payload.next.write = self.check.board_writes.val();
-        self.access.payload.next.address = self.check.address.val().get_bits::<20>(0);
-        self.access.payload.next.data = self.bytes.val().get_bits::<32>(0);
-        self.access.payload.next.descriptor = self.held.val().descriptor;
-        self.access.payload.next.first_be = self.held.val().first_be;
-        self.access_refused.next =
-            self.starts.val() & self.check.board.val() & !self.access.ready.val();
-        self.reads_nothing.next = self.access_refused.val() & !self.check.board_writes.val();
+        self.gate.starts.next = self.starts.val() & self.check.board.val();
+        self.gate.writes.next = self.check.board_writes.val();
+        self.gate.address.next = self.check.address.val();
+        self.gate.request.next = self.held.val();
+        MessageSource::<WindowAccess>::link(&mut self.access, &mut self.gate.access);
+        self.access_refused.next = self.gate.refused.val();
 
         self.malformed.next =
             self.write.malformed.val() | (self.starts.val() & self.check.ignore.val());
@@ -131,43 +115,20 @@ impl Logic for CompleterExecute {
         self.pushed.payload.next.owner = self.check.address.val().get_bits::<8>(12);
         self.pushed.payload.next.second = self.check.address.val().get_bit(6);
         self.pushed.payload.next.data = self.held.val().data;
-        self.finished.next = self.starts.val()
-            & (self.check.ignore.val()
-                | self.check.push.val()
-                | (self.check.board.val() & !self.reads_nothing.val()));
-        match self.phase.q.val() {
-            ExecutePhase::Idle => {
-                self.refused.d.next = self.check.refuse.val();
-                self.no_answer.d.next = self.reads_nothing.val();
-                if self.starts.val() & self.check.write.val() {
-                    self.phase.d.next = ExecutePhase::Write;
-                } else if self.starts.val() & self.check.read.val() {
-                    self.phase.d.next = ExecutePhase::Read;
-                } else if (self.starts.val() & self.check.refuse.val()) | self.reads_nothing.val() {
-                    self.phase.d.next = ExecutePhase::Reply;
-                }
-            }
-            ExecutePhase::Write => {
-                self.finished.next = self.write.done.val();
-                if self.write.done.val() {
-                    self.phase.d.next = ExecutePhase::Idle;
-                }
-            }
-            ExecutePhase::Read => {
-                if self.read.done.val() {
-                    self.phase.d.next = ExecutePhase::Reply;
-                }
-            }
-            ExecutePhase::Reply => {
-                self.finished.next = self.reply.ready.val();
-                if self.reply.ready.val() {
-                    self.phase.d.next = ExecutePhase::Idle;
-                }
-            }
+
+        self.step.ends.next = self.check.ignore.val()
+            | self.check.push.val()
+            | (self.check.board.val() & !self.gate.reads_nothing.val());
+        self.step.writes.next = self.check.write.val();
+        self.step.written.next = self.write.done.val();
+        self.step.reads.next = self.check.read.val();
+        self.step.read.next = self.read.done.val();
+        self.step.replies.next = self.check.refuse.val() | self.gate.reads_nothing.val();
+        self.step.replied.next = self.reply.ready.val();
+        if self.starts.val() {
+            self.refused.d.next = self.check.refuse.val();
+            self.no_answer.d.next = self.gate.reads_nothing.val();
         }
-        self.request.ready.next = self.finished.val();
-        if self.reset.val() {
-            self.phase.d.next = ExecutePhase::Idle;
-        }
+        self.request.ready.next = self.step.finished.val();
     }
 }

@@ -21,34 +21,7 @@
 use stream::prelude::*;
 
 use super::link_control::LinkControl;
-
-/// What the card asks of the MAC's side.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct MacRequest {
-    /// Empty the send side.
-    pub flush: Bit,
-    /// Begin no frame.
-    pub hold: Bit,
-    /// Ask the other end to pause.
-    pub pause: Bit,
-}
-
-/// What the MAC's side reports.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct MacReport {
-    /// The receiver is aligned to the lanes of the wire.
-    pub aligned: Bit,
-    /// The receiver sees no signal that it can decode.
-    pub local_fault: Bit,
-    /// The other end reports that it receives nothing.
-    pub remote_fault: Bit,
-    /// The other end asks for a pause.
-    pub paused: Bit,
-    /// The send side is empty: the answer to `flush`.
-    pub flushed: Bit,
-    /// Another value with each report: the clock runs.
-    pub flips: Bit,
-}
+use super::messages::{MacReport, MacRequest};
 
 /// The link. See the module's head.
 #[derive(LogicBlock, BlockDefault)]

@@ -97,15 +97,8 @@ pub struct FloorCheck {
 impl Logic for FloorCheck {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            placed_valid,
-            placed,
-            ended_valid,
-            ended,
-            end_ahead
-        );
+        dff_setup!(self, clock, placed_valid, placed, ended_valid, ended);
+        dff_setup!(self, clock, end_ahead);
         self.step.next = !self.ended_valid.q.val() | self.range.ready.val();
         self.ready.next = self.step.val();
         self.first.next = self.placed.q.val().fields;

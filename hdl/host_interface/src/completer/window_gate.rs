@@ -1,0 +1,51 @@
+//! Hands accesses to the board window, or refuses them at once: nothing waits for it.
+//!
+//! ```text
+//!  request, starts ──► access ── not taken ──► refused, reads_nothing
+//! ```
+//! Timing: combinational.
+//!
+//! Invariants:
+//! 1. An access is offered for one cycle: it is taken then, or refused.
+
+use crate::completer::completer_request::HostRequest;
+use crate::messages::WindowAccess;
+use stream::prelude::*;
+
+/// The gate. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct WindowGate {
+    /// An access begins.
+    pub starts: Signal<In, Bit>,
+    /// It is a write, else a read.
+    pub writes: Signal<In, Bit>,
+    /// Byte offset in BAR 0.
+    pub address: Signal<In, Bits<24>>,
+    /// The request.
+    pub request: Signal<In, HostRequest>,
+    /// The access, to the board window.
+    pub access: MessageSource<WindowAccess>,
+    /// The access is refused.
+    pub refused: Signal<Out, Bit>,
+    /// It is a read: it gets all ones.
+    pub reads_nothing: Signal<Out, Bit>,
+
+    bytes: Signal<Local, Bits<512>>,
+    is_refused: Signal<Local, Bit>,
+}
+
+impl Logic for WindowGate {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.bytes.next = self.request.val().data;
+        self.access.valid.next = self.starts.val();
+        self.access.payload.next.write = self.writes.val();
+        self.access.payload.next.address = self.address.val().get_bits::<20>(0);
+        self.access.payload.next.data = self.bytes.val().get_bits::<32>(0);
+        self.access.payload.next.descriptor = self.request.val().descriptor;
+        self.access.payload.next.first_be = self.request.val().first_be;
+        self.is_refused.next = self.starts.val() & !self.access.ready.val();
+        self.refused.next = self.is_refused.val();
+        self.reads_nothing.next = self.is_refused.val() & !self.writes.val();
+    }
+}
