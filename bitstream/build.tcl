@@ -86,11 +86,19 @@ foreach zeronic_name {pins config floorplan} {
 set zeronic_crossings [file join $zeronic_constraints crossings.xdc]
 read_xdc -ref $zeronic_card $zeronic_crossings
 set_property PROCESSING_ORDER LATE [get_files $zeronic_crossings]
-foreach zeronic_name {floorplan crossings} {
-    # Registers and instances have their final names behind synthesis alone.
-    set_property USED_IN_SYNTHESIS false \
-        [get_files [file join $zeronic_constraints $zeronic_name.xdc]]
+# So are those of the window, below its own cell.
+set zeronic_scoped [list $zeronic_crossings $zeronic_card]
+if {[info exists zeronic_window]} {
+    set zeronic_window_file [file join $zeronic_constraints window.xdc]
+    read_xdc -ref $zeronic_window $zeronic_window_file
+    set_property PROCESSING_ORDER LATE [get_files $zeronic_window_file]
+    lappend zeronic_scoped $zeronic_window_file $zeronic_window
 }
+foreach {zeronic_file zeronic_module} $zeronic_scoped {
+    set_property USED_IN_SYNTHESIS false [get_files $zeronic_file]
+}
+# Registers and instances have their final names behind synthesis alone.
+set_property USED_IN_SYNTHESIS false [get_files [file join $zeronic_constraints floorplan.xdc]]
 
 synth_design -top $zeronic_top -part $zeronic_part -flatten_hierarchy rebuilt \
     -verilog_define ZERONIC_GIT_HASH=160'h$zeronic_hash \
@@ -113,12 +121,14 @@ proc zeronic_check_names {file card} {
         }
     }
 }
-set zeronic_cells [get_cells -hierarchical \
-    -filter "REF_NAME == $zeronic_card || ORIG_REF_NAME == $zeronic_card"]
-if {[llength $zeronic_cells] != 1} {
-    error "[llength $zeronic_cells] cells of module $zeronic_card; the design has one card"
+foreach {zeronic_file zeronic_module} $zeronic_scoped {
+    set zeronic_cells [get_cells -hierarchical \
+        -filter "REF_NAME == $zeronic_module || ORIG_REF_NAME == $zeronic_module"]
+    if {[llength $zeronic_cells] != 1} {
+        error "[llength $zeronic_cells] cells of module $zeronic_module; the design has one"
+    }
+    zeronic_check_names $zeronic_file [get_property NAME $zeronic_cells]
 }
-zeronic_check_names $zeronic_crossings [get_property NAME $zeronic_cells]
 
 write_checkpoint -force [file join $zeronic_out synthesis.dcp]
 # For the card's own tests: what synthesis has made of it.

@@ -24,7 +24,7 @@ mod plot;
 mod reference;
 mod speed;
 mod statistics;
-mod table;
+pub mod table;
 mod throughput;
 
 use anyhow::Result;

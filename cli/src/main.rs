@@ -1,6 +1,8 @@
 //! The `zeronic` program: see the card work, measure it, write its Verilog, replay captures.
 
 mod bench;
+mod board;
+mod board_files;
 mod demo;
 mod manual;
 mod options;
@@ -32,6 +34,8 @@ enum Command {
     Demo(demo::DemoArguments),
     /// Write the Verilog of the card, its port list and the register manual
     Verilog(verilog::VerilogArguments),
+    /// List the boards, or show what is known of one
+    Board(board::BoardArguments),
     /// Replay a capture into the receive port of the card, or its outgoing packets through the send
     /// side
     Sim(replay::SimArguments),
@@ -76,6 +80,7 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Demo(demo) => demo::run(demo),
         Command::Verilog(verilog) => verilog::run(verilog),
+        Command::Board(arguments) => board::run(arguments),
         Command::Sim(sim) => replay::run(sim),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Soak(soak) => soak::run(soak),

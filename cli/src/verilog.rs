@@ -2,13 +2,18 @@
 //! timing report come from.
 //!
 //! ```text
-//!   DIR/zeronic.v      the top module, flat port names of the vendor's hard blocks
-//!   DIR/MODULE.v       every other module; with --single-file all are in zeronic.v
-//!   DIR/files.f        the Verilog files in the order in which tools read them
-//!   DIR/ports.md       every port with direction, width and meaning
+//!   DIR/zeronic_lab.v  the card: flat port names of the vendor's hard blocks
+//!   DIR/zeronic_B.v    the top of board B around it
+//!   DIR/MODULE.v       every other module; with --single-file all are in these two
+//!   DIR/files.f        the Verilog files in the order in which tools read them; card.f: the
+//!                      card's alone
+//!   DIR/constraints/   pins, configuration, floorplan, crossings of card and window
+//!   DIR/*.tcl          what Vivado runs: build.tcl
+//!   DIR/sim/models.v   the vendor's blocks for simulators
+//!   DIR/ports.md       every port of the card with direction, width and meaning
 //!   DIR/registers.md   the register manual
 //! ```
-//! The top module and its file are called after the configuration: `zeronic`, `zeronic_small`. The
+//! The card and its file are called after the configuration: `zeronic_lab`, `zeronic_small`. The
 //! names of all other modules begin with `zeronic_`, or with what `--prefix` says.
 //! What an earlier run's `files.f` lists is removed first: tools that are given all of a folder
 //! would mix two cards. What somebody else has written is never replaced.
@@ -16,12 +21,15 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use abi::config::config_names;
+use abi::config::{config_names, CardConfig, LAB};
 use anyhow::{Context, Result};
+use board::description::Board;
 use clap::Args;
 use hdl::emit::{emit_card_for, EmittedCard, PREFIX};
-use ip::board::{Board, CompletionBuffer, BOARDS};
+use ip::completion_buffer::CompletionBuffer;
 
+use crate::board::named;
+use crate::board_files::{board_files, check_fit, File};
 use crate::manual::manual;
 use crate::options::UsageError;
 use crate::output::{print, remove, write_file, ResultFile};
@@ -33,6 +41,14 @@ const LIST: &str = "files.f";
 const PORTS: &str = "ports.md";
 /// The register manual.
 const REGISTERS: &str = "registers.md";
+/// The list of the card's Verilog files alone.
+const CARD_LIST: &str = "card.f";
+/// Folders below the one that is written to.
+const FOLDERS: [&str; 2] = ["constraints", "sim"];
+/// How what is written for a board begins.
+const BOARD_OPENING: &str = "# Zeronic: ";
+/// How the models of the vendor's blocks begin.
+const MODELS_OPENING: &str = "// Zeronic: ";
 /// How every Verilog file begins.
 const OPENING: &str = "`default_nettype none\n";
 /// How the port list begins.
@@ -49,8 +65,8 @@ pub struct VerilogArguments {
     /// Folder to write to; made if missing
     #[arg(long, value_name = "DIR", required_unless_present_any = ["manual", "explain"])]
     out: Option<PathBuf>,
-    /// Sizes of the card's tables: default, lab or small
-    #[arg(long, value_name = "NAME", default_value = "default")]
+    /// Sizes of the card's tables: lab, small, or default, which is more than a die holds
+    #[arg(long, value_name = "NAME", default_value = LAB.name)]
     config: String,
     /// Completion headers that the hard block's buffer holds, 8 to 256
     #[arg(long, default_value_t = 256, value_name = "COUNT")]
@@ -101,7 +117,7 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
     let (Some(board), Some(out)) = (&arguments.board, &arguments.out) else {
         return Ok(true);
     };
-    let board = find_board(board)?;
+    let board = named(board)?;
     let card = arguments.card()?;
     std::fs::create_dir_all(out)
         .map_err(|error| UsageError(format!("folder {}: {error}", out.display())))?;
@@ -109,23 +125,20 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
     let title = format!(
         "Module `{}` for {}, configuration {config}, for a PCIe hard block that stores {headers} \
          completion headers and {} bytes of completions",
-        card.top, board.description, arguments.completion_bytes
+        card.top,
+        board.summary(),
+        arguments.completion_bytes
     );
     let top = card.design.modules.iter().find(|it| it.name == card.top);
     let top = top.map_or("", |module| &module.text);
-    let mut files = match arguments.single_file {
-        true => {
-            let name = format!("{}.v", card.top);
-            let list = (LIST.to_owned(), format!("{name}\n"));
-            vec![(name, card.design.single_file()), list]
-        }
-        false => card.design.files(),
-    };
-    // First, so that a later run finds even what an interrupted one has written.
-    files.sort_by_key(|(name, _)| name != LIST);
+    let mut files = arguments.files(board, &card)?;
     files.push((PORTS.to_owned(), port_table(&title, &card.ports, top)));
     files.push((REGISTERS.to_owned(), manual()));
     make_room(out, &files)?;
+    for folder in FOLDERS {
+        std::fs::create_dir_all(out.join(folder))
+            .map_err(|error| UsageError(format!("folder {}: {error}", out.display())))?;
+    }
     let mut lines = 0;
     for (name, text) in &files {
         let path = out.join(name);
@@ -149,7 +162,7 @@ fn make_room(out: &Path, files: &[(String, String)]) -> Result<()> {
         let path = out.join(name);
         match std::fs::read(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Ok(old) if is_own(name, &old) || text.as_bytes().starts_with(&old) => {}
+            Ok(old) if is_own(name, &old, text) || text.as_bytes().starts_with(&old) => {}
             _ => {
                 let message = format!("{}: this program has not written it", path.display());
                 return Err(UsageError(message).into());
@@ -203,11 +216,16 @@ fn begins_as(opening: &str, text: &[u8]) -> bool {
 
 /// Whether a file begins as this program's do: Verilog with the place in the sources that its
 /// first module comes from.
-fn is_own(name: &str, text: &[u8]) -> bool {
+fn is_own(name: &str, text: &[u8], fresh: &str) -> bool {
     let text = String::from_utf8_lossy(text);
     match name {
         PORTS => text.starts_with(PORTS_OPENING),
         REGISTERS => text.starts_with(REGISTERS_OPENING),
+        "sim/models.v" => text.starts_with(MODELS_OPENING),
+        CARD_LIST => text.lines().all(|line| line.ends_with(".v")),
+        _ if name.ends_with(".xdc") || name.ends_with(".tcl") => {
+            text.starts_with(BOARD_OPENING) || text.lines().next() == fresh.lines().next()
+        }
         _ => {
             let module = text.strip_prefix(OPENING);
             let module = module.and_then(|text| text.strip_prefix("\n// "));
@@ -253,19 +271,28 @@ fn write_manual(path: &Path) -> Result<()> {
     ResultFile::prepare("--manual", path)?.write(manual().as_bytes())
 }
 
-fn find_board(name: &str) -> Result<Board, UsageError> {
-    let known = || {
-        BOARDS
-            .iter()
-            .map(|board| board.name)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let found = BOARDS.iter().find(|board| board.name == name).copied();
-    found.ok_or_else(|| UsageError(format!("unknown board '{name}'; known: {}", known())))
-}
-
 impl VerilogArguments {
+    /// The card's files, the board's, and the lists of both; the longer list first, so that a later
+    /// run finds even what an interrupted one has written.
+    fn files(&self, board: &Board, card: &EmittedCard) -> Result<Vec<File>> {
+        let config = CardConfig::named(&self.config).context("the card has a configuration")?;
+        check_fit(board, card, &config)?;
+        let mut verilog = match self.single_file {
+            true => vec![(format!("{}.v", card.top), card.design.single_file())],
+            false => card.design.files(),
+        };
+        verilog.retain(|(name, _)| name != LIST);
+        let list = |files: &[File]| files.iter().map(|(name, _)| format!("{name}\n")).collect();
+        let card_list: String = list(&verilog);
+        let around = board_files(board, card, &config, self.single_file)?;
+        verilog.extend(around.verilog);
+        let mut files = vec![(LIST.to_owned(), list(&verilog))];
+        files.extend(verilog);
+        files.push((CARD_LIST.to_owned(), card_list));
+        files.extend(around.others);
+        Ok(files)
+    }
+
     /// The card in its configuration.
     fn card(&self) -> Result<EmittedCard> {
         let bytes = self.completion_bytes;

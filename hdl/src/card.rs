@@ -21,7 +21,7 @@
 
 use abi::config::{CardConfig, DEFAULT, LAB, SMALL};
 use ip::axi_lite::AxiLiteMaster;
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 use ip::pcie::{
     CompletionPort, Configuration, ConfigurationSpace, HostReplyPort, HostRequestPort, RequestPort,
     SequencePort,

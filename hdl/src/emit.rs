@@ -5,7 +5,7 @@
 //! ```
 //! A card is large, so it is made and walked on a stack of its own.
 
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 use rust_hdl_core::prelude::*;
 use verilog::ModuleNames;
 

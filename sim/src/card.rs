@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use hdl::emit::{emit_card_for, CardEmitError, PREFIX};
 use host::memory::MemoryFile;
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 use pcie_sim::{CardInputs, CardOutputs, ConfigError, MemoryBytes, MemoryId, PcieConfig, PcieSim};
 use verilate::block::BlockError;
 use verilate::clocks::{ClockId, Clocks, Edge};

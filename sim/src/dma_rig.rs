@@ -8,7 +8,7 @@
 pub mod shared_beat;
 
 use dma::requester::Requester;
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 use pcie_sim::{CardOutputs, PcieConfig, PcieSim, Rights};
 use stream::messages::{ReadJob, WriteJob};
 use verilate::block::BlockError;

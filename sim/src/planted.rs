@@ -14,7 +14,7 @@
 
 use hdl::emit::emit_card_for;
 use hdl::ports::{Port, PortDirection};
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 
 use verilate::design::Design;
 use verilate::options::Options;

@@ -15,7 +15,7 @@ use dma::read::completion_credit::{CompletionCredit, CreditAccount, ReadCredit};
 use dma::read::messages::ReadRecord;
 use dma::read::rc_descriptor::{DescriptorCheck, DescriptorRead};
 use dma::read::rc_split::{LaneMask, RcMarks, RcStart};
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl_core::prelude::*;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bench;
+mod boards;
 mod capture_files;
 mod captures;
 mod counts;

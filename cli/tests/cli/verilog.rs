@@ -16,6 +16,7 @@ fn written(name: &str, more: &[&str]) -> BTreeMap<String, String> {
 
 fn files_of(folder: &Path) -> BTreeMap<String, String> {
     let files = std::fs::read_dir(folder).expect("a folder").flatten();
+    let files = files.filter(|file| file.path().is_file());
     files
         .map(|file| {
             let text = std::fs::read_to_string(file.path()).expect("a text");
@@ -86,7 +87,10 @@ fn each_module_is_a_file_of_the_list() {
     let files = written("verilog_files", &[]);
     let list: Vec<&str> = files["files.f"].lines().collect();
     assert!(list.len() > 100, "{list:?}");
-    assert_eq!(list.last(), Some(&"zeronic_small.v"));
+    assert_eq!(list.last(), Some(&"zeronic_vcu118.v"));
+    let card: Vec<&str> = files["card.f"].lines().collect();
+    assert_eq!(card.last(), Some(&"zeronic_small.v"));
+    assert_eq!(card[..], list[..card.len()]);
     for file in &list {
         let name = file.strip_suffix(".v").expect("a Verilog file");
         assert_eq!(modules(&files[*file]), [name]);
@@ -109,8 +113,8 @@ fn each_module_opens_with_name_source_sentence_and_ports() {
             lines.next().is_some_and(|l| !l.starts_with(' ')),
             "{file}: no sentence"
         );
-        let is_port =
-            |line: &&str| line.trim().starts_with("input") || line.trim().starts_with("output");
+        let kinds = ["input", "output", "inout"];
+        let is_port = |line: &&str| kinds.iter().any(|kind| line.trim().starts_with(kind));
         let ports = body
             .split(");")
             .next()
@@ -133,10 +137,13 @@ fn the_single_file_has_the_same_modules_and_every_run_the_same_bytes() {
     let files = written("verilog_again", &[]);
     assert!(files == written("verilog_once_more", &[]), "runs differ");
     let single = written("verilog_single", &["--single-file"]);
-    assert_eq!(single["files.f"], "zeronic_small.v\n");
+    assert_eq!(single["files.f"], "zeronic_small.v\nzeronic_vcu118.v\n");
+    assert_eq!(single["card.f"], "zeronic_small.v\n");
     let list = files["files.f"].lines();
     let apart: Vec<&str> = list.map(|file| file.trim_end_matches(".v")).collect();
-    assert_eq!(modules(&single["zeronic_small.v"]), apart);
+    let both = [&single["zeronic_small.v"], &single["zeronic_vcu118.v"]];
+    let both: Vec<&str> = both.into_iter().flat_map(|text| modules(text)).collect();
+    assert_eq!(both, apart);
 }
 
 /// Beside the modules of another design none may be called as one of its own.
@@ -182,7 +189,7 @@ fn write_into(out: &Path, more: &[&str]) -> BTreeMap<String, String> {
 fn a_folder_holds_one_card_at_a_time() {
     let small = written("verilog_one", &["--single-file"]);
     let out = folder("verilog_two");
-    write_into(&out, &["--config", "default"]);
+    write_into(&out, &["--config", "lab"]);
     std::fs::write(out.join("wrapper.v"), "module wrapper; endmodule\n").expect("a file");
     let mut files = write_into(&out, &["--config", "small", "--single-file"]);
     // What somebody has put beside it stays.

@@ -62,7 +62,7 @@ use crate::read::read_requests::ReadRequests;
 use crate::read::read_return::ReadReturn;
 use crate::read::tag::{Tag, TagEvent};
 use crate::read::tags::TagTable;
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 use stream::prelude::*;
 
 /// Passes a packet to one of four clients.

@@ -30,7 +30,7 @@ use crate::messages::RequestTlp;
 use crate::packer::Packer;
 use crate::read::ReadEngine;
 use crate::write::WriteEngine;
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 use ip::pcie::{CompletionPort, RequestPort, SequencePort};
 use stream::prelude::*;
 

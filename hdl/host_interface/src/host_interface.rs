@@ -27,7 +27,7 @@ use abi::config::CardConfig;
 use dma::activity::ActivitySource;
 use dma::requester::{Requester, TIMEOUT_CYCLES};
 use ip::axi_lite::AxiLiteMaster;
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 use ip::pcie::{
     CompletionPort, Configuration, ConfigurationSpace, HostReplyPort, HostRequestPort, RequestPort,
     SequencePort,

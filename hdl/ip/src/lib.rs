@@ -1,11 +1,18 @@
-//! The user side of the vendor's hard blocks, and the boards that have them.
+//! The vendor's hard blocks: their user sides, as the card sees them, and the blocks themselves.
 
 // The derive macros of rust-hdl generate methods without documentation.
 #![allow(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod axi_lite;
-pub mod board;
+pub mod buffers;
 pub mod cmac;
+pub mod completion_buffer;
 pub mod keep_count;
+pub mod mac_core;
+pub mod mac_sides;
+pub mod models;
 pub mod pcie;
+pub mod pcie_core;
+pub mod pcie_sides;
+pub mod system_monitor;

@@ -2,7 +2,7 @@
 
 use abi::config::{CardConfig, FRAME_BYTES_MAX};
 use abi::send_descriptor::PAYLOAD_BYTES;
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 use sim::harness::mac::FCS_BYTES;
 
 use crate::frames::header_bytes;

@@ -13,7 +13,7 @@ use std::path::Path;
 use hdl::crossings::domains::{ClockId, Domain, Domains};
 use hdl::crossings::{constraints, CLOCKS};
 use hdl::emit::emit_card_for;
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 use sim::planted::replaced;
 
 /// Names and texts of the card's modules.

@@ -33,6 +33,9 @@ pub const SLANG_VERSION: &str = "12.1.0";
 /// Its run-time dependency.
 const SLANG_BACKEND: &str = "nanobind-backend==1.0.0";
 
+/// Version of `litex-boards`, which knows the pins of boards; it comes as sources alone.
+pub const LITEX_BOARDS_VERSION: &str = "2023.12";
+
 /// Why a tool is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
@@ -155,6 +158,14 @@ pub fn z3_program() -> Result<PathBuf, ToolError> {
 /// A Python in which slang is installed (`pyslang`).
 pub fn slang_python() -> Result<PathBuf, ToolError> {
     let venv = ensure_wheel("pyslang", SLANG_VERSION, &[SLANG_BACKEND])?;
+    require(venv.join("bin/python"), "bin/python", &venv)
+}
+
+/// A Python in which `litex-boards` is installed, without what it builds on: its platform files are
+/// read, not run.
+pub fn litex_boards_python() -> Result<PathBuf, ToolError> {
+    let options = ["--no-deps", "--no-binary", "litex-boards"];
+    let venv = ensure_wheel("litex-boards", LITEX_BOARDS_VERSION, &options)?;
     require(venv.join("bin/python"), "bin/python", &venv)
 }
 

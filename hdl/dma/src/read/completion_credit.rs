@@ -16,7 +16,7 @@
 //! Source: PG213, receive buffer and flow control; headers = ceil((address mod RCB + length) /
 //! RCB).
 
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 use stream::prelude::*;
 
 use crate::messages::Piece;

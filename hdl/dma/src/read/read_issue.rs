@@ -26,7 +26,7 @@
 
 use crate::byte_enables::ByteEnables;
 use crate::read::messages::{ReadOrder, ReadRecord};
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 
 use crate::messages::{Piece, RequestTlp};
 use crate::read::completion_credit::{CompletionCredit, CreditAccount, ReadCredit};

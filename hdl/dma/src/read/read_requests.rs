@@ -13,7 +13,7 @@ use crate::read::messages::{ReadOrder, ReadRecord};
 use crate::read::read_issue::ReadIssue;
 use crate::read::read_select::ReadSelect;
 use crate::read::tag::{Tag, TagEvent};
-use ip::board::CompletionBuffer;
+use ip::completion_buffer::CompletionBuffer;
 use stream::prelude::*;
 
 /// Limits the length of requests to 512 bytes: a request has at most eight beats of the reorder

@@ -1,22 +1,4 @@
-//! The boards that the card is built for, and how their hard blocks differ.
-
-/// A board that the card is built for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Board {
-    /// Name on the command line.
-    pub name: &'static str,
-    /// One line on board, device, link and ports.
-    pub description: &'static str,
-    /// Size of the completion buffer of its PCIe hard block.
-    pub completion_buffer: CompletionBuffer,
-}
-
-/// The boards, the best tested first.
-pub const BOARDS: &[Board] = &[Board {
-    name: "vcu118",
-    description: "AMD VCU118, Virtex UltraScale+ VU9P, PCIe 3.0 x16, one 100G port",
-    completion_buffer: CompletionBuffer::PCIE4,
-}];
+//! How much a PCIe hard block stores of the completions that its reads bring.
 
 /// Size of the completion buffer of a PCIe hard block. The block discards completions beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

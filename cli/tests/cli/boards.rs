@@ -1,0 +1,152 @@
+//! `zeronic board`, and what `zeronic verilog` writes for each board.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use board::boards::BOARDS;
+use verilate::toolchain::Yosys;
+
+use crate::run::{accepted, folder, refused, ROOT};
+
+#[test]
+fn every_board_is_listed_and_shown() {
+    let list = accepted(&["board", "list"]);
+    for board in BOARDS {
+        let row = list.lines().find(|line| line.contains(board.part));
+        assert!(row.is_some_and(|row| row.contains(board.name)), "{list}");
+        let text = accepted(&["board", "show", board.name]);
+        for pad in board.pads {
+            let row = text
+                .lines()
+                .find(|line| line.contains(&format!(" {} ", pad.port)));
+            let row = row.unwrap_or_else(|| panic!("{}: no {}", board.name, pad.port));
+            let first = pad.pins[0];
+            assert!(
+                row.contains(first) && row.contains(pad.source.name()),
+                "{row}"
+            );
+        }
+        for note in board.notes {
+            assert!(text.contains(note), "{text}");
+        }
+        for alias in board.aliases {
+            assert_eq!(accepted(&["board", "show", alias]), text);
+        }
+    }
+}
+
+#[test]
+fn an_unknown_board_is_refused_with_the_known_ones() {
+    for command in [
+        &["board", "show", "u2000"][..],
+        &[
+            "verilog", "--board", "u2000", "--config", "small", "--out", "x",
+        ],
+    ] {
+        refused(command, &["'u2000'", "vcu118", "bcu1525", "u55n", "c1100"]);
+    }
+    refused(&["board", "dance"], &["'dance'"]);
+    refused(&["board", "show"], &["BOARD"]);
+}
+
+/// All files below a folder, by their path in it.
+fn below(folder: &Path) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().is_dir() {
+            let inside = below(&entry.path()).into_iter();
+            files.extend(inside.map(|(path, text)| (format!("{name}/{path}"), text)));
+        } else {
+            let text = std::fs::read_to_string(entry.path()).expect("a text");
+            files.insert(name, text);
+        }
+    }
+    files
+}
+
+/// Writes a board with a small card into a folder that may hold something.
+fn write_into(out: &Path, board: &str) -> BTreeMap<String, String> {
+    let path = out.to_str().expect("a path");
+    accepted(&[
+        "verilog", "--config", "small", "--board", board, "--out", path,
+    ]);
+    below(out)
+}
+
+#[test]
+fn a_board_has_its_top_scripts_and_the_constraints_that_are_kept() {
+    let out = folder("board_files");
+    for board in ["u55n", "vcu118"] {
+        // The second one finds the files of the first in its folder.
+        let files = write_into(&out, board);
+        for name in ["board.tcl", "build.tcl", "ip.tcl", "sim/models.v"] {
+            assert!(files.contains_key(name), "{name}");
+        }
+        let tops = files.keys().filter(|name| name.starts_with("zeronic_u55n"));
+        assert_eq!(tops.count(), usize::from(board == "u55n"));
+        let top = &files[&format!("zeronic_{board}.v")];
+        assert!(top.contains(&format!("module zeronic_{board} (")));
+        let kept = below(Path::new(&format!("{ROOT}/constraints/{board}")));
+        assert_eq!(kept.len(), 4);
+        for (name, text) in kept {
+            assert_eq!(
+                files[&format!("constraints/{name}")],
+                text,
+                "{board}: {name}"
+            );
+        }
+        assert!(
+            files == write_into(&folder("board_again"), board),
+            "{board}: runs differ"
+        );
+    }
+}
+
+/// Vivado's part is played by a script that knows its commands and resolves every name: pins,
+/// cells and clocks of a board of each kind.
+#[test]
+fn the_build_of_a_board_runs_to_its_end_and_every_name_is_there() {
+    for board in ["vcu118", "u280"] {
+        let out = folder(&format!("board_build_{board}"));
+        write_into(&out, board);
+        let output = Command::new("tclsh")
+            .arg(format!("{ROOT}/ci/vivado/replay.tcl"))
+            .arg(out.join("build.tcl"))
+            .env("YOSYS", Yosys::locate().expect("Yosys").program)
+            .output()
+            .expect("tclsh runs; Debian's package is `tcl`");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{board}: {text}\n{error}");
+        assert!(text.contains("write_bitstream"), "{board}: {text}");
+    }
+}
+
+#[test]
+fn a_card_that_a_die_cannot_hold_is_refused() {
+    let out = folder("board_full");
+    let path = out.to_str().expect("a path");
+    let default = [
+        "verilog", "--config", "default", "--board", "u55n", "--out", path,
+    ];
+    refused(
+        &default,
+        &["'default'", "376 URAM", "u55n", "320", "lab", "small"],
+    );
+    assert_eq!(below(&out).len(), 0);
+}
+
+#[test]
+fn constraints_of_somebody_else_are_not_replaced() {
+    let out = folder("board_foreign");
+    std::fs::create_dir(out.join("constraints")).expect("a folder");
+    let file = out.join("constraints/pins.xdc");
+    std::fs::write(&file, "set_property LOC A1 [get_ports x]\n").expect("a file");
+    let path = out.to_str().expect("a path");
+    let small = [
+        "verilog", "--config", "small", "--board", "vcu118", "--out", path,
+    ];
+    refused(&small, &["constraints/pins.xdc", "not written"]);
+}

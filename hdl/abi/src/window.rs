@@ -1,0 +1,251 @@
+//! The board window: what a board has besides PCIe and wire, in BAR 0 from [`WINDOW`] on.
+//!
+//! ```text
+//! 0x04_0000  directory          0x04_4000  system monitor     0x05_0000  registers of the
+//! 0x04_1000  identity words     0x04_5000  I2C, QSFP module              MAC's core, 64 KiB
+//! 0x04_2000  GPIO, LEDs         0x04_6000  flash (absent)
+//! 0x04_3000  clock counters     0x04_7000  configuration port (absent)
+//! ```
+//! Registers are words of 32 bits. The window is privileged. A program finds its blocks in the
+//! directory: [`DIRECTORY_MAGIC`], the number of entries, then [`DIRECTORY_ENTRY_WORDS`] words for
+//! each of [`BLOCKS`]: kind, offset in BAR 0, bytes, words in use. A block with no word in use is
+//! absent: its place answers with an error, as does every address of the window that is no block's.
+
+use crate::field::Field;
+
+/// Start of the window, bytes.
+pub const WINDOW: u32 = 0x4_0000;
+/// Size of the window, bytes.
+pub const WINDOW_BYTES: u32 = 0xc_0000;
+
+/// First word of the directory: "ZDIR".
+pub const DIRECTORY_MAGIC: u32 = 0x5249_445a;
+/// Words of an entry of the directory.
+pub const DIRECTORY_ENTRY_WORDS: usize = 4;
+
+/// What a block of the window is. Numbers are never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockKind {
+    /// Words that name board and image: [`IDENTITY_BOARD`] and followers.
+    Identity = 1,
+    /// Pins beside the QSFP module, LEDs: [`GPIO_OUT`] and followers.
+    Gpio = 2,
+    /// Measured clocks: [`CLOCK_USER`] and followers.
+    Clocks = 3,
+    /// Temperature and voltages of the device: word n is register n of the system monitor (UG580).
+    Monitor = 4,
+    /// The bus of the QSFP module: [`I2C_COMMAND`] and followers.
+    I2c = 5,
+    /// The registers of the MAC's core (PG203): control, status, FEC, statistics.
+    Mac = 6,
+    /// Configuration flash.
+    Flash = 7,
+    /// Configuration port of the device (ICAP).
+    ConfigurationPort = 8,
+}
+
+/// A block of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowBlock {
+    /// What it is.
+    pub kind: BlockKind,
+    /// Offset in BAR 0, bytes; a multiple of [`WindowBlock::bytes`].
+    pub offset: u32,
+    /// Its place, bytes.
+    pub bytes: u32,
+    /// Words in use; 0: the block is absent.
+    pub words: u32,
+}
+
+/// The blocks, in the order of the directory.
+pub const BLOCKS: [WindowBlock; 8] = [
+    block(BlockKind::Identity, 0x4_1000, 0x1000, IDENTITY_WORDS),
+    block(BlockKind::Gpio, 0x4_2000, 0x1000, GPIO_WORDS),
+    block(BlockKind::Clocks, 0x4_3000, 0x1000, CLOCK_WORDS),
+    block(BlockKind::Monitor, 0x4_4000, 0x1000, MONITOR_WORDS),
+    block(BlockKind::I2c, 0x4_5000, 0x1000, I2C_WORDS),
+    block(BlockKind::Mac, 0x5_0000, 0x1_0000, 0x4000),
+    block(BlockKind::Flash, 0x4_6000, 0x1000, 0),
+    block(BlockKind::ConfigurationPort, 0x4_7000, 0x1000, 0),
+];
+
+const fn block(kind: BlockKind, offset: u32, bytes: u32, words: u32) -> WindowBlock {
+    WindowBlock {
+        kind,
+        offset,
+        bytes,
+        words,
+    }
+}
+
+/// The words of the directory.
+pub const fn directory() -> [u32; 2 + BLOCKS.len() * DIRECTORY_ENTRY_WORDS] {
+    let mut words = [0; 2 + BLOCKS.len() * DIRECTORY_ENTRY_WORDS];
+    words[0] = DIRECTORY_MAGIC;
+    words[1] = BLOCKS.len() as u32;
+    let mut number = 0;
+    while number < BLOCKS.len() {
+        let at = 2 + number * DIRECTORY_ENTRY_WORDS;
+        words[at] = BLOCKS[number].kind as u32;
+        words[at + 1] = BLOCKS[number].offset;
+        words[at + 2] = BLOCKS[number].bytes;
+        words[at + 3] = BLOCKS[number].words;
+        number += 1;
+    }
+    words
+}
+
+/// Identity word: number of the board; `zeronic board list` shows them.
+pub const IDENTITY_BOARD: u32 = 0;
+/// Identity word: [`crate::ABI_VERSION`] of the image.
+pub const IDENTITY_VERSION: u32 = 1;
+/// First of [`IDENTITY_CONFIG_WORDS`] identity words: name of the configuration in ASCII, zeros
+/// behind it, first byte in bits 7:0.
+pub const IDENTITY_CONFIG: u32 = 2;
+/// Words of the configuration's name.
+pub const IDENTITY_CONFIG_WORDS: usize = 4;
+/// First of [`IDENTITY_HASH_WORDS`] identity words: git hash of the sources, its first eight
+/// digits in the first word.
+pub const IDENTITY_HASH: u32 = 6;
+/// Words of the git hash.
+pub const IDENTITY_HASH_WORDS: usize = 5;
+/// Identity word: when the image was built, seconds since 1970.
+pub const IDENTITY_BUILT: u32 = 11;
+/// Identity word: the slot of the flash that the image was built for; 0: golden, 1: user.
+pub const IDENTITY_SLOT: u32 = 12;
+/// Words of the identity.
+pub const IDENTITY_WORDS: u32 = 13;
+
+/// GPIO word, read and write: the pins driven. See [`GPIO_OUT_MODSELL`] and followers.
+pub const GPIO_OUT: u32 = 0;
+/// GPIO word, read only: the pins read. See [`GPIO_IN_MODPRSL`] and [`GPIO_IN_INTL`].
+pub const GPIO_IN: u32 = 1;
+/// GPIO word, read and write: LEDs that are lit besides those that show the card's state.
+pub const GPIO_LED: u32 = 2;
+/// Words of the GPIO.
+pub const GPIO_WORDS: u32 = 3;
+/// [`GPIO_OUT`] bit: level of `modsell`; low selects the module on the I2C bus.
+pub const GPIO_OUT_MODSELL: Field = Field::new(
+    "modsell",
+    0,
+    1,
+    "Level of modsell; low selects the module on the I2C bus.",
+);
+/// [`GPIO_OUT`] bit: level of `resetl`; low resets the module.
+pub const GPIO_OUT_RESETL: Field =
+    Field::new("resetl", 1, 1, "Level of resetl; low resets the module.");
+/// [`GPIO_OUT`] bit: level of `lpmode`; high keeps the module in low power.
+pub const GPIO_OUT_LPMODE: Field = Field::new(
+    "lpmode",
+    2,
+    1,
+    "Level of lpmode; high keeps the module in low power.",
+);
+/// [`GPIO_OUT`] at power-up and after PERST#: the module is selected and runs.
+pub const GPIO_OUT_INITIAL: u32 = 0b010;
+/// [`GPIO_IN`] bit: level of `modprsl`; low: a module is there.
+pub const GPIO_IN_MODPRSL: Field =
+    Field::new("modprsl", 0, 1, "Level of modprsl; low: a module is there.");
+/// [`GPIO_IN`] bit: level of `intl`; low: the module wants attention.
+pub const GPIO_IN_INTL: Field = Field::new(
+    "intl",
+    1,
+    1,
+    "Level of intl; low: the module wants attention.",
+);
+/// [`GPIO_IN`] bit: the board brings these pins to the device.
+pub const GPIO_IN_WIRED: Field =
+    Field::new("wired", 2, 1, "The board brings these pins to the device.");
+
+/// Clock word, kHz: the PCIe user clock; 250,000, as everything is measured by it.
+pub const CLOCK_USER: u32 = 0;
+/// Clock word, kHz: the MAC's clock; 0: it stands.
+pub const CLOCK_MAC: u32 = 1;
+/// Clock word, kHz: the slot's reference clock.
+pub const CLOCK_SLOT: u32 = 2;
+/// Clock word, kHz: the board's free-running clock.
+pub const CLOCK_FREE: u32 = 3;
+/// Words of the clock counters.
+pub const CLOCK_WORDS: u32 = 4;
+/// Resolution of a measured clock, kHz.
+pub const CLOCK_STEP_KHZ: u32 = 8;
+
+/// Registers of the system monitor.
+pub const MONITOR_WORDS: u32 = 256;
+
+/// I2C word, write: starts an access; see [`I2C_ADDRESS`] and followers. Ignored while one runs.
+pub const I2C_COMMAND: u32 = 0;
+/// I2C word, read only: see [`I2C_BUSY`] and followers.
+pub const I2C_STATUS: u32 = 1;
+/// Words of the I2C block.
+pub const I2C_WORDS: u32 = 2;
+/// [`I2C_COMMAND`]: device. Only a QSFP module and the multiplexers before it are accepted: see
+/// [`I2C_ALLOWED`].
+pub const I2C_ADDRESS: Field = Field::new(
+    "address",
+    0,
+    7,
+    "Device. Only a QSFP module and the multiplexers before it are accepted: see I2C_ALLOWED.",
+);
+/// [`I2C_COMMAND`]: read a byte; otherwise write.
+pub const I2C_READ: Field = Field::new("read", 7, 1, "Read a byte; otherwise write.");
+/// [`I2C_COMMAND`]: the byte's place in the device. For a multiplexer: its setting.
+pub const I2C_PLACE: Field = Field::new(
+    "place",
+    8,
+    8,
+    "The byte's place in the device. For a multiplexer: its setting.",
+);
+/// [`I2C_COMMAND`]: byte to write.
+pub const I2C_DATA: Field = Field::new("data", 16, 8, "Byte to write.");
+/// [`I2C_COMMAND`]: nothing follows [`I2C_PLACE`]: how a multiplexer is set.
+pub const I2C_SHORT: Field = Field::new(
+    "short",
+    24,
+    1,
+    "Nothing follows I2C_PLACE: how a multiplexer is set.",
+);
+/// [`I2C_STATUS`] bit: an access runs.
+pub const I2C_BUSY: Field = Field::new("busy", 0, 1, "An access runs.");
+/// [`I2C_STATUS`] bit: the last access was not acknowledged.
+pub const I2C_NO_ANSWER: Field =
+    Field::new("no_answer", 1, 1, "The last access was not acknowledged.");
+/// [`I2C_STATUS`] bit: the last access named a device that is not accepted, and did not run.
+pub const I2C_REFUSED: Field = Field::new(
+    "refused",
+    2,
+    1,
+    "The last access named a device that is not accepted, and did not run.",
+);
+/// [`I2C_STATUS`]: byte of the last read.
+pub const I2C_VALUE: Field = Field::new("value", 8, 8, "Byte of the last read.");
+/// Devices that the I2C block talks to: the module, and multiplexers at 0x70 to 0x77. Regulators
+/// and monitors on the same bus cannot be reached.
+pub const I2C_ALLOWED: [u8; 9] = [0x50, 0x70, 0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_lie_in_the_window_aligned_and_apart() {
+        let mut end = WINDOW + 0x1000;
+        let mut blocks = BLOCKS;
+        blocks.sort_by_key(|block| block.offset);
+        for block in blocks {
+            assert!(block.offset >= end, "{:x}", block.offset);
+            assert_eq!(block.offset % block.bytes, 0, "{:x}", block.offset);
+            assert!(4 * block.words <= block.bytes, "{:x}", block.offset);
+            end = block.offset + block.bytes;
+        }
+        assert!(end <= WINDOW + WINDOW_BYTES);
+    }
+
+    #[test]
+    fn the_directory_says_what_the_blocks_are() {
+        let words = directory();
+        assert_eq!(words[..2], [DIRECTORY_MAGIC, 8]);
+        assert_eq!(words[2..6], [1, 0x4_1000, 0x1000, 13]);
+        assert_eq!(words[30..], [8, 0x4_7000, 0x1000, 0]);
+    }
+}

@@ -1,0 +1,57 @@
+//! What the build scripts must know of a board: `board.tcl`.
+//!
+//! ```text
+//!   Board, card ──► set zeronic_NAME VALUE ──► bitstream/ip.tcl, bitstream/build.tcl
+//! ```
+
+use std::fmt::Write;
+
+use abi::config::CardConfig;
+use abi::pci_ids;
+
+use crate::description::Board;
+
+/// The slot of the flash that holds the user's image, for the identity words.
+const USER_SLOT: u32 = 1;
+
+/// The text of `board.tcl`, for the card's module `card` in a configuration and the window's module
+/// `window`.
+pub fn board_tcl(board: &Board, card: &str, window: &str, config: &CardConfig) -> String {
+    let (pcie, mac, flash) = (&board.pcie, &board.mac, &board.flash);
+    let mut text = format!(
+        "# Zeronic: {}, {}: what the scripts must know.\n\n",
+        board.title, board.part
+    );
+    for (name, value) in [
+        ("board", board.name.to_owned()),
+        ("top", board.top()),
+        ("card", card.to_owned()),
+        ("window", window.to_owned()),
+        ("part", board.part.to_owned()),
+        ("pcie_ip", pcie.kind.core().to_owned()),
+        ("pcie_location", pcie.site.to_owned()),
+        ("pcie_quad", format!("GTY_Quad_{}", pcie.lane_0_quad())),
+        ("cmac_location", mac.site.to_owned()),
+        ("cmac_gt_group", mac.transceivers.to_owned()),
+        ("cmac_refclk_mhz", mac.clock_mhz.to_owned()),
+        ("msix_last", format!("{:03X}", (1 << config.owner_bits) - 1)),
+        ("pci_vendor", format!("{:04x}", pci_ids::VENDOR_ID)),
+        ("pci_device", format!("{:04x}", pci_ids::DEVICE_ID)),
+        (
+            "pci_subsystem_vendor",
+            format!("{:04x}", pci_ids::SUBSYSTEM_VENDOR_ID),
+        ),
+        ("pci_subsystem", format!("{:04x}", pci_ids::SUBSYSTEM_ID)),
+        ("pci_revision", format!("{:02x}", pci_ids::REVISION_ID)),
+        ("pci_class", format!("{:06x}", pci_ids::CLASS_CODE)),
+        ("flash_part", flash.chip.to_owned()),
+        ("flash_interface", format!("SPIx{}", flash.width_bits)),
+        ("flash_size_mib", (flash.size_bytes >> 20).to_string()),
+        ("user_offset", format!("0x{:08x}", flash.user_offset_bytes)),
+        ("image_slot", USER_SLOT.to_string()),
+    ] {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "set zeronic_{name:20} {value}");
+    }
+    text
+}

@@ -1,0 +1,158 @@
+//! The tops: a shell, and the pads that a board has.
+//!
+//! ```text
+//!   Board ──► one of three tops, its pads placed ──► Verilog, constraints
+//! ```
+//! | top | boards |
+//! |---|---|
+//! | [`qsfp::QsfpTop`] | VCU118, VCU1525, U200, U250: the module's pins and LEDs at the device |
+//! | [`hbm_led::HbmLedTop`] | U55C, U55N: CATTRIP and LEDs |
+//! | [`hbm::HbmTop`] | U280: CATTRIP |
+//!
+//! Invariants:
+//! 1. The top of a board has a port for each of its pads, and beside those only negative lanes.
+
+pub mod hbm;
+pub mod hbm_led;
+pub mod qsfp;
+
+use rust_hdl_core::prelude::*;
+
+use crate::description::Board;
+use crate::shell::ShellPlan;
+use hbm::HbmTop;
+use hbm_led::HbmLedTop;
+use hdl::ports::{design, ports_of, EmitError, Port};
+use qsfp::QsfpTop;
+use verilog::ModuleNames;
+
+/// What the names of a top's modules begin with, behind what those of the card begin with: both
+/// stand in one folder.
+pub const PREFIX: &str = "top_";
+
+/// The emitted top of a board.
+#[derive(Clone, Debug)]
+pub struct EmittedTop {
+    /// Its Verilog, without the card's.
+    pub design: verilog::Design,
+    /// Its ports, named as in the Verilog.
+    pub ports: Vec<Port>,
+    /// Constraints of its pads, in the order of its ports.
+    pub constraints: Vec<PortConstraint>,
+}
+
+/// A constraint of one bit of a port.
+#[derive(Clone, Debug)]
+pub struct PortConstraint {
+    /// The port.
+    pub port: String,
+    /// Its width in bits.
+    pub bits: usize,
+    /// The constraint.
+    pub pin: PinConstraint,
+}
+
+/// Emits the top of a board around the card's module `card` in a configuration; the names of the
+/// modules below the top begin with `prefix`.
+pub fn emit_top(
+    board: &Board,
+    config: &str,
+    card: &str,
+    prefix: &str,
+) -> Result<EmittedTop, EmitError> {
+    let plan = ShellPlan {
+        pcie_core: board.pcie.kind.core(),
+        board: board.number,
+        config,
+        card,
+        wired: board.pad("qsfp_modprsl").is_some(),
+    };
+    let leds = board.pad("led").map_or(0, |pad| pad.pins.len());
+    let wired = plan.wired;
+    match (wired, leds) {
+        (true, 8) => emitted(QsfpTop::<8>::new(board, plan), board, prefix),
+        (true, _) => emitted(QsfpTop::<3>::new(board, plan), board, prefix),
+        (false, 0) => emitted(HbmTop::new(board, plan), board, prefix),
+        (false, _) => emitted(HbmLedTop::new(board, plan), board, prefix),
+    }
+}
+
+fn emitted<B: Block>(mut top: B, board: &Board, prefix: &str) -> Result<EmittedTop, EmitError> {
+    let name = board.top();
+    let called = ModuleNames {
+        prefix,
+        ..ModuleNames::plain(&name)
+    };
+    let design = design(&mut top, called)?;
+    let flat = |port: Port| Port {
+        name: port.verilog_name(),
+        ..port
+    };
+    Ok(EmittedTop {
+        design,
+        ports: ports_of(&top).into_iter().map(flat).collect(),
+        constraints: constraints_of(&top),
+    })
+}
+
+/// The constraints of a block's ports, in their order.
+pub fn constraints_of(block: &dyn Block) -> Vec<PortConstraint> {
+    let mut probe = ConstraintProbe::default();
+    block.accept("top", &mut probe);
+    probe.found
+}
+
+#[derive(Default)]
+struct ConstraintProbe {
+    depth: usize,
+    namespace: Vec<String>,
+    found: Vec<PortConstraint>,
+}
+
+impl Probe for ConstraintProbe {
+    fn visit_start_scope(&mut self, _name: &str, _node: &dyn Block) {
+        self.depth += 1;
+    }
+
+    fn visit_start_namespace(&mut self, name: &str, _node: &dyn Block) {
+        self.namespace.push(name.to_owned());
+    }
+
+    fn visit_atom(&mut self, name: &str, signal: &dyn Atom) {
+        if self.depth != 1 {
+            return;
+        }
+        let mut path = self.namespace.clone();
+        path.push(name.to_owned());
+        let port = verilog::port_name(&path.join("$"));
+        let constraints = signal.constraints().into_iter();
+        self.found.extend(constraints.map(|pin| PortConstraint {
+            port: port.clone(),
+            bits: signal.bits(),
+            pin,
+        }));
+    }
+
+    fn visit_end_namespace(&mut self, _name: &str, _node: &dyn Block) {
+        self.namespace.pop();
+    }
+
+    fn visit_end_scope(&mut self, _name: &str, _node: &dyn Block) {
+        self.depth -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boards::BOARDS;
+
+    #[test]
+    fn every_top_is_connected_and_its_verilog_unambiguous() {
+        for board in BOARDS {
+            let top = emit_top(board, "default", "zeronic", PREFIX);
+            let top = top.map_err(|error| error.to_string()).expect(board.name);
+            assert!(top.ports.iter().all(|port| !port.name.contains('$')));
+        }
+    }
+}

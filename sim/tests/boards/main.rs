@@ -1,0 +1,11 @@
+//! The boards: their descriptions against an independent source, their constraints against their
+//! tops, their tops against two front ends and the card, the board window against a model.
+
+mod boards;
+mod checks;
+mod documents;
+mod i2c_bus;
+mod rig;
+mod tops;
+mod whole;
+mod window;

@@ -1,0 +1,270 @@
+//! A board window in Verilator: its four clocks, the card's port, the MAC's registers, the I2C bus.
+//!
+//! ```text
+//!   Port (the card's side of AXI4-Lite) ══ Window ══ Core (the MAC's registers)
+//!                                            └══ Bus (SCL, SDA, devices)
+//! ```
+//! Invariants:
+//! 1. What is offered on AXI4-Lite stands until it is taken; both ends check it of the window.
+
+use std::collections::BTreeMap;
+
+use board::window::Window;
+use hdl::ports::{emit, ports_of};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use sim::harness::mac;
+use verilate::clocks::{ClockId, Clocks, Edge};
+use verilate::design::Design;
+use verilate::options::Options;
+use verilate::verilated::Model;
+
+/// The number that the window of the tests has for its board.
+pub const BOARD: u32 = 77;
+
+/// The answer to an access: response, word read.
+pub type Answer = (u64, u32);
+
+/// Value of a port by name.
+pub fn get(model: &Model, name: &str) -> u64 {
+    model.get(model.port(name))
+}
+
+fn set(model: &mut Model, name: &str, value: u64) {
+    let port = model.port(name);
+    model.set(port, value);
+}
+
+/// Registers of the MAC's core: words that keep what is written, answered after a random time.
+pub struct Core {
+    random: SmallRng,
+    /// One in so many cycles takes or answers something.
+    pub one_in: u32,
+    /// Never answers.
+    pub silent: bool,
+    /// Words by byte address.
+    pub words: BTreeMap<u64, u32>,
+    address: Option<u64>,
+    word: Option<u32>,
+    /// The answer to give, and whether to a read.
+    answer: Option<(bool, u32)>,
+    ready: [bool; 3],
+}
+
+impl Core {
+    fn sample(&mut self, model: &Model) {
+        let high = |name: &str| get(model, name) == 1;
+        if high("core_awvalid") && self.ready[0] {
+            self.address = Some(get(model, "core_awaddr"));
+        }
+        if high("core_wvalid") && self.ready[1] {
+            assert_eq!(get(model, "core_wstrb"), 0xf);
+            self.word = Some(get(model, "core_wdata") as u32);
+        }
+        if high("core_arvalid") && self.ready[2] {
+            let word = self.words.get(&get(model, "core_araddr"));
+            self.answer = Some((true, word.copied().unwrap_or(0)));
+        }
+        let taken = (high("core_bready") && high("core_bvalid"))
+            || (high("core_rready") && high("core_rvalid"));
+        if taken {
+            self.answer = None;
+        }
+        if let (Some(address), Some(word)) = (self.address, self.word) {
+            self.words.insert(address, word);
+            (self.address, self.word) = (None, None);
+            self.answer = Some((false, 0));
+        }
+    }
+
+    fn drive(&mut self, model: &mut Model) {
+        let mut happens = || !self.silent && self.random.random_ratio(1, self.one_in);
+        self.ready = [happens(), happens(), happens()];
+        let offered = get(model, "core_bvalid") == 1 || get(model, "core_rvalid") == 1;
+        let answers = self.answer.filter(|_| offered || happens());
+        self.ready[0] &= self.address.is_none() && self.answer.is_none();
+        self.ready[1] &= self.word.is_none() && self.answer.is_none();
+        self.ready[2] &= self.answer.is_none();
+        set(model, "core_awready", u64::from(self.ready[0]));
+        set(model, "core_wready", u64::from(self.ready[1]));
+        set(model, "core_arready", u64::from(self.ready[2]));
+        set(
+            model,
+            "core_bvalid",
+            u64::from(matches!(answers, Some((false, _)))),
+        );
+        set(
+            model,
+            "core_rvalid",
+            u64::from(matches!(answers, Some((true, _)))),
+        );
+        set(
+            model,
+            "core_rdata",
+            u64::from(answers.map_or(0, |(_, word)| word)),
+        );
+    }
+}
+
+/// The window and what is around it.
+pub struct Rig {
+    model: Model,
+    clocks: Clocks,
+    clock: ClockId,
+    slot: ClockId,
+    mac: ClockId,
+    random: SmallRng,
+    /// One in so many cycles moves the card's side on.
+    pub one_in: u32,
+    /// Registers of the MAC's core.
+    pub core: Core,
+    /// Devices on the I2C bus.
+    pub bus: crate::i2c_bus::Bus,
+}
+
+impl Rig {
+    /// A rig whose ends act in one of `one_in` cycles.
+    pub fn new(one_in: u32, core_one_in: u32, seed: u64) -> Rig {
+        let mut window = Window::new(BOARD, "small", true);
+        let verilog = emit(&mut window, "window").expect("emits");
+        let verilog = verilog + &ip::models::text("pcie4_uscale_plus");
+        let options = Options { trace: false };
+        let design = Design::build("window", &verilog, &ports_of(&window), options);
+        let mut model = design.expect("builds").model();
+        model.clear_inputs();
+        let mut clocks = Clocks::new();
+        let clock = clocks.add(&mut model, "clock", 4_000, 2_000);
+        let slot = clocks.add(&mut model, "slot_clock", 10_000, 1_300);
+        let mac = clocks.add(&mut model, "mac_clock", mac::CLOCK_PS, 700);
+        clocks.add(&mut model, "free_clock", 8_000, 3_100);
+        model.eval();
+        Rig {
+            model,
+            clocks,
+            clock,
+            slot,
+            mac,
+            random: SmallRng::seed_from_u64(seed),
+            one_in,
+            core: Core {
+                random: SmallRng::seed_from_u64(seed ^ 1),
+                one_in: core_one_in,
+                silent: false,
+                words: BTreeMap::new(),
+                address: None,
+                word: None,
+                answer: None,
+                ready: [false; 3],
+            },
+            bus: crate::i2c_bus::Bus::default(),
+        }
+    }
+
+    /// Stops the MAC's clock, or lets it run.
+    pub fn run_mac_clock(&mut self, runs: bool) {
+        self.clocks.set_running(&mut self.model, self.mac, runs);
+    }
+
+    /// Sets an input.
+    pub fn set(&mut self, name: &str, value: u64) {
+        set(&mut self.model, name, value);
+    }
+
+    /// Reads an output.
+    pub fn get(&self, name: &str) -> u64 {
+        get(&self.model, name)
+    }
+
+    /// Cycles of the window's clock; what `end` says of the state before an edge ends it early.
+    fn until(&mut self, cycles: u64, end: &mut dyn FnMut(&Model) -> bool) -> bool {
+        let last = self.clocks.cycles(self.clock) + cycles;
+        let (clock, slot) = (self.clock, self.slot);
+        let (core, bus) = (&mut self.core, &mut self.bus);
+        let mut ended = false;
+        while !ended && self.clocks.cycles(clock) < last {
+            self.clocks.step(&mut self.model, &mut |model, tick| match (
+                tick.clock == clock,
+                tick.clock == slot,
+                tick.edge,
+            ) {
+                (true, _, Edge::Before) => ended |= end(model),
+                (true, _, Edge::After) => bus.drive(model),
+                (_, true, Edge::Before) => core.sample(model),
+                (_, true, Edge::After) => core.drive(model),
+                _ => {}
+            });
+        }
+        ended
+    }
+
+    /// So many cycles.
+    pub fn cycles(&mut self, cycles: u64) {
+        self.until(cycles, &mut |_| false);
+    }
+
+    /// Waits so long that a port moves on in one of `one_in` cycles.
+    fn hesitate(&mut self) {
+        while !self.random.random_ratio(1, self.one_in) {
+            self.cycles(1);
+        }
+    }
+
+    /// Offers `valid` until `ready`, and drops it.
+    fn hand_over(&mut self, valid: &str, ready: &str) {
+        self.set(valid, 1);
+        assert!(
+            self.until(10_000, &mut |model| get(model, ready) == 1),
+            "{ready}"
+        );
+        self.set(valid, 0);
+    }
+
+    /// Takes the answer at `valid`, which must stand until then.
+    fn take(&mut self, valid: &str, ready: &str, response: &str) -> Answer {
+        let come = self.until(10_000, &mut |model| get(model, valid) == 1);
+        assert!(come, "no answer");
+        let answer = |rig: &Rig| (rig.get(response), rig.get("bus_rdata") as u32);
+        let first = answer(self);
+        self.hesitate();
+        assert_eq!(
+            (self.get(valid), answer(self)),
+            (1, first),
+            "the answer changes"
+        );
+        self.set(ready, 1);
+        assert!(self.until(1, &mut |model| get(model, valid) == 1));
+        self.set(ready, 0);
+        first
+    }
+
+    /// Reads a word.
+    pub fn read(&mut self, address: u32) -> Answer {
+        self.hesitate();
+        self.set("bus_araddr", u64::from(address));
+        self.hand_over("bus_arvalid", "bus_arready");
+        self.take("bus_rvalid", "bus_rready", "bus_rresp")
+    }
+
+    /// Writes the bytes of a word that `strobe` names; the response.
+    pub fn write_bytes(&mut self, address: u32, word: u32, strobe: u64) -> u64 {
+        self.set("bus_awaddr", u64::from(address));
+        self.set("bus_wdata", u64::from(word));
+        self.set("bus_wstrb", strobe);
+        // Address and word come one after the other, in any order.
+        let first = match self.random.random() {
+            true => "bus_awvalid",
+            false => "bus_wvalid",
+        };
+        self.set(first, 1);
+        self.hesitate();
+        self.set("bus_awvalid", 1);
+        self.hand_over("bus_wvalid", "bus_wready");
+        self.set("bus_awvalid", 0);
+        self.take("bus_bvalid", "bus_bready", "bus_bresp").0
+    }
+
+    /// Writes a word; the response.
+    pub fn write(&mut self, address: u32, word: u32) -> u64 {
+        self.write_bytes(address, word, 0xf)
+    }
+}

@@ -1,0 +1,281 @@
+//! The tops: two front ends find nothing in them, they fit the card, and the vendor's blocks have
+//! the ports that others know.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use board::boards::BOARDS;
+use board::card_box::CardBox;
+use board::description::{Board, PcieKind};
+use board::tops::emit_top;
+use hdl::emit::{emit_card, EmittedCard, PREFIX};
+use hdl::ports::{ports_of, Port, PortDirection};
+use ip::pcie_core::PcieCore;
+use verilate::toolchain::{slang_python, Toolchain, Yosys};
+
+/// Runs slang as its own program would run: arguments in, diagnostics out.
+const SLANG: &str = "\
+import sys
+from pyslang import driver
+d = driver.Driver()
+d.addStandardArgs()
+ok = d.parseCommandLine('slang ' + ' '.join(sys.argv[1:])) and d.processOptions()
+ok = ok and d.parseAllSources()
+ok = ok and d.runFullCompilation(False)
+sys.exit(0 if ok else 1)
+";
+
+/// Module of the card in the configuration of these tests.
+const CARD: &str = "zeronic_small";
+
+fn card() -> EmittedCard {
+    emit_card("small").expect("a configuration").expect("emits")
+}
+
+/// A module with the ports of the card, whose outputs are zero.
+fn stub(card: &EmittedCard) -> String {
+    let (mut ports, mut lines) = (Vec::new(), String::new());
+    for port in &card.ports {
+        let range = format!("[{}:0]", port.bits - 1);
+        let direction = match port.direction {
+            PortDirection::Input => "input",
+            _ => "output",
+        };
+        ports.push(format!("{direction} wire {range} {}", port.name));
+        if port.direction != PortDirection::Input {
+            lines += &format!("assign {} = {}'d0;\n", port.name, port.bits);
+        }
+    }
+    format!(
+        "/* verilator lint_off UNUSEDSIGNAL */\nmodule {} (\n{}\n);\n{lines}endmodule\n",
+        card.top,
+        ports.join(",\n")
+    )
+}
+
+/// Writes a board's top, the card's text and the models; the folder.
+fn written(board: &Board, card: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("boards")
+        .join(board.name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let prefix = format!("{PREFIX}{}", board::tops::PREFIX);
+    let top = emit_top(board, "small", CARD, &prefix).expect("emits");
+    for (name, text) in [
+        ("card.v", card.to_owned()),
+        ("top.v", top.design.single_file()),
+        ("models.v", ip::models::text(board.pcie.kind.core())),
+    ] {
+        std::fs::write(folder.join(name), text).expect("writes");
+    }
+    folder
+}
+
+fn log(output: &Output) -> String {
+    let (out, error) = (&output.stdout, &output.stderr);
+    String::from_utf8_lossy(out).into_owned() + &String::from_utf8_lossy(error)
+}
+
+fn verilator(folder: &Path, top: &str) -> (bool, String) {
+    let tools = Toolchain::locate().expect("Verilator");
+    let waivers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hdl/verilog/waivers.vlt");
+    let output = Command::new(&tools.verilator)
+        .env("VERILATOR_ROOT", &tools.root)
+        .current_dir(folder)
+        .args([
+            "--lint-only",
+            "-Wall",
+            "-Wno-DECLFILENAME",
+            "--timescale",
+            "1ps/1ps",
+            "--top-module",
+            top,
+        ])
+        .arg(waivers)
+        .args(["models.v", "card.v", "top.v"])
+        .output()
+        .expect("Verilator starts");
+    (output.status.success(), log(&output))
+}
+
+fn slang(folder: &Path, top: &str) -> (bool, String) {
+    let output = Command::new(slang_python().expect("slang"))
+        .current_dir(folder)
+        .args(["-c", SLANG, "--lint-only", "-Wextra", "-Werror"])
+        .args(["--timescale", "1ps/1ps", "--top", top])
+        .args(["models.v", "card.v", "top.v"])
+        .output()
+        .expect("Python starts");
+    (output.status.success(), log(&output))
+}
+
+/// All of it for a board of each kind of PCIe block; around a stub of the card for every board.
+#[test]
+fn two_front_ends_find_nothing_in_any_top() {
+    let card = card();
+    let stub = stub(&card);
+    let whole = card.design.single_file();
+    let kinds = [PcieKind::Pcie4, PcieKind::Pcie4c];
+    let of_kind = |kind| BOARDS.iter().find(|board| board.pcie.kind == kind);
+    let whole = kinds.map(|kind| (of_kind(kind).expect("a board"), &whole));
+    for (board, card) in BOARDS.iter().map(|board| (board, &stub)).chain(whole) {
+        let folder = written(board, card);
+        for tool in [verilator, slang] {
+            let (passed, log) = tool(&folder, &board.top());
+            assert!(passed, "{}: {log}", board.name);
+        }
+    }
+}
+
+#[test]
+fn a_fault_in_a_top_is_found() {
+    let board = &BOARDS[1];
+    let folder = written(board, &stub(&card()));
+    let path = folder.join("top.v");
+    let text = std::fs::read_to_string(&path).expect("a top");
+    let wrong = text.replace(".s_axis_rq_tuser(", ".s_axis_rq_tuser_of_nobody(");
+    assert!(wrong != text);
+    let folder = folder.join("faulty");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for name in ["card.v", "models.v"] {
+        std::fs::copy(folder.join("..").join(name), folder.join(name)).expect("copies");
+    }
+    std::fs::write(folder.join("top.v"), wrong).expect("writes");
+    for tool in [verilator, slang] {
+        assert!(!tool(&folder, &board.top()).0);
+    }
+}
+
+/// Every run of the emitter gives the same text.
+#[test]
+fn tops_are_the_same_from_run_to_run() {
+    for board in BOARDS {
+        let text = || {
+            let top = emit_top(board, "default", "zeronic", "x_").expect("emits");
+            (top.design.single_file(), board::xdc::files(board, &top))
+        };
+        assert!(text() == text(), "{}", board.name);
+    }
+}
+
+fn flat(ports: Vec<Port>) -> BTreeMap<String, (PortDirection, usize)> {
+    let row = |port: Port| (port.verilog_name(), (port.direction, port.bits));
+    ports.into_iter().map(row).collect()
+}
+
+#[test]
+fn the_card_has_the_ports_that_the_tops_join() {
+    assert_eq!(flat(ports_of(&CardBox::new("zeronic"))), flat(card().ports));
+}
+
+/// Ports of a primitive, from the library of Yosys: name without underscores to direction, width.
+fn primitive(name: &str) -> BTreeMap<String, (PortDirection, usize)> {
+    let yosys = Yosys::locate().expect("Yosys");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.il"));
+    let script = format!(
+        "read_verilog -lib +/xilinx/cells_xtra.v +/xilinx/cells_sim.v\n\
+         dump -o {} ={name}/i:* ={name}/o:*\n",
+        file.display()
+    );
+    let commands = file.with_extension("ys");
+    std::fs::write(&commands, script).expect("writes");
+    let output = Command::new(yosys.program)
+        .args(["-q", "-s"])
+        .arg(&commands)
+        .output();
+    let output = output.expect("Yosys starts");
+    assert!(output.status.success(), "{name}: {}", log(&output));
+    let text = std::fs::read_to_string(&file).expect("a list of ports");
+    let mut ports = BTreeMap::new();
+    for line in text.lines() {
+        let Some(rest) = line.trim().strip_prefix("wire ") else {
+            continue;
+        };
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let width = words.iter().position(|word| *word == "width");
+        let bits = width.map_or(1, |at| words[at + 1].parse().expect("a width"));
+        let direction = match words.contains(&"input") {
+            true => PortDirection::Input,
+            false => PortDirection::Output,
+        };
+        let port = words.last().expect("a name").trim_start_matches('\\');
+        ports.insert(port.replace('_', ""), (direction, bits));
+    }
+    assert!(!ports.is_empty(), "{name}: {text}");
+    ports
+}
+
+/// The soft logic around the primitive has other streams and no lanes; what else it brings out are
+/// the primitive's own ports.
+#[test]
+fn the_pcie_core_has_its_primitives_ports() {
+    for kind in ["PCIE40E4", "PCIE4CE4"] {
+        let there = primitive(kind);
+        let core = ports_of(&PcieCore::new("pcie4_uscale_plus"));
+        assert_eq!(core.len(), 132);
+        let mut compared = 0;
+        for port in core {
+            let name = port.verilog_name().to_uppercase().replace('_', "");
+            let is_own = name.starts_with("CFG") || name.starts_with("PCIERQ");
+            // A virtual function's ports are wider in the core than the memory that keeps them.
+            let found = there.get(&name).filter(|_| is_own);
+            if let Some(found) = found {
+                assert_eq!(found, &(port.direction, port.bits), "{kind}: {name}");
+                compared += 1;
+            }
+        }
+        assert!(compared >= 60, "{kind}: {compared} ports compared");
+    }
+}
+
+/// Pins that the vendor's primitives are given in our wrappers: name of the primitive, pins.
+fn pins_of_wrappers() -> Vec<(String, Vec<String>)> {
+    let verilog = emit_top(&BOARDS[0], "small", "zeronic", "x_").expect("emits");
+    let verilog = verilog.design.single_file();
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    let mut open = false;
+    for line in verilog.lines().map(str::trim) {
+        let word = line.split(' ').next().unwrap_or("");
+        let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        if word.len() > 3 && word.chars().all(is_name) && line.ends_with('(') {
+            found.push((word.to_owned(), Vec::new()));
+            open = !line.ends_with("#(");
+        } else if line.starts_with(") ") && line.ends_with('(') {
+            // Parameters are over.
+            open = true;
+        } else if line == ");" {
+            open = false;
+        } else if let (true, Some((pin, _))) = (open, line.split_once('(')) {
+            if let Some((_, pins)) = found.last_mut() {
+                pins.push(pin.trim_start_matches('.').to_owned());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn wrappers_name_pins_that_the_primitives_have() {
+    let wrappers = pins_of_wrappers();
+    let names: Vec<&str> = wrappers.iter().map(|(name, _)| name.as_str()).collect();
+    for name in [
+        "IBUFDS_GTE4",
+        "BUFG_GT",
+        "IBUFDS",
+        "BUFGCE",
+        "IOBUF",
+        "SYSMONE4",
+    ] {
+        assert!(names.contains(&name), "{name} is not in {names:?}");
+    }
+    for (name, pins) in wrappers {
+        let there = primitive(&name);
+        assert!(!pins.is_empty(), "{name}");
+        for pin in pins {
+            // An inout has no place in the list of inputs and outputs.
+            let is_known = there.contains_key(&pin.replace('_', "")) || pin == "IO";
+            assert!(is_known, "{name} has no pin {pin}");
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! A whole top, pads to card, where the card alone usually is: under simulated PCIe and a wire.
+//!
+//! ```text
+//!   zeronic_bench, with the card's ports ── writes and reads the cores' user sides by their path
+//!     └─ board: the top ─ shell ─┬─ pcie_side.core, mac_side.core: models, user sides left open
+//!                                └─ card, window
+//! ```
+//! What passes there has passed the tops' joins: a port joined wrongly ends the connection.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::rc::Rc;
+
+use abi::registers;
+use abi::window as w;
+use abi::window::{BlockKind, BLOCKS, WINDOW};
+use board::boards::find;
+use board::description::Board;
+use board::tops::{emit_top, EmittedTop};
+use hdl::emit::{emit_card, on_large_stack, EmittedCard, PREFIX};
+use hdl::ports::{ports_of, Port, PortDirection};
+use host::driver::bus::{Bus, MemoryKind};
+use host::driver::device::DeviceConfig;
+use host::observed::Observed;
+use host::provider::Provider;
+use host::transport::peer::SmoltcpPeer;
+use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
+use ip::pcie_core::PcieCore;
+use pcie_sim::PcieConfig;
+use sim::bus::SimulatedBus;
+use sim::card::SimulatedCard;
+use sim::harness::wire::Disturbance;
+use sim::lab::{Blind, Exchange, Lab};
+use sim::planted::replaced;
+use verilate::design::Design;
+use verilate::options::Options;
+
+/// Paths of the cores in a top.
+const CORES: [&str; 2] = ["board.shell.pcie_side.core", "board.shell.mac_side.core"];
+
+fn range(bits: usize) -> String {
+    match bits {
+        1 => String::new(),
+        bits => format!("[{}:0] ", bits - 1),
+    }
+}
+
+/// The models with the outputs that are inputs of the card left to who writes them.
+fn open_models(core: &str, inputs: &BTreeSet<&str>) -> String {
+    let name = |text: &str| -> String {
+        let is_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+        text.chars().take_while(is_name).collect()
+    };
+    let mut text = String::new();
+    for line in ip::models::text(core).lines() {
+        let trimmed = line.trim();
+        let assigned = trimmed.strip_prefix("assign ").map(&name);
+        let clocked = trimmed.contains(" <= ").then(|| name(trimmed));
+        if assigned
+            .or(clocked)
+            .is_some_and(|net| inputs.contains(net.as_str()))
+        {
+            continue;
+        }
+        let port = trimmed
+            .trim_end_matches(',')
+            .rsplit(' ')
+            .next()
+            .unwrap_or("");
+        let is_open = trimmed.starts_with("output") && inputs.contains(port);
+        let line = match is_open {
+            true => line.replacen(" wire ", " reg  ", 1),
+            false => line.to_owned(),
+        };
+        text += &line;
+        text.push('\n');
+    }
+    text
+}
+
+/// The module with the card's ports around a top.
+fn bench(board: &Board, top: &EmittedTop, ports: &[Port]) -> String {
+    let pcie: BTreeSet<String> = ports_of(&PcieCore::new("x"))
+        .iter()
+        .map(Port::verilog_name)
+        .collect();
+    let mut text = "module zeronic_bench (\n".to_owned();
+    let declared = ports.iter().map(|port| {
+        let direction = match port.direction {
+            PortDirection::Input => "input",
+            _ => "output",
+        };
+        format!("    {direction} wire {}{}", range(port.bits), port.name)
+    });
+    text += &declared.collect::<Vec<_>>().join(",\n");
+    text += "\n);\n";
+    let pins = top.ports.iter().map(|port| {
+        let net = match (port.name.as_str(), port.direction) {
+            ("pcie_refclk_p" | "free_clock_p", _) => "user_clk".to_owned(),
+            ("pcie_reset_n", _) => "1'b1".to_owned(),
+            ("qsfp_refclk_p", _) => "gt_txusrclk2".to_owned(),
+            (_, PortDirection::Input) => format!("{}'d0", port.bits),
+            (name, PortDirection::InOut) => format!("pad_{name}"),
+            _ => String::new(),
+        };
+        format!("        .{}({net})", port.name)
+    });
+    let pins: Vec<String> = pins.collect();
+    for port in top
+        .ports
+        .iter()
+        .filter(|port| port.direction == PortDirection::InOut)
+    {
+        let _ = writeln!(text, "    tri1 pad_{};", port.name);
+    }
+    let _ = writeln!(
+        text,
+        "    {} board (\n{}\n    );",
+        board.top(),
+        pins.join(",\n")
+    );
+    for port in ports.iter().filter(|port| !port.is_clock) {
+        let name = &port.name;
+        let core = CORES[usize::from(!pcie.contains(name))];
+        let _ = match port.direction {
+            PortDirection::Input => writeln!(text, "    always @* {core}.{name} = {name};"),
+            _ => writeln!(text, "    assign {name} = {core}.{name};"),
+        };
+    }
+    text + "endmodule\n"
+}
+
+/// A design of a board's whole top; `plant` changes the top's text, for a short run.
+fn whole(board: &Board, card: &EmittedCard, plant: Option<fn(String) -> String>) -> Design {
+    let prefix = format!("{PREFIX}{}", board::tops::PREFIX);
+    let top = emit_top(board, "small", card.top, &prefix).expect("emits");
+    let is_outside = |port: &&Port| !port.name.starts_with("m_axil_");
+    let ports: Vec<Port> = card.ports.iter().filter(is_outside).cloned().collect();
+    let is_open = |port: &&Port| port.direction == PortDirection::Input && !port.is_clock;
+    let inputs = ports.iter().filter(is_open).map(|port| port.name.as_str());
+    let verilog = top.design.single_file();
+    let verilog = plant.map_or(verilog.clone(), |plant| plant(verilog));
+    let text = [
+        open_models(board.pcie.kind.core(), &inputs.collect()),
+        card.design.single_file(),
+        verilog,
+        bench(board, &top, &ports),
+    ];
+    let (name, text) = ("zeronic_bench", text.concat());
+    let design = match plant {
+        Some(_) => Design::build_quick(name, &text, &ports),
+        None => Design::build(name, &text, &ports, Options { trace: false }),
+    };
+    design.unwrap_or_else(|error| panic!("{}: {error}", board.name))
+}
+
+fn small() -> EmittedCard {
+    emit_card("small").expect("a configuration").expect("emits")
+}
+
+/// Moves bytes each way between an application and a peer, both smoltcp, through a design; what
+/// went wrong.
+fn moves_bytes(design: &Design) -> Result<(), String> {
+    let pcie = PcieConfig::default();
+    let card = SimulatedCard::of(design, pcie.clone()).map_err(|error| error.to_string())?;
+    let mut card = Rc::new(RefCell::new(card));
+    let time = ManualClock::default();
+    let clock = || Clock::Manual(time.clone());
+    let link = |end| LinkConfig::lab(end, 1500, Tuning::REAL_TIME);
+    let transport = SmoltcpTransport::open(&link(1), clock()).expect("a transport");
+    let mut peer = SmoltcpPeer::open(&link(2), clock()).expect("a peer");
+    let bus = SimulatedBus::new(card.clone(), &pcie).map_err(|error| error.to_string())?;
+    let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
+    let mut provider = provider.map_err(|error| error.to_string())?;
+    let plan = Exchange {
+        bytes: 512 << 10,
+        seed: seed::seed(),
+        disturbance: Disturbance::default(),
+        memory: MemoryKind::Application,
+    };
+    let mut lab = Lab {
+        provider: &mut provider,
+        card: &mut card,
+        peer: &mut peer,
+        clock: Some(time),
+    };
+    let remote = "10.77.0.2:5001".parse().expect("an address");
+    let outcome = lab.run(remote, &plan, &mut Blind);
+    let outcome = outcome.map_err(|error| error.to_string())?;
+    let violations = card.borrow().violations();
+    match outcome.is_exact() && violations.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{outcome:?}, {:?}", violations.first())),
+    }
+}
+
+/// Offset of a word of a block.
+fn word(kind: BlockKind, number: u32) -> u32 {
+    let block = BLOCKS.iter().find(|block| block.kind == kind);
+    block.expect("a block").offset + 4 * number
+}
+
+/// Reads and writes the board window through PCIe, card and top.
+fn window_answers(board: &Board, design: &Design) {
+    let pcie = PcieConfig::default();
+    let card = SimulatedCard::of(design, pcie.clone()).expect("a card");
+    let mut bus = SimulatedBus::new(Rc::new(RefCell::new(card)), &pcie).expect("a bus");
+    let mut read = |offset| bus.read_register(offset).expect("an answer");
+    assert_eq!(read(registers::ID), registers::ID_VALUE);
+    assert_eq!(read(WINDOW), w::DIRECTORY_MAGIC);
+    let number = word(BlockKind::Identity, w::IDENTITY_BOARD);
+    assert_eq!(read(number), board.number);
+    assert_eq!(read(word(BlockKind::Monitor, 0)), 0x9d9a);
+    assert_eq!(read(word(BlockKind::Flash, 0)), u32::MAX, "absent");
+    // The MAC's core is in reset for 4,096 cycles after configuration.
+    let enable = word(BlockKind::Mac, 3);
+    let led = word(BlockKind::Gpio, w::GPIO_LED);
+    (0..20).for_each(|_| bus.advance().expect("time passes"));
+    for (offset, value) in [(led, 0x55), (enable, 1)] {
+        bus.write_register(offset, value).expect("it is posted");
+        assert_eq!(bus.read_register(offset).expect("an answer"), value);
+    }
+}
+
+/// One top for each kind of PCIe block.
+#[test]
+fn bytes_go_both_ways_through_a_whole_top() {
+    on_large_stack(|| {
+        let card = small();
+        for name in ["vcu118", "u280"] {
+            let board = find(name).expect("a board");
+            let design = whole(board, &card, None);
+            window_answers(board, &design);
+            moves_bytes(&design).expect(name);
+        }
+    });
+}
+
+/// A port of a core that is joined with nothing is seen.
+#[test]
+fn a_missing_join_of_a_top_is_found() {
+    on_large_stack(|| {
+        let board = find("vcu118").expect("a board");
+        let plant = |text: String| {
+            let joined = ".m_axis_cq_tvalid(m_axis_cq_tvalid)";
+            replaced(&text, joined, ".m_axis_cq_tvalid()")
+        };
+        let design = whole(board, &small(), Some(plant));
+        moves_bytes(&design).expect_err("no register answers");
+    });
+}
