@@ -11,8 +11,6 @@
 //! 1. A pad has its package pins in the order of its bits.
 //! 2. Each fact has a [`Source`]: who else says so.
 
-use ip::completion_buffer::CompletionBuffer;
-
 /// A board that the card is built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Board {
@@ -79,12 +77,6 @@ impl PcieKind {
             PcieKind::Pcie4 => "PCIE40E4",
             PcieKind::Pcie4c => "PCIE4CE4",
         }
-    }
-
-    /// Size of its completion buffer.
-    pub fn completion_buffer(self) -> CompletionBuffer {
-        // PCIE4C was not measured apart; its buffer is not smaller (PG213).
-        CompletionBuffer::PCIE4
     }
 }
 

@@ -14,6 +14,7 @@ use hdl::ports::{emit, ports_of};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::harness::mac;
+use sim::planted::replaced;
 use verilate::clocks::{ClockId, Clocks, Edge};
 use verilate::design::Design;
 use verilate::options::Options;
@@ -123,10 +124,15 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// A rig whose ends act in one of `one_in` cycles.
-    pub fn new(one_in: u32, core_one_in: u32, seed: u64) -> Rig {
+    /// A rig whose ends act in one of so many cycles; with a fault, one text of the window's Verilog
+    /// stands in place of another.
+    pub fn new(one_in: u32, core_one_in: u32, seed: u64, fault: Option<(&str, &str)>) -> Rig {
         let mut window = Window::new(BOARD, "small", true);
         let verilog = emit(&mut window, "window").expect("emits");
+        let verilog = match fault {
+            Some((original, planted)) => replaced(&verilog, original, planted),
+            None => verilog,
+        };
         let verilog = verilog + &ip::models::text("pcie4_uscale_plus");
         let options = Options { trace: false };
         let design = Design::build("window", &verilog, &ports_of(&window), options);

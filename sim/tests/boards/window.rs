@@ -119,12 +119,14 @@ fn address(random: &mut SmallRng) -> u32 {
     }
 }
 
-#[test]
-fn every_address_answers_as_the_model_says() {
+/// One text of the window's Verilog, and what stands in its place.
+type Fault = Option<(&'static str, &'static str)>;
+
+fn addresses(fault: Fault) {
     let seed = seed();
     for (port, core) in [(1, 1), (4, 1), (1, 6), (5, 3)] {
         let mut random = SmallRng::seed_from_u64(seed ^ u64::from(port * 16 + core));
-        let mut rig = Rig::new(port, core, seed);
+        let mut rig = Rig::new(port, core, seed, fault);
         rig.set("pins_modprsl", 1);
         rig.set("pins_intl", 1);
         rig.cycles(20);
@@ -155,8 +157,12 @@ fn every_address_answers_as_the_model_says() {
 }
 
 #[test]
-fn a_block_that_does_not_answer_holds_up_nothing() {
-    let mut rig = Rig::new(2, 2, seed());
+fn every_address_answers_as_the_model_says() {
+    addresses(None);
+}
+
+fn silence(fault: Fault) {
+    let mut rig = Rig::new(2, 2, seed(), fault);
     let (mac, gpio) = (offset(BlockKind::Mac), offset(BlockKind::Gpio));
     assert_eq!(rig.write(mac + 4, 11), OKAY);
     assert_eq!(rig.read(mac + 4), (OKAY, 11));
@@ -174,8 +180,12 @@ fn a_block_that_does_not_answer_holds_up_nothing() {
 }
 
 #[test]
-fn clocks_are_measured_and_a_standing_one_is_seen() {
-    let mut rig = Rig::new(1, 1, seed());
+fn a_block_that_does_not_answer_holds_up_nothing() {
+    silence(None);
+}
+
+fn measured(fault: Fault) {
+    let mut rig = Rig::new(1, 1, seed(), fault);
     let clocks = offset(BlockKind::Clocks);
     rig.cycles(2 * 250_000 + 100);
     let measured: Vec<u32> = (0..w::CLOCK_WORDS)
@@ -192,6 +202,11 @@ fn clocks_are_measured_and_a_standing_one_is_seen() {
     rig.cycles(2 * 250_000);
     assert_eq!(rig.read(clocks + 4 * w::CLOCK_MAC), (OKAY, 0));
     assert_eq!(rig.write(clocks, 1), SLAVE_ERROR);
+}
+
+#[test]
+fn clocks_are_measured_and_a_standing_one_is_seen() {
+    measured(None);
 }
 
 /// Starts an access of a device; the status when it has ended, and how many cycles it took.
@@ -216,9 +231,8 @@ fn command(device: u8, reads: bool, place: u8, data: u8) -> u32 {
         | u32::from(data) << w::I2C_DATA.offset
 }
 
-#[test]
-fn a_module_is_read_and_written_and_nobody_else_is_talked_to() {
-    let mut rig = Rig::new(1, 1, seed());
+fn module(fault: Fault) {
+    let mut rig = Rig::new(1, 1, seed(), fault);
     rig.bus.device = 0x50;
     rig.bus.bytes = BTreeMap::from([(3, 0xa5), (200, 0x01)]);
     rig.cycles(10);
@@ -264,4 +278,44 @@ fn a_module_is_read_and_written_and_nobody_else_is_talked_to() {
         i2c(&mut rig, command(0x74, false, 2, 0) | short).0 & 0b11,
         0b10
     );
+}
+
+#[test]
+fn a_module_is_read_and_written_and_nobody_else_is_talked_to() {
+    module(None);
+}
+
+/// What a test does with a fault, and the fault.
+type Planted = (fn(Fault), &'static str, &'static str);
+
+const FAULTS: [Planted; 6] = [
+    (
+        addresses,
+        "assign is_whole = bus_wstrb == all_bytes;",
+        "assign is_whole = 1'd1;",
+    ),
+    (
+        addresses,
+        "(at == flash_page) | (at == port_page)",
+        "(at == flash_page)",
+    ),
+    (silence, "access_valid & (~owed)", "access_valid"),
+    (measured, "{14'd0, found} << 3", "{14'd0, found} << 2"),
+    (
+        module,
+        "(device == qsfp_module) | (device[6:3] == multiplexers)",
+        "1'd1",
+    ),
+    (module, "(is_byte & line_sampled)", "(is_byte & 1'd0)"),
+];
+
+#[test]
+fn planted_faults_of_the_window_are_found() {
+    for (scenario, original, planted) in FAULTS {
+        let run = || scenario(Some((original, planted)));
+        assert!(
+            std::panic::catch_unwind(run).is_err(),
+            "not found: {planted}"
+        );
+    }
 }
