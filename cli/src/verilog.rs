@@ -145,9 +145,9 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
         write_file(&path, text.as_bytes())?;
         lines += text.lines().count();
     }
-    let (count, top) = (files.len(), card.top);
+    let (count, card, top) = (files.len(), card.top, board.top());
     print(&format!(
-        "{count} files, {lines} lines in {}; top module {top}\n",
+        "{count} files, {lines} lines in {}; card {card}, top module {top}\n",
         out.display()
     ))?;
     Ok(true)

@@ -105,10 +105,10 @@ fn a_board_has_its_top_scripts_and_the_constraints_that_are_kept() {
 }
 
 /// Vivado's part is played by a script that knows its commands and resolves every name: pins,
-/// cells and clocks of a board of each kind.
+/// cells and clocks of a board of each kind of top.
 #[test]
 fn the_build_of_a_board_runs_to_its_end_and_every_name_is_there() {
-    for board in ["vcu118", "u280"] {
+    for board in ["vcu118", "u250", "u280", "u55c"] {
         let out = folder(&format!("board_build_{board}"));
         write_into(&out, board);
         let output = Command::new("tclsh")
