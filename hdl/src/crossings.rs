@@ -8,9 +8,10 @@
 //!
 //! | crossing | from | to |
 //! |---|---|---|
-//! | `AsyncFifo` | gray pointers, and the top bit of the pointers, one register with theirs | first flip-flop |
+//! | `AsyncFifo` | gray pointers; the top bits of the pointers, one with theirs | first flip-flop |
 //! | | its memory | `head` |
-//! | `ValueCrossing`, `PeakCrossing` | the value that is held; toggle and acknowledge | `seen`; first flip-flop |
+//! | `ValueCrossing`, `PeakCrossing` | the value that is held | `seen` |
+//! | | toggle and acknowledge | first flip-flop |
 //! | `Synchronizer` by itself | whatever drives it | first flip-flop |
 //! | `PairRam` | none: a block RAM with a clock at each port | |
 //!
@@ -18,7 +19,8 @@
 //! no path is left without a limit, as it would be between asynchronous clock groups.
 //!
 //! Invariants:
-//! 1. Names are below the card's own cell: the file is read with `-ref zeronic`, whatever is around.
+//! 1. Names are below the card's own cell: the file is read with `-ref zeronic`, whatever is around
+//!    it.
 //! 2. Lines follow from the emitted text alone.
 //!
 //! Source: UG903, scoped constraints and `set_bus_skew`; UG949, asynchronous crossings.

@@ -22,7 +22,7 @@ fn is_path(name: &str) -> bool {
 /// Blocks of the card are named by their place in it; `sim/tests/verilog_crossings/main.rs`
 /// compares those with the emitted one.
 fn is_block(name: &str) -> bool {
-    let top = ["datapath/", "host_interface/", "mac_send/"];
+    let top = ["datapath/", "host_interface/", "mac_link/", "mac_send/"];
     top.iter().any(|instance| name.starts_with(instance))
 }
 

@@ -16,10 +16,10 @@
 //! Invariants:
 //! 1. Messages leave in the order they came; none is lost or repeated, whatever the phases.
 //! 2. Only gray-coded pointers cross, each through two flip-flops marked `ASYNC_REG`.
-//! 3. What is read from the memory ends in `head`, a register of the reading side: the path from one
-//!    clock to the other has a register at each end.
-//! 4. Tools are asked to leave pointers and borders as they are: `read_gray` and `read_pointer` have
-//!    the same top bit, and one register may stand for both. Constraints name both registers.
+//! 3. What is read from the memory ends in `head`, a register of the reading side: the path from
+//!    one clock to the other has a register at each end.
+//! 4. Tools are asked to leave pointers and borders as they are: `read_gray` and `read_pointer`
+//!    have the same top bit, and one register may stand for both. Constraints name both registers.
 //! 5. There is no reset: neither side ever loses what the other one relies on.
 //!
 //! POINTER_BITS must be ADDRESS_BITS + 1.

@@ -1,8 +1,8 @@
 //! What Vivado will be told, without Vivado: scripts and constraints under `ci/vivado/replay.tcl`.
 //!
 //! ```text
-//!   small card, a top around it, `bitstream/*.tcl`, constraints ─► folder ─► tclsh replay.tcl ─► rc
-//!                                              └─ planted fault ─────────────────────────────► rc 1
+//!   card, a top around it, `bitstream/*.tcl`, constraints ─► folder ─► tclsh replay.tcl ─► rc 0
+//!                                                 └─ planted fault ──────────────────────► rc 1
 //! ```
 //! The top here is as small as a top can be: pads, the vendor's two cores, the card. What is proven
 //! is that each kind of mistake is seen; the boards' own folders run under the same script.
@@ -172,7 +172,7 @@ fn a_folder_runs_to_its_end_and_every_name_is_there() {
         figure("registers asked again behind synthesis") > 1_000,
         "{text}"
     );
-    // Of each AsyncFifo two pointers and its head, of each ValueCrossing value, toggle, acknowledge.
+    // Of each AsyncFifo pointers and head, of each ValueCrossing value, toggle, acknowledge.
     assert!(figure("crossings") >= 3 * 3 + 5 * 3, "{text}");
     for command in [
         "write_bitstream",

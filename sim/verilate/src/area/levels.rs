@@ -6,8 +6,8 @@
 //! ```
 //! Levels are kept in sixteenths, so that a carry chain may be walked bit by bit; where a chain is
 //! left, the level that was begun counts. What counts is in [`cells`](super::cells). A path is of a
-//! clock if both its ends are: registers, or ports of the card, which lead to registers of hard
-//! blocks.
+//! clock if both its ends are: registers, or ports of the card. Behind a port is logic of the
+//! vendor's core, not a register of the hard block itself: such a path has fewer levels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,6 +43,8 @@ pub struct Path {
     pub end: String,
     /// Instance that holds the end.
     pub block: String,
+    /// The port of the card at its start or end, if there is one.
+    pub port: Option<String>,
     /// What it passes.
     pub steps: Vec<Step>,
 }
@@ -284,13 +286,19 @@ impl<'f, 'a> Timing<'f, 'a> {
                 Some(place) => format!("{}/{port}", self.register(place)),
                 None => port.to_owned(),
             };
-            let start = self.start_of(net);
+            let (start, from_port) = self.start_of(net);
             if seen.insert((start.clone(), end.clone())) {
                 let instance = place.map_or(0, |place| place.instance);
+                let port = match (place, from_port) {
+                    (None, _) => Some(end.clone()),
+                    (_, true) => Some(start.clone()),
+                    _ => None,
+                };
                 paths.push(Path {
                     levels,
                     start,
                     end,
+                    port,
                     block: self.flat.instances[instance].path.clone(),
                     steps: self.steps(net),
                 });
@@ -325,14 +333,15 @@ impl<'f, 'a> Timing<'f, 'a> {
         trail
     }
 
-    fn start_of(&self, net: u32) -> String {
+    /// What a path starts at, and whether that is a port.
+    fn start_of(&self, net: u32) -> (String, bool) {
         let first = self.trail(net).last().copied().unwrap_or(net);
         match self.driver[first as usize] {
-            Some(cell) => self.register(&self.flat.cells[cell as usize]),
+            Some(cell) => (self.register(&self.flat.cells[cell as usize]), false),
             None => {
                 let ports = self.port_nets("input");
                 let port = ports.iter().find(|(_, net)| *net == first);
-                port.map_or("input", |(name, _)| name).to_owned()
+                (port.map_or("input", |(name, _)| name).to_owned(), true)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The area and the longest paths of a design as text that is kept and compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use hdl::crossings::CLOCKS;
@@ -72,6 +72,9 @@ const HALF_BRAM_BITS: usize = 36;
 pub const LOADS_SHOWN: u32 = 2_000;
 /// Most loads of a net, clocks left out.
 pub const LOADS_MAX: u32 = 4_096;
+
+/// Most levels between a port and a register: behind it is logic of the vendor's core.
+pub const PORT_LEVELS_MAX: u32 = 2;
 
 /// Paths shown of each clock.
 const PATHS_SHOWN: usize = 20;
@@ -159,6 +162,7 @@ impl Report {
         self.block_table(&mut text);
         self.memory_table(&mut text);
         net_table(&self.wide_nets, &mut text);
+        port_table(&self.paths, &mut text);
         for (domain, paths) in DOMAINS.iter().zip(&self.paths) {
             path_table(domain, paths, &mut text);
         }
@@ -323,6 +327,27 @@ fn net_table(nets: &[Net], text: &mut String) {
             net.path, net.loads, net.controls
         );
         put(text, &row);
+    }
+}
+
+/// The ports with longer paths than is good for them, each with its longest.
+fn port_table(paths: &[Vec<Path>], text: &mut String) {
+    put(
+        text,
+        &format!(
+            "\n## Ports\n\nPaths between a port and a register with more than {PORT_LEVELS_MAX} \
+             levels: behind a port is logic of the vendor's core,\nso a register belongs close \
+             to it on this side. The longest of each port.\n\n| port | levels | from | to \
+             |\n|---|---|---|---|\n"
+        ),
+    );
+    let mut seen = BTreeSet::new();
+    for path in paths.iter().flatten() {
+        let Some(port) = &path.port else { continue };
+        if path.levels > PORT_LEVELS_MAX && seen.insert(port) {
+            let (levels, start, end) = (path.levels, &path.start, &path.end);
+            put(text, &format!("| {port} | {levels} | {start} | {end} |\n"));
+        }
     }
 }
 

@@ -129,6 +129,25 @@ fn ports_of_the_clock_are_ends() {
         .map(|path| (path.levels, &path.start[..], &path.end[..]))
         .collect();
     assert_eq!(found, [(2, "kept", "leave"), (1, "enter", "kept/D")]);
+    let ports: Vec<_> = paths.iter().map(|path| path.port.as_deref()).collect();
+    assert_eq!(ports, [Some("leave"), Some("enter")]);
+}
+
+/// What a memory's output costs before the first LUT, and where its register is used.
+#[test]
+fn a_memory_without_its_register_starts_late() {
+    for (parameters, expected) in [(json!({}), 4), (json!({"OREG_A": "TRUE"}), 1)] {
+        let mut memory = cell(
+            "URAM288",
+            &["DOUT_A"],
+            json!({"CLK": [2], "ADDR_A": [20], "DOUT_A": [10]}),
+        );
+        memory["parameters"] = parameters;
+        let cells = json!({"m": memory, "l1": lut(10, 11), "r1": register(2, 11, 20)});
+        let paths = paths(&netlist(json!({ "top": top(cells, json!({"found": 20})) })));
+        let last = paths.iter().find(|path| path.end == "found/D");
+        assert_eq!(last.map(|path| path.levels), Some(expected));
+    }
 }
 
 #[test]
