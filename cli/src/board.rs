@@ -11,6 +11,7 @@ use anyhow::Result;
 use board::boards::{find, known, BOARDS};
 use board::description::{Board, Pad, PadKind};
 use clap::{Args, Subcommand};
+use comfy_table::Table;
 
 use crate::bench::table::table;
 use crate::options::UsageError;
@@ -66,13 +67,32 @@ fn list() -> String {
 
 fn show(board: &Board) -> String {
     let mut text = format!("{}: {}\n\n", board.name, board.summary());
-    let mut facts = table(&[]);
+    let facts = facts(board);
+    let mut pins = table(&["port", "pins", "kind", "source"]);
+    for pad in board.pads {
+        pins.add_row([
+            pad.port.to_owned(),
+            pad.pins.join(" "),
+            kind(pad),
+            pad.source.name().to_owned(),
+        ]);
+    }
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{facts}\n\n{pins}\n");
+    for note in board.notes {
+        let _ = writeln!(text, "- {note}");
+    }
+    text
+}
+
+/// Device, sites, flash and licence of a board.
+fn facts(board: &Board) -> Table {
     let (device, pcie, mac, flash) = (&board.device, &board.pcie, &board.mac, &board.flash);
     let rate = match flash.rate_mhz {
         Some(rate) => format!("{rate} MHz"),
         None => "an external clock".to_owned(),
     };
-    for (name, value) in [
+    let rows = [
         ("also called", board.aliases.join(", ")),
         (
             "device",
@@ -118,26 +138,12 @@ fn show(board: &Board) -> String {
         ),
         ("JTAG", board.jtag.to_owned()),
         ("licence", board.licence.to_owned()),
-    ] {
-        if !value.is_empty() {
-            facts.add_row([name.to_owned(), value]);
-        }
+    ];
+    let mut facts = table(&[]);
+    for (name, value) in rows.into_iter().filter(|(_, value)| !value.is_empty()) {
+        facts.add_row([name.to_owned(), value]);
     }
-    let mut pins = table(&["port", "pins", "kind", "source"]);
-    for pad in board.pads {
-        pins.add_row([
-            pad.port.to_owned(),
-            pad.pins.join(" "),
-            kind(pad),
-            pad.source.name().to_owned(),
-        ]);
-    }
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{facts}\n\n{pins}\n");
-    for note in board.notes {
-        let _ = writeln!(text, "- {note}");
-    }
-    text
+    facts
 }
 
 /// What is at a pad, in words.

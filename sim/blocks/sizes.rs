@@ -52,7 +52,11 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("PendingReplies", "", "new(16)"),
     ("Identity", "", "new(&abi::config::SMALL)"),
     ("Csr", "", "new(&abi::config::SMALL)"),
-    ("Card", "", "new(ip::completion_buffer::CompletionBuffer::default())"),
+    (
+        "Card",
+        "",
+        "new(ip::completion_buffer::CompletionBuffer::default())",
+    ),
     (
         "HostInterface",
         "::<2, 4, 4>",
@@ -84,7 +88,8 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     (
         "ReadEngine",
         "",
-        "new(dma::read::tag_timer::TIMEOUT_CYCLES_MIN, ip::completion_buffer::CompletionBuffer::default())",
+        "new(dma::read::tag_timer::TIMEOUT_CYCLES_MIN, \
+         ip::completion_buffer::CompletionBuffer::default())",
     ),
 ];
 

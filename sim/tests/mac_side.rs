@@ -567,24 +567,24 @@ fn random(design: &Design, seed: u64) {
     rig.mac.stall_send(Stall::Random(0.3), seed);
     let (mut last, mut clock_runs) = (0, true);
     for _ in 0..400 {
-        match random.gen_range(0..12) {
-            0..=4 => (0..random.gen_range(1..6)).for_each(|_| {
-                let bytes = [60, 64, 65, 1500, 9216][random.gen_range(0..5)];
+        match random.random_range(0..12) {
+            0..=4 => (0..random.random_range(1..6)).for_each(|_| {
+                let bytes = [60, 64, 65, 1500, 9216][random.random_range(0..5)];
                 rig.push(bytes);
             }),
-            5 => rig.wire.aligned = random.gen_bool(0.7),
-            6 => rig.wire.paused = random.gen_bool(0.5),
+            5 => rig.wire.aligned = random.random_bool(0.7),
+            6 => rig.wire.paused = random.random_bool(0.5),
             7 if clock_runs => {
                 // The epoch ends here: nothing older may leave from now on, but what the MAC has
                 // taken.
-                let cycles = random.gen_range(16..40);
+                let cycles = random.random_range(16..40);
                 rig.reset(cycles);
                 rig.cycles(40);
                 rig.judge(1, &mut last);
                 last = last.max(rig.number);
             }
             8 => {
-                clock_runs = random.gen_bool(0.5);
+                clock_runs = random.random_bool(0.5);
                 rig.stop_clock(clock_runs);
             }
             9 if clock_runs => {
@@ -593,10 +593,10 @@ fn random(design: &Design, seed: u64) {
                 rig.cycles(4);
                 rig.wire.tx_reset = false;
             }
-            10 => rig.write(r::MAC_CONTROL, random.gen_range(0..8)),
-            _ => rig.set("event_ready", u64::from(random.gen_bool(0.5))),
+            10 => rig.write(r::MAC_CONTROL, random.random_range(0..8)),
+            _ => rig.set("event_ready", u64::from(random.random_bool(0.5))),
         }
-        rig.cycles(random.gen_range(1..300));
+        rig.cycles(random.random_range(1..300));
         rig.judge(1, &mut last);
     }
     rig.wire = WireState::UP;

@@ -1,4 +1,5 @@
-//! The board window: what a board has besides PCIe and wire, in BAR 0 from [`WINDOW`] on.
+//! The board window: what a board has besides PCIe and wire, in BAR 0 from
+//! [`BOARD_WINDOW`](crate::registers::BOARD_WINDOW) on.
 //!
 //! ```text
 //! 0x04_0000  directory          0x04_4000  system monitor     0x05_0000  registers of the
@@ -12,11 +13,6 @@
 //! absent: its place answers with an error, as does every address of the window that is no block's.
 
 use crate::field::Field;
-
-/// Start of the window, bytes.
-pub const WINDOW: u32 = 0x4_0000;
-/// Size of the window, bytes.
-pub const WINDOW_BYTES: u32 = 0xc_0000;
 
 /// First word of the directory: "ZDIR".
 pub const DIRECTORY_MAGIC: u32 = 0x5249_445a;
@@ -229,7 +225,7 @@ mod tests {
 
     #[test]
     fn blocks_lie_in_the_window_aligned_and_apart() {
-        let mut end = WINDOW + 0x1000;
+        let mut end = crate::registers::BOARD_WINDOW + 0x1000;
         let mut blocks = BLOCKS;
         blocks.sort_by_key(|block| block.offset);
         for block in blocks {
@@ -238,7 +234,7 @@ mod tests {
             assert!(4 * block.words <= block.bytes, "{:x}", block.offset);
             end = block.offset + block.bytes;
         }
-        assert!(end <= WINDOW + WINDOW_BYTES);
+        assert!(end <= crate::registers::BOARD_WINDOW_END);
     }
 
     #[test]

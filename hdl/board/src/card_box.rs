@@ -7,6 +7,8 @@
 //! A top is emitted apart from the card, so it is the same for every configuration. The tests
 //! compare these ports with those of the emitted card.
 //!
+//! Timing: the card's.
+//!
 //! Invariants:
 //! 1. Names, widths and directions are those of the card's module.
 //!

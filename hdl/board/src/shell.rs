@@ -7,6 +7,8 @@
 //! ```
 //! The block only connects.
 //!
+//! Timing: that of the blocks.
+//!
 //! Invariants:
 //! 1. `user_clk` clocks card and window, `gt_txusrclk2` the MAC's side of the card, the slot's
 //!    clock the MAC's registers.

@@ -202,13 +202,15 @@ pub fn window(board: &Board) -> String {
             text += &format!("set_bus_skew -from {start} -to {end} {limit}\n");
         }
         text += &format!(
-            "set_max_delay -datapath_only -from {} -to [get_pins {{{path}/head_reg[*]/D}}] {limit}\n",
+            "set_max_delay -datapath_only -from {} \
+             -to [get_pins {{{path}/head_reg[*]/D}}] {limit}\n",
             clock(from)
         );
     }
     for (path, measured) in METERS {
         text += &format!(
-            "\n# {path}: one bit\nset_max_delay -datapath_only -from [get_cells {{{path}/turn_reg}}] \
+            "\n# {path}: one bit\nset_max_delay -datapath_only \
+             -from [get_cells {{{path}/turn_reg}}] \
              -to [get_pins {{{path}/level/first_reg[0]/D}}] {}\n",
             limit(measured, USER)
         );

@@ -6,7 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use abi::window::{BLOCKS, WINDOW};
+use abi::registers::BOARD_WINDOW as WINDOW;
+use abi::window::BLOCKS;
 use board::boards::BOARDS;
 use board::description::Source;
 use board::pcie_reasons::reason;

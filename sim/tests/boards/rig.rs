@@ -124,8 +124,8 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// A rig whose ends act in one of so many cycles; with a fault, one text of the window's Verilog
-    /// stands in place of another.
+    /// A rig whose ends act in one of so many cycles; with a fault, one text of the window's
+    /// Verilog stands in place of another.
     pub fn new(one_in: u32, core_one_in: u32, seed: u64, fault: Option<(&str, &str)>) -> Rig {
         let mut window = Window::new(BOARD, "small", true);
         let verilog = emit(&mut window, "window").expect("emits");

@@ -13,8 +13,9 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use abi::registers;
+use abi::registers::BOARD_WINDOW as WINDOW;
 use abi::window as w;
-use abi::window::{BlockKind, BLOCKS, WINDOW};
+use abi::window::{BlockKind, BLOCKS};
 use board::boards::find;
 use board::description::Board;
 use board::tops::{emit_top, EmittedTop};

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use abi::registers::{BOARD_WINDOW as WINDOW, BOARD_WINDOW_END};
 use abi::window as w;
-use abi::window::{BlockKind, BLOCKS, WINDOW, WINDOW_BYTES};
+use abi::window::{BlockKind, BLOCKS};
 use abi::ABI_VERSION;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -101,7 +102,7 @@ impl Model {
 fn address(random: &mut SmallRng) -> u32 {
     loop {
         let base = match random.random_range(0..10) {
-            0 => WINDOW + random.random_range(0..WINDOW_BYTES),
+            0 => random.random_range(WINDOW..BOARD_WINDOW_END),
             1 | 2 => WINDOW,
             other => BLOCKS[(other - 3) as usize % BLOCKS.len()].offset,
         };
@@ -113,7 +114,7 @@ fn address(random: &mut SmallRng) -> u32 {
         let skipped = [BlockKind::Clocks, BlockKind::I2c];
         let kind = Model::place(address).and_then(|(kind, _)| kind);
         let is_skipped = kind.is_some_and(|kind| skipped.contains(&kind));
-        if address < WINDOW + WINDOW_BYTES && !is_skipped {
+        if address < BOARD_WINDOW_END && !is_skipped {
             return address;
         }
     }

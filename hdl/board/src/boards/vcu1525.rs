@@ -28,129 +28,82 @@ const FLASH: Flash = Flash {
 
 /// The parts that the three boards have in common, given how far QSFP and I2C are confirmed.
 const fn pads(qsfp: Source) -> [Pad; 19] {
+    const OUT: PadKind = PadKind::Output(Lvcmos12, 8);
+    const IN: PadKind = PadKind::Input(Lvcmos12);
+    const LANES: PadKind = PadKind::Transceiver;
+    const OPEN: PadKind = PadKind::OpenDrain(Lvcmos12, 8);
     [
-        Pad {
-            port: "pcie_refclk_p",
-            pins: &["AM11"],
-            kind: PadKind::ReferenceClock(10_000),
-            source: Source::Two,
-        },
-        Pad {
-            port: "pcie_refclk_n",
-            pins: &["AM10"],
-            kind: PadKind::ReferenceClockN,
-            source: Source::Two,
-        },
-        Pad {
-            port: "pcie_reset_n",
-            pins: &["BD21"],
-            kind: PadKind::Input(Lvcmos12),
-            source: Source::Two,
-        },
-        Pad {
-            port: "pcie_rx_p",
-            pins: &[
-                "AF2", "AG4", "AH2", "AJ4", "AK2", "AL4", "AM2", "AN4", "AP2", "AR4", "AT2", "AU4",
-                "AV2", "AW4", "BA2", "BC2",
-            ],
-            kind: PadKind::Transceiver,
-            source: Source::Two,
-        },
-        Pad {
-            port: "pcie_tx_p",
-            pins: &[
-                "AF7", "AG9", "AH7", "AJ9", "AK7", "AL9", "AM7", "AN9", "AP7", "AR9", "AT7", "AU9",
-                "AV7", "BB5", "BD5", "BF5",
-            ],
-            kind: PadKind::Transceiver,
-            source: Source::Two,
-        },
-        Pad {
-            port: "qsfp_refclk_p",
-            pins: &["M11"],
-            kind: PadKind::ReferenceClock(6_400),
-            source: qsfp,
-        },
-        Pad {
-            port: "qsfp_refclk_n",
-            pins: &["M10"],
-            kind: PadKind::ReferenceClockN,
-            source: qsfp,
-        },
-        Pad {
-            port: "qsfp_rx_p",
-            pins: &["N4", "M2", "L4", "K2"],
-            kind: PadKind::Transceiver,
-            source: qsfp,
-        },
-        Pad {
-            port: "qsfp_tx_p",
-            pins: &["N9", "M7", "L9", "K7"],
-            kind: PadKind::Transceiver,
-            source: qsfp,
-        },
-        Pad {
-            port: "free_clock_p",
-            pins: &["AY37"],
-            kind: PadKind::Clock(Lvds, 3_333),
-            source: Source::Disputed,
-        },
-        Pad {
-            port: "free_clock_n",
-            pins: &["AY38"],
-            kind: PadKind::ClockN(Lvds),
-            source: Source::Disputed,
-        },
-        Pad {
-            port: "qsfp_modsell",
-            pins: &["BE16"],
-            kind: PadKind::Output(Lvcmos12, 8),
-            source: qsfp,
-        },
-        Pad {
-            port: "qsfp_resetl",
-            pins: &["BE17"],
-            kind: PadKind::Output(Lvcmos12, 8),
-            source: qsfp,
-        },
-        Pad {
-            port: "qsfp_lpmode",
-            pins: &["BD18"],
-            kind: PadKind::Output(Lvcmos12, 8),
-            source: qsfp,
-        },
-        Pad {
-            port: "qsfp_modprsl",
-            pins: &["BE20"],
-            kind: PadKind::Input(Lvcmos12),
-            source: qsfp,
-        },
-        Pad {
-            port: "qsfp_intl",
-            pins: &["BE21"],
-            kind: PadKind::Input(Lvcmos12),
-            source: qsfp,
-        },
-        Pad {
-            port: "i2c_scl",
-            pins: &["BF20"],
-            kind: PadKind::OpenDrain(Lvcmos12, 8),
-            source: qsfp,
-        },
-        Pad {
-            port: "i2c_sda",
-            pins: &["BF17"],
-            kind: PadKind::OpenDrain(Lvcmos12, 8),
-            source: qsfp,
-        },
-        Pad {
-            port: "led",
-            pins: &["BC21", "BB21", "BA20"],
-            kind: PadKind::Output(Lvcmos12, 8),
-            source: Source::Two,
-        },
+        pad(
+            "pcie_refclk_p",
+            &["AM11"],
+            PadKind::ReferenceClock(10_000),
+            Source::Two,
+        ),
+        pad(
+            "pcie_refclk_n",
+            &["AM10"],
+            PadKind::ReferenceClockN,
+            Source::Two,
+        ),
+        pad("pcie_reset_n", &["BD21"], IN, Source::Two),
+        pad("pcie_rx_p", RX_PINS, LANES, Source::Two),
+        pad("pcie_tx_p", TX_PINS, LANES, Source::Two),
+        pad(
+            "qsfp_refclk_p",
+            &["M11"],
+            PadKind::ReferenceClock(6_400),
+            qsfp,
+        ),
+        pad("qsfp_refclk_n", &["M10"], PadKind::ReferenceClockN, qsfp),
+        pad("qsfp_rx_p", &["N4", "M2", "L4", "K2"], LANES, qsfp),
+        pad("qsfp_tx_p", &["N9", "M7", "L9", "K7"], LANES, qsfp),
+        pad(
+            "free_clock_p",
+            &["AY37"],
+            PadKind::Clock(Lvds, 3_333),
+            Source::Disputed,
+        ),
+        pad(
+            "free_clock_n",
+            &["AY38"],
+            PadKind::ClockN(Lvds),
+            Source::Disputed,
+        ),
+        pad("qsfp_modsell", &["BE16"], OUT, qsfp),
+        pad("qsfp_resetl", &["BE17"], OUT, qsfp),
+        pad("qsfp_lpmode", &["BD18"], OUT, qsfp),
+        pad("qsfp_modprsl", &["BE20"], IN, qsfp),
+        pad("qsfp_intl", &["BE21"], IN, qsfp),
+        pad("i2c_scl", &["BF20"], OPEN, qsfp),
+        pad("i2c_sda", &["BF17"], OPEN, qsfp),
+        pad("led", &["BC21", "BB21", "BA20"], OUT, Source::Two),
     ]
 }
+
+const fn pad(
+    port: &'static str,
+    pins: &'static [&'static str],
+    kind: PadKind,
+    source: Source,
+) -> Pad {
+    Pad {
+        port,
+        pins,
+        kind,
+        source,
+    }
+}
+
+/// Receive lanes of the slot, lane 0 first.
+const RX_PINS: &[&str] = &[
+    "AF2", "AG4", "AH2", "AJ4", "AK2", "AL4", "AM2", "AN4", "AP2", "AR4", "AT2", "AU4", "AV2",
+    "AW4", "BA2", "BC2",
+];
+/// Send lanes of the slot, lane 0 first.
+const TX_PINS: &[&str] = &[
+    "AF7", "AG9", "AH7", "AJ9", "AK7", "AL9", "AM7", "AN9", "AP7", "AR9", "AT7", "AU9", "AV7",
+    "BB5", "BD5", "BF5",
+];
 
 /// The PCIe block of the boards with a VU9P.
 const PCIE: PcieSite = PcieSite {

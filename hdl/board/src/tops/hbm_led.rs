@@ -7,6 +7,8 @@
 //! there, and the I2C bus is empty.
 //!
 //! The block only connects.
+//!
+//! Timing: that of the blocks.
 
 use crate::description::Board;
 use crate::pads::{ClockPads, SlotPads, WirePads};

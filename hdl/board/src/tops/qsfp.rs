@@ -6,6 +6,8 @@
 //!             └══ SCL, SDA (open drain)
 //! ```
 //! The block only connects.
+//!
+//! Timing: that of the blocks.
 
 use crate::description::Board;
 use crate::pads::{ClockPads, SlotPads, WirePads};

@@ -17,7 +17,8 @@
 //! Source: `abi::window`.
 
 use crate::window::access::{WindowAccess, WindowReply, DECODE_ERROR, SLAVE_ERROR};
-use abi::window::{BlockKind, BLOCKS, WINDOW};
+use abi::registers::BOARD_WINDOW;
+use abi::window::{BlockKind, BLOCKS};
 use stream::prelude::*;
 
 /// 4 KiB page of a block's offset.
@@ -68,7 +69,7 @@ pub struct WindowDecoder {
     address: Signal<Local, Bits<20>>,
     at: Signal<Local, Bits<8>>,
     is_absent: Signal<Local, Bit>,
-    #[value(u64::from(WINDOW >> 12))]
+    #[value(u64::from(BOARD_WINDOW >> 12))]
     directory_page: Constant<Bits<8>>,
     #[value(page(BlockKind::Identity))]
     identity_page: Constant<Bits<8>>,
