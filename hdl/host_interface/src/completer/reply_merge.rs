@@ -4,7 +4,8 @@
 //!  registers ──┐
 //!  window ─────┴─► reply      (registers first)
 //! ```
-//! Timing: combinational.
+//! Timing: a reply of the registers passes in the same cycle, one of the window a cycle later:
+//! which is chosen is a register.
 //!
 //! Invariants:
 //! 1. A reply that is offered stays until it is taken.
@@ -26,25 +27,28 @@ pub struct ReplyMerge {
     /// All replies.
     pub reply: MessageSource<HostReply>,
 
-    window_waits: DFF<Bit>,
-
-    picks_window: Signal<Local, Bit>,
+    of_window: DFF<Bit>,
 }
 
 impl Logic for ReplyMerge {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, window_waits);
-        self.picks_window.next =
-            self.window.valid.val() & (self.window_waits.q.val() | !self.registers.valid.val());
-        self.reply.valid.next = self.registers.valid.val() | self.window.valid.val();
+        dff_setup!(self, clock, of_window);
+        self.reply.valid.next = self.registers.valid.val() & !self.of_window.q.val();
         self.reply.payload.next = self.registers.payload.val();
-        if self.picks_window.val() {
+        if self.of_window.q.val() {
+            self.reply.valid.next = true;
             self.reply.payload.next = self.window.payload.val();
         }
-        self.registers.ready.next = self.reply.ready.val() & !self.picks_window.val();
-        self.window.ready.next = self.reply.ready.val() & self.picks_window.val();
-        self.window_waits.d.next =
-            self.picks_window.val() & !self.reply.ready.val() & !self.reset.val();
+        self.registers.ready.next = self.reply.ready.val() & !self.of_window.q.val();
+        self.window.ready.next = self.reply.ready.val() & self.of_window.q.val();
+        if self.of_window.q.val() {
+            self.of_window.d.next = !self.reply.ready.val();
+        } else {
+            self.of_window.d.next = self.window.valid.val() & !self.registers.valid.val();
+        }
+        if self.reset.val() {
+            self.of_window.d.next = false;
+        }
     }
 }
