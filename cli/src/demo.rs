@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
-use abi::config::{CardConfig, DEFAULT, LAB, SMALL};
+use abi::config::{CardConfig, DEFAULT, DEFAULT_SLICES, LAB, SMALL};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use host::driver::bus::MemoryKind;
@@ -60,6 +60,8 @@ pub enum MemoryName {
 pub enum ConfigName {
     /// 16,384 flows.
     Default,
+    /// The same, with a list in the neighbour die.
+    DefaultSlices,
     /// 8,192 flows: fits one die.
     Lab,
     /// 64 flows.
@@ -71,6 +73,7 @@ impl ConfigName {
     pub fn sizes(self) -> CardConfig {
         match self {
             ConfigName::Default => DEFAULT,
+            ConfigName::DefaultSlices => DEFAULT_SLICES,
             ConfigName::Lab => LAB,
             ConfigName::Small => SMALL,
         }

@@ -191,6 +191,34 @@ impl<
         const OWNER_BITS: usize,
         const OWNERS: usize,
         const TABLE_BITS: usize,
+    >
+    Card<
+        FLOW_BITS,
+        BUCKET_BITS,
+        SEGMENT_BITS,
+        REGION_BITS,
+        PAGE_BITS,
+        OWNER_BITS,
+        OWNERS,
+        TABLE_BITS,
+    >
+{
+    /// The card with its receive list in the neighbour die: registers on all ways to it.
+    pub fn with_die_slices(mut self) -> Self {
+        self.datapath.move_list_away();
+        self
+    }
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const SEGMENT_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+        const OWNER_BITS: usize,
+        const OWNERS: usize,
+        const TABLE_BITS: usize,
     > Logic
     for Card<
         FLOW_BITS,

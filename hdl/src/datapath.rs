@@ -117,6 +117,22 @@ impl<
         const PAGE_BITS: usize,
         const OWNER_BITS: usize,
         const OWNERS: usize,
+    > Datapath<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS, OWNERS>
+{
+    /// Puts the receive list into the neighbour die: registers on all ways to it.
+    pub fn move_list_away(&mut self) {
+        self.tables = Tables::far();
+    }
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const SEGMENT_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+        const OWNER_BITS: usize,
+        const OWNERS: usize,
     > Logic
     for Datapath<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS, OWNERS>
 {

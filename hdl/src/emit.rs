@@ -60,6 +60,10 @@ pub fn emit_card_for(
         "default" => {
             try_on_large_stack(|| emitted(&mut DefaultCard::new(buffer), "zeronic", prefix))
         }
+        "default-slices" => try_on_large_stack(|| {
+            let mut card = DefaultCard::new(buffer).with_die_slices();
+            emitted(&mut card, "zeronic", prefix)
+        }),
         "lab" => try_on_large_stack(|| emitted(&mut LabCard::new(buffer), "zeronic_lab", prefix)),
         "small" => {
             try_on_large_stack(|| emitted(&mut SmallCard::new(buffer), "zeronic_small", prefix))

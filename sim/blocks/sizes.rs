@@ -16,6 +16,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("Synchronizer", "::<Bits<4>>", "default()"),
     ("Fifo", "::<Bits<12>, 2, 3>", "default()"),
     ("RegisterSlice", "::<Bits<12>>", "default()"),
+    ("DieHop", "::<Bits<12>>", "far()"),
     ("ThroughFifo", "::<Bits<12>, 2, 3>", "default()"),
     ("AsyncFifo", "::<Bits<12>, 3, 4>", "default()"),
     ("BlockFifo", "::<Bits<12>, 3, 4>", "default()"),

@@ -34,10 +34,9 @@ struct Test {
 }
 
 impl Test {
-    fn new(source: Stall, sink: Stall, seed: u64) -> Test {
+    fn new(mut tables: Tables, seed: u64) -> Test {
         let mut traffic = Traffic::new(seed);
         let secrets: [[u32; SECRET_WORDS]; 2] = traffic.random.random();
-        let mut tables = Tables::new(source, sink, seed);
         tables.write_secrets(&secrets);
         let mut model = Model::new(SMALL);
         model.secrets = secrets.map(Secret::new);
@@ -217,8 +216,18 @@ impl Test {
 
 #[test]
 fn random_commands_then_questions_under_all_stalls() {
+    commands_then_questions(Tables::new);
+}
+
+/// The same where the receive list is in the neighbour die: two cycles each way.
+#[test]
+fn a_list_in_the_neighbour_die_answers_the_same() {
+    commands_then_questions(Tables::far);
+}
+
+fn commands_then_questions(make: impl Fn(Stall, Stall, u64) -> Tables + Sync) {
     let answers = Stall::matrix(seed(), |source, sink, seed| {
-        let mut test = Test::new(source, sink, seed);
+        let mut test = Test::new(make(source, sink, seed), seed);
         let mut statuses = Vec::new();
         for round in 0..60 {
             statuses.extend(test.commands());

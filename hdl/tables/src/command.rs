@@ -174,6 +174,24 @@ impl<
         const REGION_BITS: usize,
         const PAGE_BITS: usize,
         const OWNER_BITS: usize,
+    > CommandProcessor<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>
+{
+    /// For tables with a list in the neighbour die.
+    pub fn far() -> Self {
+        Self {
+            steps: CommandSequence::far(),
+            ..Self::default()
+        }
+    }
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const SEGMENT_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+        const OWNER_BITS: usize,
     > Logic
     for CommandProcessor<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>
 {

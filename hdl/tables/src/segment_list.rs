@@ -27,11 +27,13 @@
 //!
 //! Source: `docs/specification.md`, Lists.
 
+pub mod die_hop;
 pub mod entry_address;
 pub mod list_control;
 pub mod list_copy;
 pub mod list_judge;
 pub mod list_ports;
+pub mod list_reach;
 pub mod list_updater;
 pub mod search_bisect;
 pub mod search_compare;

@@ -30,6 +30,7 @@ use crate::messages::{FlowControl, FlowUpdate, KeyUpdate, PageUpdate, RegionUpda
 use crate::region_table::RegionTable;
 use crate::scrubber::Scrubber;
 use crate::segment_list::list_control::ListControlSource;
+use crate::segment_list::list_reach::ListReach;
 use crate::segment_list::SegmentList;
 use stream::prelude::*;
 
@@ -105,9 +106,29 @@ pub struct Tables<
         CommandProcessor<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>,
     scrubber: Scrubber<FLOW_BITS, BUCKET_BITS, REGION_BITS, PAGE_BITS>,
     flows: FlowTable<FLOW_BITS, BUCKET_BITS>,
+    rx_reach: ListReach,
     rx_list: SegmentList<FLOW_BITS, SEGMENT_BITS>,
     tx_list: SegmentList<FLOW_BITS, SEGMENT_BITS>,
     regions: RegionTable<REGION_BITS, PAGE_BITS>,
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const SEGMENT_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+        const OWNER_BITS: usize,
+    > Tables<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>
+{
+    /// Tables whose receive list is in the neighbour die.
+    pub fn far() -> Self {
+        Self {
+            command: CommandProcessor::far(),
+            rx_reach: ListReach::far(),
+            ..Self::default()
+        }
+    }
 }
 
 impl<
@@ -121,7 +142,7 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, command, scrubber, flows, rx_list, tx_list);
+        clock!(self, clock, command, scrubber, flows, rx_reach, rx_list, tx_list);
         clock!(self, clock, regions);
         self.command.reset.next = self.reset.val();
         self.command.epoch.next = self.scrubber.table_epoch.val();
@@ -131,7 +152,8 @@ impl<
         self.scrubber.epoch.next = self.epoch.val();
         self.flows.reset.next = self.reset.val();
         self.flows.epoch.next = self.scrubber.table_epoch.val();
-        self.rx_list.reset.next = self.reset.val();
+        self.rx_reach.reset.next = self.reset.val();
+        self.rx_list.reset.next = self.rx_reach.list_reset.val();
         self.tx_list.reset.next = self.reset.val();
         self.regions.reset.next = self.reset.val();
         self.regions.epoch.next = self.scrubber.table_epoch.val();
@@ -149,7 +171,8 @@ impl<
         PulseSource::<KeyUpdate>::join(&mut self.scrubber.key_out, &mut self.flows.key_update);
         MessageSource::<FlowUpdate>::join(&mut self.command.change, &mut self.scrubber.change_in);
         MessageSource::<FlowUpdate>::join(&mut self.scrubber.change_out, &mut self.flows.change);
-        ListControlSource::join(&mut self.command.rx_list, &mut self.rx_list.control);
+        ListControlSource::join(&mut self.command.rx_list, &mut self.rx_reach.control);
+        ListControlSource::join(&mut self.rx_reach.list_control, &mut self.rx_list.control);
         ListControlSource::join(&mut self.command.tx_list, &mut self.tx_list.control);
         PulseSource::<RegionUpdate>::join(&mut self.command.region, &mut self.scrubber.region_in);
         PulseSource::<RegionUpdate>::join(&mut self.scrubber.region_out, &mut self.regions.region);
@@ -174,9 +197,14 @@ impl<
         );
         MessageSink::<SegmentRequest>::link(
             &mut self.rx_segment_request,
+            &mut self.rx_reach.request,
+        );
+        MessageSource::<SegmentRequest>::join(
+            &mut self.rx_reach.list_request,
             &mut self.rx_list.request,
         );
-        MessageSource::<SegmentReply>::link(&mut self.rx_segment_reply, &mut self.rx_list.reply);
+        MessageSource::<SegmentReply>::join(&mut self.rx_list.reply, &mut self.rx_reach.list_reply);
+        MessageSource::<SegmentReply>::link(&mut self.rx_segment_reply, &mut self.rx_reach.reply);
         MessageSink::<SegmentRequest>::link(
             &mut self.tx_segment_request,
             &mut self.tx_list.request,

@@ -197,6 +197,13 @@ impl Tables {
         Tables::around(bench, source, sink, seed)
     }
 
+    /// Small tables whose receive list is in the neighbour die.
+    pub fn far(source: Stall, sink: Stall, seed: u64) -> Tables {
+        let bench = Bench::of(&mut SmallTables::far(), "far_tables").expect("builds");
+        verilate::width::lint_width_warnings(bench.model.design().warnings()).expect("only casts");
+        Tables::around(bench, source, sink, seed)
+    }
+
     /// Small tables but for 2^14 segment entries in each direction.
     pub fn wide(source: Stall, sink: Stall, seed: u64) -> Tables {
         let mut block = tables::Tables::<6, 5, 14, 6, 6, 2>::default();

@@ -6,8 +6,8 @@
 //!                                                     └─ (refused) ────────► idle
 //! ```
 //! Timing: eight cycles from `take` to the next `take`, or six and the wait for the flow when
-//! refused. `acting` is a register; `take`, `finish` and `status` depend on the inputs that the
-//! state waits for.
+//! refused; four more where a list is [far](CommandSequence::far). `acting` is a register; `take`,
+//! `finish` and `status` depend on the inputs that the state waits for.
 //!
 //! Invariants:
 //! 1. `act` is reached with status `ok` only.
@@ -22,6 +22,9 @@ use stream::prelude::*;
 /// Bits of a count up to [`CONFIRMATIONS_MAX`].
 const UNDER_WAY_BITS: usize = 10;
 const _: () = assert!(CONFIRMATIONS_MAX < 1 << UNDER_WAY_BITS);
+
+/// Cycles that verdicts take more, to a list that is two cycles away and back.
+const FAR_LAG_CYCLES: u64 = 4;
 
 /// State of the processor.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
@@ -105,6 +108,39 @@ impl Logic for CommandsUnderWay {
     }
 }
 
+/// How long the sequence waits for the verdicts of the lists: one cycle, and more for a far one.
+#[derive(LogicBlock, BlockDefault)]
+pub struct VerdictLag {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
+    pub clock: Signal<In, Clock>,
+    /// State of the processor.
+    pub state: Signal<In, CommandState>,
+    /// What follows `Compare`: itself, until the verdicts are there.
+    pub next_state: Signal<Out, CommandState>,
+
+    left: DFF<Bits<3>>,
+
+    #[value(0)]
+    cycles: Constant<Bits<3>>,
+    #[value(1)]
+    one: Constant<Bits<3>>,
+}
+
+impl Logic for VerdictLag {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, left);
+        self.left.d.next = self.left.q.val() - self.one.val();
+        if self.state.val() != CommandState::Compare {
+            self.left.d.next = self.cycles.val();
+        }
+        self.next_state.next = CommandState::Compare;
+        if !self.left.q.val().any() {
+            self.next_state.next = CommandState::Check;
+        }
+    }
+}
+
 /// The sequence. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CommandSequence {
@@ -150,6 +186,7 @@ pub struct CommandSequence {
     taking: CommandTake,
     state: DFF<CommandState>,
     acts: DFF<Bit>,
+    lag: VerdictLag,
     under_way: CommandsUnderWay,
 
     #[value(CommandStatus::Ok as u64)]
@@ -158,11 +195,25 @@ pub struct CommandSequence {
     bad_range: Constant<Bits<8>>,
 }
 
+impl CommandSequence {
+    /// A sequence that waits for the verdicts of a list that is two cycles away.
+    pub fn far() -> Self {
+        Self {
+            lag: VerdictLag {
+                cycles: Constant::new(FAR_LAG_CYCLES.to_bits()),
+                ..VerdictLag::default()
+            },
+            ..Self::default()
+        }
+    }
+}
+
 impl Logic for CommandSequence {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, acts);
-        clock!(self, clock, under_way);
+        clock!(self, clock, under_way, lag);
+        self.lag.state.next = self.state.q.val();
         self.under_way.reset.next = self.reset.val();
         self.under_way.take.next = self.taking.take.val();
         self.under_way.fence_passed.next = self.fence_passed.val();
@@ -190,7 +241,7 @@ impl Logic for CommandSequence {
                 }
             }
             CommandState::Read => self.state.d.next = CommandState::Compare,
-            CommandState::Compare => self.state.d.next = CommandState::Check,
+            CommandState::Compare => self.state.d.next = self.lag.next_state.val(),
             CommandState::Check => self.state.d.next = CommandState::Judge,
             CommandState::Judge => {
                 self.state.d.next = CommandState::Act;
