@@ -13,6 +13,33 @@
 
 use stream::prelude::*;
 
+/// What waits to be read afterwards, with and without a look-up that begins. A block of its own, so
+/// that both are there before it is known whether one begins. Combinational.
+#[derive(LogicBlock, Default)]
+pub struct WaitingBytes {
+    /// Bytes that wait.
+    pub waiting: Signal<In, Bits<20>>,
+    /// Bytes that no longer do.
+    pub removed: Signal<In, Bits<20>>,
+    /// Payload of the look-up.
+    pub bytes: Signal<In, Bits<18>>,
+    /// Bytes that wait afterwards without it.
+    pub kept: Signal<Out, Bits<20>>,
+    /// Bytes that wait afterwards with it.
+    pub grown: Signal<Out, Bits<20>>,
+
+    left: Signal<Local, Bits<20>>,
+}
+
+impl Logic for WaitingBytes {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.left.next = self.waiting.val() - self.removed.val();
+        self.kept.next = self.left.val();
+        self.grown.next = self.left.val() + bit_cast::<20, 18>(self.bytes.val());
+    }
+}
+
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct LookAhead {
@@ -32,9 +59,9 @@ pub struct LookAhead {
 
     waiting: DFF<Bits<20>>,
     removed: DFF<Bits<20>>,
+    after: WaitingBytes,
 
     excess: Signal<Local, Bits<5>>,
-    begun: Signal<Local, Bits<20>>,
     dropped: Signal<Local, Bits<20>>,
     requested: Signal<Local, Bits<20>>,
 }
@@ -45,10 +72,9 @@ impl Logic for LookAhead {
         dff_setup!(self, clock, waiting, removed);
         self.excess.next = self.waiting.q.val().get_bits::<5>(15);
         self.open.next = !self.excess.val().any();
-        self.begun.next = 0.into();
-        if self.begun_bytes.valid.val() {
-            self.begun.next = bit_cast::<20, 18>(self.begun_bytes.payload.val());
-        }
+        self.after.waiting.next = self.waiting.q.val();
+        self.after.removed.next = self.removed.q.val();
+        self.after.bytes.next = self.begun_bytes.payload.val();
         self.dropped.next = 0.into();
         if self.dropped_bytes.valid.val() {
             self.dropped.next = bit_cast::<20, 18>(self.dropped_bytes.payload.val());
@@ -58,7 +84,10 @@ impl Logic for LookAhead {
             self.requested.next = bit_cast::<20, 10>(self.requested_bytes.payload.val());
         }
         self.removed.d.next = self.dropped.val() + self.requested.val();
-        self.waiting.d.next = (self.waiting.q.val() + self.begun.val()) - self.removed.q.val();
+        self.waiting.d.next = self.after.kept.val();
+        if self.begun_bytes.valid.val() {
+            self.waiting.d.next = self.after.grown.val();
+        }
         if self.reset.val() {
             self.waiting.d.next = 0.into();
             self.removed.d.next = 0.into();
