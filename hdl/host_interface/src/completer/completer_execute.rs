@@ -62,6 +62,8 @@ pub struct CompleterExecute {
 
     held: Signal<Local, HostRequest>,
     starts: Signal<Local, Bit>,
+    /// An access of the board window ends at once: it is a write, or it is taken.
+    has_place: Signal<Local, Bit>,
     #[value(0xffff_ffff)]
     all_ones: Constant<Bits<32>>,
 }
@@ -116,18 +118,20 @@ impl Logic for CompleterExecute {
         self.pushed.payload.next.second = self.check.address.val().get_bit(6);
         self.pushed.payload.next.data = self.held.val().data;
 
+        self.has_place.next = self.check.board_writes.val() | self.access.ready.val();
         self.step.ends.next = self.check.ignore.val()
             | self.check.push.val()
-            | (self.check.board.val() & !self.gate.reads_nothing.val());
+            | (self.check.board.val() & self.has_place.val());
         self.step.writes.next = self.check.write.val();
         self.step.written.next = self.write.done.val();
         self.step.reads.next = self.check.read.val();
         self.step.read.next = self.read.done.val();
-        self.step.replies.next = self.check.refuse.val() | self.gate.reads_nothing.val();
+        self.step.replies.next =
+            self.check.refuse.val() | (self.check.board.val() & !self.has_place.val());
         self.step.replied.next = self.reply.ready.val();
         if self.starts.val() {
             self.refused.d.next = self.check.refuse.val();
-            self.no_answer.d.next = self.gate.reads_nothing.val();
+            self.no_answer.d.next = self.check.board.val();
         }
         self.request.ready.next = self.step.finished.val();
     }

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!  registers ──┐
-//!  window ─────┴─► reply      (registers first)
+//!  window ─────┴─► register ─► reply      (registers first)
 //! ```
-//! Timing: a reply of the registers passes in the same cycle, one of the window a cycle later:
-//! which is chosen is a register.
+//! Timing: latency one cycle; a reply is taken when the one before it has left.
 //!
 //! Invariants:
 //! 1. A reply that is offered stays until it is taken.
+//! 2. All outputs but `window.ready` are registers.
 
 use crate::completer::completer_reply::HostReply;
 use stream::prelude::*;
@@ -18,7 +18,7 @@ use stream::prelude::*;
 pub struct ReplyMerge {
     /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets which reply is offered.
+    /// Forgets the reply that is held.
     pub reset: Signal<In, Bit>,
     /// Replies of the registers.
     pub registers: MessageSink<HostReply>,
@@ -27,28 +27,29 @@ pub struct ReplyMerge {
     /// All replies.
     pub reply: MessageSource<HostReply>,
 
-    of_window: DFF<Bit>,
+    held: DFF<HostReply>,
+    is_held: DFF<Bit>,
 }
 
 impl Logic for ReplyMerge {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, of_window);
-        self.reply.valid.next = self.registers.valid.val() & !self.of_window.q.val();
-        self.reply.payload.next = self.registers.payload.val();
-        if self.of_window.q.val() {
-            self.reply.valid.next = true;
-            self.reply.payload.next = self.window.payload.val();
-        }
-        self.registers.ready.next = self.reply.ready.val() & !self.of_window.q.val();
-        self.window.ready.next = self.reply.ready.val() & self.of_window.q.val();
-        if self.of_window.q.val() {
-            self.of_window.d.next = !self.reply.ready.val();
+        dff_setup!(self, clock, held, is_held);
+        self.reply.valid.next = self.is_held.q.val();
+        self.reply.payload.next = self.held.q.val();
+        self.registers.ready.next = !self.is_held.q.val();
+        self.window.ready.next = !self.is_held.q.val() & !self.registers.valid.val();
+        if self.is_held.q.val() {
+            self.is_held.d.next = !self.reply.ready.val();
+        } else if self.registers.valid.val() {
+            self.held.d.next = self.registers.payload.val();
+            self.is_held.d.next = true;
         } else {
-            self.of_window.d.next = self.window.valid.val() & !self.registers.valid.val();
+            self.held.d.next = self.window.payload.val();
+            self.is_held.d.next = self.window.valid.val();
         }
         if self.reset.val() {
-            self.of_window.d.next = false;
+            self.is_held.d.next = false;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Hands accesses to the board window, or refuses them at once: nothing waits for it.
 //!
 //! ```text
-//!  request, starts ──► access ── not taken ──► refused, reads_nothing
+//!  request, starts ──► access ── not taken ──► refused
 //! ```
 //! Timing: combinational.
 //!
@@ -27,11 +27,8 @@ pub struct WindowGate {
     pub access: MessageSource<WindowAccess>,
     /// The access is refused.
     pub refused: Signal<Out, Bit>,
-    /// It is a read: it gets all ones.
-    pub reads_nothing: Signal<Out, Bit>,
 
     bytes: Signal<Local, Bits<512>>,
-    is_refused: Signal<Local, Bit>,
 }
 
 impl Logic for WindowGate {
@@ -44,8 +41,6 @@ impl Logic for WindowGate {
         self.access.payload.next.data = self.bytes.val().get_bits::<32>(0);
         self.access.payload.next.descriptor = self.request.val().descriptor;
         self.access.payload.next.first_be = self.request.val().first_be;
-        self.is_refused.next = self.starts.val() & !self.access.ready.val();
-        self.refused.next = self.is_refused.val();
-        self.reads_nothing.next = self.is_refused.val() & !self.writes.val();
+        self.refused.next = self.starts.val() & !self.access.ready.val();
     }
 }
