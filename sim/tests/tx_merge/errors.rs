@@ -225,3 +225,26 @@ fn descriptor_that_was_not_read_is_reported_and_passed_over() {
     rig.post(&world.tcp_send(100, 1448).bytes(), 1);
     assert_eq!(rig.judge(1_000), [None]);
 }
+
+#[test]
+fn a_dead_wire_fails_what_is_well_formed_and_malformed_stays_malformed() {
+    let world = World::one_segment(8192, 0);
+    let mut rig = Rig::new(world.tables(), plain_memory(), 10, CALM, 1);
+    let mut malformed = world.tcp_send(500, 1448);
+    malformed.set(at::KIND, 3);
+    rig.bench.set("sends_fail", 1);
+    rig.post(&world.tcp_send(500, 1448).bytes(), 1);
+    rig.post(&malformed.bytes(), 1);
+    rig.post(&world.tcp_send(0, 1448).bytes(), 1);
+    rig.run_until_done(3, 5_000);
+    let link_down = SendError::LinkDown as u8;
+    let seen: Vec<u8> = rig.errors.seen.iter().map(|code| code[0]).collect();
+    assert_eq!(seen, [link_down, SendError::SendMalformed as u8, link_down]);
+    assert_eq!(rig.events.messages.len(), 3, "an event for each");
+    assert!(rig.frames.packets.is_empty());
+
+    rig.bench.set("sends_fail", 0);
+    rig.post(&world.tcp_send(500, 1448).bytes(), 1);
+    rig.run_until_done(4, 5_000);
+    assert_eq!(rig.frames.packets.len(), 1);
+}

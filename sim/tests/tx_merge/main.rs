@@ -76,7 +76,9 @@ fn random_descriptors_do_what_the_model_does() {
         seen
     });
     let seen: BTreeSet<SendError> = seen.into_iter().flatten().collect();
-    let all: BTreeSet<SendError> = SendError::ALL.iter().copied().collect();
+    // The model has no wire.
+    let all = SendError::ALL.iter().copied();
+    let all: BTreeSet<SendError> = all.filter(|it| *it != SendError::LinkDown).collect();
     assert_eq!(seen, all, "errors that came up");
 }
 
