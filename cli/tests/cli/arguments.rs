@@ -40,7 +40,7 @@ fn names_that_are_not_known() {
     let config = [
         "verilog", "--board", "vcu118", "--config", "huge", "--out", out,
     ];
-    refused(&config, &["'huge'", "default, lab, small"]);
+    refused(&config, &["'huge'", "default, default-slices, lab, small"]);
     let (rx, flows) = (example("receive.pcapng"), example("receive.toml"));
     let model = [
         "sim", "--rx", &rx, "--flows", &flows, "--out", out, "--model", "wax",

@@ -219,7 +219,7 @@ fn a_file_that_cannot_be_written_is_named() {
     refused(&all, &["--report", nowhere]);
     refused(
         &["bench", "area", "--config", "tiny"],
-        &["'tiny'", "default, small"],
+        &["'tiny'", "default, default-slices, lab, small"],
     );
     let link = out.join("entries.txt");
     std::os::unix::fs::symlink("/dev/full", &link).expect("a link");
