@@ -56,7 +56,6 @@ pub struct LinkControl {
     registers: WireRegisters,
     pauses: Pause,
     trust: DFF<Bits<8>>,
-    had_flipped: DFF<Bit>,
     up: DFF<Bit>,
     was_up: DFF<Bit>,
     changed: DFF<Bit>,
@@ -78,7 +77,7 @@ pub struct LinkControl {
 impl Logic for LinkControl {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, trust, had_flipped, up, was_up, changed, seen);
+        dff_setup!(self, clock, trust, up, was_up, changed, seen);
         clock!(self, clock, registers, pauses);
         self.registers.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.registers.settings);
@@ -86,8 +85,7 @@ impl Logic for LinkControl {
 
         // The MAC's clock runs while reports come.
         self.seen.d.next = self.report.val();
-        self.had_flipped.d.next = self.report.val().flips;
-        if self.report.val().flips != self.had_flipped.q.val() {
+        if self.report.val().flips != self.seen.q.val().flips {
             self.trust.d.next = self.all_trust.val();
         } else if self.trust.q.val().any() {
             self.trust.d.next = self.trust.q.val() - self.one.val();
