@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use abi::config::config_names;
 use hdl::emit::{emit_card_for, CardEmitError, PREFIX};
 use host::memory::MemoryFile;
 use ip::completion_buffer::CompletionBuffer;
@@ -49,7 +50,7 @@ pub enum CardError {
     #[error(transparent)]
     Emit(#[from] CardEmitError),
     /// There is no such configuration.
-    #[error("there is no configuration '{0}'; known are default and small")]
+    #[error("there is no configuration '{0}'; known: {names}", names = config_names())]
     Config(String),
     /// No card is built for this slot.
     #[error("no card is built for {0:?}")]

@@ -12,8 +12,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use abi::config::CONFIGS;
 use hdl::emit::on_large_stack;
-use verilate::toolchain::{slang_python, Toolchain, Yosys};
+use verilate::slang::slang_command;
+use verilate::toolchain::{Toolchain, Yosys};
 
 /// The stages with a module of their own, as the registry names them.
 const STAGES: [&str; 6] = [
@@ -24,18 +26,6 @@ const STAGES: [&str; 6] = [
     "host_interface::completer::Completer",
     "ip::cmac::send::MacSend",
 ];
-
-/// Runs slang as its own program would run: arguments in, diagnostics out.
-const SLANG: &str = "\
-import sys
-from pyslang import driver
-d = driver.Driver()
-d.addStandardArgs()
-ok = d.parseCommandLine('slang ' + ' '.join(sys.argv[1:])) and d.processOptions()
-ok = ok and d.parseAllSources()
-ok = ok and d.runFullCompilation(False)
-sys.exit(0 if ok else 1)
-";
 
 /// Writes a design as users get it; the folder, and the files in order.
 fn written(design: &verilog::Design, name: &str) -> (PathBuf, Vec<String>) {
@@ -53,13 +43,13 @@ fn written(design: &verilog::Design, name: &str) -> (PathBuf, Vec<String>) {
     (folder, list.lines().map(str::to_owned).collect())
 }
 
-/// The card in both sizes and the stages, each connected.
+/// The card in each configuration and the stages, each connected.
 fn designs() -> Vec<(String, verilog::Design)> {
     let card = |config: &str| {
         let card = hdl::emit::emit_card(config).expect("a configuration");
         (config.to_owned(), card.expect("emits").design)
     };
-    let mut designs = vec![card("default"), card("lab"), card("small")];
+    let mut designs = Vec::from(CONFIGS.map(|config| card(config.name)));
     for name in STAGES {
         let entry = blocks::BLOCKS.iter().find(|entry| entry.name == name);
         let entry = entry.unwrap_or_else(|| panic!("no block {name}"));
@@ -91,9 +81,10 @@ fn verilator(folder: &Path, files: &[String], top: &str) -> (bool, String) {
 }
 
 fn slang(folder: &Path, files: &[String], top: &str) -> (bool, String) {
-    let output = Command::new(slang_python().expect("slang"))
+    let output = slang_command()
+        .expect("slang")
         .current_dir(folder)
-        .args(["-c", SLANG, "--lint-only", "-Wextra", "-Werror"])
+        .args(["--lint-only", "-Wextra", "-Werror"])
         .args(["--top", top])
         .args(files)
         .output()

@@ -37,6 +37,7 @@ const RESET_POLLS_MAX: u32 = 10_000;
 /// Polls, of about a microsecond, after which the reads of an earlier epoch should have ended: the
 /// card gives them up after 50 ms.
 const READS_POLLS_MAX: u32 = 200_000;
+
 /// Reads the sizes of the card.
 pub(super) fn read_sizes(bus: &mut dyn Bus) -> Result<CardSizes> {
     let first = read(bus, registers::SIZES_0)?;
@@ -56,35 +57,40 @@ pub(super) fn read_sizes(bus: &mut dyn Bus) -> Result<CardSizes> {
 pub(super) fn start_epoch(bus: &mut dyn Bus) -> Result<()> {
     let before = read(bus, registers::EPOCH)?;
     bus.write_register(registers::CONTROL, registers::CONTROL_RESET)?;
-    for _ in 0..RESET_POLLS_MAX {
-        if read(bus, registers::EPOCH)? != before {
-            return Ok(());
-        }
-        bus.advance()?;
-    }
-    Err(HostError::ResetTimeout(RESET_POLLS_MAX))
+    let is_new = |bus: &mut dyn Bus| Ok(read(bus, registers::EPOCH)? != before);
+    poll_until(bus, RESET_POLLS_MAX, HostError::ResetTimeout, is_new)
 }
 
 /// Waits until the memory reads of earlier epochs have ended: no read leaves before.
 pub(super) fn wait_for_reads(bus: &mut dyn Bus) -> Result<()> {
-    for _ in 0..READS_POLLS_MAX {
-        if read(bus, registers::STATUS)? & registers::STATUS_READS_PENDING == 0 {
-            return Ok(());
-        }
-        bus.advance()?;
-    }
-    Err(HostError::ReadsPending(READS_POLLS_MAX))
+    let ended = |bus: &mut dyn Bus| is_clear(bus, registers::STATUS_READS_PENDING);
+    poll_until(bus, READS_POLLS_MAX, HostError::ReadsPending, ended)
 }
 
 /// Waits until the tables are cleared.
 pub(super) fn wait_for_tables(bus: &mut dyn Bus) -> Result<()> {
-    for _ in 0..RESET_POLLS_MAX {
-        if read(bus, registers::STATUS)? & registers::STATUS_TABLES_BUSY == 0 {
+    let cleared = |bus: &mut dyn Bus| is_clear(bus, registers::STATUS_TABLES_BUSY);
+    poll_until(bus, RESET_POLLS_MAX, HostError::ResetTimeout, cleared)
+}
+
+fn is_clear(bus: &mut dyn Bus, status_bit: u32) -> Result<bool> {
+    Ok(read(bus, registers::STATUS)? & status_bit == 0)
+}
+
+/// Polls until it is done; after the last poll the error, with the number of polls.
+fn poll_until(
+    bus: &mut dyn Bus,
+    polls_max: u32,
+    error: fn(u32) -> HostError,
+    is_done: impl Fn(&mut dyn Bus) -> Result<bool>,
+) -> Result<()> {
+    for _ in 0..polls_max {
+        if is_done(bus)? {
             return Ok(());
         }
         bus.advance()?;
     }
-    Err(HostError::ResetTimeout(RESET_POLLS_MAX))
+    Err(error(polls_max))
 }
 
 /// Words of the hash secrets of both banks.

@@ -12,19 +12,8 @@ use board::tops::emit_top;
 use hdl::emit::{emit_card, EmittedCard, PREFIX};
 use hdl::ports::{ports_of, Port, PortDirection};
 use ip::pcie_core::PcieCore;
-use verilate::toolchain::{slang_python, Toolchain, Yosys};
-
-/// Runs slang as its own program would run: arguments in, diagnostics out.
-const SLANG: &str = "\
-import sys
-from pyslang import driver
-d = driver.Driver()
-d.addStandardArgs()
-ok = d.parseCommandLine('slang ' + ' '.join(sys.argv[1:])) and d.processOptions()
-ok = ok and d.parseAllSources()
-ok = ok and d.runFullCompilation(False)
-sys.exit(0 if ok else 1)
-";
+use verilate::slang::slang_command;
+use verilate::toolchain::{Toolchain, Yosys};
 
 /// Module of the card in the configuration of these tests.
 const CARD: &str = "zeronic_small";
@@ -100,9 +89,10 @@ fn verilator(folder: &Path, top: &str) -> (bool, String) {
 }
 
 fn slang(folder: &Path, top: &str) -> (bool, String) {
-    let output = Command::new(slang_python().expect("slang"))
+    let output = slang_command()
+        .expect("slang")
         .current_dir(folder)
-        .args(["-c", SLANG, "--lint-only", "-Wextra", "-Werror"])
+        .args(["--lint-only", "-Wextra", "-Werror"])
         .args(["--timescale", "1ps/1ps", "--top", top])
         .args(["models.v", "card.v", "top.v"])
         .output()

@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use abi::config::CONFIGS;
 use hdl::crossings::domains::{ClockId, Domain, Domains};
 use hdl::crossings::{constraints, CLOCKS};
 use hdl::emit::emit_card_for;
@@ -209,7 +210,7 @@ fn clock(port: &str) -> ClockId {
 #[test]
 fn the_kept_constraints_are_those_of_the_cards_crossings() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../constraints/common/crossings.xdc");
-    for config in ["default", "lab", "small"] {
+    for config in CONFIGS.map(|config| config.name) {
         let card = hdl::emit::emit_card(config).expect("a configuration");
         let text = constraints(&card.expect("emits"));
         if std::env::var_os("ZERONIC_BLESS").is_some() {

@@ -16,6 +16,7 @@ pub mod error;
 mod library;
 pub mod options;
 mod shim;
+pub mod slang;
 pub mod stock;
 pub mod toolchain;
 pub mod verilated;
