@@ -4,8 +4,8 @@
 //! ```text
 //! 0x04_0000  directory          0x04_4000  system monitor     0x05_0000  registers of the
 //! 0x04_1000  identity words     0x04_5000  I2C, QSFP module              MAC's core, 64 KiB
-//! 0x04_2000  GPIO, LEDs         0x04_6000  flash (absent)
-//! 0x04_3000  clock counters     0x04_7000  configuration port (absent)
+//! 0x04_2000  GPIO, LEDs         0x04_6000  configuration flash
+//! 0x04_3000  clock counters     0x04_7000  configuration port
 //! ```
 //! Registers are words of 32 bits. The window is privileged. A program finds its blocks in the
 //! directory: [`DIRECTORY_MAGIC`], the number of entries, then [`DIRECTORY_ENTRY_WORDS`] words for
@@ -34,9 +34,9 @@ pub enum BlockKind {
     I2c = 5,
     /// The registers of the MAC's core (PG203): control, status, FEC, statistics.
     Mac = 6,
-    /// Configuration flash.
+    /// Configuration flash: [`FLASH_COMMAND`] and followers.
     Flash = 7,
-    /// Configuration port of the device (ICAP).
+    /// Configuration port of the device (ICAP): [`PORT_COMMAND`] and followers.
     ConfigurationPort = 8,
 }
 
@@ -61,8 +61,8 @@ pub const BLOCKS: [WindowBlock; 8] = [
     block(BlockKind::Monitor, 0x4_4000, 0x1000, MONITOR_WORDS),
     block(BlockKind::I2c, 0x4_5000, 0x1000, I2C_WORDS),
     block(BlockKind::Mac, 0x5_0000, 0x1_0000, 0x4000),
-    block(BlockKind::Flash, 0x4_6000, 0x1000, 0),
-    block(BlockKind::ConfigurationPort, 0x4_7000, 0x1000, 0),
+    block(BlockKind::Flash, 0x4_6000, 0x1000, FLASH_WORDS),
+    block(BlockKind::ConfigurationPort, 0x4_7000, 0x1000, PORT_WORDS),
 ];
 
 const fn block(kind: BlockKind, offset: u32, bytes: u32, words: u32) -> WindowBlock {
@@ -219,6 +219,110 @@ pub const I2C_VALUE: Field = Field::new("value", 8, 8, "Byte of the last read.")
 /// and monitors on the same bus cannot be reached.
 pub const I2C_ALLOWED: [u8; 9] = [0x50, 0x70, 0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77];
 
+/// Flash word, write: starts an operation; see [`FLASH_OPERATION`] and [`FLASH_CHIP`]. A command
+/// while one runs is refused. Reads as the last command.
+pub const FLASH_COMMAND: u32 = 0;
+/// Flash word, read and write: place of the operation in the chip, bytes. An operation works on
+/// the page, the 4 KiB or the 64 KiB that hold it.
+pub const FLASH_ADDRESS: u32 = 1;
+/// Flash word, read only: see [`FLASH_BUSY`] and followers.
+pub const FLASH_STATUS: u32 = 2;
+/// Flash word, read only: where the user's slot begins in each chip, bytes. What is below is
+/// neither erased nor programmed, whatever is asked.
+pub const FLASH_SLOT: u32 = 3;
+/// Flash word, read only: size of each chip, bytes.
+pub const FLASH_SIZE: u32 = 4;
+/// Flash word, read only: chips. With two of them, the first holds the low half of each byte of an
+/// image and the second the high half.
+pub const FLASH_CHIPS: u32 = 5;
+/// First of [`FLASH_PAGE_WORDS`] flash words, read and write: the page that was read, or that is to
+/// be programmed; first byte in bits 7:0 of the first word. Not to be touched while busy.
+pub const FLASH_PAGE: u32 = 64;
+/// Words of the page.
+pub const FLASH_PAGE_WORDS: u32 = 64;
+/// Bytes of a page.
+pub const FLASH_PAGE_BYTES: u32 = 4 * FLASH_PAGE_WORDS;
+/// Words of the flash block.
+pub const FLASH_WORDS: u32 = FLASH_PAGE + FLASH_PAGE_WORDS;
+/// [`FLASH_COMMAND`]: what to do, a [`FlashOperation`].
+pub const FLASH_OPERATION: Field =
+    Field::new("operation", 0, 3, "What to do: see FlashOperation.");
+/// [`FLASH_COMMAND`]: the chip.
+pub const FLASH_CHIP: Field = Field::new("chip", 3, 1, "The chip.");
+/// [`FLASH_STATUS`] bit: an operation runs. An erase or program goes on in the chip when it has
+/// ended: [`FlashOperation::Status`] shows it.
+pub const FLASH_BUSY: Field = Field::new(
+    "busy",
+    0,
+    1,
+    "An operation runs. An erase or program goes on in the chip when it has ended: operation \
+     Status shows it.",
+);
+/// [`FLASH_STATUS`] bit: the last command was refused and nothing was sent to a chip.
+pub const FLASH_REFUSED: Field = Field::new(
+    "refused",
+    1,
+    1,
+    "The last command was refused and nothing was sent to a chip.",
+);
+/// [`FLASH_STATUS`]: the chip's status register of the last [`FlashOperation::Status`]; bit 0: it
+/// erases or programs.
+pub const FLASH_CHIP_STATUS: Field = Field::new(
+    "chip_status",
+    8,
+    8,
+    "The chip's status register of the last operation Status; bit 0: it erases or programs.",
+);
+
+/// What the flash block can do. Everything else is refused, and so are [`Self::Program`],
+/// [`Self::EraseBlock`] and [`Self::EraseSector`] below [`FLASH_SLOT`], and what lies beyond
+/// [`FLASH_SIZE`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlashOperation {
+    /// Reads the chip's three bytes of identification into the page (opcode 0x9f).
+    Identify = 1,
+    /// Reads the chip's status register (opcode 0x05).
+    Status = 2,
+    /// Reads a page of [`FLASH_PAGE_BYTES`] (opcode 0x13).
+    Read = 3,
+    /// Programs a page: bits become 0 where the page has 0 (opcodes 0x06 and 0x12).
+    Program = 4,
+    /// Erases 4 KiB (opcodes 0x06 and 0x21).
+    EraseBlock = 5,
+    /// Erases 64 KiB (opcodes 0x06 and 0xdc).
+    EraseSector = 6,
+}
+
+/// Bytes of [`FlashOperation::EraseBlock`].
+pub const FLASH_BLOCK_BYTES: u32 = 4 << 10;
+/// Bytes of [`FlashOperation::EraseSector`].
+pub const FLASH_SECTOR_BYTES: u32 = 64 << 10;
+
+/// Configuration port word, write: a [`PortOperation`]. A command while one runs is refused.
+/// Reads as the last command.
+pub const PORT_COMMAND: u32 = 0;
+/// Configuration port word, read only: see [`PORT_BUSY`] and [`PORT_REFUSED`].
+pub const PORT_STATUS: u32 = 1;
+/// Configuration port word, read only: BOOTSTS (UG570) of the last [`PortOperation::ReadStatus`].
+pub const PORT_BOOT_STATUS: u32 = 2;
+/// Words of the configuration port.
+pub const PORT_WORDS: u32 = 3;
+/// [`PORT_STATUS`] bit: an operation runs.
+pub const PORT_BUSY: Field = Field::new("busy", 0, 1, "An operation runs.");
+/// [`PORT_STATUS`] bit: the last command was refused.
+pub const PORT_REFUSED: Field = Field::new("refused", 1, 1, "The last command was refused.");
+
+/// What the configuration port can do. Everything else is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortOperation {
+    /// Loads the golden image; the card leaves the bus.
+    BootGolden = 1,
+    /// Loads the image of the user's slot; the card leaves the bus.
+    BootUser = 2,
+    /// Reads BOOTSTS.
+    ReadStatus = 3,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,6 +346,6 @@ mod tests {
         let words = directory();
         assert_eq!(words[..2], [DIRECTORY_MAGIC, 8]);
         assert_eq!(words[2..6], [1, 0x4_1000, 0x1000, 13]);
-        assert_eq!(words[30..], [8, 0x4_7000, 0x1000, 0]);
+        assert_eq!(words[30..], [8, 0x4_7000, 0x1000, PORT_WORDS]);
     }
 }

@@ -104,7 +104,7 @@ fn address(random: &mut SmallRng) -> u32 {
         let base = match random.random_range(0..10) {
             0 => random.random_range(WINDOW..BOARD_WINDOW_END),
             1 | 2 => WINDOW,
-            other => BLOCKS[(other - 3) as usize % BLOCKS.len()].offset,
+            _ => BLOCKS[random.random_range(0..BLOCKS.len())].offset,
         };
         let beside = match random.random() {
             true => 4 * random.random_range(0..40),
