@@ -3,6 +3,7 @@
 //! ```text
 //!   host ── Bus ──> bus ──> card: Verilated model, PCIe model, MAC <── wire ── lab: peer
 //!                    └────> golden_card: the golden model in its place
+//!   flash_chip: a configuration flash at the level of SPI bits
 //!   harness: source, sink, monitor, MAC, traffic       dma_rig: the DMA engines alone
 //! ```
 #![deny(unsafe_code)]
@@ -15,6 +16,7 @@ pub mod coverage;
 pub mod direct;
 pub mod dma_rig;
 pub mod faults;
+pub mod flash_chip;
 pub mod golden_card;
 pub mod harness;
 pub mod hooked_bus;
