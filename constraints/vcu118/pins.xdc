@@ -169,3 +169,37 @@ set_property IOSTANDARD LVCMOS12 [get_ports { led[7] }]
 set_property SLEW SLOW [get_ports { led[7] }]
 set_property DRIVE 8 [get_ports { led[7] }]
 set_false_path -to [get_ports { led[7] }]
+
+# flash_select_n: unverified
+set_property PACKAGE_PIN BF16 [get_ports { flash_select_n }]
+set_property IOSTANDARD LVCMOS18 [get_ports { flash_select_n }]
+set_property SLEW SLOW [get_ports { flash_select_n }]
+set_property DRIVE 8 [get_ports { flash_select_n }]
+set_false_path -to [get_ports { flash_select_n }]
+
+# flash_mosi: unverified
+set_property PACKAGE_PIN AM19 [get_ports { flash_mosi }]
+set_property IOSTANDARD LVCMOS18 [get_ports { flash_mosi }]
+set_property SLEW SLOW [get_ports { flash_mosi }]
+set_property DRIVE 8 [get_ports { flash_mosi }]
+set_false_path -to [get_ports { flash_mosi }]
+
+# flash_miso: unverified
+set_property PACKAGE_PIN AM18 [get_ports { flash_miso }]
+set_property IOSTANDARD LVCMOS18 [get_ports { flash_miso }]
+set_property PULLTYPE PULLUP [get_ports { flash_miso }]
+set_false_path -from [get_ports { flash_miso }]
+
+# flash_protect_n: unverified
+set_property PACKAGE_PIN AN20 [get_ports { flash_protect_n }]
+set_property IOSTANDARD LVCMOS18 [get_ports { flash_protect_n }]
+set_property SLEW SLOW [get_ports { flash_protect_n }]
+set_property DRIVE 8 [get_ports { flash_protect_n }]
+set_false_path -to [get_ports { flash_protect_n }]
+
+# flash_hold_n: unverified
+set_property PACKAGE_PIN AP20 [get_ports { flash_hold_n }]
+set_property IOSTANDARD LVCMOS18 [get_ports { flash_hold_n }]
+set_property SLEW SLOW [get_ports { flash_hold_n }]
+set_property DRIVE 8 [get_ports { flash_hold_n }]
+set_false_path -to [get_ports { flash_hold_n }]

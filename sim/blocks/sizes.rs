@@ -68,7 +68,30 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("ReorderLane", "", "new(0)"),
     ("ReadPort", "", "new(&abi::config::SMALL)"),
     ("RegisterMap", "", "new(&abi::config::SMALL)"),
-    ("WindowDirectory", "", "new(1, \"small\")"),
+    (
+        "WindowDirectory",
+        "",
+        "new(1, \"small\", abi::window::directory())",
+    ),
+    ("WindowDecoder", "", "new(abi::window::directory())"),
+    (
+        "FlashGuard",
+        "",
+        "new(board::description::FlashPlan { chips: 2, chip_bytes: 0x0800_0000, \
+         slot_bytes: 0x0100_2000, golden_bytes: 0x0080_0000 })",
+    ),
+    (
+        "Flash",
+        "",
+        "new(board::description::FlashPlan { chips: 2, chip_bytes: 0x0800_0000, \
+         slot_bytes: 0x0100_2000, golden_bytes: 0x0080_0000 })",
+    ),
+    (
+        "ConfigurationPort",
+        "",
+        "new(board::description::FlashPlan { chips: 2, chip_bytes: 0x0800_0000, \
+         slot_bytes: 0x0100_2000, golden_bytes: 0x0080_0000 })",
+    ),
     ("Gpio", "", "new(true)"),
     ("StepMeets", "::<4>", "default()"),
     ("SamePlace", "::<4>", "default()"),
@@ -103,6 +126,8 @@ pub const OUTSIDE: &[&str] = &[
     "PinClock",
     "OpenDrain",
     "SystemMonitor",
+    "Startup",
+    "ConfigurationAccess",
     "CardBox",
     "BuildWords",
     "PcieSide",
@@ -110,6 +135,7 @@ pub const OUTSIDE: &[&str] = &[
     "Window",
     "Shell",
     "QsfpTop",
+    "QsfpFlashTop",
     "HbmTop",
     "HbmLedTop",
 ];

@@ -74,8 +74,19 @@ const fn block(kind: BlockKind, offset: u32, bytes: u32, words: u32) -> WindowBl
     }
 }
 
-/// The words of the directory.
-pub const fn directory() -> [u32; 2 + BLOCKS.len() * DIRECTORY_ENTRY_WORDS] {
+/// Words of the directory.
+pub const DIRECTORY_WORDS: usize = 2 + BLOCKS.len() * DIRECTORY_ENTRY_WORDS;
+
+/// The blocks of a golden image: what it takes to name itself, and to load or replace another.
+pub const GOLDEN_BLOCKS: [BlockKind; 4] = [
+    BlockKind::Identity,
+    BlockKind::Monitor,
+    BlockKind::Flash,
+    BlockKind::ConfigurationPort,
+];
+
+/// The words of the directory of a card.
+pub const fn directory() -> [u32; DIRECTORY_WORDS] {
     let mut words = [0; 2 + BLOCKS.len() * DIRECTORY_ENTRY_WORDS];
     words[0] = DIRECTORY_MAGIC;
     words[1] = BLOCKS.len() as u32;
@@ -87,6 +98,17 @@ pub const fn directory() -> [u32; 2 + BLOCKS.len() * DIRECTORY_ENTRY_WORDS] {
         words[at + 2] = BLOCKS[number].bytes;
         words[at + 3] = BLOCKS[number].words;
         number += 1;
+    }
+    words
+}
+
+/// The words of the directory of a golden image: all but [`GOLDEN_BLOCKS`] are absent.
+pub fn golden_directory() -> [u32; DIRECTORY_WORDS] {
+    let mut words = directory();
+    for (number, block) in BLOCKS.iter().enumerate() {
+        if !GOLDEN_BLOCKS.contains(&block.kind) {
+            words[2 + (number + 1) * DIRECTORY_ENTRY_WORDS - 1] = 0;
+        }
     }
     words
 }
@@ -109,6 +131,10 @@ pub const IDENTITY_HASH_WORDS: usize = 5;
 pub const IDENTITY_BUILT: u32 = 11;
 /// Identity word: the slot of the flash that the image was built for; 0: golden, 1: user.
 pub const IDENTITY_SLOT: u32 = 12;
+/// [`IDENTITY_SLOT`] of a golden image.
+pub const GOLDEN_SLOT: u32 = 0;
+/// [`IDENTITY_SLOT`] of a card's image.
+pub const USER_SLOT: u32 = 1;
 /// Words of the identity.
 pub const IDENTITY_WORDS: u32 = 13;
 
@@ -245,8 +271,7 @@ pub const FLASH_PAGE_BYTES: u32 = 4 * FLASH_PAGE_WORDS;
 /// Words of the flash block.
 pub const FLASH_WORDS: u32 = FLASH_PAGE + FLASH_PAGE_WORDS;
 /// [`FLASH_COMMAND`]: what to do, a [`FlashOperation`].
-pub const FLASH_OPERATION: Field =
-    Field::new("operation", 0, 3, "What to do: see FlashOperation.");
+pub const FLASH_OPERATION: Field = Field::new("operation", 0, 3, "What to do: see FlashOperation.");
 /// [`FLASH_COMMAND`]: the chip.
 pub const FLASH_CHIP: Field = Field::new("chip", 3, 1, "The chip.");
 /// [`FLASH_STATUS`] bit: an operation runs. An erase or program goes on in the chip when it has

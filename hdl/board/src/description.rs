@@ -222,14 +222,47 @@ pub struct Flash {
     pub width_bits: u32,
     /// Size in all, bytes.
     pub size_bytes: u32,
-    /// Where the user's image begins, bytes. What is below is never written.
+    /// Where the user's slot begins, bytes. What is below is never written.
     pub user_offset_bytes: u32,
+    /// Where the configuration port finds the golden image, bytes. 0: what is loaded at power-up,
+    /// which may go on to the user's slot by itself.
+    pub golden_offset_bytes: u32,
     /// Configuration rate, MHz as Vivado writes it; `None`: an external clock drives it.
     pub rate_mhz: Option<&'static str>,
     /// Configuration voltage, V as Vivado writes it.
     pub voltage: &'static str,
     /// Unused pins are pulled up (boards with a satellite controller).
     pub pull_unused_up: bool,
+}
+
+/// What the hardware must know of the flash: of each chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashPlan {
+    /// Chips, 1 or 2.
+    pub chips: u32,
+    /// Size of each.
+    pub chip_bytes: u32,
+    /// Where the user's slot begins in each.
+    pub slot_bytes: u32,
+    /// Where the golden image begins in each.
+    pub golden_bytes: u32,
+}
+
+impl Flash {
+    /// Chips: each has four data lines.
+    pub const fn chips(&self) -> u32 {
+        self.width_bits / 4
+    }
+
+    /// What the hardware must know.
+    pub const fn plan(&self) -> FlashPlan {
+        FlashPlan {
+            chips: self.chips(),
+            chip_bytes: self.size_bytes / self.chips(),
+            slot_bytes: self.user_offset_bytes / self.chips(),
+            golden_bytes: self.golden_offset_bytes / self.chips(),
+        }
+    }
 }
 
 impl PcieSite {

@@ -52,6 +52,17 @@ pub struct ClockPads {
     pub n: Signal<In, Clock>,
 }
 
+/// Levels at and for the pads of a second flash chip; its clock is that of the first.
+#[derive(Clone, Debug, Default, LogicInterface)]
+pub struct SecondFlash {
+    /// The chip is selected: level 0 for its pin.
+    pub select: Signal<Out, Bit>,
+    /// Data to the chip.
+    pub mosi: Signal<Out, Bit>,
+    /// Data of the chip; 1 where there is none.
+    pub miso: Signal<In, Bit>,
+}
+
 /// Levels at and for the pads beside the module, as the window has them.
 #[derive(Clone, Debug, Default, LogicInterface)]
 pub struct SidePins {

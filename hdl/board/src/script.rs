@@ -8,11 +8,9 @@ use std::fmt::Write;
 
 use abi::config::CardConfig;
 use abi::pci_ids;
+use abi::window::USER_SLOT;
 
 use crate::description::Board;
-
-/// The slot of the flash that holds the user's image, for the identity words.
-const USER_SLOT: u32 = 1;
 
 /// The text of `board.tcl`, for the card's module `card` in a configuration and the window's module
 /// `window`.

@@ -3,7 +3,7 @@
 //! ```text
 //!   slot ══ pcie ══ card ══ mac ══ wire
 //!                    ║ m_axil    ║ registers
-//!                    window ═════╝── GPIO, I2C, LEDs
+//!                    window ═════╝── GPIO, I2C, LEDs, flash, configuration port
 //! ```
 //! The block only connects.
 //!
@@ -14,17 +14,20 @@
 //!    clock the MAC's registers.
 
 use crate::card_box::CardBox;
+use crate::description::FlashPlan;
 use crate::mac_side::MacSide;
-use crate::pads::{ClockPads, SidePins, SlotPads, WirePads};
+use crate::pads::{ClockPads, SecondFlash, SidePins, SlotPads, WirePads};
 use crate::pcie_side::PcieSide;
 use crate::window::Window;
 use ip::axi_lite::AxiLiteMaster;
 use ip::buffers::PinClock;
+use ip::configuration_access::ConfigurationAccess;
 use ip::mac_sides::{CoreMaster, FaultSide, ReceiveSide, ResetSide, SendSide, StateSide};
 use ip::pcie_sides::{
     CompletionSide, ConfigurationSide, ConfigurationSpaceSide, HostReplySide, HostRequestSide,
     RequestSide, SequenceSide,
 };
+use ip::startup::Startup;
 use stream::prelude::*;
 
 /// What tells one shell from another.
@@ -40,6 +43,8 @@ pub struct ShellPlan<'a> {
     pub card: &'a str,
     /// The board brings the pins of the QSFP module to the device.
     pub wired: bool,
+    /// The board's flash.
+    pub flash: FlashPlan,
 }
 
 /// The shell. See the module's head.
@@ -54,15 +59,21 @@ pub struct Shell {
     pub free_clock: ClockPads,
     /// Levels of the pads that are not serial.
     pub pins: SidePins,
+    /// Pins of the second flash chip.
+    pub second_flash: SecondFlash,
 
     #[value(PcieSide::new(plan.pcie_core))]
     pcie_side: PcieSide,
     mac_side: MacSide,
     #[value(CardBox::new(plan.card))]
     card: CardBox,
-    #[value(Window::new(plan.board, plan.config, plan.wired))]
+    #[value(Window::new(plan.board, plan.config, plan.wired, plan.flash))]
     window: Window,
     free: PinClock,
+    startup: Startup,
+    device: ConfigurationAccess,
+
+    miso: Signal<Local, Bits<2>>,
 }
 
 impl Logic for Shell {
@@ -115,5 +126,19 @@ impl Logic for Shell {
         self.window.aligned.next = self.mac_side.stat_rx.aligned.val();
         self.window.link_up.next = self.pcie_side.user_lnk_up.val();
         SidePins::link(&mut self.pins, &mut self.window.pins);
+
+        self.startup.serial_clock.next = self.window.flash.serial_clock.val();
+        self.startup.select.next = self.window.flash.select.val().get_bit(0);
+        self.startup.mosi.next = self.window.flash.mosi.val();
+        self.second_flash.select.next = self.window.flash.select.val().get_bit(1);
+        self.second_flash.mosi.next = self.window.flash.mosi.val();
+        self.miso.next = bit_cast::<2, 1>(self.startup.miso.val().into())
+            | (bit_cast::<2, 1>(self.second_flash.miso.val().into()) << 1);
+        self.window.flash.miso.next = self.miso.val();
+        self.device.clock.next = self.pcie_side.user_clk.val();
+        self.device.select.next = self.window.device.select.val();
+        self.device.reads.next = self.window.device.reads.val();
+        self.device.word.next = self.window.device.word.val();
+        self.window.device.read_word.next = self.device.read_word.val();
     }
 }

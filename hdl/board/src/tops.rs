@@ -1,11 +1,12 @@
 //! The tops: a shell, and the pads that a board has.
 //!
 //! ```text
-//!   Board ──► one of three tops, its pads placed ──► Verilog, constraints
+//!   Board ──► one of four tops, its pads placed ──► Verilog, constraints
 //! ```
 //! | top | boards |
 //! |---|---|
-//! | [`qsfp::QsfpTop`] | VCU118, VCU1525, U200, U250: the module's pins and LEDs at the device |
+//! | [`qsfp::QsfpTop`] | VCU1525, U200, U250: the module's pins and LEDs at the device |
+//! | [`qsfp_flash::QsfpFlashTop`] | VCU118: the same, and a second flash chip |
 //! | [`hbm_led::HbmLedTop`] | U55C, U55N: CATTRIP and LEDs |
 //! | [`hbm::HbmTop`] | U280: CATTRIP |
 //!
@@ -15,6 +16,7 @@
 pub mod hbm;
 pub mod hbm_led;
 pub mod qsfp;
+pub mod qsfp_flash;
 
 use rust_hdl_core::prelude::*;
 
@@ -24,6 +26,7 @@ use hbm::HbmTop;
 use hbm_led::HbmLedTop;
 use hdl::ports::{design, ports_of, EmitError, Port};
 use qsfp::QsfpTop;
+use qsfp_flash::QsfpFlashTop;
 use verilog::ModuleNames;
 
 /// What the names of a top's modules begin with, behind what those of the card begin with: both
@@ -66,11 +69,14 @@ pub fn emit_top(
         config,
         card,
         wired: board.pad("qsfp_modprsl").is_some(),
+        flash: board.flash.plan(),
     };
     let leds = board.pad("led").map_or(0, |pad| pad.pins.len());
     let wired = plan.wired;
     match (wired, leds) {
-        (true, 8) => emitted(QsfpTop::<8>::new(board, plan), board, prefix),
+        (true, _) if plan.flash.chips == 2 => {
+            emitted(QsfpFlashTop::<8>::new(board, plan), board, prefix)
+        }
         (true, _) => emitted(QsfpTop::<3>::new(board, plan), board, prefix),
         (false, 0) => emitted(HbmTop::new(board, plan), board, prefix),
         (false, _) => emitted(HbmLedTop::new(board, plan), board, prefix),

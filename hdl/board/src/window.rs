@@ -3,7 +3,8 @@
 //! ```text
 //!   m_axil ══► port ──► decoder ─┬─► directory, identity     ├─► system monitor
 //!                                ├─► GPIO, LEDs              ├─► I2C
-//!                                ├─► clock counters          └─► MAC's registers (crossing)
+//!                                ├─► clock counters          ├─► MAC's registers (crossing)
+//!                                └─► flash                   └─► configuration port
 //! ```
 //! Timing: an access of a block of ours takes five cycles.
 //!
@@ -17,7 +18,11 @@ pub mod access;
 pub mod build_words;
 pub mod clock_counters;
 pub mod clock_meter;
+pub mod configuration_port;
 pub mod core_access;
+pub mod flash;
+pub mod flash_guard;
+pub mod flash_serial;
 pub mod gpio;
 pub mod i2c;
 pub mod i2c_bit;
@@ -28,10 +33,15 @@ pub mod window_decoder;
 pub mod window_directory;
 pub mod window_port;
 
+use crate::description::FlashPlan;
 use crate::pads::SidePins;
+use abi::window::directory;
 use access::{WindowAccess, WindowReply};
 use build_words::BuildWords;
 use clock_counters::ClockCounters;
+use configuration_port::{ConfigurationPort, PortLines};
+use flash::Flash;
+use flash_serial::FlashLines;
 use gpio::Gpio;
 use i2c::I2c;
 use ip::axi_lite::AxiLiteSlave;
@@ -44,12 +54,12 @@ use window_decoder::WindowDecoder;
 use window_directory::WindowDirectory;
 use window_port::WindowPort;
 
-/// The window of a board with this number and a card of this configuration; `wired`: the board
-/// brings the pins of the QSFP module to the device.
+/// The window of a board with this number and flash and a card of this configuration; `wired`: the
+/// board brings the pins of the QSFP module to the device.
 ///
 /// See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-#[new(board: u32, config: &str, wired: bool)]
+#[new(board: u32, config: &str, wired: bool, plan: FlashPlan)]
 pub struct Window {
     /// Clock of the window: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
@@ -69,11 +79,16 @@ pub struct Window {
     pub link_up: Signal<In, Bit>,
     /// Levels of the pads that are not serial.
     pub pins: SidePins,
+    /// Pins of the flash chips.
+    pub flash: FlashLines,
+    /// The device's configuration port.
+    pub device: PortLines,
 
     port: WindowPort,
+    #[value(WindowDecoder::new(directory()))]
     decoder: WindowDecoder,
     words: BuildWords,
-    #[value(WindowDirectory::new(board, config))]
+    #[value(WindowDirectory::new(board, config, directory()))]
     directory: WindowDirectory,
     #[value(Gpio::new(wired))]
     gpio: Gpio,
@@ -82,12 +97,17 @@ pub struct Window {
     sensors: SystemMonitor,
     i2c: I2c,
     mac: MacBridge,
+    #[value(Flash::new(plan))]
+    chips: Flash,
+    #[value(ConfigurationPort::new(plan))]
+    images: ConfigurationPort,
 }
 
 impl Logic for Window {
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, port, decoder, directory, gpio, clocks, monitor, sensors, i2c, mac);
+        clock!(self, clock, chips, images);
         AxiLiteSlave::link(&mut self.bus, &mut self.port.bus);
         PulseSource::<WindowAccess>::join(&mut self.port.access, &mut self.decoder.access);
         PulseSource::<WindowReply>::join(&mut self.decoder.reply, &mut self.port.reply);
@@ -104,12 +124,20 @@ impl Logic for Window {
         self.i2c.access.payload.next = self.decoder.request.val();
         self.mac.access.valid.next = self.decoder.to_mac.val();
         self.mac.access.payload.next = self.decoder.request.val();
+        self.chips.access.valid.next = self.decoder.to_flash.val();
+        self.chips.access.payload.next = self.decoder.request.val();
+        self.images.access.valid.next = self.decoder.to_port.val();
+        self.images.access.payload.next = self.decoder.request.val();
         PulseSource::<WindowReply>::join(&mut self.directory.reply, &mut self.decoder.identity);
         PulseSource::<WindowReply>::join(&mut self.gpio.reply, &mut self.decoder.gpio);
         PulseSource::<WindowReply>::join(&mut self.clocks.reply, &mut self.decoder.clocks);
         PulseSource::<WindowReply>::join(&mut self.monitor.reply, &mut self.decoder.monitor);
         PulseSource::<WindowReply>::join(&mut self.i2c.reply, &mut self.decoder.i2c);
         PulseSource::<WindowReply>::join(&mut self.mac.reply, &mut self.decoder.mac);
+        PulseSource::<WindowReply>::join(&mut self.chips.reply, &mut self.decoder.flash);
+        PulseSource::<WindowReply>::join(&mut self.images.reply, &mut self.decoder.port);
+        FlashLines::link(&mut self.flash, &mut self.chips.lines);
+        PortLines::link(&mut self.device, &mut self.images.lines);
 
         self.directory.hash.next = self.words.hash.val();
         self.directory.built.next = self.words.built.val();

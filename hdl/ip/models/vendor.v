@@ -61,6 +61,114 @@ module IOBUF (
     assign IO = T ? 1'bz : I;
     assign O = IO;
 endmodule
+// A quarter of a clock.
+module BUFGCE_DIV #(
+    parameter BUFGCE_DIVIDE = 1
+) (
+    input  wire I,
+    input  wire CE,
+    input  wire CLR,
+    output reg  O
+);
+    reg [3:0] edges;
+    initial begin
+        O = 1'b0;
+        edges = 4'd0;
+    end
+    always @(posedge I) begin
+        edges <= edges == BUFGCE_DIVIDE - 1 ? 4'd0 : edges + 4'd1;
+        O <= edges >= BUFGCE_DIVIDE / 2 & CE & ~CLR;
+    end
+endmodule
+
+// Pins of the device's own flash: what a test does not drive is high.
+module STARTUPE3 #(
+    parameter PROG_USR = "FALSE",
+    parameter SIM_CCLK_FREQ = 0.0
+) (
+    output wire       CFGCLK,
+    output wire       CFGMCLK,
+    output reg  [3:0] DI,
+    output wire       EOS,
+    output wire       PREQ,
+    input  wire [3:0] DO,
+    input  wire [3:0] DTS,
+    input  wire       FCSBO,
+    input  wire       FCSBTS,
+    input  wire       GSR,
+    input  wire       GTS,
+    input  wire       KEYCLEARB,
+    input  wire       PACK,
+    input  wire       USRCCLKO,
+    input  wire       USRCCLKTS,
+    input  wire       USRDONEO,
+    input  wire       USRDONETS
+);
+    initial DI = 4'hf;
+    assign CFGCLK = 1'b0;
+    assign CFGMCLK = 1'b0;
+    assign EOS = 1'b1;
+    assign PREQ = 1'b0;
+endmodule
+
+// Configuration port: keeps the address of a load, and answers a read of BOOTSTS with `BOOTED`
+// four clocks after it was selected.
+module ICAPE3 #(
+    parameter ICAP_AUTO_SWITCH = "DISABLE",
+    parameter [31:0] BOOTED = 32'h00000001
+) (
+    input  wire        CLK,
+    input  wire        CSIB,
+    input  wire        RDWRB,
+    input  wire [31:0] I,
+    output reg  [31:0] O,
+    output wire        AVAIL,
+    output wire        PRDONE,
+    output wire        PRERROR
+);
+    function [31:0] turned(input [31:0] word);
+        integer at;
+        for (at = 0; at < 32; at = at + 1) turned[at] = word[at / 8 * 8 + 7 - at % 8];
+    endfunction
+    wire [31:0] word = turned(I);
+    reg         synced;
+    reg  [4:0]  register;
+    reg         expects;
+    reg  [31:0] address;
+    reg         loads;
+    reg         wanted;
+    reg  [3:0]  clocks;
+    initial begin
+        synced = 1'b0;
+        register = 5'd0;
+        expects = 1'b0;
+        address = 32'd0;
+        loads = 1'b0;
+        wanted = 1'b0;
+        clocks = 4'd0;
+        O = 32'hffffffff;
+    end
+    always @(posedge CLK) begin
+        clocks <= CSIB ? 4'd0 : clocks + 4'd1;
+        if (~CSIB & RDWRB) begin
+            if (clocks >= 4'd3) O <= turned(synced & wanted ? BOOTED : 32'hffffffff);
+        end else if (~CSIB) begin
+            expects <= 1'b0;
+            if (word == 32'haa995566) synced <= 1'b1;
+            else if (synced & expects) begin
+                if (register == 5'h10) address <= word;
+                if (register == 5'h04 & word == 32'h0000000f) loads <= 1'b1;
+                if (register == 5'h04 & word == 32'h0000000d) synced <= 1'b0;
+            end else if (synced & word[31:27] == 5'b00110) begin
+                register <= word[17:13];
+                expects <= 1'b1;
+            end else if (synced & word[31:27] == 5'b00101) wanted <= word[17:13] == 5'h16;
+        end
+    end
+    assign AVAIL = 1'b1;
+    assign PRDONE = 1'b1;
+    assign PRERROR = 1'b0;
+endmodule
 
 // System monitor: answers four cycles later, register 0 with 40 degrees, the others with their
 // number.

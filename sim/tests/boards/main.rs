@@ -3,7 +3,9 @@
 
 mod boards;
 mod checks;
+mod device_pins;
 mod documents;
+mod flash;
 mod i2c_bus;
 mod rig;
 mod tops;

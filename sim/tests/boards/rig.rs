@@ -2,13 +2,15 @@
 //!
 //! ```text
 //!   Port (the card's side of AXI4-Lite) ══ Window ══ Core (the MAC's registers)
-//!                                            └══ Bus (SCL, SDA, devices)
+//!                                            ├══ Bus (SCL, SDA, devices)
+//!                                            └══ Chips, Port (flash, configuration port)
 //! ```
 //! Invariants:
 //! 1. What is offered on AXI4-Lite stands until it is taken; both ends check it of the window.
 
 use std::collections::BTreeMap;
 
+use board::description::FlashPlan;
 use board::window::Window;
 use hdl::ports::{emit, ports_of};
 use rand::rngs::SmallRng;
@@ -20,8 +22,17 @@ use verilate::design::Design;
 use verilate::options::Options;
 use verilate::verilated::Model;
 
+use crate::device_pins::{Chips, Port, CHIP_BYTES};
+
 /// The number that the window of the tests has for its board.
 pub const BOARD: u32 = 77;
+/// The flash of the tests: a slot that begins within 64 KiB.
+pub const PLAN: FlashPlan = FlashPlan {
+    chips: 2,
+    chip_bytes: CHIP_BYTES,
+    slot_bytes: 0x1_2000,
+    golden_bytes: 0x8000,
+};
 
 /// The answer to an access: response, word read.
 pub type Answer = (u64, u32);
@@ -114,6 +125,7 @@ pub struct Rig {
     clock: ClockId,
     slot: ClockId,
     mac: ClockId,
+    free: ClockId,
     random: SmallRng,
     /// One in so many cycles moves the card's side on.
     pub one_in: u32,
@@ -121,13 +133,19 @@ pub struct Rig {
     pub core: Core,
     /// Devices on the I2C bus.
     pub bus: crate::i2c_bus::Bus,
+    /// Flash chips.
+    pub chips: Chips,
+    /// The device's configuration port.
+    pub port: Port,
+    /// Nothing but the window's own clock runs, and nobody is at the I2C bus.
+    is_alone: bool,
 }
 
 impl Rig {
     /// A rig whose ends act in one of so many cycles; with a fault, one text of the window's
     /// Verilog stands in place of another.
     pub fn new(one_in: u32, core_one_in: u32, seed: u64, fault: Option<(&str, &str)>) -> Rig {
-        let mut window = Window::new(BOARD, "small", true);
+        let mut window = Window::new(BOARD, "small", true, PLAN);
         let verilog = emit(&mut window, "window").expect("emits");
         let verilog = match fault {
             Some((original, planted)) => replaced(&verilog, original, planted),
@@ -142,14 +160,16 @@ impl Rig {
         let clock = clocks.add(&mut model, "clock", 4_000, 2_000);
         let slot = clocks.add(&mut model, "slot_clock", 10_000, 1_300);
         let mac = clocks.add(&mut model, "mac_clock", mac::CLOCK_PS, 700);
-        clocks.add(&mut model, "free_clock", 8_000, 3_100);
+        let free = clocks.add(&mut model, "free_clock", 8_000, 3_100);
         model.eval();
+        let (chips, port) = (Chips::new(&model), Port::new(&model));
         Rig {
             model,
             clocks,
             clock,
             slot,
             mac,
+            free,
             random: SmallRng::seed_from_u64(seed),
             one_in,
             core: Core {
@@ -163,12 +183,23 @@ impl Rig {
                 ready: [false; 3],
             },
             bus: crate::i2c_bus::Bus::default(),
+            chips,
+            port,
+            is_alone: false,
         }
     }
 
     /// Stops the MAC's clock, or lets it run.
     pub fn run_mac_clock(&mut self, runs: bool) {
         self.clocks.set_running(&mut self.model, self.mac, runs);
+    }
+
+    /// Leaves nothing running but the window's own clock: time passes faster.
+    pub fn leave_alone(&mut self) {
+        self.is_alone = true;
+        for clock in [self.slot, self.mac, self.free] {
+            self.clocks.set_running(&mut self.model, clock, false);
+        }
     }
 
     /// Sets an input.
@@ -186,6 +217,7 @@ impl Rig {
         let last = self.clocks.cycles(self.clock) + cycles;
         let (clock, slot) = (self.clock, self.slot);
         let (core, bus) = (&mut self.core, &mut self.bus);
+        let (chips, device, is_alone) = (&mut self.chips, &mut self.port, self.is_alone);
         let mut ended = false;
         while !ended && self.clocks.cycles(clock) < last {
             self.clocks.step(&mut self.model, &mut |model, tick| match (
@@ -194,7 +226,13 @@ impl Rig {
                 tick.edge,
             ) {
                 (true, _, Edge::Before) => ended |= end(model),
-                (true, _, Edge::After) => bus.drive(model),
+                (true, _, Edge::After) => {
+                    if !is_alone {
+                        bus.drive(model);
+                    }
+                    chips.drive(model);
+                    device.drive(model);
+                }
                 (_, true, Edge::Before) => core.sample(model),
                 (_, true, Edge::After) => core.drive(model),
                 _ => {}

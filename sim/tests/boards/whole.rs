@@ -15,7 +15,7 @@ use std::rc::Rc;
 use abi::registers;
 use abi::registers::BOARD_WINDOW as WINDOW;
 use abi::window as w;
-use abi::window::{BlockKind, BLOCKS};
+use abi::window::{BlockKind, PortOperation, BLOCKS};
 use board::boards::find;
 use board::description::Board;
 use board::tops::{emit_top, EmittedTop};
@@ -213,7 +213,10 @@ fn window_answers(board: &Board, design: &Design) {
     let number = word(BlockKind::Identity, w::IDENTITY_BOARD);
     assert_eq!(read(number), board.number);
     assert_eq!(read(word(BlockKind::Monitor, 0)), 0x9d9a);
-    assert_eq!(read(word(BlockKind::Flash, 0)), u32::MAX, "absent");
+    let plan = board.flash.plan();
+    assert_eq!(read(word(BlockKind::Flash, w::FLASH_SLOT)), plan.slot_bytes);
+    assert_eq!(read(word(BlockKind::Flash, w::FLASH_SIZE)), plan.chip_bytes);
+    assert_eq!(read(word(BlockKind::Flash, w::FLASH_CHIPS)), plan.chips);
     // The MAC's core is in reset for 4,096 cycles after configuration.
     let enable = word(BlockKind::Mac, 3);
     let led = word(BlockKind::Gpio, w::GPIO_LED);
@@ -222,6 +225,14 @@ fn window_answers(board: &Board, design: &Design) {
         bus.write_register(offset, value).expect("it is posted");
         assert_eq!(bus.read_register(offset).expect("an answer"), value);
     }
+    // The model of the device's port says that the first image was loaded.
+    let command = word(BlockKind::ConfigurationPort, w::PORT_COMMAND);
+    let asks = PortOperation::ReadStatus as u32;
+    bus.write_register(command, asks).expect("it is posted");
+    let status = word(BlockKind::ConfigurationPort, w::PORT_STATUS);
+    while bus.read_register(status).expect("an answer") & 1 == 1 {}
+    let booted = word(BlockKind::ConfigurationPort, w::PORT_BOOT_STATUS);
+    assert_eq!(bus.read_register(booted).expect("an answer"), 1);
 }
 
 /// One top for each kind of PCIe block.

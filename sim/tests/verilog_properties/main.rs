@@ -11,6 +11,7 @@
 
 #[path = "../verilog_support/differences.rs"]
 mod differences;
+mod flash;
 mod properties;
 mod solver;
 mod table;
@@ -158,7 +159,7 @@ fn what_is_stated_of_a_block_holds_and_a_planted_fault_is_found() {
     let _alone = TABLE.lock();
     let kept = Table::read();
     let mut lines = Vec::new();
-    for stated in properties::STATED {
+    for stated in properties::STATED.iter().chain(flash::STATED) {
         let text = on_large_stack(|| text_of(stated));
         let (from, to) = stated.planted;
         assert!(

@@ -23,6 +23,7 @@ const FLASH: Flash = Flash {
     width_bits: 4,
     size_bytes: 128 << 20,
     user_offset_bytes: ALVEO_USER_OFFSET_BYTES,
+    golden_offset_bytes: 0,
     rate_mhz: Some("85.0"),
     voltage: "1.8",
     pull_unused_up: true,

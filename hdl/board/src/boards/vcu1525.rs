@@ -21,6 +21,7 @@ const FLASH: Flash = Flash {
     width_bits: 4,
     size_bytes: 128 << 20,
     user_offset_bytes: ALVEO_USER_OFFSET_BYTES,
+    golden_offset_bytes: 0,
     rate_mhz: Some("63.8"),
     voltage: "1.8",
     pull_unused_up: true,
@@ -141,6 +142,7 @@ pub(super) const VCU1525: Board = Board {
     pads: &pads(Source::One),
     flash: Flash {
         user_offset_bytes: 0x0400_0000,
+        golden_offset_bytes: 0x0200_0000,
         ..FLASH
     },
     licence: "Vivado Enterprise (the part is a VU9P; one source counts it among the free ones)",

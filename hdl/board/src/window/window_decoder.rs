@@ -18,7 +18,7 @@
 
 use crate::window::access::{WindowAccess, WindowReply, DECODE_ERROR, SLAVE_ERROR};
 use abi::registers::BOARD_WINDOW;
-use abi::window::{BlockKind, BLOCKS};
+use abi::window::{BlockKind, BLOCKS, DIRECTORY_ENTRY_WORDS, DIRECTORY_WORDS};
 use stream::prelude::*;
 
 /// 4 KiB page of a block's offset.
@@ -27,8 +27,18 @@ fn page(kind: BlockKind) -> u64 {
     u64::from(offset.map_or(0, |block| block.offset) >> 12)
 }
 
-/// The decoder. See the module's head.
+/// Whether a directory has the block.
+fn has(directory: &[u32; DIRECTORY_WORDS], kind: BlockKind) -> bool {
+    let entries = directory[2..].chunks(DIRECTORY_ENTRY_WORDS);
+    let mut words = entries.filter(|entry| entry[0] == kind as u32);
+    words.any(|entry| entry[3] > 0)
+}
+
+/// The decoder of the blocks in a directory.
+///
+/// See the module's head.
 #[derive(LogicBlock, BlockDefault)]
+#[new(directory: [u32; DIRECTORY_WORDS])]
 pub struct WindowDecoder {
     /// Clock of the block.
     pub clock: Signal<In, Clock>,
@@ -50,6 +60,10 @@ pub struct WindowDecoder {
     pub to_i2c: Signal<Out, Bit>,
     /// The access is for the MAC's registers.
     pub to_mac: Signal<Out, Bit>,
+    /// The access is for the flash.
+    pub to_flash: Signal<Out, Bit>,
+    /// The access is for the configuration port.
+    pub to_port: Signal<Out, Bit>,
     /// Replies of directory and identity.
     pub identity: PulseSink<WindowReply>,
     /// Replies of the GPIO.
@@ -62,12 +76,21 @@ pub struct WindowDecoder {
     pub i2c: PulseSink<WindowReply>,
     /// Replies of the MAC's registers.
     pub mac: PulseSink<WindowReply>,
+    /// Replies of the flash.
+    pub flash: PulseSink<WindowReply>,
+    /// Replies of the configuration port.
+    pub port: PulseSink<WindowReply>,
 
     none: DFF<Bit>,
     none_response: DFF<Bits<2>>,
 
     address: Signal<Local, Bits<20>>,
     at: Signal<Local, Bits<8>>,
+    /// The block of the access, from `to_gpio` on, and whether the window has it.
+    gpio_at: Signal<Local, Bit>,
+    clocks_at: Signal<Local, Bit>,
+    i2c_at: Signal<Local, Bit>,
+    mac_at: Signal<Local, Bit>,
     is_absent: Signal<Local, Bit>,
     #[value(u64::from(BOARD_WINDOW >> 12))]
     directory_page: Constant<Bits<8>>,
@@ -87,6 +110,14 @@ pub struct WindowDecoder {
     port_page: Constant<Bits<8>>,
     #[value(page(BlockKind::Mac) >> 4)]
     mac_part: Constant<Bits<4>>,
+    #[value(has(&directory, BlockKind::Gpio))]
+    has_gpio: Constant<Bit>,
+    #[value(has(&directory, BlockKind::Clocks))]
+    has_clocks: Constant<Bit>,
+    #[value(has(&directory, BlockKind::I2c))]
+    has_i2c: Constant<Bit>,
+    #[value(has(&directory, BlockKind::Mac))]
+    has_mac: Constant<Bit>,
     #[value(SLAVE_ERROR)]
     refused: Constant<Bits<2>>,
     #[value(DECODE_ERROR)]
@@ -104,21 +135,29 @@ impl Logic for WindowDecoder {
         self.to_identity.next = self.access.valid.val()
             & ((self.at.val() == self.directory_page.val())
                 | (self.at.val() == self.identity_page.val()));
-        self.to_gpio.next = self.access.valid.val() & (self.at.val() == self.gpio_page.val());
-        self.to_clocks.next = self.access.valid.val() & (self.at.val() == self.clocks_page.val());
+        self.gpio_at.next = self.at.val() == self.gpio_page.val();
+        self.clocks_at.next = self.at.val() == self.clocks_page.val();
+        self.i2c_at.next = self.at.val() == self.i2c_page.val();
+        self.mac_at.next = self.address.val().get_bits::<4>(16) == self.mac_part.val();
+        self.to_gpio.next = self.access.valid.val() & self.gpio_at.val() & self.has_gpio.val();
+        self.to_clocks.next =
+            self.access.valid.val() & self.clocks_at.val() & self.has_clocks.val();
         self.to_monitor.next = self.access.valid.val() & (self.at.val() == self.monitor_page.val());
-        self.to_i2c.next = self.access.valid.val() & (self.at.val() == self.i2c_page.val());
-        self.to_mac.next =
-            self.access.valid.val() & (self.address.val().get_bits::<4>(16) == self.mac_part.val());
+        self.to_i2c.next = self.access.valid.val() & self.i2c_at.val() & self.has_i2c.val();
+        self.to_mac.next = self.access.valid.val() & self.mac_at.val() & self.has_mac.val();
+        self.to_flash.next = self.access.valid.val() & (self.at.val() == self.flash_page.val());
+        self.to_port.next = self.access.valid.val() & (self.at.val() == self.port_page.val());
         self.is_absent.next =
-            (self.at.val() == self.flash_page.val()) | (self.at.val() == self.port_page.val());
+            self.gpio_at.val() | self.clocks_at.val() | self.i2c_at.val() | self.mac_at.val();
         self.none.d.next = self.access.valid.val()
             & !self.to_identity.val()
             & !self.to_gpio.val()
             & !self.to_clocks.val()
             & !self.to_monitor.val()
             & !self.to_i2c.val()
-            & !self.to_mac.val();
+            & !self.to_mac.val()
+            & !self.to_flash.val()
+            & !self.to_port.val();
         self.none_response.d.next = self.no_block.val();
         if self.is_absent.val() {
             self.none_response.d.next = self.refused.val();
@@ -130,7 +169,9 @@ impl Logic for WindowDecoder {
             | self.clocks.valid.val()
             | self.monitor.valid.val()
             | self.i2c.valid.val()
-            | self.mac.valid.val();
+            | self.mac.valid.val()
+            | self.flash.valid.val()
+            | self.port.valid.val();
         self.reply.payload.next.data = bits::<32>(0);
         self.reply.payload.next.response = self.none_response.q.val();
         if self.identity.valid.val() {
@@ -145,6 +186,10 @@ impl Logic for WindowDecoder {
             self.reply.payload.next = self.i2c.payload.val();
         } else if self.mac.valid.val() {
             self.reply.payload.next = self.mac.payload.val();
+        } else if self.flash.valid.val() {
+            self.reply.payload.next = self.flash.payload.val();
+        } else if self.port.valid.val() {
+            self.reply.payload.next = self.port.payload.val();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The directory of the board window, and the words that name board and image.
 //!
 //! ```text
-//!   0x40000  directory: abi::window::directory()
+//!   0x40000  directory: abi::window::directory(), or golden_directory()
 //!   0x41000  identity: board, contract, configuration, hash, time, slot
 //! ```
 //! Timing: a reply one cycle after its access.
@@ -14,12 +14,9 @@
 //! Source: `abi::window`.
 
 use crate::window::access::{WindowAccess, WindowReply, SLAVE_ERROR};
-use abi::window::{directory, IDENTITY_CONFIG_WORDS, IDENTITY_WORDS};
+use abi::window::{DIRECTORY_WORDS, IDENTITY_CONFIG_WORDS, IDENTITY_WORDS};
 use abi::ABI_VERSION;
 use stream::prelude::*;
-
-/// Words of the directory.
-const DIRECTORY_WORDS: usize = directory().len();
 
 /// Word `number` of a configuration's name.
 fn name_word(name: &str, number: usize) -> u64 {
@@ -29,11 +26,12 @@ fn name_word(name: &str, number: usize) -> u64 {
         .fold(0, |word, (at, byte)| word | u64::from(byte) << (8 * at))
 }
 
-/// The words of a board, number `board`, with a card of this configuration.
+/// The words of a board, number `board`, with a card of this configuration, and the directory of
+/// its window.
 ///
 /// See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-#[new(board: u32, config: &str)]
+#[new(board: u32, config: &str, directory: [u32; DIRECTORY_WORDS])]
 #[require(config.len() <= 4 * IDENTITY_CONFIG_WORDS, "the name {config} is too long")]
 pub struct WindowDirectory {
     /// Clock of the block.
@@ -55,7 +53,7 @@ pub struct WindowDirectory {
     address: Signal<Local, Bits<20>>,
     word: Signal<Local, Bits<10>>,
     identity: [Signal<Local, Bits<32>>; IDENTITY_WORDS as usize],
-    #[value(|number| u64::from(directory()[number]))]
+    #[value(|number| u64::from(directory[number]))]
     entries: [Constant<Bits<32>>; DIRECTORY_WORDS],
     #[value(|number| number as u64)]
     numbers: [Constant<Bits<10>>; DIRECTORY_WORDS],

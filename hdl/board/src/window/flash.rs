@@ -1,0 +1,164 @@
+//! The configuration flash, as registers: a card's own image can be replaced over PCIe.
+//!
+//! ```text
+//!   COMMAND, ADDRESS ──► guard ──► serial ══ pins of the chips
+//!   STATUS ◄── busy, refused          ║
+//!   page of 256 bytes ════════════════╝
+//! ```
+//! Timing: a reply one cycle after its access. A page is read or sent in 134 us, an erase begins
+//! 4 us after its command.
+//!
+//! Invariants:
+//! 1. What the guard does not allow is not sent.
+//! 2. While an operation runs, no command is taken, and the page is nobody else's: an access of it
+//!    is answered with SLVERR.
+//! 3. No reset ends an operation.
+//!
+//! On error: STATUS says that the last command was refused.
+//!
+//! Source: `abi::window`.
+
+use crate::description::FlashPlan;
+use crate::window::access::{WindowAccess, WindowReply, SLAVE_ERROR};
+use crate::window::flash_guard::FlashGuard;
+use crate::window::flash_serial::{FlashLines, FlashSerial};
+use abi::window::FLASH_PAGE;
+use stream::prelude::*;
+
+/// The flash of chips of this plan.
+///
+/// See the module's head.
+#[derive(LogicBlock, BlockDefault)]
+#[new(plan: FlashPlan)]
+pub struct Flash {
+    /// Clock of the block, 250 MHz.
+    pub clock: Signal<In, Clock>,
+    /// Accesses.
+    pub access: PulseSink<WindowAccess>,
+    /// Their ends.
+    pub reply: PulseSource<WindowReply>,
+    /// Pins of the chips.
+    pub lines: FlashLines,
+
+    valid: DFF<Bit>,
+    answer: DFF<WindowReply>,
+    command: DFF<Bits<32>>,
+    place: DFF<Bits<32>>,
+    asks: DFF<Bit>,
+    refused: DFF<Bit>,
+    fills: DFF<Bit>,
+    chip_status: DFF<Bits<8>>,
+    #[value(FlashGuard::new(plan))]
+    guard: FlashGuard,
+    serial: FlashSerial,
+    page: LutRam<Bits<32>, 6>,
+
+    address: Signal<Local, Bits<20>>,
+    word: Signal<Local, Bits<10>>,
+    written: Signal<Local, Bits<32>>,
+    writes: Signal<Local, Bit>,
+    is_page: Signal<Local, Bit>,
+    is_busy: Signal<Local, Bit>,
+    status: Signal<Local, Bits<32>>,
+    #[value(u64::from(FLASH_PAGE) >> 6)]
+    page_part: Constant<Bits<4>>,
+    #[value(u64::from(plan.slot_bytes))]
+    slot: Constant<Bits<32>>,
+    #[value(u64::from(plan.chip_bytes))]
+    size: Constant<Bits<32>>,
+    #[value(u64::from(plan.chips))]
+    chips: Constant<Bits<32>>,
+    #[value(SLAVE_ERROR)]
+    no_access: Constant<Bits<2>>,
+}
+
+impl Logic for Flash {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            valid,
+            answer,
+            command,
+            place,
+            asks,
+            refused,
+            fills,
+            chip_status
+        );
+        clock!(self, clock, serial, page);
+        FlashLines::link(&mut self.lines, &mut self.serial.lines);
+        self.address.next = self.access.payload.val().address;
+        self.word.next = self.address.val().get_bits::<10>(2);
+        self.written.next = self.access.payload.val().data;
+        self.writes.next = self.access.valid.val() & self.access.payload.val().write;
+        self.is_page.next = self.word.val().get_bits::<4>(6) == self.page_part.val();
+        self.is_busy.next = self.serial.busy.val() | self.asks.q.val();
+
+        // A command is judged in the cycle after it was written.
+        self.asks.d.next = false;
+        if self.writes.val() & (self.word.val() == bits::<10>(0)) {
+            self.refused.d.next = self.is_busy.val();
+            if !self.is_busy.val() {
+                self.command.d.next = self.written.val();
+                self.asks.d.next = true;
+            }
+        }
+        if self.writes.val() & (self.word.val() == bits::<10>(1)) {
+            self.place.d.next = self.written.val();
+        }
+        self.guard.asked.next = self.command.q.val();
+        self.guard.address.next = self.place.q.val();
+        self.serial.command.valid.next = self.asks.q.val() & self.guard.allowed.val();
+        self.serial.command.payload.next = self.guard.command.val();
+        if self.asks.q.val() {
+            self.refused.d.next = !self.guard.allowed.val();
+            self.fills.d.next = self.guard.fills_page.val();
+        }
+
+        self.page.read_address.next = self.word.val().get_bits::<6>(0);
+        if self.is_busy.val() {
+            self.page.read_address.next = self.serial.word.val();
+        }
+        self.serial.page_word.next = self.page.read_data.val();
+        self.page.write_address.next = self.page.read_address.val();
+        self.page.write_data.next = self.written.val();
+        self.page.write_enable.next = self.writes.val() & self.is_page.val();
+        if self.is_busy.val() {
+            self.page.write_data.next = self.serial.gathered.val();
+            self.page.write_enable.next = self.serial.arrives.val() & self.fills.q.val();
+        }
+        if self.serial.arrives.val() & !self.fills.q.val() {
+            self.chip_status.d.next = self.serial.gathered.val().get_bits::<8>(24);
+        }
+
+        self.status.next = bit_cast::<32, 1>(self.is_busy.val().into())
+            | (bit_cast::<32, 1>(self.refused.q.val().into()) << 1)
+            | (bit_cast::<32, 8>(self.chip_status.q.val()) << 8);
+        self.valid.d.next = self.access.valid.val();
+        self.answer.d.next.response = bits::<2>(0);
+        self.answer.d.next.data = bits::<32>(0);
+        if self.is_page.val() {
+            self.answer.d.next.data = self.page.read_data.val();
+            if self.is_busy.val() {
+                self.answer.d.next.data = bits::<32>(0);
+                self.answer.d.next.response = self.no_access.val();
+            }
+        } else if self.word.val() == bits::<10>(0) {
+            self.answer.d.next.data = self.command.q.val();
+        } else if self.word.val() == bits::<10>(1) {
+            self.answer.d.next.data = self.place.q.val();
+        } else if self.word.val() == bits::<10>(2) {
+            self.answer.d.next.data = self.status.val();
+        } else if self.word.val() == bits::<10>(3) {
+            self.answer.d.next.data = self.slot.val();
+        } else if self.word.val() == bits::<10>(4) {
+            self.answer.d.next.data = self.size.val();
+        } else if self.word.val() == bits::<10>(5) {
+            self.answer.d.next.data = self.chips.val();
+        }
+        self.reply.valid.next = self.valid.q.val();
+        self.reply.payload.next = self.answer.q.val();
+    }
+}

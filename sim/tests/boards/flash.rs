@@ -1,0 +1,364 @@
+//! Flash and configuration port of the window, before chips and a port that know what they may be
+//! told: nothing but what the contract allows ever reaches them.
+
+use abi::window as w;
+use abi::window::{BlockKind, FlashOperation, PortOperation, BLOCKS};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use seed::seed;
+use sim::flash_chip::FlashEvent;
+
+use crate::device_pins::CHIP_BYTES;
+use crate::rig::{Rig, PLAN};
+
+const OKAY: u64 = 0;
+const SLAVE_ERROR: u64 = 2;
+const ALL: [FlashOperation; 6] = [
+    FlashOperation::Identify,
+    FlashOperation::Status,
+    FlashOperation::Read,
+    FlashOperation::Program,
+    FlashOperation::EraseBlock,
+    FlashOperation::EraseSector,
+];
+
+/// One text of the window's Verilog, and what stands in its place.
+type Fault = Option<(&'static str, &'static str)>;
+
+fn at(kind: BlockKind, word: u32) -> u32 {
+    let block = BLOCKS.iter().find(|block| block.kind == kind);
+    block.expect("a block of the directory").offset + 4 * word
+}
+
+fn flash(word: u32) -> u32 {
+    at(BlockKind::Flash, word)
+}
+
+/// What an operation is for a chip: the bytes it works on, and whether it changes them.
+fn unit(operation: FlashOperation, address: u32) -> Option<(u32, u32, bool)> {
+    let (bytes, changes) = match operation {
+        FlashOperation::Identify | FlashOperation::Status => return None,
+        FlashOperation::Read => (w::FLASH_PAGE_BYTES, false),
+        FlashOperation::Program => (w::FLASH_PAGE_BYTES, true),
+        FlashOperation::EraseBlock => (w::FLASH_BLOCK_BYTES, true),
+        FlashOperation::EraseSector => (w::FLASH_SECTOR_BYTES, true),
+    };
+    Some((address / bytes * bytes, bytes, changes))
+}
+
+/// The operation of a command word, if it may be carried out at an address.
+fn allowed(command: u32, address: u32) -> Option<FlashOperation> {
+    let operation = ALL.into_iter().find(|it| *it as u32 == command & 7)?;
+    let is_inside = unit(operation, address).is_none_or(|(first, _, changes)| {
+        first < CHIP_BYTES && (!changes || first >= PLAN.slot_bytes)
+    });
+    (command >> 4 == 0 && is_inside).then_some(operation)
+}
+
+/// Waits until no operation runs.
+fn wait(rig: &mut Rig) -> u32 {
+    for _ in 0..2_000 {
+        let (response, status) = rig.read(flash(w::FLASH_STATUS));
+        assert_eq!(response, OKAY);
+        if status & 1 == 0 {
+            return status;
+        }
+        rig.cycles(100);
+    }
+    panic!("the operation does not end");
+}
+
+/// Gives a command and waits for its end; the status.
+fn command(rig: &mut Rig, command: u32, address: u32) -> u32 {
+    assert_eq!(rig.write(flash(w::FLASH_ADDRESS), address), OKAY);
+    assert_eq!(rig.write(flash(w::FLASH_COMMAND), command), OKAY);
+    wait(rig)
+}
+
+/// Waits until a chip does not erase or program.
+fn idle(rig: &mut Rig, chip: u32) {
+    let asks = FlashOperation::Status as u32 | chip << 3;
+    while command(rig, asks, 0) >> w::FLASH_CHIP_STATUS.offset & 1 == 1 {}
+}
+
+fn page(random: &mut SmallRng) -> Vec<u32> {
+    (0..w::FLASH_PAGE_WORDS).map(|_| random.random()).collect()
+}
+
+/// An address, mostly beside a border, some beyond the chip.
+fn address(random: &mut SmallRng) -> u32 {
+    let border = match random.random_range(0..6) {
+        0 => 0,
+        1 => PLAN.slot_bytes,
+        2 => CHIP_BYTES,
+        3 => CHIP_BYTES << random.random_range(1..13u32),
+        4 => random.random(),
+        _ => random.random_range(0..CHIP_BYTES),
+    };
+    let beside = [0u32, 4, 255, 0x1000, 0x2000, 0x1_0000][random.random_range(0..6)];
+    match random.random() {
+        true => border.wrapping_add(beside),
+        false => border.wrapping_sub(beside),
+    }
+}
+
+/// Everything in a chip below the slot, and the chip's events, are as they must be.
+fn check(rig: &Rig, before: &[Vec<u8>; 2]) {
+    for (chip, before) in rig.chips.chips.iter().zip(before) {
+        assert!(
+            &chip.read_range(0, PLAN.slot_bytes) == before,
+            "below the slot"
+        );
+        for event in chip.events() {
+            let (first, bytes) = match *event {
+                FlashEvent::Erase { address, bytes } => (address, bytes),
+                FlashEvent::Program { address, bytes } => (address, bytes),
+                other => panic!("{other:?}"),
+            };
+            let inside = PLAN.slot_bytes..=CHIP_BYTES - bytes;
+            assert!(inside.contains(&first), "{event:?}");
+        }
+    }
+}
+
+fn operations(fault: Fault) {
+    let seed = seed();
+    let mut random = SmallRng::seed_from_u64(seed ^ 7);
+    let mut rig = Rig::new(1, 1, seed, fault);
+    rig.leave_alone();
+    for chip in &mut rig.chips.chips {
+        let bytes: Vec<u8> = (0..CHIP_BYTES).map(|_| random.random()).collect();
+        chip.write_initial(0, &bytes);
+    }
+    let contents = |rig: &Rig| {
+        let chips = &rig.chips.chips;
+        [0, 1].map(|chip: usize| chips[chip].read_range(0, CHIP_BYTES))
+    };
+    let mut cells = contents(&rig);
+    let before = [0, 1].map(|chip: usize| cells[chip][..PLAN.slot_bytes as usize].to_vec());
+    for _ in 0..150 {
+        let address = address(&mut random);
+        let chip = random.random_range(0..2u32);
+        let mut word = random.random_range(0..8) | chip << 3;
+        if random.random_ratio(1, 10) {
+            word |= 1 << random.random_range(4..32);
+        }
+        let words = page(&mut random);
+        for (place, word) in (0..).zip(&words) {
+            assert_eq!(rig.write(flash(w::FLASH_PAGE + place), *word), OKAY);
+        }
+        let status = command(&mut rig, word, address);
+        let operation = allowed(word, address);
+        let refused = status >> w::FLASH_REFUSED.offset & 1 == 1;
+        assert_eq!(refused, operation.is_none(), "{word:#x} at {address:#x}");
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut expected = bytes.clone();
+        if let Some(operation) = operation {
+            let cells = &mut cells[chip as usize];
+            let span = unit(operation, address).map_or(0..0, |(first, bytes, _)| {
+                first as usize..(first + bytes) as usize
+            });
+            match operation {
+                FlashOperation::Identify => {
+                    expected[..4].copy_from_slice(&[0x20, 0xbb, 0x12, 0x10])
+                }
+                FlashOperation::Status => assert_eq!(status >> 8 & 0xff, 0),
+                FlashOperation::Read => expected.copy_from_slice(&cells[span]),
+                FlashOperation::Program => {
+                    let pairs = cells[span].iter_mut().zip(&bytes);
+                    pairs.for_each(|(cell, byte)| *cell &= byte);
+                }
+                _ => cells[span].fill(0xff),
+            }
+        }
+        for (place, bytes) in (0..).zip(expected.chunks(4)) {
+            let expected = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
+            assert_eq!(
+                rig.read(flash(w::FLASH_PAGE + place)),
+                (OKAY, expected),
+                "word {place}"
+            );
+        }
+        idle(&mut rig, chip);
+        assert!(contents(&rig) == cells, "{word:#x} at {address:#x}");
+    }
+    check(&rig, &before);
+    let own = [
+        (w::FLASH_SLOT, PLAN.slot_bytes),
+        (w::FLASH_SIZE, CHIP_BYTES),
+        (w::FLASH_CHIPS, 2),
+    ];
+    for (word, value) in own {
+        assert_eq!(rig.read(flash(word)), (OKAY, value));
+        assert_eq!(rig.write(flash(word), !value), OKAY);
+        assert_eq!(
+            rig.read(flash(word)),
+            (OKAY, value),
+            "no register moves the slot"
+        );
+    }
+}
+
+#[test]
+fn every_operation_reaches_its_chip_and_nothing_below_the_slot() {
+    operations(None);
+}
+
+fn busy(fault: Fault) {
+    let mut rig = Rig::new(1, 1, seed(), fault);
+    rig.leave_alone();
+    let program = FlashOperation::Program as u32;
+    for place in 0..w::FLASH_PAGE_WORDS {
+        assert_eq!(rig.write(flash(w::FLASH_PAGE + place), place), OKAY);
+    }
+    assert_eq!(rig.write(flash(w::FLASH_ADDRESS), PLAN.slot_bytes), OKAY);
+    assert_eq!(rig.write(flash(w::FLASH_COMMAND), program), OKAY);
+    // The operation is not disturbed, whatever is asked meanwhile.
+    assert_eq!(rig.write(flash(w::FLASH_PAGE), 0), SLAVE_ERROR);
+    assert_eq!(rig.read(flash(w::FLASH_PAGE)), (SLAVE_ERROR, 0));
+    assert_eq!(rig.write(flash(w::FLASH_ADDRESS), 0), OKAY);
+    let erase = FlashOperation::EraseBlock as u32;
+    assert_eq!(rig.write(flash(w::FLASH_COMMAND), erase), OKAY);
+    assert_eq!(rig.read(flash(w::FLASH_STATUS)), (OKAY, 0b11));
+    assert_eq!(
+        wait(&mut rig) & 0b11,
+        0b10,
+        "the second command was refused"
+    );
+    idle(&mut rig, 0);
+    let programmed = FlashEvent::Program {
+        address: PLAN.slot_bytes,
+        bytes: w::FLASH_PAGE_BYTES,
+    };
+    assert_eq!(rig.chips.chips[0].events(), [programmed]);
+    assert!(rig.chips.chips[1].events().is_empty());
+    for place in 0..w::FLASH_PAGE_WORDS {
+        let bytes = rig.chips.chips[0].read_range(PLAN.slot_bytes + 4 * place, 4);
+        assert_eq!(bytes, place.to_le_bytes());
+    }
+}
+
+#[test]
+fn an_operation_under_way_is_not_disturbed() {
+    busy(None);
+}
+
+fn port(word: u32) -> u32 {
+    at(BlockKind::ConfigurationPort, word)
+}
+
+/// Gives the port a command and waits for its end; the status.
+fn port_command(rig: &mut Rig, word: u32) -> u32 {
+    assert_eq!(rig.write(port(w::PORT_COMMAND), word), OKAY);
+    for _ in 0..1_000 {
+        let status = rig.read(port(w::PORT_STATUS)).1;
+        if status & 1 == 0 {
+            return status;
+        }
+        rig.cycles(100);
+    }
+    panic!("the port does not end");
+}
+
+fn images(fault: Fault) {
+    let mut random = SmallRng::seed_from_u64(seed());
+    for phase in 0..4 {
+        let mut rig = Rig::new(1, 1, seed(), fault);
+        rig.leave_alone();
+        rig.port.phase = phase;
+        let loads = [
+            (PortOperation::BootGolden, PLAN.golden_bytes),
+            (PortOperation::BootUser, PLAN.slot_bytes),
+        ];
+        for (operation, address) in loads {
+            rig.port.written.clear();
+            assert_eq!(port_command(&mut rig, operation as u32), 0);
+            let words = [
+                0xffff_ffff,
+                0xaa99_5566,
+                0x2000_0000,
+                0x3002_0001,
+                address >> 8,
+                0x3000_8001,
+                0xf,
+                0x2000_0000,
+            ];
+            rig.cycles(8);
+            assert_eq!(rig.port.written, words);
+        }
+        rig.port.written.clear();
+        for _ in 0..50 {
+            let word: u32 = match random.random() {
+                true => random.random_range(4..64),
+                false => random.random(),
+            };
+            if word != 0 && word <= 3 {
+                continue;
+            }
+            assert_eq!(port_command(&mut rig, word), 0b10, "{word:#x}");
+        }
+        rig.cycles(40_000);
+        assert!(rig.port.written.is_empty(), "nothing else reaches the port");
+        rig.port.boot_status = random.random();
+        assert_eq!(port_command(&mut rig, PortOperation::ReadStatus as u32), 0);
+        let status = (OKAY, rig.port.boot_status);
+        assert_eq!(rig.read(port(w::PORT_BOOT_STATUS)), status);
+        let leaves = [0x3000_8001, 0xd, 0x2000_0000];
+        let written = &rig.port.written;
+        assert!(
+            written.windows(3).any(|words| words == leaves),
+            "{written:x?}"
+        );
+        // A command while one runs.
+        rig.port.written.clear();
+        assert_eq!(
+            rig.write(port(w::PORT_COMMAND), PortOperation::BootUser as u32),
+            OKAY
+        );
+        assert_eq!(
+            rig.write(port(w::PORT_COMMAND), PortOperation::BootGolden as u32),
+            OKAY
+        );
+        assert_eq!(rig.read(port(w::PORT_STATUS)), (OKAY, 0b11));
+        rig.cycles(40_000);
+        assert_eq!(rig.port.written[4], PLAN.slot_bytes >> 8);
+        assert_eq!(rig.port.written.len(), 8);
+        assert!(
+            !rig.port.aborted,
+            "the direction changes while the port is selected"
+        );
+    }
+}
+
+#[test]
+fn the_port_loads_two_images_and_does_nothing_else() {
+    images(None);
+}
+
+/// What a test does with a fault, and the fault.
+type Planted = (fn(Fault), &'static str, &'static str);
+
+const FAULTS: [Planted; 7] = [
+    (operations, "(~changes) | (place >= slot)", "1'd1"),
+    (operations, "(~has_place) | (place < size)", "1'd1"),
+    (operations, "place ^ byte_first", "place"),
+    (busy, "(serial_busy | asks)", "asks"),
+    (
+        busy,
+        "if (taken[0]) begin\n            chip",
+        "if (~taken[0]) begin\n            chip",
+    ),
+    (images, "(step == load_address)", "(step == load)"),
+    (images, "refused <= is_busy |", "refused <="),
+];
+
+#[test]
+fn planted_faults_of_flash_and_port_are_found() {
+    for (scenario, original, planted) in FAULTS {
+        let run = || scenario(Some((original, planted)));
+        assert!(
+            std::panic::catch_unwind(run).is_err(),
+            "not found: {planted}"
+        );
+    }
+}
