@@ -87,6 +87,18 @@ const BLOCKS: &[(&str, &str, &str)] = &[
          slot_bytes: 0x0100_2000, golden_bytes: 0x0080_0000 })",
     ),
     (
+        "FlashCommand",
+        "",
+        "new(board::description::FlashPlan { chips: 2, chip_bytes: 0x0800_0000, \
+         slot_bytes: 0x0100_2000, golden_bytes: 0x0080_0000 })",
+    ),
+    (
+        "PortProgram",
+        "",
+        "new(board::description::FlashPlan { chips: 2, chip_bytes: 0x0800_0000, \
+         slot_bytes: 0x0100_2000, golden_bytes: 0x0080_0000 })",
+    ),
+    (
         "ConfigurationPort",
         "",
         "new(board::description::FlashPlan { chips: 2, chip_bytes: 0x0800_0000, \

@@ -342,7 +342,7 @@ const FAULTS: [Planted; 7] = [
     (operations, "(~changes) | (place >= slot)", "1'd1"),
     (operations, "(~has_place) | (place < size)", "1'd1"),
     (operations, "place ^ byte_first", "place"),
-    (busy, "(serial_busy | asks)", "asks"),
+    (busy, "is_sending | asks", "asks"),
     (
         busy,
         "if (taken[0]) begin\n            chip",

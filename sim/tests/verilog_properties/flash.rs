@@ -6,14 +6,14 @@
 //! Together: no register of the window makes a chip erase or program what is below the slot, or
 //! gives it an opcode that is not on the list.
 
-use board::window::flash_serial::SerialCommand;
+use board::window::flash_sequence::SerialCommand;
 use rust_hdl_core::prelude::*;
 
 use crate::properties::Stated;
 use crate::solver::Verdict;
 
-/// The opcodes, and where they change a chip. The slot is that of the registry: from 0x01002000 in a
-/// chip of 0x08000000 bytes.
+/// The opcodes, and where they change a chip. The slot is that of the registry: from 0x01002000 in
+/// a chip of 0x08000000 bytes.
 const ALLOWED: &str = "\
   wire [39:0] head = command.head;
   wire [7:0] opcode = head[39:32];
@@ -51,15 +51,15 @@ pub const STATED: &[Stated] = &[
     },
     Stated {
         words: "what is sent to a chip is what the guard allows",
-        block: "board::window::flash::Flash",
+        block: "board::window::flash_command::FlashCommand",
         inside: true,
         text: "\
   always @* begin
-    assert(!serial_command_valid | guard_allowed);
-    assert(!serial_command_valid | asks);
+    assert(!command_valid | guard_allowed);
+    assert(!command_valid | asks);
   end
 ",
-        reached: "reply_valid",
+        reached: "command_valid",
         layouts: &[],
         holds: Verdict::Always(1),
         planted: ("asks & guard_allowed", "asks"),
@@ -75,14 +75,17 @@ pub const STATED: &[Stated] = &[
         planted: ("head_first - place", "head_first - (place ^ 6'd32)"),
     },
     Stated {
-        words: "the device's port gets a load of one of two images or a read of BOOTSTS, and nothing else",
-        block: "board::window::configuration_port::ConfigurationPort",
+        words: "the device's port gets a load of two images or a read of BOOTSTS, nothing else",
+        block: "board::window::port_program::PortProgram",
         inside: true,
         text: PORT,
         reached: "lines_select",
         layouts: &[],
         holds: Verdict::Always(1),
-        planted: ("selected <= part_1[step]", "selected <= part_1[step | 5'd1]"),
+        planted: (
+            "selected <= part_1[step]",
+            "selected <= part_1[step | 5'd1]",
+        ),
     },
 ];
 
@@ -109,9 +112,10 @@ const PINS: &str = "\
   wire [39:0] seen_part = seen & ~(40'hffffffffff << count);
   wire [39:0] opcode_seen = seen_part >> (count - 6'd8);
   always @* begin
-    assert(phase <= SerialPhase_Close);
+    assert(phase <= 3'd5);
     assert(lines_select == 2'd0 | lines_select == chip);
-    assert(place <= last_bit);
+    assert(place <= (in_data ? 6'd31 : in_head & taken[42] ? 6'd39 : in_head | in_enable ? 6'd7
+      : 6'd3));
     assert(phase != SerialPhase_Idle | (tick == 4'd0 & place == 6'd0));
     // The pins are one cycle behind.
     assert(tick == 4'd0 | (lines_select != 2'd0) == is_selected);
@@ -151,7 +155,7 @@ const PORT: &str = "\
       if (step_before == 5'd5) assert(is_image);
       if (is_image) assert(step_before == 5'd5);
     end
-    assert(!loads | step == 5'd0);
+    assert(!waits | step == 5'd0);
     assert(step == step_before | step_before == 5'd0 & (step == 5'd1 | step == 5'd9)
       | step == 5'd0 & (step_before == 5'd8 | step_before == 5'd31)
       | step == step_before + 5'd1 & step_before != 5'd0 & step_before != 5'd8);

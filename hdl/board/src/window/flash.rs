@@ -1,7 +1,7 @@
 //! The configuration flash, as registers: a card's own image can be replaced over PCIe.
 //!
 //! ```text
-//!   COMMAND, ADDRESS ──► guard ──► serial ══ pins of the chips
+//!   COMMAND, ADDRESS ──► command ──► serial ══ pins of the chips
 //!   STATUS ◄── busy, refused          ║
 //!   page of 256 bytes ════════════════╝
 //! ```
@@ -20,7 +20,8 @@
 
 use crate::description::FlashPlan;
 use crate::window::access::{WindowAccess, WindowReply, SLAVE_ERROR};
-use crate::window::flash_guard::FlashGuard;
+use crate::window::flash_command::FlashCommand;
+use crate::window::flash_sequence::SerialCommand;
 use crate::window::flash_serial::{FlashLines, FlashSerial};
 use abi::window::FLASH_PAGE;
 use stream::prelude::*;
@@ -42,14 +43,9 @@ pub struct Flash {
 
     valid: DFF<Bit>,
     answer: DFF<WindowReply>,
-    command: DFF<Bits<32>>,
-    place: DFF<Bits<32>>,
-    asks: DFF<Bit>,
-    refused: DFF<Bit>,
-    fills: DFF<Bit>,
     chip_status: DFF<Bits<8>>,
-    #[value(FlashGuard::new(plan))]
-    guard: FlashGuard,
+    #[value(FlashCommand::new(plan))]
+    command: FlashCommand,
     serial: FlashSerial,
     page: LutRam<Bits<32>, 6>,
 
@@ -75,80 +71,49 @@ pub struct Flash {
 impl Logic for Flash {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            valid,
-            answer,
-            command,
-            place,
-            asks,
-            refused,
-            fills,
-            chip_status
-        );
-        clock!(self, clock, serial, page);
+        dff_setup!(self, clock, valid, answer, chip_status);
+        clock!(self, clock, command, serial, page);
         FlashLines::link(&mut self.lines, &mut self.serial.lines);
+        PulseSource::<SerialCommand>::join(&mut self.command.command, &mut self.serial.command);
         self.address.next = self.access.payload.val().address;
         self.word.next = self.address.val().get_bits::<10>(2);
         self.written.next = self.access.payload.val().data;
         self.writes.next = self.access.valid.val() & self.access.payload.val().write;
         self.is_page.next = self.word.val().get_bits::<4>(6) == self.page_part.val();
-        self.is_busy.next = self.serial.busy.val() | self.asks.q.val();
-
-        // A command is judged in the cycle after it was written.
-        self.asks.d.next = false;
-        if self.writes.val() & (self.word.val() == bits::<10>(0)) {
-            self.refused.d.next = self.is_busy.val();
-            if !self.is_busy.val() {
-                self.command.d.next = self.written.val();
-                self.asks.d.next = true;
-            }
-        }
-        if self.writes.val() & (self.word.val() == bits::<10>(1)) {
-            self.place.d.next = self.written.val();
-        }
-        self.guard.asked.next = self.command.q.val();
-        self.guard.address.next = self.place.q.val();
-        self.serial.command.valid.next = self.asks.q.val() & self.guard.allowed.val();
-        self.serial.command.payload.next = self.guard.command.val();
-        if self.asks.q.val() {
-            self.refused.d.next = !self.guard.allowed.val();
-            self.fills.d.next = self.guard.fills_page.val();
-        }
+        self.command.written.next = self.written.val();
+        self.command.writes_command.next = self.writes.val() & (self.word.val() == bits::<10>(0));
+        self.command.writes_place.next = self.writes.val() & (self.word.val() == bits::<10>(1));
+        self.command.is_sending.next = self.serial.busy.val();
+        self.is_busy.next = self.command.busy.val();
 
         self.page.read_address.next = self.word.val().get_bits::<6>(0);
-        if self.is_busy.val() {
-            self.page.read_address.next = self.serial.word.val();
-        }
-        self.serial.page_word.next = self.page.read_data.val();
-        self.page.write_address.next = self.page.read_address.val();
         self.page.write_data.next = self.written.val();
         self.page.write_enable.next = self.writes.val() & self.is_page.val();
         if self.is_busy.val() {
+            self.page.read_address.next = self.serial.word.val();
             self.page.write_data.next = self.serial.gathered.val();
-            self.page.write_enable.next = self.serial.arrives.val() & self.fills.q.val();
+            self.page.write_enable.next = self.serial.arrives.val() & self.command.fills_page.val();
         }
-        if self.serial.arrives.val() & !self.fills.q.val() {
+        self.page.write_address.next = self.page.read_address.val();
+        self.serial.page_word.next = self.page.read_data.val();
+        if self.serial.arrives.val() & !self.command.fills_page.val() {
             self.chip_status.d.next = self.serial.gathered.val().get_bits::<8>(24);
         }
 
         self.status.next = bit_cast::<32, 1>(self.is_busy.val().into())
-            | (bit_cast::<32, 1>(self.refused.q.val().into()) << 1)
+            | (bit_cast::<32, 1>(self.command.refused.val().into()) << 1)
             | (bit_cast::<32, 8>(self.chip_status.q.val()) << 8);
         self.valid.d.next = self.access.valid.val();
         self.answer.d.next.response = bits::<2>(0);
         self.answer.d.next.data = bits::<32>(0);
-        if self.is_page.val() {
+        if self.is_page.val() & self.is_busy.val() {
+            self.answer.d.next.response = self.no_access.val();
+        } else if self.is_page.val() {
             self.answer.d.next.data = self.page.read_data.val();
-            if self.is_busy.val() {
-                self.answer.d.next.data = bits::<32>(0);
-                self.answer.d.next.response = self.no_access.val();
-            }
         } else if self.word.val() == bits::<10>(0) {
-            self.answer.d.next.data = self.command.q.val();
+            self.answer.d.next.data = self.command.asked.val();
         } else if self.word.val() == bits::<10>(1) {
-            self.answer.d.next.data = self.place.q.val();
+            self.answer.d.next.data = self.command.place.val();
         } else if self.word.val() == bits::<10>(2) {
             self.answer.d.next.data = self.status.val();
         } else if self.word.val() == bits::<10>(3) {

@@ -17,7 +17,7 @@
 //! Source: `abi::window`; data sheet of the MT25QU01G.
 
 use crate::description::FlashPlan;
-use crate::window::flash_serial::SerialCommand;
+use crate::window::flash_sequence::SerialCommand;
 use abi::window::FlashOperation;
 use stream::prelude::*;
 
@@ -26,8 +26,8 @@ use stream::prelude::*;
 /// See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 #[new(plan: FlashPlan)]
-#[require(plan.slot_bytes.is_multiple_of(0x1000), "a slot at {:#x} is within a block of 4 KiB", plan.slot_bytes)]
-#[require(plan.slot_bytes < plan.chip_bytes, "a slot at {:#x} is beyond {:#x}", plan.slot_bytes, plan.chip_bytes)]
+#[require(plan.slot_bytes.is_multiple_of(0x1000), "{plan:?}: a slot within a block of 4 KiB")]
+#[require(plan.slot_bytes < plan.chip_bytes, "the slot of {plan:?} is beyond its chip")]
 pub struct FlashGuard {
     /// Word written to `FLASH_COMMAND`.
     pub asked: Signal<In, Bits<32>>,
