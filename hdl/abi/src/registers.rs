@@ -16,6 +16,9 @@ pub const BAR_BYTES: usize = 16 << 20;
 pub const ID: u32 = 0x0000;
 /// "ZNIC".
 pub const ID_VALUE: u32 = 0x4349_4e5a;
+/// [`ID`] of a golden image, "ZGLD": a board window alone, by which the image of the card can be
+/// loaded or replaced.
+pub const GOLDEN_ID_VALUE: u32 = 0x444c_475a;
 /// Reads [`crate::ABI_VERSION`].
 pub const VERSION: u32 = 0x0004;
 /// Sizes: flow, bucket, segment, region bits in bytes 0 to 3.

@@ -85,6 +85,9 @@ pub const GOLDEN_BLOCKS: [BlockKind; 4] = [
     BlockKind::ConfigurationPort,
 ];
 
+/// What a golden image has in place of the configuration's name.
+pub const GOLDEN_NAME: &str = "golden";
+
 /// The words of the directory of a card.
 pub const fn directory() -> [u32; DIRECTORY_WORDS] {
     let mut words = [0; 2 + BLOCKS.len() * DIRECTORY_ENTRY_WORDS];

@@ -224,8 +224,8 @@ pub struct Flash {
     pub size_bytes: u32,
     /// Where the user's slot begins, bytes. What is below is never written.
     pub user_offset_bytes: u32,
-    /// Where the configuration port finds the golden image, bytes. 0: what is loaded at power-up,
-    /// which may go on to the user's slot by itself.
+    /// Where the configuration port finds a golden image that stays, bytes. 0: there is none of ours;
+    /// the port then loads what is loaded at power-up, which may go on to the user's slot by itself.
     pub golden_offset_bytes: u32,
     /// Configuration rate, MHz as Vivado writes it; `None`: an external clock drives it.
     pub rate_mhz: Option<&'static str>,
@@ -281,6 +281,16 @@ impl Board {
     /// Name of the top module.
     pub fn top(&self) -> String {
         format!("zeronic_{}", self.name)
+    }
+
+    /// Name of the top module of its golden image.
+    pub fn golden_top(&self) -> String {
+        format!("zeronic_golden_{}", self.name)
+    }
+
+    /// Whether the golden image is one of ours; otherwise the vendor's factory image is.
+    pub fn has_golden(&self) -> bool {
+        self.flash.golden_offset_bytes > 0
     }
 
     /// One line on board, device and ports.

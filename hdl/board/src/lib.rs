@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   boards ──► description ──┬─► tops ── shell ── PCIe, MAC, card, window
+//!                            ├─► tops ── golden: PCIe, window with flash
 //!                            └─► xdc: pins, configuration, floorplan
 //! ```
 
@@ -12,6 +13,7 @@
 pub mod boards;
 pub mod card_box;
 pub mod description;
+pub mod golden;
 pub mod mac_side;
 pub mod pads;
 pub mod pcie_reasons;

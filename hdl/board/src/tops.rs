@@ -9,10 +9,12 @@
 //! | [`qsfp_flash::QsfpFlashTop`] | VCU118: the same, and a second flash chip |
 //! | [`hbm_led::HbmLedTop`] | U55C, U55N: CATTRIP and LEDs |
 //! | [`hbm::HbmTop`] | U280: CATTRIP |
+//! | [`golden`] | golden images of VCU118 and VCU1525: the slot, and a second flash chip |
 //!
 //! Invariants:
 //! 1. The top of a board has a port for each of its pads, and beside those only negative lanes.
 
+pub mod golden;
 pub mod hbm;
 pub mod hbm_led;
 pub mod qsfp;
@@ -22,6 +24,7 @@ use rust_hdl_core::prelude::*;
 
 use crate::description::Board;
 use crate::shell::ShellPlan;
+use golden::{GoldenFlashTop, GoldenTop};
 use hbm::HbmTop;
 use hbm_led::HbmLedTop;
 use hdl::ports::{design, ports_of, EmitError, Port};
@@ -71,23 +74,36 @@ pub fn emit_top(
         wired: board.pad("qsfp_modprsl").is_some(),
         flash: board.flash.plan(),
     };
+    let name = board.top();
     let leds = board.pad("led").map_or(0, |pad| pad.pins.len());
     let wired = plan.wired;
     match (wired, leds) {
         (true, _) if plan.flash.chips == 2 => {
-            emitted(QsfpFlashTop::<8>::new(board, plan), board, prefix)
+            emitted(QsfpFlashTop::<8>::new(board, plan), &name, prefix)
         }
-        (true, _) => emitted(QsfpTop::<3>::new(board, plan), board, prefix),
-        (false, 0) => emitted(HbmTop::new(board, plan), board, prefix),
-        (false, _) => emitted(HbmLedTop::new(board, plan), board, prefix),
+        (true, _) => emitted(QsfpTop::<3>::new(board, plan), &name, prefix),
+        (false, 0) => emitted(HbmTop::new(board, plan), &name, prefix),
+        (false, _) => emitted(HbmLedTop::new(board, plan), &name, prefix),
     }
 }
 
-fn emitted<B: Block>(mut top: B, board: &Board, prefix: &str) -> Result<EmittedTop, EmitError> {
-    let name = board.top();
+/// Emits the top of a board's golden image, if there is one of ours: where a factory image is in
+/// its place, that one stays.
+pub fn emit_golden(board: &Board, prefix: &str) -> Option<Result<EmittedTop, EmitError>> {
+    if !board.has_golden() {
+        return None;
+    }
+    let name = board.golden_top();
+    Some(match board.flash.chips() {
+        1 => emitted(GoldenTop::new(board), &name, prefix),
+        _ => emitted(GoldenFlashTop::new(board), &name, prefix),
+    })
+}
+
+fn emitted<B: Block>(mut top: B, name: &str, prefix: &str) -> Result<EmittedTop, EmitError> {
     let called = ModuleNames {
         prefix,
-        ..ModuleNames::plain(&name)
+        ..ModuleNames::plain(name)
     };
     let design = design(&mut top, called)?;
     let flat = |port: Port| Port {
