@@ -17,10 +17,12 @@
 //! | `transport/` | TCP stacks that see headers and lengths, and test peers |
 //! | `provider/` | the applications' calls on connections |
 //! | `message/` | a protocol over UDP that uses a header profile |
+//! | `image/` | image files for the flash, read and judged |
 //! | `memory.rs` | application memory, mapped without access for the control path |
 
 pub mod control;
 pub mod driver;
+pub mod image;
 pub mod memory;
 pub mod message;
 pub mod observed;

@@ -14,6 +14,7 @@ pub mod counters;
 pub mod field;
 pub mod flow_key;
 pub mod header_entry;
+pub mod image;
 pub mod pci_ids;
 pub mod profile;
 pub mod reason;

@@ -1,0 +1,209 @@
+//! Image files: what is written is read, and each damage is an error of its own.
+
+use abi::image::{Slot, HEADER_BYTES, SYNC_WORD};
+
+use super::*;
+
+/// Data as a device takes them, for the VU9P.
+fn data() -> Vec<u8> {
+    let mut data = vec![0xff; 64];
+    for word in [0x0000_00bb, 0x1122_0044, !0, SYNC_WORD, 0x2000_0000] {
+        data.extend(u32::to_be_bytes(word));
+    }
+    for word in [0x3001_8001, 0x04b3_1093, 0x2000_0000] {
+        data.extend(u32::to_be_bytes(word));
+    }
+    data
+}
+
+fn image() -> Image {
+    let header = Header {
+        board: "vcu118".to_owned(),
+        part: "xcvu9p-flga2104-2L-e".to_owned(),
+        config: "lab".to_owned(),
+        slot: Slot::User,
+        contract: (1, 7),
+        git: "0123456789abcdef0123456789abcdef01234567".to_owned(),
+        built: 1_700_000_000,
+        bytes: 0,
+        sha256: String::new(),
+    };
+    Image::new(header, data())
+}
+
+fn file() -> Vec<u8> {
+    image().file().expect("a header")
+}
+
+/// The file with its header's text changed.
+fn changed(from: &str, to: &str) -> Vec<u8> {
+    let file = file();
+    let text = String::from_utf8(file[..HEADER_BYTES].to_vec()).expect("text");
+    assert_eq!(text.matches(from).count(), 1, "{from}");
+    let mut text = text.replacen(from, to, 1).into_bytes();
+    text.resize(HEADER_BYTES, b'\n');
+    [&text, &file[HEADER_BYTES..]].concat()
+}
+
+fn message(file: &[u8]) -> String {
+    Image::parse(file).expect_err("damaged").to_string()
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let read = Image::parse(&file()).expect("an image");
+    assert_eq!(read, image());
+    assert_eq!(read.header.bytes, data().len() as u64);
+    assert_eq!(idcode(&read.data), Some(0x04b3_1093));
+    let text = String::from_utf8(file()[..HEADER_BYTES].to_vec()).expect("text");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("zeronic-image 1"));
+    assert_eq!(lines.next(), Some("board vcu118"));
+    assert_eq!(lines.nth(2), Some("slot user"));
+    assert_eq!(lines.next(), Some("contract 1.7"));
+}
+
+#[test]
+fn a_file_cut_at_any_byte_is_short() {
+    let whole = file();
+    for bytes in 0..whole.len() {
+        let error = Image::parse(&whole[..bytes]).expect_err("short");
+        let text = error.to_string();
+        assert!(text.starts_with("short: "), "{bytes} bytes: {text}");
+    }
+    let text = message(&[&whole[..], &[0]].concat());
+    let (more, said) = (data().len() + 1, data().len());
+    assert_eq!(
+        text,
+        format!("{more} bytes of data, the header says {said}")
+    );
+}
+
+#[test]
+fn a_bit_changed_anywhere_is_seen() {
+    let whole = file();
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        // Another word in a name, number or hash is one that is as good; who compares it sees it.
+        let is_value = at < HEADER_BYTES && whole[at] != b'\n' && whole[at] != b' ';
+        match Image::parse(&damaged) {
+            Ok(image) => {
+                assert!(is_value, "byte {at}");
+                assert!(image.header != self::image().header, "byte {at}");
+            }
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+        if at >= HEADER_BYTES {
+            assert!(
+                message(&damaged).starts_with("damaged: SHA-256"),
+                "byte {at}"
+            );
+        }
+    }
+}
+
+#[test]
+fn each_fault_of_a_header_has_its_message() {
+    let git = "git 0123456789abcdef0123456789abcdef01234567";
+    for (from, to, said) in [
+        (
+            "zeronic-image 1",
+            "zeronic-image 2",
+            "format 'zeronic-image 2'",
+        ),
+        (
+            "zeronic-image 1",
+            "PK\u{3}\u{4}",
+            "begins with 'PK\\u{3}\\u{4}'",
+        ),
+        ("board vcu118\n", "", "line 2 of the header is 'part xcvu9p"),
+        ("slot user", "slot factory", "'factory' is no slot"),
+        ("contract 1.7", "contract 1", "'1' is no contract"),
+        ("contract 1.7", "contract 1.x", "'1.x' is no contract"),
+        (git, "git 0123", "'0123' is no git"),
+        ("built 17", "built -17", "'-1700000000' is no built"),
+        ("config lab", "config a b", "'a b' is no config"),
+        ("config lab", "config ", "'' is no config"),
+    ] {
+        let text = message(&changed(from, to));
+        assert!(text.contains(said), "{to}: {text}");
+    }
+    let mut rest = file();
+    rest[HEADER_BYTES - 1] = b'x';
+    assert_eq!(
+        message(&rest),
+        "header: byte 511 behind the last line is 0x78"
+    );
+    let mut long = image();
+    long.header.config = "x".repeat(400);
+    let error = long.file().expect_err("too long");
+    assert!(error.to_string().contains("512 is the most"), "{error}");
+}
+
+#[test]
+fn data_without_a_sync_word_are_none() {
+    let mut image = image();
+    image = Image::new(image.header, vec![0xff; 5000]);
+    let text = message(&image.file().expect("a header"));
+    assert_eq!(text, "no sync word in the first 4096 bytes of the data");
+}
+
+/// A `.bit` file as Vivado writes it.
+fn bit(part: &str, data: &[u8]) -> Vec<u8> {
+    let mut file = vec![
+        0, 9, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0, 0, 1,
+    ];
+    let texts = [
+        "top;UserID=0X01234567;Version=2024.1",
+        part,
+        "2026/11/26",
+        "07:00:00",
+    ];
+    for (letter, text) in "abcd".bytes().zip(texts) {
+        file.push(letter);
+        file.extend((text.len() as u16 + 1).to_be_bytes());
+        file.extend(text.as_bytes());
+        file.push(0);
+    }
+    file.push(b'e');
+    file.extend((data.len() as u32).to_be_bytes());
+    file.extend(data);
+    file
+}
+
+#[test]
+fn a_bit_file_is_read_and_is_no_image() {
+    let whole = bit("xcvu9p-flga2104-2L-e", &data());
+    let read = BitFile::parse(&whole).expect("a .bit file");
+    assert_eq!(read.part, "xcvu9p-flga2104-2L-e");
+    assert_eq!(
+        (read.date.as_str(), read.time.as_str()),
+        ("2026/11/26", "07:00:00")
+    );
+    assert_eq!(read.data, data());
+    let text = message(&whole);
+    assert!(
+        text.contains("for xcvu9p-flga2104-2L-e, without a header"),
+        "{text}"
+    );
+    for bytes in 0..whole.len() {
+        assert!(BitFile::parse(&whole[..bytes]).is_err(), "{bytes} bytes");
+    }
+    let more = [&whole[..], &[0]].concat();
+    assert_eq!(BitFile::parse(&more), Err(BitError::Long { bytes: 1 }));
+    let mut other = whole.clone();
+    other[13] = b'z';
+    let error = BitFile::parse(&other).expect_err("another field");
+    assert_eq!(
+        error.to_string(),
+        ".bit file: byte 13 is 0x7a, to be the letter 'a'"
+    );
+}
+
+#[test]
+fn parts_differ_by_device_and_package_alone() {
+    assert!(same_device("xcvu9p-flga2104-2L-e", "xcvu9p-flga2104-2-i"));
+    assert!(!same_device("xcvu9p-flga2104-2L-e", "xcvu9p-fsgd2104-2L-e"));
+    assert!(!same_device("xcu200-fsgd2104-2-e", "xcvu9p-fsgd2104-2-e"));
+}
