@@ -2,29 +2,38 @@
 #
 #   vivado -mode batch -source build.tcl
 #
-#   board.tcl ──┬─► ip.tcl: cores ──┐
-#   files.f ────┼─► card and top ───┼─► synthesis ─► place ─► route ─► reports ─► .bit, .mcs
-#   constraints ┴───────────────────┘                                   └─ stop: slack, crossings
+#   board.tcl ──┬─► ip.tcl: cores ──┐                steps.tcl: a checkpoint behind each step
+#   files.f ────┼─► card and top ───┼─► synthesis ─► opt ─► place ─► phys_opt ─► route ─► phys_opt
+#   constraints ┴───────────────────┘
+#               ─► judge.tcl: reports, figures ─► image.tcl: .bit, .zimg, .mcs
+#                                             └─ stop: slack, crossings, constraints, ports
 #
-# The folder is written by `zeronic verilog --board B --out DIR`. Nothing in it is to be edited;
-# what differs from build to build comes from the environment:
+# The folder is written by `zeronic verilog --board B --out DIR`; `zeronic build --board B` does
+# that, runs this script and shows the figures. Nothing in the folder is to be edited; what differs
+# from build to build comes from the environment:
 #
 #   ZERONIC_OUT          where results go; by default `build` beside this script
 #   ZERONIC_GIT_HASH     hash of the sources, 40 hexadecimal digits; by default that of the
 #                        repository in which Vivado runs, else zeros
-#   SOURCE_DATE_EPOCH    date of the build in seconds since 1970; by default now
+#   SOURCE_DATE_EPOCH    date of the build in seconds since 1970; by default when it began
+#   ZERONIC_JOBS         threads of Vivado; by default what Vivado takes
 #   ZERONIC_ANY_VIVADO   1: also with a version of Vivado that is known to be wrong
+#
+# A run with the inputs of an earlier one goes on behind the last step that was done.
+# A folder without a card (`zeronic_card` is not set) is that of a golden image: PCIe, board window
+# and flash alone.
 #
 # Source: UG835 (commands), UG894 (scripts without a project), UG903 (constraints).
 
 set zeronic_here [file dirname [file normalize [info script]]]
-source [file join $zeronic_here board.tcl]
+foreach zeronic_name {board steps judge image} {
+    source [file join $zeronic_here $zeronic_name.tcl]
+}
 
-# What is the same for all boards, unless board.tcl says otherwise: modules of top and card, slot of
-# the flash, MSI-X vectors less one, and the ids of hdl/abi/src/pci_ids.rs.
+# What is the same for all boards, unless board.tcl says otherwise: module of the top, slot of the
+# flash, MSI-X vectors less one, and the ids of hdl/abi/src/pci_ids.rs.
 foreach {zeronic_name zeronic_value} [list \
     zeronic_top                  zeronic_$zeronic_board \
-    zeronic_card                 zeronic \
     zeronic_image_slot           1 \
     zeronic_msix_last            00F \
     zeronic_pci_vendor           10ee \
@@ -50,6 +59,9 @@ if {[string match 2023.2* $zeronic_vivado] && [zeronic_environment ZERONIC_ANY_V
     error "Vivado $zeronic_vivado makes wrong logic of masks; 2023.1 or 2024.1 do not. To go on\
         all the same, set ZERONIC_ANY_VIVADO=1 and run the card's tests on build/netlist.v"
 }
+if {[info exists env(ZERONIC_JOBS)]} {
+    set_param general.maxThreads $env(ZERONIC_JOBS)
+}
 
 set zeronic_out [zeronic_environment ZERONIC_OUT [file join $zeronic_here build]]
 set zeronic_ip_dir [file join $zeronic_out ip]
@@ -66,9 +78,6 @@ if {![regexp {^[0-9a-fA-F]{40}$} $zeronic_hash]} {
 }
 set zeronic_seconds [zeronic_environment SOURCE_DATE_EPOCH [clock seconds]]
 
-create_project -in_memory -part $zeronic_part
-source [file join $zeronic_here ip.tcl]
-
 # Card and top.
 set zeronic_list [open [file join $zeronic_here files.f]]
 set zeronic_files {}
@@ -76,34 +85,32 @@ foreach zeronic_name [split [string trim [read $zeronic_list]] \n] {
     lappend zeronic_files [file join $zeronic_here $zeronic_name]
 }
 close $zeronic_list
-read_verilog $zeronic_files
 
 # Constraints. Those of the crossings are below the card's cell and need the cores' clocks: last.
-set zeronic_constraints [file join $zeronic_here constraints]
-foreach zeronic_name {pins config floorplan} {
-    read_xdc [file join $zeronic_constraints $zeronic_name.xdc]
-}
-set zeronic_crossings [file join $zeronic_constraints crossings.xdc]
-read_xdc -ref $zeronic_card $zeronic_crossings
-set_property PROCESSING_ORDER LATE [get_files $zeronic_crossings]
 # So are those of the window, below its own cell.
-set zeronic_scoped [list $zeronic_crossings $zeronic_card]
+proc zeronic_constraint {name} {
+    return [file join $::zeronic_here constraints $name.xdc]
+}
+set zeronic_constraints [list [zeronic_constraint pins] [zeronic_constraint config]]
+set zeronic_scoped {}
+if {[info exists zeronic_card]} {
+    lappend zeronic_constraints [zeronic_constraint floorplan]
+    lappend zeronic_scoped [zeronic_constraint crossings] $zeronic_card
+}
 if {[info exists zeronic_window]} {
-    set zeronic_window_file [file join $zeronic_constraints window.xdc]
-    read_xdc -ref $zeronic_window $zeronic_window_file
-    set_property PROCESSING_ORDER LATE [get_files $zeronic_window_file]
-    lappend zeronic_scoped $zeronic_window_file $zeronic_window
+    lappend zeronic_scoped [zeronic_constraint window] $zeronic_window
 }
-foreach {zeronic_file zeronic_module} $zeronic_scoped {
-    set_property USED_IN_SYNTHESIS false [get_files $zeronic_file]
-}
-# Registers and instances have their final names behind synthesis alone.
-set_property USED_IN_SYNTHESIS false [get_files [file join $zeronic_constraints floorplan.xdc]]
 
-synth_design -top $zeronic_top -part $zeronic_part -flatten_hierarchy rebuilt \
-    -verilog_define ZERONIC_GIT_HASH=160'h$zeronic_hash \
-    -verilog_define ZERONIC_BUILD_SECONDS=32'd$zeronic_seconds \
-    -verilog_define ZERONIC_IMAGE_SLOT=32'd$zeronic_image_slot
+# What decides the result. The date does where it is given.
+set zeronic_inputs [concat $zeronic_files $zeronic_constraints]
+foreach {zeronic_file zeronic_module} $zeronic_scoped {
+    lappend zeronic_inputs $zeronic_file
+}
+foreach zeronic_name {board ip build} {
+    lappend zeronic_inputs [file join $zeronic_here $zeronic_name.tcl]
+}
+zeronic_begin $zeronic_inputs \
+    [list $zeronic_vivado $zeronic_hash [zeronic_environment SOURCE_DATE_EPOCH {}]]
 
 # A constraint on a name that is not there holds nothing, and Vivado goes on.
 proc zeronic_check_names {file card} {
@@ -121,61 +128,68 @@ proc zeronic_check_names {file card} {
         }
     }
 }
-foreach {zeronic_file zeronic_module} $zeronic_scoped {
-    set zeronic_cells [get_cells -hierarchical \
-        -filter "REF_NAME == $zeronic_module || ORIG_REF_NAME == $zeronic_module"]
-    if {[llength $zeronic_cells] != 1} {
-        error "[llength $zeronic_cells] cells of module $zeronic_module; the design has one"
+
+# The cores are read from their folder, where an earlier run has made them; what is synthesised
+# holds them.
+if {"synthesis" in $zeronic_done} {
+    zeronic_say ip kept
+} else {
+    zeronic_say ip begin
+    create_project -in_memory -part $zeronic_part
+    source [file join $zeronic_here ip.tcl]
+    zeronic_say ip end
+}
+
+zeronic_step synthesis {
+    read_verilog $zeronic_files
+    foreach zeronic_file $zeronic_constraints {
+        read_xdc $zeronic_file
     }
-    zeronic_check_names $zeronic_file [get_property NAME $zeronic_cells]
-}
-
-write_checkpoint -force [file join $zeronic_out synthesis.dcp]
-# For the card's own tests: what synthesis has made of it.
-write_verilog -force -mode funcsim [file join $zeronic_out netlist.v]
-
-opt_design
-place_design -directive Explore
-phys_opt_design -directive AggressiveExplore
-route_design -directive Explore
-phys_opt_design -directive AggressiveExplore
-write_checkpoint -force [file join $zeronic_out routed.dcp]
-
-report_timing_summary -file [file join $zeronic_out timing.txt]
-report_bus_skew -file [file join $zeronic_out bus_skew.txt]
-report_exceptions -file [file join $zeronic_out exceptions.txt]
-report_cdc -details -file [file join $zeronic_out cdc.txt]
-report_methodology -file [file join $zeronic_out methodology.txt]
-report_utilization -slr -file [file join $zeronic_out utilization.txt]
-report_utilization -hierarchical -file [file join $zeronic_out hierarchy.txt]
-report_design_analysis -logic_level_distribution -file [file join $zeronic_out levels.txt]
-report_route_status -file [file join $zeronic_out route.txt]
-
-# An image that is not in time, or crosses where nobody has thought of it, is not written.
-foreach zeronic_kind {setup hold} {
-    set zeronic_path [get_timing_paths -max_paths 1 -$zeronic_kind]
-    if {[llength $zeronic_path] == 0} {
-        error "no path of $zeronic_kind is timed: the clocks are missing"
+    foreach {zeronic_file zeronic_module} $zeronic_scoped {
+        read_xdc -ref $zeronic_module $zeronic_file
+        set_property PROCESSING_ORDER LATE [get_files $zeronic_file]
+        set_property USED_IN_SYNTHESIS false [get_files $zeronic_file]
     }
-    set zeronic_slack [get_property SLACK $zeronic_path]
-    if {$zeronic_slack < 0} {
-        error "$zeronic_kind: slack $zeronic_slack ns; see [file join $zeronic_out timing.txt]"
+    # Registers and instances have their final names behind synthesis alone.
+    if {[info exists zeronic_card]} {
+        set_property USED_IN_SYNTHESIS false [get_files [zeronic_constraint floorplan]]
     }
-}
-if {[string match *VIOLATED* [report_bus_skew -return_string]]} {
-    error "bits of a crossing arrive too far apart; see [file join $zeronic_out bus_skew.txt]"
-}
-set zeronic_critical [report_cdc -severity Critical -return_string]
-if {[regexp {\mCDC-\d+\M} $zeronic_critical]} {
-    error "a crossing that is none of the card's; see [file join $zeronic_out cdc.txt]"
-}
 
-set zeronic_image [file join $zeronic_out $zeronic_top]
-set_property BITSTREAM.CONFIG.USERID 0x[string range $zeronic_hash 0 7] [current_design]
-write_bitstream -force $zeronic_image.bit
-# What is below the user's image, the golden one, stays as it is: nothing is written there.
-write_cfgmem -force -format mcs -interface $zeronic_flash_interface \
-    -size $zeronic_flash_size_mib \
-    -loadbit "up [format 0x%08X $zeronic_user_offset] $zeronic_image.bit" \
-    -file $zeronic_image.mcs
-puts "bitstream $zeronic_image.bit, flash image $zeronic_image.mcs"
+    synth_design -top $zeronic_top -part $zeronic_part -flatten_hierarchy rebuilt \
+        -verilog_define ZERONIC_GIT_HASH=160'h$zeronic_hash \
+        -verilog_define ZERONIC_BUILD_SECONDS=32'd$zeronic_seconds \
+        -verilog_define ZERONIC_IMAGE_SLOT=32'd$zeronic_image_slot
+
+    foreach {zeronic_file zeronic_module} $zeronic_scoped {
+        set zeronic_cells [get_cells -hierarchical \
+            -filter "REF_NAME == $zeronic_module || ORIG_REF_NAME == $zeronic_module"]
+        if {[llength $zeronic_cells] != 1} {
+            error "[llength $zeronic_cells] cells of module $zeronic_module; the design has one"
+        }
+        zeronic_check_names $zeronic_file [get_property NAME $zeronic_cells]
+    }
+    # For the card's own tests: what synthesis has made of it.
+    write_verilog -force -mode funcsim [file join $zeronic_out netlist.v]
+}
+zeronic_step opt {
+    opt_design
+}
+zeronic_step place {
+    place_design -directive Explore
+}
+zeronic_step phys_opt {
+    phys_opt_design -directive AggressiveExplore
+}
+zeronic_step route {
+    route_design -directive Explore
+}
+zeronic_step phys_opt_routed {
+    phys_opt_design -directive AggressiveExplore
+}
+zeronic_always reports {
+    zeronic_reports
+    zeronic_judge
+}
+zeronic_always bitstream {
+    zeronic_images
+}

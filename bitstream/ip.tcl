@@ -57,36 +57,40 @@ set zeronic_pcie_settings [list \
     CONFIG.PF0_MSIX_CAP_PBA_OFFSET             00018000 \
 ]
 
-# The four transceivers of a group: X1Y48~X1Y51 is X1Y48, X1Y49, X1Y50, X1Y51.
-if {![regexp {^(X\d+Y)(\d+)~X\d+Y(\d+)$} $zeronic_cmac_gt_group -> zeronic_column first last]
-        || $last - $first != 3} {
-    error "zeronic_cmac_gt_group: four transceivers as X1Y48~X1Y51, not '$zeronic_cmac_gt_group'"
-}
+# The MAC, of an image that has a card.
+if {[info exists zeronic_card]} {
+    # The four transceivers of a group: X1Y48~X1Y51 is X1Y48, X1Y49, X1Y50, X1Y51.
+    if {![regexp {^(X\d+Y)(\d+)~X\d+Y(\d+)$} $zeronic_cmac_gt_group -> zeronic_column first last]
+            || $last - $first != 3} {
+        error "zeronic_cmac_gt_group: four transceivers as X1Y48~X1Y51,\
+            not '$zeronic_cmac_gt_group'"
+    }
 
-# Settings of the MAC. Everything that may change while it runs is in its registers.
-set zeronic_cmac_settings [list \
-    CONFIG.CMAC_CAUI4_MODE             1 \
-    CONFIG.NUM_LANES                   4x25 \
-    CONFIG.USER_INTERFACE              AXIS \
-    CONFIG.GT_REF_CLK_FREQ             $zeronic_cmac_refclk_mhz \
-    CONFIG.GT_DRP_CLK                  100.00 \
-    CONFIG.ENABLE_AXI_INTERFACE        1 \
-    CONFIG.INCLUDE_STATISTICS_COUNTERS 1 \
-    CONFIG.INCLUDE_RS_FEC              1 \
-    CONFIG.TX_FLOW_CONTROL             1 \
-    CONFIG.RX_FLOW_CONTROL             1 \
-    CONFIG.RX_FORWARD_CONTROL_FRAMES   0 \
-    CONFIG.RX_CHECK_ACK                1 \
-    CONFIG.RX_MIN_PACKET_LEN           64 \
-    CONFIG.RX_MAX_PACKET_LEN           9600 \
-    CONFIG.ENABLE_TIME_STAMPING        0 \
-    CONFIG.ENABLE_PIPELINE_REG         1 \
-    CONFIG.CMAC_CORE_SELECT            CMACE4_$zeronic_cmac_location \
-    CONFIG.GT_GROUP_SELECT             $zeronic_cmac_gt_group \
-]
-for {set lane 1} {$lane <= 10} {incr lane} {
-    set place [expr {$lane <= 4 ? "$zeronic_column[expr {$first + $lane - 1}]" : "NA"}]
-    lappend zeronic_cmac_settings CONFIG.LANE${lane}_GT_LOC $place
+    # Settings of the MAC. Everything that may change while it runs is in its registers.
+    set zeronic_cmac_settings [list \
+        CONFIG.CMAC_CAUI4_MODE             1 \
+        CONFIG.NUM_LANES                   4x25 \
+        CONFIG.USER_INTERFACE              AXIS \
+        CONFIG.GT_REF_CLK_FREQ             $zeronic_cmac_refclk_mhz \
+        CONFIG.GT_DRP_CLK                  100.00 \
+        CONFIG.ENABLE_AXI_INTERFACE        1 \
+        CONFIG.INCLUDE_STATISTICS_COUNTERS 1 \
+        CONFIG.INCLUDE_RS_FEC              1 \
+        CONFIG.TX_FLOW_CONTROL             1 \
+        CONFIG.RX_FLOW_CONTROL             1 \
+        CONFIG.RX_FORWARD_CONTROL_FRAMES   0 \
+        CONFIG.RX_CHECK_ACK                1 \
+        CONFIG.RX_MIN_PACKET_LEN           64 \
+        CONFIG.RX_MAX_PACKET_LEN           9600 \
+        CONFIG.ENABLE_TIME_STAMPING        0 \
+        CONFIG.ENABLE_PIPELINE_REG         1 \
+        CONFIG.CMAC_CORE_SELECT            CMACE4_$zeronic_cmac_location \
+        CONFIG.GT_GROUP_SELECT             $zeronic_cmac_gt_group \
+    ]
+    for {set lane 1} {$lane <= 10} {incr lane} {
+        set place [expr {$lane <= 4 ? "$zeronic_column[expr {$first + $lane - 1}]" : "NA"}]
+        lappend zeronic_cmac_settings CONFIG.LANE${lane}_GT_LOC $place
+    }
 }
 
 # A core that an earlier run has made is read; its settings are checked below.
@@ -113,4 +117,6 @@ proc zeronic_core {core settings} {
 }
 
 zeronic_core $zeronic_pcie_ip $zeronic_pcie_settings
-zeronic_core cmac_usplus $zeronic_cmac_settings
+if {[info exists zeronic_card]} {
+    zeronic_core cmac_usplus $zeronic_cmac_settings
+}

@@ -8,6 +8,7 @@
 # use and no more, so that a new option is looked up once. `-quiet` and `-verbose` are options of all.
 
 vivado_command add_cells_to_pblock Floorplan               {}            {} {2 2}
+vivado_command check_timing        {Report, Timing}        {-return_string} {-file} {0 0}
 vivado_command create_clock        {SDC, XDC}              {-add}        {-period -name -waveform} {1 1}
 vivado_command create_ip           IPFlow \
     {-force} {-name -vendor -library -version -module_name -dir} {0 0}
@@ -24,7 +25,8 @@ vivado_command get_pblocks         {Object, Floorplan, XDC} {}           {} {1 1
 vivado_command get_pins            {SDC, XDC, Object}      {}            {} {1 1}
 vivado_command get_ports           {SDC, XDC, Object}      {}            {} {1 1}
 vivado_command get_property        {Object, PropertyAndParameter} {}     {} {2 2}
-vivado_command get_timing_paths    {Object, Timing}        {-setup -hold} {-max_paths} {0 0}
+vivado_command get_timing_paths    {Object, Timing}        {-setup -hold} {-max_paths -to} {0 0}
+vivado_command open_checkpoint     {FileIO, Project}       {}            {} {1 1}
 vivado_command opt_design          Tools                   {}            {-directive} {0 0}
 vivado_command phys_opt_design     Tools                   {}            {-directive} {0 0}
 vivado_command place_design        Tools                   {}            {-directive} {0 0}
@@ -35,16 +37,19 @@ vivado_command report_bus_skew     {Report, Timing}        {-return_string} {-fi
 vivado_command report_cdc          {Report, Timing}        {-details -return_string} \
     {-severity -file} {0 0}
 vivado_command report_design_analysis {Report, Timing}     {-logic_level_distribution} {-file} {0 0}
+vivado_command report_drc          {Report, DRC}           {-return_string} {-checks -file} {0 0}
 vivado_command report_exceptions   {Report, Timing}        {}            {-file} {0 0}
 vivado_command report_methodology  Report                  {}            {-file} {0 0}
 vivado_command report_route_status Report                  {}            {-file} {0 0}
 vivado_command report_timing_summary {Report, Timing}      {}            {-file} {0 0}
-vivado_command report_utilization  Report                  {-slr -hierarchical} {-file} {0 0}
+vivado_command report_utilization  Report                  {-slr -hierarchical -return_string} \
+    {-file} {0 0}
 vivado_command resize_pblock       {Floorplan, XDC}        {}            {-add} {1 1}
 vivado_command route_design        Tools                   {}            {-directive} {0 0}
 vivado_command set_bus_skew        XDC                     {}            {-from -to} {1 1}
 vivado_command set_false_path      {SDC, XDC}              {}            {-from -to -through} {0 0}
 vivado_command set_max_delay       {SDC, XDC}              {-datapath_only} {-from -to} {1 1}
+vivado_command set_param           PropertyAndParameter    {}            {} {2 2}
 vivado_command set_property        {Object, Project, PropertyAndParameter, XDC} \
     {} {-dict} {1 3}
 vivado_command synth_design        Tools                   {} \

@@ -13,19 +13,18 @@
 #   - a crossing without its lines (crossings.tcl)
 #   - an error of the script itself
 #
-# What only Vivado knows it answers as follows, so that a script's own checks can be tried:
-#   REPLAY_SLACK    slack of every path, ns; by default 0.1
-#   REPLAY_CDC      text of `report_cdc`
-#   REPLAY_SKEW     text of `report_bus_skew`
-#   REPLAY_VERSION  version of Vivado; by default 2023.1
+# What only Vivado knows is answered by answers.tcl, from the environment.
+#   REPLAY_NAMES    0: only commands and options are checked; no Verilog is read, names match
 #   YOSYS           command that runs Yosys; by default that of the tests, else `yosys`
 #
-# Needs tclsh 8.6. Files that a script reads are read, nothing is written but in a folder of its own.
+# Needs tclsh 8.6. What Vivado would write where the script says is written there: reports, and
+# checkpoints and bitstreams with little in them.
 
 package require Tcl 8.6
 set replay_here [file dirname [file normalize [info script]]]
 source [file join $replay_here design.tcl]
 source [file join $replay_here crossings.tcl]
+source [file join $replay_here answers.tcl]
 
 namespace eval replay {
     variable specs
@@ -43,7 +42,8 @@ namespace eval replay {
     variable pblocks {}
     variable lines {}
     variable properties
-    variable interpreters {}
+    variable part {}
+    variable reopened 0
     array set specs {}
     array set counts {}
     array set properties {}
@@ -97,10 +97,16 @@ proc replay::command {name args} {
         complain "$name: [llength $words] words, not $least to $most: $words"
         return {}
     }
+    answers::fail $name $counts($name)
     if {[info commands do_$name] eq ""} {
         return {}
     }
     return [do_$name $options $words]
+}
+
+# Whether names are looked up.
+proc replay::has_names {} {
+    return [expr {[environment REPLAY_NAMES 1] ne "0"}]
 }
 
 # The last value of an option, or what stands for it.
@@ -116,6 +122,9 @@ proc replay::flag {options name} {
 proc replay::named {kind options patterns finder} {
     variable asked
     variable matched
+    if {![has_names] && $kind in {port cell pin net clock pblock}} {
+        return [list $kind:$patterns]
+    }
     set found {}
     foreach pattern $patterns {
         incr asked
@@ -142,6 +151,9 @@ proc replay::do_get_cells {options words} {
     lassign $scope path module
     if {![flag $options -hierarchical]} {
         return [named cell $options [lindex $words 0] [list design::cells $path $module]]
+    }
+    if {![has_names]} {
+        return cell:any
     }
     # `REF_NAME == X || ORIG_REF_NAME == X`
     set wanted {}
@@ -173,6 +185,9 @@ proc replay::do_get_nets {options words} {
 proc replay::do_get_clocks {options words} {
     variable scope
     variable clocks
+    if {![has_names] || ([llength $words] == 0 && ![dict exists $options -of_objects])} {
+        return [answers::clocks $clocks]
+    }
     if {[dict exists $options -of_objects]} {
         set found {}
         foreach object [option $options -of_objects] {
@@ -213,7 +228,8 @@ proc replay::do_get_ips {options words} {
 }
 
 proc replay::do_get_timing_paths {options words} {
-    return path:worst
+    set kind [expr {[flag $options -hold] ? "hold" : "setup"}]
+    return [answers::path $kind [option $options -to]]
 }
 
 proc replay::do_current_design {options words} {
@@ -221,15 +237,43 @@ proc replay::do_current_design {options words} {
 }
 
 proc replay::do_version {options words} {
-    return [environment REPLAY_VERSION 2023.1]
+    return [answers::version]
 }
 
-proc replay::do_report_cdc {options words} {
-    return [expr {[flag $options -return_string] ? [environment REPLAY_CDC {}] : {}}]
+# A report: to a file, or as a text.
+proc replay::report {name options} {
+    set text [answers::report $name]
+    if {[flag $options -return_string]} {
+        return $text
+    }
+    written $options "$text\n"
 }
 
-proc replay::do_report_bus_skew {options words} {
-    return [expr {[flag $options -return_string] ? [environment REPLAY_SKEW {}] : {}}]
+# Writes what a command would write to its file.
+proc replay::written {options text} {
+    set file [option $options -file]
+    if {$file eq ""} {
+        complain "a report to nowhere"
+        return
+    }
+    set stream [open $file w]
+    puts -nonewline $stream $text
+    close $stream
+}
+
+foreach {command answer} {
+    check_timing           timing_checks
+    report_bus_skew        bus_skew
+    report_cdc             cdc
+    report_drc             drc
+    report_design_analysis other
+    report_exceptions      other
+    report_methodology     other
+    report_route_status    other
+    report_timing_summary  other
+    report_utilization     utilization
+} {
+    proc replay::do_$command {options words} "return \[report $answer \$options]"
 }
 
 proc replay::do_get_property {options words} {
@@ -239,8 +283,9 @@ proc replay::do_get_property {options words} {
     if {$name eq "NAME"} {
         return [string range $object [string first : $object]+1 end]
     }
-    if {$name eq "SLACK"} {
-        return [environment REPLAY_SLACK 0.1]
+    set answer [answers::property $name $object]
+    if {$answer ne ""} {
+        return $answer
     }
     if {![info exists properties($object,$name)]} {
         complain "get_property $name of '$object', which nothing has set"
@@ -272,12 +317,58 @@ proc replay::do_set_property {options words} {
     }
 }
 
+proc replay::do_create_project {options words} {
+    variable part
+    set part [option $options -part]
+}
+
+proc replay::do_open_checkpoint {options words} {
+    variable part
+    variable reopened
+    set stream [open [lindex $words 0]]
+    set part [string trim [::read $stream]]
+    close $stream
+    set reopened 1
+}
+
+# A checkpoint that holds the part of the design.
+proc replay::do_write_checkpoint {options words} {
+    variable part
+    written [list -file [list [lindex $words 0]]] "$part\n"
+}
+
+proc replay::do_write_verilog {options words} {
+    written [list -file [list [lindex $words 0]]] "// netlist\n"
+}
+
+proc replay::do_write_bitstream {options words} {
+    variable part
+    variable properties
+    set file [lindex $words 0]
+    foreach key [lsort [array names properties design:*BITSTREAM*]] {
+        set name [string range $key [string first , $key]+1 end]
+        puts "bitstream [file tail $file]: $name $properties($key)"
+    }
+    answers::bitstream $file $part
+}
+
+proc replay::do_write_cfgmem {options words} {
+    foreach {direction offset file} [option $options -loadbit] {
+        if {$direction ne "up" || ![string is integer -strict $offset] || ![file isfile $file]} {
+            complain "write_cfgmem -loadbit: $direction $offset $file"
+        }
+    }
+    puts "flash: [option $options -loadbit]"
+    written $options ":00000001FF\n"
+}
+
 proc replay::do_create_clock {options words} {
     variable clocks
     set name [option $options -name]
     if {![string is double -strict [option $options -period]]} {
         complain "create_clock $name: no period"
     }
+    set replay::properties(clock:$name,PERIOD) [option $options -period]
     lappend clocks $name
 }
 
@@ -343,6 +434,7 @@ proc replay::do_synth_design {options words} {
     variable scope
     variable properties
     set top [option $options -top]
+    if {![has_names]} return
     foreach file $verilog {
         design::read $file
     }
@@ -543,7 +635,6 @@ proc replay::interpreter {is_xdc} {
             }
         }
     } else {
-        interp alias $inside file {} replay::files $inside
         interp alias $inside exec {} replay::programs
         interp hide $inside exit
     }
@@ -559,15 +650,12 @@ proc replay::unknown {name args} {
     return {}
 }
 
-# A script's own folders are not made.
-proc replay::files {inside command args} {
-    if {$command in {mkdir delete rename copy}} {
-        return {}
-    }
-    return [file $command {*}$args]
-}
-
+# Of other programs a script may use what reads: the hash of files. The hash of the sources is
+# made up.
 proc replay::programs {args} {
+    if {[lindex $args 0] eq "sha256sum"} {
+        return [exec {*}$args]
+    }
     return [string repeat a 40]
 }
 
@@ -579,6 +667,7 @@ proc replay::run {script} {
     variable problems
     variable lines
     variable top
+    variable reopened
     set inside [interpreter 0]
     if {[catch {interp eval $inside [list source $script]} message]} {
         complain "$script: $message"
@@ -586,7 +675,9 @@ proc replay::run {script} {
     set pins 0
     set found 0
     set again 0
-    if {[info exists design::ports($top)]} {
+    if {$reopened || ![has_names]} {
+        puts "names are not looked up"
+    } elseif {[info exists design::ports($top)]} {
         set pins [pins]
         set again [again]
         set found [crossings::judge $top $lines replay::complain]

@@ -1,8 +1,8 @@
 //! What `zeronic verilog` writes of a board: its top, constraints, scripts and models.
 //!
 //! ```text
-//!   card, Board ──► zeronic_BOARD.v and its modules; constraints/; board.tcl, ip.tcl, build.tcl;
-//!                   sim/models.v
+//!   card, Board ──► zeronic_BOARD.v and its modules; constraints/; board.tcl, the scripts of
+//!                   bitstream/; sim/models.v
 //! ```
 
 use abi::config::{CardConfig, CONFIGS};
@@ -20,9 +20,12 @@ use crate::options::UsageError;
 pub type File = (String, String);
 
 /// The scripts, the same for every board.
-const SCRIPTS: [(&str, &str); 2] = [
+const SCRIPTS: [(&str, &str); 5] = [
     ("ip.tcl", include_str!("../../bitstream/ip.tcl")),
     ("build.tcl", include_str!("../../bitstream/build.tcl")),
+    ("steps.tcl", include_str!("../../bitstream/steps.tcl")),
+    ("judge.tcl", include_str!("../../bitstream/judge.tcl")),
+    ("image.tcl", include_str!("../../bitstream/image.tcl")),
 ];
 
 /// The files of a board around a card.

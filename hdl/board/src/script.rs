@@ -7,8 +7,10 @@
 use std::fmt::Write;
 
 use abi::config::CardConfig;
+use abi::image::contract;
 use abi::pci_ids;
 use abi::window::USER_SLOT;
+use abi::ABI_VERSION;
 
 use crate::description::Board;
 
@@ -16,6 +18,7 @@ use crate::description::Board;
 /// `window`.
 pub fn board_tcl(board: &Board, card: &str, window: &str, config: &CardConfig) -> String {
     let (pcie, mac, flash) = (&board.pcie, &board.mac, &board.flash);
+    let (major, minor) = contract(ABI_VERSION);
     let mut text = format!(
         "# Zeronic: {}, {}: what the scripts must know.\n\n",
         board.title, board.part
@@ -26,6 +29,8 @@ pub fn board_tcl(board: &Board, card: &str, window: &str, config: &CardConfig) -
         ("card", card.to_owned()),
         ("window", window.to_owned()),
         ("part", board.part.to_owned()),
+        ("config", config.name.to_owned()),
+        ("contract", format!("{major}.{minor}")),
         ("pcie_ip", pcie.kind.core().to_owned()),
         ("pcie_location", pcie.site.to_owned()),
         ("pcie_quad", format!("GTY_Quad_{}", pcie.lane_0_quad())),

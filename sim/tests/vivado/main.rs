@@ -12,9 +12,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use abi::config::SMALL;
+use abi::image::{Slot, SLOT_PAD_BYTES};
 use abi::pci_ids;
 use hdl::crossings::constraints;
 use hdl::emit::emit_card;
+use host::image::{idcode, BitFile, Image};
 use sim::planted::replaced;
 use verilate::toolchain::Yosys;
 
@@ -55,6 +57,8 @@ endmodule
 /// What is known of the board.
 const BOARD: &str = "\
 set zeronic_board           bench
+set zeronic_config          small
+set zeronic_contract        1.7
 set zeronic_card            zeronic_small
 set zeronic_msix_last       003
 set zeronic_part            xcvu9p-flga2104-2L-e
@@ -108,6 +112,9 @@ fn whole() -> Files {
         ("top.v", TOP.to_owned()),
         ("board.tcl", BOARD.to_owned()),
         ("build.tcl", read("bitstream/build.tcl")),
+        ("steps.tcl", read("bitstream/steps.tcl")),
+        ("judge.tcl", read("bitstream/judge.tcl")),
+        ("image.tcl", read("bitstream/image.tcl")),
         ("ip.tcl", read("bitstream/ip.tcl")),
         ("constraints/pins.xdc", PINS.to_owned()),
         ("constraints/config.xdc", CONFIG.to_owned()),
@@ -133,6 +140,12 @@ fn replayed(name: &str, files: &Files, variables: &[(&str, &str)]) -> (Option<i3
     for (name, text) in files {
         std::fs::write(folder.join(name), text).expect("a file");
     }
+    again(name, variables)
+}
+
+/// Runs the build of a folder that is written.
+fn again(name: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
+    let folder = folder(name);
     let output = Command::new("tclsh")
         .arg(Path::new(ROOT).join("ci/vivado/replay.tcl"))
         .arg(folder.join("build.tcl"))
@@ -190,14 +203,14 @@ type Fault = (&'static str, &'static str, &'static str, &'static str);
 const FAULTS: [Fault; 18] = [
     (
         "build.tcl",
-        "\nopt_design\n",
-        "\nopt_design -remap_all\n",
+        "    opt_design\n",
+        "    opt_design -remap_all\n",
         "opt_design has no option -remap_all",
     ),
     (
         "build.tcl",
-        "\nroute_design -directive",
-        "\nrout_design -directive",
+        "    route_design -directive",
+        "    rout_design -directive",
         "unknown command rout_design",
     ),
     (
@@ -208,8 +221,8 @@ const FAULTS: [Fault; 18] = [
     ),
     (
         "build.tcl",
-        "-ref $zeronic_card",
-        "-ref zeronic",
+        "crossings] $zeronic_card",
+        "crossings] zeronic",
         "read_xdc -ref zeronic: no such cell",
     ),
     (
@@ -354,6 +367,16 @@ fn the_build_stops_where_the_image_would_be_wrong() {
             "Slack (VIOLATED) : -0.1",
             "bits of a crossing arrive too far apart",
         ),
+        (
+            "REPLAY_UNCONSTRAINED",
+            "3",
+            "paths without a constraint (3)",
+        ),
+        (
+            "REPLAY_PORTS",
+            "led[0], and led[1]",
+            "port led[1] has no pin",
+        ),
         ("REPLAY_VERSION", "2023.2.1", "makes wrong logic of masks"),
         ("ZERONIC_GIT_HASH", "123", "40 hexadecimal digits"),
     ] {
@@ -368,6 +391,177 @@ fn the_build_stops_where_the_image_would_be_wrong() {
     let forced = [("REPLAY_VERSION", "2023.2.1"), ("ZERONIC_ANY_VIVADO", "1")];
     let (code, text) = replayed("vivado_stops", &files, &forced);
     assert_eq!(code, Some(0), "{text}");
+}
+
+/// An image that is built: what its header says is so.
+fn image(name: &str, file: &str) -> Image {
+    Image::read(&folder(name).join("build").join(file)).expect("an image")
+}
+
+const HASH: &str = "0123456789abcdef0123456789abcdef01234567";
+
+#[test]
+fn the_image_says_what_it_is_and_reads_back() {
+    let variables = [
+        ("REPLAY_NAMES", "0"),
+        ("ZERONIC_GIT_HASH", HASH),
+        ("SOURCE_DATE_EPOCH", "1700000000"),
+    ];
+    let (code, text) = replayed("vivado_image", &whole(), &variables);
+    assert_eq!(code, Some(0), "{text}");
+    let image = image("vivado_image", "zeronic_bench.zimg");
+    let header = &image.header;
+    assert_eq!(
+        (header.board.as_str(), header.config.as_str()),
+        ("bench", "small")
+    );
+    assert_eq!((header.slot, header.contract), (Slot::User, (1, 7)));
+    assert_eq!((header.git.as_str(), header.built), (HASH, 1_700_000_000));
+    assert_eq!(idcode(&image.data), Some(0x04b3_1093));
+    let bit = folder("vivado_image").join("build/zeronic_bench.bit");
+    let bit = BitFile::parse(&std::fs::read(bit).expect("a file")).expect("a .bit file");
+    assert_eq!((&bit.part, &bit.data), (&header.part, &image.data));
+    // In the flash the image begins behind the bytes that a jump may skip, in each of two chips.
+    let first = 0x0800_0000 + 2 * SLOT_PAD_BYTES;
+    let script = read("bitstream/image.tcl");
+    assert!(script.contains(&format!("set zeronic_slot_pad {SLOT_PAD_BYTES}\n")));
+    assert!(text.contains(&format!("up 0x{first:08X} ")), "{text}");
+}
+
+/// PCIe and nothing else, as a golden image begins.
+const GOLDEN_TOP: &str = "\
+module zeronic_golden_bench (
+    input  wire       pcie_refclk_p,
+    output wire [1:0] led
+);
+    pcie4_uscale_plus_0 pcie (
+        .sys_clk(pcie_refclk_p),
+        .user_clk(led[0])
+    );
+endmodule
+";
+
+#[test]
+fn a_golden_image_is_written_with_and_without_its_jump() {
+    let mut files = Files::new();
+    let board = BOARD.lines().filter(|line| !line.contains("zeronic_card"));
+    let board: String = board.map(|line| format!("{line}\n")).collect();
+    let board = replaced(
+        &board,
+        "zeronic_config          small",
+        "zeronic_config golden",
+    ) + "set zeronic_top zeronic_golden_bench\nset zeronic_image_slot 0\n\
+           set zeronic_golden_offset 0x04000000\n";
+    let pins: String = PINS
+        .lines()
+        .filter(|line| !line.contains("qsfp") && !line.contains("_n "))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    for name in ["build", "steps", "judge", "image", "ip"] {
+        files.insert(
+            format!("{name}.tcl"),
+            read(&format!("bitstream/{name}.tcl")),
+        );
+    }
+    for (name, text) in [
+        ("board.tcl", board.as_str()),
+        ("top.v", GOLDEN_TOP),
+        ("files.f", "top.v\n"),
+        ("constraints/pins.xdc", &pins),
+        ("constraints/config.xdc", CONFIG),
+    ] {
+        files.insert(name.to_owned(), text.to_owned());
+    }
+    let (code, text) = replayed("vivado_golden", &files, &[]);
+    assert_eq!(problems(&text), [""; 0]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(!text.contains("cmac"), "{text}");
+    for (name, config) in [("", "golden"), ("_stay", "golden-stay")] {
+        let image = image("vivado_golden", &format!("zeronic_golden_bench{name}.zimg"));
+        assert_eq!(image.header.slot, Slot::Golden);
+        assert_eq!(image.header.config, config);
+    }
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("flash: "))
+        .expect("places");
+    let up: Vec<&str> = line
+        .split_whitespace()
+        .filter(|it| it.starts_with("0x"))
+        .collect();
+    assert_eq!(up, ["0x00000000", "0x04000200"], "{line}");
+    for (property, value) in [
+        ("NEXT_CONFIG_ADDR", "0x04000000"),
+        ("NEXT_CONFIG_REBOOT", "ENABLE"),
+        ("TIMER_CFG", "0x001DCD65"),
+    ] {
+        let said =
+            format!("bitstream zeronic_golden_bench.bit: BITSTREAM.CONFIG.{property} {value}");
+        assert!(text.contains(&said), "{said}:\n{text}");
+        let stays = format!("bitstream zeronic_golden_bench_stay.bit: BITSTREAM.CONFIG.{property}");
+        assert!(!text.contains(&stays), "{text}");
+    }
+}
+
+/// What is done stays done, while nothing that it is made from changes.
+#[test]
+fn a_build_goes_on_behind_the_last_step_that_was_done() {
+    let name = "vivado_resumed";
+    let whole = whole();
+    let fail = [
+        ("REPLAY_NAMES", "0"),
+        ("REPLAY_FAIL", "route_design ERROR: no way"),
+    ];
+    let (code, text) = replayed(name, &whole, &fail);
+    assert_eq!(code, Some(1), "{text}");
+    let steps = |text: &str, what: &str| -> Vec<String> {
+        let steps = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("zeronic-step "));
+        let steps = steps.filter_map(|line| line.strip_suffix(&format!(" {what}")));
+        steps.map(str::to_owned).collect()
+    };
+    assert_eq!(
+        steps(&text, "end"),
+        ["ip", "synthesis", "opt", "place", "phys_opt"]
+    );
+    assert_eq!(
+        steps(&text, "begin").last().map(String::as_str),
+        Some("route")
+    );
+    let (code, text) = again(name, &[("REPLAY_NAMES", "0")]);
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(
+        steps(&text, "kept"),
+        ["ip", "synthesis", "opt", "place", "phys_opt"]
+    );
+    assert_eq!(
+        steps(&text, "end"),
+        ["route", "phys_opt_routed", "reports", "bitstream"]
+    );
+    let built = image(name, "zeronic_bench.zimg").header.built;
+    // A checkpoint that is gone is made again, and what follows it.
+    std::fs::remove_file(folder(name).join("build/phys_opt_routed.dcp")).expect("a checkpoint");
+    let (_, text) = again(name, &[("REPLAY_NAMES", "0")]);
+    assert_eq!(
+        steps(&text, "end"),
+        ["phys_opt_routed", "reports", "bitstream"]
+    );
+    assert_eq!(image(name, "zeronic_bench.zimg").header.built, built);
+    std::fs::remove_file(folder(name).join("build/opt.dcp")).expect("a checkpoint");
+    let (_, text) = again(name, &[("REPLAY_NAMES", "0")]);
+    assert_eq!(steps(&text, "kept"), ["ip", "synthesis"]);
+    // Other constraints, or another Vivado, make another design.
+    let pins = folder(name).join("constraints/pins.xdc");
+    std::fs::write(&pins, PINS.replace("10.000", "9.900")).expect("a file");
+    for variables in [
+        &[("REPLAY_NAMES", "0")][..],
+        &[("REPLAY_NAMES", "0"), ("REPLAY_VERSION", "2024.2")],
+    ] {
+        let (code, text) = again(name, variables);
+        assert_eq!(code, Some(0), "{text}");
+        assert_eq!(steps(&text, "kept"), [""; 0], "{text}");
+    }
 }
 
 /// Ids and MSI-X vectors that the cores are made with are those of the contract.
@@ -429,6 +623,9 @@ fn the_list_holds_what_is_used_and_no_more() {
     let list = read("ci/vivado/commands.tcl");
     let used = [
         read("bitstream/build.tcl"),
+        read("bitstream/steps.tcl"),
+        read("bitstream/judge.tcl"),
+        read("bitstream/image.tcl"),
         read("bitstream/ip.tcl"),
         whole()["constraints/crossings.xdc"].clone(),
         [PINS, CONFIG, FLOORPLAN].concat(),
