@@ -1,8 +1,10 @@
-//! The `zeronic` program: see the card work, measure it, write its Verilog, replay captures.
+//! The `zeronic` program: see the card work, measure it, write its Verilog, build its image, replay
+//! captures.
 
 mod bench;
 mod board;
 mod board_files;
+mod build;
 mod demo;
 mod manual;
 mod options;
@@ -34,6 +36,8 @@ enum Command {
     Demo(demo::DemoArguments),
     /// Write the Verilog of the card, its port list and the register manual
     Verilog(verilog::VerilogArguments),
+    /// Build the image of a board with Vivado
+    Build(build::BuildArguments),
     /// List the boards, or show what is known of one
     Board(board::BoardArguments),
     /// Replay a capture into the receive port of the card, or its outgoing packets through the send
@@ -80,6 +84,7 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Demo(demo) => demo::run(demo),
         Command::Verilog(verilog) => verilog::run(verilog),
+        Command::Build(arguments) => build::run(arguments),
         Command::Board(arguments) => board::run(arguments),
         Command::Sim(sim) => replay::run(sim),
         Command::Bench(arguments) => bench::run(arguments),
@@ -98,6 +103,9 @@ fn end(result: Result<bool>) -> ExitCode {
                 return ExitCode::from(CLOSED);
             }
             output::complain(&format!("{error:#}"));
+            if let Some(error) = error.downcast_ref::<options::StatusError>() {
+                return ExitCode::from(error.status);
+            }
             let usage = error.downcast_ref::<options::UsageError>().is_some();
             ExitCode::from(if usage { 2 } else { 1 })
         }

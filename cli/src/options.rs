@@ -9,6 +9,16 @@ use thiserror::Error;
 #[error("{0}")]
 pub struct UsageError(pub String);
 
+/// A failure with an exit status of its own.
+#[derive(Debug, Error)]
+#[error("{text}")]
+pub struct StatusError {
+    /// Exit status, above 2.
+    pub status: u8,
+    /// What is said.
+    pub text: String,
+}
+
 /// A number of bytes: plain, or with KiB, MiB or GiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bytes(pub u64);

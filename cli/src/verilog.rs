@@ -21,6 +21,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use ::verilog::Design;
 use abi::config::{config_names, CardConfig, LAB};
 use anyhow::{Context, Result};
 use board::description::Board;
@@ -112,12 +113,27 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
         return Ok(true);
     }
     if let Some(signal) = &arguments.explain {
-        print(&explained(&arguments.card()?, signal)?)?;
+        print(&explained(&arguments.card()?.design, signal)?)?;
     }
     let (Some(board), Some(out)) = (&arguments.board, &arguments.out) else {
         return Ok(true);
     };
-    let board = named(board)?;
+    print(&write_folder(arguments, named(board)?, out)?.said)?;
+    Ok(true)
+}
+
+/// A folder as it is written.
+pub struct Folder {
+    /// The card in it.
+    pub card: EmittedCard,
+    /// Its configuration.
+    pub config: CardConfig,
+    /// One line about it.
+    pub said: String,
+}
+
+/// Writes the folder of a board.
+pub fn write_folder(arguments: &VerilogArguments, board: &Board, out: &Path) -> Result<Folder> {
     let card = arguments.card()?;
     std::fs::create_dir_all(out)
         .map_err(|error| UsageError(format!("folder {}: {error}", out.display())))?;
@@ -145,12 +161,15 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
         write_file(&path, text.as_bytes())?;
         lines += text.lines().count();
     }
-    let (count, card, top) = (files.len(), card.top, board.top());
-    print(&format!(
-        "{count} files, {lines} lines in {}; card {card}, top module {top}\n",
-        out.display()
-    ))?;
-    Ok(true)
+    let said = format!(
+        "{} files, {lines} lines in {}; card {}, top module {}\n",
+        files.len(),
+        out.display(),
+        card.top,
+        board.top()
+    );
+    let config = CardConfig::named(&arguments.config).context("the card has a configuration")?;
+    Ok(Folder { card, config, said })
 }
 
 /// Removes the Verilog that an earlier run has left in a folder, unless a list or a file of
@@ -236,8 +255,8 @@ fn is_own(name: &str, text: &[u8], fresh: &str) -> bool {
 }
 
 /// What a hierarchical name is.
-fn explained(card: &EmittedCard, signal: &str) -> Result<String, UsageError> {
-    let origin = card.design.explain(signal);
+pub fn explained(design: &Design, signal: &str) -> Result<String, UsageError> {
+    let origin = design.explain(signal);
     let origin = origin.map_err(|error| UsageError(format!("{signal}: {error}")))?;
     let mut text = format!("{signal}\n");
     let mut row = |what: &str, value: String| text.push_str(&format!("  {what:8}  {value}\n"));
@@ -272,6 +291,22 @@ fn write_manual(path: &Path) -> Result<()> {
 }
 
 impl VerilogArguments {
+    /// What a board's build asks for.
+    pub fn of_build(config: &str) -> Self {
+        let buffer = CompletionBuffer::default();
+        Self {
+            board: None,
+            out: None,
+            config: config.to_owned(),
+            completion_headers: buffer.headers,
+            completion_bytes: buffer.data * CompletionBuffer::UNIT_BYTES,
+            prefix: PREFIX.to_owned(),
+            single_file: false,
+            explain: None,
+            manual: None,
+        }
+    }
+
     /// The card's files, the board's, and the lists of both; the longer list first, so that a later
     /// run finds even what an interrupted one has written.
     fn files(&self, board: &Board, card: &EmittedCard) -> Result<Vec<File>> {

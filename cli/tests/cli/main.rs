@@ -3,6 +3,7 @@
 mod arguments;
 mod bench;
 mod boards;
+mod build;
 mod capture_files;
 mod captures;
 mod counts;

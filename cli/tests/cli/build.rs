@@ -1,0 +1,394 @@
+//! `zeronic build` beside a stand-in for Vivado, which carries out the real script and answers from
+//! the environment (`ci/vivado/replay.tcl`).
+
+use std::os::unix::fs::{symlink, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use abi::image::Slot;
+use host::image::{idcode, Image};
+
+use crate::run::{accepted, command, folder, ROOT};
+
+/// A register of the card at either end of a path, and what both are called in its blocks.
+const PATH: &str = "shell/card/datapath/rx_split/intake/gate/toggle_reg/C \
+                    shell/card/mac_send/crossing/head_reg[1]/D";
+const ENDS: [&str; 2] = [
+    "datapath/rx_split/intake/gate.toggle.q",
+    "mac_send/crossing.head.q[1]",
+];
+
+/// A folder with a Vivado of the stand-in's kind, and one to build in.
+struct Bench {
+    folder: PathBuf,
+}
+
+impl Bench {
+    fn new(name: &str) -> Self {
+        let folder = folder(name);
+        let bin = folder.join("bin");
+        std::fs::create_dir(&bin).expect("a folder");
+        let bench = Self { folder };
+        bench.install(&format!(
+            "[ \"$1\" = -version ] && echo \"vivado v${{REPLAY_VERSION:-2023.1}} (64-bit)\" && exit\n\
+             REPLAY_NAMES=0 exec tclsh {ROOT}/ci/vivado/replay.tcl \"$PWD/build.tcl\"\n"
+        ));
+        bench
+    }
+
+    /// Puts a script in Vivado's place.
+    fn install(&self, script: &str) {
+        let program = self.folder.join("bin/vivado");
+        std::fs::write(&program, format!("#!/bin/sh\n{script}")).expect("a script");
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&program, mode).expect("a program");
+    }
+
+    fn out(&self) -> PathBuf {
+        self.folder.join("out")
+    }
+
+    /// Runs the build.
+    fn build(&self, more: &[&str], variables: &[(&str, &str)]) -> Built {
+        let path = std::env::var("PATH").expect("a PATH");
+        let path = format!("{}:{path}", self.folder.join("bin").display());
+        self.build_with(&path, more, variables)
+    }
+
+    fn build_with(&self, path: &str, more: &[&str], variables: &[(&str, &str)]) -> Built {
+        let out = self.out();
+        let out = out.to_str().expect("a path");
+        let words = [
+            "build", "--board", "vcu118", "--config", "small", "--out", out,
+        ];
+        let mut command = command(&[&words[..], more].concat());
+        for name in ["ZERONIC_GIT_HASH", "SOURCE_DATE_EPOCH"] {
+            command.env_remove(name);
+        }
+        command.env("PATH", path).envs(variables.iter().copied());
+        Built(command.output().expect("the program starts"))
+    }
+
+    fn result(&self, name: &str) -> PathBuf {
+        self.out().join("build").join(name)
+    }
+}
+
+struct Built(Output);
+
+impl Built {
+    fn out(&self) -> String {
+        String::from_utf8_lossy(&self.0.stdout).into_owned()
+    }
+
+    /// What is said on standard error, without the steps that begin.
+    fn said(&self) -> Vec<String> {
+        let text = String::from_utf8_lossy(&self.0.stderr).into_owned();
+        let lines = text.lines().filter(|line| !line.ends_with(" ..."));
+        lines.map(str::to_owned).collect()
+    }
+
+    /// It must end with that status.
+    fn ended(self, status: i32) -> Self {
+        let (out, said) = (self.out(), self.said());
+        assert_eq!(self.0.status.code(), Some(status), "{out}\n{said:#?}");
+        self
+    }
+
+    /// It must end with that status and one line that says all of `parts`.
+    fn refused(self, status: i32, parts: &[&str]) -> Self {
+        let built = self.ended(status);
+        let said = built.said();
+        assert_eq!(said.len(), 1, "{said:#?}");
+        for part in parts {
+            assert!(said[0].contains(part), "'{part}' is not in: {}", said[0]);
+        }
+        built
+    }
+
+    /// Steps that were run or kept, in their order.
+    fn steps(&self, kept: bool) -> Vec<String> {
+        let known = [
+            "ip",
+            "synthesis",
+            "opt",
+            "place",
+            "phys_opt",
+            "route",
+            "phys_opt_routed",
+            "reports",
+            "bitstream",
+        ];
+        let out = self.out();
+        let lines = out.lines().filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let step = words.next().filter(|word| known.contains(word))?;
+            let what = words.next()?;
+            let is_time = what.split(':').count() == 3 && what.len() == 7;
+            ((what == "kept" && kept) || (is_time && !kept)).then(|| step.to_owned())
+        });
+        lines.collect()
+    }
+
+    fn has(&self, parts: &[&str]) {
+        let out = self.out();
+        for part in parts {
+            assert!(out.contains(part), "'{part}' is not in:\n{out}");
+        }
+    }
+}
+
+#[test]
+fn a_build_in_time_writes_the_image_and_its_table() {
+    let bench = Bench::new("build_good");
+    let variables = [("REPLAY_SLACK", "0.012"), ("REPLAY_PATH", PATH)];
+    let built = bench.build(&["--jobs", "4"], &variables).ended(0);
+    assert_eq!(built.said(), [""; 0]);
+    assert_eq!(
+        built.steps(false),
+        [
+            "ip",
+            "synthesis",
+            "opt",
+            "place",
+            "phys_opt",
+            "route",
+            "phys_opt_routed",
+            "reports",
+            "bitstream"
+        ]
+    );
+    built.has(&[
+        "slack of user_clk (4.000 ns), setup / hold",
+        "slack of gt_txusrclk2 (3.103 ns), setup / hold",
+        "0.012 / 0.02 ns",
+        ENDS[0],
+        ENDS[1],
+        "die 1",
+        "68123 LUT (17.29 %), 350.5 BRAM (48.68 %), 188 URAM (58.75 %)",
+    ]);
+    let image = Image::read(&bench.result("zeronic_vcu118.zimg")).expect("an image");
+    assert_eq!(image.header.board, "vcu118");
+    assert_eq!(image.header.config, "small");
+    assert_eq!(image.header.slot, Slot::User);
+    assert_eq!(idcode(&image.data), Some(0x04b3_1093));
+    let mut git = std::process::Command::new("git");
+    let git = git.args(["rev-parse", "HEAD"]).current_dir(ROOT).output();
+    let git = git.expect("git runs").stdout;
+    assert_eq!(image.header.git, String::from_utf8_lossy(&git).trim());
+    let log = std::fs::read_to_string(bench.result("vivado.log")).expect("a log");
+    assert!(log.contains("1 set_param"), "{log}");
+    // The same once more: what is done is kept, and the image is the same.
+    let again = bench.build(&[], &variables).ended(0);
+    assert_eq!(again.steps(false), ["reports", "bitstream"]);
+    let second = Image::read(&bench.result("zeronic_vcu118.zimg")).expect("an image");
+    assert_eq!(second, image);
+    let fresh = bench.build(&["--fresh"], &variables).ended(0);
+    assert_eq!(fresh.steps(false).len(), 9);
+}
+
+/// What must hold, and what is said where it does not.
+const WRONG: [(&str, &str, &[&str]); 5] = [
+    (
+        "REPLAY_SLACK",
+        "-0.031",
+        &[
+            "-0.031 ns, 5 LUTs",
+            ENDS[0],
+            ENDS[1],
+            "wrong: setup: slack -0.031 ns",
+        ],
+    ),
+    (
+        "REPLAY_CDC",
+        "CDC-1  Critical  3  1-bit unknown CDC circuitry",
+        &[
+            "critical crossings",
+            "wrong: a crossing that is none of the card's (3)",
+        ],
+    ),
+    (
+        "REPLAY_UNCONSTRAINED",
+        "7",
+        &["wrong: paths without a constraint (7)"],
+    ),
+    (
+        "REPLAY_PORTS",
+        "led[0], and qsfp_resetl",
+        &["led[0], qsfp_resetl", "wrong: port qsfp_resetl has no pin"],
+    ),
+    (
+        "REPLAY_SKEW",
+        "Slack (VIOLATED)",
+        &["wrong: bits of a crossing arrive too far apart (1)"],
+    ),
+];
+
+#[test]
+fn an_image_that_is_not_right_is_not_written() {
+    let bench = Bench::new("build_wrong");
+    bench.build(&[], &[]).ended(0);
+    for (variable, value, said) in WRONG {
+        let built = bench
+            .build(&[], &[(variable, value), ("REPLAY_PATH", PATH)])
+            .ended(1);
+        built.has(said);
+        assert_eq!(built.steps(true).len(), 7, "{}", built.out());
+        assert_eq!(built.said(), [""; 0]);
+        for end in ["bit", "zimg", "mcs"] {
+            let file = bench.result(&format!("zeronic_vcu118.{end}"));
+            assert!(!file.exists(), "{variable}: {}", file.display());
+        }
+    }
+}
+
+#[test]
+fn the_worst_paths_are_explained() {
+    let bench = Bench::new("build_explained");
+    let variables = [("REPLAY_SLACK", "-0.031"), ("REPLAY_PATH", PATH)];
+    let built = bench.build(&["--explain"], &variables).ended(1);
+    built.has(&[
+        "setup from shell/card/datapath/rx_split/intake/gate/toggle_reg/C",
+        "hold to shell/card/mac_send/crossing/head_reg[1]/D",
+        "block     ValueCrossing",
+        "hdl/stream/src/",
+        "field     head.q, bit 1",
+    ]);
+    // The window is of the board's top; the cores have no block of ours.
+    let names = "shell/window/clocks/mac/turn_reg/C shell/mac/core/inst/x_reg/D";
+    let built = bench
+        .build(&["--explain"], &[("REPLAY_PATH", names)])
+        .ended(0);
+    built.has(&[
+        "shell/window/clocks/mac.turn.q",
+        "hdl/board/src/",
+        "none of ours",
+    ]);
+}
+
+#[test]
+fn a_wrong_vivado_is_refused_unless_forced() {
+    let bench = Bench::new("build_version");
+    for version in ["2023.2", "2023.2.1"] {
+        let built = bench.build(&[], &[("REPLAY_VERSION", version)]);
+        built.refused(2, &[version, "wrong logic of masks", "--force-vivado"]);
+    }
+    assert!(!bench.result("vivado.log").exists());
+    let forced = bench
+        .build(&["--force-vivado"], &[("REPLAY_VERSION", "2023.2.1")])
+        .ended(0);
+    forced.has(&["2023.2.1"]);
+}
+
+#[test]
+fn a_crash_in_the_middle_is_gone_on_behind() {
+    let bench = Bench::new("build_crash");
+    let built = bench.build(&[], &[("REPLAY_FAIL", "route_design")]);
+    let built = built.refused(4, &["step route", "signal 9", "vivado.log"]);
+    assert_eq!(
+        built.steps(false),
+        ["ip", "synthesis", "opt", "place", "phys_opt"]
+    );
+    let again = bench.build(&[], &[]).ended(0);
+    assert_eq!(
+        again.steps(true),
+        ["ip", "synthesis", "opt", "place", "phys_opt"]
+    );
+    // A crash behind the reports has figures, and no image.
+    let built = bench.build(&[], &[("REPLAY_FAIL", "write_bitstream")]);
+    let built = built.refused(4, &["step bitstream", "the design is as it must be"]);
+    built.has(&["slack of user_clk"]);
+    // Of a step that was cut off there is no checkpoint: it is run again.
+    let built = bench.build(&["--fresh"], &[("REPLAY_FAIL", "write_checkpoint/3")]);
+    built.refused(4, &["step place", "signal 9"]);
+    assert_eq!(
+        bench.build(&[], &[]).ended(0).steps(true),
+        ["ip", "synthesis", "opt"]
+    );
+}
+
+#[test]
+fn what_vivado_cannot_do_is_said_in_one_line() {
+    let bench = Bench::new("build_failed");
+    let key = "ERROR: [Common 17-345] A valid license was not found for feature 'Synthesis'";
+    let built = bench.build(&[], &[("REPLAY_FAIL", &format!("synth_design {key}"))]);
+    built.refused(
+        4,
+        &[
+            "step synthesis",
+            "no licence (xcvu9p-flga2104-2L-e",
+            "Vivado Enterprise",
+        ],
+    );
+    let error = "ERROR: [Place 30-640] Place Check : This design requires more URAM cells";
+    let built = bench.build(&[], &[("REPLAY_FAIL", &format!("place_design {error}"))]);
+    built.refused(4, &["step place", error]);
+    // A checkpoint goes to a disk that is full.
+    let checkpoint = bench.result("unfinished.dcp");
+    symlink("/dev/full", &checkpoint).expect("a link");
+    let built = bench.build(&["--jobs", "2"], &[]);
+    built.refused(
+        4,
+        &["step place", "the disk is full", "no space left on device"],
+    );
+    std::fs::remove_file(&checkpoint).expect("a link goes");
+    assert_eq!(
+        bench.build(&[], &[]).ended(0).steps(true),
+        ["ip", "synthesis", "opt"]
+    );
+    bench.install("echo 'libtinfo.so.5: cannot open shared object file' >&2; exit 127\n");
+    bench
+        .build(&[], &[])
+        .refused(4, &["-version says no version", "libtinfo.so.5"]);
+    bench.install("[ \"$1\" = -version ] && echo v2024.1 && exit 0\nexit 0\n");
+    bench
+        .build(&[], &[])
+        .refused(4, &["ended without a result"]);
+}
+
+#[test]
+fn without_vivado_the_folder_is_written_and_what_to_run_is_said() {
+    let bench = Bench::new("build_without");
+    let empty = bench.folder.join("empty");
+    std::fs::create_dir(&empty).expect("a folder");
+    // A file of that name that is no program is none.
+    std::fs::write(empty.join("vivado"), "text").expect("a file");
+    let path = empty.to_str().expect("a path");
+    let out = bench.out();
+    let built = bench.build_with(path, &[], &[]);
+    let line = "vivado -mode batch -source build.tcl";
+    let built = built.refused(
+        3,
+        &[
+            "no `vivado` on the PATH",
+            out.to_str().expect("a path"),
+            line,
+        ],
+    );
+    built.has(&["card zeronic_small, top module zeronic_vcu118"]);
+    for name in [
+        "build.tcl",
+        "steps.tcl",
+        "judge.tcl",
+        "image.tcl",
+        "board.tcl",
+        "files.f",
+    ] {
+        assert!(out.join(name).is_file(), "{name}");
+    }
+}
+
+/// Other statuses than 0 and 1 are in the help and in the guide.
+#[test]
+fn the_exit_statuses_are_documented() {
+    let help = accepted(&["build", "--help"]);
+    let guide = std::fs::read_to_string(Path::new(ROOT).join("docs/boards/README.md"));
+    let guide = guide.expect("a document");
+    for status in 0..=4 {
+        let line = help
+            .lines()
+            .find(|line| line.trim_start().starts_with(&format!("{status}  ")));
+        assert!(line.is_some(), "{status}:\n{help}");
+        assert!(guide.contains(&format!("\n| {status} | ")), "{status}");
+    }
+}
