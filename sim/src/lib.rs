@@ -3,7 +3,7 @@
 //! ```text
 //!   host ── Bus ──> bus ──> card: Verilated model, PCIe model, MAC <── wire ── lab: peer
 //!                    └────> golden_card: the golden model in its place
-//!   flash_chip: a configuration flash at the level of SPI bits
+//!   xvc: a cable ─► jtag: device, its configuration ─► flash_chip: SPI flash
 //!   harness: source, sink, monitor, MAC, traffic       dma_rig: the DMA engines alone
 //! ```
 #![deny(unsafe_code)]
@@ -21,8 +21,10 @@ pub mod golden_card;
 pub mod harness;
 pub mod hooked_bus;
 pub mod joined;
+pub mod jtag;
 pub mod lab;
 pub mod network_side;
 pub mod null_card;
 pub mod null_protocol;
 pub mod planted;
+pub mod xvc;
