@@ -24,10 +24,12 @@ use state::State;
 const IR_BITS: u32 = 18;
 /// Answer of one device register: 32 bits.
 const IDCODE_BITS: u32 = 32;
+/// The six bits of each of three dies.
+const ALL_DIES: u32 = 1 | 1 << 6 | 1 << 12;
 /// Captured instruction of each die: bit 0 is set, bit 4 shows INIT_B, bit 5 DONE.
-const CAPTURE_DIES: u32 = 0b00_0001_00_0001_00_0001;
-const CAPTURE_INIT: u32 = 0b01_0000_01_0000_01_0000;
-const CAPTURE_DONE: u32 = 0b10_0000_10_0000_10_0000;
+const CAPTURE_DIES: u32 = ALL_DIES;
+const CAPTURE_INIT: u32 = 0b01_0000 * ALL_DIES;
+const CAPTURE_DONE: u32 = 0b10_0000 * ALL_DIES;
 /// Captures until the configuration is cleared.
 const CLEARING_CAPTURES: u32 = 3;
 

