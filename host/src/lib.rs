@@ -18,8 +18,10 @@
 //! | `provider/` | the applications' calls on connections |
 //! | `message/` | a protocol over UDP that uses a header profile |
 //! | `image/` | image files for the flash, read and judged |
+//! | `board/` | what is around the card: the flash over the board window |
 //! | `memory.rs` | application memory, mapped without access for the control path |
 
+pub mod board;
 pub mod control;
 pub mod driver;
 pub mod image;
