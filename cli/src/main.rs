@@ -1,11 +1,12 @@
-//! The `zeronic` program: see the card work, measure it, write its Verilog, build its image, replay
-//! captures.
+//! The `zeronic` program: see the card work, measure it, write its Verilog, build its image, flash
+//! boards, replay captures.
 
 mod bench;
 mod board;
 mod board_files;
 mod build;
 mod demo;
+mod flash;
 mod manual;
 mod options;
 mod output;
@@ -40,6 +41,8 @@ enum Command {
     Build(build::BuildArguments),
     /// List the boards, or show what is known of one
     Board(board::BoardArguments),
+    /// Write an image into a board's flash, or load its device with it
+    Flash(flash::FlashArguments),
     /// Replay a capture into the receive port of the card, or its outgoing packets through the send
     /// side
     Sim(replay::SimArguments),
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         Command::Verilog(verilog) => verilog::run(verilog),
         Command::Build(arguments) => build::run(arguments),
         Command::Board(arguments) => board::run(arguments),
+        Command::Flash(flash) => flash::run(flash),
         Command::Sim(sim) => replay::run(sim),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Soak(soak) => soak::run(soak),
@@ -105,6 +109,9 @@ fn end(result: Result<bool>) -> ExitCode {
             output::complain(&format!("{error:#}"));
             if let Some(error) = error.downcast_ref::<options::StatusError>() {
                 return ExitCode::from(error.status);
+            }
+            if let Some(failure) = error.downcast_ref::<flash::failure::FlashError>() {
+                return ExitCode::from(failure.status());
             }
             let usage = error.downcast_ref::<options::UsageError>().is_some();
             ExitCode::from(if usage { 2 } else { 1 })

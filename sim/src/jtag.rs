@@ -145,6 +145,8 @@ impl JtagDevice {
                 self.loading_bits = 0;
             }
             JSTART if !self.loading.is_empty() => {
+                // Programs may leave the register by a clock in which it still shifts.
+                self.loading.truncate((self.loading_bits / 8) as usize);
                 self.loaded = std::mem::take(&mut self.loading);
                 self.started = true;
             }

@@ -68,7 +68,7 @@ pub fn slot_contents(data: &[u8], chips: u32, room: u64) -> Result<Vec<Vec<u8>>,
                 });
                 pairs.collect::<Vec<u8>>()
             };
-            let nothing = vec![0xff; HEAD_BYTES];
+            let nothing = [0xff; HEAD_BYTES];
             vec![
                 [&pad, head, &halves(0)].concat(),
                 [&pad, &nothing[..], &halves(4)].concat(),

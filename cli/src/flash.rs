@@ -1,0 +1,193 @@
+//! `zeronic flash`: an image into a board's flash, or into its device alone.
+//!
+//! ```text
+//!   image ─► check: header, hash, board, part ─► plan ─┬─ --dry-run: printed
+//!                                                      └─ steps ─► question ─► steps
+//!   jtag   openFPGALoader (loader) or Vivado's hardware server (vivado), as the board needs
+//! ```
+//! Nothing is erased before the image was compared with the board, the device on the cable with the
+//! board, and the user asked. Nothing below the user's slot is ever erased. Exit statuses:
+//! [`failure::STATUSES`], docs/flash.md.
+
+mod cable;
+mod check;
+pub mod failure;
+mod formats;
+mod loader;
+mod runner;
+mod steps;
+mod vivado;
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use ::board::description::Board;
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+
+use crate::board::named;
+use crate::output::{complain, keep, print, remove, write_file};
+use cable::Way;
+use check::{check, Checked};
+use failure::FlashError;
+use steps::{Plan, Purpose, Step};
+
+/// Ways to the flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Via {
+    /// A cable.
+    Jtag,
+}
+
+/// Arguments of `zeronic flash`.
+#[derive(Debug, Args)]
+#[command(after_help = failure::help())]
+pub struct FlashArguments {
+    /// Image that a build has written
+    #[arg(value_name = "IMAGE.zimg")]
+    image: PathBuf,
+    /// Board that it is for
+    #[arg(long, value_name = "NAME")]
+    board: String,
+    /// Way to the flash
+    #[arg(long, value_enum, default_value_t = Via::Jtag)]
+    via: Via,
+    /// Cable: xvc:HOST:PORT, hw_server, hw_server:HOST:PORT, or a name that openFPGALoader knows;
+    /// by default the one on the board
+    #[arg(long, value_name = "CABLE")]
+    cable: Option<String>,
+    /// Load the device and leave the flash as it is: gone with the power
+    #[arg(long)]
+    volatile: bool,
+    /// Print what would be done
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Folder for the files that other programs read; by default IMAGE.flash, beside the image
+    #[arg(long, value_name = "DIR")]
+    work: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &FlashArguments) -> Result<bool> {
+    let board = named(&arguments.board)?;
+    let cable = arguments.cable.as_deref().map(cable::parse).transpose()?;
+    let way = cable::choose(board, cable, arguments.volatile)?;
+    let checked = check(&arguments.image, board)?;
+    let work = arguments.work.clone().unwrap_or_else(|| {
+        let mut name = arguments.image.clone().into_os_string();
+        name.push(".flash");
+        name.into()
+    });
+    let plan = plan_of(board, &way, &work, &checked, arguments.volatile);
+    print(&format!("image {}\n", described(&checked)))?;
+    if arguments.dry_run {
+        print(&plan.to_string())?;
+        return Ok(true);
+    }
+    keep("the image", &arguments.image);
+    let run = Run {
+        board,
+        volatile: arguments.volatile,
+        bytes: checked.contents.first().map_or(0, Vec::len) as u64,
+    };
+    run.steps(&plan.before)?;
+    ask(&plan.question, arguments.yes)?;
+    std::fs::create_dir_all(&work).with_context(|| format!("folder {}", work.display()))?;
+    let result = run.steps(&plan.after);
+    tidy(&work, &plan);
+    result?;
+    print(match arguments.volatile {
+        true => "done  the device runs the image; the flash is as it was\n",
+        false => "done  written, and read back as it was written\n",
+    })?;
+    Ok(true)
+}
+
+/// The plan of a way over a cable.
+fn plan_of(board: &Board, way: &Way, work: &Path, checked: &Checked, volatile: bool) -> Plan {
+    match way {
+        Way::Loader { cable, part } if volatile => {
+            loader::load_plan(board, cable, part, work, checked)
+        }
+        Way::Loader { cable, part } => loader::plan(board, cable, part, work, checked),
+        Way::Vivado { url, xvc } => vivado::plan(board, url, *xvc, work, checked, volatile),
+    }
+}
+
+/// An image in one line.
+fn described(checked: &Checked) -> String {
+    let header = &checked.image.header;
+    let (major, minor) = header.contract;
+    format!(
+        "{} for {}, {}, contract {major}.{minor}, git {}, {} bytes",
+        header.config,
+        header.board,
+        header.part,
+        &header.git[..12.min(header.git.len())],
+        header.bytes
+    )
+}
+
+/// A run over a cable.
+struct Run {
+    board: &'static Board,
+    volatile: bool,
+    /// Bytes of the slot in a chip, for the progress.
+    bytes: u64,
+}
+
+impl Run {
+    /// Carries steps out, each printed first.
+    fn steps(&self, steps: &[Step]) -> Result<()> {
+        for step in steps {
+            print(&format!("{step}\n"))?;
+            match step {
+                Step::File { path, bytes, .. } => write_file(path, bytes)?,
+                Step::Run(command) => {
+                    let output = runner::run(command, self.bytes)?;
+                    match command.purpose {
+                        Purpose::Vivado => vivado::judge(self.board, self.volatile, &output)?,
+                        purpose => loader::judge(self.board, purpose, &output)?,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Asks the user, unless told not to.
+fn ask(question: &str, yes: bool) -> Result<()> {
+    if yes {
+        return Ok(());
+    }
+    let input = std::io::stdin();
+    if !input.is_terminal() {
+        return Err(FlashError::Refused("nobody there to ask; --yes does it without").into());
+    }
+    let mut out = std::io::stderr();
+    // An answer is read in any case.
+    let _ = write!(out, "ask   {question} [y/N] ").and_then(|()| out.flush());
+    let mut answer = String::new();
+    input.lock().read_line(&mut answer)?;
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(FlashError::Refused("not wanted").into()),
+    }
+}
+
+/// Removes the files of a run, and their folder if it is empty then.
+fn tidy(work: &Path, plan: &Plan) {
+    for step in &plan.after {
+        if let Step::File { path, .. } = step {
+            if let Err(error) = remove(path) {
+                complain(&format!("file {}: {error}", path.display()));
+            }
+        }
+    }
+    // What somebody else has put there stays.
+    let _ = std::fs::remove_dir(work);
+}

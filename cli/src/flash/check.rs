@@ -1,0 +1,89 @@
+//! Whether an image is for a board: before anything is done to the board.
+//!
+//! ```text
+//!   file ─► length, keys, hash ─► board, part, slot, device of the data ─► fits the chips
+//! ```
+
+use std::path::Path;
+
+use abi::image::Slot;
+use board::boards::{find, BOARDS};
+use board::description::Board;
+use host::board::chips::slot_contents;
+use host::image::{idcode, same_device, Image, IDCODE_REVISION};
+
+use super::failure::FlashError;
+
+/// An image that is for the board.
+pub struct Checked {
+    /// The image.
+    pub image: Image,
+    /// Contents of the slot in each chip.
+    pub contents: Vec<Vec<u8>>,
+}
+
+/// Number of the board's flash chips.
+pub fn chips(board: &Board) -> u32 {
+    board.flash.width_bits.div_ceil(4)
+}
+
+/// First byte of the user's slot in each chip.
+pub fn slot_in_chip(board: &Board) -> u32 {
+    board.flash.user_offset_bytes / chips(board)
+}
+
+/// Reads an image and compares it with the board.
+pub fn check(path: &Path, board: &Board) -> Result<Checked, FlashError> {
+    let image = Image::read(path).map_err(|error| FlashError::File {
+        file: path.display().to_string(),
+        error,
+    })?;
+    let name = || board.name.to_owned();
+    let header = &image.header;
+    if find(&header.board).map(|found| found.name) != Some(board.name) {
+        return Err(FlashError::Board {
+            image: header.board.clone(),
+            board: name(),
+        });
+    }
+    if !same_device(&header.part, board.part) {
+        return Err(FlashError::Part {
+            image: header.part.clone(),
+            board: name(),
+            part: board.part.to_owned(),
+        });
+    }
+    check_data(&image, board)?;
+    if header.slot != Slot::User {
+        return Err(FlashError::Slot {
+            slot: header.slot.name(),
+        });
+    }
+    let flash = &board.flash;
+    let room = (flash.size_bytes - flash.user_offset_bytes) / chips(board);
+    let contents = slot_contents(&image.data, chips(board), u64::from(room));
+    let contents = contents.map_err(|error| FlashError::Chips {
+        board: name(),
+        error,
+    })?;
+    Ok(Checked { image, contents })
+}
+
+/// Refuses data that name the device of another board. The dies of a device may have numbers of
+/// their own, so one that is nobody's proves nothing; the device itself refuses what is not its.
+fn check_data(image: &Image, board: &Board) -> Result<(), FlashError> {
+    let Some(found) = idcode(&image.data).map(|code| code & !IDCODE_REVISION) else {
+        return Ok(());
+    };
+    let expected = board.device.idcode;
+    let mut others = BOARDS.iter().filter(|other| other.device.idcode == found);
+    match others.next() {
+        Some(other) if found != expected => Err(FlashError::DataDevice {
+            found,
+            other: other.name.to_owned(),
+            board: board.name.to_owned(),
+            expected,
+        }),
+        _ => Ok(()),
+    }
+}

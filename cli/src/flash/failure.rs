@@ -1,0 +1,197 @@
+//! Why an image is not in the flash, each with its exit status.
+
+use std::fmt::Write;
+
+use host::board::chips::ChipsError;
+use host::image::ImageError;
+use thiserror::Error;
+
+/// A failure of `zeronic flash`.
+#[derive(Debug, Error)]
+pub enum FlashError {
+    /// The image was built for another board.
+    #[error("the image is for board {image}, not for {board}")]
+    Board {
+        /// Board of the image.
+        image: String,
+        /// Board of the command.
+        board: String,
+    },
+    /// The image was built for another part.
+    #[error("the image is for part {image}; {board} has {part}")]
+    Part {
+        /// Part of the image.
+        image: String,
+        /// Board of the command.
+        board: String,
+        /// Its part.
+        part: String,
+    },
+    /// The data name the device of another board.
+    #[error(
+        "the image's data are for IDCODE 0x{found:08x} ({other}); {board} has 0x{expected:08x}"
+    )]
+    DataDevice {
+        /// What the data say, without the revision.
+        found: u32,
+        /// A board with that device.
+        other: String,
+        /// Board of the command.
+        board: String,
+        /// Its IDCODE, without the revision.
+        expected: u32,
+    },
+    /// The image belongs where this program never writes.
+    #[error("a {slot} image; this program writes the user's slot alone (docs/flash.md)")]
+    Slot {
+        /// Slot of the image.
+        slot: &'static str,
+    },
+    /// The data do not fit the board's chips.
+    #[error("the image does not fit {board}: {error}")]
+    Chips {
+        /// Board of the command.
+        board: String,
+        /// What does not fit.
+        error: ChipsError,
+    },
+    /// Another device is on the cable.
+    #[error("IDCODE 0x{found:08x} on the cable; {board} has 0x{expected:08x}. {NOTHING}")]
+    Device {
+        /// What the cable says.
+        found: u32,
+        /// Board of the command.
+        board: String,
+        /// Its IDCODE, without the revision.
+        expected: u32,
+    },
+    /// The file is no whole image.
+    #[error("{file}: {error}")]
+    File {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        error: ImageError,
+    },
+    /// No cable, or nothing at its end.
+    #[error("no device found by {tool}: {said}. {NOTHING}")]
+    Cable {
+        /// Program that looked.
+        tool: &'static str,
+        /// What it said.
+        said: String,
+    },
+    /// What was read back is not what was written.
+    #[error("verify failed: {said}. {HALF}")]
+    Verify {
+        /// Where, and who says so.
+        said: String,
+    },
+    /// A program is missing, too old, or lacks a file of its own.
+    #[error("{tool}: {said}. {NOTHING}")]
+    Tool {
+        /// The program.
+        tool: String,
+        /// What it lacks.
+        said: String,
+    },
+    /// The user does not want it.
+    #[error("{0}; nothing was written")]
+    Refused(&'static str),
+    /// It ended in the middle.
+    #[error("{tool} ended before it was done: {said}. {HALF}")]
+    Interrupted {
+        /// The program.
+        tool: &'static str,
+        /// What it said last.
+        said: String,
+    },
+    /// It ended in the middle of a load that leaves the flash alone.
+    #[error("{tool} ended before it was done: {said}. The flash is as it was")]
+    NotLoaded {
+        /// The program.
+        tool: &'static str,
+        /// What it said last.
+        said: String,
+    },
+}
+
+/// What is said where no command to erase was given.
+const NOTHING: &str = "Nothing was erased";
+/// What is said where one may have been.
+const HALF: &str = "The user's slot may hold half an image: until it is written again the image \
+                    below it boots, which is as it was";
+
+/// Exit statuses, what they mean, and what is in the flash then.
+pub const STATUSES: [(u8, &str, &str); 12] = [
+    (
+        0,
+        "done: written, and read back as it was written",
+        "the new image",
+    ),
+    (
+        1,
+        "anything that has no status of its own: a full disk",
+        "as it was",
+    ),
+    (2, "wrong command line", "as it was"),
+    (
+        3,
+        "wrong board, part or slot: the image is for something else",
+        "as it was",
+    ),
+    (
+        4,
+        "wrong IDCODE: another device is on the cable",
+        "as it was",
+    ),
+    (5, "short or damaged image file", "as it was"),
+    (6, "no cable, no device, no card", "as it was"),
+    (7, "verify failed", "half an image"),
+    (8, "a program is missing or too old", "as it was"),
+    (
+        9,
+        "refused by the user, or nobody there to ask",
+        "as it was",
+    ),
+    (
+        10,
+        "ended before it was done: cable pulled, power lost",
+        "half an image",
+    ),
+    (
+        11,
+        "the card refused or did not answer",
+        "half an image, if it says so",
+    ),
+];
+
+impl FlashError {
+    /// Exit status of the program.
+    pub fn status(&self) -> u8 {
+        match self {
+            FlashError::Board { .. }
+            | FlashError::Part { .. }
+            | FlashError::DataDevice { .. }
+            | FlashError::Slot { .. }
+            | FlashError::Chips { .. } => 3,
+            FlashError::Device { .. } => 4,
+            FlashError::File { .. } => 5,
+            FlashError::Cable { .. } => 6,
+            FlashError::Verify { .. } => 7,
+            FlashError::Tool { .. } => 8,
+            FlashError::Refused(_) => 9,
+            FlashError::Interrupted { .. } | FlashError::NotLoaded { .. } => 10,
+        }
+    }
+}
+
+/// The statuses as the help shows them.
+pub fn help() -> String {
+    let mut text = "Exit status:\n".to_owned();
+    for (status, meaning, _) in STATUSES {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {status:>2}  {meaning}");
+    }
+    text
+}

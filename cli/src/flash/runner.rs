@@ -1,0 +1,133 @@
+//! Runs a program, shows how far it is, and keeps what it says.
+
+use std::io::{ErrorKind, Read};
+use std::process::{ChildStdout, Command, ExitStatus, Stdio};
+
+use anyhow::{Context, Result};
+
+use super::failure::FlashError;
+use super::steps;
+use crate::progress::{Progress, Unit};
+
+/// What a program has said, and how it ended.
+#[derive(Debug)]
+pub struct Output {
+    /// Standard output, then standard error; each `\r` is the end of a line.
+    pub text: String,
+    /// Its exit status is 0.
+    pub is_good: bool,
+    /// Its exit status; `None`: it was killed.
+    pub status: Option<i32>,
+    /// A signal ended it.
+    pub was_killed: bool,
+}
+
+impl Output {
+    /// The last line that says something: an error, if there is one.
+    pub fn last_line(&self) -> String {
+        let lines = || {
+            self.text
+                .lines()
+                .map(str::trim)
+                .filter(|line| !line.is_empty())
+        };
+        let is_error = |line: &&str| line.to_lowercase().contains("error");
+        let line = lines().rfind(is_error).or_else(|| lines().next_back());
+        let line = line.unwrap_or("it said nothing");
+        // No message of ours has two full stops.
+        let line = line.trim_end_matches('.');
+        match self.was_killed {
+            true => format!("a signal ended it; its last words: {line}"),
+            false => line.to_owned(),
+        }
+    }
+}
+
+/// Runs a command to its end.
+pub fn run(command: &steps::Command, bytes: u64) -> Result<Output> {
+    let program = &command.program;
+    let mut child = Command::new(program);
+    child
+        .args(&command.arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = match child.spawn() {
+        Ok(child) => child,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(FlashError::Tool {
+                tool: program.clone(),
+                said: "no such program; docs/flash.md says where it comes from".to_owned(),
+            }
+            .into());
+        }
+        Err(error) => return Err(error).with_context(|| program.clone()),
+    };
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let errors = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read before an error is what it has said.
+        let _ = stderr.map(|mut stderr| stderr.read_to_end(&mut bytes));
+        bytes
+    });
+    let mut said = stdout.map_or_else(Vec::new, |stdout| follow(stdout, bytes));
+    let status = child.wait().with_context(|| program.clone())?;
+    said.push(b'\n');
+    said.extend(errors.join().unwrap_or_default());
+    Ok(output(&said, status))
+}
+
+fn output(said: &[u8], status: ExitStatus) -> Output {
+    Output {
+        text: String::from_utf8_lossy(said).replace('\r', "\n"),
+        is_good: status.success(),
+        status: status.code(),
+        was_killed: status.code().is_none(),
+    }
+}
+
+/// Reads to the end and shows what is a percentage of something.
+fn follow(mut stdout: ChildStdout, bytes: u64) -> Vec<u8> {
+    let mut said = Vec::new();
+    let mut part = [0; 4096];
+    let mut shown: Option<(String, Progress)> = None;
+    while let Ok(count) = stdout.read(&mut part) {
+        if count == 0 {
+            break;
+        }
+        said.extend(&part[..count]);
+        let tail = String::from_utf8_lossy(&said[said.len().saturating_sub(256)..]).into_owned();
+        let Some((what, share)) = tail.rsplit(['\r', '\n']).find_map(percentage) else {
+            continue;
+        };
+        if shown.as_ref().is_none_or(|(name, _)| *name != what) {
+            shown = Some((what.clone(), Progress::new(bytes, Unit::Bytes)));
+        }
+        if let Some((_, progress)) = &mut shown {
+            let position = (share.clamp(0.0, 1.0) * bytes as f64) as u64;
+            progress.set(position, &format!("; {what}"));
+        }
+    }
+    said
+}
+
+/// `Writing: [====   ] 40.00%`: what, and how much of it.
+fn percentage(line: &str) -> Option<(String, f64)> {
+    let (what, rest) = line.split_once(": [")?;
+    let (_, number) = rest.rsplit_once("] ")?;
+    let percent: f64 = number.trim().strip_suffix('%')?.parse().ok()?;
+    Some((what.trim().to_lowercase(), percent / 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_of_another_program_is_read() {
+        let line = "Writing: [=====     ] 50.25%";
+        assert_eq!(percentage(line), Some(("writing".to_owned(), 0.5025)));
+        assert_eq!(percentage("Writing: [=====     ] 50.2"), None);
+        assert_eq!(percentage("JEDEC ID: 0x20bb21"), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! What a run does, in order: the same list is printed by a dry run and carried out by another.
+//!
+//! ```text
+//!   Plan ─┬─ before ─► question ─► after     --dry-run prints it
+//!         └────────────────────────────────► a run prints each step and does it
+//! ```
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A command of another program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The program.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// What its output is judged for.
+    pub purpose: Purpose,
+}
+
+/// What a command is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// openFPGALoader says its version.
+    Version,
+    /// openFPGALoader says what is on the cable.
+    Detect,
+    /// openFPGALoader writes and verifies so many chips.
+    Write {
+        /// Chips.
+        chips: u32,
+    },
+    /// openFPGALoader loads the device.
+    Load,
+    /// Vivado does all of it.
+    Vivado,
+}
+
+/// A step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A file that a program reads later; it goes away at the end.
+    File {
+        /// Where.
+        path: PathBuf,
+        /// What is in it, in words.
+        what: String,
+        /// What is in it.
+        bytes: Vec<u8>,
+    },
+    /// A program runs.
+    Run(Command),
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// What changes nothing.
+    pub before: Vec<Step>,
+    /// What the user is asked then.
+    pub question: String,
+    /// What follows.
+    pub after: Vec<Step>,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::File { path, what, bytes } => {
+                let (path, bytes) = (path.display(), bytes.len());
+                write!(f, "file  {path}: {what}, {bytes} bytes")
+            }
+            Step::Run(command) => write!(f, "run   {command}"),
+        }
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&quoted(&self.program))?;
+        for argument in &self.arguments {
+            write!(f, " {}", quoted(argument))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for step in &self.before {
+            writeln!(f, "{step}")?;
+        }
+        writeln!(f, "ask   {}", self.question)?;
+        for step in &self.after {
+            writeln!(f, "{step}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_as_a_shell_takes_them() {
+        assert_eq!(quoted("--offset=0x10"), "--offset=0x10");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

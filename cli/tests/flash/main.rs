@@ -1,0 +1,7 @@
+//! `zeronic flash` as a user sees it: real tools, a model of cable, device and flash.
+
+mod hardware_server;
+mod interrupted;
+mod jtag;
+mod refused;
+mod rig;
