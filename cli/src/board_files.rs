@@ -5,11 +5,13 @@
 //!                   bitstream/; sim/models.v
 //! ```
 
+use ::verilog::Design;
 use abi::config::{CardConfig, CONFIGS};
 use anyhow::{Context, Result};
+use board::boards::BOARDS;
 use board::description::Board;
-use board::script::board_tcl;
-use board::tops::{emit_top, PREFIX};
+use board::script::{board_tcl, golden_tcl};
+use board::tops::{emit_golden, emit_top, GOLDEN_PREFIX, PREFIX};
 use board::{urams, xdc};
 use hdl::crossings::constraints;
 use hdl::emit::EmittedCard;
@@ -45,13 +47,7 @@ pub fn board_files(
 ) -> Result<BoardFiles> {
     let prefix = card.prefix.clone() + PREFIX;
     let top = emit_top(board, config.name, card.top, &prefix).context("the top has no Verilog")?;
-    let verilog = match single_file {
-        true => vec![(format!("{}.v", board.top()), top.design.single_file())],
-        false => {
-            let files = top.design.files().into_iter();
-            files.filter(|(name, _)| name.ends_with(".v")).collect()
-        }
-    };
+    let verilog = verilog_files(&board.top(), &top.design, single_file);
     let mut others: Vec<File> = Vec::new();
     let mut put = |name: &str, text: String| others.push((name.to_owned(), text));
     let window = prefix.clone() + "window";
@@ -65,6 +61,54 @@ pub fn board_files(
     put("constraints/crossings.xdc", constraints(card));
     put("sim/models.v", ip::models::text(board.pcie.kind.core()));
     Ok(BoardFiles { verilog, others })
+}
+
+/// The files of a board's golden image, and its design; the names of its modules begin with
+/// `prefix`.
+pub fn golden_files(
+    board: &Board,
+    prefix: &str,
+    single_file: bool,
+) -> Result<(Design, BoardFiles)> {
+    let Some(top) = emit_golden(board, &(prefix.to_owned() + GOLDEN_PREFIX)) else {
+        return Err(UsageError(format!(
+            "the golden image of the {} is the vendor's factory image, which stays as it is; \
+             boards with one of ours: {}",
+            board.name,
+            with_golden()
+        ))
+        .into());
+    };
+    let top = top.context("the golden image has no Verilog")?;
+    let mut others: Vec<File> = Vec::new();
+    let mut put = |name: &str, text: String| others.push((name.to_owned(), text));
+    put("board.tcl", golden_tcl(board));
+    for (name, text) in SCRIPTS {
+        put(name, text.to_owned());
+    }
+    put("constraints/pins.xdc", xdc::pins(board, &top.constraints));
+    put("constraints/config.xdc", xdc::config(board));
+    put("sim/models.v", ip::models::text(board.pcie.kind.core()));
+    let verilog = verilog_files(&board.golden_top(), &top.design, single_file);
+    Ok((top.design, BoardFiles { verilog, others }))
+}
+
+/// Names of the boards with a golden image of ours.
+fn with_golden() -> String {
+    let boards = BOARDS.iter().filter(|board| board.has_golden());
+    let names: Vec<&str> = boards.map(|board| board.name).collect();
+    names.join(", ")
+}
+
+/// The Verilog of a top, in one file or as it is.
+fn verilog_files(top: &str, design: &Design, single_file: bool) -> Vec<File> {
+    match single_file {
+        true => vec![(format!("{top}.v"), design.single_file())],
+        false => {
+            let files = design.files().into_iter();
+            files.filter(|(name, _)| name.ends_with(".v")).collect()
+        }
+    }
 }
 
 /// Refuses a card that one die of a board cannot hold: nothing in it is registered for a border.

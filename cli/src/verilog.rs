@@ -30,7 +30,7 @@ use hdl::emit::{emit_card_for, EmittedCard, PREFIX};
 use ip::completion_buffer::CompletionBuffer;
 
 use crate::board::named;
-use crate::board_files::{board_files, check_fit, File};
+use crate::board_files::{board_files, check_fit, golden_files, File};
 use crate::manual::manual;
 use crate::options::UsageError;
 use crate::output::{print, remove, write_file, ResultFile};
@@ -81,6 +81,12 @@ pub struct VerilogArguments {
     /// Write all modules into one file
     #[arg(long)]
     single_file: bool,
+    /// Write the board's golden image: slot, board window and flash, without a card
+    #[arg(
+        long,
+        conflicts_with_all = ["config", "completion_headers", "completion_bytes", "explain"]
+    )]
+    golden: bool,
     /// Print which block, file and field a hierarchical name of a timing report comes from
     #[arg(long, value_name = "SIGNAL", conflicts_with_all = ["out", "board", "single_file"])]
     explain: Option<String>,
@@ -90,7 +96,7 @@ pub struct VerilogArguments {
         value_name = "FILE",
         conflicts_with_all = [
             "out", "board", "config", "completion_headers", "completion_bytes", "prefix",
-            "single_file", "explain",
+            "single_file", "explain", "golden",
         ]
     )]
     manual: Option<PathBuf>,
@@ -118,7 +124,12 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
     let (Some(board), Some(out)) = (&arguments.board, &arguments.out) else {
         return Ok(true);
     };
-    print(&write_folder(arguments, named(board)?, out)?.said)?;
+    let board = named(board)?;
+    let said = match arguments.golden {
+        true => write_golden(arguments, board, out)?.1,
+        false => write_folder(arguments, board, out)?.said,
+    };
+    print(&said)?;
     Ok(true)
 }
 
@@ -132,11 +143,49 @@ pub struct Folder {
     pub said: String,
 }
 
+/// Writes the folder of a board's golden image; its design, and one line about it.
+pub fn write_golden(
+    arguments: &VerilogArguments,
+    board: &Board,
+    out: &Path,
+) -> Result<(Design, String)> {
+    let (design, around) = golden_files(board, &arguments.prefix, arguments.single_file)?;
+    let list = around.verilog.iter().map(|(name, _)| format!("{name}\n"));
+    let mut files = vec![(LIST.to_owned(), list.collect())];
+    files.extend(around.verilog);
+    files.extend(around.others);
+    let lines = write_files(out, &files)?;
+    let said = format!(
+        "{} files, {lines} lines in {}; golden image, top module {}\n",
+        files.len(),
+        out.display(),
+        board.golden_top()
+    );
+    Ok((design, said))
+}
+
+/// Writes files into a folder in the place of those of an earlier run; how many lines.
+fn write_files(out: &Path, files: &[File]) -> Result<usize> {
+    let made = |folder: &Path| {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| UsageError(format!("folder {}: {error}", folder.display())))
+    };
+    made(out)?;
+    make_room(out, files)?;
+    for folder in FOLDERS {
+        made(&out.join(folder))?;
+    }
+    let mut lines = 0;
+    for (name, text) in files {
+        write_file(&out.join(name), text.as_bytes())?;
+        lines += text.lines().count();
+    }
+    Ok(lines)
+}
+
 /// Writes the folder of a board.
 pub fn write_folder(arguments: &VerilogArguments, board: &Board, out: &Path) -> Result<Folder> {
     let card = arguments.card()?;
-    std::fs::create_dir_all(out)
-        .map_err(|error| UsageError(format!("folder {}: {error}", out.display())))?;
     let (config, headers) = (&arguments.config, arguments.completion_headers);
     let title = format!(
         "Module `{}` for {}, configuration {config}, for a PCIe hard block that stores {headers} \
@@ -150,17 +199,7 @@ pub fn write_folder(arguments: &VerilogArguments, board: &Board, out: &Path) -> 
     let mut files = arguments.files(board, &card)?;
     files.push((PORTS.to_owned(), port_table(&title, &card.ports, top)));
     files.push((REGISTERS.to_owned(), manual()));
-    make_room(out, &files)?;
-    for folder in FOLDERS {
-        std::fs::create_dir_all(out.join(folder))
-            .map_err(|error| UsageError(format!("folder {}: {error}", out.display())))?;
-    }
-    let mut lines = 0;
-    for (name, text) in &files {
-        let path = out.join(name);
-        write_file(&path, text.as_bytes())?;
-        lines += text.lines().count();
-    }
+    let lines = write_files(out, &files)?;
     let said = format!(
         "{} files, {lines} lines in {}; card {}, top module {}\n",
         files.len(),
@@ -302,6 +341,7 @@ impl VerilogArguments {
             completion_bytes: buffer.data * CompletionBuffer::UNIT_BYTES,
             prefix: PREFIX.to_owned(),
             single_file: false,
+            golden: false,
             explain: None,
             manual: None,
         }
@@ -339,8 +379,8 @@ impl VerilogArguments {
             let message = format!(
                 "no card is built for {} completion headers and {bytes} bytes: 8 to 256 and a \
                  multiple of {} from 512 to 31744 are possible",
-                CompletionBuffer::UNIT_BYTES,
-                buffer.headers
+                buffer.headers,
+                CompletionBuffer::UNIT_BYTES
             );
             return Err(UsageError(message).into());
         }

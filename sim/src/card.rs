@@ -141,6 +141,9 @@ impl Profile {
     }
 }
 
+/// A model at ports of its own.
+pub type Beside = Box<dyn FnMut(&mut Model)>;
+
 /// The card with the models around it.
 pub struct SimulatedCard {
     /// The model; waveforms are recorded through it.
@@ -157,6 +160,8 @@ pub struct SimulatedCard {
     pub probe: Option<Probe>,
     /// Measures the time that the models around the card take, if set.
     pub profile: Option<Profile>,
+    /// What else is at the model's ports, if set: called after each edge of the card's clock.
+    pub beside: Option<Beside>,
     clocks: Clocks,
     user_clock: ClockId,
     mac_clock: ClockId,
@@ -217,6 +222,7 @@ impl SimulatedCard {
             wire,
             probe: None,
             profile: None,
+            beside: None,
             clocks,
             user_clock,
             mac_clock,
@@ -238,6 +244,7 @@ impl SimulatedCard {
             wire,
             probe,
             profile,
+            beside,
             clocks,
             user_clock,
             mac_clock: _,
@@ -261,6 +268,9 @@ impl SimulatedCard {
                 (true, Edge::After) => {
                     *inputs = *pcie.step(outputs);
                     ports.drive(model, inputs);
+                    if let Some(beside) = beside {
+                        beside(model);
+                    }
                 }
                 (false, Edge::Before) => {
                     mac.sample(model, tick.time_ps);

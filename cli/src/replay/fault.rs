@@ -27,6 +27,7 @@ fn is_of_card(error: &HostError) -> bool {
     matches!(
         error,
         HostError::NotACard(_)
+            | HostError::GoldenImage
             | HostError::ResetTimeout(_)
             | HostError::EpochLost { .. }
             | HostError::RingStopped { .. }

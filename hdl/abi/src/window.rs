@@ -132,12 +132,8 @@ pub const IDENTITY_HASH: u32 = 6;
 pub const IDENTITY_HASH_WORDS: usize = 5;
 /// Identity word: when the image was built, seconds since 1970.
 pub const IDENTITY_BUILT: u32 = 11;
-/// Identity word: the slot of the flash that the image was built for; 0: golden, 1: user.
+/// Identity word: the slot of the flash that the image was built for, a [`crate::image::Slot`].
 pub const IDENTITY_SLOT: u32 = 12;
-/// [`IDENTITY_SLOT`] of a golden image.
-pub const GOLDEN_SLOT: u32 = 0;
-/// [`IDENTITY_SLOT`] of a card's image.
-pub const USER_SLOT: u32 = 1;
 /// Words of the identity.
 pub const IDENTITY_WORDS: u32 = 13;
 
@@ -343,7 +339,8 @@ pub const PORT_REFUSED: Field = Field::new("refused", 1, 1, "The last command wa
 /// What the configuration port can do. Everything else is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortOperation {
-    /// Loads the golden image; the card leaves the bus.
+    /// Loads the golden image that stays; the card leaves the bus. The address is that in a chip, as
+    /// for [`Self::BootUser`]; no board has tried either.
     BootGolden = 1,
     /// Loads the image of the user's slot; the card leaves the bus.
     BootUser = 2,

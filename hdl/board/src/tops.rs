@@ -36,6 +36,9 @@ use verilog::ModuleNames;
 /// stand in one folder.
 pub const PREFIX: &str = "top_";
 
+/// The same of the golden image's modules.
+pub const GOLDEN_PREFIX: &str = "golden_";
+
 /// The emitted top of a board.
 #[derive(Clone, Debug)]
 pub struct EmittedTop {

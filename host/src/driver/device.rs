@@ -97,6 +97,9 @@ impl<B: Bus> Device<B> {
     /// directions. When it returns, the card executes commands.
     pub fn open(mut bus: B, config: DeviceConfig) -> Result<Self> {
         let mark = read(&mut bus, registers::ID)?;
+        if mark == registers::GOLDEN_ID_VALUE {
+            return Err(HostError::GoldenImage);
+        }
         if mark != registers::ID_VALUE {
             return Err(HostError::NotACard(mark));
         }

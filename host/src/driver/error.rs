@@ -35,6 +35,12 @@ pub enum HostError {
     /// BAR 0 does not begin with the card's id.
     #[error("no Zeronic card: register 0 reads {0:#010x}")]
     NotACard(u32),
+    /// The board runs its golden image: that of the card was not loaded, or not yet.
+    #[error(
+        "the board runs its golden image, not the card's: write an image with `zeronic flash`, or \
+         load the one that is there"
+    )]
+    GoldenImage,
     /// The card has another version of the contract.
     #[error("the card has contract version {card:#010x}, this library {host:#010x}")]
     Version {

@@ -20,8 +20,8 @@ pub struct Chips {
 }
 
 impl Chips {
-    /// Erased chips.
-    pub fn new(model: &Model) -> Chips {
+    /// Erased chips of so many bytes.
+    pub fn new(model: &Model, chip_bytes: u32) -> Chips {
         let names = [
             "flash_serial_clock",
             "flash_select",
@@ -30,7 +30,7 @@ impl Chips {
         ];
         Chips {
             ports: names.map(|name| model.port(name)),
-            chips: [FlashChip::new(CHIP_BYTES), FlashChip::new(CHIP_BYTES)],
+            chips: [0, 1].map(|_| FlashChip::new(chip_bytes)),
             clock: false,
         }
     }

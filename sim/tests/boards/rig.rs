@@ -162,7 +162,7 @@ impl Rig {
         let mac = clocks.add(&mut model, "mac_clock", mac::CLOCK_PS, 700);
         let free = clocks.add(&mut model, "free_clock", 8_000, 3_100);
         model.eval();
-        let (chips, port) = (Chips::new(&model), Port::new(&model));
+        let (chips, port) = (Chips::new(&model, CHIP_BYTES), Port::new(&model));
         Rig {
             model,
             clocks,

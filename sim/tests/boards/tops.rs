@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use board::boards::BOARDS;
 use board::card_box::CardBox;
 use board::description::{Board, PcieKind};
-use board::tops::emit_top;
+use board::tops::{emit_golden, emit_top, EmittedTop};
 use hdl::emit::{emit_card, EmittedCard, PREFIX};
 use hdl::ports::{ports_of, Port, PortDirection};
 use ip::pcie_core::PcieCore;
@@ -51,6 +51,22 @@ fn written(board: &Board, card: &str) -> PathBuf {
     std::fs::create_dir_all(&folder).expect("a folder");
     let prefix = format!("{PREFIX}{}", board::tops::PREFIX);
     let top = emit_top(board, "small", CARD, &prefix).expect("emits");
+    write_all(&folder, board, card, &top);
+    folder
+}
+
+/// Writes a board's golden image and the models; the folder.
+fn written_golden(board: &Board) -> Option<PathBuf> {
+    let top = emit_golden(board, "x_")?.expect("emits");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("golden_images")
+        .join(board.name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    write_all(&folder, board, "", &top);
+    Some(folder)
+}
+
+fn write_all(folder: &Path, board: &Board, card: &str, top: &EmittedTop) {
     for (name, text) in [
         ("card.v", card.to_owned()),
         ("top.v", top.design.single_file()),
@@ -58,7 +74,6 @@ fn written(board: &Board, card: &str) -> PathBuf {
     ] {
         std::fs::write(folder.join(name), text).expect("writes");
     }
-    folder
 }
 
 fn log(output: &Output) -> String {
@@ -116,6 +131,40 @@ fn two_front_ends_find_nothing_in_any_top() {
             assert!(passed, "{}: {log}", board.name);
         }
     }
+}
+
+/// Two boards have a golden image of ours; its pads are some of the board's.
+#[test]
+fn two_front_ends_find_nothing_in_a_golden_image() {
+    let mut count = 0;
+    for board in BOARDS {
+        let Some(folder) = written_golden(board) else {
+            continue;
+        };
+        for tool in [verilator, slang] {
+            let (passed, log) = tool(&folder, &board.golden_top());
+            assert!(passed, "{}: {log}", board.name);
+        }
+        let golden = emit_golden(board, "x_").expect("an image").expect("emits");
+        let card = emit_top(board, "small", CARD, "x_").expect("emits");
+        let whole = board::xdc::pins(board, &card.constraints);
+        let lines = board::xdc::pins(board, &golden.constraints);
+        for line in lines.lines() {
+            assert!(whole.contains(line), "{}: {line}", board.name);
+        }
+        let placed = lines.matches("PACKAGE_PIN").count();
+        let ports = golden.ports.iter();
+        // Negative lanes follow from the positive ones.
+        let own = ports.filter(|port| !["pcie_rx_n", "pcie_tx_n"].contains(&&port.name[..]));
+        assert_eq!(
+            placed,
+            own.map(|port| port.bits).sum::<usize>(),
+            "{}",
+            board.name
+        );
+        count += 1;
+    }
+    assert_eq!(count, 2);
 }
 
 #[test]
@@ -256,6 +305,9 @@ fn wrappers_name_pins_that_the_primitives_have() {
         "BUFGCE",
         "IOBUF",
         "SYSMONE4",
+        "STARTUPE3",
+        "ICAPE3",
+        "BUFGCE_DIV",
     ] {
         assert!(names.contains(&name), "{name} is not in {names:?}");
     }

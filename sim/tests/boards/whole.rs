@@ -15,10 +15,11 @@ use std::rc::Rc;
 use abi::registers;
 use abi::registers::BOARD_WINDOW as WINDOW;
 use abi::window as w;
-use abi::window::{BlockKind, PortOperation, BLOCKS};
+use abi::window::{BlockKind, FlashOperation, PortOperation, BLOCKS};
+use abi::ABI_VERSION;
 use board::boards::find;
 use board::description::Board;
-use board::tops::{emit_top, EmittedTop};
+use board::tops::{emit_golden, emit_top, EmittedTop};
 use hdl::emit::{emit_card, on_large_stack, EmittedCard, PREFIX};
 use hdl::ports::{ports_of, Port, PortDirection};
 use host::driver::bus::{Bus, MemoryKind};
@@ -37,8 +38,18 @@ use sim::planted::replaced;
 use verilate::design::Design;
 use verilate::options::Options;
 
-/// Paths of the cores in a top.
-const CORES: [&str; 2] = ["board.shell.pcie_side.core", "board.shell.mac_side.core"];
+use crate::device_pins::{Chips, CHIP_BYTES};
+
+/// A top to be put in the card's place.
+struct Whole<'a> {
+    board: &'a Board,
+    top: EmittedTop,
+    /// Name of its module.
+    module: String,
+    /// Where the blocks between the pads are.
+    path: &'a str,
+    has_mac: bool,
+}
 
 fn range(bits: usize) -> String {
     match bits {
@@ -80,8 +91,38 @@ fn open_models(core: &str, inputs: &BTreeSet<&str>) -> String {
     text
 }
 
+/// Ports of the bench for the flash, as the window's are called; the device's own chip is at
+/// the startup block.
+fn flash_ports() -> Vec<Port> {
+    let port = |name: &str, direction, bits| Port {
+        name: name.to_owned(),
+        direction,
+        bits,
+        is_clock: false,
+    };
+    vec![
+        port("flash_serial_clock", PortDirection::Output, 1),
+        port("flash_select", PortDirection::Output, 2),
+        port("flash_mosi", PortDirection::Output, 1),
+        port("flash_miso", PortDirection::Input, 2),
+    ]
+}
+
+/// What joins these ports with a top whose startup block is at `path`.
+fn flash_joins(path: &str) -> String {
+    format!(
+        "    wire second_n;
+    assign flash_serial_clock = {path}.USRCCLKO;
+    assign flash_select = {{~second_n, ~{path}.FCSBO}};
+    assign flash_mosi = {path}.DO[0];
+    always @* {path}.DI = {{2'b11, flash_miso[0], 1'b1}};
+"
+    )
+}
+
 /// The module with the card's ports around a top.
-fn bench(board: &Board, top: &EmittedTop, ports: &[Port]) -> String {
+fn bench(whole: &Whole<'_>, ports: &[Port]) -> String {
+    let (top, path) = (&whole.top, whole.path);
     let pcie: BTreeSet<String> = ports_of(&PcieCore::new("x"))
         .iter()
         .map(Port::verilog_name)
@@ -96,11 +137,17 @@ fn bench(board: &Board, top: &EmittedTop, ports: &[Port]) -> String {
     });
     text += &declared.collect::<Vec<_>>().join(",\n");
     text += "\n);\n";
+    text += &flash_joins(&format!("{path}.startup.pins"));
+    if !top.ports.iter().any(|port| port.name == "flash_select_n") {
+        text += "    assign second_n = 1'b1;\n";
+    }
     let pins = top.ports.iter().map(|port| {
         let net = match (port.name.as_str(), port.direction) {
             ("pcie_refclk_p" | "free_clock_p", _) => "user_clk".to_owned(),
             ("pcie_reset_n", _) => "1'b1".to_owned(),
             ("qsfp_refclk_p", _) => "gt_txusrclk2".to_owned(),
+            ("flash_select_n", _) => "second_n".to_owned(),
+            ("flash_miso", _) => "flash_miso[1]".to_owned(),
             (_, PortDirection::Input) => format!("{}'d0", port.bits),
             (name, PortDirection::InOut) => format!("pad_{name}"),
             _ => String::new(),
@@ -118,15 +165,22 @@ fn bench(board: &Board, top: &EmittedTop, ports: &[Port]) -> String {
     let _ = writeln!(
         text,
         "    {} board (\n{}\n    );",
-        board.top(),
+        whole.module,
         pins.join(",\n")
     );
-    for port in ports.iter().filter(|port| !port.is_clock) {
+    let own = |port: &&Port| !port.is_clock && !port.name.starts_with("flash_");
+    for port in ports.iter().filter(own) {
         let name = &port.name;
-        let core = CORES[usize::from(!pcie.contains(name))];
-        let _ = match port.direction {
-            PortDirection::Input => writeln!(text, "    always @* {core}.{name} = {name};"),
-            _ => writeln!(text, "    assign {name} = {core}.{name};"),
+        let core = match pcie.contains(name) {
+            true => format!("{path}.pcie_side.core"),
+            false => format!("{path}.mac_side.core"),
+        };
+        let is_there = whole.has_mac || pcie.contains(name);
+        let _ = match (port.direction, is_there) {
+            (PortDirection::Input, true) => writeln!(text, "    always @* {core}.{name} = {name};"),
+            (PortDirection::Input, false) => Ok(()),
+            (_, true) => writeln!(text, "    assign {name} = {core}.{name};"),
+            (_, false) => writeln!(text, "    assign {name} = 0;"),
         };
     }
     text + "endmodule\n"
@@ -135,25 +189,50 @@ fn bench(board: &Board, top: &EmittedTop, ports: &[Port]) -> String {
 /// A design of a board's whole top; `plant` changes the top's text, for a short run.
 fn whole(board: &Board, card: &EmittedCard, plant: Option<fn(String) -> String>) -> Design {
     let prefix = format!("{PREFIX}{}", board::tops::PREFIX);
-    let top = emit_top(board, "small", card.top, &prefix).expect("emits");
-    let is_outside = |port: &&Port| !port.name.starts_with("m_axil_");
-    let ports: Vec<Port> = card.ports.iter().filter(is_outside).cloned().collect();
-    let is_open = |port: &&Port| port.direction == PortDirection::Input && !port.is_clock;
-    let inputs = ports.iter().filter(is_open).map(|port| port.name.as_str());
-    let verilog = top.design.single_file();
-    let verilog = plant.map_or(verilog.clone(), |plant| plant(verilog));
-    let text = [
-        open_models(board.pcie.kind.core(), &inputs.collect()),
-        card.design.single_file(),
-        verilog,
-        bench(board, &top, &ports),
-    ];
-    let (name, text) = ("zeronic_bench", text.concat());
-    let design = match plant {
-        Some(_) => Design::build_quick(name, &text, &ports),
-        None => Design::build(name, &text, &ports, Options { trace: false }),
+    let whole = Whole {
+        board,
+        top: emit_top(board, "small", card.top, &prefix).expect("emits"),
+        module: board.top(),
+        path: "board.shell",
+        has_mac: true,
     };
-    design.unwrap_or_else(|error| panic!("{}: {error}", board.name))
+    whole.design(card, plant)
+}
+
+/// A design of a board's golden image, for a short run.
+fn golden(board: &Board, card: &EmittedCard) -> Design {
+    let whole = Whole {
+        board,
+        top: emit_golden(board, "x_").expect("an image").expect("emits"),
+        module: board.golden_top(),
+        path: "board.golden",
+        has_mac: false,
+    };
+    whole.design(card, Some(|text| text))
+}
+
+impl Whole<'_> {
+    fn design(&self, card: &EmittedCard, plant: Option<fn(String) -> String>) -> Design {
+        let is_outside = |port: &&Port| !port.name.starts_with("m_axil_");
+        let mut ports: Vec<Port> = card.ports.iter().filter(is_outside).cloned().collect();
+        let is_open = |port: &&Port| port.direction == PortDirection::Input && !port.is_clock;
+        let inputs = ports.iter().filter(is_open).map(|port| port.name.as_str());
+        let models = open_models(self.board.pcie.kind.core(), &inputs.collect());
+        ports.extend(flash_ports());
+        let verilog = self.top.design.single_file();
+        let verilog = plant.map_or(verilog.clone(), |plant| plant(verilog));
+        let card = match self.has_mac {
+            true => card.design.single_file(),
+            false => String::new(),
+        };
+        let text = [models, card, verilog, bench(self, &ports)];
+        let (name, text) = ("zeronic_bench", text.concat());
+        let design = match plant {
+            Some(_) => Design::build_quick(name, &text, &ports),
+            None => Design::build(name, &text, &ports, Options { trace: false }),
+        };
+        design.unwrap_or_else(|error| panic!("{}: {error}", self.board.name))
+    }
 }
 
 fn small() -> EmittedCard {
@@ -233,6 +312,46 @@ fn window_answers(board: &Board, design: &Design) {
     while bus.read_register(status).expect("an answer") & 1 == 1 {}
     let booted = word(BlockKind::ConfigurationPort, w::PORT_BOOT_STATUS);
     assert_eq!(bus.read_register(booted).expect("an answer"), 1);
+}
+
+/// A golden image answers at the slot, says what it is, and reaches its flash.
+#[test]
+fn a_golden_image_answers_and_reaches_its_flash() {
+    on_large_stack(|| {
+        let card = small();
+        for name in ["vcu118", "vcu1525"] {
+            let board = find(name).expect("a board");
+            let pcie = PcieConfig::default();
+            let mut card = SimulatedCard::of(&golden(board, &card), pcie.clone()).expect("a card");
+            let chips = Rc::new(RefCell::new(Chips::new(&card.model, CHIP_BYTES)));
+            let beside = chips.clone();
+            card.beside = Some(Box::new(move |model| beside.borrow_mut().drive(model)));
+            let mut bus = SimulatedBus::new(Rc::new(RefCell::new(card)), &pcie).expect("a bus");
+            let mut read = |offset| bus.read_register(offset).expect("an answer");
+            assert_eq!(read(registers::ID), registers::GOLDEN_ID_VALUE);
+            assert_eq!(read(registers::VERSION), ABI_VERSION);
+            for (place, value) in (0..).zip(w::golden_directory()) {
+                assert_eq!(read(WINDOW + 4 * place), value);
+            }
+            let number = word(BlockKind::Identity, w::IDENTITY_BOARD);
+            assert_eq!(read(number), board.number);
+            assert_eq!(read(word(BlockKind::Monitor, 0)), 0x9d9a);
+            assert_eq!(read(word(BlockKind::Mac, 0)), u32::MAX, "absent");
+            assert_eq!(read(word(BlockKind::Gpio, 0)), u32::MAX, "absent");
+            for chip in 0..board.flash.chips() {
+                let identify = FlashOperation::Identify as u32 | chip << w::FLASH_CHIP.offset;
+                let command = word(BlockKind::Flash, w::FLASH_COMMAND);
+                bus.write_register(command, identify).expect("it is posted");
+                let status = word(BlockKind::Flash, w::FLASH_STATUS);
+                while bus.read_register(status).expect("an answer") & 1 == 1 {
+                    bus.advance().expect("time passes");
+                }
+                let page = word(BlockKind::Flash, w::FLASH_PAGE);
+                let found = bus.read_register(page).expect("an answer");
+                assert_eq!(found & 0xffff, 0xbb20, "{name}, chip {chip}");
+            }
+        }
+    });
 }
 
 /// One top for each kind of PCIe block.

@@ -301,6 +301,16 @@ fn another_device_is_not_a_card() {
 }
 
 #[test]
+fn a_golden_image_is_not_a_card_either_and_the_error_says_what_to_do() {
+    let error = open(|offset, truth| match offset {
+        registers::ID => Ok(registers::GOLDEN_ID_VALUE),
+        _ => Ok(truth),
+    });
+    assert!(matches!(error, HostError::GoldenImage), "{error}");
+    assert!(error.to_string().contains("zeronic flash"), "{error}");
+}
+
+#[test]
 fn a_card_of_another_contract_is_refused() {
     let error = open(|offset, truth| match offset {
         registers::VERSION => Ok(truth + (1 << 16)),
