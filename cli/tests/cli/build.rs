@@ -30,7 +30,8 @@ impl Bench {
         std::fs::create_dir(&bin).expect("a folder");
         let bench = Self { folder };
         bench.install(&format!(
-            "[ \"$1\" = -version ] && echo \"vivado v${{REPLAY_VERSION:-2023.1}} (64-bit)\" && exit\n\
+            "[ \"$1\" = -version ] && echo \"vivado v${{REPLAY_VERSION:-2023.1}} (64-bit)\" \
+             && exit\n\
              REPLAY_NAMES=0 exec tclsh {ROOT}/ci/vivado/replay.tcl \"$PWD/build.tcl\"\n"
         ));
         bench

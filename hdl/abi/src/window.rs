@@ -339,8 +339,8 @@ pub const PORT_REFUSED: Field = Field::new("refused", 1, 1, "The last command wa
 /// What the configuration port can do. Everything else is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortOperation {
-    /// Loads the golden image that stays; the card leaves the bus. The address is that in a chip, as
-    /// for [`Self::BootUser`]; no board has tried either.
+    /// Loads the golden image that stays; the card leaves the bus. The address is that in a chip,
+    /// as for [`Self::BootUser`]; no board has tried either.
     BootGolden = 1,
     /// Loads the image of the user's slot; the card leaves the bus.
     BootUser = 2,

@@ -224,8 +224,8 @@ pub struct Flash {
     pub size_bytes: u32,
     /// Where the user's slot begins, bytes. What is below is never written.
     pub user_offset_bytes: u32,
-    /// Where the configuration port finds a golden image that stays, bytes. 0: there is none of ours;
-    /// the port then loads what is loaded at power-up, which may go on to the user's slot by itself.
+    /// Where the configuration port finds a golden image that stays, bytes. 0: there is none of
+    /// ours; the port then loads what is loaded at power-up, which may go on to the user's slot.
     pub golden_offset_bytes: u32,
     /// Configuration rate, MHz as Vivado writes it; `None`: an external clock drives it.
     pub rate_mhz: Option<&'static str>,

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use abi::flow_key::Secret;
 use abi::reason::{Disposition, DropReason, SendError};
-use abi::{counters as n, registers, ABI_VERSION};
+use abi::{counters as n, registers};
 
 use super::bus::{Bus, BusError, MemoryKind};
 use super::error::{HostError, Result};
@@ -31,8 +31,8 @@ use super::rings::{HeaderEntry, RingSizes};
 use super::sleep;
 pub use super::start::CardSizes;
 use super::start::{
-    read_sizes, secret_words, start_epoch, wait_for_reads, wait_for_tables, write_secrets,
-    SecretWords,
+    check_card, read_sizes, secret_words, start_epoch, wait_for_reads, wait_for_tables,
+    write_secrets, SecretWords,
 };
 use super::ticket::{RefusedCommand, Ticket};
 use super::watch::Watch;
@@ -96,20 +96,7 @@ impl<B: Bus> Device<B> {
     /// Opens the card: checks id and version, starts a new epoch, sets up owner 0, enables both
     /// directions. When it returns, the card executes commands.
     pub fn open(mut bus: B, config: DeviceConfig) -> Result<Self> {
-        let mark = read(&mut bus, registers::ID)?;
-        if mark == registers::GOLDEN_ID_VALUE {
-            return Err(HostError::GoldenImage);
-        }
-        if mark != registers::ID_VALUE {
-            return Err(HostError::NotACard(mark));
-        }
-        let version = read(&mut bus, registers::VERSION)?;
-        if version >> 16 != ABI_VERSION >> 16 {
-            return Err(HostError::Version {
-                card: version,
-                host: ABI_VERSION,
-            });
-        }
+        check_card(&mut bus)?;
         let sizes = read_sizes(&mut bus)?;
         start_epoch(&mut bus)?;
         wait_for_reads(&mut bus)?;

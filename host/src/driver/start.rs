@@ -1,14 +1,14 @@
 //! The start of an epoch: sizes, reset, cleared tables, hash secrets.
 //!
 //! ```text
-//!   sizes ─► reset ─► the next epoch ─► secrets ─► enabled ─► tables are clear
+//!   id, version ─► sizes ─► reset ─► the next epoch ─► secrets ─► enabled ─► tables are clear
 //! ```
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
 use abi::flow_key::{Secret, SECRET_WORDS};
-use abi::registers;
+use abi::{registers, ABI_VERSION};
 
 use super::bus::Bus;
 use super::error::{HostError, Result};
@@ -37,6 +37,25 @@ const RESET_POLLS_MAX: u32 = 10_000;
 /// Polls, of about a microsecond, after which the reads of an earlier epoch should have ended: the
 /// card gives them up after 50 ms.
 const READS_POLLS_MAX: u32 = 200_000;
+
+/// Refuses what is no card, or a card of another contract.
+pub(super) fn check_card(bus: &mut dyn Bus) -> Result<()> {
+    let mark = read(bus, registers::ID)?;
+    if mark == registers::GOLDEN_ID_VALUE {
+        return Err(HostError::GoldenImage);
+    }
+    if mark != registers::ID_VALUE {
+        return Err(HostError::NotACard(mark));
+    }
+    let version = read(bus, registers::VERSION)?;
+    match version >> 16 == ABI_VERSION >> 16 {
+        true => Ok(()),
+        false => Err(HostError::Version {
+            card: version,
+            host: ABI_VERSION,
+        }),
+    }
+}
 
 /// Reads the sizes of the card.
 pub(super) fn read_sizes(bus: &mut dyn Bus) -> Result<CardSizes> {
