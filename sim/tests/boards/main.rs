@@ -5,9 +5,12 @@ mod boards;
 mod checks;
 mod device_pins;
 mod documents;
+mod events;
 mod flash;
 mod i2c_bus;
 mod rig;
 mod tops;
 mod whole;
 mod window;
+#[path = "../wire_support/mod.rs"]
+mod wire_support;

@@ -91,9 +91,9 @@ fn open_models(core: &str, inputs: &BTreeSet<&str>) -> String {
     text
 }
 
-/// Ports of the bench for the flash, as the window's are called; the device's own chip is at
-/// the startup block.
-fn flash_ports() -> Vec<Port> {
+/// Ports of the bench beside the card's: the slot's reset, and the flash, whose own chip is at the
+/// startup block.
+fn other_ports() -> Vec<Port> {
     let port = |name: &str, direction, bits| Port {
         name: name.to_owned(),
         direction,
@@ -101,6 +101,7 @@ fn flash_ports() -> Vec<Port> {
         is_clock: false,
     };
     vec![
+        port("perst", PortDirection::Input, 1),
         port("flash_serial_clock", PortDirection::Output, 1),
         port("flash_select", PortDirection::Output, 2),
         port("flash_mosi", PortDirection::Output, 1),
@@ -144,7 +145,7 @@ fn bench(whole: &Whole<'_>, ports: &[Port]) -> String {
     let pins = top.ports.iter().map(|port| {
         let net = match (port.name.as_str(), port.direction) {
             ("pcie_refclk_p" | "free_clock_p", _) => "user_clk".to_owned(),
-            ("pcie_reset_n", _) => "1'b1".to_owned(),
+            ("pcie_reset_n", _) => "~perst".to_owned(),
             ("qsfp_refclk_p", _) => "gt_txusrclk2".to_owned(),
             ("flash_select_n", _) => "second_n".to_owned(),
             ("flash_miso", _) => "flash_miso[1]".to_owned(),
@@ -168,7 +169,8 @@ fn bench(whole: &Whole<'_>, ports: &[Port]) -> String {
         whole.module,
         pins.join(",\n")
     );
-    let own = |port: &&Port| !port.is_clock && !port.name.starts_with("flash_");
+    let others: Vec<String> = other_ports().into_iter().map(|port| port.name).collect();
+    let own = |port: &&Port| !port.is_clock && !others.contains(&port.name);
     for port in ports.iter().filter(own) {
         let name = &port.name;
         let core = match pcie.contains(name) {
@@ -177,6 +179,13 @@ fn bench(whole: &Whole<'_>, ports: &[Port]) -> String {
         };
         let is_there = whole.has_mac || pcie.contains(name);
         let _ = match (port.direction, is_there) {
+            // The core is in reset as long as the slot is.
+            (_, true) if name == "user_reset" => {
+                writeln!(
+                    text,
+                    "    always @* {core}.{name} = {name} | ~{core}.sys_reset;"
+                )
+            }
             (PortDirection::Input, true) => writeln!(text, "    always @* {core}.{name} = {name};"),
             (PortDirection::Input, false) => Ok(()),
             (_, true) => writeln!(text, "    assign {name} = {core}.{name};"),
@@ -187,7 +196,7 @@ fn bench(whole: &Whole<'_>, ports: &[Port]) -> String {
 }
 
 /// A design of a board's whole top; `plant` changes the top's text, for a short run.
-fn whole(board: &Board, card: &EmittedCard, plant: Option<fn(String) -> String>) -> Design {
+pub fn whole(board: &Board, card: &EmittedCard, plant: Option<fn(String) -> String>) -> Design {
     let prefix = format!("{PREFIX}{}", board::tops::PREFIX);
     let whole = Whole {
         board,
@@ -218,7 +227,7 @@ impl Whole<'_> {
         let is_open = |port: &&Port| port.direction == PortDirection::Input && !port.is_clock;
         let inputs = ports.iter().filter(is_open).map(|port| port.name.as_str());
         let models = open_models(self.board.pcie.kind.core(), &inputs.collect());
-        ports.extend(flash_ports());
+        ports.extend(other_ports());
         let verilog = self.top.design.single_file();
         let verilog = plant.map_or(verilog.clone(), |plant| plant(verilog));
         let card = match self.has_mac {
@@ -235,7 +244,7 @@ impl Whole<'_> {
     }
 }
 
-fn small() -> EmittedCard {
+pub fn small() -> EmittedCard {
     emit_card("small").expect("a configuration").expect("emits")
 }
 
