@@ -7,6 +7,7 @@
 #   REPLAY_SKEW           text of `report_bus_skew`
 #   REPLAY_UNCONSTRAINED  end points without a constraint, of `check_timing`; by default 0
 #   REPLAY_PORTS          ports without a pin, as `report_drc` names them
+#   REPLAY_NETLIST        file with the netlist of `write_verilog`
 #   REPLAY_FAIL           COMMAND TEXT: the command prints the text and fails; COMMAND/2 its second
 #                         call; COMMAND alone ends the program
 #
@@ -130,6 +131,17 @@ proc answers::report_utilization {} {
 | Block RAM Tile             |     0 | 350.5 |    12 |   0.00 |  48.68 |   1.67 |
 | URAM                       |     0 |   188 |     0 |   0.00 |  58.75 |   0.00 |
 +----------------------------+-------+-------+-------+--------+--------+--------+}
+}
+
+proc answers::netlist {} {
+    set file [replay::environment REPLAY_NETLIST {}]
+    if {$file eq ""} {
+        return "// netlist\n"
+    }
+    set stream [open $file]
+    set text [read $stream]
+    close $stream
+    return $text
 }
 
 # A field of a .bit file.

@@ -53,7 +53,7 @@ vivado_command set_param           PropertyAndParameter    {}            {} {2 2
 vivado_command set_property        {Object, Project, PropertyAndParameter, XDC} \
     {} {-dict} {1 3}
 vivado_command synth_design        Tools                   {} \
-    {-top -part -flatten_hierarchy -verilog_define -generic} {0 0}
+    {-top -part -flatten_hierarchy -verilog_define -generic -mode} {0 0}
 vivado_command synth_ip            Tools                   {-force}      {} {1 1}
 vivado_command version             Project                 {-short}      {} {0 0}
 vivado_command write_bitstream     FileIO                  {-force}      {} {1 1}

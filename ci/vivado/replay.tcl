@@ -338,7 +338,7 @@ proc replay::do_write_checkpoint {options words} {
 }
 
 proc replay::do_write_verilog {options words} {
-    written [list -file [list [lindex $words 0]]] "// netlist\n"
+    written [list -file [list [lindex $words 0]]] [answers::netlist]
 }
 
 proc replay::do_write_bitstream {options words} {

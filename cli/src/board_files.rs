@@ -22,9 +22,10 @@ use crate::options::UsageError;
 pub type File = (String, String);
 
 /// The scripts, the same for every board.
-const SCRIPTS: [(&str, &str); 5] = [
+const SCRIPTS: [(&str, &str); 6] = [
     ("ip.tcl", include_str!("../../bitstream/ip.tcl")),
     ("build.tcl", include_str!("../../bitstream/build.tcl")),
+    ("netlist.tcl", include_str!("../../bitstream/netlist.tcl")),
     ("steps.tcl", include_str!("../../bitstream/steps.tcl")),
     ("judge.tcl", include_str!("../../bitstream/judge.tcl")),
     ("image.tcl", include_str!("../../bitstream/image.tcl")),

@@ -9,6 +9,7 @@
 
 mod failure;
 mod figures;
+mod netlist;
 mod vivado;
 
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ const STATUSES: &str = "\
 Exit status:
   0  the image is built, and all it must fulfil is
   1  there is no image: slack below zero, a critical crossing, a path without a constraint, a
-     port without a pin
+     port without a pin; or the netlist does not do what the card does (--check-netlist)
   2  wrong options, or a version of Vivado that is known to be wrong
   3  there is no `vivado` on the PATH: the folder is written; what to run where is said
   4  Vivado failed: no licence, no space, a crash, an error of its own; the next run goes on behind
@@ -69,6 +70,10 @@ pub struct BuildArguments {
     /// Also with Vivado 2023.2, which makes wrong logic of masks
     #[arg(long)]
     force_vivado: bool,
+    /// First synthesise the card alone, and run the card's exchange of bytes on the netlist in
+    /// Verilator. Tried with a netlist of Yosys; never with one of Vivado and its models
+    #[arg(long)]
+    check_netlist: bool,
     /// Print block, file and field of both ends of the worst paths
     #[arg(long)]
     explain: bool,
@@ -100,7 +105,11 @@ pub fn run(arguments: &BuildArguments) -> Result<bool> {
     }
     let results = out.join(RESULTS);
     prepare(&results, arguments.fresh)?;
-    let run = vivado.run(&plan(arguments, &out, &results)?)?;
+    let plan = plan(arguments, &out, &results)?;
+    if arguments.check_netlist && !netlist_is_right(&vivado, &plan, board, &folder, &results)? {
+        return Ok(false);
+    }
+    let run = vivado.run(&plan, "build.tcl")?;
     let Some(figures) = Figures::read(&results)? else {
         return Err(failed(run.failure(board, "")).into());
     };
@@ -115,6 +124,29 @@ pub fn run(arguments: &BuildArguments) -> Result<bool> {
     }
     print(&format!("image {}\n", image.display()))?;
     Ok(true)
+}
+
+/// Synthesises the card alone and runs its test on the netlist.
+fn netlist_is_right(
+    vivado: &Vivado,
+    plan: &vivado::Plan,
+    board: &Board,
+    folder: &Folder,
+    results: &Path,
+) -> Result<bool> {
+    let run = vivado.run(plan, "netlist.tcl")?;
+    if !run.is_success() {
+        return Err(failed(run.failure(board, "")).into());
+    }
+    let netlist = results.join("card_netlist.v");
+    let checked = netlist::check(&netlist, &folder.card, &vivado.models());
+    let checked = checked.map_err(|error| failed(format!("--check-netlist: {error:#}")))?;
+    let said = match &checked {
+        Ok(()) => "the netlist does what the card does\n".to_owned(),
+        Err(what) => format!("wrong: the netlist does not do what the card does: {what}\n"),
+    };
+    print(&said)?;
+    Ok(checked.is_ok())
 }
 
 fn failed(text: String) -> StatusError {

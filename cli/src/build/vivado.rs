@@ -103,8 +103,15 @@ impl Vivado {
         }
     }
 
-    /// Runs the build, with a line for each step.
-    pub fn run(&self, plan: &Plan) -> Result<Run> {
+    /// Folder of the models of the primitives, beside the program's.
+    pub fn models(&self) -> PathBuf {
+        let program = self.program.canonicalize().unwrap_or(self.program.clone());
+        let home = program.ancestors().nth(2).unwrap_or(Path::new("/"));
+        home.join("data/verilog/src/unisims")
+    }
+
+    /// Runs a script, with a line for each step.
+    pub fn run(&self, plan: &Plan, script: &str) -> Result<Run> {
         let named = || format!("file {}", plan.log.display());
         let mut log = File::create(&plan.log).with_context(named)?;
         let (reader, writer) = std::io::pipe().context("a pipe")?;
@@ -117,7 +124,7 @@ impl Vivado {
                 "-nojournal",
                 "-notrace",
                 "-source",
-                "build.tcl",
+                script,
             ])
             .current_dir(&plan.folder)
             .envs(plan.variables.iter().map(|(name, value)| (*name, value)))

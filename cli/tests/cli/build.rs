@@ -7,6 +7,7 @@ use std::process::Output;
 
 use abi::image::Slot;
 use host::image::{idcode, Image};
+use verilate::toolchain::Yosys;
 
 use crate::run::{accepted, command, folder, ROOT};
 
@@ -29,10 +30,11 @@ impl Bench {
         let bin = folder.join("bin");
         std::fs::create_dir(&bin).expect("a folder");
         let bench = Self { folder };
+        // The last word is the script.
         bench.install(&format!(
-            "[ \"$1\" = -version ] && echo \"vivado v${{REPLAY_VERSION:-2023.1}} (64-bit)\" \
-             && exit\n\
-             REPLAY_NAMES=0 exec tclsh {ROOT}/ci/vivado/replay.tcl \"$PWD/build.tcl\"\n"
+            "[ \"$1\" = -version ] && echo \"vivado v${{REPLAY_VERSION:-2023.1}}\" && exit\n\
+             for script; do :; done\n\
+             REPLAY_NAMES=0 exec tclsh {ROOT}/ci/vivado/replay.tcl \"$PWD/$script\"\n"
         ));
         bench
     }
@@ -376,6 +378,69 @@ fn without_vivado_the_folder_is_written_and_what_to_run_is_said() {
         "files.f",
     ] {
         assert!(out.join(name).is_file(), "{name}");
+    }
+}
+
+/// The small card as Yosys leaves it: flat, its logic optimised across the blocks' borders.
+fn netlist(folder: &Path, out: &Path) -> PathBuf {
+    let list = std::fs::read_to_string(out.join("card.f")).expect("a list");
+    let netlist = folder.join("netlist.v");
+    let script = folder.join("netlist.ys");
+    let text = format!(
+        "read_verilog {}\nhierarchy -top zeronic_small\nproc\nflatten\nopt -full\n\
+         write_verilog -noattr {}\n",
+        list.replace('\n', " "),
+        netlist.display()
+    );
+    std::fs::write(&script, text).expect("a script");
+    let yosys = Yosys::locate().expect("Yosys").program;
+    let mut command = std::process::Command::new(yosys);
+    command.arg("-q").arg("-s").arg(&script).current_dir(out);
+    let output = command.output().expect("Yosys runs");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+    netlist
+}
+
+#[test]
+fn the_card_s_test_runs_on_a_netlist() {
+    let bench = Bench::new("build_netlist");
+    let without = bench.build_with("/nowhere", &[], &[]);
+    without.ended(3);
+    let good = netlist(&bench.folder, &bench.out());
+    let name = good.to_str().expect("a path");
+    let built = bench
+        .build(&["--check-netlist"], &[("REPLAY_NETLIST", name)])
+        .ended(0);
+    built.has(&[
+        "netlist           0:00:",
+        "the netlist does what the card does",
+    ]);
+    // A card that cannot be asked, and one with primitives that nobody has models of.
+    let text = std::fs::read_to_string(&good).expect("a netlist");
+    let broken = bench.folder.join("broken.v");
+    let name = broken.to_str().expect("a path");
+    let primitive = "endmodule\n\nmodule more (a);\n  LUT6 x (.O(a));\nendmodule\n";
+    for (from, to, said) in [
+        (
+            "module zeronic_small(user_clk, ",
+            "module zeronic_small(",
+            "has no port user_clk",
+        ),
+        (
+            "module zeronic_small(",
+            "module zeronic_smal(",
+            "no module zeronic_small",
+        ),
+        ("endmodule\n", primitive, "unisims/LUT6.v is not there"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        std::fs::write(&broken, text.replacen(from, to, 1)).expect("a file");
+        let built = bench.build(&["--check-netlist"], &[("REPLAY_NETLIST", name)]);
+        built.refused(4, &["--check-netlist", said]);
     }
 }
 
