@@ -6,6 +6,7 @@ mod board;
 mod board_files;
 mod build;
 mod demo;
+mod device;
 mod flash;
 mod manual;
 mod options;
@@ -39,6 +40,8 @@ enum Command {
     Verilog(verilog::VerilogArguments),
     /// Build the image of a board with Vivado
     Build(build::BuildArguments),
+    /// Exchange the image of a card while the machine runs
+    Device(device::DeviceArguments),
     /// List the boards, or show what is known of one
     Board(board::BoardArguments),
     /// Write an image into a board's flash, or load its device with it
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
         Command::Demo(demo) => demo::run(demo),
         Command::Verilog(verilog) => verilog::run(verilog),
         Command::Build(arguments) => build::run(arguments),
+        Command::Device(arguments) => device::run(arguments),
         Command::Board(arguments) => board::run(arguments),
         Command::Flash(flash) => flash::run(flash),
         Command::Sim(sim) => replay::run(sim),

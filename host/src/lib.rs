@@ -19,6 +19,7 @@
 //! | `message/` | a protocol over UDP that uses a header profile |
 //! | `image/` | image files for the flash, read and judged |
 //! | `board/` | what is around the card: the flash over the board window |
+//! | `pci/` | the card as a device of the system; its image exchanged while the machine runs |
 //! | `memory.rs` | application memory, mapped without access for the control path |
 
 pub mod board;
@@ -28,6 +29,7 @@ pub mod image;
 pub mod memory;
 pub mod message;
 pub mod observed;
+pub mod pci;
 pub mod protocol;
 pub mod provider;
 pub mod transport;

@@ -8,6 +8,7 @@ mod capture_files;
 mod captures;
 mod counts;
 mod demo;
+mod device;
 mod disturbed;
 mod documents;
 mod flow_files;

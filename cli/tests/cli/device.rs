@@ -1,0 +1,365 @@
+//! `zeronic device reprogram` on a made-up sysfs, with a thread in the kernel's place.
+
+use std::fs;
+use std::os::unix::fs::{symlink, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::run::{accepted, command, folder, refused};
+
+const DEVICE: &str = "0000:03:00.0";
+const BRIDGE: &str = "0000:00:01.0";
+const DRIVER: &str = "zeronic-test";
+
+fn put(space: &mut [u8], offset: usize, value: u32) {
+    space[offset..offset + 4].copy_from_slice(&value.to_le_bytes());
+}
+
+/// A bridge with PCI Express at 0x70, AER and DPC, whose link is up.
+fn bridge_space() -> Vec<u8> {
+    let mut space = vec![0; 4096];
+    for (offset, value) in [
+        (0x00, 0x1234_8086),
+        (0x04, 0x0010_0547),
+        (0x34, 0x70),
+        (0x70, 0x0042_0010),
+        (0x78, 0x0000_293f),
+        (0x7c, 0x0017_f103),
+        (0x80, 0x2103_0000),
+        (0x100, 0x1600_0001),
+        (0x160, 0x0001_001d),
+        (0x164, 0x0009_0007),
+    ] {
+        put(&mut space, offset, value);
+    }
+    space
+}
+
+/// A made-up system, and the thread that does the kernel's work.
+struct Machine {
+    root: PathBuf,
+    ends: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Machine {
+    fn new(name: &str) -> Self {
+        let root = folder(name);
+        let device = root.join("devices/pci0000:00").join(BRIDGE).join(DEVICE);
+        let bridge = device.parent().expect("a bridge").to_path_buf();
+        let links = root.join("bus/pci/devices");
+        let driver = root.join("bus/pci/drivers").join(DRIVER);
+        for folder in [&device, &links, &driver] {
+            fs::create_dir_all(folder).expect("a folder");
+        }
+        symlink(&bridge, links.join(BRIDGE)).expect("a link");
+        symlink(&device, links.join(DEVICE)).expect("a link");
+        symlink(&driver, device.join("driver")).expect("a link");
+        let mut space = vec![0; 256];
+        put(&mut space, 0, 0x5a4e_10ee);
+        fs::write(device.join("config"), space).expect("a file");
+        fs::write(bridge.join("config"), bridge_space()).expect("a file");
+        for file in [
+            device.join("remove"),
+            bridge.join("rescan"),
+            driver.join("bind"),
+            driver.join("unbind"),
+        ] {
+            fs::write(file, "").expect("a file");
+        }
+        let ends = Arc::new(AtomicBool::new(false));
+        let (place, ended) = (root.clone(), ends.clone());
+        let thread = std::thread::spawn(move || {
+            while !ended.load(Ordering::SeqCst) {
+                work(&place, &device, &driver);
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        Self {
+            root,
+            ends,
+            thread: Some(thread),
+        }
+    }
+
+    fn device(&self) -> PathBuf {
+        self.root.join("bus/pci/devices").join(DEVICE)
+    }
+
+    fn bridge(&self) -> PathBuf {
+        self.root.join("bus/pci/devices").join(BRIDGE)
+    }
+
+    fn words<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+        let root = self.root.to_str().expect("a path");
+        let words = [
+            "device",
+            "reprogram",
+            "--device",
+            "03:00.0",
+            "--sysfs",
+            root,
+        ];
+        [&words[..], more].concat()
+    }
+
+    fn run(&self, more: &[&str]) -> Output {
+        command(&self.words(more))
+            .output()
+            .expect("the program starts")
+    }
+
+    /// The bridge is as it was, and the device with its driver there.
+    fn is_whole(&self) -> bool {
+        let config = fs::read(self.bridge().join("config")).expect("a file");
+        config == bridge_space() && self.device().join("driver").exists()
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::SeqCst);
+        let thread = self.thread.take().expect("a thread");
+        thread.join().expect("the kernel's part ends");
+    }
+}
+
+/// Whether somebody has written a file; it is emptied.
+fn is_written(file: &Path) -> bool {
+    let written = fs::metadata(file).is_ok_and(|data| data.len() > 0);
+    if written {
+        fs::write(file, "").expect("a file");
+    }
+    written
+}
+
+/// What the kernel does when its files are written.
+fn work(root: &Path, device: &Path, driver: &Path) {
+    let link = root.join("bus/pci/devices").join(DEVICE);
+    let forgotten = root.join("forgotten");
+    if is_written(&driver.join("unbind")) {
+        let _ = fs::remove_file(device.join("driver"));
+    }
+    if is_written(&driver.join("bind")) {
+        // A device that is not there is not bound.
+        let _ = symlink(driver, device.join("driver"));
+    }
+    if is_written(&device.join("remove")) {
+        fs::remove_file(&link).expect("a link");
+        fs::rename(device, &forgotten).expect("a folder");
+    }
+    let bridge = device.parent().expect("a bridge");
+    if is_written(&bridge.join("rescan")) && forgotten.exists() {
+        fs::rename(&forgotten, device).expect("a folder");
+        symlink(device, &link).expect("a link");
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The files that the system reads change a moment after the program has ended.
+fn eventually(what: &str, holds: impl Fn() -> bool) {
+    for _ in 0..1000 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    panic!("{what}");
+}
+
+#[test]
+fn a_dry_run_prints_exactly_what_a_run_does() {
+    let machine = Machine::new("device_whole");
+    // The image is written while the card is off the bus, and its bridge silent.
+    let seen = machine.root.join("seen");
+    let program = format!(
+        "while [ -e {} ]; do sleep 0.01; done; cp {} {}",
+        machine.device().display(),
+        machine.bridge().join("config").display(),
+        seen.display()
+    );
+    let more = ["--command", &program];
+    let dry = accepted(&machine.words(&[&more[..], &["--dry-run"]].concat()));
+    assert!(machine.is_whole() && !seen.exists());
+    let lines: Vec<&str> = dry.lines().collect();
+    assert_eq!(lines.len(), 14, "{dry}");
+    for (line, part) in [
+        (0, "0000:00:01.0: COMMAND (0x004): clear bits 0x0100; SERR#"),
+        (1, "Device Control (0x078): clear bits 0x0004"),
+        (
+            2,
+            "AER Uncorrectable Error Mask (0x108): set bits 0x07fff030",
+        ),
+        (3, "DPC Control (0x166): clear bits 0x0003"),
+        (4, "driver zeronic-test lets it go"),
+        (5, "the system forgets it"),
+        (6, "the image is written"),
+        (7, "the link comes up"),
+        (8, "the system looks for it"),
+        (9, "driver zeronic-test takes it"),
+        (13, "COMMAND (0x004): as before"),
+    ] {
+        assert!(lines[line].contains(part), "{line}: {}", lines[line]);
+    }
+    let output = machine.run(&more);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), dry);
+    eventually("the card is back", || machine.is_whole());
+    let space = fs::read(seen).expect("the program ran");
+    assert_eq!(space[0x04..0x06], [0x47, 0x04]);
+    assert_eq!(space[0x78..0x7a], [0x3b, 0x29]);
+    assert_eq!(space[0x166..0x168], [0x08, 0x00]);
+}
+
+#[test]
+fn a_program_that_fails_or_is_interrupted_leaves_everything_as_it_was() {
+    let machine = Machine::new("device_failed");
+    for (program, said) in [
+        ("exit 3", "/bin/sh ended with exit status: 3"),
+        ("kill -INT $PPID; sleep 0.1", "asked to end"),
+        ("kill -TERM $PPID; sleep 0.1; exit 1", "exit status: 1"),
+    ] {
+        let output = machine.run(&["--command", program]);
+        let line = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{program}: {line}");
+        assert!(line.contains(said), "{line}");
+        assert!(
+            line.trim_end().ends_with("everything is as it was"),
+            "{line}"
+        );
+        assert_eq!(line.lines().count(), 1, "{line}");
+        eventually("the card is back", || machine.is_whole());
+    }
+}
+
+#[test]
+fn what_cannot_be_restored_is_said() {
+    let machine = Machine::new("device_lost");
+    // The system finds no card again.
+    let forgotten = machine.root.join("forgotten");
+    let program = format!(
+        "while [ ! -e {0} ]; do sleep 0.01; done; sleep 0.1; rm -r {0}",
+        forgotten.display()
+    );
+    let output = machine.run(&["--command", &program]);
+    let line = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{line}");
+    assert!(line.contains("the image is exchanged; NOT restored: 0000:03:00.0: the system"));
+    let config = fs::read(machine.bridge().join("config")).expect("a file");
+    assert!(config == bridge_space());
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_before_anything_is() {
+    let machine = Machine::new("device_refused");
+    let program = ["--command", "true"];
+    let refused_with = |more: &[&str], parts: &[&str]| refused(&machine.words(more), parts);
+    refused_with(&[], &["IMAGE"]);
+    refused_with(&["--boot", "factory"], &["'factory'", "golden", "user"]);
+    refused_with(&["/nowhere.zimg"], &["/nowhere.zimg", "No such file"]);
+    let file = machine.root.join("old.bin");
+    fs::write(&file, "no image").expect("a file");
+    refused_with(
+        &[file.to_str().expect("a path")],
+        &["no image: it begins with 'no image'"],
+    );
+    let other = machine.bridge().join("0000:03:00.1");
+    fs::create_dir(&other).expect("a folder");
+    refused_with(&program, &["also 0000:03:00.1", "lost with 0000:03:00.0"]);
+    fs::remove_dir(&other).expect("a folder");
+    let mut space = vec![0; 256];
+    put(&mut space, 0, 0x5004_10ee);
+    fs::write(machine.device().join("config"), space).expect("a file");
+    refused_with(&program, &["10ee:5004", "--foreign"]);
+    accepted(&machine.words(&["--command", "true", "--foreign", "--dry-run"]));
+    refused(
+        &[
+            "device",
+            "reprogram",
+            "--device",
+            "3:0",
+            "--command",
+            "true",
+        ],
+        &["'3:0'", "0000:01:00.0"],
+    );
+}
+
+/// Another user reads the files and cannot write them.
+#[test]
+fn without_the_right_to_write_nothing_is_begun() {
+    let machine = Machine::new("device_rights");
+    let mut run = command(&machine.words(&["--command", "true"]));
+    let files = [
+        machine.bridge().join("config"),
+        machine.device().join("remove"),
+    ];
+    for file in &files {
+        let mode = fs::Permissions::from_mode(0o444);
+        fs::set_permissions(file, mode).expect("a file");
+    }
+    if fs::File::options().write(true).open(&files[0]).is_ok() {
+        // Root may all: what is run is run as nobody. It may not get at the program or the tree.
+        let copy = std::env::temp_dir().join(format!("zeronic-rights-{}", std::process::id()));
+        let tree = copy.join("sys");
+        fs::create_dir_all(&copy).expect("a folder");
+        fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).expect("a folder");
+        fs::copy(env!("CARGO_BIN_EXE_zeronic"), copy.join("zeronic")).expect("a program");
+        let paths = [
+            machine.root.to_str().expect("a path"),
+            tree.to_str().expect("a path"),
+        ];
+        let mut copied = std::process::Command::new("cp");
+        let status = copied.arg("-r").args(paths).status().expect("cp runs");
+        assert!(status.success());
+        let links = tree.join("bus/pci/devices");
+        for (name, place) in [
+            (BRIDGE, BRIDGE.to_owned()),
+            (DEVICE, format!("{BRIDGE}/{DEVICE}")),
+        ] {
+            fs::remove_file(links.join(name)).expect("a link");
+            let place = tree.join("devices/pci0000:00").join(place);
+            symlink(place, links.join(name)).expect("a link");
+        }
+        let words = [
+            "device",
+            "reprogram",
+            "--device",
+            "03:00.0",
+            "--command",
+            "true",
+            "--sysfs",
+        ];
+        run = std::process::Command::new(copy.join("zeronic"));
+        run.args(words)
+            .arg(&tree)
+            .current_dir("/")
+            .uid(65534)
+            .gid(65534);
+        let output = run.output().expect("the program starts");
+        fs::remove_dir_all(&copy).expect("a folder");
+        rights_are_missing(&output);
+        return;
+    }
+    rights_are_missing(&run.output().expect("the program starts"));
+}
+
+fn rights_are_missing(output: &Output) {
+    let line = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{line}");
+    for part in [
+        "config cannot be written",
+        "remove cannot be written",
+        "run as root",
+    ] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+}
