@@ -11,7 +11,7 @@
 
 mod cable;
 mod check;
-pub mod failure;
+mod failure;
 mod formats;
 mod loader;
 mod runner;
@@ -26,6 +26,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 
 use crate::board::named;
+use crate::options::StatusError;
 use crate::output::{complain, keep, print, remove, write_file};
 use cable::Way;
 use check::{check, Checked};
@@ -72,6 +73,17 @@ pub struct FlashArguments {
 
 /// Runs the command.
 pub fn run(arguments: &FlashArguments) -> Result<bool> {
+    flash(arguments).map_err(|error| match error.downcast_ref::<FlashError>() {
+        Some(failure) => StatusError {
+            status: failure.status(),
+            text: failure.to_string(),
+        }
+        .into(),
+        None => error,
+    })
+}
+
+fn flash(arguments: &FlashArguments) -> Result<bool> {
     let board = named(&arguments.board)?;
     let cable = arguments.cable.as_deref().map(cable::parse).transpose()?;
     let way = cable::choose(board, cable, arguments.volatile)?;

@@ -114,9 +114,6 @@ fn end(result: Result<bool>) -> ExitCode {
             if let Some(error) = error.downcast_ref::<options::StatusError>() {
                 return ExitCode::from(error.status);
             }
-            if let Some(failure) = error.downcast_ref::<flash::failure::FlashError>() {
-                return ExitCode::from(failure.status());
-            }
             let usage = error.downcast_ref::<options::UsageError>().is_some();
             ExitCode::from(if usage { 2 } else { 1 })
         }

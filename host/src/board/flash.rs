@@ -1,0 +1,278 @@
+//! The configuration flash, by the flash block of the board window.
+//!
+//! ```text
+//!   address, command ─► busy? refused? ─► page
+//!   erase, program ───► status of the chip until it is done
+//! ```
+//! Invariants:
+//! 1. The block refuses what is below the slot; this driver does not look, so that it is the block
+//!    that is relied on.
+//! 2. Every wait has an end.
+//!
+//! Source: `abi::window`; data sheet of the MT25QU01G for the times.
+
+use std::time::Duration;
+
+use abi::window::{
+    BlockKind, FlashOperation, FLASH_ADDRESS, FLASH_BUSY, FLASH_CHIP, FLASH_CHIPS,
+    FLASH_CHIP_STATUS, FLASH_COMMAND, FLASH_OPERATION, FLASH_PAGE, FLASH_PAGE_BYTES,
+    FLASH_PAGE_WORDS, FLASH_REFUSED, FLASH_SIZE, FLASH_SLOT, FLASH_STATUS,
+};
+use thiserror::Error;
+
+use super::window::{field, find, read, read_word, write, Place, Window, WindowError};
+
+/// Bytes of a page.
+pub const PAGE_BYTES: usize = FLASH_PAGE_BYTES as usize;
+
+/// How long the block may be busy with one operation: a page of 256 bytes over one line.
+const OPERATION_LIMIT: Duration = Duration::from_millis(10);
+const OPERATION_STEP: Duration = Duration::from_micros(5);
+/// How long a chip may take, three times the most that its data sheet says, and how often it is
+/// looked at.
+const PROGRAM_WAIT: Wait = Wait::new(Duration::from_millis(6), Duration::from_micros(20));
+const BLOCK_WAIT: Wait = Wait::new(Duration::from_millis(1200), Duration::from_micros(500));
+const SECTOR_WAIT: Wait = Wait::new(Duration::from_secs(3), Duration::from_millis(1));
+
+/// Bit of the chip's status: it erases or programs.
+const CHIP_BUSY: u32 = 1;
+
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    limit: Duration,
+    step: Duration,
+}
+
+impl Wait {
+    const fn new(limit: Duration, step: Duration) -> Self {
+        Self { limit, step }
+    }
+}
+
+/// Why the flash did not do it.
+#[derive(Debug, Error)]
+pub enum FlashError {
+    /// The window does not answer.
+    #[error(transparent)]
+    Window(#[from] WindowError),
+    /// The block does not do that there.
+    #[error("the card refused {operation:?} of chip {chip} at 0x{address:08x}")]
+    Refused {
+        /// What was asked.
+        operation: FlashOperation,
+        /// The chip.
+        chip: u32,
+        /// Where, bytes.
+        address: u32,
+    },
+    /// The block or the chip does not end.
+    #[error("{operation:?} of chip {chip} at 0x{address:08x} runs for more than {limit:?}")]
+    Busy {
+        /// What was asked.
+        operation: FlashOperation,
+        /// The chip.
+        chip: u32,
+        /// Where, bytes.
+        address: u32,
+        /// How long it was waited for.
+        limit: Duration,
+    },
+    /// What the block says of itself cannot be.
+    #[error("the card says {chips} chips of {size} bytes, slot at 0x{slot:08x}")]
+    Layout {
+        /// Chips.
+        chips: u32,
+        /// Bytes of each.
+        size: u32,
+        /// First byte of the slot in each.
+        slot: u32,
+    },
+}
+
+/// How the flash is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Chips.
+    pub chips: u32,
+    /// Bytes of each chip.
+    pub size_bytes: u32,
+    /// First byte of the user's slot in each chip.
+    pub slot: u32,
+}
+
+/// The flash of a board.
+pub struct Flash<'a, W> {
+    window: &'a mut W,
+    place: Place,
+    layout: Layout,
+}
+
+impl<'a, W: Window> Flash<'a, W> {
+    /// Finds the flash block.
+    pub fn open(window: &'a mut W) -> Result<Self, FlashError> {
+        let place = find(window, BlockKind::Flash)?;
+        let layout = Layout {
+            chips: read_word(window, place, FLASH_CHIPS)?,
+            size_bytes: read_word(window, place, FLASH_SIZE)?,
+            slot: read_word(window, place, FLASH_SLOT)?,
+        };
+        if !(1..=2).contains(&layout.chips) || layout.slot >= layout.size_bytes {
+            return Err(FlashError::Layout {
+                chips: layout.chips,
+                size: layout.size_bytes,
+                slot: layout.slot,
+            });
+        }
+        Ok(Self {
+            window,
+            place,
+            layout,
+        })
+    }
+
+    /// How it is laid out.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The chip's three bytes of identification.
+    pub fn identify(&mut self, chip: u32) -> Result<[u8; 3], FlashError> {
+        self.operate(FlashOperation::Identify, chip, 0)?;
+        let [first, second, third, _] = self.word(FLASH_PAGE)?.to_le_bytes();
+        Ok([first, second, third])
+    }
+
+    /// The page that holds an address.
+    pub fn read_page(&mut self, chip: u32, address: u32) -> Result<[u8; PAGE_BYTES], FlashError> {
+        self.operate(FlashOperation::Read, chip, address)?;
+        let mut page = [0; PAGE_BYTES];
+        for (word, bytes) in (0..FLASH_PAGE_WORDS).zip(page.chunks_exact_mut(4)) {
+            bytes.copy_from_slice(&self.word(FLASH_PAGE + word)?.to_le_bytes());
+        }
+        Ok(page)
+    }
+
+    /// Programs the page that holds an address.
+    pub fn program_page(
+        &mut self,
+        chip: u32,
+        address: u32,
+        page: &[u8; PAGE_BYTES],
+    ) -> Result<(), FlashError> {
+        for (word, bytes) in (0..).zip(page.chunks_exact(4)) {
+            let value = bytes.iter().rev();
+            let value = value.fold(0, |value, byte| value << 8 | u32::from(*byte));
+            write(self.window, self.place, FLASH_PAGE + word, value)?;
+        }
+        self.change(FlashOperation::Program, chip, address, PROGRAM_WAIT)
+    }
+
+    /// Erases the 4 KiB that hold an address.
+    pub fn erase_block(&mut self, chip: u32, address: u32) -> Result<(), FlashError> {
+        self.change(FlashOperation::EraseBlock, chip, address, BLOCK_WAIT)
+    }
+
+    /// Erases the 64 KiB that hold an address.
+    pub fn erase_sector(&mut self, chip: u32, address: u32) -> Result<(), FlashError> {
+        self.change(FlashOperation::EraseSector, chip, address, SECTOR_WAIT)
+    }
+
+    /// Waits until block and chip rest: what somebody had begun before he was interrupted may still
+    /// run.
+    pub fn settle(&mut self, chip: u32) -> Result<(), FlashError> {
+        self.wait_for_block(FlashOperation::Status, chip, 0)?;
+        self.wait_for_chip(FlashOperation::Status, chip, 0, SECTOR_WAIT)
+    }
+
+    fn word(&mut self, word: u32) -> Result<u32, FlashError> {
+        Ok(read(self.window, self.place, word)?)
+    }
+
+    /// An operation that changes the chip, to its end.
+    fn change(
+        &mut self,
+        operation: FlashOperation,
+        chip: u32,
+        address: u32,
+        wait: Wait,
+    ) -> Result<(), FlashError> {
+        self.operate(operation, chip, address)?;
+        self.wait_for_chip(operation, chip, address, wait)
+    }
+
+    fn wait_for_chip(
+        &mut self,
+        operation: FlashOperation,
+        chip: u32,
+        address: u32,
+        wait: Wait,
+    ) -> Result<(), FlashError> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let status = self.operate(FlashOperation::Status, chip, address)?;
+            if field(status, FLASH_CHIP_STATUS) & CHIP_BUSY == 0 {
+                return Ok(());
+            }
+            if waited >= wait.limit {
+                return Err(FlashError::Busy {
+                    operation,
+                    chip,
+                    address,
+                    limit: wait.limit,
+                });
+            }
+            self.window.wait(wait.step);
+            waited += wait.step;
+        }
+    }
+
+    /// One operation of the block; the status word behind it.
+    fn operate(
+        &mut self,
+        operation: FlashOperation,
+        chip: u32,
+        address: u32,
+    ) -> Result<u32, FlashError> {
+        write(self.window, self.place, FLASH_ADDRESS, address)?;
+        let mut command = [0; 4];
+        FLASH_OPERATION.set(&mut command, operation as u64);
+        FLASH_CHIP.set(&mut command, u64::from(chip & 1));
+        let command = u32::from_le_bytes(command);
+        write(self.window, self.place, FLASH_COMMAND, command)?;
+        let status = self.wait_for_block(operation, chip, address)?;
+        if field(status, FLASH_REFUSED) == 1 {
+            return Err(FlashError::Refused {
+                operation,
+                chip,
+                address,
+            });
+        }
+        Ok(status)
+    }
+
+    /// Waits until the block is not busy; its status word then.
+    fn wait_for_block(
+        &mut self,
+        operation: FlashOperation,
+        chip: u32,
+        address: u32,
+    ) -> Result<u32, FlashError> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let status = read_word(self.window, self.place, FLASH_STATUS)?;
+            if field(status, FLASH_BUSY) == 0 {
+                return Ok(status);
+            }
+            if waited >= OPERATION_LIMIT {
+                return Err(FlashError::Busy {
+                    operation,
+                    chip,
+                    address,
+                    limit: OPERATION_LIMIT,
+                });
+            }
+            self.window.wait(OPERATION_STEP);
+            waited += OPERATION_STEP;
+        }
+    }
+}

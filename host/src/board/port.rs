@@ -1,0 +1,69 @@
+//! The device's own configuration port: loads an image from the flash.
+
+use std::time::Duration;
+
+use abi::window::{
+    BlockKind, PortOperation, PORT_BOOT_STATUS, PORT_BUSY, PORT_COMMAND, PORT_REFUSED, PORT_STATUS,
+};
+use thiserror::Error;
+
+use super::window::{field, find, read, read_word, write, Window, WindowError};
+
+/// How long an operation may take, and how often it is looked at.
+const LIMIT: Duration = Duration::from_millis(10);
+const STEP: Duration = Duration::from_micros(10);
+
+/// Why the port did nothing.
+#[derive(Debug, Error)]
+pub enum PortError {
+    /// The window does not answer.
+    #[error(transparent)]
+    Window(#[from] WindowError),
+    /// The port does not do it.
+    #[error("the configuration port refused {operation:?}")]
+    Refused {
+        /// What was asked.
+        operation: PortOperation,
+    },
+    /// It does not end.
+    #[error("{operation:?} of the configuration port runs for more than {LIMIT:?}")]
+    Busy {
+        /// What was asked.
+        operation: PortOperation,
+    },
+}
+
+/// Has the device load an image; the card leaves the bus within a millisecond, and whoever has a
+/// driver bound to it must be ready for that.
+pub fn boot(window: &mut impl Window, operation: PortOperation) -> Result<(), PortError> {
+    let place = find(window, BlockKind::ConfigurationPort)?;
+    write(window, place, PORT_COMMAND, operation as u32)?;
+    // A refusal is seen at once; a card that does it may not answer any more.
+    match read(window, place, PORT_STATUS)? {
+        u32::MAX => Ok(()),
+        status if field(status, PORT_REFUSED) == 1 => Err(PortError::Refused { operation }),
+        _ => Ok(()),
+    }
+}
+
+/// Reads BOOTSTS (UG570): what became of the last two loads.
+pub fn boot_status(window: &mut impl Window) -> Result<u32, PortError> {
+    let operation = PortOperation::ReadStatus;
+    let place = find(window, BlockKind::ConfigurationPort)?;
+    write(window, place, PORT_COMMAND, operation as u32)?;
+    let mut waited = Duration::ZERO;
+    loop {
+        let status = read_word(window, place, PORT_STATUS)?;
+        if field(status, PORT_REFUSED) == 1 {
+            return Err(PortError::Refused { operation });
+        }
+        if field(status, PORT_BUSY) == 0 {
+            return Ok(read(window, place, PORT_BOOT_STATUS)?);
+        }
+        if waited >= LIMIT {
+            return Err(PortError::Busy { operation });
+        }
+        window.wait(STEP);
+        waited += STEP;
+    }
+}

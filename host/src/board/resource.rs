@@ -1,0 +1,157 @@
+//! BAR 0 of a card, as the system offers it in sysfs.
+//!
+//! ```text
+//!   SYSFS/bus/pci/devices/BDF/resource0 ─► mapping ─► words, 32 bits an access
+//! ```
+//! Whoever may open the file may do this; the window refuses what would harm the card.
+#![allow(unsafe_code)]
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+use std::time::Duration;
+
+use super::window::{Window, WindowError};
+
+/// Where the system's devices are.
+pub const SYSFS: &str = "/sys";
+
+/// Bytes of a word.
+const WORD_BYTES: u32 = 4;
+
+/// BAR 0 of a card.
+#[derive(Debug)]
+pub struct Resource {
+    start: NonNull<u32>,
+    bytes: usize,
+    /// The device leaves the system: its folder goes.
+    folder: PathBuf,
+}
+
+/// The folder of a PCI device.
+pub fn device_folder(sysfs: &Path, device: &str) -> PathBuf {
+    sysfs.join("bus/pci/devices").join(device)
+}
+
+impl Resource {
+    /// Maps BAR 0 of the device at a PCI address: `0000:65:00.0`.
+    pub fn open(sysfs: &Path, device: &str) -> Result<Self, WindowError> {
+        let folder = device_folder(sysfs, device);
+        let path = folder.join("resource0");
+        let failed = |error| WindowError::System {
+            what: path.display().to_string(),
+            error,
+        };
+        let file = OpenOptions::new().read(true).write(true).open(&path);
+        let file = file.map_err(failed)?;
+        let bytes = file.metadata().map_err(failed)?.len();
+        let bytes = usize::try_from(bytes).unwrap_or(0);
+        if bytes == 0 {
+            return Err(failed(std::io::Error::other("BAR 0 has no bytes")));
+        }
+        let start = map(&file, bytes).map_err(failed)?;
+        Ok(Self {
+            start,
+            bytes,
+            folder,
+        })
+    }
+
+    /// Where a word is in memory.
+    fn word(&self, offset: u32) -> Result<NonNull<u32>, WindowError> {
+        let end = u64::from(offset) + u64::from(WORD_BYTES);
+        if !offset.is_multiple_of(WORD_BYTES) || end > self.bytes as u64 {
+            return Err(WindowError::Outside {
+                offset,
+                bytes: self.bytes as u64,
+            });
+        }
+        // Mapped memory of a device that is gone is not to be touched.
+        if !self.folder.exists() {
+            return Err(WindowError::Gone { offset });
+        }
+        // SAFETY: the word lies within the mapping, as was just compared.
+        Ok(unsafe { self.start.add((offset / WORD_BYTES) as usize) })
+    }
+}
+
+fn map(file: &File, bytes: usize) -> std::io::Result<NonNull<u32>> {
+    let rights = libc::PROT_READ | libc::PROT_WRITE;
+    let (null, number) = (std::ptr::null_mut(), file.as_raw_fd());
+    // SAFETY: a new mapping at an address that the kernel chooses touches no other object; the
+    // descriptor is open, and the file has this many bytes.
+    let start = unsafe { libc::mmap(null, bytes, rights, libc::MAP_SHARED, number, 0) };
+    if start == libc::MAP_FAILED {
+        return Err(std::io::Error::last_os_error());
+    }
+    NonNull::new(start.cast()).ok_or_else(|| std::io::Error::other("a mapping at address 0"))
+}
+
+impl Window for Resource {
+    fn read(&mut self, offset: u32) -> Result<u32, WindowError> {
+        let word = self.word(offset)?;
+        // SAFETY: `word` is in the mapping and aligned; the device may change it, hence volatile.
+        Ok(u32::from_le(unsafe { word.read_volatile() }))
+    }
+
+    fn write(&mut self, offset: u32, value: u32) -> Result<(), WindowError> {
+        let word = self.word(offset)?;
+        // SAFETY: `word` is in the mapping and aligned, and no reference to it exists; the device
+        // sees every write, hence volatile.
+        unsafe { word.write_volatile(value.to_le()) };
+        Ok(())
+    }
+
+    fn wait(&mut self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+impl Drop for Resource {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `open` with this length, and nothing borrows it any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sysfs(name: &str, bytes: usize) -> PathBuf {
+        let root = std::env::temp_dir().join(format!("zeronic_{name}_{}", std::process::id()));
+        let folder = device_folder(&root, "0000:65:00.0");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("resource0"), vec![0; bytes]).expect("a file");
+        root
+    }
+
+    #[test]
+    fn words_are_those_of_the_file() {
+        let root = sysfs("words", 0x10_0000);
+        let mut bar = Resource::open(&root, "0000:65:00.0").expect("BAR 0");
+        bar.write(0x4_1000, 0x1122_3344).expect("a word");
+        assert_eq!(bar.read(0x4_1000).expect("a word"), 0x1122_3344);
+        let file = device_folder(&root, "0000:65:00.0").join("resource0");
+        let bytes = std::fs::read(file).expect("a file");
+        assert_eq!(bytes[0x4_1000..0x4_1004], [0x44, 0x33, 0x22, 0x11]);
+        for offset in [0x10_0000, 0xf_fffe, 0x4_1001, u32::MAX - 3] {
+            let error = bar.read(offset).expect_err("outside");
+            assert!(matches!(error, WindowError::Outside { .. }), "{error}");
+        }
+        std::fs::remove_dir_all(&root).expect("it goes");
+        let error = bar.read(0x4_1000).expect_err("it is gone");
+        assert!(matches!(error, WindowError::Gone { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_is_named() {
+        let root = sysfs("missing", 0);
+        let error = Resource::open(&root, "0000:66:00.0").expect_err("not there");
+        assert!(error.to_string().contains("0000:66:00.0"), "{error}");
+        let error = Resource::open(&root, "0000:65:00.0").expect_err("empty");
+        assert!(error.to_string().contains("no bytes"), "{error}");
+        std::fs::remove_dir_all(&root).expect("it goes");
+    }
+}

@@ -1,0 +1,135 @@
+//! Words of the board window, and where its blocks are.
+//!
+//! ```text
+//!   BAR 0 + 0x4_0000: directory ─► kind, offset, bytes, words of each block ─► Place
+//! ```
+//! Source: `abi::window`.
+
+use std::time::Duration;
+
+use abi::field::Field;
+use abi::registers::BOARD_WINDOW;
+use abi::window::{BlockKind, BLOCKS, DIRECTORY_ENTRY_WORDS, DIRECTORY_MAGIC};
+use thiserror::Error;
+
+/// Bytes of a word.
+const WORD_BYTES: u32 = 4;
+/// Most blocks that a directory is believed to have.
+const BLOCKS_MAX: u32 = 64;
+/// What a read returns when nobody answers.
+const NOBODY: u32 = u32::MAX;
+
+/// Why a word cannot be read or written, or says nothing.
+#[derive(Debug, Error)]
+pub enum WindowError {
+    /// The card has left the bus, or power is gone.
+    #[error("the card does not answer at 0x{offset:05x} of BAR 0")]
+    Gone {
+        /// Offset in BAR 0, bytes.
+        offset: u32,
+    },
+    /// The offset is not in the window as it is mapped.
+    #[error("no word at 0x{offset:x} of BAR 0, which has {bytes} bytes")]
+    Outside {
+        /// Offset in BAR 0, bytes.
+        offset: u32,
+        /// Bytes of BAR 0.
+        bytes: u64,
+    },
+    /// There is no directory where it must be.
+    #[error("no directory of blocks: 0x{found:08x} at 0x{BOARD_WINDOW:05x} of BAR 0")]
+    NoDirectory {
+        /// What is there.
+        found: u32,
+    },
+    /// The image that runs has no such block.
+    #[error("the image that runs has no block {kind:?}")]
+    NoBlock {
+        /// What was looked for.
+        kind: BlockKind,
+    },
+    /// The system does not give the window.
+    #[error("{what}: {error}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+}
+
+/// The words of BAR 0, one access at a time.
+pub trait Window {
+    /// Reads the word at an offset in BAR 0; all ones when nobody answers.
+    fn read(&mut self, offset: u32) -> Result<u32, WindowError>;
+    /// Writes the word at an offset in BAR 0.
+    fn write(&mut self, offset: u32, value: u32) -> Result<(), WindowError>;
+    /// Lets time go by between two looks at something that takes its time.
+    fn wait(&mut self, time: Duration);
+}
+
+/// Where a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Offset in BAR 0, bytes.
+    pub offset: u32,
+    /// Words in use.
+    pub words: u32,
+}
+
+/// Finds a block in the directory.
+pub fn find(window: &mut impl Window, kind: BlockKind) -> Result<Place, WindowError> {
+    let found = read_known(window, BOARD_WINDOW)?;
+    if found != DIRECTORY_MAGIC {
+        return Err(WindowError::NoDirectory { found });
+    }
+    let count = read_known(window, BOARD_WINDOW + WORD_BYTES)?;
+    let entry_words = DIRECTORY_ENTRY_WORDS as u32;
+    for number in 0..count.min(BLOCKS_MAX) {
+        let entry = BOARD_WINDOW + WORD_BYTES * (2 + number * entry_words);
+        if read_known(window, entry)? != kind as u32 {
+            continue;
+        }
+        let offset = read_known(window, entry + WORD_BYTES)?;
+        let words = read_known(window, entry + 3 * WORD_BYTES)?;
+        // A block without words is absent; one that is smaller is another version of it.
+        let needed = BLOCKS.iter().find(|block| block.kind == kind);
+        if words >= needed.map_or(1, |block| block.words) {
+            return Ok(Place { offset, words });
+        }
+    }
+    Err(WindowError::NoBlock { kind })
+}
+
+/// Reads a word of a block.
+pub fn read(window: &mut impl Window, place: Place, word: u32) -> Result<u32, WindowError> {
+    window.read(place.offset + WORD_BYTES * word)
+}
+
+/// Writes a word of a block.
+pub fn write(
+    window: &mut impl Window,
+    place: Place,
+    word: u32,
+    value: u32,
+) -> Result<(), WindowError> {
+    window.write(place.offset + WORD_BYTES * word, value)
+}
+
+/// Reads a word that is never all ones.
+pub fn read_known(window: &mut impl Window, offset: u32) -> Result<u32, WindowError> {
+    match window.read(offset)? {
+        NOBODY => Err(WindowError::Gone { offset }),
+        value => Ok(value),
+    }
+}
+
+/// Reads a word of a block that is never all ones.
+pub fn read_word(window: &mut impl Window, place: Place, word: u32) -> Result<u32, WindowError> {
+    read_known(window, place.offset + WORD_BYTES * word)
+}
+
+/// A field of a word.
+pub fn field(word: u32, field: Field) -> u32 {
+    field.get(&word.to_le_bytes()) as u32
+}

@@ -1,0 +1,310 @@
+//! An update of the flash over the board window: what it leaves, what is refused, and what boots
+//! when the power is lost at any point of it.
+
+use abi::image::SYNC_WORD;
+use abi::window::PortOperation;
+use host::board::chips::slot_contents;
+use host::board::flash::{Flash, FlashError, Layout};
+use host::board::identity::identity;
+use host::board::port::{boot as port_boot, boot_status};
+use host::board::update::{carry_out, prepare, steps, UpdateError};
+use host::board::window::WindowError;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use sim::boot::{boot, Booted};
+use sim::flash_chip::{FlashChip, FlashEvent};
+use sim::flash_window::{Change, FlashWindow};
+
+/// Bytes of a chip.
+const CHIP_BYTES: u32 = 128 << 20;
+/// What the golden image is, in the first chip.
+static GOLDEN: [u8; 0x3456] = [0x6b; 0x3456];
+/// Bytes of the image in whose update the power is lost.
+const LOST_BYTES: usize = 50_001;
+/// Points at which the power is lost.
+const POINTS: u64 = 64;
+
+/// A board: its chips, and where the slot begins in each.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    chips: u32,
+    slot: u32,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind {
+        chips: 1,
+        slot: 0x0400_0000,
+    },
+    // Not on a border of 64 KiB.
+    Kind {
+        chips: 1,
+        slot: 0x0100_2000,
+    },
+    Kind {
+        chips: 2,
+        slot: 0x0400_0000,
+    },
+];
+
+fn data(random: &mut SmallRng, bytes: usize) -> Vec<u8> {
+    let mut data: Vec<u8> = (0..bytes).map(|_| random.random()).collect();
+    data[..0x50].fill(0xff);
+    // As in an image for several dies, there are sync words in the middle as well.
+    for offset in [0x50, 0x70, bytes / 2, bytes / 2 + 0x20] {
+        data[offset..offset + 4].copy_from_slice(&SYNC_WORD.to_be_bytes());
+    }
+    data
+}
+
+/// A board with a golden image, an old one in its slot, and a new one to come.
+struct Rig {
+    kind: Kind,
+    window: FlashWindow,
+    old: Vec<u8>,
+    new: Vec<u8>,
+    contents: Vec<Vec<u8>>,
+}
+
+impl Rig {
+    /// `bytes` are those of the new image.
+    fn new(kind: Kind, seed: u64, bytes: usize) -> Self {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let old = data(&mut random, bytes / 2);
+        let new = data(&mut random, bytes);
+        let room = u64::from(CHIP_BYTES - kind.slot);
+        let contents = |data: &[u8]| slot_contents(data, kind.chips, room).expect("it fits");
+        let mut chips = vec![FlashChip::new(CHIP_BYTES); kind.chips as usize];
+        chips[0].write_initial(0, &GOLDEN);
+        for (chip, contents) in chips.iter_mut().zip(contents(&old)) {
+            chip.set_seed(random.random());
+            chip.write_initial(kind.slot - 0x2000, &[0x77; 0x2000]);
+            chip.write_initial(kind.slot, &contents);
+        }
+        Self {
+            kind,
+            window: FlashWindow::new(1, chips, CHIP_BYTES, kind.slot),
+            contents: contents(&new),
+            old,
+            new,
+        }
+    }
+
+    fn layout(&self) -> Layout {
+        Layout {
+            chips: self.kind.chips,
+            size_bytes: CHIP_BYTES,
+            slot: self.kind.slot,
+        }
+    }
+
+    fn update(&mut self) -> Result<(), UpdateError> {
+        let layout = self.layout();
+        prepare(&mut self.window, layout)?;
+        for step in steps(&self.contents, self.kind.slot) {
+            carry_out(&mut self.window, &step, &self.contents, |_| {})?;
+        }
+        Ok(())
+    }
+
+    fn boots(&self) -> Booted {
+        let images = [&self.old[..], &self.new];
+        boot(self.window.chips(), &GOLDEN, self.kind.slot, &images)
+    }
+
+    /// The device does not even begin to load an image whose rest is not there: with a sync word in
+    /// its place, all behind the first blocks is the old image's or the new one's.
+    fn assert_no_sync_word_before_the_rest(&self) {
+        let (slot, chips) = (self.kind.slot, self.window.chips());
+        if chips[0].read_range(slot + 256 + 0x50, 4) != SYNC_WORD.to_be_bytes() {
+            return;
+        }
+        let room = u64::from(CHIP_BYTES - slot);
+        let old = slot_contents(&self.old, self.kind.chips, room).expect("it fits");
+        let has = |contents: &[Vec<u8>]| {
+            chips.iter().zip(contents).all(|(chip, contents)| {
+                let rest = &contents[0x1000..];
+                chip.read_range(slot + 0x1000, rest.len() as u32) == rest
+            })
+        };
+        assert!(has(&old) || has(&self.contents));
+    }
+
+    /// Nothing below the slot was touched, by what was told and by what is there.
+    fn assert_untouched_below(&self) {
+        let slot = self.kind.slot;
+        for (number, chip) in self.window.chips().iter().enumerate() {
+            for event in chip.events() {
+                match event {
+                    FlashEvent::Erase { address, .. } | FlashEvent::Program { address, .. } => {
+                        assert!(*address >= slot, "{event:x?}");
+                    }
+                    event => panic!("{event:x?}"),
+                }
+            }
+            let golden = if number == 0 { &GOLDEN[..] } else { &[] };
+            assert!(chip.read_range(0, golden.len() as u32) == golden);
+            assert!(chip.read_range(slot - 0x2000, 0x2000) == [0x77; 0x2000]);
+            let mut used = chip.used_blocks();
+            used.retain(|block| *block < slot);
+            let expected = golden.len().div_ceil(0x1000) + 2;
+            assert_eq!(used.len(), expected);
+        }
+    }
+}
+
+#[test]
+fn an_update_leaves_the_new_image_and_nothing_else() {
+    for kind in KINDS {
+        let mut rig = Rig::new(kind, 1, 300_001);
+        assert_eq!(rig.boots(), Booted::Image(0));
+        rig.update().expect("an update");
+        assert_eq!(rig.boots(), Booted::Image(1));
+        rig.assert_untouched_below();
+        let erases = rig.window.chips()[0].events().iter();
+        let sectors = erases
+            .filter(|event| matches!(event, FlashEvent::Erase { bytes, .. } if *bytes == 0x1_0000));
+        assert!(sectors.count() > 0, "{kind:?}: no sector was erased as one");
+        // A second one finds the same order.
+        rig.update().expect("an update");
+        assert_eq!(rig.boots(), Booted::Image(1));
+    }
+}
+
+/// Loses the power after so many accesses; what boots then.
+fn lost(kind: Kind, seed: u64, after: u64) -> Booted {
+    let mut rig = Rig::new(kind, seed, LOST_BYTES);
+    rig.window.cut_after(after);
+    let error = rig.update().expect_err("the power is gone");
+    assert!(
+        matches!(
+            error,
+            UpdateError::Flash(FlashError::Window(WindowError::Gone { .. }))
+        ),
+        "{error}"
+    );
+    rig.assert_untouched_below();
+    rig.assert_no_sync_word_before_the_rest();
+    let booted = rig.boots();
+    // Whatever has boot, the card can be given the image once more.
+    rig.window.cut_after(u64::MAX);
+    rig.update().expect("the second one");
+    assert_eq!(rig.boots(), Booted::Image(1), "after {after}");
+    booted
+}
+
+#[test]
+fn power_lost_at_any_point_leaves_an_image_that_boots() {
+    let seed = seed::seed();
+    for kind in KINDS {
+        let mut rig = Rig::new(kind, seed, LOST_BYTES);
+        rig.update().expect("an update");
+        let (all, changes) = (rig.window.accesses(), rig.window.changes().to_vec());
+        let mut points: Vec<u64> = (0..POINTS).map(|point| point * all / POINTS).collect();
+        // Around the first operation of each block, and around each of the last ones.
+        let block = |change: &Change| (change.chip, change.address >> 12);
+        let first_of = changes
+            .windows(2)
+            .filter(|pair| block(&pair[0]) != block(&pair[1]));
+        let last_ones = changes.len() - 16..;
+        let borders = first_of
+            .map(|pair| pair[1])
+            .chain(changes[last_ones].iter().copied());
+        for change in borders.chain(changes.first().copied()) {
+            points.extend([-2, -1, 0, 4].map(|more| change.accesses.saturating_add_signed(more)));
+        }
+        points.extend([all - 1, all - 100]);
+        let mut counts = [0; 3];
+        for after in points {
+            let booted = lost(kind, seed, after);
+            println!("{kind:?}: after {after} of {all} accesses: {booted:?}");
+            match booted {
+                Booted::Golden => counts[0] += 1,
+                Booted::Image(1) => counts[1] += 1,
+                // Before anything was erased, or before it had an effect.
+                Booted::Image(_) => {
+                    assert!(
+                        after <= changes[0].accesses + 16,
+                        "the old image after {after}"
+                    );
+                    counts[2] += 1;
+                }
+                Booted::None => panic!("{kind:?}: nothing boots after {after} of {all} accesses"),
+            }
+        }
+        assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+    }
+}
+
+#[test]
+fn what_would_reach_below_the_slot_is_refused_by_the_block() {
+    for kind in KINDS {
+        let mut rig = Rig::new(kind, 1, 300_001);
+        let slot = kind.slot;
+        for chip in 0..kind.chips {
+            let mut flash = Flash::open(&mut rig.window).expect("a flash");
+            for address in [0, slot - 256, slot - 1, CHIP_BYTES, u32::MAX] {
+                let refused = |result: Result<(), FlashError>| {
+                    let error = result.expect_err("refused");
+                    assert!(matches!(error, FlashError::Refused { .. }), "{error}");
+                };
+                refused(flash.program_page(chip, address, &[0; 256]));
+                refused(flash.erase_block(chip, address));
+                refused(flash.erase_sector(chip, address));
+            }
+            // Part of this sector is below the slot.
+            let in_slot = flash.erase_sector(chip, slot);
+            assert_eq!(in_slot.is_err(), !slot.is_multiple_of(0x1_0000));
+            flash.read_page(chip, 0).expect("it may be read");
+        }
+        let mut flash = Flash::open(&mut rig.window).expect("a flash");
+        let other = flash.erase_block(kind.chips, slot);
+        assert_eq!(other.is_err(), kind.chips == 1);
+        rig.assert_untouched_below();
+    }
+}
+
+#[test]
+fn a_cell_that_reads_wrong_is_named_and_the_golden_image_boots() {
+    for kind in KINDS {
+        for (offset, boots) in [(0x9000, Booted::Golden), (0x200, Booted::Golden)] {
+            let mut rig = Rig::new(kind, 1, 300_001);
+            let address = kind.slot + offset;
+            let chip = kind.chips - 1;
+            rig.window.chips_mut()[chip as usize].wear(address, 0x20);
+            let error = rig.update().expect_err("a worn cell");
+            let name = format!("chip {chip} has 0x");
+            let place = format!("at 0x{address:08x}");
+            let text = error.to_string();
+            assert!(text.contains(&name) && text.contains(&place), "{text}");
+            assert_eq!(rig.boots(), boots);
+        }
+    }
+}
+
+#[test]
+fn a_card_with_another_flash_is_left_alone() {
+    let mut rig = Rig::new(KINDS[0], 1, 300_001);
+    rig.kind.slot = 0x0200_0000;
+    let error = rig.update().expect_err("another slot");
+    assert!(matches!(error, UpdateError::Layout { .. }), "{error}");
+    rig.kind.slot = KINDS[0].slot;
+    rig.kind.chips = 2;
+    let error = rig.update().expect_err("another chip");
+    assert!(matches!(error, UpdateError::Layout { .. }), "{error}");
+    assert!(rig.window.changes().is_empty());
+}
+
+#[test]
+fn the_card_says_who_it_is_and_loads_what_it_is_told() {
+    let mut rig = Rig::new(KINDS[2], 1, 300_001);
+    rig.window.set_hash([0x0123_4567, 0x89ab_cdef, 0, 0, 0x1]);
+    let found = identity(&mut rig.window).expect("an identity");
+    assert_eq!((found.board, found.slot), (1, 1));
+    assert_eq!(found.git, format!("0123456789abcdef{:016x}{:08x}", 0, 1));
+    let mut flash = Flash::open(&mut rig.window).expect("a flash");
+    assert_eq!(flash.identify(1).expect("a chip"), [0x20, 0xbb, 0x21]);
+    port_boot(&mut rig.window, PortOperation::BootUser).expect("a load");
+    assert_eq!(rig.window.boots(), [PortOperation::BootUser]);
+    assert_eq!(boot_status(&mut rig.window).expect("a status"), 1);
+}
