@@ -4,16 +4,19 @@
 //!   image ─► check: header, hash, board, part ─► plan ─┬─ --dry-run: printed
 //!                                                      └─ steps ─► question ─► steps
 //!   jtag   openFPGALoader (loader) or Vivado's hardware server (vivado), as the board needs
+//!   pcie   the flash block of the card that runs
 //! ```
-//! Nothing is erased before the image was compared with the board, the device on the cable with the
-//! board, and the user asked. Nothing below the user's slot is ever erased. Exit statuses:
-//! [`failure::STATUSES`], docs/flash.md.
+//! Nothing is erased before the image was compared with the board, the device on the cable or the
+//! card in the slot with the board, and the user asked. Nothing below the user's slot is ever
+//! erased. Exit statuses: [`failure::STATUSES`], docs/flash.md.
 
 mod cable;
 mod check;
 mod failure;
 mod formats;
 mod loader;
+mod pcie;
+mod run;
 mod runner;
 mod steps;
 mod vivado;
@@ -24,20 +27,25 @@ use std::path::{Path, PathBuf};
 use ::board::description::Board;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use host::board::resource::{Resource, SYSFS};
+use host::board::window::Window;
 
 use crate::board::named;
-use crate::options::StatusError;
-use crate::output::{complain, keep, print, remove, write_file};
+use crate::options::{StatusError, UsageError};
+use crate::output::{complain, keep, print, remove};
 use cable::Way;
 use check::{check, Checked};
 use failure::FlashError;
-use steps::{Plan, Purpose, Step};
+use run::Run;
+use steps::Plan;
 
 /// Ways to the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Via {
     /// A cable.
     Jtag,
+    /// The card itself, in its slot.
+    Pcie,
 }
 
 /// Arguments of `zeronic flash`.
@@ -60,6 +68,15 @@ pub struct FlashArguments {
     /// Load the device and leave the flash as it is: gone with the power
     #[arg(long)]
     volatile: bool,
+    /// PCI address of the card, by default the only one: 0000:65:00.0
+    #[arg(long, value_name = "BDF")]
+    device: Option<String>,
+    /// Have the card load the image at the end: it leaves the bus, see docs/flash.md
+    #[arg(long)]
+    boot: bool,
+    /// Where the system's devices are
+    #[arg(long, value_name = "DIR", default_value = SYSFS, hide = true)]
+    sysfs: PathBuf,
     /// Print what would be done
     #[arg(long)]
     dry_run: bool,
@@ -85,37 +102,73 @@ pub fn run(arguments: &FlashArguments) -> Result<bool> {
 
 fn flash(arguments: &FlashArguments) -> Result<bool> {
     let board = named(&arguments.board)?;
-    let cable = arguments.cable.as_deref().map(cable::parse).transpose()?;
-    let way = cable::choose(board, cable, arguments.volatile)?;
+    let way = way(board, arguments)?;
     let checked = check(&arguments.image, board)?;
     let work = arguments.work.clone().unwrap_or_else(|| {
         let mut name = arguments.image.clone().into_os_string();
         name.push(".flash");
         name.into()
     });
-    let plan = plan_of(board, &way, &work, &checked, arguments.volatile);
+    let plan = match &way {
+        Some(way) => plan_of(board, way, &work, &checked, arguments.volatile),
+        None => {
+            let device = arguments.device.clone();
+            let device = device.map_or_else(|| pcie::only_card(&arguments.sysfs), Ok)?;
+            pcie::plan(board, &device, &checked, arguments.boot)
+        }
+    };
     print(&format!("image {}\n", described(&checked)))?;
     if arguments.dry_run {
         print(&plan.to_string())?;
         return Ok(true);
     }
     keep("the image", &arguments.image);
-    let run = Run {
-        board,
-        volatile: arguments.volatile,
-        bytes: checked.contents.first().map_or(0, Vec::len) as u64,
+    let open = |device: &str| {
+        let card = Resource::open(&arguments.sysfs, device)?;
+        Ok(Box::new(card) as Box<dyn Window>)
     };
+    let mut say = print;
+    let volatile = arguments.volatile;
+    let mut run = Run::new(board, volatile, &checked.contents, &open, &mut say);
     run.steps(&plan.before)?;
     ask(&plan.question, arguments.yes)?;
-    std::fs::create_dir_all(&work).with_context(|| format!("folder {}", work.display()))?;
+    if plan.files().next().is_some() {
+        std::fs::create_dir_all(&work).with_context(|| format!("folder {}", work.display()))?;
+    }
     let result = run.steps(&plan.after);
     tidy(&work, &plan);
     result?;
-    print(match arguments.volatile {
-        true => "done  the device runs the image; the flash is as it was\n",
-        false => "done  written, and read back as it was written\n",
+    print(match (volatile, arguments.boot) {
+        (true, _) => "done  the device runs the image; the flash is as it was\n",
+        (_, true) => "done  written, read back as it was written, and being loaded\n",
+        _ => "done  written, and read back as it was written\n",
     })?;
     Ok(true)
+}
+
+/// The way over a cable; `None`: over PCIe.
+fn way(board: &Board, arguments: &FlashArguments) -> Result<Option<Way>, UsageError> {
+    let is_pcie = arguments.via == Via::Pcie;
+    let jtag = [
+        ("--cable", arguments.cable.is_some()),
+        ("--volatile", arguments.volatile),
+    ];
+    let pcie = [
+        ("--device", arguments.device.is_some()),
+        ("--boot", arguments.boot),
+    ];
+    let (foreign, via) = match is_pcie {
+        true => (jtag, "jtag"),
+        false => (pcie, "pcie"),
+    };
+    if let Some((name, _)) = foreign.iter().find(|(_, is_given)| *is_given) {
+        return Err(UsageError(format!("{name} goes with --via {via}")));
+    }
+    if is_pcie {
+        return Ok(None);
+    }
+    let cable = arguments.cable.as_deref().map(cable::parse).transpose()?;
+    cable::choose(board, cable, arguments.volatile).map(Some)
 }
 
 /// The plan of a way over a cable.
@@ -143,34 +196,6 @@ fn described(checked: &Checked) -> String {
     )
 }
 
-/// A run over a cable.
-struct Run {
-    board: &'static Board,
-    volatile: bool,
-    /// Bytes of the slot in a chip, for the progress.
-    bytes: u64,
-}
-
-impl Run {
-    /// Carries steps out, each printed first.
-    fn steps(&self, steps: &[Step]) -> Result<()> {
-        for step in steps {
-            print(&format!("{step}\n"))?;
-            match step {
-                Step::File { path, bytes, .. } => write_file(path, bytes)?,
-                Step::Run(command) => {
-                    let output = runner::run(command, self.bytes)?;
-                    match command.purpose {
-                        Purpose::Vivado => vivado::judge(self.board, self.volatile, &output)?,
-                        purpose => loader::judge(self.board, purpose, &output)?,
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Asks the user, unless told not to.
 fn ask(question: &str, yes: bool) -> Result<()> {
     if yes {
@@ -193,11 +218,9 @@ fn ask(question: &str, yes: bool) -> Result<()> {
 
 /// Removes the files of a run, and their folder if it is empty then.
 fn tidy(work: &Path, plan: &Plan) {
-    for step in &plan.after {
-        if let Step::File { path, .. } = step {
-            if let Err(error) = remove(path) {
-                complain(&format!("file {}: {error}", path.display()));
-            }
+    for path in plan.files() {
+        if let Err(error) = remove(path) {
+            complain(&format!("file {}: {error}", path.display()));
         }
     }
     // What somebody else has put there stays.

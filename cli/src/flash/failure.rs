@@ -65,6 +65,18 @@ pub enum FlashError {
         /// Its IDCODE, without the revision.
         expected: u32,
     },
+    /// Another board is in the slot.
+    #[error("board {found} at {device}; {board} is {expected}. {NOTHING}")]
+    Card {
+        /// PCI address.
+        device: String,
+        /// Number of the board that is there.
+        found: u32,
+        /// Board of the command.
+        board: String,
+        /// Its number.
+        expected: u32,
+    },
     /// The file is no whole image.
     #[error("{file}: {error}")]
     File {
@@ -81,6 +93,25 @@ pub enum FlashError {
         /// What it said.
         said: String,
     },
+    /// No card where it was looked for.
+    #[error("{device}: {said}. {NOTHING}")]
+    NoCard {
+        /// PCI address, or where it was looked for.
+        device: String,
+        /// What was found instead.
+        said: String,
+    },
+    /// The card does not do it.
+    #[error("{said}. {}", if *began { HALF } else { NOTHING })]
+    Window {
+        /// What it does not do.
+        said: String,
+        /// Something was erased.
+        began: bool,
+    },
+    /// The image is there, and the card does not load it.
+    #[error("{0}. The image is in the flash: the next power-up loads it")]
+    Boot(String),
     /// What was read back is not what was written.
     #[error("verify failed: {said}. {HALF}")]
     Verify {
@@ -175,13 +206,14 @@ impl FlashError {
             | FlashError::DataDevice { .. }
             | FlashError::Slot { .. }
             | FlashError::Chips { .. } => 3,
-            FlashError::Device { .. } => 4,
+            FlashError::Device { .. } | FlashError::Card { .. } => 4,
             FlashError::File { .. } => 5,
-            FlashError::Cable { .. } => 6,
+            FlashError::Cable { .. } | FlashError::NoCard { .. } => 6,
             FlashError::Verify { .. } => 7,
             FlashError::Tool { .. } => 8,
             FlashError::Refused(_) => 9,
             FlashError::Interrupted { .. } | FlashError::NotLoaded { .. } => 10,
+            FlashError::Window { .. } | FlashError::Boot(_) => 11,
         }
     }
 }

@@ -8,6 +8,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use host::board::flash::Layout;
+use host::board::update;
+
 /// A command of another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -51,6 +54,19 @@ pub enum Step {
     },
     /// A program runs.
     Run(Command),
+    /// The card is opened and compared with the board.
+    Card {
+        /// Its PCI address.
+        device: String,
+        /// Number of the board.
+        board: u32,
+        /// The board's flash.
+        layout: Layout,
+    },
+    /// The card's flash block does it.
+    Flash(update::Step),
+    /// The card loads the image.
+    Boot,
 }
 
 /// A run.
@@ -72,7 +88,30 @@ impl fmt::Display for Step {
                 write!(f, "file  {path}: {what}, {bytes} bytes")
             }
             Step::Run(command) => write!(f, "run   {command}"),
+            Step::Card {
+                device,
+                board,
+                layout,
+            } => {
+                let Layout { chips, slot, .. } = layout;
+                write!(
+                    f,
+                    "card  {device}: board {board}, flash chips {chips}, slot 0x{slot:08x}?"
+                )
+            }
+            Step::Flash(step) => write!(f, "flash {step}"),
+            Step::Boot => write!(f, "boot  the image of the user's slot"),
         }
+    }
+}
+
+impl Plan {
+    /// The files that it makes.
+    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.after.iter().filter_map(|step| match step {
+            Step::File { path, .. } => Some(path),
+            _ => None,
+        })
     }
 }
 

@@ -51,7 +51,7 @@ pub fn plan(
     };
     let paths = files.iter().filter_map(|step| match step {
         Step::File { path, .. } => Some(path.display().to_string()),
-        Step::Run(_) => None,
+        _ => None,
     });
     arguments.extend(paths.map(|path| ("file", path)));
     let mut after = vec![Step::File {

@@ -3,5 +3,6 @@
 mod hardware_server;
 mod interrupted;
 mod jtag;
+mod pcie;
 mod refused;
 mod rig;

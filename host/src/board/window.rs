@@ -68,6 +68,20 @@ pub trait Window {
     fn wait(&mut self, time: Duration);
 }
 
+impl<W: Window + ?Sized> Window for Box<W> {
+    fn read(&mut self, offset: u32) -> Result<u32, WindowError> {
+        (**self).read(offset)
+    }
+
+    fn write(&mut self, offset: u32, value: u32) -> Result<(), WindowError> {
+        (**self).write(offset, value)
+    }
+
+    fn wait(&mut self, time: Duration) {
+        (**self).wait(time);
+    }
+}
+
 /// Where a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {

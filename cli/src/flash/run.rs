@@ -1,0 +1,141 @@
+//! Carries the steps of a plan out.
+//!
+//! ```text
+//!   step ─► said ─┬─ file: written        ┌─ openFPGALoader, Vivado: run, output judged
+//!                 ├─ command ─────────────┘
+//!                 └─ card, flash, boot ───► board window
+//! ```
+
+use anyhow::Result;
+use board::description::Board;
+use host::board::identity::identity;
+use host::board::port;
+use host::board::update::{carry_out, prepare, UpdateError};
+use host::board::window::{Window, WindowError};
+
+use abi::window::PortOperation;
+
+use super::failure::FlashError;
+use super::steps::{Purpose, Step};
+use super::{loader, runner, vivado};
+use crate::output::write_file;
+use crate::progress::{Progress, Unit};
+
+/// Opens the board window of a card at a PCI address.
+pub type Open<'a> = &'a dyn Fn(&str) -> Result<Box<dyn Window>, WindowError>;
+
+/// A run.
+pub struct Run<'a> {
+    /// The board.
+    pub board: &'static Board,
+    /// The device is loaded, not the flash.
+    pub volatile: bool,
+    /// Contents of the slot in each chip.
+    pub contents: &'a [Vec<u8>],
+    /// How a card is opened.
+    pub open: Open<'a>,
+    /// Hears of each step before it begins.
+    pub say: &'a mut dyn FnMut(&str) -> Result<()>,
+    /// The card, once it is open.
+    window: Option<Box<dyn Window>>,
+    /// Something may have been erased.
+    began: bool,
+}
+
+impl<'a> Run<'a> {
+    /// A run that has not begun.
+    pub fn new(
+        board: &'static Board,
+        volatile: bool,
+        contents: &'a [Vec<u8>],
+        open: Open<'a>,
+        say: &'a mut dyn FnMut(&str) -> Result<()>,
+    ) -> Self {
+        Self {
+            board,
+            volatile,
+            contents,
+            open,
+            say,
+            window: None,
+            began: false,
+        }
+    }
+
+    /// Carries steps out, in order.
+    pub fn steps(&mut self, steps: &[Step]) -> Result<()> {
+        for step in steps {
+            (self.say)(&format!("{step}\n"))?;
+            match step {
+                Step::File { path, bytes, .. } => write_file(path, bytes)?,
+                Step::Run(command) => {
+                    let bytes = self.contents.first().map_or(0, Vec::len) as u64;
+                    let output = runner::run(command, bytes)?;
+                    match command.purpose {
+                        Purpose::Vivado => vivado::judge(self.board, self.volatile, &output)?,
+                        purpose => loader::judge(self.board, purpose, &output)?,
+                    }
+                }
+                Step::Card { device, .. } => self.card(device, step)?,
+                Step::Flash(step) => {
+                    self.began = true;
+                    let mut progress = Progress::new(step.bytes(), Unit::Bytes);
+                    let message = format!("; {step}");
+                    let window = self.window.as_mut().ok_or_else(no_window)?;
+                    let done = |bytes| progress.set(bytes, &message);
+                    let result = carry_out(window, step, self.contents, done);
+                    result.map_err(|error| self.failed(&error))?;
+                }
+                Step::Boot => {
+                    let window = self.window.as_mut().ok_or_else(no_window)?;
+                    let result = port::boot(window, PortOperation::BootUser);
+                    result.map_err(|error| FlashError::Boot(error.to_string()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a card and compares it with the board.
+    fn card(&mut self, device: &str, step: &Step) -> Result<(), FlashError> {
+        let Step::Card { board, layout, .. } = step else {
+            return Err(no_window());
+        };
+        let missing = |error: WindowError| FlashError::NoCard {
+            device: device.to_owned(),
+            said: error.to_string(),
+        };
+        let mut window = (self.open)(device).map_err(missing)?;
+        let found = identity(&mut window).map_err(missing)?;
+        if found.board != *board {
+            return Err(FlashError::Card {
+                device: device.to_owned(),
+                found: found.board,
+                board: self.board.name.to_owned(),
+                expected: *board,
+            });
+        }
+        prepare(&mut window, *layout).map_err(|error| self.failed(&error))?;
+        self.window = Some(window);
+        Ok(())
+    }
+
+    fn failed(&self, error: &UpdateError) -> FlashError {
+        let said = error.to_string();
+        match error {
+            UpdateError::Verify { .. } => FlashError::Verify { said },
+            _ => FlashError::Window {
+                said,
+                began: self.began,
+            },
+        }
+    }
+}
+
+/// A plan opens the card before it does anything to it.
+fn no_window() -> FlashError {
+    FlashError::Window {
+        said: "no card is open".to_owned(),
+        began: false,
+    }
+}
