@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use abi::registers::BOARD_WINDOW;
+use abi::registers::{BOARD_WINDOW, BOARD_WINDOW_ACCESSES};
 use abi::window::{
     directory, BlockKind, FlashOperation, PortOperation, BLOCKS, FLASH_ADDRESS, FLASH_BLOCK_BYTES,
     FLASH_CHIPS, FLASH_COMMAND, FLASH_PAGE, FLASH_PAGE_BYTES, FLASH_PAGE_WORDS, FLASH_SECTOR_BYTES,
@@ -53,6 +53,8 @@ pub struct FlashWindow {
     page: [u32; FLASH_PAGE_WORDS as usize],
     port_command: u32,
     boots: Vec<PortOperation>,
+    /// Writes since the last read: the window holds them in its queue, as far as it can.
+    posted: usize,
     accesses: u64,
     accesses_max: u64,
     changes: Vec<Change>,
@@ -78,6 +80,7 @@ impl FlashWindow {
             page: [0; FLASH_PAGE_WORDS as usize],
             port_command: 0,
             boots: Vec::new(),
+            posted: 0,
             accesses: 0,
             accesses_max: u64::MAX,
             changes: Vec::new(),
@@ -237,6 +240,7 @@ impl FlashWindow {
 impl Window for FlashWindow {
     fn read(&mut self, offset: u32) -> Result<u32, WindowError> {
         self.access(offset)?;
+        self.posted = 0;
         let words = directory();
         if let Some(word) = offset.checked_sub(BOARD_WINDOW) {
             if let Some(value) = words.get(word as usize / 4) {
@@ -256,6 +260,10 @@ impl Window for FlashWindow {
 
     fn write(&mut self, offset: u32, value: u32) -> Result<(), WindowError> {
         self.access(offset)?;
+        self.posted += 1;
+        if self.posted > BOARD_WINDOW_ACCESSES {
+            return Ok(());
+        }
         match self.place(offset) {
             Some((BlockKind::Flash, FLASH_COMMAND)) => self.operate(value),
             Some((BlockKind::Flash, FLASH_ADDRESS)) => self.address = value,

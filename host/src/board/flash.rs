@@ -8,11 +8,13 @@
 //! 1. The block refuses what is below the slot; this driver does not look, so that it is the block
 //!    that is relied on.
 //! 2. Every wait has an end.
+//! 3. No more writes are posted than the window holds: a read behind them waits for all.
 //!
 //! Source: `abi::window`; data sheet of the MT25QU01G for the times.
 
 use std::time::Duration;
 
+use abi::registers::BOARD_WINDOW_ACCESSES;
 use abi::window::{
     BlockKind, FlashOperation, FLASH_ADDRESS, FLASH_BUSY, FLASH_CHIP, FLASH_CHIPS,
     FLASH_CHIP_STATUS, FLASH_COMMAND, FLASH_OPERATION, FLASH_PAGE, FLASH_PAGE_BYTES,
@@ -33,6 +35,10 @@ const OPERATION_STEP: Duration = Duration::from_micros(5);
 const PROGRAM_WAIT: Wait = Wait::new(Duration::from_millis(6), Duration::from_micros(20));
 const BLOCK_WAIT: Wait = Wait::new(Duration::from_millis(1200), Duration::from_micros(500));
 const SECTOR_WAIT: Wait = Wait::new(Duration::from_secs(3), Duration::from_millis(1));
+
+/// Words that are written before a read waits for them: the window refuses what it cannot hold, and
+/// nobody hears of a write that is lost.
+const POSTED_WORDS: u32 = BOARD_WINDOW_ACCESSES as u32 / 2;
 
 /// Bit of the chip's status: it erases or programs.
 const CHIP_BUSY: u32 = 1;
@@ -160,10 +166,14 @@ impl<'a, W: Window> Flash<'a, W> {
         page: &[u8; PAGE_BYTES],
     ) -> Result<(), FlashError> {
         for (word, bytes) in (0..).zip(page.chunks_exact(4)) {
+            if word % POSTED_WORDS == 0 {
+                self.word(FLASH_STATUS)?;
+            }
             let value = bytes.iter().rev();
             let value = value.fold(0, |value, byte| value << 8 | u32::from(*byte));
             write(self.window, self.place, FLASH_PAGE + word, value)?;
         }
+        self.word(FLASH_STATUS)?;
         self.change(FlashOperation::Program, chip, address, PROGRAM_WAIT)
     }
 

@@ -10,6 +10,7 @@ mod flash;
 mod i2c_bus;
 mod rig;
 mod tops;
+mod update;
 mod whole;
 mod window;
 #[path = "../wire_support/mod.rs"]

@@ -209,7 +209,7 @@ pub fn whole(board: &Board, card: &EmittedCard, plant: Option<fn(String) -> Stri
 }
 
 /// A design of a board's golden image, for a short run.
-fn golden(board: &Board, card: &EmittedCard) -> Design {
+pub fn golden(board: &Board, card: &EmittedCard) -> Design {
     let whole = Whole {
         board,
         top: emit_golden(board, "x_").expect("an image").expect("emits"),
