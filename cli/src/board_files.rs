@@ -12,11 +12,15 @@ use board::boards::BOARDS;
 use board::description::Board;
 use board::script::{board_tcl, golden_tcl};
 use board::tops::{emit_golden, emit_top, GOLDEN_PREFIX, PREFIX};
+use board::xdc::FAR_CELLS;
 use board::{urams, xdc};
 use hdl::crossings::constraints;
 use hdl::emit::EmittedCard;
 
 use crate::options::UsageError;
+
+/// The configuration of the default sizes with its receive list in a die of its own.
+const FAR_CONFIG: &str = "default-slices";
 
 /// Name of a file, and its text.
 pub type File = (String, String);
@@ -56,7 +60,7 @@ pub fn board_files(
     for (name, text) in SCRIPTS {
         put(name, text.to_owned());
     }
-    for (name, text) in xdc::files(board, &top) {
+    for (name, text) in xdc::files(board, &top, card.has_far_list) {
         put(&format!("constraints/{name}"), text);
     }
     put("constraints/crossings.xdc", constraints(card));
@@ -112,19 +116,24 @@ fn verilog_files(top: &str, design: &Design, single_file: bool) -> Vec<File> {
     }
 }
 
-/// Refuses a card that one die of a board cannot hold: nothing in it is registered for a border.
+/// Refuses a card that a board's dies cannot hold: all but a far list is in one of them, as nothing
+/// else is registered for a border.
 pub fn check_fit(board: &Board, card: &EmittedCard, config: &CardConfig) -> Result<(), UsageError> {
-    let taken = urams::of_design(&card.design);
+    let far = match card.has_far_list {
+        true => urams::of_instance(&card.design, FAR_CELLS[0]),
+        false => 0,
+    };
+    let taken = urams::of_design(&card.design) - far;
     let die = board.device.die_urams as usize;
-    if taken <= die {
+    if taken.max(far) <= die {
         return Ok(());
     }
     let smaller = CONFIGS
         .iter()
-        .filter(|other| other.segment_bits < config.segment_bits);
+        .filter(|other| other.name == FAR_CONFIG || other.segment_bits < config.segment_bits);
     let smaller: Vec<&str> = smaller.map(|other| other.name).collect();
     Err(UsageError(format!(
-        "configuration '{}' takes {taken} URAM, a die of the {} has {die}; smaller ones: {}",
+        "configuration '{}' takes {taken} URAM, a die of the {} has {die}; these fit: {}",
         config.name,
         board.name,
         smaller.join(", ")

@@ -66,7 +66,8 @@ pub struct VerilogArguments {
     /// Folder to write to; made if missing
     #[arg(long, value_name = "DIR", required_unless_present_any = ["manual", "explain"])]
     out: Option<PathBuf>,
-    /// Sizes of the card's tables: lab, small, or default, which is more than a die holds
+    /// Sizes of the card's tables: lab, small, or default-slices, whose receive list is in a die of
+    /// its own; default is more than a die holds
     #[arg(long, value_name = "NAME", default_value = LAB.name)]
     config: String,
     /// Completion headers that the hard block's buffer holds, 8 to 256

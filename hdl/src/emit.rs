@@ -30,6 +30,8 @@ pub struct EmittedCard {
     pub design: verilog::Design,
     /// Ports of the top module.
     pub ports: Vec<Port>,
+    /// The receive list is behind registers, for a die beside that of the rest.
+    pub has_far_list: bool,
 }
 
 /// Why a card cannot be emitted.
@@ -62,7 +64,11 @@ pub fn emit_card_for(
         }
         "default-slices" => try_on_large_stack(|| {
             let mut card = DefaultCard::new(buffer).with_die_slices();
-            emitted(&mut card, "zeronic", prefix)
+            let emitted = emitted(&mut card, "zeronic", prefix)?;
+            Ok(EmittedCard {
+                has_far_list: true,
+                ..emitted
+            })
         }),
         "lab" => try_on_large_stack(|| emitted(&mut LabCard::new(buffer), "zeronic_lab", prefix)),
         "small" => {
@@ -97,6 +103,7 @@ fn emitted<B: Block>(
         prefix: prefix.to_owned(),
         design,
         ports,
+        has_far_list: false,
     })
 }
 

@@ -133,9 +133,68 @@ fn a_card_that_a_die_cannot_hold_is_refused() {
     ];
     refused(
         &default,
-        &["'default'", "376 URAM", "u55n", "320", "lab", "small"],
+        &[
+            "'default'",
+            "376 URAM",
+            "u55n",
+            "320",
+            "default-slices, lab, small",
+        ],
     );
     assert_eq!(below(&out).len(), 0);
+}
+
+#[test]
+fn the_default_sizes_fit_with_a_list_in_the_neighbour_die() {
+    let out = folder("board_far");
+    let path = out.to_str().expect("a path");
+    accepted(&[
+        "verilog",
+        "--config",
+        "default-slices",
+        "--board",
+        "vcu118",
+        "--out",
+        path,
+    ]);
+    let floorplan = std::fs::read_to_string(out.join("constraints/floorplan.xdc"));
+    let floorplan = floorplan.expect("a floorplan");
+    for line in [
+        "resize_pblock [get_pblocks pblock_core] -add {SLR1}",
+        "resize_pblock [get_pblocks pblock_list] -add {SLR0}",
+        "[get_cells { shell/card/datapath/tables/rx_list }]",
+        "resize_pblock [get_pblocks pblock_reach] -add {SLR1 SLR0}",
+    ] {
+        assert!(floorplan.contains(line), "{line} is not in {floorplan}");
+    }
+}
+
+#[test]
+fn a_golden_image_is_written_for_boards_that_have_one_of_ours() {
+    let out = folder("board_golden");
+    let path = out.to_str().expect("a path");
+    accepted(&["verilog", "--golden", "--board", "vcu118", "--out", path]);
+    let script = std::fs::read_to_string(out.join("board.tcl")).expect("a script");
+    for line in [
+        "zeronic_golden_vcu118",
+        "zeronic_golden_offset",
+        "0x04000000",
+    ] {
+        assert!(script.contains(line), "{line} is not in {script}");
+    }
+    assert!(!script.contains("zeronic_card"), "{script}");
+    let files = below(&out);
+    assert!(files.keys().all(|name| !name.contains("mac")), "{files:?}");
+    refused(
+        &["verilog", "--golden", "--board", "u200", "--out", path],
+        &["u200", "factory image", "vcu118, vcu1525"],
+    );
+    refused(
+        &[
+            "verilog", "--golden", "--config", "small", "--board", "vcu118", "--out", path,
+        ],
+        &["--golden", "--config"],
+    );
 }
 
 #[test]

@@ -70,15 +70,14 @@ fn the_completion_buffer_can_be_named() {
     let less = written("verilog_less", &words);
     assert!(usual["zeronic_small.v"] != less["zeronic_small.v"]);
     assert!(less["ports.md"].contains("64 completion headers and 8192 bytes"));
-    for (option, value) in [
-        (headers, "7"),
-        (headers, "257"),
-        (bytes, "520"),
-        (bytes, "32000"),
+    for (option, value, said) in [
+        (headers, "7", "for 7 completion headers and 28672 bytes"),
+        (headers, "257", "for 257 completion headers"),
+        (bytes, "520", "for 256 completion headers and 520 bytes"),
+        (bytes, "32000", "32000 bytes: 8 to 256 and a multiple of 16"),
     ] {
         let board = ["verilog", "--board", "vcu118", "--out", "x"];
-        let sizes = [option, value];
-        refused(&[&board[..], &sizes].concat(), &["no card", value]);
+        refused(&[&board[..], &[option, value]].concat(), &["no card", said]);
     }
 }
 

@@ -283,6 +283,14 @@ impl Board {
         format!("zeronic_{}", self.name)
     }
 
+    /// The die beside that of PCIe in which a list may be.
+    pub fn far_die(&self) -> u32 {
+        match self.pcie.die {
+            0 => 1,
+            die => die - 1,
+        }
+    }
+
     /// Name of the top module of its golden image.
     pub fn golden_top(&self) -> String {
         format!("zeronic_golden_{}", self.name)

@@ -128,7 +128,7 @@ impl Logic for Shell {
         SidePins::link(&mut self.pins, &mut self.window.pins);
 
         self.startup.serial_clock.next = self.window.flash.serial_clock.val();
-        self.startup.select.next = self.window.flash.select.val().get_bit(0);
+        self.startup.selected.next = self.window.flash.select.val().get_bit(0);
         self.startup.mosi.next = self.window.flash.mosi.val();
         self.second_flash.select.next = self.window.flash.select.val().get_bit(1);
         self.second_flash.mosi.next = self.window.flash.mosi.val();

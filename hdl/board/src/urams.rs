@@ -22,6 +22,27 @@ pub fn of_design(design: &Design) -> usize {
     of_module(&design.top_name(), &texts, &mut known)
 }
 
+/// URAM of an instance below the top, by its path: `datapath/tables/rx_list`.
+pub fn of_instance(design: &Design, path: &str) -> usize {
+    let texts = design.modules.iter();
+    let texts: BTreeMap<&str, &str> = texts
+        .map(|module| (module.name.as_str(), module.text.as_str()))
+        .collect();
+    let mut module = design.top_name();
+    for name in path.split('/') {
+        let text = texts.get(module.as_str()).copied().unwrap_or("");
+        let suffix = format!(" {name} (");
+        let line = text
+            .lines()
+            .find_map(|line| line.trim().strip_suffix(&suffix));
+        let Some(found) = line else {
+            return 0;
+        };
+        module = found.to_owned();
+    }
+    of_module(&module, &texts, &mut BTreeMap::new())
+}
+
 fn of_module<'a>(
     name: &str,
     texts: &BTreeMap<&'a str, &'a str>,

@@ -13,12 +13,12 @@ use rust_hdl_core::prelude::*;
 use crate::description::Board;
 use crate::tops::{EmittedTop, PortConstraint};
 
-/// The files of a board: name and text.
-pub fn files(board: &Board, top: &EmittedTop) -> Vec<(String, String)> {
+/// The files of a board: name and text; the receive list is in a die of its own, or not.
+pub fn files(board: &Board, top: &EmittedTop, has_far_list: bool) -> Vec<(String, String)> {
     [
         ("pins.xdc", pins(board, &top.constraints)),
         ("config.xdc", config(board)),
-        ("floorplan.xdc", floorplan(board)),
+        ("floorplan.xdc", floorplan(board, has_far_list)),
         ("window.xdc", window(board)),
     ]
     .map(|(name, text)| (name.to_owned(), text))
@@ -137,15 +137,27 @@ pub const CORE_CELLS: [&str; 5] = [
 /// Where the instance of the card is in a top.
 pub const CARD_PATH: &str = "shell/card";
 
-/// The floorplan: the card in the die of PCIe, its front in that of the MAC.
-pub fn floorplan(board: &Board) -> String {
+/// The receive list, and the registers between it and its users, where it is in a die of its own.
+pub const FAR_CELLS: [&str; 2] = ["datapath/tables/rx_list", "datapath/tables/rx_reach"];
+
+/// The floorplan: the card in the die of PCIe, its front in that of the MAC, a far list in the die
+/// beside that of PCIe. The registers on the way to it may be on either side of the border.
+pub fn floorplan(board: &Board, has_far_list: bool) -> String {
     let mut text = head(board, "which die holds what");
-    for (name, die, cells) in [
-        ("core", board.pcie.die, &CORE_CELLS[..]),
-        ("mac", board.mac.die, &MAC_CELLS[..]),
-    ] {
+    let slr = |die: u32| format!("SLR{die}");
+    let (core, far) = (board.pcie.die, board.far_die());
+    let [list, reach] = FAR_CELLS.each_ref().map(std::slice::from_ref);
+    let mut blocks = vec![
+        ("core", slr(core), &CORE_CELLS[..]),
+        ("mac", slr(board.mac.die), &MAC_CELLS[..]),
+    ];
+    if has_far_list {
+        blocks.push(("list", slr(far), list));
+        blocks.push(("reach", format!("{} {}", slr(core), slr(far)), reach));
+    }
+    for (name, dies, cells) in blocks {
         text += &format!("create_pblock pblock_{name}\n");
-        text += &format!("resize_pblock [get_pblocks pblock_{name}] -add {{SLR{die}}}\n");
+        text += &format!("resize_pblock [get_pblocks pblock_{name}] -add {{{dies}}}\n");
         for cell in cells {
             text += &format!(
                 "add_cells_to_pblock [get_pblocks pblock_{name}] \

@@ -2,7 +2,7 @@
 //! configuration.
 //!
 //! ```text
-//!   serial_clock, select, mosi ──► STARTUPE3 ══ CCLK, FCS_B, D[3:0]
+//!   serial_clock, selected, mosi ─► STARTUPE3 ══ CCLK, FCS_B, D[3:0]
 //!   miso ◄────────────────────────────┘
 //! ```
 //! Timing: up to 7.5 ns to CCLK and 7 ns from a pin. The primitive passes no edge of the first
@@ -21,7 +21,7 @@ pub struct Startup {
     /// Clock of the flash.
     pub serial_clock: Signal<In, Bit>,
     /// The flash is selected.
-    pub select: Signal<In, Bit>,
+    pub selected: Signal<In, Bit>,
     /// Data to the flash.
     pub mosi: Signal<In, Bit>,
     /// Data of the flash.
@@ -50,7 +50,7 @@ STARTUPE3 #(
     .PREQ(),
     .DO({3'b110, mosi}),
     .DTS(4'b0010),
-    .FCSBO(~select),
+    .FCSBO(~selected),
     .FCSBTS(1'b0),
     .GSR(1'b0),
     .GTS(1'b0),

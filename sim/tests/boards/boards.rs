@@ -31,7 +31,7 @@ fn pins(board: &Board) -> String {
 fn the_constraints_are_those_of_the_descriptions() {
     for board in BOARDS {
         let folder = root().join("constraints").join(board.name);
-        for (name, text) in xdc::files(board, &top(board)) {
+        for (name, text) in xdc::files(board, &top(board), false) {
             let path = folder.join(&name);
             if std::env::var_os("ZERONIC_BLESS").is_some() {
                 std::fs::create_dir_all(&folder).expect("a folder");
