@@ -5,10 +5,12 @@
 //!   arrive ──► in the window and kept? ─► taken, in any order ─► ACK
 //!   offered ─► data up to the peer's window; after RTO without an ACK all of it again
 //! ```
-//! IPv4, no options but the segment size, a fixed timeout, no congestion control: for a wire of its
-//! own. It says of each packet at once whether its payload stands, so nothing is inferred.
+//! IPv4, no options but the segment size, no measured round trip, no congestion control: for a wire
+//! of its own. The timeout doubles while nothing is acknowledged, so a peer that waits longer than
+//! it is not drowned. It says of each packet at once whether its payload stands, so nothing is
+//! inferred.
 //!
-//! Source: RFC 9293, 3.10.
+//! Source: RFC 9293, 3.10; RFC 6298, 5.5.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, SocketAddrV4};
@@ -26,6 +28,8 @@ use host::transport::NextTimer;
 
 const MSS_BYTES: u32 = 1460;
 const RTO_NS: u64 = 2_000_000;
+/// Longest timeout: the first one, doubled so often.
+const BACKOFFS_MAX: u32 = 10;
 const ISS: u32 = 0xffff_f000;
 const ECONNRESET: i32 = 104;
 
@@ -42,6 +46,8 @@ struct Flow {
     edge: u64,
     is_finished: bool,
     timer_ns: u64,
+    /// Timeouts since the last progress.
+    timeouts: u32,
     receive_first: u32,
     arrived: RangeSet,
     fin_at: Option<u64>,
@@ -73,11 +79,10 @@ impl Flow {
                 .max(self.acknowledged + more + u64::from(parsed.window));
             self.acknowledged += more;
             self.next = self.next.max(self.acknowledged);
-            self.timer_ns = if more > 0 {
-                now_ns + RTO_NS
-            } else {
-                self.timer_ns
-            };
+            if more > 0 {
+                self.timeouts = 0;
+                self.timer_ns = now_ns + RTO_NS;
+            }
         }
         is_known && more > 0
     }
@@ -163,7 +168,8 @@ impl Flow {
     fn transmit(&mut self, index: FlowIndex, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
         let is_due = now_ns >= self.timer_ns;
         if is_due {
-            self.timer_ns = now_ns + RTO_NS;
+            self.timer_ns = now_ns + (RTO_NS << self.timeouts);
+            self.timeouts = (self.timeouts + 1).min(BACKOFFS_MAX);
             self.next = self.acknowledged;
         }
         if !self.is_open {
@@ -237,6 +243,7 @@ impl Protocol for PlainTcp {
             edge: 0,
             is_finished: false,
             timer_ns: 0,
+            timeouts: 0,
             receive_first: 0,
             arrived: RangeSet::default(),
             fin_at: None,
@@ -344,6 +351,7 @@ impl Protocol for PlainTcp {
             flow.receive_first = parsed.sequence.wrapping_add(1);
             flow.is_open = true;
             flow.is_ack_due = true;
+            flow.timeouts = 0;
             flow.take_numbers(&parsed, now_ns);
             self.events.extend(index.map(ProtocolEvent::Opened));
         }
@@ -372,8 +380,11 @@ impl Protocol for PlainTcp {
 
     fn offered(&mut self, now_ns: u64, index: FlowIndex, end: u64) {
         if let Some(flow) = self.flows.get_mut(&index) {
+            // The timer runs for what was sent before.
+            if flow.is_open && flow.acknowledged == flow.sent {
+                flow.timer_ns = now_ns + RTO_NS;
+            }
             flow.offered = end;
-            flow.timer_ns = now_ns + RTO_NS;
         }
     }
 
