@@ -22,16 +22,6 @@ pub struct Checked {
     pub contents: Vec<Vec<u8>>,
 }
 
-/// Number of the board's flash chips.
-pub fn chips(board: &Board) -> u32 {
-    board.flash.width_bits.div_ceil(4)
-}
-
-/// First byte of the user's slot in each chip.
-pub fn slot_in_chip(board: &Board) -> u32 {
-    board.flash.user_offset_bytes / chips(board)
-}
-
 /// Reads an image and compares it with the board.
 pub fn check(path: &Path, board: &Board) -> Result<Checked, FlashError> {
     let image = Image::read(path).map_err(|error| FlashError::File {
@@ -59,9 +49,9 @@ pub fn check(path: &Path, board: &Board) -> Result<Checked, FlashError> {
             slot: header.slot.name(),
         });
     }
-    let flash = &board.flash;
-    let room = (flash.size_bytes - flash.user_offset_bytes) / chips(board);
-    let contents = slot_contents(&image.data, chips(board), u64::from(room));
+    let plan = board.flash.plan();
+    let room = plan.chip_bytes - plan.slot_bytes;
+    let contents = slot_contents(&image.data, plan.chips, u64::from(room));
     let contents = contents.map_err(|error| FlashError::Chips {
         board: name(),
         error,

@@ -11,7 +11,7 @@ use std::path::Path;
 use board::description::Board;
 
 use super::cable::Cable;
-use super::check::{slot_in_chip, Checked};
+use super::check::Checked;
 use super::failure::FlashError;
 use super::runner::Output;
 use super::steps::{Command, Plan, Purpose, Step};
@@ -64,7 +64,7 @@ pub fn plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked: &Che
             bytes: bytes.clone(),
         })
         .collect();
-    let offset = format!("0x{:08x}", slot_in_chip(board));
+    let offset = format!("0x{:08x}", board.flash.plan().slot_bytes);
     let mut write = [&cable[..], &words(&["--fpga-part", part, "--write-flash"])].concat();
     if contents.len() == 2 {
         let second = name(1);

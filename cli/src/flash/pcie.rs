@@ -11,16 +11,17 @@ use board::description::Board;
 use host::board::flash::Layout;
 use host::board::update::steps;
 
-use super::check::{chips, slot_in_chip, Checked};
+use super::check::Checked;
 use super::failure::FlashError;
 use super::steps::{Plan, Step};
 
 /// The run.
 pub fn plan(board: &Board, device: &str, checked: &Checked, boot: bool) -> Plan {
+    let flash = board.flash.plan();
     let layout = Layout {
-        chips: chips(board),
-        size_bytes: board.flash.size_bytes / chips(board),
-        slot: slot_in_chip(board),
+        chips: flash.chips,
+        size_bytes: flash.chip_bytes,
+        slot: flash.slot_bytes,
     };
     let before = vec![Step::Card {
         device: device.to_owned(),

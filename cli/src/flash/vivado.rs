@@ -13,7 +13,7 @@ use std::path::Path;
 
 use board::description::Board;
 
-use super::check::{slot_in_chip, Checked};
+use super::check::Checked;
 use super::failure::FlashError;
 use super::formats::{bit_file, mcs_file};
 use super::runner::Output;
@@ -97,7 +97,7 @@ fn question(board: &Board, checked: &Checked, volatile: bool) -> String {
         false => format!(
             "Erase the user's slot of {} from 0x{:08x} on in each of {} chips, and write?",
             board.name,
-            slot_in_chip(board),
+            board.flash.plan().slot_bytes,
             checked.contents.len()
         ),
     }
@@ -118,7 +118,7 @@ fn chip_files(board: &Board, work: &Path, checked: &Checked) -> Vec<Step> {
     let files = contents.map(|(number, contents)| Step::File {
         path: work.join(format!("chip{number}.mcs")),
         what: format!("the slot in chip {number}"),
-        bytes: mcs_file(slot_in_chip(board), contents).into_bytes(),
+        bytes: mcs_file(board.flash.plan().slot_bytes, contents).into_bytes(),
     });
     files.collect()
 }

@@ -6,6 +6,7 @@ mod checks;
 mod device_pins;
 mod documents;
 mod events;
+mod driver;
 mod flash;
 mod i2c_bus;
 mod rig;

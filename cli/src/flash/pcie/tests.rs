@@ -54,7 +54,7 @@ impl Rig {
             data[offset..offset + 4].copy_from_slice(&SYNC_WORD.to_be_bytes());
         }
         let room = u64::from(board.flash.size_bytes);
-        let contents = slot_contents(&data, chips(board), room).expect("it fits");
+        let contents = slot_contents(&data, board.flash.chips(), room).expect("it fits");
         let header = Header {
             board: board.name.to_owned(),
             part: board.part.to_owned(),
@@ -66,10 +66,10 @@ impl Rig {
             bytes: 0,
             sha256: String::new(),
         };
-        let bytes = board.flash.size_bytes / chips(board);
-        let mut all = vec![FlashChip::new(bytes); chips(board) as usize];
-        all[0].write_initial(0, &GOLDEN);
-        let window = FlashWindow::new(board.number, all, bytes, slot_in_chip(board));
+        let plan = board.flash.plan();
+        let mut chips = vec![FlashChip::new(plan.chip_bytes); plan.chips as usize];
+        chips[0].write_initial(0, &GOLDEN);
+        let window = FlashWindow::new(board.number, chips, plan.chip_bytes, plan.slot_bytes);
         Self {
             board,
             window: Rc::new(RefCell::new(window)),
@@ -105,7 +105,10 @@ impl Rig {
 
     fn boots(&self) -> Booted {
         let window = self.window.borrow();
-        let (slot, image) = (slot_in_chip(self.board), &self.checked.image.data[..]);
+        let (slot, image) = (
+            self.board.flash.plan().slot_bytes,
+            &self.checked.image.data[..],
+        );
         boot(window.chips(), &GOLDEN, slot, &[image])
     }
 
@@ -181,7 +184,7 @@ fn a_card_that_goes_away_is_missed_and_the_golden_image_boots() {
 #[test]
 fn a_verify_that_fails_says_so() {
     let rig = Rig::new("vcu118");
-    let address = slot_in_chip(rig.board) + 0x1234;
+    let address = rig.board.flash.plan().slot_bytes + 0x1234;
     rig.window.borrow_mut().chips_mut()[1].wear(address, 1);
     let error = rig.run(&rig.plan()).1.expect_err("a worn cell");
     assert_eq!(error.status(), 7);
