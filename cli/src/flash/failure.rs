@@ -153,47 +153,31 @@ const NOTHING: &str = "Nothing was erased";
 const HALF: &str = "The user's slot may hold half an image: until it is written again the image \
                     below it boots, which is as it was";
 
-/// Exit statuses, what they mean, and what is in the flash then.
-pub const STATUSES: [(u8, &str, &str); 12] = [
-    (
-        0,
-        "done: written, and read back as it was written",
-        "the new image",
-    ),
-    (
-        1,
-        "anything that has no status of its own: a full disk",
-        "as it was",
-    ),
-    (2, "wrong command line", "as it was"),
+/// Exit statuses and what they mean.
+pub const STATUSES: [(u8, &str); 12] = [
+    (0, "done: written, and read back as it was written"),
+    (1, "anything that has no status of its own: a full disk"),
+    (2, "wrong command line"),
     (
         3,
         "wrong board, part or slot: the image is for something else",
-        "as it was",
     ),
     (
         4,
-        "wrong IDCODE: another device is on the cable",
-        "as it was",
+        "wrong IDCODE: another device on the cable, another board in the slot",
     ),
-    (5, "short or damaged image file", "as it was"),
-    (6, "no cable, no device, no card", "as it was"),
-    (7, "verify failed", "half an image"),
-    (8, "a program is missing or too old", "as it was"),
-    (
-        9,
-        "refused by the user, or nobody there to ask",
-        "as it was",
-    ),
+    (5, "short or damaged image file"),
+    (6, "no cable, no device, no card"),
+    (7, "verify failed: the slot may hold half an image"),
+    (8, "a program is missing or too old"),
+    (9, "refused by the user, or nobody there to ask"),
     (
         10,
-        "ended before it was done: cable pulled, power lost",
-        "half an image",
+        "ended before it was done, as when a cable is pulled: half an image, unless --volatile",
     ),
     (
         11,
-        "the card refused or did not answer",
-        "half an image, if it says so",
+        "the card refused or did not answer; the message says whether anything was erased",
     ),
 ];
 
@@ -221,7 +205,7 @@ impl FlashError {
 /// The statuses as the help shows them.
 pub fn help() -> String {
     let mut text = "Exit status:\n".to_owned();
-    for (status, meaning, _) in STATUSES {
+    for (status, meaning) in STATUSES {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {status:>2}  {meaning}");
     }

@@ -65,7 +65,11 @@ impl<'a> Run<'a> {
     /// Carries steps out, in order.
     pub fn steps(&mut self, steps: &[Step]) -> Result<()> {
         for step in steps {
-            (self.say)(&format!("{step}\n"))?;
+            let said = (self.say)(&format!("{step}\n"));
+            // What is half done is not left so because nobody listens any more.
+            if !self.began {
+                said?;
+            }
             match step {
                 Step::File { path, bytes, .. } => write_file(path, bytes)?,
                 Step::Run(command) => {
