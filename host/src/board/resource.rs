@@ -37,7 +37,11 @@ pub fn device_folder(sysfs: &Path, device: &str) -> PathBuf {
 impl Resource {
     /// Maps BAR 0 of the device at a PCI address: `0000:65:00.0`.
     pub fn open(sysfs: &Path, device: &str) -> Result<Self, WindowError> {
-        let folder = device_folder(sysfs, device);
+        Self::of_device(&device_folder(sysfs, device))
+    }
+
+    /// Maps BAR 0 of the device in a folder of sysfs.
+    pub fn of_device(folder: &Path) -> Result<Self, WindowError> {
         let path = folder.join("resource0");
         let failed = |error| WindowError::System {
             what: path.display().to_string(),
@@ -54,7 +58,7 @@ impl Resource {
         Ok(Self {
             start,
             bytes,
-            folder,
+            folder: folder.to_path_buf(),
         })
     }
 

@@ -203,7 +203,7 @@ impl<K: Kernel> Run<'_, K> {
                 Ok(())
             }
             Step::Program => program(),
-            Step::Boot(operation) => window::load(&self.device().join("resource0"), *operation),
+            Step::Boot(operation) => window::load(&self.device(), *operation),
             Step::Wait { is_up } => self.wait(*is_up),
         }
     }

@@ -491,12 +491,12 @@ fn an_image_without_the_port_does_not_boot() {
         (
             BOARD_WINDOW as usize + 4,
             7,
-            "this image has no configuration port",
+            "the image that runs has no block ConfigurationPort",
         ),
         (
             BOARD_WINDOW as usize,
             0,
-            "no board window: word 0 is 0x00000000",
+            "no directory of blocks: 0x00000000",
         ),
     ] {
         let path = tree.device().join("resource0");
