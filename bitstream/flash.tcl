@@ -7,7 +7,8 @@
 #
 #   action   write: the chips of the flash; load: the device alone
 #   url      hardware server, host:port
-#   xvc      server of XVC behind it, host:port; otherwise its only target
+#   target   part of the name of a cable there; otherwise its only one
+#   xvc      server of XVC behind it, host:port, in place of a cable
 #   idcode   IDCODE of the device without the revision, 8 hexadecimal digits
 #   chip     flash, as Vivado names it
 #   file     .mcs of each chip, the first one first; load: the .bit
@@ -51,26 +52,42 @@ zeronic_try 6 "hardware server $zeronic_url" {
 if {[info exists zeronic_xvc]} {
     zeronic_try 6 "XVC $zeronic_xvc" {open_hw_target -xvc_url $zeronic_xvc}
 } else {
-    set zeronic_targets [zeronic_try 6 "cables" {get_hw_targets}]
+    set zeronic_all [zeronic_try 6 "cables" {get_hw_targets}]
+    set zeronic_targets $zeronic_all
+    if {[info exists zeronic_target]} {
+        set zeronic_targets {}
+        foreach zeronic_name $zeronic_all {
+            if {[string first $zeronic_target $zeronic_name] >= 0} {
+                lappend zeronic_targets $zeronic_name
+            }
+        }
+    }
     if {[llength $zeronic_targets] != 1} {
-        zeronic_end 6 "[llength $zeronic_targets] cables at $zeronic_url, to be one"
+        zeronic_end 6 "[llength $zeronic_targets] cables at $zeronic_url, to be one of: $zeronic_all"
     }
     zeronic_try 6 "cable" {open_hw_target [lindex $zeronic_targets 0]}
 }
-set zeronic_devices [zeronic_try 6 "devices" {get_hw_devices}]
-if {[llength $zeronic_devices] != 1} {
-    zeronic_end 6 "[llength $zeronic_devices] devices on the cable, to be one"
-}
-set zeronic_device [lindex $zeronic_devices 0]
-current_hw_device $zeronic_device
 
-# The upper four bits number the revision.
-set zeronic_found [zeronic_try 6 "IDCODE" {get_property IDCODE_HEX $zeronic_device}]
-if {[scan $zeronic_found %x zeronic_code] != 1 ||
-    ($zeronic_code & 0x0fffffff) != [scan $zeronic_idcode %x]} {
+# The one device with this IDCODE, of which the upper four bits number the revision.
+set zeronic_devices [zeronic_try 6 "devices" {get_hw_devices}]
+set zeronic_found none
+set zeronic_fitting {}
+foreach zeronic_device $zeronic_devices {
+    set zeronic_found [zeronic_try 6 "IDCODE" {get_property IDCODE_HEX $zeronic_device}]
+    if {[scan $zeronic_found %x zeronic_code] == 1 &&
+        ($zeronic_code & 0x0fffffff) == [scan $zeronic_idcode %x]} {
+        lappend zeronic_fitting $zeronic_device
+    }
+}
+if {[llength $zeronic_devices] == 0 || [llength $zeronic_fitting] > 1} {
+    zeronic_end 6 "[llength $zeronic_fitting] such devices on the cable, to be one"
+}
+if {[llength $zeronic_fitting] == 0} {
     zeronic_end 4 "IDCODE $zeronic_found"
 }
-puts "zeronic: IDCODE $zeronic_found"
+set zeronic_device [lindex $zeronic_fitting 0]
+current_hw_device $zeronic_device
+puts "zeronic: IDCODE $zeronic_idcode"
 
 if {$zeronic_action eq "load"} {
     zeronic_try 10 "load" {

@@ -61,8 +61,8 @@ pub struct FlashArguments {
     /// Way to the flash
     #[arg(long, value_enum, default_value_t = Via::Jtag)]
     via: Via,
-    /// Cable: xvc:HOST:PORT, hw_server, hw_server:HOST:PORT, or a name that openFPGALoader knows;
-    /// by default the one on the board
+    /// Cable: xvc:HOST:PORT, hw_server, hw_server:HOST:PORT, or a name that openFPGALoader knows,
+    /// with #SERIAL behind it where there are several; by default the one on the board
     #[arg(long, value_name = "CABLE")]
     cable: Option<String>,
     /// Load the device and leave the flash as it is: gone with the power
@@ -178,7 +178,10 @@ fn plan_of(board: &Board, way: &Way, work: &Path, checked: &Checked, volatile: b
             loader::load_plan(board, cable, part, work, checked)
         }
         Way::Loader { cable, part } => loader::plan(board, cable, part, work, checked),
-        Way::Vivado { url, xvc } => vivado::plan(board, url, *xvc, work, checked, volatile),
+        Way::Vivado { url, target, xvc } => {
+            let server = (&url[..], target.as_deref());
+            vivado::plan(board, server, *xvc, work, checked, volatile)
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //!   xvc:HOST:PORT          a server of XVC: openFPGALoader where it knows the board, else Vivado
 //!   hw_server[:HOST:PORT]  Vivado's hardware server
 //!   anything else          a cable of openFPGALoader, by its name there
+//!   ...#SERIAL             the one of several with this in its serial number
 //! ```
 
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -17,10 +18,10 @@ use crate::options::UsageError;
 pub enum Cable {
     /// A server of XVC.
     Xvc(SocketAddr),
-    /// Vivado's hardware server, and where it is.
-    HwServer(String),
-    /// A cable of openFPGALoader.
-    Named(String),
+    /// Vivado's hardware server: where it is, and which of its cables.
+    HwServer(String, Option<String>),
+    /// A cable of openFPGALoader, and which of several.
+    Named(String, Option<String>),
 }
 
 /// Where Vivado's hardware server is unless told otherwise.
@@ -48,6 +49,8 @@ pub enum Way {
     Vivado {
         /// Host and port of the hardware server.
         url: String,
+        /// Part of a cable's name there.
+        target: Option<String>,
         /// Server of XVC that the hardware server opens.
         xvc: Option<SocketAddr>,
     },
@@ -65,10 +68,14 @@ pub fn parse(text: &str) -> Result<Cable, UsageError> {
             .map(Cable::Xvc)
             .ok_or_else(|| failed("no IPv4 address"));
     }
-    Ok(match text.split_once(':') {
-        None if text == "hw_server" => Cable::HwServer(HW_SERVER.to_owned()),
-        Some(("hw_server", url)) => Cable::HwServer(url.to_owned()),
-        _ => Cable::Named(text.to_owned()),
+    let (name, serial) = match text.split_once('#') {
+        Some((name, serial)) => (name, Some(serial.to_owned())),
+        None => (text, None),
+    };
+    Ok(match name.split_once(':') {
+        None if name == "hw_server" => Cable::HwServer(HW_SERVER.to_owned(), serial),
+        Some(("hw_server", url)) => Cable::HwServer(url.to_owned(), serial),
+        _ => Cable::Named(name.to_owned(), serial),
     })
 }
 
@@ -77,23 +84,29 @@ pub fn choose(board: &Board, cable: Option<Cable>, volatile: bool) -> Result<Way
     let known = KNOWN.iter().find(|known| known.0 == board.name);
     let served = known.filter(|known| volatile || known.3);
     match (cable, served) {
-        (Some(Cable::HwServer(url)), _) => Ok(Way::Vivado { url, xvc: None }),
+        (Some(Cable::HwServer(url, target)), _) => Ok(Way::Vivado {
+            url,
+            target,
+            xvc: None,
+        }),
         (Some(cable), Some((_, part, ..))) => Ok(Way::Loader { cable, part }),
         (None, Some((_, part, cable, _))) => Ok(Way::Loader {
-            cable: Cable::Named((*cable).to_owned()),
+            cable: Cable::Named((*cable).to_owned(), None),
             part,
         }),
-        (Some(Cable::Named(name)), None) => Err(UsageError(format!(
+        (Some(Cable::Named(name, _)), None) => Err(UsageError(format!(
             "--cable {name}: openFPGALoader cannot do that to {}; its flash is written by \
              Vivado: --cable hw_server or xvc:HOST:PORT",
             board.name
         ))),
         (Some(Cable::Xvc(address)), None) => Ok(Way::Vivado {
             url: HW_SERVER.to_owned(),
+            target: None,
             xvc: Some(address),
         }),
         (None, None) => Ok(Way::Vivado {
             url: HW_SERVER.to_owned(),
+            target: None,
             xvc: None,
         }),
     }
@@ -112,7 +125,7 @@ mod tests {
     #[test]
     fn boards_that_the_loader_knows_go_by_it() {
         let named = |name: &str, part| Way::Loader {
-            cable: Cable::Named(name.to_owned()),
+            cable: Cable::Named(name.to_owned(), None),
             part,
         };
         let vcu118 = "xcvu9p-flga2104";
@@ -132,6 +145,7 @@ mod tests {
     fn all_others_go_by_vivado() {
         let vivado = |url: &str, xvc: Option<&str>| Way::Vivado {
             url: url.to_owned(),
+            target: None,
             xvc: xvc.map(|xvc| xvc.parse().expect("an address")),
         };
         let local = "localhost:3121";
@@ -151,5 +165,9 @@ mod tests {
             "{error}"
         );
         assert!(parse("xvc:nowhere").is_err());
+        let one = Cable::HwServer("localhost:3121".to_owned(), Some("K01".to_owned()));
+        assert_eq!(parse("hw_server#K01").ok(), Some(one));
+        let one = Cable::Named("ft4232".to_owned(), Some("A5".to_owned()));
+        assert_eq!(parse("ft4232#A5").ok(), Some(one));
     }
 }

@@ -43,7 +43,12 @@ pub fn plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked: &Che
             let (ip, port) = (address.ip().to_string(), address.port().to_string());
             words(&["--cable", "xvc-client", "--ip", &ip, "--port", &port])
         }
-        Cable::Named(name) | Cable::HwServer(name) => words(&["--cable", name]),
+        Cable::Named(name, serial) | Cable::HwServer(name, serial) => {
+            let mut cable = words(&["--cable", name]);
+            let serial = serial.iter().flat_map(|serial| ["--ftdi-serial", serial]);
+            cable.extend(serial.map(str::to_owned));
+            cable
+        }
     };
     let before = vec![
         command(Purpose::Version, words(&["--Version"])),

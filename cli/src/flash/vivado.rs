@@ -26,10 +26,10 @@ const VIVADO: &str = "vivado";
 /// How lines of the script's own begin.
 const OURS: &str = "zeronic: ";
 
-/// The run.
+/// The run, by a hardware server and one of its cables.
 pub fn plan(
     board: &Board,
-    url: &str,
+    server: (&str, Option<&str>),
     xvc: Option<SocketAddr>,
     work: &Path,
     checked: &Checked,
@@ -38,9 +38,10 @@ pub fn plan(
     let script = work.join("flash.tcl");
     let mut arguments: Vec<(&str, String)> = vec![
         ("action", if volatile { "load" } else { "write" }.to_owned()),
-        ("url", url.to_owned()),
+        ("url", server.0.to_owned()),
         ("idcode", format!("{:08x}", board.device.idcode)),
     ];
+    arguments.extend(server.1.map(|target| ("target", target.to_owned())));
     arguments.extend(xvc.map(|address| ("xvc", address.to_string())));
     let files = match volatile {
         true => vec![load_file(board, work, checked)],

@@ -187,6 +187,16 @@ fn each_failure_has_its_status() {
         &["0x14b37093", "u250 has 0x04b57093"],
     );
     assert!(!server.erased());
+    // One of three cables is named; none of them; all of them.
+    for (serial, status) in [("#able_b", 0), ("#9", 6), ("#cable", 6)] {
+        let server = Server::new("serial", 0x04b5_7093).with("STAND_IN_CABLES", "3");
+        let file = written(server.rig.folder(), &image("u250", 5000));
+        let cable = format!("hw_server{serial}");
+        let outcome = server.run(&[&file, "--board", "u250", "--cable", &cable, "--yes"]);
+        assert_eq!(outcome.0, Some(status), "{}", outcome.2);
+        let opened = server.log().join("\n").contains("open_hw_target cable_b");
+        assert_eq!(opened, status == 0);
+    }
     for cables in ["0", "2"] {
         let server = Server::new("cables", 0x04b5_7093).with("STAND_IN_CABLES", cables);
         let parts = ["no device found by vivado", cables, "Nothing was erased"];

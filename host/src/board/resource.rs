@@ -3,10 +3,11 @@
 //! ```text
 //!   SYSFS/bus/pci/devices/BDF/resource0 ─► mapping ─► words, 32 bits an access
 //! ```
-//! Whoever may open the file may do this; the window refuses what would harm the card.
+//! Whoever may open the file may do this; the window refuses what would harm the card. One program
+//! at a time: the file is locked.
 #![allow(unsafe_code)]
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
@@ -25,6 +26,8 @@ const WORD_BYTES: u32 = 4;
 pub struct Resource {
     start: NonNull<u32>,
     bytes: usize,
+    /// Its lock goes with it.
+    _file: File,
     /// The device leaves the system: its folder goes.
     folder: PathBuf,
 }
@@ -54,10 +57,15 @@ impl Resource {
         if bytes == 0 {
             return Err(failed(std::io::Error::other("BAR 0 has no bytes")));
         }
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => failed(std::io::Error::other("in use by another program")),
+            TryLockError::Error(error) => failed(error),
+        })?;
         let start = map(&file, bytes).map_err(failed)?;
         Ok(Self {
             start,
             bytes,
+            _file: file,
             folder: folder.to_path_buf(),
         })
     }
@@ -144,6 +152,8 @@ mod tests {
             let error = bar.read(offset).expect_err("outside");
             assert!(matches!(error, WindowError::Outside { .. }), "{error}");
         }
+        let error = Resource::open(&root, "0000:65:00.0").expect_err("it is in use");
+        assert!(error.to_string().contains("in use"), "{error}");
         std::fs::remove_dir_all(&root).expect("it goes");
         let error = bar.read(0x4_1000).expect_err("it is gone");
         assert!(matches!(error, WindowError::Gone { .. }), "{error}");
