@@ -1,21 +1,12 @@
-//! The host's driver of the flash, over the window as it is emitted: an update of two chips, and
-//! what the window refuses.
+//! The host's driver of the flash, over the window as it is emitted: what the window refuses. An
+//! update: `update.rs`.
 
 use std::time::Duration;
 
-use abi::image::SYNC_WORD;
-use abi::window::PortOperation;
-use host::board::chips::slot_contents;
-use host::board::flash::{Flash, FlashError, Layout};
+use host::board::flash::{Flash, FlashError};
 use host::board::identity::identity;
-use host::board::port::boot as load;
-use host::board::update::{carry_out, prepare, steps};
 use host::board::window::{Window, WindowError};
-use rand::rngs::SmallRng;
-use rand::{Rng as _, SeedableRng};
 use seed::seed;
-use sim::boot::{boot, Booted};
-use sim::flash_chip::FlashEvent;
 
 use crate::device_pins::CHIP_BYTES;
 use crate::rig::{Rig, BOARD, PLAN};
@@ -26,8 +17,6 @@ const OKAY: u64 = 0;
 const CYCLE_NS: u128 = 4;
 /// Most cycles of a wait: the chips of the tests are faster than real ones.
 const CYCLES_MAX: u128 = 200;
-/// The golden image.
-const GOLDEN: [u8; 64] = [0x6b; 64];
 
 /// The emitted window, as the host reaches it through the card.
 struct Emitted(Rig);
@@ -55,49 +44,14 @@ impl Window for Emitted {
 fn window(seed: u64) -> Emitted {
     let mut rig = Rig::new(1, 1, seed, None);
     rig.leave_alone();
-    rig.chips.chips[0].write_initial(0, &GOLDEN);
     Emitted(rig)
-}
-
-#[test]
-fn the_driver_updates_the_flash_behind_the_emitted_window() {
-    let seed = seed();
-    let mut random = SmallRng::seed_from_u64(seed);
-    let mut data: Vec<u8> = (0..9_001).map(|_| random.random()).collect();
-    data[..0x50].fill(0xff);
-    for offset in [0x50, 0x70] {
-        data[offset..offset + 4].copy_from_slice(&SYNC_WORD.to_be_bytes());
-    }
-    let slot = PLAN.slot_bytes;
-    let room = u64::from(CHIP_BYTES - slot);
-    let contents = slot_contents(&data, 2, room).expect("it fits");
-    let mut window = window(seed);
-    let found = identity(&mut window).expect("an identity");
-    assert_eq!((found.board, &found.config[..]), (BOARD, "small"));
-    let layout = Layout {
-        chips: 2,
-        size_bytes: CHIP_BYTES,
-        slot,
-    };
-    prepare(&mut window, layout).expect("the flash of the plan");
-    for step in steps(&contents, slot) {
-        carry_out(&mut window, &step, &contents, |_| {}).expect("a step");
-    }
-    let chips = &window.0.chips.chips;
-    assert_eq!(boot(chips, &GOLDEN, slot, &[&data]), Booted::Image(0));
-    for event in chips.iter().flat_map(|chip| chip.events()) {
-        let (FlashEvent::Erase { address, .. } | FlashEvent::Program { address, .. }) = event
-        else {
-            panic!("{event:x?}");
-        };
-        assert!(*address >= slot, "{event:x?}");
-    }
-    load(&mut window, PortOperation::BootUser).expect("a load");
 }
 
 #[test]
 fn the_driver_hears_what_the_emitted_window_refuses() {
     let mut window = window(seed());
+    let found = identity(&mut window).expect("an identity");
+    assert_eq!((found.board, &found.config[..]), (BOARD, "small"));
     let slot = PLAN.slot_bytes;
     let mut flash = Flash::open(&mut window).expect("a flash");
     assert_eq!(flash.identify(1).expect("a chip")[..2], [0x20, 0xbb]);
