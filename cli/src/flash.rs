@@ -71,7 +71,7 @@ pub struct FlashArguments {
     /// PCI address of the card, by default the only one: 0000:65:00.0
     #[arg(long, value_name = "BDF")]
     device: Option<String>,
-    /// Have the card load the image at the end: it leaves the bus, see docs/flash.md
+    /// Have the card load the image at the end, as `zeronic device reprogram --boot user` does
     #[arg(long)]
     boot: bool,
     /// Where the system's devices are
@@ -114,7 +114,9 @@ fn flash(arguments: &FlashArguments) -> Result<bool> {
         None => {
             let device = arguments.device.clone();
             let device = device.map_or_else(|| pcie::only_card(&arguments.sysfs), Ok)?;
-            pcie::plan(board, &device, &checked, arguments.boot)
+            let exchange = || pcie::exchange(&arguments.sysfs, &device);
+            let exchange = arguments.boot.then(exchange).transpose()?;
+            pcie::plan(board, &device, &checked, exchange)
         }
     };
     print(&format!("image {}\n", described(&checked)))?;
@@ -129,7 +131,8 @@ fn flash(arguments: &FlashArguments) -> Result<bool> {
     };
     let mut say = print;
     let volatile = arguments.volatile;
-    let mut run = Run::new(board, volatile, &checked.contents, &open, &mut say);
+    let card: (run::Open, &Path) = (&open, &arguments.sysfs);
+    let mut run = Run::new(board, volatile, &checked.contents, card, &mut say);
     run.steps(&plan.before)?;
     ask(&plan.question, arguments.yes)?;
     if plan.files().next().is_some() {
@@ -140,7 +143,7 @@ fn flash(arguments: &FlashArguments) -> Result<bool> {
     result?;
     print(match (volatile, arguments.boot) {
         (true, _) => "done  the device runs the image; the flash is as it was\n",
-        (_, true) => "done  written, read back as it was written, and being loaded\n",
+        (_, true) => "done  written, read back as it was written, and running\n",
         _ => "done  written, and read back as it was written\n",
     })?;
     Ok(true)

@@ -93,6 +93,11 @@ impl FlashWindow {
         self.identity[from..from + IDENTITY_HASH_WORDS].copy_from_slice(&words);
     }
 
+    /// The slot that the image says it was built for.
+    pub fn set_slot(&mut self, slot: u32) {
+        self.identity[IDENTITY_SLOT as usize] = slot;
+    }
+
     /// The chips.
     pub fn chips(&self) -> &[FlashChip] {
         &self.chips

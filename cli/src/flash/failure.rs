@@ -109,9 +109,12 @@ pub enum FlashError {
         /// Something was erased.
         began: bool,
     },
-    /// The image is there, and the card does not load it.
-    #[error("{0}. The image is in the flash: the next power-up loads it")]
+    /// The image is there, and the card does not run it.
+    #[error("{0}. The image is in the flash, and was read back as it was written")]
     Boot(String),
+    /// What the card must be before it may load an image while the system runs.
+    #[error("--boot: {0}. {NOTHING}")]
+    NoExchange(String),
     /// What was read back is not what was written.
     #[error("verify failed: {said}. {HALF}")]
     Verify {
@@ -197,7 +200,7 @@ impl FlashError {
             FlashError::Tool { .. } => 8,
             FlashError::Refused(_) => 9,
             FlashError::Interrupted { .. } | FlashError::NotLoaded { .. } => 10,
-            FlashError::Window { .. } | FlashError::Boot(_) => 11,
+            FlashError::Window { .. } | FlashError::Boot(_) | FlashError::NoExchange(_) => 11,
         }
     }
 }

@@ -7,16 +7,18 @@
 use std::path::Path;
 
 use abi::pci_ids;
+use abi::window::PortOperation;
 use board::description::Board;
 use host::board::flash::Layout;
 use host::board::update::steps;
+use host::pci;
 
 use super::check::Checked;
 use super::failure::FlashError;
 use super::steps::{Plan, Step};
 
-/// The run.
-pub fn plan(board: &Board, device: &str, checked: &Checked, boot: bool) -> Plan {
+/// The run; with an exchange, the card loads the image at the end.
+pub fn plan(board: &Board, device: &str, checked: &Checked, boot: Option<pci::Plan>) -> Plan {
     let flash = board.flash.plan();
     let layout = Layout {
         chips: flash.chips,
@@ -30,7 +32,13 @@ pub fn plan(board: &Board, device: &str, checked: &Checked, boot: bool) -> Plan 
     }];
     let update = steps(&checked.contents, layout.slot);
     let mut after: Vec<Step> = update.into_iter().map(Step::Flash).collect();
-    after.extend(boot.then_some(Step::Boot));
+    if let Some(exchange) = boot {
+        after.push(Step::Boot(exchange));
+        after.push(Step::Compare {
+            device: device.to_owned(),
+            git: checked.image.header.git.clone(),
+        });
+    }
     Plan {
         before,
         question: format!(
@@ -40,6 +48,17 @@ pub fn plan(board: &Board, device: &str, checked: &Checked, boot: bool) -> Plan 
         ),
         after,
     }
+}
+
+/// How the card loads its new image while the system runs.
+pub fn exchange(sysfs: &Path, device: &str) -> Result<pci::Plan, FlashError> {
+    let address = device.parse().map_err(FlashError::NoExchange)?;
+    let load = pci::Load::Boot(PortOperation::BootUser);
+    let plan = pci::Plan::new(&pci::Sysfs::new(sysfs), &address, load, false);
+    plan.map_err(|refusals| {
+        let lines: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+        FlashError::NoExchange(lines.join("; "))
+    })
 }
 
 /// The only card of this system, by the numbers that PCI devices have.

@@ -3,20 +3,22 @@
 //! ```text
 //!   step ─► said ─┬─ file: written        ┌─ openFPGALoader, Vivado: run, output judged
 //!                 ├─ command ─────────────┘
-//!                 └─ card, flash, boot ───► board window
+//!                 ├─ card, flash ─────────► board window
+//!                 └─ boot, compare ───────► system: the card goes and comes back
 //! ```
 
+use std::path::Path;
+
+use abi::image::Slot;
 use anyhow::Result;
 use board::description::Board;
 use host::board::identity::identity;
-use host::board::port;
 use host::board::update::{carry_out, prepare, UpdateError};
 use host::board::window::{Window, WindowError};
-
-use abi::window::PortOperation;
+use host::pci::{self, keep_signals, reprogram, Said, Sysfs};
 
 use super::failure::FlashError;
-use super::steps::{Purpose, Step};
+use super::steps::{boot_line, Purpose, Step};
 use super::{loader, runner, vivado};
 use crate::output::write_file;
 use crate::progress::{Progress, Unit};
@@ -34,6 +36,8 @@ pub struct Run<'a> {
     pub contents: &'a [Vec<u8>],
     /// How a card is opened.
     pub open: Open<'a>,
+    /// Where the system's devices are.
+    pub sysfs: &'a Path,
     /// Hears of each step before it begins.
     pub say: &'a mut dyn FnMut(&str) -> Result<()>,
     /// The card, once it is open.
@@ -48,7 +52,7 @@ impl<'a> Run<'a> {
         board: &'static Board,
         volatile: bool,
         contents: &'a [Vec<u8>],
-        open: Open<'a>,
+        (open, sysfs): (Open<'a>, &'a Path),
         say: &'a mut dyn FnMut(&str) -> Result<()>,
     ) -> Self {
         Self {
@@ -56,6 +60,7 @@ impl<'a> Run<'a> {
             volatile,
             contents,
             open,
+            sysfs,
             say,
             window: None,
             began: false,
@@ -65,7 +70,11 @@ impl<'a> Run<'a> {
     /// Carries steps out, in order.
     pub fn steps(&mut self, steps: &[Step]) -> Result<()> {
         for step in steps {
-            let said = (self.say)(&format!("{step}\n"));
+            let said = match step {
+                // Each of its lines when it comes to it.
+                Step::Boot(_) => Ok(()),
+                _ => (self.say)(&format!("{step}\n")),
+            };
             // What is half done is not left so because nobody listens any more.
             if !self.began {
                 said?;
@@ -90,11 +99,8 @@ impl<'a> Run<'a> {
                     let result = carry_out(window, step, self.contents, done);
                     result.map_err(|error| self.failed(&error))?;
                 }
-                Step::Boot => {
-                    let window = self.window.as_mut().ok_or_else(no_window)?;
-                    let result = port::boot(window, PortOperation::BootUser);
-                    result.map_err(|error| FlashError::Boot(error.to_string()))?;
-                }
+                Step::Boot(plan) => self.boot(plan)?,
+                Step::Compare { device, git } => self.compare(device, git)?,
             }
         }
         Ok(())
@@ -121,6 +127,42 @@ impl<'a> Run<'a> {
         }
         prepare(&mut window, *layout).map_err(|error| self.failed(&error))?;
         self.window = Some(window);
+        Ok(())
+    }
+
+    /// Has the card load the image; it is off the bus for a while.
+    fn boot(&mut self, plan: &pci::Plan) -> Result<(), FlashError> {
+        // Others open it now.
+        self.window = None;
+        let say = &mut self.say;
+        let mut said = |said: Said| {
+            if let Said::Step(line) | Said::Restore(line) = said {
+                // All is restored, whoever listens.
+                let _ = say(&format!("{}\n", boot_line(&line)));
+            }
+        };
+        keep_signals();
+        let mut kernel = Sysfs::new(self.sysfs);
+        reprogram(&mut kernel, plan, &mut || Ok(()), &mut said)
+            .map_err(|failure| FlashError::Boot(failure.to_string()))
+    }
+
+    /// Compares the image that runs with the one that was written.
+    fn compare(&mut self, device: &str, git: &str) -> Result<(), FlashError> {
+        let failed = |error: WindowError| FlashError::Boot(error.to_string());
+        let mut window = (self.open)(device).map_err(failed)?;
+        let found = identity(&mut window).map_err(failed)?;
+        if found.slot == Slot::Golden as u32 {
+            let text = format!("the card at {device} came back with the golden image");
+            return Err(FlashError::Boot(text));
+        }
+        if !found.git.eq_ignore_ascii_case(git) {
+            let text = format!(
+                "the card at {device} runs git hash {}, not {git}",
+                found.git
+            );
+            return Err(FlashError::Boot(text));
+        }
         Ok(())
     }
 

@@ -111,8 +111,12 @@ fn follow(mut stdout: ChildStdout, bytes: u64) -> Vec<u8> {
     said
 }
 
-/// `Writing: [====   ] 40.00%`: what, and how much of it.
+/// `Writing: [====   ] 40.00%`: what, and how much of it. Of what our own script begins there is no
+/// percentage.
 fn percentage(line: &str) -> Option<(String, f64)> {
+    if let Some(what) = line.strip_prefix("zeronic: ") {
+        return what.ends_with("ing").then(|| (what.to_owned(), 0.0));
+    }
     let (what, rest) = line.split_once(": [")?;
     let (_, number) = rest.rsplit_once("] ")?;
     let percent: f64 = number.trim().strip_suffix('%')?.parse().ok()?;
@@ -129,5 +133,10 @@ mod tests {
         assert_eq!(percentage(line), Some(("writing".to_owned(), 0.5025)));
         assert_eq!(percentage("Writing: [=====     ] 50.2"), None);
         assert_eq!(percentage("JEDEC ID: 0x20bb21"), None);
+        assert_eq!(percentage("zeronic: IDCODE 04b31093"), None);
+        assert_eq!(
+            percentage("zeronic: verifying"),
+            Some(("verifying".to_owned(), 0.0))
+        );
     }
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use host::board::flash::Layout;
 use host::board::update;
+use host::pci;
 
 /// A command of another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub enum Purpose {
 }
 
 /// A step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Step {
     /// A file that a program reads later; it goes away at the end.
     File {
@@ -65,12 +66,19 @@ pub enum Step {
     },
     /// The card's flash block does it.
     Flash(update::Step),
-    /// The card loads the image.
-    Boot,
+    /// The card loads the image, and the system finds it again.
+    Boot(pci::Plan),
+    /// The card that came back runs the image.
+    Compare {
+        /// Its PCI address.
+        device: String,
+        /// Git hash of the image.
+        git: String,
+    },
 }
 
 /// A run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Plan {
     /// What changes nothing.
     pub before: Vec<Step>,
@@ -100,7 +108,11 @@ impl fmt::Display for Step {
                 )
             }
             Step::Flash(step) => write!(f, "flash {step}"),
-            Step::Boot => write!(f, "boot  the image of the user's slot"),
+            Step::Boot(plan) => {
+                let lines: Vec<String> = plan.lines().iter().map(|line| boot_line(line)).collect();
+                f.write_str(&lines.join("\n"))
+            }
+            Step::Compare { device, git } => write!(f, "card  {device}: git hash {git}?"),
         }
     }
 }
@@ -136,6 +148,11 @@ impl fmt::Display for Plan {
         }
         Ok(())
     }
+}
+
+/// How a line of an exchange of images is shown.
+pub fn boot_line(line: &str) -> String {
+    format!("boot  {line}")
 }
 
 /// A word as a shell takes it.

@@ -1,7 +1,8 @@
 //! BAR 0 of a card, as the system offers it in sysfs.
 //!
 //! ```text
-//!   SYSFS/bus/pci/devices/BDF/resource0 ─► mapping ─► words, 32 bits an access
+//!   SYSFS/bus/pci/devices/BDF/enable ────► the device answers, also without a driver
+//!                            /resource0 ─► mapping ─► words, 32 bits an access
 //! ```
 //! Whoever may open the file may do this; the window refuses what would harm the card. One program
 //! at a time: the file is locked.
@@ -28,6 +29,8 @@ pub struct Resource {
     bytes: usize,
     /// Its lock goes with it.
     _file: File,
+    /// The device was switched on for this.
+    is_enabled: bool,
     /// The device leaves the system: its folder goes.
     folder: PathBuf,
 }
@@ -63,6 +66,7 @@ impl Resource {
         })?;
         let start = map(&file, bytes).map_err(failed)?;
         Ok(Self {
+            is_enabled: switch(folder, true),
             start,
             bytes,
             _file: file,
@@ -86,6 +90,15 @@ impl Resource {
         // SAFETY: the word lies within the mapping, as was just compared.
         Ok(unsafe { self.start.add((offset / WORD_BYTES) as usize) })
     }
+}
+
+/// Switches a device on that no driver has switched on, or off again; whether it did. The system
+/// counts who needs it. Where there is nothing to switch, accesses show whether the device answers.
+fn switch(folder: &Path, on: bool) -> bool {
+    let file = folder.join("enable");
+    let is_off = std::fs::read_to_string(&file).is_ok_and(|text| text.trim() == "0");
+    let wanted = if on { "1" } else { "0" };
+    is_off == on && std::fs::write(&file, wanted).is_ok()
 }
 
 fn map(file: &File, bytes: usize) -> std::io::Result<NonNull<u32>> {
@@ -122,6 +135,9 @@ impl Window for Resource {
 
 impl Drop for Resource {
     fn drop(&mut self) {
+        if self.is_enabled {
+            switch(&self.folder, false);
+        }
         // SAFETY: the mapping was made by `open` with this length, and nothing borrows it any more.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
@@ -157,6 +173,21 @@ mod tests {
         std::fs::remove_dir_all(&root).expect("it goes");
         let error = bar.read(0x4_1000).expect_err("it is gone");
         assert!(matches!(error, WindowError::Gone { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_device_without_a_driver_is_switched_on_for_a_while() {
+        for (before, during) in [("0\n", "1"), ("1\n", "1\n")] {
+            let root = sysfs("enable", 0x10_0000);
+            let file = device_folder(&root, "0000:65:00.0").join("enable");
+            std::fs::write(&file, before).expect("a file");
+            let text = || std::fs::read_to_string(&file).expect("a file");
+            let bar = Resource::open(&root, "0000:65:00.0").expect("BAR 0");
+            assert_eq!(text(), during);
+            drop(bar);
+            assert_eq!(text().trim(), before.trim());
+            std::fs::remove_dir_all(&root).expect("it goes");
+        }
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::image::SYNC_WORD;
-use abi::window::PortOperation;
 use board::boards::find;
 use host::board::chips::slot_contents;
 use host::board::window::{Window, WindowError};
@@ -15,7 +14,9 @@ use sim::flash_chip::FlashChip;
 use sim::flash_window::FlashWindow;
 
 use super::*;
-use crate::flash::run::Run;
+use crate::flash::run::{Open, Run};
+
+mod machine;
 
 const GOLDEN: [u8; 64] = [0x6b; 64];
 const CARD: &str = "0000:65:00.0";
@@ -82,6 +83,11 @@ impl Rig {
 
     /// Runs a plan; its lines, and how it ends.
     fn run(&self, plan: &Plan) -> (String, Result<(), FlashError>) {
+        self.run_in(plan, Path::new("/nowhere"))
+    }
+
+    /// The same where the system's devices are in a folder.
+    fn run_in(&self, plan: &Plan, sysfs: &Path) -> (String, Result<(), FlashError>) {
         let open = |device: &str| {
             assert_eq!(device, CARD);
             Ok(Box::new(Shared(Rc::clone(&self.window))) as Box<dyn Window>)
@@ -91,7 +97,8 @@ impl Rig {
             lines += text;
             Ok(())
         };
-        let mut run = Run::new(self.board, false, &self.checked.contents, &open, &mut say);
+        let card: (Open, &Path) = (&open, sysfs);
+        let mut run = Run::new(self.board, false, &self.checked.contents, card, &mut say);
         let result = run
             .steps(&plan.before)
             .and_then(|()| run.steps(&plan.after));
@@ -100,7 +107,7 @@ impl Rig {
     }
 
     fn plan(&self) -> Plan {
-        plan(self.board, CARD, &self.checked, true)
+        plan(self.board, CARD, &self.checked, None)
     }
 
     fn boots(&self) -> Booted {
@@ -131,7 +138,6 @@ fn a_run_does_what_a_dry_run_prints_and_the_image_boots() {
         assert_eq!(dry, lines.lines().collect::<Vec<_>>());
         assert!(dry.len() > 6, "{dry:?}");
         assert_eq!(rig.boots(), Booted::Image(0), "{board}");
-        assert_eq!(rig.window.borrow().boots(), [PortOperation::BootUser]);
     }
 }
 
@@ -190,6 +196,51 @@ fn a_verify_that_fails_says_so() {
     assert_eq!(error.status(), 7);
     let text = error.to_string();
     assert!(text.contains(&format!("0x{address:08x}")), "{text}");
-    assert!(rig.window.borrow().boots().is_empty());
     assert_eq!(rig.boots(), Booted::Golden);
+}
+
+#[test]
+fn the_card_that_comes_back_must_run_the_image() {
+    let machine = machine::Machine::new();
+    for (hash, slot, said) in [
+        ([0; 5], 1, None),
+        ([0, 0, 0, 0, 9], 1, Some("00000009, not 0000")),
+        ([0; 5], 0, Some("golden image")),
+    ] {
+        let rig = Rig::new("vcu118");
+        rig.window.borrow_mut().set_hash(hash);
+        rig.window.borrow_mut().set_slot(slot);
+        let exchange = exchange(machine.root(), CARD).expect("a card in a slot");
+        let plan = plan(rig.board, CARD, &rig.checked, Some(exchange));
+        let dry = plan.to_string();
+        let (lines, result) = rig.run_in(&plan, machine.root());
+        let dry: Vec<&str> = dry
+            .lines()
+            .filter(|line| !line.starts_with("ask "))
+            .collect();
+        assert_eq!(dry, lines.lines().collect::<Vec<_>>());
+        assert!(
+            dry.iter().filter(|line| line.starts_with("boot ")).count() > 6,
+            "{dry:?}"
+        );
+        assert!(machine.was_told_to_boot(), "{lines}");
+        assert_eq!(rig.boots(), Booted::Image(0));
+        match (said, result) {
+            (None, result) => result.expect("it runs"),
+            (Some(said), result) => {
+                let error = result.expect_err("another image");
+                assert_eq!(error.status(), 11);
+                assert!(error.to_string().contains(said), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_card_that_cannot_be_exchanged_is_not_written() {
+    let machine = machine::Machine::new();
+    let error = exchange(machine.root(), "0000:66:00.0").expect_err("no card");
+    assert_eq!(error.status(), 11);
+    assert!(error.to_string().contains("Nothing was erased"), "{error}");
+    assert!(exchange(machine.root(), "slot 3").is_err());
 }
