@@ -18,8 +18,9 @@ proc zeronic_sha256 {files} {
         }
         return $hashes
     }
-    # A name with a backslash begins its line with one.
-    foreach line [split [exec sha256sum {*}$files] \n] {
+    # Vivado's own libraries are none for a program of the system. A name with a backslash begins
+    # its line with one.
+    foreach line [split [exec env -u LD_LIBRARY_PATH sha256sum {*}$files] \n] {
         lappend hashes [string range [string trimleft $line \\] 0 63]
     }
     return $hashes

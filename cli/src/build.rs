@@ -20,11 +20,12 @@ use anyhow::{Context, Result};
 use board::description::Board;
 use board::tops::{emit_top, PREFIX};
 use clap::Args;
+use hdl::emit::EmittedCard;
 
 use crate::board::named;
 use crate::options::{StatusError, UsageError};
 use crate::output::print;
-use crate::verilog::{explained, write_folder, Folder, VerilogArguments};
+use crate::verilog::{explained, write_folder, write_golden, Folder, VerilogArguments};
 use figures::Figures;
 use vivado::Vivado;
 
@@ -55,12 +56,16 @@ pub struct BuildArguments {
     /// Board that the image is for
     #[arg(long, value_name = "NAME")]
     board: String,
-    /// Folder to write to, `build-BOARD` if not said; made if missing. Results are in its `build`
+    /// Folder to write to, `build-BOARD` or `build-BOARD-golden` if not said; made if missing.
+    /// Results are in its `build`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Sizes of the card's tables: lab or small
     #[arg(long, value_name = "NAME", default_value = LAB.name)]
     config: String,
+    /// Build the board's golden image: slot, board window and flash, without a card
+    #[arg(long, conflicts_with_all = ["config", "check_netlist"])]
+    golden: bool,
     /// Threads of Vivado, 1 to 32; otherwise what Vivado takes
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=JOBS_MAX))]
     jobs: Option<u32>,
@@ -82,10 +87,10 @@ pub struct BuildArguments {
 /// Runs the command.
 pub fn run(arguments: &BuildArguments) -> Result<bool> {
     let board = named(&arguments.board)?;
+    let kind = if arguments.golden { "-golden" } else { "" };
     let out = arguments.out.clone();
-    let out = out.unwrap_or_else(|| PathBuf::from(format!("build-{}", board.name)));
-    let folder = write_folder(&VerilogArguments::of_build(&arguments.config), board, &out)?;
-    print(&folder.said)?;
+    let out = out.unwrap_or_else(|| PathBuf::from(format!("build-{}{kind}", board.name)));
+    let written = Written::new(arguments, board, &out)?;
     let Some(vivado) = Vivado::find() else {
         let text = format!(
             "no `vivado` on the PATH; where there is one, in the folder {}: vivado -mode batch \
@@ -106,19 +111,18 @@ pub fn run(arguments: &BuildArguments) -> Result<bool> {
     let results = out.join(RESULTS);
     prepare(&results, arguments.fresh)?;
     let plan = plan(arguments, &out, &results)?;
-    if arguments.check_netlist && !netlist_is_right(&vivado, &plan, board, &folder, &results)? {
+    if arguments.check_netlist && !netlist_is_right(&vivado, &plan, board, &written, &results)? {
         return Ok(false);
     }
     let run = vivado.run(&plan, "build.tcl")?;
     let Some(figures) = Figures::read(&results)? else {
         return Err(failed(run.failure(board, "")).into());
     };
-    let names = Names::new(board, &folder)?;
-    print(&shown(&figures, &names, arguments.explain))?;
+    print(&shown(&figures, &written, arguments.explain))?;
     if !figures.wrong.is_empty() {
         return Ok(false);
     }
-    let image = results.join(format!("{}.zimg", board.top()));
+    let image = results.join(format!("{}.zimg", written.top));
     if !run.is_success() || !image.is_file() {
         return Err(failed(run.failure(board, "; the design is as it must be")).into());
     }
@@ -131,15 +135,19 @@ fn netlist_is_right(
     vivado: &Vivado,
     plan: &vivado::Plan,
     board: &Board,
-    folder: &Folder,
+    written: &Written,
     results: &Path,
 ) -> Result<bool> {
+    let card = written
+        .card
+        .as_ref()
+        .context("a golden image has no card")?;
     let run = vivado.run(plan, "netlist.tcl")?;
     if !run.is_success() {
         return Err(failed(run.failure(board, "")).into());
     }
     let netlist = results.join("card_netlist.v");
-    let checked = netlist::check(&netlist, &folder.card, &vivado.models());
+    let checked = netlist::check(&netlist, card, &vivado.models());
     let checked = checked.map_err(|error| failed(format!("--check-netlist: {error:#}")))?;
     let said = match &checked {
         Ok(()) => "the netlist does what the card does\n".to_owned(),
@@ -211,7 +219,7 @@ fn git_hash() -> Option<String> {
 }
 
 /// The table, reasons, and where the worst paths are.
-fn shown(figures: &Figures, names: &Names, explain: bool) -> String {
+fn shown(figures: &Figures, names: &Written, explain: bool) -> String {
     let mut text = format!("{}\n", figures.table(|name| names.short(name)));
     for wrong in &figures.wrong {
         text += &format!("wrong: {wrong}\n");
@@ -226,18 +234,35 @@ fn shown(figures: &Figures, names: &Names, explain: bool) -> String {
     text
 }
 
-/// What names of the design are called in the sources.
-struct Names {
-    designs: [Design; 2],
+/// The folder as it is written, and what names of the design are called in the sources.
+struct Written {
+    top: String,
+    card: Option<EmittedCard>,
+    designs: Vec<Design>,
 }
 
-impl Names {
-    fn new(board: &Board, folder: &Folder) -> Result<Self> {
-        let prefix = folder.card.prefix.clone() + PREFIX;
-        let top = emit_top(board, folder.config.name, folder.card.top, &prefix);
+impl Written {
+    /// Writes the folder, and says so.
+    fn new(arguments: &BuildArguments, board: &Board, out: &Path) -> Result<Self> {
+        let verilog = VerilogArguments::of_build(&arguments.config);
+        if arguments.golden {
+            let (design, said) = write_golden(&verilog, board, out)?;
+            print(&said)?;
+            return Ok(Self {
+                top: board.golden_top(),
+                card: None,
+                designs: vec![design],
+            });
+        }
+        let Folder { card, config, said } = write_folder(&verilog, board, out)?;
+        print(&said)?;
+        let prefix = card.prefix.clone() + PREFIX;
+        let top = emit_top(board, config.name, card.top, &prefix);
         let top = top.context("the top has no Verilog")?;
         Ok(Self {
-            designs: [folder.card.design.clone(), top.design],
+            top: board.top(),
+            designs: vec![card.design.clone(), top.design],
+            card: Some(card),
         })
     }
 

@@ -9,7 +9,7 @@ use abi::image::Slot;
 use host::image::{idcode, Image};
 use verilate::toolchain::Yosys;
 
-use crate::run::{accepted, command, folder, ROOT};
+use crate::run::{accepted, command, folder, refused, ROOT};
 
 /// A register of the card at either end of a path, and what both are called in its blocks.
 const PATH: &str = "shell/card/datapath/rx_split/intake/gate/toggle_reg/C \
@@ -61,10 +61,14 @@ impl Bench {
     fn build_with(&self, path: &str, more: &[&str], variables: &[(&str, &str)]) -> Built {
         let out = self.out();
         let out = out.to_str().expect("a path");
-        let words = [
-            "build", "--board", "vcu118", "--config", "small", "--out", out,
-        ];
-        let mut command = command(&[&words[..], more].concat());
+        let is_golden = more.contains(&"--golden");
+        let size: &[&str] = if is_golden {
+            &[]
+        } else {
+            &["--config", "small"]
+        };
+        let words = ["build", "--board", "vcu118", "--out", out];
+        let mut command = command(&[&words[..], size, more].concat());
         for name in ["ZERONIC_GIT_HASH", "SOURCE_DATE_EPOCH"] {
             command.env_remove(name);
         }
@@ -379,6 +383,35 @@ fn without_vivado_the_folder_is_written_and_what_to_run_is_said() {
     ] {
         assert!(out.join(name).is_file(), "{name}");
     }
+}
+
+#[test]
+fn a_golden_image_is_built_where_it_is_ours() {
+    let bench = Bench::new("build_golden");
+    let names = "golden/window/chips/command/kept_reg[3]/C golden/pcie_side/core/inst/x_reg/D";
+    let built = bench
+        .build(&["--golden"], &[("REPLAY_PATH", names)])
+        .ended(0);
+    built.has(&[
+        "golden image, top module zeronic_golden_vcu118",
+        "golden/window/chips/command.kept.q[3]",
+    ]);
+    for (name, config) in [("", "golden"), ("_stay", "golden-stay")] {
+        let file = bench.result(&format!("zeronic_golden_vcu118{name}.zimg"));
+        let image = Image::read(&file).expect("an image");
+        assert_eq!(
+            (image.header.slot, image.header.config.as_str()),
+            (Slot::Golden, config)
+        );
+    }
+    let out = bench.out();
+    let out = out.to_str().expect("a path");
+    let words = ["build", "--golden", "--board", "u280", "--out", out];
+    refused(&words, &["u280", "factory image", "vcu118"]);
+    refused(
+        &[&words[..], &["--config", "small"]].concat(),
+        &["--golden", "--config"],
+    );
 }
 
 /// The small card as Yosys leaves it: flat, its logic optimised across the blocks' borders.

@@ -27,7 +27,7 @@ fn path(name: &str) -> PathBuf {
 }
 
 /// Compares a part of a document, or writes it.
-fn compare(document: &str, part: &str, text: &str) {
+pub fn compare(document: &str, part: &str, text: &str) {
     let path = path(document);
     let kept = std::fs::read_to_string(&path).expect("a document");
     let (start, end) = (

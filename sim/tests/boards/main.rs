@@ -8,6 +8,7 @@ mod documents;
 mod driver;
 mod events;
 mod flash;
+mod guides;
 mod i2c_bus;
 mod rig;
 mod tops;
