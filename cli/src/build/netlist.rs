@@ -35,8 +35,10 @@ use verilate::options::Options;
 const TOP: &str = "zeronic_netlist";
 /// Module that Vivado's models reach by its name.
 const GLOBAL: &str = "glbl";
-/// Payload each way, bytes.
+/// Payload of an exchange each way, bytes.
 const BYTES: u64 = 256 << 10;
+/// Share of the frames of the second exchange that each disturbance hits.
+const DISTURBED: f64 = 0.01;
 
 /// Runs the test; `Err` inside: what the netlist does otherwise. `models` is the folder of the
 /// primitives' models.
@@ -64,7 +66,17 @@ pub fn check(netlist: &Path, card: &EmittedCard, models: &Path) -> Result<Result
     let around = around(card, modules.contains_key(GLOBAL));
     let verilog = [text.as_str(), &more, &around].concat();
     let design = Design::build(TOP, &verilog, &card.ports, Options { trace: false });
-    Ok(exchange(&design.context("the netlist does not build")?))
+    let design = design.context("the netlist does not build")?;
+    let disturbed = Disturbance {
+        loss: DISTURBED,
+        reorder: DISTURBED,
+        duplicate: DISTURBED,
+        corrupt: DISTURBED,
+        corrupt_unseen: DISTURBED,
+        ..Disturbance::default()
+    };
+    let first = exchange(&design, 0, Disturbance::default());
+    Ok(first.and_then(|()| exchange(&design, 1, disturbed)))
 }
 
 /// The modules of a netlist, by name.
@@ -153,8 +165,9 @@ fn around(card: &EmittedCard, has_global: bool) -> String {
     )
 }
 
-/// Moves bytes each way between an application and a peer, both smoltcp; what went wrong.
-fn exchange(design: &Design) -> Result<(), String> {
+/// Moves bytes each way between an application and a peer, both smoltcp, over IPv4 (address 0) or
+/// IPv6 (address 1); what went wrong.
+fn exchange(design: &Design, address: usize, disturbance: Disturbance) -> Result<(), String> {
     fn said(error: impl std::fmt::Display) -> String {
         error.to_string()
     }
@@ -173,7 +186,7 @@ fn exchange(design: &Design) -> Result<(), String> {
     let plan = Exchange {
         bytes: BYTES,
         seed: 1,
-        disturbance: Disturbance::default(),
+        disturbance,
         memory: MemoryKind::Application,
     };
     let mut lab = Lab {
@@ -182,7 +195,7 @@ fn exchange(design: &Design) -> Result<(), String> {
         peer: &mut peer,
         clock: Some(time),
     };
-    let remote = (link(2).addresses[0].address, 5001).into();
+    let remote = (link(2).addresses[address].address, 5001).into();
     let outcome = lab.run(remote, &plan, &mut Blind).map_err(said)?;
     let violations = card.borrow().violations();
     match (outcome.is_exact(), violations.first()) {
