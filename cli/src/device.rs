@@ -161,7 +161,28 @@ fn program_of(arguments: &ReprogramArguments) -> Result<Vec<String>> {
     if let Some(cable) = &arguments.cable {
         words.extend(["--cable".to_owned(), cable.clone()]);
     }
+    check_program(&words)?;
     Ok(words)
+}
+
+/// What `zeronic flash` would refuse it refuses now, while the card is where it was.
+fn check_program(words: &[String]) -> Result<()> {
+    let Some((program, words)) = words.split_first() else {
+        return Ok(());
+    };
+    let mut command = Command::new(program);
+    let output = command
+        .args(words)
+        .arg("--dry-run")
+        .stdin(Stdio::null())
+        .output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let line = said.lines().last().unwrap_or("it says nothing");
+    let line = line.trim_start_matches("zeronic: ");
+    Err(UsageError(format!("zeronic flash --dry-run: {line}")).into())
 }
 
 /// Runs the program that writes the image.

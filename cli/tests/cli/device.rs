@@ -10,6 +10,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use abi::image::{contract, Slot as ImageSlot, SYNC_WORD};
+use abi::ABI_VERSION;
+use host::image::{Header, Image};
+
 use crate::run::{accepted, command, folder, refused};
 
 const DEVICE: &str = "0000:03:00.0";
@@ -238,6 +242,60 @@ fn a_program_that_fails_or_is_interrupted_leaves_everything_as_it_was() {
         assert_eq!(line.lines().count(), 1, "{line}");
         eventually("the card is back", || machine.is_whole());
     }
+}
+
+/// The bytes of an image for a VU9P.
+fn image_of(board: &str, part: &str) -> Vec<u8> {
+    let header = Header {
+        board: board.to_owned(),
+        part: part.to_owned(),
+        config: "lab".to_owned(),
+        slot: ImageSlot::User,
+        contract: contract(ABI_VERSION),
+        git: "0".repeat(40),
+        built: 0,
+        bytes: 0,
+        sha256: String::new(),
+    };
+    let mut data = vec![0xff; 64];
+    for word in [
+        SYNC_WORD,
+        0x2000_0000,
+        0x3001_8001,
+        0x04b3_1093,
+        0x2000_0000,
+    ] {
+        data.extend(u32::to_be_bytes(word));
+    }
+    Image::new(header, data).file().expect("an image")
+}
+
+/// An image goes to `zeronic flash`, here over a cable that nobody is at the end of. What that
+/// would refuse is refused before anything is begun.
+#[test]
+fn an_image_is_written_by_the_flash_command() {
+    let machine = Machine::new("device_image");
+    let other = machine.root.join("other.zimg");
+    fs::write(&other, image_of("vcu1525", "xcu200-fsgd2104-2-e")).expect("a file");
+    let other = other.to_str().expect("a path");
+    refused(
+        &machine.words(&[other]),
+        &["zeronic flash --dry-run: ", "xcu200", "vcu1525"],
+    );
+    let file = machine.root.join("card.zimg");
+    let image = image_of("vcu1525", "xcvu9p-fsgd2104-2L-e");
+    fs::write(&file, image).expect("a file");
+    let words = [file.to_str().expect("a path"), "--cable", "xvc:127.0.0.1:9"];
+    let output = machine.run(&words);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    // What the flash command prints stands between the steps.
+    let out = text(&output.stdout);
+    assert!(out.contains("the image is written\nimage "), "{out}");
+    let last = said.lines().last().expect("a line");
+    assert!(last.contains("the image is written: ") && last.contains("ended with exit status: "));
+    assert!(last.ends_with("everything is as it was"), "{last}");
+    eventually("the card is back", || machine.is_whole());
 }
 
 #[test]
