@@ -22,7 +22,7 @@ fn image() -> Image {
         part: "xcvu9p-flga2104-2L-e".to_owned(),
         config: "lab".to_owned(),
         slot: Slot::User,
-        contract: (1, 7),
+        contract: (1, 8),
         git: "0123456789abcdef0123456789abcdef01234567".to_owned(),
         built: 1_700_000_000,
         bytes: 0,
@@ -60,7 +60,7 @@ fn what_is_written_is_read() {
     assert_eq!(lines.next(), Some("zeronic-image 1"));
     assert_eq!(lines.next(), Some("board vcu118"));
     assert_eq!(lines.nth(2), Some("slot user"));
-    assert_eq!(lines.next(), Some("contract 1.7"));
+    assert_eq!(lines.next(), Some("contract 1.8"));
 }
 
 #[test]
@@ -119,8 +119,8 @@ fn each_fault_of_a_header_has_its_message() {
         ),
         ("board vcu118\n", "", "line 2 of the header is 'part xcvu9p"),
         ("slot user", "slot factory", "'factory' is no slot"),
-        ("contract 1.7", "contract 1", "'1' is no contract"),
-        ("contract 1.7", "contract 1.x", "'1.x' is no contract"),
+        ("contract 1.8", "contract 1", "'1' is no contract"),
+        ("contract 1.8", "contract 1.x", "'1.x' is no contract"),
         (git, "git 0123", "'0123' is no git"),
         ("built 17", "built -17", "'-1700000000' is no built"),
         ("config lab", "config a b", "'a b' is no config"),

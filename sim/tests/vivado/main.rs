@@ -58,7 +58,7 @@ endmodule
 const BOARD: &str = "\
 set zeronic_board           bench
 set zeronic_config          small
-set zeronic_contract        1.7
+set zeronic_contract        1.8
 set zeronic_card            zeronic_small
 set zeronic_msix_last       003
 set zeronic_part            xcvu9p-flga2104-2L-e
