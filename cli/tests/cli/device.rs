@@ -14,7 +14,7 @@ use abi::image::{contract, Slot as ImageSlot, SYNC_WORD};
 use abi::ABI_VERSION;
 use host::image::{Header, Image};
 
-use crate::run::{accepted, command, folder, refused};
+use crate::run::{accepted, command, folder, refused, ROOT};
 
 const DEVICE: &str = "0000:03:00.0";
 const BRIDGE: &str = "0000:00:01.0";
@@ -349,6 +349,24 @@ fn what_cannot_be_done_is_refused_before_anything_is() {
         ],
         &["'3:0'", "0000:01:00.0"],
     );
+}
+
+/// The statuses are in the help and in the guide.
+#[test]
+fn the_exit_statuses_are_documented() {
+    let help = accepted(&["device", "reprogram", "--help"]);
+    let guide = fs::read_to_string(format!("{ROOT}/docs/boards/README.md")).expect("a document");
+    let part = guide
+        .split("## A new image in a running machine")
+        .nth(1)
+        .expect("a part");
+    for status in [0, 2, 3, 4] {
+        assert!(
+            help.contains(&format!("\n  {status}  ")),
+            "{status}:\n{help}"
+        );
+        assert!(part.contains(&format!("\n| {status} | ")), "{status}");
+    }
 }
 
 /// Another user reads the files and cannot write them.
