@@ -8,6 +8,7 @@
 //! ```
 
 use std::path::Path;
+use std::time::Duration;
 
 use abi::image::Slot;
 use anyhow::Result;
@@ -83,7 +84,7 @@ impl<'a> Run<'a> {
                 Step::File { path, bytes, .. } => write_file(path, bytes)?,
                 Step::Run(command) => {
                     let bytes = self.contents.first().map_or(0, Vec::len) as u64;
-                    let output = runner::run(command, bytes)?;
+                    let output = runner::run(command, bytes, silence(command.purpose))?;
                     match command.purpose {
                         Purpose::Vivado => vivado::judge(self.board, self.volatile, &output)?,
                         purpose => loader::judge(self.board, purpose, &output)?,
@@ -176,6 +177,12 @@ impl<'a> Run<'a> {
             },
         }
     }
+}
+
+/// How long a program may say nothing. openFPGALoader says how far it is every second; Vivado is
+/// silent for as long as it likes.
+fn silence(purpose: Purpose) -> Option<Duration> {
+    (purpose != Purpose::Vivado).then_some(Duration::from_secs(120))
 }
 
 /// A plan opens the card before it does anything to it.

@@ -1,7 +1,14 @@
 //! Runs a program, shows how far it is, and keeps what it says.
+//!
+//! ```text
+//!   program ─► standard output ─► follow: progress; silent for too long: it is killed
+//!           └► standard error ──► kept
+//! ```
 
 use std::io::{ErrorKind, Read};
 use std::process::{ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
@@ -20,6 +27,8 @@ pub struct Output {
     pub status: Option<i32>,
     /// A signal ended it.
     pub was_killed: bool,
+    /// It was ended here, as it said nothing for so long.
+    pub was_silent: Option<Duration>,
 }
 
 impl Output {
@@ -36,15 +45,16 @@ impl Output {
         let line = line.unwrap_or("it said nothing");
         // No message of ours has two full stops.
         let line = line.trim_end_matches('.');
-        match self.was_killed {
-            true => format!("a signal ended it; its last words: {line}"),
-            false => line.to_owned(),
+        match (self.was_silent, self.was_killed) {
+            (Some(time), _) => format!("silent for {time:?}; its last words: {line}"),
+            (_, true) => format!("a signal ended it; its last words: {line}"),
+            _ => line.to_owned(),
         }
     }
 }
 
-/// Runs a command to its end.
-pub fn run(command: &steps::Command, bytes: u64) -> Result<Output> {
+/// Runs a command to its end, or until it says nothing for longer than `silence`.
+pub fn run(command: &steps::Command, bytes: u64, silence: Option<Duration>) -> Result<Output> {
     let program = &command.program;
     let mut child = Command::new(program);
     child
@@ -70,11 +80,20 @@ pub fn run(command: &steps::Command, bytes: u64) -> Result<Output> {
         let _ = stderr.map(|mut stderr| stderr.read_to_end(&mut bytes));
         bytes
     });
-    let mut said = stdout.map_or_else(Vec::new, |stdout| follow(stdout, bytes));
+    let (mut said, is_over) = match stdout {
+        Some(stdout) => follow(&parts_of(stdout), bytes, silence),
+        None => (Vec::new(), true),
+    };
+    if !is_over {
+        // One that has just ended by itself is not there to be killed.
+        let _ = child.kill();
+    }
     let status = child.wait().with_context(|| program.clone())?;
     said.push(b'\n');
     said.extend(errors.join().unwrap_or_default());
-    Ok(output(&said, status))
+    let mut output = output(&said, status);
+    output.was_silent = silence.filter(|_| !is_over);
+    Ok(output)
 }
 
 fn output(said: &[u8], status: ExitStatus) -> Output {
@@ -83,19 +102,34 @@ fn output(said: &[u8], status: ExitStatus) -> Output {
         is_good: status.success(),
         status: status.code(),
         was_killed: status.code().is_none(),
+        was_silent: None,
     }
 }
 
-/// Reads to the end and shows what is a percentage of something.
-fn follow(mut stdout: ChildStdout, bytes: u64) -> Vec<u8> {
-    let mut said = Vec::new();
-    let mut part = [0; 4096];
-    let mut shown: Option<(String, Progress)> = None;
-    while let Ok(count) = stdout.read(&mut part) {
-        if count == 0 {
-            break;
+/// What comes, as it comes.
+fn parts_of(mut stdout: ChildStdout) -> Receiver<Vec<u8>> {
+    let (sender, parts) = channel();
+    std::thread::spawn(move || {
+        let mut part = [0; 4096];
+        while let Ok(count @ 1..) = stdout.read(&mut part) {
+            if sender.send(part[..count].to_vec()).is_err() {
+                break;
+            }
         }
-        said.extend(&part[..count]);
+    });
+    parts
+}
+
+/// Follows to the end and shows what is a percentage of something; whether the end was reached.
+fn follow(parts: &Receiver<Vec<u8>>, bytes: u64, silence: Option<Duration>) -> (Vec<u8>, bool) {
+    let mut said = Vec::new();
+    let mut shown: Option<(String, Progress)> = None;
+    loop {
+        match parts.recv_timeout(silence.unwrap_or(Duration::MAX)) {
+            Ok(part) => said.extend(part),
+            Err(RecvTimeoutError::Disconnected) => return (said, true),
+            Err(RecvTimeoutError::Timeout) => return (said, false),
+        }
         let tail = String::from_utf8_lossy(&said[said.len().saturating_sub(256)..]).into_owned();
         let Some((what, share)) = tail.rsplit(['\r', '\n']).find_map(percentage) else {
             continue;
@@ -108,7 +142,6 @@ fn follow(mut stdout: ChildStdout, bytes: u64) -> Vec<u8> {
             progress.set(position, &format!("; {what}"));
         }
     }
-    said
 }
 
 /// `Writing: [====   ] 40.00%`: what, and how much of it. Of what our own script begins there is no
@@ -126,6 +159,28 @@ fn percentage(line: &str) -> Option<(String, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flash::steps::Purpose;
+
+    #[test]
+    fn a_program_that_hangs_is_ended() {
+        let shell = |script: &str| steps::Command {
+            program: "sh".to_owned(),
+            arguments: ["-c", script].map(str::to_owned).to_vec(),
+            purpose: Purpose::Detect,
+        };
+        let silence = Some(Duration::from_millis(300));
+        let output = run(&shell("echo first; exec sleep 1000"), 0, silence).expect("it starts");
+        assert!(output.was_killed && !output.is_good);
+        let line = output.last_line();
+        assert!(
+            line.contains("silent for 300ms") && line.contains("first"),
+            "{line}"
+        );
+        let talks = "for i in 1 2 3 4; do echo $i; sleep 0.1; done; echo end >&2; exit 3";
+        let output = run(&shell(talks), 0, silence).expect("it starts");
+        assert_eq!((output.status, output.was_silent), (Some(3), None));
+        assert!(output.text.ends_with("4\n\nend\n"), "{}", output.text);
+    }
 
     #[test]
     fn a_bar_of_another_program_is_read() {
