@@ -1,7 +1,7 @@
 //! By openFPGALoader: its commands, and what its output says.
 //!
 //! ```text
-//!   --Version   0.10 or later
+//!   --Version   0.11 or later; to load the device 0.10 will do
 //!   --detect    IDCODE of the device: that of the board
 //!   --write-flash --offset SLOT --verify     each chip from its slot on, nothing below
 //! ```
@@ -20,8 +20,10 @@ use super::steps::{Command, Plan, Purpose, Step};
 pub const LOADER: &str = "openFPGALoader";
 /// Names the program, if it is not on PATH.
 const VARIABLE: &str = "OPENFPGALOADER";
-/// Oldest version that is used: two flash chips came with it.
-const VERSION_MIN: (u32, u32) = (0, 10);
+/// Oldest version that knows the second of two flash chips.
+const VERSION_WRITE_MIN: (u32, u32) = (0, 11);
+/// Oldest version that knows the devices.
+const VERSION_LOAD_MIN: (u32, u32) = (0, 10);
 
 /// The run that writes the flash, or loads the device.
 pub fn plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked: &Checked) -> Plan {
@@ -51,7 +53,7 @@ pub fn plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked: &Che
         }
     };
     let before = vec![
-        command(Purpose::Version, words(&["--Version"])),
+        command(Purpose::Version(VERSION_WRITE_MIN), words(&["--Version"])),
         command(
             Purpose::Detect,
             [&cable[..], &words(&["--detect"])].concat(),
@@ -109,6 +111,9 @@ pub fn load_plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked:
         program: std::env::var(VARIABLE).unwrap_or_else(|_| LOADER.to_owned()),
         purpose: Purpose::Load,
     };
+    if let Some(Step::Run(version)) = plan.before.first_mut() {
+        version.purpose = Purpose::Version(VERSION_LOAD_MIN);
+    }
     plan.question = format!(
         "Load the device of {}, and leave the flash as it is?",
         board.name
@@ -127,7 +132,7 @@ pub fn load_plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked:
 /// Judges the output of a command.
 pub fn judge(board: &Board, purpose: Purpose, output: &Output) -> Result<(), FlashError> {
     match purpose {
-        Purpose::Version => judge_version(output),
+        Purpose::Version(least) => judge_version(least, output),
         Purpose::Detect => judge_device(board, output),
         Purpose::Load => judge_load(output),
         Purpose::Write { chips } => judge_write(chips, output),
@@ -135,7 +140,7 @@ pub fn judge(board: &Board, purpose: Purpose, output: &Output) -> Result<(), Fla
     }
 }
 
-fn judge_version(output: &Output) -> Result<(), FlashError> {
+fn judge_version(least: (u32, u32), output: &Output) -> Result<(), FlashError> {
     let number = |text: &str| {
         let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
         digits.parse::<u32>().ok()
@@ -145,9 +150,9 @@ fn judge_version(output: &Output) -> Result<(), FlashError> {
         Some((number(major)?, number(rest)?))
     });
     let said = match version {
-        Some(version) if output.is_good && version >= VERSION_MIN => return Ok(()),
+        Some(version) if output.is_good && version >= least => return Ok(()),
         Some((major, minor)) => {
-            let (least, least_minor) = VERSION_MIN;
+            let (least, least_minor) = least;
             format!("version {major}.{minor}, {least}.{least_minor} or later is needed")
         }
         None => output.last_line(),

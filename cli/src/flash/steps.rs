@@ -26,8 +26,8 @@ pub struct Command {
 /// What a command is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// openFPGALoader says its version.
-    Version,
+    /// openFPGALoader says its version, which must not be older: major, minor.
+    Version((u32, u32)),
     /// openFPGALoader says what is on the cable.
     Detect,
     /// openFPGALoader writes and verifies so many chips.

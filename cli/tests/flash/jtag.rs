@@ -150,3 +150,47 @@ fn the_user_is_asked_on_a_terminal() {
         assert_eq!(rig.changes().is_empty(), expected == 9, "{text}");
     }
 }
+
+/// A program in the place of openFPGALoader that does as it says.
+fn pretender(rig: &Rig, version: &str, devices: &str, says: &str) {
+    let text = format!(
+        "#!/bin/sh\ncase \"$*\" in\n*--Version*) echo 'openFPGALoader v{version}';;\n\
+         *--detect*) printf '{devices}';;\n*) printf '{says}';;\nesac\n"
+    );
+    rig.script("openFPGALoader", &text);
+}
+
+#[test]
+fn what_the_loader_does_not_say_it_has_not_done() {
+    let rig = Rig::new("pretender", VU9P);
+    let file = written(rig.folder(), &image("vcu118", 5000));
+    let one = "index 0:\\n\\tidcode 0x4b31093\\n";
+    // Both chips must have been read back.
+    for (says, read) in [
+        ("", "0 of 2"),
+        ("Verifying write (May take time)\\nDone\\n", "1 of 2"),
+    ] {
+        pretender(&rig, "1.1.1", one, says);
+        crate::rig::assert_failed(&rig.flash(&file), 7, &["verify failed", read]);
+    }
+    let volatile = |rig: &Rig| {
+        let cable = rig.cable();
+        let common = [&file[..], "--board", "vcu118", "--cable", &cable];
+        rig.run(&[&common[..], &["--yes", "--volatile"]].concat())
+    };
+    // The device must have started.
+    pretender(
+        &rig,
+        "1.1.1",
+        one,
+        "ir: 1 isc_done 0 isc_ena 0 init 1 done 0\\n",
+    );
+    crate::rig::assert_failed(&volatile(&rig), 10, &["DONE", "flash is as it was"]);
+    // Two devices on the cable.
+    pretender(&rig, "1.1.1", &one.repeat(2), "");
+    crate::rig::assert_failed(&rig.flash(&file), 6, &["2 devices"]);
+    // The second chip is known from 0.11 on.
+    pretender(&rig, "0.10.0", one, "init 1 done 1\\n");
+    crate::rig::assert_failed(&rig.flash(&file), 8, &["0.10", "0.11 or later"]);
+    assert_eq!(volatile(&rig).0, Some(0));
+}

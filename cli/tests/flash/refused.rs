@@ -130,7 +130,7 @@ fn a_tool_that_is_missing_or_too_old() {
     assert_failed(
         &rig.flash(&file),
         8,
-        &["openFPGALoader", "0.9", "0.10 or later"],
+        &["openFPGALoader", "0.9", "0.11 or later"],
     );
     rig.script(
         "openFPGALoader",
