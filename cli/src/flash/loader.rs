@@ -195,9 +195,10 @@ fn judge_device(board: &Board, output: &Output) -> Result<(), FlashError> {
 }
 
 fn judge_load(output: &Output) -> Result<(), FlashError> {
-    // It does not end with an error when the device does not start.
+    // It does not end with an error when the device does not start. Before version 1.0 it does not
+    // say whether it has.
     let done = output.text.rsplit_once(" done ");
-    if output.is_good && done.is_some_and(|(_, rest)| rest.trim_start().starts_with('1')) {
+    if output.is_good && done.is_none_or(|(_, rest)| rest.trim_start().starts_with('1')) {
         return Ok(());
     }
     Err(FlashError::NotLoaded {
@@ -236,8 +237,13 @@ fn judge_write(chips: u32, output: &Output) -> Result<(), FlashError> {
             said: format!("{}; OPENFPGALOADER_SOJ_DIR names the folder", line.trim()),
         });
     }
-    // What a program that was killed has said need not be all that it has done.
-    if !output.was_killed && !output.text.contains("start addr") {
+    // What a program that was killed has said need not be all that it has done. Otherwise it has
+    // named the chip before it erased anything.
+    let said_lower = output.text.to_lowercase();
+    let has_chip = ["jedec id", "detected: "]
+        .iter()
+        .any(|name| said_lower.contains(name));
+    if !output.was_killed && !has_chip {
         return Err(FlashError::Cable { tool: LOADER, said });
     }
     Err(FlashError::Interrupted { tool: LOADER, said })

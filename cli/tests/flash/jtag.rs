@@ -173,6 +173,20 @@ fn what_the_loader_does_not_say_it_has_not_done() {
         pretender(&rig, "1.1.1", one, says);
         crate::rig::assert_failed(&rig.flash(&file), 7, &["verify failed", read]);
     }
+    // Nothing was erased only if the flash was not found.
+    for (says, status) in [
+        ("Error: no bridge", 6),
+        ("JEDEC ID: 0x20bb21\\nError: gone", 10),
+        ("Detected: micron MT25QU01G 2048 sectors", 10),
+    ] {
+        pretender(&rig, "0.11.0", one, &format!("{says}\\n'; exit 1; echo '"));
+        let part = if status == 6 {
+            "Nothing was erased"
+        } else {
+            "half an image"
+        };
+        crate::rig::assert_failed(&rig.flash(&file), status, &[part]);
+    }
     let volatile = |rig: &Rig| {
         let cable = rig.cable();
         let common = [&file[..], "--board", "vcu118", "--cable", &cable];
