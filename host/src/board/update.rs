@@ -81,7 +81,9 @@ pub enum UpdateError {
         expected: Layout,
     },
     /// No chip answers.
-    #[error("chip {chip} identifies itself as {identity:02x?}")]
+    #[error(
+        "chip {chip} does not answer, or does not end what it does: its name is {identity:02x?}"
+    )]
     NoChip {
         /// The chip.
         chip: u32,
@@ -134,11 +136,13 @@ pub fn prepare(window: &mut impl Window, expected: Layout) -> Result<(), UpdateE
         return Err(UpdateError::Layout { found, expected });
     }
     for chip in 0..found.chips {
-        flash.settle(chip)?;
+        // Where there is no chip, its status reads as busy as well.
+        let settled = flash.settle(chip);
         let identity = flash.identify(chip)?;
         if [[0; 3], [0xff; 3]].contains(&identity) {
             return Err(UpdateError::NoChip { chip, identity });
         }
+        settled?;
     }
     Ok(())
 }

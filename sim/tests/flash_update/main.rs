@@ -12,7 +12,7 @@ use host::board::window::WindowError;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::boot::{boot, Booted};
-use sim::flash_chip::{FlashChip, FlashEvent};
+use sim::flash_chip::{FlashChip, FlashEvent, FlashTimes};
 use sim::flash_window::{Change, FlashWindow};
 
 /// Bytes of a chip.
@@ -288,6 +288,48 @@ fn a_card_with_another_flash_is_left_alone() {
     rig.kind.chips = 2;
     let error = rig.update().expect_err("another chip");
     assert!(matches!(error, UpdateError::Layout { .. }), "{error}");
+    assert!(rig.window.changes().is_empty());
+}
+
+#[test]
+fn a_chip_that_does_not_end_or_does_not_answer_is_named() {
+    let never = FlashTimes {
+        block_ns: u64::MAX / 2,
+        ..FlashTimes::SHORT
+    };
+    let mut rig = Rig::new(KINDS[2], 1, 300_001);
+    rig.window.chips_mut()[1].set_times(never);
+    let error = rig.update().expect_err("it does not end");
+    let slot = KINDS[2].slot;
+    assert!(
+        matches!(
+            error,
+            UpdateError::Flash(FlashError::Busy { chip: 1, address, .. }) if address == slot
+        ),
+        "{error}"
+    );
+    rig.assert_untouched_below();
+    // It is found busy by the next one, which does nothing.
+    let before = rig.window.changes().len();
+    let error = rig.update().expect_err("it is busy still");
+    assert!(
+        matches!(error, UpdateError::NoChip { chip: 1, .. }),
+        "{error}"
+    );
+    assert_eq!(rig.window.changes().len(), before);
+    // Asleep (opcode 0xb9), a chip does not answer.
+    let mut rig = Rig::new(KINDS[0], 1, 300_001);
+    let chip = &mut rig.window.chips_mut()[0];
+    chip.select(true);
+    for bit in (0..8).rev() {
+        chip.clock(0xb9 >> bit & 1 == 1);
+    }
+    chip.select(false);
+    let error = rig.update().expect_err("no chip");
+    assert!(
+        matches!(error, UpdateError::NoChip { chip: 0, .. }),
+        "{error}"
+    );
     assert!(rig.window.changes().is_empty());
 }
 
