@@ -88,6 +88,15 @@ const TABLE: &[(&str, &[Suite])] = &[
         ],
     ),
     (
+        "host/src/board",
+        &[
+            Suite::unit("host"),
+            Suite::of_sim(&["--test", "flash_update"], &[]),
+        ],
+    ),
+    ("host/src/image", &[Suite::unit("host")]),
+    ("host/src/pci", &[Suite::unit("host")]),
+    (
         "host/src",
         &[
             Suite::unit("host"),
@@ -259,6 +268,30 @@ const TABLE: &[(&str, &[Suite])] = &[
                 NO_PLANTED,
             ),
         ],
+    ),
+    (
+        "hdl/board/src/window",
+        &[Suite::of_sim(
+            &["--test", "boards"],
+            &["window::", "flash::", "--skip", "planted"],
+        )],
+    ),
+    (
+        "hdl/board/src",
+        &[
+            Suite::unit("board"),
+            Suite::of_sim(
+                &["--test", "boards"],
+                &["boards::", "tops::", "documents::", "golden"],
+            ),
+        ],
+    ),
+    (
+        "hdl/ip/src/cmac",
+        &[Suite::of_sim(
+            &["--test", "mac", "--test", "mac_side"],
+            NO_PLANTED,
+        )],
     ),
     (
         "hdl/ip/src",

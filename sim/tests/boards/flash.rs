@@ -3,10 +3,11 @@
 
 use abi::window as w;
 use abi::window::{BlockKind, FlashOperation, PortOperation, BLOCKS};
+use board::description::FlashPlan;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use seed::seed;
-use sim::flash_chip::FlashEvent;
+use sim::flash_chip::{FlashEvent, FlashTimes};
 
 use crate::device_pins::CHIP_BYTES;
 use crate::rig::{Rig, PLAN};
@@ -241,6 +242,55 @@ fn busy(fault: Fault) {
 #[test]
 fn an_operation_under_way_is_not_disturbed() {
     busy(None);
+}
+
+/// The status is that of the chip asked, from its first bit to its last.
+#[test]
+fn a_chip_that_erases_says_so_until_it_has_done() {
+    let mut rig = Rig::new(1, 1, seed(), None);
+    rig.leave_alone();
+    for chip in 0..2 {
+        rig.chips.chips[chip as usize].set_times(FlashTimes {
+            block_ns: 100_000,
+            ..FlashTimes::SHORT
+        });
+        let select = chip << w::FLASH_CHIP.offset;
+        let erase = FlashOperation::EraseBlock as u32 | select;
+        command(&mut rig, erase, PLAN.slot_bytes);
+        let status = |rig: &mut Rig, chip: u32| {
+            let asks = FlashOperation::Status as u32 | chip << w::FLASH_CHIP.offset;
+            command(rig, asks, 0) >> w::FLASH_CHIP_STATUS.offset & 0xff
+        };
+        assert_eq!(status(&mut rig, chip) & 1, 1, "chip {chip} erases");
+        assert_eq!(status(&mut rig, 1 - chip) & 1, 0, "the other one does not");
+        let mut polls = 0;
+        while status(&mut rig, chip) & 1 == 1 {
+            polls += 1;
+        }
+        // A status takes 3 us.
+        assert!((10..60).contains(&polls), "{polls} polls");
+        assert!(!rig.chips.chips[chip as usize].is_busy());
+    }
+}
+
+/// Where there is one chip, no command is one for a second.
+#[test]
+fn a_second_chip_that_is_not_there_is_refused() {
+    let plan = FlashPlan { chips: 1, ..PLAN };
+    let mut rig = Rig::of(plan, 1, 1, seed(), None);
+    rig.leave_alone();
+    assert_eq!(rig.read(flash(w::FLASH_CHIPS)), (OKAY, 1));
+    for operation in ALL {
+        let refused = |rig: &mut Rig, chip: u32| {
+            let word = operation as u32 | chip << w::FLASH_CHIP.offset;
+            command(rig, word, 0x2_0000) >> w::FLASH_REFUSED.offset & 1
+        };
+        assert_eq!(refused(&mut rig, 1), 1, "{operation:?}");
+        assert_eq!(refused(&mut rig, 0), 0, "{operation:?}");
+        idle(&mut rig, 0);
+    }
+    assert!(rig.chips.chips[1].events().is_empty());
+    assert_eq!(rig.chips.chips[0].events().len(), 3);
 }
 
 fn port(word: u32) -> u32 {

@@ -145,7 +145,18 @@ impl Rig {
     /// A rig whose ends act in one of so many cycles; with a fault, one text of the window's
     /// Verilog stands in place of another.
     pub fn new(one_in: u32, core_one_in: u32, seed: u64, fault: Option<(&str, &str)>) -> Rig {
-        let mut window = Window::new(BOARD, "small", true, PLAN);
+        Rig::of(PLAN, one_in, core_one_in, seed, fault)
+    }
+
+    /// The same with another flash.
+    pub fn of(
+        plan: FlashPlan,
+        one_in: u32,
+        core_one_in: u32,
+        seed: u64,
+        fault: Option<(&str, &str)>,
+    ) -> Rig {
+        let mut window = Window::new(BOARD, "small", true, plan);
         let verilog = emit(&mut window, "window").expect("emits");
         let verilog = match fault {
             Some((original, planted)) => replaced(&verilog, original, planted),
