@@ -353,12 +353,22 @@ fn images(fault: Fault) {
         assert_eq!(port_command(&mut rig, PortOperation::ReadStatus as u32), 0);
         let status = (OKAY, rig.port.boot_status);
         assert_eq!(rig.read(port(w::PORT_BOOT_STATUS)), status);
-        let leaves = [0x3000_8001, 0xd, 0x2000_0000];
-        let written = &rig.port.written;
-        assert!(
-            written.windows(3).any(|words| words == leaves),
-            "{written:x?}"
-        );
+        rig.cycles(8);
+        let words = [
+            0xffff_ffff,
+            0xaa99_5566,
+            0x2000_0000,
+            0x2802_c001,
+            0x2000_0000,
+            0x2000_0000,
+            0x2000_0000,
+            0x3000_8001,
+            0xd,
+            0x2000_0000,
+            0x2000_0000,
+            0x2000_0000,
+        ];
+        assert_eq!(rig.port.written, words, "the port is left as it was");
         // A command while one runs.
         rig.port.written.clear();
         assert_eq!(

@@ -291,6 +291,35 @@ fn a_card_with_another_flash_is_left_alone() {
     assert!(rig.window.changes().is_empty());
 }
 
+/// What the card says of its flash is looked at before anything is done to it.
+#[test]
+fn a_layout_that_cannot_be_is_named() {
+    let chips = |count| vec![FlashChip::new(CHIP_BYTES); count];
+    for (count, slot) in [(3, 0x1000), (1, CHIP_BYTES), (2, CHIP_BYTES + 0x1000)] {
+        let mut window = FlashWindow::new(1, chips(count), CHIP_BYTES, slot);
+        let error = Flash::open(&mut window).err().expect("it cannot be");
+        assert!(matches!(error, FlashError::Layout { .. }), "{error}");
+    }
+}
+
+/// A page is 64 writes, a read behind each eight of them, and what the operation takes.
+#[test]
+fn a_page_takes_no_more_accesses_than_it_must() {
+    let kind = KINDS[0];
+    let mut window = FlashWindow::new(1, vec![FlashChip::new(CHIP_BYTES)], CHIP_BYTES, kind.slot);
+    let mut flash = Flash::open(&mut window).expect("a flash");
+    flash
+        .program_page(0, kind.slot, &[0x11; 256])
+        .expect("a page");
+    let before = window.accesses();
+    let mut flash = Flash::open(&mut window).expect("a flash");
+    flash
+        .program_page(0, kind.slot + 256, &[0x22; 256])
+        .expect("a page");
+    let taken = window.accesses() - before;
+    assert!((64 + 9..128).contains(&taken), "{taken} accesses");
+}
+
 #[test]
 fn a_chip_that_does_not_end_or_does_not_answer_is_named() {
     let never = FlashTimes {
