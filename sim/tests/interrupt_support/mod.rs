@@ -1,0 +1,171 @@
+//! The interrupts alone: register writes and produced entries in, messages out.
+
+// Each test program uses a part of this.
+#![allow(dead_code)]
+
+use std::collections::VecDeque;
+
+use abi::registers;
+use host_interface::interrupt::Interrupt;
+use sim::harness::agent::Agent;
+use sim::harness::bench::Bench;
+use sim::harness::monitor::StreamMonitor;
+use sim::harness::payload::{bytes_of, field};
+use sim::harness::sink::{MessageSink, PacketSink};
+use sim::harness::stall::Stall;
+use stream::prelude::*;
+use verilate::verilated::Model;
+use verilate::width::lint_width_warnings;
+
+/// Owners of the block under test, each with a vector.
+pub const OWNERS: u32 = 4;
+
+/// Pulses on one bundle, one a cycle.
+pub struct Pulses {
+    name: &'static str,
+    pub queue: VecDeque<Vec<u8>>,
+}
+
+impl Agent for Pulses {
+    fn sample(&mut self, _model: &Model) {}
+
+    fn drive(&mut self, model: &mut Model) {
+        let pulse = self.queue.pop_front();
+        let valid = model.port(&format!("{}$valid", self.name));
+        model.set(valid, u64::from(pulse.is_some()));
+        if let Some(pulse) = pulse {
+            model.set_bytes(model.port(&format!("{}$payload", self.name)), &pulse);
+        }
+    }
+}
+
+/// The interrupts with what drives and reads them.
+pub struct Test {
+    pub bench: Bench,
+    pub settings: Pulses,
+    pub produced: Pulses,
+    jobs: MessageSink,
+    data: PacketSink,
+    monitors: [StreamMonitor; 2],
+}
+
+fn block() -> Interrupt<2, 4, 4> {
+    Interrupt::default()
+}
+
+fn message_of(vector: u32) -> (u64, u32) {
+    (
+        0xfee0_0000_0000 + u64::from(vector) * 0x1004,
+        0x4040 + vector,
+    )
+}
+
+impl Test {
+    pub fn new(sink: Stall, seed: u64) -> Test {
+        let bench = Bench::of(&mut block(), "interrupt").expect("builds");
+        lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
+        Test::around(bench, sink, seed)
+    }
+
+    /// With a fault planted in the Verilog, otherwise as [`Test::running`].
+    pub fn with_fault((original, planted): (&str, &str), sink: Stall, seed: u64) -> Test {
+        let bench = Bench::with_fault(&mut block(), "interrupt", original, planted);
+        Test::around(bench.expect("builds"), sink, seed).enabled()
+    }
+
+    fn around(bench: Bench, sink: Stall, seed: u64) -> Test {
+        let pulses = |name| Pulses {
+            name,
+            queue: VecDeque::new(),
+        };
+        Test {
+            settings: pulses("settings"),
+            produced: pulses("header_produced"),
+            jobs: MessageSink::new(&bench.model, "write_job", sink, seed),
+            data: PacketSink::new(&bench.model, "write_data", sink, seed ^ 1),
+            monitors: ["write_job", "write_data"].map(|n| StreamMonitor::new(&bench.model, n)),
+            bench,
+        }
+    }
+
+    /// With MSI-X enabled, all vectors set up and open, all owners enabled.
+    pub fn running(sink: Stall, seed: u64) -> Test {
+        Test::new(sink, seed).enabled()
+    }
+
+    fn enabled(self) -> Test {
+        let mut test = self;
+        test.bench.set("msix_enable", 1);
+        for vector in 0..OWNERS {
+            let (address, data) = message_of(vector);
+            test.table(vector, 0, address as u32);
+            test.table(vector, 1, (address >> 32) as u32);
+            test.table(vector, 2, data);
+            test.table(vector, 3, 0);
+            let context = registers::CONTEXTS + vector * registers::CONTEXT_STRIDE;
+            test.write(context + registers::CONTEXT_ENABLE, 1);
+        }
+        test.cycles(40);
+        test
+    }
+
+    pub fn write(&mut self, address: u32, value: u32) {
+        self.settings.queue.push_back(bytes_of(RegisterWrite {
+            address: u64::from(address).into(),
+            data: u64::from(value).into(),
+        }));
+    }
+
+    pub fn table(&mut self, vector: u32, word: u32, value: u32) {
+        self.write(registers::MSIX_TABLE + 16 * vector + 4 * word, value);
+    }
+
+    pub fn read(&mut self, address: u32) -> u32 {
+        self.bench.set("msix_read_address", u64::from(address));
+        self.bench.get("msix_read_data") as u32
+    }
+
+    pub fn arm(&mut self, owner: u32, seen: u32) {
+        let page = registers::DOORBELLS + owner * registers::DOORBELL_STRIDE;
+        self.write(page + registers::DOORBELL_ARM, seen);
+    }
+
+    pub fn produce(&mut self, owner: u32, index: u32) {
+        self.produced.queue.push_back(bytes_of(RingFetch {
+            owner: u64::from(owner).into(),
+            index: u64::from(index).into(),
+        }));
+    }
+
+    pub fn cycles(&mut self, count: u64) {
+        let [a, b] = &mut self.monitors;
+        self.bench.cycles(
+            count,
+            &mut [
+                &mut self.settings,
+                &mut self.produced,
+                &mut self.jobs,
+                &mut self.data,
+                a,
+                b,
+            ],
+        );
+    }
+
+    /// The vectors of the messages written since the last call.
+    pub fn fired(&mut self) -> Vec<u32> {
+        self.monitors.iter().for_each(StreamMonitor::assert_clean);
+        let count = self.jobs.messages.len().min(self.data.packets.len());
+        let jobs = self.jobs.messages.drain(..count);
+        jobs.zip(self.data.packets.drain(..count))
+            .map(|(job, packet)| {
+                let data = u32::from_le_bytes(packet.bytes[..].try_into().expect("4 bytes"));
+                let vector = data - message_of(0).1;
+                assert_eq!(field::<WriteJob>(&job, "address"), message_of(vector).0);
+                assert_eq!(field::<WriteJob>(&job, "bytes"), 4);
+                assert_eq!(field::<WriteJob>(&job, "relaxed"), 0);
+                vector
+            })
+            .collect()
+    }
+}
