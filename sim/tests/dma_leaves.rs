@@ -1,16 +1,19 @@
-//! The arithmetic of the requester means the same in Rust and in Verilog.
+//! The arithmetic of the requester means the same in Rust and in Verilog, and what its contract
+//! says.
 //!
 //! ```text
 //!   random inputs ──┬──► rust-hdl simulation ──┐
-//!                   └──► Verilator ────────────┴─ every output equal
+//!                   ├──► Verilator ────────────┴─ every output equal
+//!                   └──► the contract, written out here ── the outputs that it defines, equal
 //! ```
+
+#[path = "dma_support/twin.rs"]
+mod twin;
 
 use std::collections::VecDeque;
 
 use dma::byte_enables::ByteEnables;
-use dma::messages::{Piece, RequestTlp};
-use dma::packer::beat_planner::BeatPlanner;
-use dma::packer::ready_write::FittedTlp;
+use dma::messages::Piece;
 use dma::read::completion_credit::{CompletionCredit, CreditAccount, ReadCredit};
 use dma::read::messages::ReadRecord;
 use dma::read::rc_descriptor::{DescriptorCheck, DescriptorRead};
@@ -21,69 +24,39 @@ use rand::{Rng, SeedableRng};
 use rust_hdl_core::prelude::*;
 use seed::seed;
 use sim::harness::payload::bytes_of;
-use verilate::block::design_of;
-use verilate::options::Options;
-use verilate::verilated::Model;
-
-/// A block in both simulators.
-struct Twin<B: Block> {
-    rust: B,
-    model: Model,
-}
-
-impl<B: Block + Default> Twin<B> {
-    fn new(name: &str) -> Twin<B> {
-        let mut rust = B::default();
-        let design = design_of(&mut rust, name, Options::default()).expect("builds");
-        let model = design.model();
-        Twin { rust, model }
-    }
-
-    /// Sets an input of both.
-    fn set<T: Synth>(
-        &mut self,
-        name: &str,
-        value: T,
-        input: impl Fn(&mut B) -> &mut Signal<In, T>,
-    ) {
-        self.model
-            .set_bytes(self.model.port(name), &bytes_of(value));
-        input(&mut self.rust).next = value;
-    }
-
-    fn settle(&mut self) {
-        self.model.eval();
-        assert!(simulate(&mut self.rust, 50));
-    }
-
-    /// Compares an output of both.
-    fn check<T: Synth>(&self, name: &str, output: impl Fn(&B) -> T) {
-        let expected = bytes_of(output(&self.rust));
-        let mut actual = vec![0; expected.len()];
-        self.model.get_bytes(self.model.port(name), &mut actual);
-        assert_eq!(actual, expected, "{name}");
-    }
-}
-
-fn wide<const N: usize>(random: &mut SmallRng) -> Bits<N> {
-    let word = |random: &mut SmallRng| bit_cast::<N, 64>(random.random::<u64>().to_bits());
-    (0..N.div_ceil(64)).fold(Bits::default(), |sum, _| (sum << 64) | word(random))
-}
+use twin::{wide, Twin};
 
 #[test]
 fn byte_enables() {
     let random = &mut SmallRng::seed_from_u64(seed());
     let mut twin = Twin::<ByteEnables>::new("byte_enables");
     for _ in 0..3000 {
-        twin.set("address", wide(random), |b| &mut b.address);
-        twin.set("bytes", random.random_range(1..=1020u64).to_bits(), |b| {
-            &mut b.bytes
-        });
+        let address: u64 = random.random();
+        // At most 256 dwords, and often nearly so few or so many.
+        let most = 1024 - address % 4;
+        let bytes = match random.random_range(0..4) {
+            0 => random.random_range(1..=9),
+            1 => random.random_range(most - 8..=most),
+            _ => random.random_range(1..=most),
+        };
+        twin.set("address", address.to_bits(), |b| &mut b.address);
+        twin.set("bytes", bytes.to_bits(), |b| &mut b.bytes);
         twin.settle();
         twin.check("dword_address", |b| b.dword_address.val());
         twin.check("dwords", |b| b.dwords.val());
         twin.check("first_be", |b| b.first_be.val());
         twin.check("last_be", |b| b.last_be.val());
+        // Which bytes of a dword the request has.
+        let dwords = (address % 4 + bytes).div_ceil(4);
+        let enables = |dword: u64| -> u64 {
+            let has = |byte: u64| (4 * dword + byte).wrapping_sub(address % 4) < bytes;
+            (0..4).map(|byte| u64::from(has(byte)) << byte).sum()
+        };
+        let last = if dwords == 1 { 0 } else { enables(dwords - 1) };
+        assert_eq!(twin.rust.dword_address.val().to_u64(), address & !3);
+        assert_eq!(twin.rust.dwords.val().to_u64(), dwords);
+        assert_eq!(twin.rust.first_be.val().to_u64(), enables(0));
+        assert_eq!(twin.rust.last_be.val().to_u64(), last);
     }
 }
 
@@ -206,13 +179,29 @@ fn credit_account() {
     );
 }
 
+/// Whether a completion continues its request: the contract of the check.
+fn continues(low: u64, next: u64, remaining: u64) -> bool {
+    let field = |at: u32, bits: u32| low >> at & ((1 << bits) - 1);
+    let (lower, error, count) = (field(0, 12), field(12, 4), field(16, 13));
+    let (is_last, dwords, status) = (field(30, 1) == 1, field(32, 11), field(43, 3));
+    let is_poisoned = field(46, 1) == 1;
+    let needed = (lower % 4 + remaining).div_ceil(4);
+    error == 0
+        && status == 0
+        && !is_poisoned
+        && lower == next
+        && count == remaining
+        && (1..=needed).contains(&dwords)
+        && (!is_last || dwords == needed)
+}
+
 #[test]
 fn descriptor_check() {
     let random = &mut SmallRng::seed_from_u64(seed());
     let mut reader = Twin::<DescriptorRead>::new("descriptor_read");
     let mut twin = Twin::<DescriptorCheck>::new("descriptor_check");
     let mut good = 0;
-    for _ in 0..3000 {
+    for _ in 0..6000 {
         // Mostly what belongs to the request, with one bit flipped in every other case.
         let (address, bytes) = (
             random.random_range(0..4096u64),
@@ -220,8 +209,16 @@ fn descriptor_check() {
         );
         let received = random.random_range(0..bytes);
         let next = (address + received) % 4096;
-        let dwords = (next % 4 + bytes - received).div_ceil(4);
-        let mut low = next | (bytes - received) << 16 | 1 << 30 | dwords << 32;
+        let needed = (next % 4 + bytes - received).div_ceil(4);
+        // All of the rest, a part of it, or one more.
+        let is_last = random.random::<bool>();
+        let dwords = match random.random_range(0..8) {
+            0 => needed + 1,
+            1 => needed - 1,
+            _ if is_last => needed,
+            _ => random.random_range(1..=needed),
+        };
+        let mut low = next | (bytes - received) << 16 | u64::from(is_last) << 30 | dwords << 32;
         if random.random() {
             low ^= 1 << random.random_range(0..47);
         }
@@ -235,81 +232,79 @@ fn descriptor_check() {
         reader.settle();
         reader.check("announced", |b| b.announced.val());
         let announced = reader.rust.announced.val();
+        assert_eq!(announced.dwords.to_u64(), low >> 32 & 0x7ff);
         twin.set("descriptor", descriptor, |b| &mut b.descriptor);
         twin.set("announced", announced, |b| &mut b.announced);
         twin.set("record", record, |b| &mut b.record);
-        let remaining = (bytes - received).to_bits();
-        twin.set("remaining", remaining, |b| &mut b.remaining);
+        let remaining = bytes - received;
+        twin.set("remaining", remaining.to_bits(), |b| &mut b.remaining);
         twin.settle();
         twin.check("good", |b| b.good.val());
         twin.check("remaining_after", |b| b.remaining_after.val());
-        good += usize::from(twin.rust.good.val());
+        let is_good = continues(low, next, remaining);
+        assert_eq!(twin.rust.good.val(), is_good, "{low:#x}, {remaining} left");
+        if is_good {
+            let left = (next % 4 + remaining).saturating_sub(4 * (low >> 32 & 0x7ff));
+            assert_eq!(twin.rust.remaining_after.val().to_u64(), left, "{low:#x}");
+            good += 1;
+        }
     }
-    assert!((1400..1800).contains(&good), "{good} of 3,000 were good");
+    assert!((2000..4000).contains(&good), "{good} of 6,000 were good");
 }
 
 #[test]
 fn start_of_a_completion() {
     let random = &mut SmallRng::seed_from_u64(seed());
     let mut twin = Twin::<RcStart>::new("rc_start");
-    for _ in 0..500 {
-        twin.set("data", wide(random), |b| &mut b.data);
+    let mut ended = 0;
+    for _ in 0..2000 {
+        let data = wide::<512>(random);
+        twin.set("data", data, |b| &mut b.data);
+        let [starts, quarters, ends] = [4, 8, 4].map(|bits| random.random_range(0..1u64 << bits));
+        let end_at: u64 = random.random_range(0..1 << 16);
         let marks = RcMarks {
-            starts: wide(random),
-            quarters: wide(random),
-            ends: wide(random),
-            end_at: wide(random),
+            starts: starts.into(),
+            quarters: quarters.into(),
+            ends: ends.into(),
+            end_at: end_at.into(),
             discontinue: random.random(),
         };
+        let is_inside: bool = random.random();
         twin.set("marks", marks, |b| &mut b.marks);
-        twin.set("is_inside", random.random(), |b| &mut b.is_inside);
+        twin.set("is_inside", is_inside, |b| &mut b.is_inside);
         twin.settle();
         twin.check("part", |b| b.part.val());
         twin.check("descriptor", |b| b.descriptor.val());
-    }
-}
-
-#[test]
-fn beat_planner() {
-    let random = &mut SmallRng::seed_from_u64(seed());
-    let mut twin = Twin::<BeatPlanner>::new("beat_planner");
-    for _ in 0..2000 {
-        let tlp = RequestTlp {
-            header: wide(random),
-            dwords: random.random_range(0..=256u64).into(),
-            start: random.random_range(0..=0xffffu64).into(),
-            ..RequestTlp::default()
+        // Three dwords of descriptor from the quarter on, then payload up to the end or the last
+        // dword. If the beat begins inside a completion, the first end is of that one.
+        let part = twin.rust.part.val();
+        let quarter = (quarters % 4) as usize;
+        let descriptor = bytes_of(twin.rust.descriptor.val());
+        assert_eq!(
+            descriptor[..],
+            bytes_of(data)[16 * quarter..16 * quarter + 12]
+        );
+        assert_eq!(part.present, starts & 1 == 1);
+        let of = u32::from(is_inside);
+        let ends_here = ends >> of & 1 == 1;
+        assert_eq!(part.ends, ends_here);
+        let first = 4 * quarter as u64 + 3;
+        let end = if ends_here {
+            (end_at >> (4 * of) & 15) + 1
+        } else {
+            16
         };
-        let planned = FittedTlp {
-            tlp,
-            fits: random.random(),
-            rest: wide(random),
-            leaves_half: random.random(),
-            position: wide(random),
-            fits_straddled: random.random(),
-            rest_straddled: wide(random),
-            leaves_half_straddled: random.random(),
-            position_straddled: wide(random),
-            last_dword: wide(random),
-        };
-        let rest = [
-            0,
-            random.random_range(0..=20),
-            random.random_range(0..=256u64),
-        ];
-        twin.set("rest", rest[random.random_range(0..3)].to_bits(), |b| {
-            &mut b.rest
-        });
-        twin.set("is_open", random.random(), |b| &mut b.is_open);
-        twin.set("position", wide(random), |b| &mut b.position);
-        twin.set("starts", random.random(), |b| &mut b.starts);
-        twin.set("fitted", planned, |b| &mut b.fitted);
-        twin.set("number", wide(random), |b| &mut b.number);
-        twin.settle();
-        twin.check("plan", |b| b.plan.val());
-        twin.check("rest_after", |b| b.rest_after.val());
-        twin.check("is_open_after", |b| b.is_open_after.val());
-        twin.check("is_long_after", |b| b.is_long_after.val());
-        twin.check("position_after", |b| b.position_after.val());
+        // An end before the payload is none of this completion.
+        if end < first {
+            continue;
+        }
+        ended += u32::from(ends_here);
+        let lane = u64::from(descriptor[0] >> 2) % 16;
+        assert_eq!(part.dwords.to_u64(), end - first);
+        assert_eq!(part.lane.to_u64(), lane);
+        assert_eq!((part.rotate.to_u64() + lane) % 16, first);
+        let lanes = (0..end - first).map(|dword| 1 << ((lane + dword) % 16));
+        assert_eq!(part.mask.to_u64(), lanes.sum::<u64>());
     }
+    assert!(ended > 200, "{ended} end in their beat");
 }

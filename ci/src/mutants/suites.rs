@@ -232,6 +232,8 @@ const TABLE: &[(&str, &[Suite])] = &[
                     "--test",
                     "dma_window",
                     "--test",
+                    "dma_beat_plan",
+                    "--test",
                     "dma_leaves",
                 ],
                 NO_PLANTED,

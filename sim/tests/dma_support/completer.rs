@@ -15,7 +15,7 @@ pub struct ReadSeen {
     pub address: u64,
     /// Number of dwords.
     pub dwords: usize,
-    /// Its tag.
+    /// Tag of the read.
     pub tag: u8,
 }
 
