@@ -257,8 +257,8 @@ pub const FLASH_STATUS: u32 = 2;
 pub const FLASH_SLOT: u32 = 3;
 /// Flash word, read only: size of each chip, bytes.
 pub const FLASH_SIZE: u32 = 4;
-/// Flash word, read only: chips. With two of them, the first holds the low half of each byte of an
-/// image and the second the high half.
+/// Flash word, read only: chips. With two of them, the head of an image lies in the first; behind
+/// it the first holds the low half of each byte and the second the high half.
 pub const FLASH_CHIPS: u32 = 5;
 /// First of [`FLASH_PAGE_WORDS`] flash words, read and write: the page that was read, or that is to
 /// be programmed; first byte in bits 7:0 of the first word. Not to be touched while busy.
