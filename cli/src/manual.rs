@@ -159,7 +159,11 @@ fn secrets() -> String {
 /// Meanings that follow from other constants.
 fn computed(constant: &str) -> String {
     match constant {
-        "ID" => format!("{:#010x}, \"ZNIC\"", r::ID_VALUE),
+        "ID" => format!(
+            "{:#010x}, \"ZNIC\"; a golden image: {:#010x}, \"ZGLD\"",
+            r::ID_VALUE,
+            r::GOLDEN_ID_VALUE
+        ),
         "VERSION" => format!("{ABI_VERSION:#010x}, version of this contract"),
         "FEATURES" => features(),
         "CONTROL" => control(),
@@ -470,6 +474,7 @@ mod tests {
         for name in registers {
             let aside = [
                 "ID_VALUE",
+                "GOLDEN_ID_VALUE",
                 "RING_BITS_MIN",
                 "RING_BITS_MAX",
                 "PAUSE_LIMIT_CYCLES",

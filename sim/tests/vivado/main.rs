@@ -415,7 +415,7 @@ fn the_image_says_what_it_is_and_reads_back() {
         (header.board.as_str(), header.config.as_str()),
         ("bench", "small")
     );
-    assert_eq!((header.slot, header.contract), (Slot::User, (1, 7)));
+    assert_eq!((header.slot, header.contract), (Slot::User, (1, 8)));
     assert_eq!((header.git.as_str(), header.built), (HASH, 1_700_000_000));
     assert_eq!(idcode(&image.data), Some(0x04b3_1093));
     let bit = folder("vivado_image").join("build/zeronic_bench.bit");
