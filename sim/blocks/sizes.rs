@@ -2,6 +2,10 @@
 //!
 //! Small, so that random inputs reach full, empty and wrapped states.
 
+/// A flash of two chips, whose slot begins within 64 KiB.
+const FLASH: &str = "new(board::description::FlashPlan { chips: 2, chip_bytes: 0x0800_0000, \
+         slot_bytes: 0x0100_2000, golden_bytes: 0x0080_0000 })";
+
 /// Parameters (none: those of the table below) and constructor of single blocks.
 const BLOCKS: &[(&str, &str, &str)] = &[
     ("LutRam", "::<Bits<12>, 3>", "default()"),
@@ -74,36 +78,11 @@ const BLOCKS: &[(&str, &str, &str)] = &[
         "new(1, \"small\", abi::window::directory())",
     ),
     ("WindowDecoder", "", "new(abi::window::directory())"),
-    (
-        "FlashGuard",
-        "",
-        "new(board::description::FlashPlan { chips: 2, chip_bytes: 0x0800_0000, \
-         slot_bytes: 0x0100_2000, golden_bytes: 0x0080_0000 })",
-    ),
-    (
-        "Flash",
-        "",
-        "new(board::description::FlashPlan { chips: 2, chip_bytes: 0x0800_0000, \
-         slot_bytes: 0x0100_2000, golden_bytes: 0x0080_0000 })",
-    ),
-    (
-        "FlashCommand",
-        "",
-        "new(board::description::FlashPlan { chips: 2, chip_bytes: 0x0800_0000, \
-         slot_bytes: 0x0100_2000, golden_bytes: 0x0080_0000 })",
-    ),
-    (
-        "PortProgram",
-        "",
-        "new(board::description::FlashPlan { chips: 2, chip_bytes: 0x0800_0000, \
-         slot_bytes: 0x0100_2000, golden_bytes: 0x0080_0000 })",
-    ),
-    (
-        "ConfigurationPort",
-        "",
-        "new(board::description::FlashPlan { chips: 2, chip_bytes: 0x0800_0000, \
-         slot_bytes: 0x0100_2000, golden_bytes: 0x0080_0000 })",
-    ),
+    ("FlashGuard", "", FLASH),
+    ("Flash", "", FLASH),
+    ("FlashCommand", "", FLASH),
+    ("PortProgram", "", FLASH),
+    ("ConfigurationPort", "", FLASH),
     ("Gpio", "", "new(true)"),
     ("StepMeets", "::<4>", "default()"),
     ("SamePlace", "::<4>", "default()"),
@@ -140,6 +119,7 @@ pub const OUTSIDE: &[&str] = &[
     "SystemMonitor",
     "Startup",
     "ConfigurationAccess",
+    "DeviceSide",
     "CardBox",
     "BuildWords",
     "PcieSide",

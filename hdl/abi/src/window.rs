@@ -40,6 +40,17 @@ pub enum BlockKind {
     ConfigurationPort = 8,
 }
 
+impl BlockKind {
+    /// The block of this kind.
+    pub const fn block(self) -> WindowBlock {
+        let mut number = 0;
+        while BLOCKS[number].kind as u32 != self as u32 {
+            number += 1;
+        }
+        BLOCKS[number]
+    }
+}
+
 /// A block of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowBlock {
@@ -364,6 +375,13 @@ mod tests {
             end = block.offset + block.bytes;
         }
         assert!(end <= crate::registers::BOARD_WINDOW_END);
+    }
+
+    #[test]
+    fn every_block_is_found_by_its_kind() {
+        for block in BLOCKS {
+            assert_eq!(block.kind.block(), block);
+        }
     }
 
     #[test]

@@ -17,15 +17,16 @@ pub mod golden_window;
 pub mod golden_words;
 
 use crate::description::FlashPlan;
-use crate::pads::{SecondFlash, SlotPads};
+use crate::device_side::DeviceSide;
+use crate::pads::{FlashPads, SlotPads};
 use crate::pcie_side::PcieSide;
+use crate::window::flash_serial::FlashLines;
+use crate::window::port_program::PortLines;
 use golden_window::GoldenWindow;
 use golden_words::GoldenWords;
 use host_interface::completer::Completer;
 use ip::axi_lite::AxiLiteMaster;
-use ip::configuration_access::ConfigurationAccess;
 use ip::pcie_sides::{HostReplySide, HostRequestSide};
-use ip::startup::Startup;
 use stream::prelude::*;
 
 /// The golden image of a board with this number and flash, around the vendor's PCIe core of this
@@ -37,8 +38,8 @@ use stream::prelude::*;
 pub struct Golden {
     /// Pads at the slot.
     pub pcie: SlotPads,
-    /// Pins of the second flash chip.
-    pub second_flash: SecondFlash,
+    /// Pads of the second flash chip.
+    pub flash: FlashPads,
 
     #[value(PcieSide::new(pcie_core))]
     pcie_side: PcieSide,
@@ -46,12 +47,10 @@ pub struct Golden {
     words: GoldenWords,
     #[value(GoldenWindow::new(board, plan))]
     window: GoldenWindow,
-    startup: Startup,
-    device: ConfigurationAccess,
+    device_side: DeviceSide,
     flr: DFF<Bits<4>>,
 
     clock: Signal<Local, Clock>,
-    miso: Signal<Local, Bits<2>>,
 }
 
 impl Logic for Golden {
@@ -66,7 +65,7 @@ impl Logic for Golden {
         self.pcie.tx_n.next = self.pcie_side.pci_exp.txn.val();
         self.clock.next = self.pcie_side.user_clk.val();
         dff_setup!(self, clock, flr);
-        clock!(self, clock, completer, words, window, device);
+        clock!(self, clock, completer, words, window, device_side);
 
         self.completer.reset.next = self.pcie_side.user_reset.val();
         HostRequestSide::join(&mut self.pcie_side.m_axis_cq, &mut self.completer.m_axis_cq);
@@ -97,17 +96,8 @@ impl Logic for Golden {
         self.pcie_side.cfg_mgmt.byte_enable.next = bits::<4>(0);
         self.pcie_side.cfg_mgmt.debug_access.next = false;
 
-        self.startup.serial_clock.next = self.window.flash.serial_clock.val();
-        self.startup.selected.next = self.window.flash.select.val().get_bit(0);
-        self.startup.mosi.next = self.window.flash.mosi.val();
-        self.second_flash.select.next = self.window.flash.select.val().get_bit(1);
-        self.second_flash.mosi.next = self.window.flash.mosi.val();
-        self.miso.next = bit_cast::<2, 1>(self.startup.miso.val().into())
-            | (bit_cast::<2, 1>(self.second_flash.miso.val().into()) << 1);
-        self.window.flash.miso.next = self.miso.val();
-        self.device.select.next = self.window.device.select.val();
-        self.device.reads.next = self.window.device.reads.val();
-        self.device.word.next = self.window.device.word.val();
-        self.window.device.read_word.next = self.device.read_word.val();
+        FlashLines::join(&mut self.window.flash, &mut self.device_side.flash);
+        PortLines::join(&mut self.window.device, &mut self.device_side.port);
+        FlashPads::link(&mut self.flash, &mut self.device_side.pads);
     }
 }

@@ -13,6 +13,7 @@
 pub mod boards;
 pub mod card_box;
 pub mod description;
+pub mod device_side;
 pub mod golden;
 pub mod mac_side;
 pub mod pads;

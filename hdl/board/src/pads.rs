@@ -52,15 +52,19 @@ pub struct ClockPads {
     pub n: Signal<In, Clock>,
 }
 
-/// Levels at and for the pads of a second flash chip; its clock is that of the first.
+/// Pads of a second flash chip, whose clock is that of the first; the bundle is called `flash`.
 #[derive(Clone, Debug, Default, LogicInterface)]
-pub struct SecondFlash {
-    /// The chip is selected: level 0 for its pin.
-    pub select: Signal<Out, Bit>,
+pub struct FlashPads {
+    /// Selects the chip when low.
+    pub select_n: Signal<Out, Bit>,
     /// Data to the chip.
     pub mosi: Signal<Out, Bit>,
     /// Data of the chip; 1 where there is none.
     pub miso: Signal<In, Bit>,
+    /// Write protection when low.
+    pub protect_n: Signal<Out, Bit>,
+    /// Holds the chip when low.
+    pub hold_n: Signal<Out, Bit>,
 }
 
 /// Levels at and for the pads beside the module, as the window has them.

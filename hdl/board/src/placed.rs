@@ -9,7 +9,7 @@
 use rust_hdl_core::prelude::*;
 
 use crate::description::{Board, PadKind, Standard};
-use crate::pads::{ClockPads, SlotPads, WirePads};
+use crate::pads::{ClockPads, FlashPads, SlotPads, WirePads};
 
 /// The rust-hdl type of an IO standard.
 fn signal_type(standard: Standard) -> SignalType {
@@ -101,6 +101,17 @@ pub fn clock_pads(board: &Board) -> ClockPads {
     let mut pads = ClockPads::default();
     place(&mut pads.p, board, "free_clock_p");
     place(&mut pads.n, board, "free_clock_n");
+    pads
+}
+
+/// The pads of a second flash chip, with a board's pins.
+pub fn flash_pads(board: &Board) -> FlashPads {
+    let mut pads = FlashPads::default();
+    place(&mut pads.select_n, board, "flash_select_n");
+    place(&mut pads.mosi, board, "flash_mosi");
+    place(&mut pads.miso, board, "flash_miso");
+    place(&mut pads.protect_n, board, "flash_protect_n");
+    place(&mut pads.hold_n, board, "flash_hold_n");
     pads
 }
 

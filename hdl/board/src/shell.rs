@@ -15,19 +15,20 @@
 
 use crate::card_box::CardBox;
 use crate::description::FlashPlan;
+use crate::device_side::DeviceSide;
 use crate::mac_side::MacSide;
-use crate::pads::{ClockPads, SecondFlash, SidePins, SlotPads, WirePads};
+use crate::pads::{ClockPads, FlashPads, SidePins, SlotPads, WirePads};
 use crate::pcie_side::PcieSide;
+use crate::window::flash_serial::FlashLines;
+use crate::window::port_program::PortLines;
 use crate::window::Window;
 use ip::axi_lite::AxiLiteMaster;
 use ip::buffers::PinClock;
-use ip::configuration_access::ConfigurationAccess;
 use ip::mac_sides::{CoreMaster, FaultSide, ReceiveSide, ResetSide, SendSide, StateSide};
 use ip::pcie_sides::{
     CompletionSide, ConfigurationSide, ConfigurationSpaceSide, HostReplySide, HostRequestSide,
     RequestSide, SequenceSide,
 };
-use ip::startup::Startup;
 use stream::prelude::*;
 
 /// What tells one shell from another.
@@ -59,8 +60,8 @@ pub struct Shell {
     pub free_clock: ClockPads,
     /// Levels of the pads that are not serial.
     pub pins: SidePins,
-    /// Pins of the second flash chip.
-    pub second_flash: SecondFlash,
+    /// Pads of the second flash chip.
+    pub flash: FlashPads,
 
     #[value(PcieSide::new(plan.pcie_core))]
     pcie_side: PcieSide,
@@ -70,10 +71,7 @@ pub struct Shell {
     #[value(Window::new(plan.board, plan.config, plan.wired, plan.flash))]
     window: Window,
     free: PinClock,
-    startup: Startup,
-    device: ConfigurationAccess,
-
-    miso: Signal<Local, Bits<2>>,
+    device_side: DeviceSide,
 }
 
 impl Logic for Shell {
@@ -127,18 +125,9 @@ impl Logic for Shell {
         self.window.link_up.next = self.pcie_side.user_lnk_up.val();
         SidePins::link(&mut self.pins, &mut self.window.pins);
 
-        self.startup.serial_clock.next = self.window.flash.serial_clock.val();
-        self.startup.selected.next = self.window.flash.select.val().get_bit(0);
-        self.startup.mosi.next = self.window.flash.mosi.val();
-        self.second_flash.select.next = self.window.flash.select.val().get_bit(1);
-        self.second_flash.mosi.next = self.window.flash.mosi.val();
-        self.miso.next = bit_cast::<2, 1>(self.startup.miso.val().into())
-            | (bit_cast::<2, 1>(self.second_flash.miso.val().into()) << 1);
-        self.window.flash.miso.next = self.miso.val();
-        self.device.clock.next = self.pcie_side.user_clk.val();
-        self.device.select.next = self.window.device.select.val();
-        self.device.reads.next = self.window.device.reads.val();
-        self.device.word.next = self.window.device.word.val();
-        self.window.device.read_word.next = self.device.read_word.val();
+        self.device_side.clock.next = self.pcie_side.user_clk.val();
+        FlashLines::join(&mut self.window.flash, &mut self.device_side.flash);
+        PortLines::join(&mut self.window.device, &mut self.device_side.port);
+        FlashPads::link(&mut self.flash, &mut self.device_side.pads);
     }
 }

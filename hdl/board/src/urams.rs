@@ -14,20 +14,20 @@ const URAM: (usize, usize) = (72, 4_096);
 
 /// URAM of a design.
 pub fn of_design(design: &Design) -> usize {
-    let texts = design.modules.iter();
-    let texts: BTreeMap<&str, &str> = texts
+    of_module(&design.top_name(), &texts(design), &mut BTreeMap::new())
+}
+
+/// The modules of a design, by their names.
+fn texts(design: &Design) -> BTreeMap<&str, &str> {
+    let modules = design.modules.iter();
+    modules
         .map(|module| (module.name.as_str(), module.text.as_str()))
-        .collect();
-    let mut known = BTreeMap::new();
-    of_module(&design.top_name(), &texts, &mut known)
+        .collect()
 }
 
 /// URAM of an instance below the top, by its path: `datapath/tables/rx_list`.
 pub fn of_instance(design: &Design, path: &str) -> usize {
-    let texts = design.modules.iter();
-    let texts: BTreeMap<&str, &str> = texts
-        .map(|module| (module.name.as_str(), module.text.as_str()))
-        .collect();
+    let texts = texts(design);
     let mut module = design.top_name();
     for name in path.split('/') {
         let text = texts.get(module.as_str()).copied().unwrap_or("");

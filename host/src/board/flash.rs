@@ -8,13 +8,11 @@
 //! 1. The block refuses what is below the slot; this driver does not look, so that it is the block
 //!    that is relied on.
 //! 2. Every wait has an end.
-//! 3. No more writes are posted than the window holds: a read behind them waits for all.
 //!
 //! Source: `abi::window`; data sheet of the MT25QU01G for the times.
 
 use std::time::Duration;
 
-use abi::registers::BOARD_WINDOW_ACCESSES;
 use abi::window::{
     BlockKind, FlashOperation, FLASH_ADDRESS, FLASH_BUSY, FLASH_CHIP, FLASH_CHIPS,
     FLASH_CHIP_STATUS, FLASH_COMMAND, FLASH_OPERATION, FLASH_PAGE, FLASH_PAGE_BYTES,
@@ -22,38 +20,35 @@ use abi::window::{
 };
 use thiserror::Error;
 
-use super::window::{field, find, read, read_word, write, Place, Window, WindowError};
+use super::window::{
+    field, find, read, read_word, write, write_words, Place, Wait, Window, WindowError,
+};
 
 /// Bytes of a page.
 pub const PAGE_BYTES: usize = FLASH_PAGE_BYTES as usize;
 
 /// How long the block may be busy with one operation: a page of 256 bytes over one line.
-const OPERATION_LIMIT: Duration = Duration::from_millis(10);
-const OPERATION_STEP: Duration = Duration::from_micros(5);
+const OPERATION_WAIT: Wait = Wait {
+    limit: Duration::from_millis(10),
+    step: Duration::from_micros(5),
+};
 /// How long a chip may take, three times the most that its data sheet says, and how often it is
 /// looked at.
-const PROGRAM_WAIT: Wait = Wait::new(Duration::from_millis(6), Duration::from_micros(20));
-const BLOCK_WAIT: Wait = Wait::new(Duration::from_millis(1200), Duration::from_micros(500));
-const SECTOR_WAIT: Wait = Wait::new(Duration::from_secs(3), Duration::from_millis(1));
-
-/// Words that are written before a read waits for them: the window refuses what it cannot hold, and
-/// nobody hears of a write that is lost.
-const POSTED_WORDS: u32 = BOARD_WINDOW_ACCESSES as u32 / 2;
+const PROGRAM_WAIT: Wait = Wait {
+    limit: Duration::from_millis(6),
+    step: Duration::from_micros(20),
+};
+const BLOCK_WAIT: Wait = Wait {
+    limit: Duration::from_millis(1200),
+    step: Duration::from_micros(500),
+};
+const SECTOR_WAIT: Wait = Wait {
+    limit: Duration::from_secs(3),
+    step: Duration::from_millis(1),
+};
 
 /// Bit of the chip's status: it erases or programs.
 const CHIP_BUSY: u32 = 1;
-
-#[derive(Clone, Copy, Debug)]
-struct Wait {
-    limit: Duration,
-    step: Duration,
-}
-
-impl Wait {
-    const fn new(limit: Duration, step: Duration) -> Self {
-        Self { limit, step }
-    }
-}
 
 /// Why the flash did not do it.
 #[derive(Debug, Error)]
@@ -165,15 +160,12 @@ impl<'a, W: Window> Flash<'a, W> {
         address: u32,
         page: &[u8; PAGE_BYTES],
     ) -> Result<(), FlashError> {
-        for (word, bytes) in (0..).zip(page.chunks_exact(4)) {
-            if word % POSTED_WORDS == 0 {
-                self.word(FLASH_STATUS)?;
-            }
-            let value = bytes.iter().rev();
-            let value = value.fold(0, |value, byte| value << 8 | u32::from(*byte));
-            write(self.window, self.place, FLASH_PAGE + word, value)?;
-        }
-        self.word(FLASH_STATUS)?;
+        let words = page.chunks_exact(4).map(|bytes| {
+            let bytes = bytes.iter().rev();
+            bytes.fold(0, |word, byte| word << 8 | u32::from(*byte))
+        });
+        let words: Vec<u32> = words.collect();
+        write_words(self.window, self.place, FLASH_PAGE, &words)?;
         self.change(FlashOperation::Program, chip, address, PROGRAM_WAIT)
     }
 
@@ -192,6 +184,10 @@ impl<'a, W: Window> Flash<'a, W> {
     pub fn settle(&mut self, chip: u32) -> Result<(), FlashError> {
         self.wait_for_block(FlashOperation::Status, chip, 0)?;
         self.wait_for_chip(FlashOperation::Status, chip, 0, SECTOR_WAIT)
+    }
+
+    fn pause(&mut self, time: Duration) {
+        self.window.wait(time);
     }
 
     fn word(&mut self, word: u32) -> Result<u32, FlashError> {
@@ -217,23 +213,17 @@ impl<'a, W: Window> Flash<'a, W> {
         address: u32,
         wait: Wait,
     ) -> Result<(), FlashError> {
-        let mut waited = Duration::ZERO;
-        loop {
-            let status = self.operate(FlashOperation::Status, chip, address)?;
-            if field(status, FLASH_CHIP_STATUS) & CHIP_BUSY == 0 {
-                return Ok(());
-            }
-            if waited >= wait.limit {
-                return Err(FlashError::Busy {
-                    operation,
-                    chip,
-                    address,
-                    limit: wait.limit,
-                });
-            }
-            self.window.wait(wait.step);
-            waited += wait.step;
-        }
+        let look = |flash: &mut Self| -> Result<Option<()>, FlashError> {
+            let status = flash.operate(FlashOperation::Status, chip, address)?;
+            Ok((field(status, FLASH_CHIP_STATUS) & CHIP_BUSY == 0).then_some(()))
+        };
+        let rests = wait.until(self, Self::pause, look)?;
+        rests.ok_or(FlashError::Busy {
+            operation,
+            chip,
+            address,
+            limit: wait.limit,
+        })
     }
 
     /// One operation of the block; the status word behind it.
@@ -267,22 +257,16 @@ impl<'a, W: Window> Flash<'a, W> {
         chip: u32,
         address: u32,
     ) -> Result<u32, FlashError> {
-        let mut waited = Duration::ZERO;
-        loop {
-            let status = read_word(self.window, self.place, FLASH_STATUS)?;
-            if field(status, FLASH_BUSY) == 0 {
-                return Ok(status);
-            }
-            if waited >= OPERATION_LIMIT {
-                return Err(FlashError::Busy {
-                    operation,
-                    chip,
-                    address,
-                    limit: OPERATION_LIMIT,
-                });
-            }
-            self.window.wait(OPERATION_STEP);
-            waited += OPERATION_STEP;
-        }
+        let look = |flash: &mut Self| -> Result<Option<u32>, FlashError> {
+            let status = read_word(flash.window, flash.place, FLASH_STATUS)?;
+            Ok((field(status, FLASH_BUSY) == 0).then_some(status))
+        };
+        let status = OPERATION_WAIT.until(self, Self::pause, look)?;
+        status.ok_or(FlashError::Busy {
+            operation,
+            chip,
+            address,
+            limit: OPERATION_WAIT.limit,
+        })
     }
 }

@@ -7,11 +7,13 @@ use abi::window::{
 };
 use thiserror::Error;
 
-use super::window::{field, find, read, read_word, write, Window, WindowError};
+use super::window::{field, find, read, read_word, write, Wait, Window, WindowError};
 
 /// How long an operation may take, and how often it is looked at.
-const LIMIT: Duration = Duration::from_millis(10);
-const STEP: Duration = Duration::from_micros(10);
+const WAIT: Wait = Wait {
+    limit: Duration::from_millis(10),
+    step: Duration::from_micros(10),
+};
 
 /// Why the port did nothing.
 #[derive(Debug, Error)]
@@ -26,7 +28,7 @@ pub enum PortError {
         operation: PortOperation,
     },
     /// It does not end.
-    #[error("{operation:?} of the configuration port runs for more than {LIMIT:?}")]
+    #[error("{operation:?} of the configuration port runs for more than {:?}", WAIT.limit)]
     Busy {
         /// What was asked.
         operation: PortOperation,
@@ -51,19 +53,14 @@ pub fn boot_status(window: &mut impl Window) -> Result<u32, PortError> {
     let operation = PortOperation::ReadStatus;
     let place = find(window, BlockKind::ConfigurationPort)?;
     write(window, place, PORT_COMMAND, operation as u32)?;
-    let mut waited = Duration::ZERO;
-    loop {
+    let look = |window: &mut _| {
         let status = read_word(window, place, PORT_STATUS)?;
         if field(status, PORT_REFUSED) == 1 {
             return Err(PortError::Refused { operation });
         }
-        if field(status, PORT_BUSY) == 0 {
-            return Ok(read(window, place, PORT_BOOT_STATUS)?);
-        }
-        if waited >= LIMIT {
-            return Err(PortError::Busy { operation });
-        }
-        window.wait(STEP);
-        waited += STEP;
-    }
+        Ok((field(status, PORT_BUSY) == 0).then_some(()))
+    };
+    let ended = WAIT.until(window, Window::wait, look)?;
+    ended.ok_or(PortError::Busy { operation })?;
+    Ok(read(window, place, PORT_BOOT_STATUS)?)
 }

@@ -8,8 +8,8 @@
 use std::time::Duration;
 
 use abi::field::Field;
-use abi::registers::BOARD_WINDOW;
-use abi::window::{BlockKind, BLOCKS, DIRECTORY_ENTRY_WORDS, DIRECTORY_MAGIC};
+use abi::registers::{BOARD_WINDOW, BOARD_WINDOW_ACCESSES};
+use abi::window::{BlockKind, DIRECTORY_ENTRY_WORDS, DIRECTORY_MAGIC};
 use thiserror::Error;
 
 /// Bytes of a word.
@@ -56,6 +56,41 @@ pub enum WindowError {
         /// What the system said.
         error: std::io::Error,
     },
+}
+
+/// Words that are written before a read waits for them: the window refuses what it cannot hold, and
+/// nobody hears of a write that is lost.
+const POSTED_WORDS: usize = BOARD_WINDOW_ACCESSES / 2;
+
+/// How long something may take, and how often it is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
+    /// The whole time.
+    pub limit: Duration,
+    /// Time between two looks.
+    pub step: Duration,
+}
+
+impl Wait {
+    /// Looks until there is a result; `None`: there was none within the limit.
+    pub fn until<S, T, E>(
+        self,
+        state: &mut S,
+        pause: impl Fn(&mut S, Duration),
+        mut look: impl FnMut(&mut S) -> Result<Option<T>, E>,
+    ) -> Result<Option<T>, E> {
+        let mut waited = Duration::ZERO;
+        loop {
+            if let Some(found) = look(state)? {
+                return Ok(Some(found));
+            }
+            if waited >= self.limit {
+                return Ok(None);
+            }
+            pause(state, self.step);
+            waited += self.step;
+        }
+    }
 }
 
 /// The words of BAR 0, one access at a time.
@@ -107,8 +142,7 @@ pub fn find(window: &mut impl Window, kind: BlockKind) -> Result<Place, WindowEr
         let offset = read_known(window, entry + WORD_BYTES)?;
         let words = read_known(window, entry + 3 * WORD_BYTES)?;
         // A block without words is absent; one that is smaller is another version of it.
-        let needed = BLOCKS.iter().find(|block| block.kind == kind);
-        if words >= needed.map_or(1, |block| block.words) {
+        if words >= kind.block().words {
             return Ok(Place { offset, words });
         }
     }
@@ -128,6 +162,22 @@ pub fn write(
     value: u32,
 ) -> Result<(), WindowError> {
     window.write(place.offset + WORD_BYTES * word, value)
+}
+
+/// Writes words of a block that can be read back, from `first` on, as the window can hold them.
+pub fn write_words(
+    window: &mut impl Window,
+    place: Place,
+    first: u32,
+    values: &[u32],
+) -> Result<(), WindowError> {
+    for (word, value) in (first..).zip(values) {
+        write(window, place, word, *value)?;
+        if ((word - first) as usize + 1).is_multiple_of(POSTED_WORDS) {
+            read(window, place, word)?;
+        }
+    }
+    Ok(())
 }
 
 /// Reads a word that is never all ones.

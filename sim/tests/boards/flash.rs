@@ -2,7 +2,7 @@
 //! told: nothing but what the contract allows ever reaches them.
 
 use abi::window as w;
-use abi::window::{BlockKind, FlashOperation, PortOperation, BLOCKS};
+use abi::window::{BlockKind, FlashOperation, PortOperation};
 use board::description::FlashPlan;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -27,8 +27,7 @@ const ALL: [FlashOperation; 6] = [
 type Fault = Option<(&'static str, &'static str)>;
 
 fn at(kind: BlockKind, word: u32) -> u32 {
-    let block = BLOCKS.iter().find(|block| block.kind == kind);
-    block.expect("a block of the directory").offset + 4 * word
+    kind.block().offset + 4 * word
 }
 
 fn flash(word: u32) -> u32 {

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use abi::registers;
 use abi::registers::BOARD_WINDOW as WINDOW;
 use abi::window as w;
-use abi::window::{BlockKind, FlashOperation, PortOperation, BLOCKS};
+use abi::window::{BlockKind, FlashOperation, PortOperation};
 use abi::ABI_VERSION;
 use board::boards::find;
 use board::description::Board;
@@ -138,7 +138,7 @@ fn bench(whole: &Whole<'_>, ports: &[Port]) -> String {
     });
     text += &declared.collect::<Vec<_>>().join(",\n");
     text += "\n);\n";
-    text += &flash_joins(&format!("{path}.startup.pins"));
+    text += &flash_joins(&format!("{path}.device_side.startup.pins"));
     if !top.ports.iter().any(|port| port.name == "flash_select_n") {
         text += "    assign second_n = 1'b1;\n";
     }
@@ -286,8 +286,7 @@ fn moves_bytes(design: &Design) -> Result<(), String> {
 
 /// Offset of a word of a block.
 fn word(kind: BlockKind, number: u32) -> u32 {
-    let block = BLOCKS.iter().find(|block| block.kind == kind);
-    block.expect("a block").offset + 4 * number
+    kind.block().offset + 4 * number
 }
 
 /// Reads and writes the board window through PCIe, card and top.

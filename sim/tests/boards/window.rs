@@ -19,8 +19,7 @@ const DECODE_ERROR: u64 = 3;
 
 /// Offset of a block.
 fn offset(kind: BlockKind) -> u32 {
-    let block = BLOCKS.iter().find(|block| block.kind == kind);
-    block.expect("a block of the directory").offset
+    kind.block().offset
 }
 
 /// The window as its documents have it, without what tests of their own have.

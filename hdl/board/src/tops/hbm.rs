@@ -43,7 +43,7 @@ impl Logic for HbmTop {
         SlotPads::link(&mut self.pcie, &mut self.shell.pcie);
         WirePads::link(&mut self.qsfp, &mut self.shell.qsfp);
         ClockPads::link(&mut self.free_clock, &mut self.shell.free_clock);
-        self.shell.second_flash.miso.next = true;
+        self.shell.flash.miso.next = true;
         self.hbm_cattrip.next = false;
         self.shell.pins.modprsl.next = false;
         self.shell.pins.intl.next = true;

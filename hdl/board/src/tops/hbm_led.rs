@@ -46,7 +46,7 @@ impl Logic for HbmLedTop {
         SlotPads::link(&mut self.pcie, &mut self.shell.pcie);
         WirePads::link(&mut self.qsfp, &mut self.shell.qsfp);
         ClockPads::link(&mut self.free_clock, &mut self.shell.free_clock);
-        self.shell.second_flash.miso.next = true;
+        self.shell.flash.miso.next = true;
         self.hbm_cattrip.next = false;
         self.led.next = self.shell.pins.led.val().get_bits::<6>(0);
         self.shell.pins.modprsl.next = false;

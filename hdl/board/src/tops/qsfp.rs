@@ -66,7 +66,7 @@ impl<const LEDS: usize> Logic for QsfpTop<LEDS> {
         SlotPads::link(&mut self.pcie, &mut self.shell.pcie);
         WirePads::link(&mut self.qsfp, &mut self.shell.qsfp);
         ClockPads::link(&mut self.free_clock, &mut self.shell.free_clock);
-        self.shell.second_flash.miso.next = true;
+        self.shell.flash.miso.next = true;
         self.qsfp_modsell.next = self.shell.pins.modsell.val();
         self.qsfp_resetl.next = self.shell.pins.resetl.val();
         self.qsfp_lpmode.next = self.shell.pins.lpmode.val();

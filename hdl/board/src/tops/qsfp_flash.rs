@@ -7,14 +7,13 @@
 //!             ├── flash_select_n, flash_mosi, flash_miso
 //!             └══ SCL, SDA (open drain)
 //! ```
-//! The block only connects. The second flash has its clock from the device's own pin, as the first;
-//! its pins for write protection and hold are high.
+//! The block only connects.
 //!
 //! Timing: that of the blocks.
 
 use crate::description::Board;
-use crate::pads::{ClockPads, SlotPads, WirePads};
-use crate::placed::{clock_pads, pad, slot_pads, wire_pads};
+use crate::pads::{ClockPads, FlashPads, SlotPads, WirePads};
+use crate::placed::{clock_pads, flash_pads, pad, slot_pads, wire_pads};
 use crate::shell::{Shell, ShellPlan};
 use ip::buffers::OpenDrain;
 use stream::prelude::*;
@@ -57,21 +56,9 @@ pub struct QsfpFlashTop<const LEDS: usize> {
     #[value(pad(board, "led"))]
     pub led: Signal<Out, Bits<LEDS>>,
 
-    /// Selects the second flash when low.
-    #[value(pad(board, "flash_select_n"))]
-    pub flash_select_n: Signal<Out, Bit>,
-    /// Data to the second flash.
-    #[value(pad(board, "flash_mosi"))]
-    pub flash_mosi: Signal<Out, Bit>,
-    /// Data of the second flash.
-    #[value(pad(board, "flash_miso"))]
-    pub flash_miso: Signal<In, Bit>,
-    /// Write protection of the second flash when low.
-    #[value(pad(board, "flash_protect_n"))]
-    pub flash_protect_n: Signal<Out, Bit>,
-    /// Holds the second flash when low.
-    #[value(pad(board, "flash_hold_n"))]
-    pub flash_hold_n: Signal<Out, Bit>,
+    /// Pads of the second flash chip.
+    #[value(flash_pads(board))]
+    pub flash: FlashPads,
 
     #[value(Shell::new(plan))]
     shell: Shell,
@@ -85,11 +72,7 @@ impl<const LEDS: usize> Logic for QsfpFlashTop<LEDS> {
         SlotPads::link(&mut self.pcie, &mut self.shell.pcie);
         WirePads::link(&mut self.qsfp, &mut self.shell.qsfp);
         ClockPads::link(&mut self.free_clock, &mut self.shell.free_clock);
-        self.flash_select_n.next = !self.shell.second_flash.select.val();
-        self.flash_mosi.next = self.shell.second_flash.mosi.val();
-        self.shell.second_flash.miso.next = self.flash_miso.val();
-        self.flash_protect_n.next = true;
-        self.flash_hold_n.next = true;
+        FlashPads::link(&mut self.flash, &mut self.shell.flash);
         self.qsfp_modsell.next = self.shell.pins.modsell.val();
         self.qsfp_resetl.next = self.shell.pins.resetl.val();
         self.qsfp_lpmode.next = self.shell.pins.lpmode.val();

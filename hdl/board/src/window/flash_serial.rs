@@ -20,6 +20,7 @@ use stream::prelude::*;
 
 /// Pins of the flash chips, as levels.
 #[derive(Clone, Debug, Default, LogicInterface)]
+#[join = "FlashSide"]
 pub struct FlashLines {
     /// Clock of both chips.
     pub serial_clock: Signal<Out, Bit>,
@@ -29,6 +30,20 @@ pub struct FlashLines {
     pub mosi: Signal<Out, Bit>,
     /// Data of each chip, in no clock.
     pub miso: Signal<In, Bits<2>>,
+}
+
+/// [`FlashLines`] from the other side.
+#[derive(Clone, Debug, Default, LogicInterface)]
+#[join = "FlashLines"]
+pub struct FlashSide {
+    /// Clock of both chips.
+    pub serial_clock: Signal<In, Bit>,
+    /// Bit n: chip n is selected.
+    pub select: Signal<In, Bits<2>>,
+    /// Data to the chips.
+    pub mosi: Signal<In, Bit>,
+    /// Data of each chip.
+    pub miso: Signal<Out, Bits<2>>,
 }
 
 /// Opcode before every program and erase.

@@ -18,6 +18,7 @@ use stream::prelude::*;
 
 /// The end of the device's port.
 #[derive(Clone, Debug, Default, LogicInterface)]
+#[join = "PortSide"]
 pub struct PortLines {
     /// The port is selected.
     pub select: Signal<Out, Bit>,
@@ -27,6 +28,20 @@ pub struct PortLines {
     pub word: Signal<Out, Bits<32>>,
     /// Word read.
     pub read_word: Signal<In, Bits<32>>,
+}
+
+/// [`PortLines`] from the other side.
+#[derive(Clone, Debug, Default, LogicInterface)]
+#[join = "PortLines"]
+pub struct PortSide {
+    /// The port is selected.
+    pub select: Signal<In, Bit>,
+    /// It is read; otherwise written.
+    pub reads: Signal<In, Bit>,
+    /// Word to write.
+    pub word: Signal<In, Bits<32>>,
+    /// Word read.
+    pub read_word: Signal<Out, Bits<32>>,
 }
 
 /// Steps of both programs.

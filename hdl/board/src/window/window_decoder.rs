@@ -18,13 +18,12 @@
 
 use crate::window::access::{WindowAccess, WindowReply, DECODE_ERROR, SLAVE_ERROR};
 use abi::registers::BOARD_WINDOW;
-use abi::window::{BlockKind, BLOCKS, DIRECTORY_ENTRY_WORDS, DIRECTORY_WORDS};
+use abi::window::{BlockKind, DIRECTORY_ENTRY_WORDS, DIRECTORY_WORDS};
 use stream::prelude::*;
 
 /// 4 KiB page of a block's offset.
 fn page(kind: BlockKind) -> u64 {
-    let offset = BLOCKS.iter().find(|block| block.kind == kind);
-    u64::from(offset.map_or(0, |block| block.offset) >> 12)
+    u64::from(kind.block().offset >> 12)
 }
 
 /// Whether a directory has the block.

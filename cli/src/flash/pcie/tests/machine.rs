@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use abi::pci_ids;
 use abi::registers::BOARD_WINDOW;
-use abi::window::{directory, BlockKind, PortOperation, BLOCKS};
+use abi::window::{directory, BlockKind, PortOperation};
 
 use super::CARD;
 
@@ -30,8 +30,7 @@ fn put(space: &mut [u8], offset: usize, value: u32) {
 
 /// Where the command of the configuration port is.
 fn port() -> usize {
-    let is_port = |block: &&abi::window::WindowBlock| block.kind == BlockKind::ConfigurationPort;
-    BLOCKS.iter().find(is_port).expect("a block").offset as usize
+    BlockKind::ConfigurationPort.block().offset as usize
 }
 
 impl Machine {
