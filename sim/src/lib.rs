@@ -26,6 +26,7 @@ pub mod hooked_bus;
 pub mod joined;
 pub mod jtag;
 pub mod lab;
+pub mod moved;
 pub mod network_side;
 pub mod null_card;
 pub mod null_protocol;

@@ -9,25 +9,16 @@
 //! Vivado's netlists are of primitives, whose models come with Vivado. A netlist of Yosys has been
 //! tried, which has none; Verilator has never seen the models of Vivado.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::rc::Rc;
 
 use anyhow::{bail, Context, Result};
 use hdl::emit::EmittedCard;
 use hdl::ports::{Port, PortDirection};
 use host::driver::bus::MemoryKind;
-use host::driver::device::DeviceConfig;
-use host::observed::Observed;
-use host::provider::Provider;
-use host::transport::peer::SmoltcpPeer;
-use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
-use pcie_sim::PcieConfig;
-use sim::bus::SimulatedBus;
-use sim::card::SimulatedCard;
 use sim::harness::wire::Disturbance;
-use sim::lab::{Blind, Exchange, Lab};
+use sim::lab::Exchange;
+use sim::moved::moves_bytes;
 use verilate::design::Design;
 use verilate::options::Options;
 
@@ -75,8 +66,8 @@ pub fn check(netlist: &Path, card: &EmittedCard, models: &Path) -> Result<Result
         corrupt_unseen: DISTURBED,
         ..Disturbance::default()
     };
-    let first = exchange(&design, 0, Disturbance::default());
-    Ok(first.and_then(|()| exchange(&design, 1, disturbed)))
+    let first = moves_bytes(&design, &plan(Disturbance::default()), 0);
+    Ok(first.and_then(|()| moves_bytes(&design, &plan(disturbed), 1)))
 }
 
 /// The modules of a netlist, by name.
@@ -165,43 +156,13 @@ fn around(card: &EmittedCard, has_global: bool) -> String {
     )
 }
 
-/// Moves bytes each way between an application and a peer, both smoltcp, over IPv4 (address 0) or
-/// IPv6 (address 1); what went wrong.
-fn exchange(design: &Design, address: usize, disturbance: Disturbance) -> Result<(), String> {
-    fn said(error: impl std::fmt::Display) -> String {
-        error.to_string()
-    }
-    let pcie = PcieConfig::default();
-    let mut card = Rc::new(RefCell::new(
-        SimulatedCard::of(design, pcie.clone()).map_err(said)?,
-    ));
-    let time = ManualClock::default();
-    let clock = || Clock::Manual(time.clone());
-    let link = |end| LinkConfig::lab(end, 1500, Tuning::REAL_TIME);
-    let transport = SmoltcpTransport::open(&link(1), clock()).map_err(said)?;
-    let mut peer = SmoltcpPeer::open(&link(2), clock()).map_err(said)?;
-    let bus = SimulatedBus::new(card.clone(), &pcie).map_err(said)?;
-    let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
-    let mut provider = provider.map_err(said)?;
-    let plan = Exchange {
+/// What is moved over a wire.
+fn plan(disturbance: Disturbance) -> Exchange {
+    Exchange {
         bytes: BYTES,
         seed: 1,
         disturbance,
         memory: MemoryKind::Application,
-    };
-    let mut lab = Lab {
-        provider: &mut provider,
-        card: &mut card,
-        peer: &mut peer,
-        clock: Some(time),
-    };
-    let remote = (link(2).addresses[address].address, 5001).into();
-    let outcome = lab.run(remote, &plan, &mut Blind).map_err(said)?;
-    let violations = card.borrow().violations();
-    match (outcome.is_exact(), violations.first()) {
-        (true, None) => Ok(()),
-        (_, Some(violation)) => Err(violation.clone()),
-        (false, None) => Err("bytes differ".to_owned()),
     }
 }
 

@@ -12,6 +12,19 @@ use verilate::toolchain::{hex, workspace_folder, Yosys};
 
 use crate::run::{accepted, command, folder, refused, ROOT};
 
+/// The steps of a build, in their order.
+const STEPS: [&str; 9] = [
+    "ip",
+    "synthesis",
+    "opt",
+    "place",
+    "phys_opt",
+    "route",
+    "phys_opt_routed",
+    "reports",
+    "bitstream",
+];
+
 /// A register of the card at either end of a path, and what both are called in its blocks.
 const PATH: &str = "shell/card/datapath/rx_split/intake/gate/toggle_reg/C \
                     shell/card/mac_send/crossing/head_reg[1]/D";
@@ -116,21 +129,10 @@ impl Built {
 
     /// Steps that were run or kept, in their order.
     fn steps(&self, kept: bool) -> Vec<String> {
-        let known = [
-            "ip",
-            "synthesis",
-            "opt",
-            "place",
-            "phys_opt",
-            "route",
-            "phys_opt_routed",
-            "reports",
-            "bitstream",
-        ];
         let out = self.out();
         let lines = out.lines().filter_map(|line| {
             let mut words = line.split_whitespace();
-            let step = words.next().filter(|word| known.contains(word))?;
+            let step = words.next().filter(|word| STEPS.contains(word))?;
             let what = words.next()?;
             let is_time = what.split(':').count() == 3 && what.len() == 7;
             ((what == "kept" && kept) || (is_time && !kept)).then(|| step.to_owned())
@@ -152,20 +154,7 @@ fn a_build_in_time_writes_the_image_and_its_table() {
     let variables = [("REPLAY_SLACK", "0.012"), ("REPLAY_PATH", PATH)];
     let built = bench.build(&["--jobs", "4"], &variables).ended(0);
     assert_eq!(built.said(), [""; 0]);
-    assert_eq!(
-        built.steps(false),
-        [
-            "ip",
-            "synthesis",
-            "opt",
-            "place",
-            "phys_opt",
-            "route",
-            "phys_opt_routed",
-            "reports",
-            "bitstream"
-        ]
-    );
+    assert_eq!(built.steps(false), STEPS);
     built.has(&[
         "slack of user_clk (4.000 ns), setup / hold",
         "slack of gt_txusrclk2 (3.103 ns), setup / hold",

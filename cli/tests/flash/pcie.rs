@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use abi::pci_ids;
 use abi::registers::BOARD_WINDOW;
-use abi::window::{directory, BlockKind, BLOCKS};
+use abi::window::{directory, BlockKind};
 
 use crate::rig::{assert_failed, image, written, Rig, VU9P};
 
@@ -71,10 +71,7 @@ impl Sysfs {
 fn window(board: u32) -> Vec<(u32, u32)> {
     let offsets = (BOARD_WINDOW..).step_by(4);
     let mut words: Vec<(u32, u32)> = offsets.zip(directory()).collect();
-    let identity = BLOCKS
-        .iter()
-        .find(|block| block.kind == BlockKind::Identity);
-    words.push((identity.expect("a block").offset, board));
+    words.push((BlockKind::Identity.block().offset, board));
     words
 }
 

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::registers::{BOARD_WINDOW, BOARD_WINDOW_END};
-use abi::window::{directory, BlockKind, PortOperation, BLOCKS};
+use abi::window::{directory, BlockKind, PortOperation};
 
 use super::*;
 
@@ -309,9 +309,7 @@ fn a_plan_is_carried_out_as_it_is_printed() {
         assert_eq!(lines(&said), plan.lines());
         assert!(tree.is_whole(), "{:x?}", tree.bridge_config());
         let bar = fs::read(tree.device().join("resource0")).expect("a file");
-        let is_port =
-            |block: &&abi::window::WindowBlock| block.kind == BlockKind::ConfigurationPort;
-        let port = BLOCKS.iter().find(is_port).expect("a block").offset as usize;
+        let port = BlockKind::ConfigurationPort.block().offset as usize;
         assert_eq!(bar[port], if load == Load::Program { 0 } else { 2 });
     }
 }

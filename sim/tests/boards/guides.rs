@@ -8,7 +8,7 @@
 use abi::pci_ids;
 use abi::registers::{self, STATUS};
 use abi::window::{
-    self, BlockKind, BLOCKS, CLOCK_FREE, CLOCK_MAC, CLOCK_SLOT, CLOCK_USER, DIRECTORY_MAGIC,
+    self, BlockKind, CLOCK_FREE, CLOCK_MAC, CLOCK_SLOT, CLOCK_USER, DIRECTORY_MAGIC,
     IDENTITY_BOARD, IDENTITY_BUILT, IDENTITY_HASH, IDENTITY_SLOT, PORT_BOOT_STATUS,
 };
 use board::boards::BOARDS;
@@ -21,8 +21,7 @@ const LOADER: [&str; 1] = ["vcu118"];
 
 /// Offset of a word of a block of the window.
 fn word(kind: BlockKind, number: u32) -> u32 {
-    let block = BLOCKS.iter().find(|block| block.kind == kind);
-    block.expect("a block").offset + 4 * number
+    kind.block().offset + 4 * number
 }
 
 fn facts(board: &Board) -> String {

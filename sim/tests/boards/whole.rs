@@ -23,17 +23,13 @@ use board::tops::{emit_golden, emit_top, EmittedTop};
 use hdl::emit::{emit_card, on_large_stack, EmittedCard, PREFIX};
 use hdl::ports::{ports_of, Port, PortDirection};
 use host::driver::bus::{Bus, MemoryKind};
-use host::driver::device::DeviceConfig;
-use host::observed::Observed;
-use host::provider::Provider;
-use host::transport::peer::SmoltcpPeer;
-use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
 use ip::pcie_core::PcieCore;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use sim::harness::wire::Disturbance;
-use sim::lab::{Blind, Exchange, Lab};
+use sim::lab::Exchange;
+use sim::moved::moves_bytes;
 use sim::planted::replaced;
 use verilate::design::Design;
 use verilate::options::Options;
@@ -248,39 +244,13 @@ pub fn small() -> EmittedCard {
     emit_card("small").expect("a configuration").expect("emits")
 }
 
-/// Moves bytes each way between an application and a peer, both smoltcp, through a design; what
-/// went wrong.
-fn moves_bytes(design: &Design) -> Result<(), String> {
-    let pcie = PcieConfig::default();
-    let card = SimulatedCard::of(design, pcie.clone()).map_err(|error| error.to_string())?;
-    let mut card = Rc::new(RefCell::new(card));
-    let time = ManualClock::default();
-    let clock = || Clock::Manual(time.clone());
-    let link = |end| LinkConfig::lab(end, 1500, Tuning::REAL_TIME);
-    let transport = SmoltcpTransport::open(&link(1), clock()).expect("a transport");
-    let mut peer = SmoltcpPeer::open(&link(2), clock()).expect("a peer");
-    let bus = SimulatedBus::new(card.clone(), &pcie).map_err(|error| error.to_string())?;
-    let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
-    let mut provider = provider.map_err(|error| error.to_string())?;
-    let plan = Exchange {
+/// What is moved through a top.
+fn plan() -> Exchange {
+    Exchange {
         bytes: 512 << 10,
         seed: seed::seed(),
         disturbance: Disturbance::default(),
         memory: MemoryKind::Application,
-    };
-    let mut lab = Lab {
-        provider: &mut provider,
-        card: &mut card,
-        peer: &mut peer,
-        clock: Some(time),
-    };
-    let remote = "10.77.0.2:5001".parse().expect("an address");
-    let outcome = lab.run(remote, &plan, &mut Blind);
-    let outcome = outcome.map_err(|error| error.to_string())?;
-    let violations = card.borrow().violations();
-    match outcome.is_exact() && violations.is_empty() {
-        true => Ok(()),
-        false => Err(format!("{outcome:?}, {:?}", violations.first())),
     }
 }
 
@@ -371,7 +341,7 @@ fn bytes_go_both_ways_through_a_whole_top() {
             let board = find(name).expect("a board");
             let design = whole(board, &card, None);
             window_answers(board, &design);
-            moves_bytes(&design).expect(name);
+            moves_bytes(&design, &plan(), 0).expect(name);
         }
     });
 }
@@ -386,6 +356,6 @@ fn a_missing_join_of_a_top_is_found() {
             replaced(&text, joined, ".m_axis_cq_tvalid()")
         };
         let design = whole(board, &small(), Some(plant));
-        moves_bytes(&design).expect_err("no register answers");
+        moves_bytes(&design, &plan(), 0).expect_err("no register answers");
     });
 }
