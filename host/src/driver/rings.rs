@@ -12,7 +12,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
-use std::ops::Deref;
+use std::ops::{Deref, RangeInclusive};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use abi::config::{
@@ -210,6 +210,10 @@ impl CompletionRing {
     }
 }
 
+/// What an entry may be of. Whoever takes an entry knows no other.
+const KINDS: RangeInclusive<u64> =
+    header_entry::KIND_PACKET as u64..=header_entry::KIND_EVENT as u64;
+
 /// Whether an entry is of a packet whose payload was placed.
 fn is_placed(metadata: &[u8]) -> bool {
     let disposition = Disposition::from_code(header_entry::DISPOSITION.get(metadata) as u8);
@@ -389,6 +393,10 @@ impl HeaderQueue {
             false => SLOT_HEADER_BYTES,
         };
         self.check("header bytes", header_bytes as u64, room as u64 + 1)?;
+        let kind = header_entry::KIND.get(metadata);
+        if !KINDS.contains(&kind) {
+            return Err(self.bad_entry("kind", kind, KINDS.end() + 1));
+        }
         if is_placed(metadata) {
             let payload_bytes = header_entry::PAYLOAD_BYTES.get(metadata);
             let trimmed_bytes = header_entry::TRIMMED_BYTES.get(metadata);
