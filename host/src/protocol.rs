@@ -98,6 +98,8 @@ pub enum Verdict {
     },
     /// It is not of the stream: what it overwrote in the buffers is not valid any more.
     Refused,
+    /// It is not taken, but its bytes are those of the stream: what it overwrote stays valid.
+    Ignored,
     /// A black box decides, later: [`ProtocolEvent::Accepted`] settles it. The provider keeps the
     /// payload with this doubt and shows the packet again ([`Protocol::take_later`]); one that
     /// cannot be kept is withheld.

@@ -18,7 +18,7 @@ use host::provider::Provider;
 use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
 use host::transport::permitted::permitted;
 use host::transport::{
-    Clock, LinkConfig, LinuxTransport, ManualClock, SmoltcpTransport, Transport, Tuning,
+    Clock, LinkConfig, LinuxTransport, ManualClock, NextTimer, SmoltcpTransport, Transport, Tuning,
 };
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::wire::Disturbance;
@@ -99,6 +99,18 @@ fn an_undisturbed_run_skips_nothing() {
         assert!(outcome.is_exact(), "{outcome:?}");
         assert_eq!(outcome.skipped, Duration::ZERO, "MTU {mtu_bytes}");
     }
+}
+
+/// Its ten seconds are not skipped: the other end, a kernel perhaps, may still repeat its FIN.
+#[test]
+fn the_end_of_time_wait_is_no_timer_to_skip_to() {
+    let clock = ManualClock::default();
+    let by = || Clock::Manual(clock.clone());
+    let transport = SmoltcpTransport::open(&link(1, 1500), by()).expect("a transport");
+    let mut peer = SmoltcpPeer::open(&link(2, 1500), by()).expect("a peer");
+    let outcome = exchange(transport, &mut peer, clock.clone(), 1, losing(0.0));
+    assert!(outcome.expect("it ends").is_exact());
+    assert_eq!(peer.next_timer(), NextTimer::Never);
 }
 
 #[test]

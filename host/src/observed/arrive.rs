@@ -25,8 +25,9 @@ impl<T: Transport> Observed<T> {
         };
         let flow = self.known(index)?;
         if !flow.expected.is_for_us(segment.header, &parsed) {
+            let verdict = flow.judge_misdirected(&parsed, segment);
             self.counters.withheld_foreign += 1;
-            return Ok(Verdict::Refused);
+            return Ok(verdict);
         }
         if segment.payload_bytes > 0 && !parsed.may_carry() {
             // No TCP accepts payload of such a packet, so none is kept.

@@ -106,6 +106,12 @@ impl Expected {
         self.link.as_ref().is_none_or(|link| *link == to)
     }
 
+    /// Whether a packet was sent in the VLANs of this end.
+    pub fn is_in_our_vlans(&self, packet: &[u8], parsed: &TcpHeader) -> bool {
+        let to = link_address(packet, parsed, 0);
+        self.link.as_ref().is_none_or(|link| link.vlans == to.vlans)
+    }
+
     /// What speaks against the payload of a packet; `send_floor` is acknowledged.
     pub fn doubt(&self, parsed: &TcpHeader, send_floor: u32) -> Doubt {
         match self.doubt_of_numbers(parsed, send_floor) {

@@ -163,6 +163,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 connection.spoilt(&packet);
                 is_its_own
             }
+            Verdict::Ignored => is_its_own,
         };
         self.counters.withheld_headers += u64::from(!is_kept);
         if !is_light {

@@ -1,6 +1,7 @@
 //! What a connection may ask for, and what is held for it.
 
 use host::control::flow::state::PostedState;
+use host::control::packet::parse_tcp;
 use host::driver::bus::MemoryKind;
 use host::driver::error::HostError;
 use host::provider::{ApplicationId, Completion, ConnectionId};
@@ -115,8 +116,11 @@ fn a_request_that_waits_is_cancelled_at_once() {
     assert_eq!(rig.completions, [cancelled(id, 2)]);
     rig.completions.clear();
     rig.completion(|c| *c == Completion::Opened(id));
-    rig.steps(20);
-    // Request 1 and the other request 2 are posted by now.
+    // Request 1 and the other request 2 are posted, and confirmed.
+    rig.until("a window of both", |rig| {
+        let last = rig.sent.iter().rev().find_map(|frame| parse_tcp(frame));
+        last.is_some_and(|header| header.window == 200)
+    });
     for _ in 0..30 {
         rig.provider.register(FIRST, DRAM, 4096).expect("room");
     }

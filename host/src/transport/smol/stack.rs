@@ -145,10 +145,22 @@ impl Stack {
         smoltcp::time::Instant::from_micros(now.as_micros() as i64)
     }
 
-    /// When the stack acts next by itself.
+    /// When the stack acts next by itself. To forget a connection that has ended is no act: a stack
+    /// that waits for nothing else has no timer, or whoever skips time would end TIME-WAIT (RFC
+    /// 9293, 3.6) before the other end could repeat its FIN.
     pub(crate) fn next_timer(&mut self) -> NextTimer {
         if matches!(self.clock, Clock::Wall { .. }) {
             return NextTimer::WallClock;
+        }
+        let has_ended = |(_, socket): (SocketHandle, &Socket)| {
+            let Socket::Tcp(tcp) = socket;
+            matches!(
+                tcp.state(),
+                tcp::State::Closed | tcp::State::Listen | tcp::State::TimeWait
+            )
+        };
+        if self.sockets.iter().all(has_ended) {
+            return NextTimer::Never;
         }
         let now = self.now();
         match self.interface.poll_at(now, &self.sockets) {
