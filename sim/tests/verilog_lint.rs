@@ -9,8 +9,12 @@
 //! Waivers stand with their reasons in that file; nothing else is let pass.
 
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::OnceLock;
+use std::thread::{available_parallelism, scope};
 
 use abi::config::CONFIGS;
 use hdl::emit::on_large_stack;
@@ -43,8 +47,13 @@ fn written(design: &verilog::Design, name: &str) -> (PathBuf, Vec<String>) {
     (folder, list.lines().map(str::to_owned).collect())
 }
 
-/// The card in each configuration and the stages, each connected.
-fn designs() -> Vec<(String, verilog::Design)> {
+/// The card in each configuration and the stages, each connected; emitted once for all tools.
+fn designs() -> &'static [(String, verilog::Design)] {
+    static DESIGNS: OnceLock<Vec<(String, verilog::Design)>> = OnceLock::new();
+    DESIGNS.get_or_init(|| on_large_stack(emitted))
+}
+
+fn emitted() -> Vec<(String, verilog::Design)> {
     let card = |config: &str| {
         let card = hdl::emit::emit_card(config).expect("a configuration");
         (config.to_owned(), card.expect("emits").design)
@@ -110,12 +119,20 @@ fn yosys_check(folder: &Path, files: &[String], top: &str) -> (bool, String) {
 
 type Tool = fn(&Path, &[String], &str) -> (bool, String);
 
+/// Runs a tool on all designs, as many at once as there are cores.
 fn all_pass(tool: Tool, name: &str) {
-    on_large_stack(|| {
-        for (short, design) in designs() {
-            let (folder, files) = written(&design, &format!("{name}_{short}"));
+    let next = AtomicUsize::new(0);
+    let run = || {
+        while let Some((short, design)) = designs().get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (folder, files) = written(design, &format!("{name}_{short}"));
             let (passed, log) = tool(&folder, &files, &design.top_name());
             assert!(passed, "{short}: {log}");
+        }
+    };
+    let cores = available_parallelism().map_or(1, NonZero::get);
+    scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(run);
         }
     });
 }

@@ -125,8 +125,8 @@ impl Flow {
 
     /// What becomes of a packet that was sent to another station, which no TCP is shown.
     ///
-    /// A bit of its link address may have changed behind the last frame check: the TCP checksum does
-    /// not cover it. The card has verified that checksum, the addresses and the numbers, so its
+    /// A bit of its link address may have changed behind the last frame check, as the TCP checksum
+    /// does not cover it. The card has verified that checksum, the addresses and the numbers: its
     /// bytes are those of the stream. In another VLAN, the same addresses may be somebody else's.
     pub fn judge_misdirected(&self, parsed: &TcpHeader, segment: &Segment<'_>) -> Verdict {
         let is_in_vlans = self.expected.is_in_our_vlans(segment.header, parsed);

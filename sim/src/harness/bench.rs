@@ -72,6 +72,7 @@ impl Bench {
 
     /// Builds a block with a fault: `original`, which occurs once in the Verilog, becomes
     /// `planted`. No waveform is recorded and widths are not judged: the text is meant to be wrong.
+    /// It is not optimised either: a fault is found within few cycles, and to build it takes longer.
     ///
     /// # Panics
     /// If `original` does not occur exactly once: the fault would not be planted.
@@ -83,8 +84,7 @@ impl Bench {
     ) -> Result<Bench, BlockError> {
         let verilog = emit(block, top_name)?;
         let faulty = replaced(&verilog, original, planted);
-        let options = options_from_environment();
-        let design = Design::build(top_name, &faulty, &ports_of(block), options)?;
+        let design = Design::build_quick(top_name, &faulty, &ports_of(block))?;
         Ok(Bench::new(design.model()))
     }
 
