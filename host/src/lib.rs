@@ -21,6 +21,7 @@
 //! | `board/` | what is around the card: the flash over the board window |
 //! | `pci/` | the card as a device of the system; its image exchanged while the machine runs |
 //! | `memory.rs` | application memory, mapped without access for the control path |
+//! | `prefetch.rs` | asks for memory that the next packets need |
 
 pub mod board;
 pub mod control;
@@ -30,6 +31,7 @@ pub mod memory;
 pub mod message;
 pub mod observed;
 pub mod pci;
+pub mod prefetch;
 pub mod protocol;
 pub mod provider;
 pub mod transport;

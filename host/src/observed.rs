@@ -153,7 +153,7 @@ impl<T: Transport> Observed<T> {
         self.streams.remove(&stream);
         self.touched.retain(|touched| *touched != index);
         self.wider.retain(|wider| *wider != index);
-        let is_of = |event: &ProtocolEvent| event.flow() == Some(index);
+        let is_of = |event: &ProtocolEvent| event.flow() == index;
         self.events.retain(|event| !is_of(event));
         Ok(stream)
     }

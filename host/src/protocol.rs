@@ -132,8 +132,6 @@ pub struct Guards {
 /// What happened on a connection. Offsets never fall.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProtocolEvent {
-    /// A listener may have a connection to accept.
-    Incoming(ListenerId),
     /// A connection is open: [`Protocol::install`] tells the numbers of its flow.
     Opened(FlowIndex),
     /// Everything before `to` was accepted in order.
@@ -168,14 +166,13 @@ pub enum ProtocolEvent {
 
 impl ProtocolEvent {
     /// The connection of an event.
-    pub fn flow(&self) -> Option<FlowIndex> {
+    pub fn flow(&self) -> FlowIndex {
         match self {
-            Self::Incoming(_) => None,
             Self::Opened(flow)
             | Self::Accepted { flow, .. }
             | Self::Acknowledged { flow, .. }
             | Self::EndOfStream(flow)
-            | Self::Ended { flow, .. } => Some(*flow),
+            | Self::Ended { flow, .. } => *flow,
         }
     }
 }
@@ -204,10 +201,18 @@ pub struct OutgoingPayload {
     pub mss_bytes: u32,
 }
 
+/// Headers ahead of which a protocol with many flows may say whose are to follow
+/// ([`HeaderSink::expect`]).
+pub const HEADERS_AHEAD: usize = 12;
+
 /// Takes headers for the send ring.
 pub trait HeaderSink {
     /// Whether there is room for one more.
     fn has_room(&self) -> bool;
+
+    /// A header with payload of this flow follows after [`HEADERS_AHEAD`] others: asks for what it
+    /// needs.
+    fn expect(&mut self, _flow: FlowIndex) {}
 
     /// Sends a header.
     fn send(&mut self, header: &OutgoingHeader<'_>) -> Result<()>;
@@ -292,6 +297,10 @@ pub trait Protocol {
 
     /// Gives a connection up and resets it.
     fn abort(&mut self, now_ns: u64, flow: FlowIndex) -> Result<()>;
+
+    /// A packet of this flow is among the next: the protocol may ask for its state
+    /// ([`crate::prefetch`]).
+    fn expect(&self, _flow: FlowIndex) {}
 
     /// A packet of an installed flow.
     fn arrive(&mut self, now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Verdict>;

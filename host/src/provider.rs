@@ -351,7 +351,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 continue;
             };
             connection.charge(&mut self.budget);
-            if !connection.is_at_rest() {
+            if !connection.rest() {
                 self.connections.touch(id);
             }
         }

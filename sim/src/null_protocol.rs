@@ -20,9 +20,10 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use host::control::descriptor::Layers;
 use host::control::packet::flow_key;
 use host::driver::error::{HostError, Result};
+use host::prefetch::expect;
 use host::protocol::{
     FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader, OutgoingPayload, Protocol,
-    ProtocolEvent, Segment, Verdict,
+    ProtocolEvent, Segment, Verdict, HEADERS_AHEAD,
 };
 use host::transport::header::{ACK, SYN};
 use host::transport::TransportError;
@@ -64,6 +65,7 @@ pub struct NullConfig {
 
 /// Sequence numbers, all modulo 2^32.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Flow {
     local: SocketAddrV4,
     remote: SocketAddrV4,
@@ -140,7 +142,7 @@ impl NullProtocol {
         for queue in [&mut self.acking, &mut self.sending, &mut self.syns] {
             queue.retain(|queued| *queued != index);
         }
-        self.events.retain(|event| event.flow() != Some(index));
+        self.events.retain(|event| event.flow() != index);
         Ok(())
     }
 
@@ -401,6 +403,12 @@ impl Protocol for NullProtocol {
         self.forget(index)
     }
 
+    fn expect(&self, index: FlowIndex) {
+        if let Some(flow) = self.flows.get(usize::from(index.0)) {
+            expect(flow, size_of::<Flow>());
+        }
+    }
+
     fn arrive(&mut self, _now_ns: u64, index: FlowIndex, segment: &Segment<'_>) -> Result<Verdict> {
         if segment.header.len() < HEADER_BYTES {
             return Ok(Verdict::Refused);
@@ -455,10 +463,18 @@ impl Protocol for NullProtocol {
     }
 
     fn transmit(&mut self, _now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
+        for &next in self.sending.iter().take(HEADERS_AHEAD) {
+            self.expect(next);
+            sink.expect(next);
+        }
         while sink.has_room() {
             if let Some(ack) = self.next_ack() {
                 self.send_ack(ack, sink)?;
             } else if let Some(index) = self.sending.pop_front() {
+                if let Some(&next) = self.sending.get(HEADERS_AHEAD - 1) {
+                    self.expect(next);
+                    sink.expect(next);
+                }
                 self.send_data(index, sink)?;
             } else if let Some(index) = self.syns.pop_front() {
                 let mut bytes = syn(&self.flow(index)?.header, SYN);

@@ -24,6 +24,7 @@ use super::lists::Shared;
 use super::queue::CommandQueue;
 use crate::driver::error::{HostError, Result};
 use crate::driver::ticket::Ticket;
+use crate::prefetch::LINE_BYTES;
 use crate::protocol::{FlowIndex, Guards, Protocol};
 
 /// Copies deferred bytes below a confirmed floor into the buffers.
@@ -55,8 +56,13 @@ pub struct Progress {
     pub lost: Option<(i32, String)>,
 }
 
-/// One connection.
+/// Bytes at the start of a [`Connection`] that hold all that a packet in order touches.
+pub(crate) const CONNECTION_HOT_BYTES: usize = 2 * LINE_BYTES;
+
+/// One connection. What a packet in order touches is in its first two lines of 64 bytes: the fields
+/// before the receive side, and the first ones of that.
 #[derive(Debug)]
+#[repr(C, align(128))]
 pub struct Connection {
     /// Name of the flow on the card.
     pub name: FlowName,
@@ -67,18 +73,8 @@ pub struct Connection {
     /// Whether the card has its flow. Otherwise all its payload is deferred and bounced, and the
     /// card gets none of its commands.
     pub on_card: bool,
-    /// Phase of the connection.
-    pub phase: Phase,
-    /// Receive side, once the flow is installed.
-    pub receive: Option<ReceiveSide>,
-    /// Send side, once the flow is installed.
-    pub send: Option<SendSide>,
     /// Its protocol is open.
     pub is_open: bool,
-    /// Requests made before the flow was installed.
-    pub early_receives: Vec<Buffer>,
-    /// Requests made before the flow was installed.
-    pub early_sends: Vec<Buffer>,
     pub(super) finish_asked: bool,
     pub(super) close_asked: bool,
     pub(super) finished: bool,
@@ -88,12 +84,24 @@ pub struct Connection {
     pub(super) end_seen: bool,
     end_reported: bool,
     acceptance_stale: bool,
+    /// Phase of the connection.
+    pub phase: Phase,
     /// Bytes that the budget of all connections was charged with.
     charged_bytes: usize,
-    /// What its protocol was told to be granted.
-    granted: u64,
     /// What its protocol has acknowledged of the bytes sent.
     pub(super) acknowledged: u64,
+    /// While nothing is under way: what may be acknowledged without a step.
+    quiet_to: u64,
+    /// Receive side, once the flow is installed.
+    pub receive: Option<ReceiveSide>,
+    /// Send side, once the flow is installed.
+    pub send: Option<SendSide>,
+    /// What its protocol was told to be granted.
+    granted: u64,
+    /// Requests made before the flow was installed.
+    pub early_receives: Vec<Buffer>,
+    /// Requests made before the flow was installed.
+    pub early_sends: Vec<Buffer>,
     /// Its protocol has ended; bytes that were accepted before are still to be delivered.
     pub(super) ended: Option<Ended>,
 }
@@ -122,6 +130,7 @@ impl Connection {
             charged_bytes: 0,
             granted: 0,
             acknowledged: 0,
+            quiet_to: 0,
             ended: None,
         }
     }
@@ -199,6 +208,20 @@ impl Connection {
         }
     }
 
+    /// Takes what its protocol has accepted of a packet, if that is all that happened: a connection
+    /// at rest stays so. Returns whether it does.
+    #[inline]
+    pub fn absorb(&mut self) -> bool {
+        self.receive.as_mut().is_some_and(ReceiveSide::absorb)
+    }
+
+    /// The same for what the peer has acknowledged.
+    #[inline]
+    pub fn absorb_acknowledged(&mut self, to: u64) -> bool {
+        self.take_acknowledged(to);
+        self.acknowledged < self.quiet_to
+    }
+
     /// The peer has everything before `to`.
     pub fn take_acknowledged(&mut self, to: u64) {
         self.acknowledged = self.acknowledged.max(to);
@@ -240,8 +263,21 @@ impl Connection {
     }
 
     /// Whether nothing is under way: until a request, a packet or an event of its protocol touches
-    /// the connection, a step would change nothing.
-    pub fn is_at_rest(&self) -> bool {
+    /// the connection, a step would change nothing. Then it also finds what the next of these may
+    /// say without a step.
+    pub fn rest(&mut self) -> bool {
+        let rests = self.is_at_rest();
+        if let (Some(receive), Some(send)) = (&mut self.receive, &self.send) {
+            receive.set_quiet(rests && !self.end_taken);
+            self.quiet_to = match rests && !self.finish_asked {
+                true => send.quiet_to(),
+                false => 0,
+            };
+        }
+        rests
+    }
+
+    fn is_at_rest(&self) -> bool {
         let (Some(receive), Some(send)) = (&self.receive, &self.send) else {
             return !self.is_open && !self.close_asked;
         };
@@ -249,7 +285,7 @@ impl Connection {
         let reports = self.end_taken && !self.end_reported;
         self.phase == Phase::Installed
             && !(ends || reports || self.acceptance_stale || self.ended.is_some())
-            && receive.is_at_rest()
+            && receive.is_at_rest(self.end_taken)
             && send.is_at_rest()
     }
 
@@ -306,7 +342,8 @@ impl Connection {
         receive.announce(floor, &mut progress.received);
         receive.accept_taken();
         self.end_seen = self.end_taken && receive.has_all_taken();
-        if receive.floor_wanted().is_some() {
+        let is_ending = self.end_taken || self.close_asked || self.ended.is_some();
+        if receive.is_floor_due(is_ending) {
             self.acceptance_stale = true;
         }
         Ok(())
@@ -616,14 +653,14 @@ mod tests {
         step(&mut connection, &mut commands).unwrap();
         assert_eq!(commands.queued.len(), 1, "the install is not confirmed");
         commands.confirm_all();
-        assert!(!connection.is_at_rest(), "the install is under way");
+        assert!(!connection.rest(), "the install is under way");
         step(&mut connection, &mut commands).unwrap();
         assert_eq!(connection.phase, Phase::Installed);
         assert_eq!(commands.take(), [(OWNER, SEGMENT_POST)]);
-        assert!(!connection.is_at_rest(), "a segment is under way");
+        assert!(!connection.rest(), "a segment is under way");
         commands.confirm_all();
         step(&mut connection, &mut commands).unwrap();
-        assert!(connection.is_at_rest(), "it waits for the peer");
+        assert!(connection.rest(), "it waits for the peer");
         step(&mut connection, &mut commands).unwrap();
         assert_eq!(commands.take(), [], "a step at rest changes nothing");
         connection.remove(&mut commands);

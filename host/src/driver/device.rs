@@ -259,6 +259,12 @@ impl<B: Bus> Device<B> {
         self.pass_turn(entry)
     }
 
+    /// A guess at the flow of the header entry after the next `ahead` of the queue that is read.
+    #[inline]
+    pub(crate) fn flow_ahead(&self, ahead: u32) -> Option<u16> {
+        self.owners[self.turn.0].flow_ahead(ahead)
+    }
+
     /// Gives the turn to the next owner that has an entry, the present one last.
     fn pass_turn(&mut self, entry: &mut HeaderEntry) -> Result<bool> {
         let (present, open) = (self.turn.0, self.owners.len());

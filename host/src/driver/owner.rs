@@ -227,6 +227,11 @@ impl Owner {
         self.headers.poll(bus, entry)
     }
 
+    /// A guess at the flow of the header entry after the next `ahead`.
+    pub(crate) fn flow_ahead(&self, ahead: u32) -> Option<u16> {
+        self.headers.flow_ahead(ahead)
+    }
+
     /// Reports to the card how far the header queue and the slow buffers were emptied, if anything
     /// was taken since the last report.
     pub(crate) fn return_headers(&mut self, bus: &mut dyn Bus) -> Result<()> {

@@ -375,6 +375,16 @@ impl HeaderQueue {
         Some(now)
     }
 
+    /// The flow of the entry in the slot that is `ahead` slots behind the next one, if the card has
+    /// published it. A guess: the slot may be the second one of an entry.
+    #[inline]
+    pub fn flow_ahead(&self, ahead: u32) -> Option<u16> {
+        let index = self.consumed.wrapping_add(ahead);
+        let word = self.slot(index)[0].load(Ordering::Relaxed).to_ne_bytes();
+        let is_there = header_entry::PHASE.get(&word) == phase_of(index, self.bits);
+        is_there.then(|| header_entry::FLOW.get(&word) as u16)
+    }
+
     /// Takes the next header entry into `entry`, if the card has published it. Returns whether it
     /// has; otherwise `entry` stays as it is. An error leaves it unspecified.
     pub fn poll(&mut self, bus: &mut dyn Bus, entry: &mut HeaderEntry) -> Result<bool> {

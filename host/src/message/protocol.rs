@@ -106,7 +106,7 @@ impl Messages {
                 self.outgoing.remove(&name);
             }
         }
-        self.events.retain(|event| event.flow() != Some(flow));
+        self.events.retain(|event| event.flow() != flow);
         Ok(())
     }
 

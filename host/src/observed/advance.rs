@@ -23,9 +23,8 @@ impl<T: Transport> Observed<T> {
                         self.touch(index);
                     }
                 }
-                Event::Incoming(listener) => {
-                    self.events.push_back(ProtocolEvent::Incoming(listener));
-                }
+                // It has ended a wait; the application asks by accepting.
+                Event::Incoming(_) => {}
             }
         }
         Ok(())

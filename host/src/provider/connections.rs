@@ -16,8 +16,9 @@ use abi::header_entry::FLOW_NONE;
 
 use super::names::ConnectionId;
 use crate::control::commands::FlowName;
-use crate::control::connection::Connection;
+use crate::control::connection::{Connection, CONNECTION_HOT_BYTES};
 use crate::driver::error::{HostError, Result};
+use crate::prefetch::{expect, LINE_BYTES};
 use crate::protocol::FlowIndex;
 
 /// Most connections, those beyond the flow table included.
@@ -158,6 +159,44 @@ impl Connections {
         let connection = slot.connection.as_deref()?;
         let is_it = slot.generation == name.generation && connection.is_installed();
         is_it.then(|| slot.id(name.flow))
+    }
+
+    /// A packet of this flow is among the next: asks for its place.
+    #[inline]
+    pub fn expect_place(&self, flow: u16) {
+        if let Some(slot) = self.slots.get(usize::from(flow)) {
+            expect(slot, LINE_BYTES);
+        }
+    }
+
+    /// Asks for the connection in that place.
+    #[inline]
+    pub fn expect(&self, flow: u16) {
+        let slot = self.slots.get(usize::from(flow));
+        if let Some(connection) = slot.and_then(|slot| slot.connection.as_deref()) {
+            expect(connection, CONNECTION_HOT_BYTES);
+        }
+    }
+
+    /// Asks for the connection in that place, to send.
+    #[inline]
+    pub fn expect_sender(&self, flow: u16) {
+        let slot = self.slots.get(usize::from(flow));
+        if let Some(connection) = slot.and_then(|slot| slot.connection.as_deref()) {
+            expect(connection, LINE_BYTES);
+            expect(&connection.send, LINE_BYTES);
+        }
+    }
+
+    /// A header with payload of this flow is among the next to be sent: asks for the oldest
+    /// buffer of its send side.
+    #[inline]
+    pub fn expect_send(&self, flow: u16) {
+        let slot = self.slots.get(usize::from(flow));
+        let connection = slot.and_then(|slot| slot.connection.as_deref());
+        if let Some(send) = connection.and_then(|connection| connection.send.as_ref()) {
+            send.expect();
+        }
     }
 
     /// The connection that a protocol names.

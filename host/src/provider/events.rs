@@ -10,21 +10,26 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Takes all events. Each touches its connection.
     pub(super) fn take_events(&mut self) {
         while let Some(event) = self.protocol.event() {
-            let flow = event.flow();
-            let Some(id) = flow.and_then(|flow| self.connections.of_index(flow)) else {
+            let Some(id) = self.connections.of_index(event.flow()) else {
                 continue;
             };
-            self.connections.touch(id);
-            if let Some(connection) = self.connections.get_mut(id) {
-                take_event(connection, event);
+            let Some(connection) = self.connections.get_mut(id) else {
+                continue;
+            };
+            // An ACK within a buffer that is being sent needs no step.
+            if let ProtocolEvent::Acknowledged { to, .. } = event {
+                if connection.absorb_acknowledged(to) {
+                    continue;
+                }
             }
+            take_event(connection, event);
+            self.connections.touch(id);
         }
     }
 }
 
 fn take_event(connection: &mut Connection, event: ProtocolEvent) {
     match event {
-        ProtocolEvent::Incoming(_) => {}
         ProtocolEvent::Opened(_) => connection.is_open = true,
         ProtocolEvent::Accepted { to, .. } => connection.take_accepted(to),
         ProtocolEvent::Acknowledged { to, .. } => connection.take_acknowledged(to),

@@ -9,16 +9,33 @@ use crate::control::packet::parse_tcp;
 use crate::driver::bus::Bus;
 use crate::driver::error::Result;
 use crate::driver::rings::HeaderEntry;
-use crate::protocol::{Doubt, Protocol, Segment, SegmentPayload, Verdict};
+use crate::protocol::{Doubt, FlowIndex, Protocol, Segment, SegmentPayload, Verdict};
 use crate::transport::header::{is_ipv6_fragment, tcp_checksum, TcpLayout};
 
+/// Header entries ahead of the present one whose connection is asked for, and whose place is.
+const CONNECTION_AHEAD: u32 = 4;
+const PLACE_AHEAD: u32 = 8;
+
 impl<B: Bus, P: Protocol> Provider<B, P> {
+    /// Asks for what the entries behind the present one need.
+    #[inline]
+    fn look_ahead(&self) {
+        if let Some(flow) = self.device.flow_ahead(PLACE_AHEAD) {
+            self.connections.expect_place(flow);
+        }
+        if let Some(flow) = self.device.flow_ahead(CONNECTION_AHEAD) {
+            self.connections.expect(flow);
+            self.protocol.expect(FlowIndex(flow));
+        }
+    }
+
     pub(super) fn take_headers(&mut self, now_ns: u64) -> Result<()> {
         let mut any = false;
         // One entry is used for all.
         let mut entry = HeaderEntry::default();
         while self.device.next_header(&mut entry)? {
             any = true;
+            self.look_ahead();
             self.counters.header_entries += 1;
             if header_entry::KIND.get(&entry.metadata) == u64::from(header_entry::KIND_EVENT) {
                 self.take_event(&entry)?;
@@ -142,6 +159,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             packet.segment.has_room = connection.has_room(&packet.segment);
         }
         let is_its_own = connection.owns(&packet);
+        let mut stays_at_rest = false;
         let verdict = match is_its_own {
             true => self.protocol.arrive(now_ns, index, &packet.segment)?,
             false => Verdict::Refused,
@@ -150,6 +168,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             Verdict::Taken { accepted_to } => {
                 let is_kept = connection.keep(&packet.segment, Doubt::None);
                 connection.take_accepted(accepted_to);
+                stays_at_rest = is_light && connection.absorb();
                 is_kept
             }
             Verdict::Later(doubt) => {
@@ -166,10 +185,12 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             Verdict::Ignored => is_its_own,
         };
         self.counters.withheld_headers += u64::from(!is_kept);
-        if !is_light {
+        if !is_light || stays_at_rest {
             connection.charge(&mut self.budget);
         }
-        self.connections.touch(id);
+        if !stays_at_rest {
+            self.connections.touch(id);
+        }
         Ok(())
     }
 

@@ -17,10 +17,13 @@ use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
 use crate::driver::bus::Bus;
 use crate::driver::device::Device;
 use crate::driver::error::{HostError, Result};
-use crate::protocol::{HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
+use crate::protocol::{FlowIndex, HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
 
 /// Send descriptors queued for the ring above which no more headers are taken.
 const SENDS_WAITING_MAX: usize = 64;
+/// Flows between the first and the last of the three steps in which the state of one is asked for:
+/// its place, its connection, its oldest buffer. Each is found in the one before.
+const AHEAD: usize = 8;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Sends the headers that are due. One that breaks a limit ends its connection.
@@ -33,6 +36,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             copier: &mut self.copier,
             counters: &mut self.counters,
             wrong: None,
+            ahead: [0; AHEAD],
+            expected: 0,
         };
         self.protocol.transmit(now_ns, &mut sink)?;
         match sink.wrong {
@@ -52,6 +57,9 @@ struct Sink<'a, B: Bus> {
     counters: &'a mut ProviderCounters,
     /// A connection with a header that cannot be sent, error number and reason.
     wrong: Option<(ConnectionId, i32, String)>,
+    /// Flows that are expected, by the number of each modulo `AHEAD`, and how many there were.
+    ahead: [u16; AHEAD],
+    expected: usize,
 }
 
 impl<B: Bus> HeaderSink for Sink<'_, B> {
@@ -59,6 +67,20 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
         self.device.sends_waiting() <= SENDS_WAITING_MAX
             && self.wrong.is_none()
             && self.has_bounce_room
+    }
+
+    fn expect(&mut self, flow: FlowIndex) {
+        let count = self.expected;
+        self.expected += 1;
+        let last = std::mem::replace(&mut self.ahead[count % AHEAD], flow.0);
+        self.connections.expect_place(flow.0);
+        if count >= AHEAD / 2 {
+            let middle = self.ahead[(count - AHEAD / 2) % AHEAD];
+            self.connections.expect_sender(middle);
+        }
+        if count >= AHEAD {
+            self.connections.expect_send(last);
+        }
     }
 
     fn send(&mut self, outgoing: &OutgoingHeader<'_>) -> Result<()> {

@@ -295,7 +295,7 @@ impl Protocol for PlainTcp {
 
     fn abort(&mut self, _now_ns: u64, index: FlowIndex) -> Result<()> {
         self.flows.remove(&index);
-        self.events.retain(|event| event.flow() != Some(index));
+        self.events.retain(|event| event.flow() != index);
         Ok(())
     }
 

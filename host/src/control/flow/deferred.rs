@@ -32,6 +32,11 @@ impl Deferred {
         self.payload_bytes + self.pieces.len() * PIECE_BYTES
     }
 
+    /// Whether nothing is held.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
     /// Keeps the bytes that are not held yet. Returns false, and keeps nothing, when `budget_bytes`
     /// would be exceeded.
     pub fn keep(&mut self, start: u64, payload: &[u8], budget_bytes: usize) -> bool {

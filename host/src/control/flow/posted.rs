@@ -43,15 +43,17 @@ impl Posted {
     }
 }
 
-/// The buffers of one flow and direction. See the module's head.
+/// The buffers of one flow and direction. See the module's head. What a descriptor needs is in
+/// front.
 #[derive(Debug)]
+#[repr(C)]
 pub struct BufferQueue {
     base: u32,
     direction: Direction,
+    posted: VecDeque<Posted>,
     /// The list on the card.
     pub list: FlowList,
     waiting: VecDeque<Buffer>,
-    posted: VecDeque<Posted>,
     end: u64,
     confirmed_end: u64,
     pending: VecDeque<(Ticket, u64)>,
@@ -187,7 +189,11 @@ impl BufferQueue {
     /// Place in [`BufferQueue::posted`] of the first buffer that ends beyond `offset`, or its
     /// length when there is none.
     pub(super) fn place(&self, offset: u64) -> usize {
-        self.posted.partition_point(|posted| posted.end() <= offset)
+        // Mostly the oldest: the others are not looked at.
+        match self.posted.front() {
+            Some(front) if offset < front.end() => 0,
+            _ => self.posted.partition_point(|posted| posted.end() <= offset),
+        }
     }
 
     /// List index of the segment at `BufferQueue::place`, or of the next one to be posted.

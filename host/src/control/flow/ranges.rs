@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 /// Ranges `start..end`, disjoint and not adjacent. The first one is kept apart from the others: a
 /// stream in order has no other, and needs no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct RangeSet {
     first: Option<(u64, u64)>,
     rest: BTreeMap<u64, u64>,
@@ -81,6 +82,25 @@ impl RangeSet {
             }
             (below, above) => below.or(above).or_else(|| self.rest.pop_first()),
         };
+    }
+
+    /// Whether the first range ends at `end`.
+    #[inline]
+    pub fn begins_to(&self, end: u64) -> bool {
+        self.first.is_some_and(|(_, first_end)| first_end == end)
+    }
+
+    /// Adds `start..end` to the first range of a set that has no other. Returns false, and adds
+    /// nothing, if it does not follow.
+    #[inline]
+    pub fn extend_first(&mut self, start: u64, end: u64) -> bool {
+        match &mut self.first {
+            Some((_, first_end)) if *first_end == start && start < end => {
+                *first_end = end;
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Number of ranges.

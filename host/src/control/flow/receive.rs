@@ -26,21 +26,30 @@ use crate::control::regions::RegionName;
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
 
-/// The receive side. See the head of this file.
+/// How far the floor may stay behind what is accepted while nothing waits for it, bytes.
+pub(crate) const FLOOR_LAG_MAX: u64 = 64 << 10;
+
+/// The receive side. See the head of this file. What a packet in order touches is in its first line
+/// of 64 bytes, up to the first range of `standing`.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct ReceiveSide {
-    /// Buffers, waiting and posted.
-    pub queue: BufferQueue,
     accepted: u64,
     /// What the protocol has accepted, buffers or not.
     taken: u64,
+    /// While nothing is under way: what may be accepted in order without a step.
+    quiet_to: u64,
+    /// Sequence number of the first byte.
+    base: u32,
+    standing: Standing,
     announced: u64,
     floor_asked: u64,
     pending_floors: VecDeque<(Ticket, u64, u16)>,
     withdrawing: Option<Ticket>,
     /// Posted requests to be cancelled by a withdrawal.
     cancelling: Vec<u64>,
-    standing: Standing,
+    /// Buffers, waiting and posted.
+    pub queue: BufferQueue,
 }
 
 impl ReceiveSide {
@@ -50,6 +59,8 @@ impl ReceiveSide {
             queue: BufferQueue::new(base, flow, Direction::Receive),
             accepted: 0,
             taken: 0,
+            quiet_to: 0,
+            base,
             announced: 0,
             floor_asked: 0,
             pending_floors: VecDeque::new(),
@@ -62,7 +73,8 @@ impl ReceiveSide {
     /// Stream offset of a sequence number near the accepted bytes; `None` before the stream's first
     /// byte.
     pub fn offset(&self, position: u32) -> Option<u64> {
-        let ahead = position.wrapping_sub(self.queue.position(self.accepted)) as i32;
+        let accepted = self.base.wrapping_add(self.accepted as u32);
+        let ahead = position.wrapping_sub(accepted) as i32;
         self.accepted.checked_add_signed(i64::from(ahead))
     }
 
@@ -163,8 +175,13 @@ impl ReceiveSide {
     }
 
     /// Payload was placed. Returns false when it cannot be recorded: its header must be withheld.
+    #[inline]
     pub fn landed(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;
+        self.standing.follows(start, end) || self.landed_apart(start, end)
+    }
+
+    fn landed_apart(&mut self, start: u64, end: u64) -> bool {
         self.standing.landed(start.max(self.announced), end)
     }
 
@@ -205,9 +222,52 @@ impl ReceiveSide {
         is_known || self.standing.defer_in_doubt(start, payload, self.next())
     }
 
-    /// The floor to set, if it was not requested yet.
-    pub fn floor_wanted(&self) -> Option<u64> {
-        (self.accepted > self.floor_asked).then_some(self.accepted)
+    /// Whether the floor is to follow what is accepted: when anything waits for it, as at the end
+    /// of the stream or connection, when packets did not come in order, and at [`FLOOR_LAG_MAX`] in
+    /// any case. A buffer that fills in order needs no floor before its end.
+    pub fn is_floor_due(&self, is_ending: bool) -> bool {
+        let lag = self.accepted.saturating_sub(self.floor_asked);
+        lag > 0 && (is_ending || lag >= FLOOR_LAG_MAX || !self.may_lag())
+    }
+
+    /// Whether nothing waits for the floor.
+    fn may_lag(&self) -> bool {
+        self.accepted < self.filling_to()
+            && self.queue.waiting() == 0
+            && self.withdrawing.is_none()
+            && self.cancelling.is_empty()
+            && self.standing.is_in_order_to(self.accepted)
+    }
+
+    /// The end of the buffer that fills, if its request completes only when it is full.
+    fn filling_to(&self) -> u64 {
+        let front = self.queue.posted().front();
+        let front = front.filter(|front| !front.buffer.partial);
+        front.map_or(0, Posted::end)
+    }
+
+    /// Finds how much may be accepted without a step, if nothing is under way.
+    pub fn set_quiet(&mut self, is_quiet: bool) {
+        self.quiet_to = match is_quiet {
+            true => {
+                let limit = self.filling_to().min(self.floor_asked + FLOOR_LAG_MAX);
+                limit.max(self.accepted + 1)
+            }
+            false => 0,
+        };
+    }
+
+    /// Accepts what the protocol has, if that alone has changed since nothing was under way.
+    /// Returns whether it had: the floor is not due, and there is nothing else to do.
+    #[inline]
+    pub fn absorb(&mut self) -> bool {
+        let is_within = self.taken < self.quiet_to;
+        let has_nothing_new = self.taken == self.accepted;
+        let stays = is_within && (has_nothing_new || self.standing.is_in_order_to(self.taken));
+        if stays {
+            self.accepted = self.taken;
+        }
+        stays
     }
 
     /// A floor at the accepted offset was requested, with this head of the list.
@@ -385,12 +445,11 @@ impl ReceiveSide {
         self.announced == self.accepted && self.withdrawing.is_none() && !self.has_started()
     }
 
-    /// Whether no command is under way, nothing is accepted that is not announced, and no request
-    /// waits for a place in the list.
-    pub fn is_at_rest(&self) -> bool {
+    /// Whether no command is under way or due, and no request waits for a place in the list.
+    pub fn is_at_rest(&self, is_ending: bool) -> bool {
         let is_quiet = self.pending_floors.is_empty() && self.queue.is_at_rest();
-        let is_asked = self.floor_wanted().is_some() || !self.cancelling.is_empty();
-        is_quiet && self.is_settled() && !is_asked
+        let is_asked = self.is_floor_due(is_ending) || !self.cancelling.is_empty();
+        is_quiet && self.withdrawing.is_none() && !self.has_started() && !is_asked
     }
 
     /// Whether a withdrawal is in progress.
@@ -437,6 +496,100 @@ mod tests {
         side.post(name, 1, |_| Ok(Ticket::new(0, 0))).unwrap();
         side.confirm(|_| true);
         side
+    }
+
+    /// A side with a buffer of `bytes` bytes that completes when it is full, at rest.
+    fn filling(bytes: u32) -> ReceiveSide {
+        let mut side = posted(bytes);
+        let mut again = side.queue.restart(0);
+        again[0].buffer.partial = false;
+        side.queue.list = crate::control::lists::FlowList::new(1);
+        side.queue.add(again[0].buffer);
+        let name = FlowName {
+            flow: 1,
+            generation: 1,
+        };
+        side.post(name, 1, |_| Ok(Ticket::new(0, 0))).unwrap();
+        side.confirm(|_| true);
+        side.set_quiet(true);
+        side
+    }
+
+    /// Bytes of a packet.
+    const PACKET: u64 = 1448;
+
+    /// A packet is placed and accepted, with all before it. Returns whether the side stays at rest.
+    fn take_packet(side: &mut ReceiveSide, start: u64, accepted_to: u64) -> bool {
+        assert!(side.landed(start, PACKET));
+        side.take(accepted_to);
+        side.absorb()
+    }
+
+    /// The floor is set and confirmed.
+    fn set_floor(side: &mut ReceiveSide) {
+        side.accept_taken();
+        assert!(side.is_floor_due(false));
+        side.floor_asked(Ticket::new(0, 1), side.head());
+        assert!(!side.is_floor_due(true));
+        let floor = side.confirm(|_| true);
+        assert_eq!(floor, side.accepted());
+        side.announce(floor, &mut Vec::new());
+        side.set_quiet(true);
+    }
+
+    #[test]
+    fn the_floor_follows_a_buffer_that_fills_in_order_from_afar() {
+        let mut side = filling(200_000);
+        let mut at = 0;
+        for _ in 0..2 {
+            let mut quiet_bytes = 0;
+            while take_packet(&mut side, at, at + PACKET) {
+                (at, quiet_bytes) = (at + PACKET, quiet_bytes + PACKET);
+                assert!(!side.is_floor_due(false) && side.is_floor_due(true));
+                assert_eq!((side.accepted(), side.held_bytes()), (at, 48));
+            }
+            at += PACKET;
+            assert!((FLOOR_LAG_MAX - PACKET..FLOOR_LAG_MAX).contains(&quiet_bytes));
+            set_floor(&mut side);
+            assert_eq!((side.announced, side.held_bytes()), (at, 0));
+        }
+    }
+
+    /// What completes, what is partial, and what did not come in order has its floor at once.
+    #[test]
+    fn the_floor_follows_at_once_what_waits_for_it() {
+        let mut side = filling(2 * PACKET as u32);
+        assert!(take_packet(&mut side, 0, PACKET));
+        assert!(!take_packet(&mut side, PACKET, 2 * PACKET), "it is full");
+        set_floor(&mut side);
+
+        let mut side = posted(200_000);
+        side.set_quiet(true);
+        assert!(!take_packet(&mut side, 0, PACKET), "the request is partial");
+        set_floor(&mut side);
+
+        let mut side = filling(200_000);
+        assert!(take_packet(&mut side, PACKET, 0), "nothing is accepted yet");
+        assert!(!take_packet(&mut side, 0, 2 * PACKET), "there was a hole");
+        set_floor(&mut side);
+        assert!(
+            take_packet(&mut side, 2 * PACKET, 3 * PACKET),
+            "in order again"
+        );
+
+        let mut side = filling(200_000);
+        assert!(side.defer(0, &[7; PACKET as usize], 1 << 20));
+        side.take(PACKET);
+        assert!(!side.absorb(), "it is to be copied");
+        assert!(!take_packet(&mut side, PACKET, 2 * PACKET));
+        set_floor(&mut side);
+
+        let mut side = filling(200_000);
+        side.set_quiet(false);
+        assert!(!take_packet(&mut side, 0, PACKET), "something is under way");
+        side.accept_taken();
+        side.queue.add(posted(10).queue.restart(0)[0].buffer);
+        assert!(side.is_floor_due(false), "a request waits for the list");
     }
 
     #[test]

@@ -32,7 +32,11 @@ pub type Hole = (u64, u64);
 
 /// The copies of one flow's bytes. See the head of this file.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Standing {
+    /// Since nothing was held last, each packet was placed behind the one before: there is nothing
+    /// but one range in `landed`.
+    in_order: bool,
     pub(super) landed: RangeSet,
     /// Placed by packets that TCP probably refuses, and by no other since.
     pub(super) in_doubt: RangeSet,
@@ -48,6 +52,7 @@ pub struct Standing {
 impl Default for Standing {
     fn default() -> Self {
         Self {
+            in_order: true,
             landed: RangeSet::default(),
             in_doubt: RangeSet::default(),
             lost: RangeSet::default(),
@@ -61,8 +66,31 @@ impl Default for Standing {
 impl Standing {
     /// Bytes held: payload outside of the buffers, and bookkeeping.
     pub fn held_bytes(&self) -> usize {
+        if self.in_order {
+            return usize::from(!self.landed.is_empty()) * RANGE_BYTES;
+        }
         let ranges = self.landed.len() + self.in_doubt.len() + self.lost.len();
         self.kept.bytes() + self.doubtful.bytes() + ranges * RANGE_BYTES
+    }
+
+    /// Whether all bytes up to `end`, and none beyond, were placed one after the other: the card's
+    /// cursor is there, and it writes none of them again.
+    #[inline]
+    pub fn is_in_order_to(&self, end: u64) -> bool {
+        self.in_order && self.landed.begins_to(end)
+    }
+
+    /// Payload was placed: takes it, if it follows the one before in order. Returns whether it
+    /// does.
+    #[inline]
+    pub fn follows(&mut self, start: u64, end: u64) -> bool {
+        self.is_in_order_to(start) && self.landed.extend_first(start, end)
+    }
+
+    fn is_clear(&self) -> bool {
+        let sets = [&self.landed, &self.in_doubt, &self.lost];
+        let pieces = [&self.kept, &self.doubtful];
+        sets.iter().all(|set| set.is_empty()) && pieces.iter().all(|held| held.is_empty())
     }
 
     /// Sets how many bytes may be held beside those that are.
@@ -79,7 +107,7 @@ impl Standing {
     /// Whether one more range can be recorded in each set whatever other flows hold.
     pub fn has_ranges(&self) -> bool {
         let sets = [&self.landed, &self.in_doubt, &self.lost];
-        sets.iter().all(|set| set.len() < RANGES_COMMITTED)
+        self.in_order || sets.iter().all(|set| set.len() < RANGES_COMMITTED)
     }
 
     /// Whether one more range can be recorded.
@@ -97,6 +125,7 @@ impl Standing {
 
     /// Payload was placed. Returns false when there are too many ranges to record it.
     pub fn landed(&mut self, start: u64, end: u64) -> bool {
+        self.in_order &= self.is_clear();
         let before = self.landed.len();
         let limit = self.ranges_max(before);
         let past = self.cut_doubt(start, end);
@@ -115,6 +144,7 @@ impl Standing {
         if start >= end {
             return true;
         }
+        self.in_order = false;
         let stands = !self.landed.overlaps(start, end)
             && !self.in_doubt.overlaps(start, end)
             && !self.lost.overlaps(start, end)
@@ -130,6 +160,7 @@ impl Standing {
     /// Payload of a late packet was placed, over the same bytes where any had landed. Returns false
     /// when its header must be withheld.
     pub fn landed_late(&mut self, start: u64, end: u64) -> bool {
+        self.in_order = false;
         let mut fresh = Vec::new();
         for (from, to) in self.landed.gaps(start, end) {
             fresh.extend(self.in_doubt.gaps(from, to));
@@ -153,6 +184,7 @@ impl Standing {
         if start >= end {
             return;
         }
+        self.in_order = false;
         let mut parts = self.landed.parts(start, end);
         parts.extend(self.in_doubt.parts(start, end));
         for (from, to) in parts {
@@ -182,6 +214,7 @@ impl Standing {
     /// Payload was deferred while TCP waits for `next`. Returns false, and keeps nothing, when the
     /// budget would be exceeded.
     pub fn defer(&mut self, start: u64, payload: &[u8], next: u64, budget_bytes: usize) -> bool {
+        self.in_order = false;
         let budget_bytes = match is_wanted(&self.kept, start, payload, next) {
             true => usize::MAX,
             false => budget_bytes.min(self.kept.bytes().saturating_add(self.room_bytes)),
@@ -191,6 +224,7 @@ impl Standing {
 
     /// Payload of a doubtful packet was deferred. Returns false when its header must be withheld.
     pub fn defer_in_doubt(&mut self, start: u64, payload: &[u8], next: u64) -> bool {
+        self.in_order = false;
         let end = start + payload.len() as u64;
         let room_bytes = self.doubtful.bytes().saturating_add(self.room_bytes);
         let is_other = self.in_doubt.overlaps(start, end)
@@ -241,6 +275,7 @@ impl Standing {
     /// The buffer is withdrawn: `rescued` holds the bytes that were placed in it. They keep their
     /// priority over deferred bytes, regardless of the budget.
     pub fn rescue(&mut self, rescued: Vec<(u64, Vec<u8>)>) {
+        self.in_order = false;
         for (start, bytes) in rescued {
             match self.in_doubt.overlaps(start, start + 1) {
                 true => self.doubtful.replace(start, &bytes),
@@ -257,6 +292,7 @@ impl Standing {
         }
         self.kept.forget_below(floor);
         self.doubtful.forget_below(floor);
+        self.in_order |= self.is_clear();
     }
 }
 
