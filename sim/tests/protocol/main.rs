@@ -8,6 +8,7 @@
 //! Proven: every byte is right both ways whatever the wire does, in the card's time; memory that is
 //! taken away is not written, and what the protocol accepted meanwhile is not lost.
 
+mod closed_window;
 mod plain_tcp;
 
 use std::cell::RefCell;

@@ -3,14 +3,15 @@
 //! ```text
 //!   connect ─► SYN, again after RTO ─► SYN-ACK ─► opened
 //!   arrive ──► in the window and kept? ─► taken, in any order ─► ACK
-//!   offered ─► data up to the peer's window; after RTO without an ACK all of it again
+//!   offered ─► data up to the peer's window; after RTO without an ACK all of it again, or a probe
+//!              of a closed window
 //! ```
 //! IPv4, no options but the segment size, no measured round trip, no congestion control: for a wire
 //! of its own. The timeout doubles while nothing is acknowledged, so a peer that waits longer than
 //! it is not drowned. It says of each packet at once whether its payload stands, so nothing is
 //! inferred.
 //!
-//! Source: RFC 9293, 3.10; RFC 6298, 5.5.
+//! Source: RFC 9293, 3.8.6.1 and 3.10; RFC 6298, 5.5.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, SocketAddrV4};
@@ -183,8 +184,15 @@ impl Flow {
             let bytes = data.min(MSS_BYTES);
             let at = self.next;
             match bytes {
-                // A closed window is probed with the next timeout.
-                0 if at < self.offered => break,
+                // A closed window is probed with the byte behind it, at each timeout. What opened
+                // it may be lost.
+                0 if at < self.offered => {
+                    if is_due {
+                        self.sent = self.sent.max(at + 1);
+                        self.send(index, (ACK, at, 1), sink)?;
+                    }
+                    break;
+                }
                 0 => self.send(index, (FIN | ACK, at, 0), sink)?,
                 _ => self.send(index, (ACK, at, bytes), sink)?,
             }
