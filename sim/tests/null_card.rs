@@ -61,6 +61,47 @@ fn packets_come_in_order_and_every_flow_has_its_turn() {
     }
 }
 
+/// While its buffer fills in order, a flow moves its floor once for each 64 KiB, not for each packet;
+/// and an ACK within a buffer that is being sent takes no command.
+#[test]
+fn packets_and_acks_in_turn_take_no_command_each() {
+    const FLOWS: usize = 63;
+    const ROUNDS: u64 = 90;
+    let mut rig = NullRig::open(config(FLOWS)).unwrap();
+    let before = rig.card.counters().commands;
+    for _ in 0..ROUNDS {
+        assert_eq!(rig.card.offer(FLOWS, FRAME_PAYLOAD_BYTES, FLOWS), FLOWS);
+        rig.poll().unwrap();
+        rig.step().unwrap();
+    }
+    rig.settle().unwrap();
+    let floors = ROUNDS * u64::from(FRAME_PAYLOAD_BYTES) / (64 << 10);
+    let commands = rig.card.counters().commands - before;
+    assert_eq!(commands, floors * FLOWS as u64);
+
+    for flow in 0..FLOWS {
+        rig.post_send(flow).unwrap();
+    }
+    for _ in 0..BATCH {
+        rig.settle().unwrap();
+    }
+    // All but the last of each flow.
+    let all = FLOWS * BATCH;
+    assert_eq!(rig.card.counters().sends, all as u64);
+    let before = rig.card.counters().commands;
+    let mut taken = 0;
+    while taken < all - FLOWS {
+        taken += rig.card.acknowledge(FLOWS, true);
+        rig.poll().unwrap();
+        rig.step().unwrap();
+    }
+    rig.settle().unwrap();
+    assert_eq!((rig.card.counters().commands - before, rig.sent()), (0, 0));
+    rig.card.acknowledge(FLOWS, true);
+    rig.settle().unwrap();
+    assert_eq!(rig.sent(), FLOWS);
+}
+
 /// The two sides share pages and doorbells alone, so the card may run beside the host.
 #[test]
 fn the_card_may_run_in_a_thread_of_its_own() {

@@ -50,16 +50,18 @@ pub struct AckCost {
     pub written_allocations: f64,
 }
 
-/// What a received packet costs with many flows.
+/// What a received packet and a descriptor cost with many flows.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowsCost {
-    /// Flows that packets come for, in turn.
+    /// Flows that packets come for, or that send, in turn.
     pub flows: usize,
     /// Time of a packet, ns.
     pub receive_ns: f64,
-    /// The time and what is known of it.
+    /// Time of a descriptor, ns, with the ACK that each but those of a single flow has.
+    pub send_ns: f64,
+    /// The times and what is known of them: received, sent.
     #[serde(skip)]
-    pub timed: Timed,
+    pub timed: [Timed; 2],
 }
 
 /// How fast the core was: times of the reference loop, ns.

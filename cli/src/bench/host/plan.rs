@@ -22,8 +22,9 @@ use crate::bench::statistics::{median, quantile, SPREAD_MAX};
 /// A batch that takes so many times the median of its run was interrupted by the machine. Of the
 /// host's own work, nothing that comes now and then costs a batch as much.
 const INTERRUPTED: f64 = 4.0;
-/// Flows that are active; at most all of the table but the one that the shard keeps.
-pub const FLOWS: [usize; 5] = [1, 16, 256, 4096, 16_383];
+/// Flows that are active; at most all of the table but the one that the shard keeps. With as many
+/// as a batch has packets, each packet has its own ACK, and all that they touch is in the caches.
+pub const FLOWS: [usize; 6] = [1, 16, BATCH, 256, 4096, 16_383];
 /// Batches in which allocations are counted.
 const COUNTED_BATCHES: usize = 200;
 
@@ -93,7 +94,12 @@ impl Plan {
         work: Work,
         flows: usize,
     ) -> Result<Timed> {
-        let warm_up = (flows / BATCH + 1).max(self.batches / 4);
+        // Each flow has had a packet, or has sent a whole buffer.
+        let warm_up = match work {
+            Work::Send => flows,
+            _ => flows / BATCH + 1,
+        };
+        let warm_up = warm_up.max(self.batches / 4);
         for _ in 0..warm_up {
             worker.batch(work, flows, &mut Meter::Off)?;
         }
@@ -173,11 +179,14 @@ impl Plan {
     fn flows(&self, place: &mut Place, worker: &mut Worker) -> Result<Vec<FlowsCost>> {
         let active = FLOWS.into_iter().filter(|&flows| flows <= self.flows_max);
         let cost = |flows| {
-            let timed = self.time(place, worker, Work::Receive, flows)?;
+            let received = self.time(place, worker, Work::Receive, flows)?;
+            let mut sender = Worker::open(Work::Send, flows)?;
+            let sent = self.time(place, &mut sender, Work::Send, flows)?;
             Ok(FlowsCost {
                 flows,
-                receive_ns: timed.ns,
-                timed,
+                receive_ns: received.ns,
+                send_ns: sent.ns,
+                timed: [received, sent],
             })
         };
         active.map(cost).collect()
@@ -247,8 +256,10 @@ impl Found {
             cost.ns = cost.timed.ns;
         }
         for cost in &mut self.flows {
-            cost.timed.ns *= reference_ns;
-            cost.receive_ns = cost.timed.ns;
+            cost.timed
+                .iter_mut()
+                .for_each(|timed| timed.ns *= reference_ns);
+            [cost.receive_ns, cost.send_ns] = cost.timed.map(|timed| timed.ns);
         }
         let others = std::iter::once(&mut self.idle).chain(&mut self.beside);
         others.for_each(|timed| timed.ns *= reference_ns);
@@ -267,10 +278,16 @@ impl Found {
             cost: Some(cost.clone()),
             goal_ns: *goal_ns,
         });
-        let one_ns = self.flows.first().map(|cost| cost.receive_ns * FLOWS_GOAL);
-        let flows = self.flows.iter().map(|cost| {
-            let name = format!("packet received, {} flows in turn", cost.flows);
-            timed(name, cost.timed, one_ns.filter(|_| cost.flows > 1))
+        let of_flows = [(0, "packet received"), (1, "descriptor sent")];
+        let flows = of_flows.into_iter().flat_map(|(at, what)| {
+            let one_ns = self
+                .flows
+                .first()
+                .map(|cost| cost.timed[at].ns * FLOWS_GOAL);
+            self.flows.iter().map(move |cost| {
+                let name = format!("{what}, {} flows in turn", cost.flows);
+                timed(name, cost.timed[at], one_ns.filter(|_| cost.flows > 1))
+            })
         });
         let beside = self.beside.map(|beside| {
             let name = "packet received, card in its own thread".to_owned();

@@ -21,7 +21,7 @@ pub struct Report {
     pub send_64k: Cost,
     /// An ACK without payload.
     pub ack: AckCost,
-    /// Received packets with many flows, of as many connections as the most flows.
+    /// Packets and descriptors with many flows: packets with as many connections as the most flows.
     pub flows: Vec<FlowsCost>,
     /// A packet of 1448 bytes on one flow from a card in a thread of its own, ns; `None` without
     /// `--thread`.
