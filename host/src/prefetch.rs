@@ -1,7 +1,7 @@
 //! Asks the processor for memory that will be used soon.
 //!
 //! ```text
-//!   entries of a queue:   │ taken now │ next ... │ its connection: expect │ ... │ its slot: expect │
+//!   entries of a queue:   │ taken now │ ... │ connection: expect │ ... │ place: expect │
 //! ```
 //! With thousands of connections in turn, each packet finds its connection in a far cache. The
 //! entries behind it are known, so what they need is fetched while it is worked on.

@@ -61,8 +61,8 @@ fn packets_come_in_order_and_every_flow_has_its_turn() {
     }
 }
 
-/// While its buffer fills in order, a flow moves its floor once for each 64 KiB, not for each packet;
-/// and an ACK within a buffer that is being sent takes no command.
+/// While its buffer fills in order, a flow moves its floor once for each 64 KiB, not for each
+/// packet; and an ACK within a buffer that is being sent takes no command.
 #[test]
 fn packets_and_acks_in_turn_take_no_command_each() {
     const FLOWS: usize = 63;

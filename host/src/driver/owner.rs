@@ -228,6 +228,7 @@ impl Owner {
     }
 
     /// A guess at the flow of the header entry after the next `ahead`.
+    #[inline]
     pub(crate) fn flow_ahead(&self, ahead: u32) -> Option<u16> {
         self.headers.flow_ahead(ahead)
     }

@@ -12,30 +12,65 @@ use crate::driver::rings::HeaderEntry;
 use crate::protocol::{Doubt, FlowIndex, Protocol, Segment, SegmentPayload, Verdict};
 use crate::transport::header::{is_ipv6_fragment, tcp_checksum, TcpLayout};
 
-/// Header entries ahead of the present one whose connection is asked for, and whose place is.
-const CONNECTION_AHEAD: u32 = 4;
-const PLACE_AHEAD: u32 = 8;
+/// Header entries behind the present one whose connection is asked for.
+const CONNECTION_AHEAD: usize = 4;
+/// The same for the place of the connection, and how long its flow is remembered.
+const PLACE_AHEAD: usize = 2 * CONNECTION_AHEAD;
+
+/// The flows of the entries between [`CONNECTION_AHEAD`] and [`PLACE_AHEAD`], by the number of the
+/// entry.
+#[derive(Default)]
+struct Ahead {
+    flows: [Option<u16>; CONNECTION_AHEAD],
+    entry: usize,
+}
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Asks for what the entries behind the present one need.
     #[inline]
-    fn look_ahead(&self) {
-        if let Some(flow) = self.device.flow_ahead(PLACE_AHEAD) {
+    fn look_ahead(&self, ahead: &mut Ahead) {
+        let next = self.device.flow_ahead(PLACE_AHEAD as u32);
+        if let Some(flow) = next {
             self.connections.expect_place(flow);
         }
-        if let Some(flow) = self.device.flow_ahead(CONNECTION_AHEAD) {
-            self.connections.expect(flow);
-            self.protocol.expect(FlowIndex(flow));
+        let place = &mut ahead.flows[ahead.entry % CONNECTION_AHEAD];
+        if let Some(flow) = std::mem::replace(place, next) {
+            self.expect(flow);
         }
+        ahead.entry += 1;
+    }
+
+    /// The same for all entries between the first one and those that [`Provider::look_ahead`] asks
+    /// for.
+    fn look_ahead_first(&self) -> Ahead {
+        let mut ahead = Ahead::default();
+        for entry in 0..PLACE_AHEAD {
+            let Some(flow) = self.device.flow_ahead(entry as u32) else {
+                break;
+            };
+            if entry < CONNECTION_AHEAD {
+                self.expect(flow);
+            } else {
+                self.connections.expect_place(flow);
+                ahead.flows[entry % CONNECTION_AHEAD] = Some(flow);
+            }
+        }
+        ahead
+    }
+
+    #[inline]
+    fn expect(&self, flow: u16) {
+        self.connections.expect(flow);
+        self.protocol.expect(FlowIndex(flow));
     }
 
     pub(super) fn take_headers(&mut self, now_ns: u64) -> Result<()> {
-        let mut any = false;
+        let mut ahead = None;
         // One entry is used for all.
         let mut entry = HeaderEntry::default();
         while self.device.next_header(&mut entry)? {
-            any = true;
-            self.look_ahead();
+            let ahead = ahead.get_or_insert_with(|| self.look_ahead_first());
+            self.look_ahead(ahead);
             self.counters.header_entries += 1;
             if header_entry::KIND.get(&entry.metadata) == u64::from(header_entry::KIND_EVENT) {
                 self.take_event(&entry)?;
@@ -43,7 +78,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 self.take_packet(now_ns, &entry)?;
             }
         }
-        if any {
+        if ahead.is_some() {
             self.device.return_headers()?;
         }
         Ok(())
@@ -185,7 +220,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             Verdict::Ignored => is_its_own,
         };
         self.counters.withheld_headers += u64::from(!is_kept);
-        if !is_light || stays_at_rest {
+        if !is_light || stays_at_rest && packet.segment.payload_bytes > 0 {
             connection.charge(&mut self.budget);
         }
         if !stays_at_rest {
