@@ -189,6 +189,11 @@ fn segment(header: &[u8], layout: &TcpLayout, at: usize, payload: &[u8], last: b
     frame
 }
 
+/// Whether a frame ends its sender's half.
+pub fn is_end(frame: &[u8]) -> bool {
+    TcpLayout::parse(frame).is_ok_and(|layout| frame[layout.segment + 13] & FIN != 0)
+}
+
 fn word(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }

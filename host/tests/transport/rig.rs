@@ -8,7 +8,7 @@ use host::transport::peer::{digest_of, Conversation, Progress, RandomBytes, Wire
 use host::transport::{Event, ManualClock, StreamId, StreamInfo, Transport};
 use sha2::{Digest, Sha256};
 
-use crate::card::{Card, Memory};
+use crate::card::{self, Card, Memory};
 use crate::wire::{Faults, Wire};
 
 const BURST: usize = 64;
@@ -47,6 +47,8 @@ pub struct Rig {
     pub events: Vec<Event>,
     /// The application has no buffers.
     pub drain_nothing: bool,
+    /// Where frames that end our half wait, if they are held back.
+    pub held: Option<Vec<Vec<u8>>>,
     /// Most payload that one header of our side announced.
     pub longest_payload: u32,
     /// Longest time from one step to the next: how long this machine has kept us from running.
@@ -72,6 +74,7 @@ impl Rig {
             info: Vec::new(),
             events: Vec::new(),
             drain_nothing: false,
+            held: None,
             longest_payload: 0,
             longest_pause: Duration::ZERO,
             stepped: None,
@@ -150,7 +153,10 @@ impl Rig {
             moved = true;
             self.longest_payload = self.longest_payload.max(header.payload_bytes);
             for frame in self.card.transmit(&header) {
-                self.to_peer.push(frame);
+                match &mut self.held {
+                    Some(held) if card::is_end(&frame) => held.push(frame),
+                    _ => self.to_peer.push(frame),
+                }
             }
         }
         while let Some(frame) = self.to_peer.pop() {

@@ -157,15 +157,15 @@ fn a_peer_that_does_not_read_holds_the_application_back() {
 fn a_refused_connection_tells_its_error() {
     on_both(|rig| {
         let stream = rig.transport.connect(address(PEER, false, 9)).unwrap();
-        assert_eq!(
-            rig.transport.status(stream).unwrap().state,
-            StreamState::Connecting
-        );
+        let status = rig.transport.status(stream).unwrap();
+        assert_eq!(status.state, StreamState::Connecting);
+        assert!(!status.end_of_stream, "{status:?}");
         assert_eq!(rig.transport.feed(stream, 100).unwrap(), 0);
         assert_eq!(rig.transport.drain(stream, 100).unwrap().bytes, 0);
         rig.run_until(|rig| rig.transport.status(stream).unwrap().state == StreamState::Closed);
         let status = rig.transport.status(stream).unwrap();
         assert_eq!(status.error, Some(CONNECTION_REFUSED));
+        assert!(!status.end_of_stream, "{status:?}");
         rig.transport.close(stream).unwrap();
         assert!(matches!(
             rig.transport.status(stream),
@@ -201,6 +201,33 @@ fn a_half_finished_before_its_handshake_still_receives() {
         rig.transport.finish(stream).unwrap();
         rig.run();
         assert!(rig.transport.feed(stream, 1).is_err());
+    });
+}
+
+/// RFC 9293, figure 13: each end sends its FIN before it has the other's.
+#[test]
+fn a_stream_ends_when_both_ends_finish_at_once() {
+    on_both(|rig| {
+        rig.held = Some(Vec::new());
+        rig.peer
+            .listen(address(PEER, false, 5001), sending(0, 5))
+            .unwrap();
+        let stream = rig.transport.connect(address(PEER, false, 5001)).unwrap();
+        // It is sent with the end of the handshake, and the peer sends its own for lack of it.
+        rig.transport.finish(stream).unwrap();
+        rig.run_until(|rig| rig.transport.status(stream).unwrap().end_of_stream);
+        let status = rig.transport.status(stream).unwrap();
+        assert_eq!((status.state, status.error), (StreamState::Open, None));
+        let drained = rig.transport.drain(stream, 1).unwrap();
+        assert_eq!((drained.bytes, drained.end_of_stream), (0, true));
+        let held = rig.held.take().unwrap();
+        assert!(!held.is_empty());
+        held.into_iter().for_each(|frame| rig.to_peer.push(frame));
+        rig.run_until(|rig| rig.transport.status(stream).unwrap().state == StreamState::Closed);
+        rig.run_until(|rig| ended(&rig.peer.conversations()[0]));
+        assert_eq!(rig.peer.conversations()[0].progress, Progress::Finished);
+        let status = rig.transport.status(stream).unwrap();
+        assert!(status.end_of_stream && status.error.is_none(), "{status:?}");
     });
 }
 
