@@ -2,17 +2,22 @@
 //!
 //! ```text
 //!   sources ─ generate ─► mutants ─ draw ─► sample ─ judge, in a copy of the tree ─► report
+//!                                              │       └ many behind switches in one build: group
 //!                                              └ equivalents: docs/mutants.md
 //! ```
 
 mod draw;
 mod equivalents;
 mod generate;
+mod group;
 mod judge;
 mod mutant;
+mod plant;
 mod report;
+mod runner;
 mod suites;
 mod tree;
+mod verdict;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,10 +27,11 @@ use anyhow::{bail, Context};
 use clap::Parser;
 
 use equivalents::Equivalent;
-use judge::{Judge, Verdict};
 use mutant::Mutant;
 use report::Report;
+use runner::Runner;
 use tree::Tree;
+use verdict::{How, Verdict};
 
 /// Plants one-line faults and counts which ones the tests find.
 #[derive(Debug, Parser)]
@@ -49,9 +55,6 @@ pub struct Options {
     /// No mutant is started after so many minutes.
     #[arg(long, value_name = "M")]
     minutes: Option<u64>,
-    /// The tests are known to pass: do not run them without a mutant first.
-    #[arg(long)]
-    tests_pass: bool,
     /// Only list the mutants.
     #[arg(long)]
     list: bool,
@@ -77,10 +80,6 @@ pub fn run(arguments: &[String]) -> anyhow::Result<()> {
     println!("== {} mutants, seed {}", mutants.len(), options.seed);
     let report = judged(root, mutants, &equivalents, &options, started)?;
     print!("{}", report.summary());
-    if let Some(file) = &options.json {
-        let text = serde_json::to_string_pretty(&report.json(options.seed))?;
-        fs::write(file, text + "\n").with_context(|| format!("writing {}", file.display()))?;
-    }
     match options.at_least {
         Some(least) if report.score() < least => {
             bail!("{:.1} % killed, at least {least} % wanted", report.score())
@@ -126,38 +125,32 @@ fn judged(
         .minutes
         .map(|minutes| Duration::from_secs(60 * minutes));
     let deadline = limit.map(|limit| started + limit);
-    let mut report = Report::default();
-    if mutants.is_empty() {
-        return Ok(report);
-    }
-    let tree = Tree::of(root)?;
-    let mut judge = Judge::new(&tree, root, options.tests_pass, deadline, options.seed);
     let all = mutants.len();
-    let mut took = Duration::ZERO;
-    for (at, mutant) in mutants.into_iter().enumerate() {
-        if judge.is_over() {
-            report.left = all - at;
-            break;
-        }
-        let verdict = if equivalents.iter().any(|entry| entry.is_of(&mutant)) {
-            Verdict::Equivalent
-        } else {
-            judge.prepare(&mutant.file)?;
-            if judge.is_over() {
-                report.left = all - at;
-                break;
-            }
-            let from = Instant::now();
-            let verdict = judge.judge(&mutant)?;
-            took += from.elapsed();
-            verdict
-        };
-        println!(
-            "[{}] {}",
-            report::progress(at + 1, all, took),
-            report::line(&mutant, &verdict)
-        );
-        report.judged.push((mutant, verdict));
+    let mut report = Report::default();
+    let is_listed = |mutant: &Mutant| equivalents.iter().any(|entry| entry.is_of(mutant));
+    let (listed, mutants): (Vec<_>, Vec<_>) = mutants.into_iter().partition(is_listed);
+    let listed = listed.into_iter();
+    report.judged = listed
+        .map(|mutant| (mutant, Verdict::Equivalent, How::List))
+        .collect();
+    if !mutants.is_empty() {
+        let tree = Tree::of(root)?;
+        let runner = Runner::new(&tree, root, options.seed, deadline)?;
+        let say = |report: &Report, took| said(report, all, took, options);
+        judge::judge(&tree, &runner, mutants, &mut report, &say)?;
     }
     Ok(report)
+}
+
+/// Prints the last verdict, and writes all of them where that is wanted.
+fn said(report: &Report, all: usize, took: Duration, options: &Options) -> anyhow::Result<()> {
+    if let Some((mutant, verdict, how)) = report.judged.last() {
+        let progress = report::progress(report.judged.len(), all, took);
+        println!("[{progress}] {}", report::line(mutant, verdict, *how));
+    }
+    if let Some(file) = &options.json {
+        let text = serde_json::to_string_pretty(&report.json(options.seed))?;
+        fs::write(file, text + "\n").with_context(|| format!("writing {}", file.display()))?;
+    }
+    Ok(())
 }

@@ -16,6 +16,8 @@
 //! | method with a counterpart (`min`, `max`; `front`, `back`) | the counterpart |
 //! | statement that calls or assigns | nothing |
 //!
+//! Each mutant knows where a switch for it can stand: [`Place`].
+//!
 //! Left out: tests, attributes, types, macros (assertions and messages), what prints
 //! (`Display`, `Debug`), and lengths of arrays.
 
@@ -27,7 +29,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, Lit, RangeLimits, Stmt};
 
-use super::mutant::Mutant;
+use super::mutant::{Mutant, Place};
 
 /// Methods that are exchanged for each other.
 const COUNTERPARTS: &[(&str, &str)] = &[
@@ -57,36 +59,87 @@ pub fn mutants(file: &Path, text: &str, has_contract: bool) -> anyhow::Result<Ve
     let mut places = Places {
         text,
         has_contract,
+        surroundings: Surroundings::default(),
         found: Vec::new(),
     };
     places.visit_file(&syntax);
-    places
-        .found
-        .sort_by(|a, b| (a.0.start, a.0.end, &a.1).cmp(&(b.0.start, b.0.end, &b.1)));
-    places.found.dedup();
-    let found = places.found.into_iter();
-    let mutant = |(bytes, replacement)| Mutant::new(file.to_path_buf(), text, bytes, replacement);
-    Ok(found.filter_map(mutant).collect())
+    let mut found = places.found;
+    found.sort_by(|(a, one, _), (b, other, _)| (a.start, a.end, one).cmp(&(b.start, b.end, other)));
+    found.dedup_by(|(a, one, _), (b, other, _)| (a, one) == (b, other));
+    let mutant = |(bytes, replacement, place)| {
+        let mutant = Mutant::new(file.to_path_buf(), text, bytes, replacement)?;
+        Some(mutant.at(place))
+    };
+    Ok(found.into_iter().filter_map(mutant).collect())
+}
+
+/// What is around a place.
+#[derive(Clone, Default)]
+struct Surroundings {
+    /// The compiler evaluates it: a switch cannot.
+    is_constant: bool,
+    /// The `impl` of the kernel that it is in.
+    kernel: Option<Range<usize>>,
+    /// The operators that it is joined with. Another operator may change how they group.
+    chain: Option<Range<usize>>,
+    /// The operators bind names.
+    has_let: bool,
 }
 
 /// Collects places and what stands there instead.
 struct Places<'a> {
     text: &'a str,
     has_contract: bool,
-    found: Vec<(Range<usize>, String)>,
+    surroundings: Surroundings,
+    found: Vec<(Range<usize>, String, Place)>,
 }
 
 impl Places<'_> {
-    fn add(&mut self, bytes: Range<usize>, replacement: impl Into<String>) {
-        self.found.push((bytes, replacement.into()));
+    /// A mutant whose switch stands at `place`, if its surroundings allow one.
+    fn add_at(&mut self, bytes: Range<usize>, replacement: impl Into<String>, place: Place) {
+        let place = match &self.surroundings {
+            Surroundings {
+                kernel: Some(kernel),
+                ..
+            } => Place::Kernel(kernel.clone()),
+            Surroundings {
+                is_constant: true, ..
+            } => Place::Nowhere,
+            _ => place,
+        };
+        self.found.push((bytes, replacement.into(), place));
+    }
+
+    /// A mutant within an expression, whose switch chooses between two of these.
+    fn add(&mut self, whole: Range<usize>, bytes: Range<usize>, replacement: impl Into<String>) {
+        let replacement = replacement.into();
+        let (head, tail) = (whole.start..bytes.start, bytes.end..whole.end);
+        let other = format!("{}{replacement}{}", &self.text[head], &self.text[tail]);
+        self.add_at(bytes, replacement, Place::Expression(whole, other));
+    }
+
+    /// Visits with other surroundings.
+    fn with(&mut self, surroundings: Surroundings, visit: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.surroundings, surroundings);
+        visit(self);
+        self.surroundings = outer;
+    }
+
+    /// Visits what the compiler evaluates, or not.
+    fn constant(&mut self, is_constant: bool, visit: impl FnOnce(&mut Self)) {
+        let surroundings = Surroundings {
+            is_constant,
+            ..self.surroundings.clone()
+        };
+        self.with(surroundings, visit);
     }
 
     /// A condition that always holds, and one that never does.
     fn decide(&mut self, condition: &Expr) {
         if !has_let(condition) && !matches!(condition, Expr::Lit(_)) {
             let bytes = condition.span().byte_range();
-            self.add(bytes.clone(), "true");
-            self.add(bytes, "false");
+            self.add(bytes.clone(), bytes.clone(), "true");
+            self.add(bytes.clone(), bytes, "false");
         }
     }
 
@@ -104,7 +157,7 @@ impl Places<'_> {
                 true => format!("{other:#x}"),
                 false => other.to_string(),
             };
-            self.add(bytes.clone(), format!("{digits}{suffix}"));
+            self.add(bytes.clone(), bytes.clone(), format!("{digits}{suffix}"));
         }
     }
 }
@@ -196,13 +249,17 @@ impl<'ast> Visit<'ast> for Places<'_> {
 
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
         if !is_test(&item.attrs) {
-            visit::visit_item_fn(self, item);
+            let is_constant = item.sig.constness.is_some();
+            self.constant(is_constant, |places| visit::visit_item_fn(places, item));
         }
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
         if !is_test(&item.attrs) {
-            visit::visit_impl_item_fn(self, item);
+            let is_constant = item.sig.constness.is_some();
+            self.constant(is_constant, |places| {
+                visit::visit_impl_item_fn(places, item)
+            });
         }
     }
 
@@ -211,45 +268,83 @@ impl<'ast> Visit<'ast> for Places<'_> {
         let name = path.and_then(|path| path.segments.last());
         let prints = name.is_some_and(|name| PRINTING.iter().any(|it| name.ident == it));
         if !prints && !is_test(&item.attrs) {
-            visit::visit_item_impl(self, item);
+            let surroundings = Surroundings {
+                kernel: is_kernel(item).then(|| item.span().byte_range()),
+                ..Surroundings::default()
+            };
+            self.with(surroundings, |places| visit::visit_item_impl(places, item));
         }
     }
 
     fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
         if !self.has_contract && !is_test(&item.attrs) {
-            visit::visit_item_const(self, item);
+            self.constant(true, |places| visit::visit_item_const(places, item));
         }
     }
 
     fn visit_impl_item_const(&mut self, item: &'ast syn::ImplItemConst) {
         if !self.has_contract {
-            visit::visit_impl_item_const(self, item);
+            self.constant(true, |places| visit::visit_impl_item_const(places, item));
         }
+    }
+
+    fn visit_item_static(&mut self, item: &'ast syn::ItemStatic) {
+        self.constant(true, |places| visit::visit_item_static(places, item));
+    }
+
+    fn visit_trait_item_const(&mut self, item: &'ast syn::TraitItemConst) {
+        self.constant(true, |places| visit::visit_trait_item_const(places, item));
+    }
+
+    fn visit_expr_const(&mut self, block: &'ast syn::ExprConst) {
+        self.constant(true, |places| visit::visit_expr_const(places, block));
+    }
+
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        let outer = self.surroundings.clone();
+        let goes_on = matches!(expr, Expr::Binary(_)) && outer.chain.is_some();
+        let surroundings = match goes_on {
+            true => outer,
+            false => Surroundings {
+                chain: matches!(expr, Expr::Binary(_)).then(|| expr.span().byte_range()),
+                has_let: has_let(expr),
+                ..outer
+            },
+        };
+        self.with(surroundings, |places| visit::visit_expr(places, expr));
     }
 
     fn visit_stmt(&mut self, stmt: &'ast Stmt) {
         if let Stmt::Expr(Expr::MethodCall(_) | Expr::Call(_) | Expr::Assign(_), Some(end)) = stmt {
             let bytes = stmt.span().byte_range().start..end.span().byte_range().end;
-            self.add(bytes, "");
+            self.add_at(bytes, "", Place::Statement);
         }
         visit::visit_stmt(self, stmt);
     }
 
     fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
+        let outer = self.surroundings.clone();
+        let own = binary.span().byte_range();
+        let whole = outer.chain.unwrap_or(own);
+        let mut add = |bytes: Range<usize>, other: &str| match outer.has_let {
+            true => self.add_at(bytes, other, Place::Nowhere),
+            false => self.add(whole.clone(), bytes, other),
+        };
         for other in opposites(&binary.op) {
-            self.add(binary.op.span().byte_range(), *other);
+            add(binary.op.span().byte_range(), other);
         }
         if joins(&binary.op) && !has_let(&binary.left) && !has_let(&binary.right) {
             let (left, right) = (binary.left.span(), binary.right.span());
-            self.add(left.byte_range().end..right.byte_range().end, "");
-            self.add(left.byte_range().start..right.byte_range().start, "");
+            add(left.byte_range().end..right.byte_range().end, "");
+            add(left.byte_range().start..right.byte_range().start, "");
         }
         visit::visit_expr_binary(self, binary);
     }
 
     fn visit_expr_unary(&mut self, unary: &'ast syn::ExprUnary) {
         if matches!(unary.op, syn::UnOp::Not(_)) {
-            self.add(unary.op.span().byte_range(), "");
+            let whole = unary.span().byte_range();
+            self.add(whole, unary.op.span().byte_range(), "");
         }
         visit::visit_expr_unary(self, unary);
     }
@@ -262,7 +357,10 @@ impl<'ast> Visit<'ast> for Places<'_> {
     fn visit_expr_lit(&mut self, literal: &'ast syn::ExprLit) {
         match &literal.lit {
             Lit::Int(lit) => self.number(lit),
-            Lit::Bool(lit) => self.add(lit.span.byte_range(), (!lit.value).to_string()),
+            Lit::Bool(lit) => {
+                let bytes = lit.span.byte_range();
+                self.add(bytes.clone(), bytes, (!lit.value).to_string());
+            }
             _ => {}
         }
     }
@@ -272,22 +370,30 @@ impl<'ast> Visit<'ast> for Places<'_> {
     }
 
     fn visit_expr_range(&mut self, range: &'ast syn::ExprRange) {
-        if range.end.is_some() {
-            let other = match range.limits {
-                RangeLimits::HalfOpen(_) => "..=",
-                RangeLimits::Closed(_) => "..",
-            };
-            self.add(range.limits.span().byte_range(), other);
+        if let Some(end) = &range.end {
+            let bytes = range.limits.span().byte_range();
+            match range.limits {
+                RangeLimits::HalfOpen(_) => {
+                    // The same type with a switch: an end that is one more.
+                    let whole = end.span().byte_range();
+                    let other = format!("({}) + 1", &self.text[whole.clone()]);
+                    self.add_at(bytes, "..=", Place::Expression(whole, other));
+                }
+                RangeLimits::Closed(_) => self.add_at(bytes, "..", Place::Nowhere),
+            }
         }
         visit::visit_expr_range(self, range);
     }
 
     fn visit_expr_cast(&mut self, cast: &'ast syn::ExprCast) {
         let bytes = cast.ty.span().byte_range();
-        match &self.text[bytes.clone()] {
-            "i32" => self.add(bytes, "u32"),
-            "i64" => self.add(bytes, "u64"),
-            _ => {}
+        let other = match &self.text[bytes.clone()] {
+            "i32" => Some("u32"),
+            "i64" => Some("u64"),
+            _ => None,
+        };
+        if let Some(other) = other {
+            self.add_at(bytes, other, Place::Nowhere);
         }
         visit::visit_expr_cast(self, cast);
     }
@@ -296,12 +402,21 @@ impl<'ast> Visit<'ast> for Places<'_> {
         for (one, other) in COUNTERPARTS {
             for (from, to) in [(one, other), (other, one)] {
                 if call.method == from {
-                    self.add(call.method.span().byte_range(), *to);
+                    let whole = call.span().byte_range();
+                    self.add(whole, call.method.span().byte_range(), *to);
                 }
             }
         }
         visit::visit_expr_method_call(self, call);
     }
+}
+
+/// Whether an `impl` has a kernel, which rust-hdl translates as it stands.
+fn is_kernel(item: &syn::ItemImpl) -> bool {
+    item.items.iter().any(|item| match item {
+        syn::ImplItem::Fn(item) => item.attrs.iter().any(|it| it.path().is_ident("hdl_gen")),
+        _ => false,
+    })
 }
 
 #[cfg(test)]

@@ -21,6 +21,21 @@ pub struct Mutant {
     pub before: String,
     /// The line with the fault, without the blanks around it.
     pub after: String,
+    /// Where a switch for it can stand.
+    pub place: Place,
+}
+
+/// Where a switch can stand that turns a mutant on, in a program that is built once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Instead of the expression at these bytes: it chooses between that and this text.
+    Expression(Range<usize>, String),
+    /// Around a statement, the bytes of the mutant.
+    Statement,
+    /// Before the kernel whose `impl` has these bytes: it chooses between two whole kernels.
+    Kernel(Range<usize>),
+    /// Nowhere: constants, types and what the compiler must know. It is built alone.
+    Nowhere,
 }
 
 impl Mutant {
@@ -48,7 +63,13 @@ impl Mutant {
             after: format!("{head}{replacement}{tail}").trim().to_owned(),
             bytes,
             replacement,
+            place: Place::Nowhere,
         })
+    }
+
+    /// The same with the place of its switch.
+    pub fn at(self, place: Place) -> Self {
+        Self { place, ..self }
     }
 
     /// The content of the file with the fault.

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use serde_json::{json, Value};
 
-use super::judge::Verdict;
 use super::mutant::Mutant;
+use super::verdict::{How, Verdict};
 
 /// The verdicts so far.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Mutants with their verdicts, in the order in which they were judged.
-    pub judged: Vec<(Mutant, Verdict)>,
+    pub judged: Vec<(Mutant, Verdict, How)>,
     /// Mutants drawn, for which no time was left.
     pub left: usize,
 }
@@ -28,19 +28,20 @@ fn word(verdict: &Verdict) -> &'static str {
 }
 
 /// One mutant's line, and what it was if nothing killed it.
-pub fn line(mutant: &Mutant, verdict: &Verdict) -> String {
+pub fn line(mutant: &Mutant, verdict: &Verdict, how: How) -> String {
     let place = format!(
         "{}:{}:{}",
         mutant.file.display(),
         mutant.line,
         mutant.column
     );
+    let how = how.words();
     match verdict {
-        Verdict::Killed { suite, test } => format!("killed      {place}  by {suite}: {test}"),
+        Verdict::Killed { suite, test } => format!("killed      {place}  {how}: {suite}: {test}"),
         Verdict::Equivalent => format!("equivalent  {place}"),
         Verdict::DoesNotBuild => format!("no build    {place}  {}", mutant.after),
         Verdict::OutOfTime => format!("not judged  {place}"),
-        Verdict::Survived => format!("SURVIVED    {mutant}"),
+        Verdict::Survived => format!("SURVIVED    {how}: {mutant}"),
     }
 }
 
@@ -54,7 +55,7 @@ impl Report {
     fn count(&self, wanted: &str) -> usize {
         self.judged
             .iter()
-            .filter(|(_, verdict)| word(verdict) == wanted)
+            .filter(|(_, verdict, _)| word(verdict) == wanted)
             .count()
     }
 
@@ -70,7 +71,7 @@ impl Report {
     /// The score, one line for each package folder and one for all.
     pub fn summary(&self) -> String {
         let mut folders = BTreeMap::<String, (usize, usize)>::new();
-        for (mutant, verdict) in &self.judged {
+        for (mutant, verdict, _) in &self.judged {
             let name = mutant.file.display().to_string();
             let folder = name.split("/src/").next().unwrap_or(&name).to_owned();
             let counts = folders.entry(folder).or_default();
@@ -102,7 +103,7 @@ impl Report {
 
     /// Everything, for other programs.
     pub fn json(&self, seed: u64) -> Value {
-        let mutant = |(mutant, verdict): &(Mutant, Verdict)| {
+        let mutant = |(mutant, verdict, how): &(Mutant, Verdict, How)| {
             let mut value = json!({
                 "file": mutant.file,
                 "line": mutant.line,
@@ -110,6 +111,7 @@ impl Report {
                 "before": mutant.before,
                 "after": mutant.after,
                 "verdict": word(verdict),
+                "judged": how.words(),
             });
             if let Verdict::Killed { suite, test } = verdict {
                 value["suite"] = json!(suite);
@@ -149,7 +151,7 @@ mod tests {
         ];
         let judged = verdicts.into_iter().map(|(file, verdict)| {
             let mutant = mutant(file).expect("one line");
-            (mutant, verdict)
+            (mutant, verdict, How::Switch)
         });
         Report {
             judged: judged.collect(),

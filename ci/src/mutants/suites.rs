@@ -5,6 +5,7 @@
 //! TCP take their time from the wall clock: they judge nothing but what only they reach.
 
 use std::path::Path;
+use std::time::Duration;
 
 /// One call of `cargo test`.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,6 +50,16 @@ impl Suite {
         let words: Vec<&str> = targets.copied().collect();
         format!("{} {}", self.package, words.join(" "))
     }
+}
+
+/// A suite that takes so many times as long as without a mutant hangs.
+const HANG_FACTOR: u32 = 5;
+/// Shortest limit of a run: machines are busy at times.
+const LEAST_LIMIT: Duration = Duration::from_secs(30);
+
+/// How long a run may take that takes so long without a mutant.
+pub fn limit(took: Duration) -> Duration {
+    (took * HANG_FACTOR).max(LEAST_LIMIT)
 }
 
 /// Only what runs on the golden card, without a kernel.
@@ -360,6 +371,14 @@ pub fn of(file: &Path) -> Option<&'static [Suite]> {
     let is_left_out = file.ends_with("tests.rs") || LEFT_OUT.iter().any(is_below);
     let row = TABLE.iter().find(|(start, _)| is_below(start));
     row.filter(|_| !is_left_out).map(|(_, suites)| *suites)
+}
+
+/// The row of a file's suites: files of one row are judged by the same.
+pub fn row(file: &Path) -> Option<usize> {
+    let suites = of(file)?;
+    TABLE
+        .iter()
+        .position(|(_, known)| std::ptr::eq(*known, suites))
 }
 
 /// Whether a path starts with this text: `a/b` is the start of `a/b.rs` and of `a/b/c.rs`.

@@ -1,13 +1,14 @@
 //! A copy of the tree in which mutants are applied, with build results of its own.
 //!
 //! ```text
-//!   the tree ── what git would add ──► target/mutants/tree      one mutant at a time
+//!   the tree ── what git would add ──► target/mutants/tree      mutants in it
 //!   target/debug, .cache ── once ────► target/mutants/{build,cache}
 //! ```
-//! Packages from the registry are the same in both trees, and are copied as built. The workspace's
-//! own are built anew: they have the path of their tree inside.
+//! The copy begins with what was built for the tree, and with the times of its files: cargo builds
+//! what mutants change, and what depends on it. Of the build results, those that a compiler only
+//! replaces as a whole are links, which take no space.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use anyhow::Context;
 
 use super::draw::git;
 use super::mutant::Mutant;
+use super::plant;
 
 /// The copy. See the head of this file.
 pub struct Tree {
@@ -25,16 +27,19 @@ pub struct Tree {
     pub build: PathBuf,
     /// Its compiled designs.
     pub cache: PathBuf,
+    /// The sources without mutants, as they were when the copy was made.
+    sources: BTreeMap<PathBuf, String>,
 }
 
 impl Tree {
     /// Makes the copy equal to the tree at `original`, and keeps what was built there.
     pub fn of(original: &Path) -> anyhow::Result<Self> {
         let home = original.join("target/mutants");
-        let tree = Self {
+        let mut tree = Self {
             root: home.join("tree"),
             build: home.join("build"),
             cache: home.join("cache"),
+            sources: BTreeMap::new(),
         };
         fs::create_dir_all(&tree.root).context("cannot make the copy")?;
         tree.follow(original)?;
@@ -43,8 +48,8 @@ impl Tree {
     }
 
     /// Brings every file up to date; one that has not changed is not touched, so that nothing is
-    /// built again for it.
-    fn follow(&self, original: &Path) -> anyhow::Result<()> {
+    /// built again for it. A new one has the time of the original: what was built is of that.
+    fn follow(&mut self, original: &Path) -> anyhow::Result<()> {
         let list = git(
             original,
             &["ls-files", "-z", "-c", "-o", "--exclude-standard"],
@@ -60,75 +65,73 @@ impl Tree {
         for name in &files {
             let bytes = fs::read(original.join(name)).with_context(|| format!("reading {name}"))?;
             let copy = self.root.join(name);
-            if fs::read(&copy).ok().as_ref() != Some(&bytes) {
-                copy.parent().map_or(Ok(()), fs::create_dir_all)?;
-                fs::write(&copy, bytes).with_context(|| format!("copying {name}"))?;
+            if name.ends_with(".rs") {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                self.sources.insert(name.into(), text);
             }
+            if !copy.exists() {
+                copy.parent().map_or(Ok(()), fs::create_dir_all)?;
+                copy_file(&original.join(name), &copy)
+            } else if fs::read(&copy)? != bytes {
+                fs::write(&copy, bytes)
+            } else {
+                Ok(())
+            }
+            .with_context(|| format!("copying {name}"))?;
         }
         let names: Vec<&str> = files.into_iter().collect();
         fs::write(known, names.join("\n")).context("cannot note the files of the copy")
     }
 
-    /// Takes over what was built for the tree: packages from the registry, compiled designs.
+    /// Takes over what was built for the tree: programs and libraries, compiled designs.
     fn seed(&self, original: &Path) -> anyhow::Result<()> {
         if !self.build.exists() {
-            let debug = self.build.join("debug");
-            let own = own_packages(&self.root)?;
-            let is_others = |name: &str| {
-                let name = name.strip_prefix("lib").unwrap_or(name);
-                let stem = name.rsplit_once('-').map_or(name, |(stem, _)| stem);
-                !own.contains(&stem.replace('-', "_"))
-            };
+            let (from, debug) = (original.join("target/debug"), self.build.join("debug"));
             for folder in ["deps", "build", ".fingerprint"] {
-                let from = original.join("target/debug").join(folder);
-                copy_folder(&from, &debug.join(folder), &is_others).context("copying builds")?;
+                let copy = copy_folder(&from.join(folder), &debug.join(folder), folder == "deps");
+                copy.context("copying builds")?;
             }
         }
         let cache = std::env::var_os("ZERONIC_CACHE").map(PathBuf::from);
         let cache = cache.unwrap_or_else(|| original.join(".cache"));
-        copy_folder(&cache, &self.cache, &|_| true).context("copying compiled designs")
+        copy_folder(&cache, &self.cache, false).context("copying compiled designs")
     }
 
-    /// Applies a mutant. Returns the content of its file without it, for [`Tree::restore`].
-    pub fn apply(&self, mutant: &Mutant) -> anyhow::Result<String> {
-        let path = self.root.join(&mutant.file);
-        let text = fs::read_to_string(&path).context("cannot read the copy")?;
-        fs::write(&path, mutant.applied(&text)).context("cannot change the copy")?;
-        Ok(text)
+    /// The text of a file without mutants.
+    pub fn original(&self, file: &Path) -> anyhow::Result<String> {
+        let text = self.sources.get(file).cloned();
+        text.with_context(|| format!("{} is not in the copy", file.display()))
     }
 
-    /// Takes a mutant away again.
-    pub fn restore(&self, mutant: &Mutant, text: &str) -> anyhow::Result<()> {
-        fs::write(self.root.join(&mutant.file), text).context("cannot restore the copy")
-    }
-}
-
-/// Names, as crates, of what the workspace builds: packages and targets of their tests.
-fn own_packages(root: &Path) -> anyhow::Result<BTreeSet<String>> {
-    let mut names = BTreeSet::new();
-    for file in crate::walk::rust_files(root)? {
-        let in_tests = file
-            .parent()
-            .is_some_and(|folder| folder.ends_with("tests"));
-        let is_main = file.ends_with("main.rs");
-        let of_target = match (in_tests, is_main) {
-            (true, _) => file.file_stem(),
-            (_, true) => file.parent().and_then(Path::file_name),
-            _ => None,
+    /// The root of the crate that a file belongs to.
+    pub fn crate_root(&self, file: &Path) -> anyhow::Result<PathBuf> {
+        let root = |folder: &Path| {
+            let names = ["src/lib.rs", "src/main.rs"];
+            let mut roots = names.iter().map(|name| folder.join(name));
+            roots.find(|root| self.sources.contains_key(root))
         };
-        names.extend(of_target.map(|name| name.to_string_lossy().replace('-', "_")));
+        let root = file.ancestors().skip(1).find_map(root);
+        root.with_context(|| format!("{} has no crate", file.display()))
     }
-    for manifest in git(root, &["ls-files", "-c", "-o", "--", "*Cargo.toml"])?.lines() {
-        let text = fs::read_to_string(root.join(manifest)).unwrap_or_default();
-        let name = text.lines().find_map(|line| line.strip_prefix("name = \""));
-        names.extend(name.map(|name| name.trim_end_matches('"').replace('-', "_")));
+
+    /// Whether a switch can stand for a mutant.
+    pub fn can_switch(&self, mutant: &Mutant) -> anyhow::Result<bool> {
+        Ok(plant::has_switch(&self.original(&mutant.file)?, mutant))
     }
-    Ok(names)
+
+    /// Writes a file of the copy, unless that is its text.
+    pub fn write(&self, file: &Path, text: &str) -> anyhow::Result<()> {
+        let path = self.root.join(file);
+        if fs::read_to_string(&path).is_ok_and(|known| known == text) {
+            return Ok(());
+        }
+        fs::write(&path, text).with_context(|| format!("cannot change {}", path.display()))
+    }
 }
 
-/// Copies files that are not there yet, those of the first level if `is_wanted` says so, with
-/// their times: cargo compares them.
-fn copy_folder(from: &Path, to: &Path, is_wanted: &dyn Fn(&str) -> bool) -> io::Result<()> {
+/// Copies a folder without what is there already. With `is_built`, what a compiler only replaces
+/// as a whole becomes a link; notes on dependencies, which it rewrites, do not.
+fn copy_folder(from: &Path, to: &Path, is_built: bool) -> io::Result<()> {
     if !from.is_dir() {
         return Ok(());
     }
@@ -136,19 +139,25 @@ fn copy_folder(from: &Path, to: &Path, is_wanted: &dyn Fn(&str) -> bool) -> io::
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (path, copy) = (entry.path(), to.join(entry.file_name()));
-        if !is_wanted(&entry.file_name().to_string_lossy()) {
-            continue;
-        }
         if entry.file_type()?.is_dir() {
-            copy_folder(&path, &copy, &|_| true)?;
+            copy_folder(&path, &copy, is_built)?;
         } else if !copy.exists() {
-            let time = entry.metadata()?.modified()?;
-            fs::copy(&path, &copy)?;
-            fs::File::options()
-                .append(true)
-                .open(&copy)?
-                .set_modified(time)?;
+            let is_note = path.extension().is_some_and(|end| end == "d");
+            let can_link = is_built && !is_note;
+            if !can_link || fs::hard_link(&path, &copy).is_err() {
+                copy_file(&path, &copy)?;
+            }
         }
     }
     Ok(())
+}
+
+/// Copies a file with its time: cargo compares them.
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let time = fs::metadata(from)?.modified()?;
+    fs::copy(from, to)?;
+    fs::File::options()
+        .append(true)
+        .open(to)?
+        .set_modified(time)
 }

@@ -1,0 +1,333 @@
+//! Mutants that are built together, each behind a switch.
+//!
+//! ```text
+//!   mutants ── plant ──► the tree ── build ──► programs ── no switch on ──► which tests use which
+//!      ▲                              │                    switch          ──► verdict
+//!      └──── without the culprits ◄───┘ the compiler's places
+//! ```
+//! A test that does not use a switch does the same with it on: it is not run for that mutant. A
+//! switch that a thread without a test's name uses may be used by any test of its program.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, Context};
+
+use super::mutant::{Mutant, Place};
+use super::plant::{self, Planted};
+use super::runner::{Built, Outcome, Program, Runner};
+use super::suites::{self, Suite};
+use super::tree::Tree;
+
+/// Longest run of a suite without a mutant.
+const RUN_LIMIT: Duration = Duration::from_secs(1200);
+const CPU_LIMIT_S: u64 = 10_000;
+
+/// Names the switch that is on.
+pub const SWITCH: &str = "ZERONIC_MUTANT";
+/// Names the file into which the switches that are used are written.
+const NOTED: &str = "ZERONIC_MUTANTS_NOTED";
+
+/// Which tests of a program use a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Users {
+    Tests(BTreeSet<String>),
+    Any,
+}
+
+/// A program as one suite calls it, and what is known of it.
+struct Call {
+    program: Program,
+    took: Duration,
+    users: BTreeMap<u32, Users>,
+}
+
+/// What a suite says of one mutant.
+pub enum Answer {
+    /// No test of it uses the mutant's code.
+    Unused,
+    /// All that use it passed.
+    Passed,
+    /// One failed, or something else happened.
+    Killed(String),
+    /// The time of the whole run is over.
+    OutOfTime,
+    /// The mutant does not build behind a switch.
+    Alone,
+}
+
+/// The group. See the head of this file.
+pub struct Group<'a> {
+    tree: &'a Tree,
+    runner: &'a Runner<'a>,
+    /// By the number of its switch.
+    mutants: BTreeMap<u32, Mutant>,
+    /// The texts that are in the tree.
+    planted: BTreeMap<PathBuf, Planted>,
+    calls: Vec<(&'static Suite, Vec<Call>)>,
+}
+
+impl<'a> Group<'a> {
+    /// Plants mutants in a tree, by the numbers of their switches, from 1.
+    pub fn new(
+        tree: &'a Tree,
+        runner: &'a Runner<'a>,
+        mutants: BTreeMap<u32, Mutant>,
+    ) -> anyhow::Result<Self> {
+        let mut group = Self {
+            tree,
+            runner,
+            mutants,
+            planted: BTreeMap::new(),
+            calls: Vec::new(),
+        };
+        group.plant()?;
+        Ok(group)
+    }
+
+    /// How long a suite took without a mutant, if it has run.
+    pub fn took(&self, suite: &Suite) -> Option<Duration> {
+        let (_, calls) = self.calls.iter().find(|(known, _)| *known == suite)?;
+        Some(calls.iter().map(|call| call.took).sum())
+    }
+
+    /// Writes the texts with their mutants, and the switches into the root of each crate.
+    fn plant(&mut self) -> anyhow::Result<()> {
+        let mut by_file = BTreeMap::<&PathBuf, Vec<(u32, &Mutant)>>::new();
+        for (switch, mutant) in &self.mutants {
+            by_file
+                .entry(&mutant.file)
+                .or_default()
+                .push((*switch, mutant));
+        }
+        for file in self.planted.keys() {
+            by_file.entry(file).or_default();
+        }
+        let mut roots = BTreeMap::<PathBuf, bool>::new();
+        let mut planted = BTreeMap::new();
+        for (file, mutants) in by_file {
+            let is_kernel = |(_, it): &(u32, &Mutant)| matches!(it.place, Place::Kernel(_));
+            let has_kernel = mutants.iter().any(is_kernel);
+            *roots.entry(self.tree.crate_root(file)?).or_default() |= has_kernel;
+            planted.insert(
+                file.clone(),
+                plant::plant(&self.tree.original(file)?, &mutants),
+            );
+        }
+        for (root, has_kernel) in roots {
+            let text = self.tree.original(&root)?;
+            let root = planted
+                .entry(root)
+                .or_insert_with(|| plant::plant(&text, &[]));
+            root.text += plant::SWITCHES;
+            root.text += if has_kernel {
+                plant::KERNEL_SWITCHES
+            } else {
+                ""
+            };
+        }
+        for (file, planted) in &planted {
+            self.tree.write(file, &planted.text)?;
+        }
+        self.planted = planted;
+        Ok(())
+    }
+
+    /// Builds a suite, without the mutants that do not build; the programs, or `None` when the
+    /// time is over.
+    fn build(&mut self, suite: &'static Suite) -> anyhow::Result<Option<Vec<Program>>> {
+        loop {
+            match self.runner.build(suite)? {
+                Built::Programs(programs) => return Ok(Some(programs)),
+                Built::OutOfTime => return Ok(None),
+                Built::Refused(errors) => {
+                    let culprits = self.culprits(&errors);
+                    if culprits.is_empty() {
+                        let log = self.runner.log();
+                        bail!("{} does not build: {}", suite.name(), log.display());
+                    }
+                    println!("   {} of the group do not build", culprits.len());
+                    self.mutants.retain(|switch, _| !culprits.contains(switch));
+                    self.plant()?;
+                }
+            }
+        }
+    }
+
+    /// The mutants that errors of the compiler name: the first of an error's places that is one's,
+    /// otherwise all of the file.
+    fn culprits(&self, errors: &[Vec<(PathBuf, usize)>]) -> BTreeSet<u32> {
+        let mut culprits = BTreeSet::new();
+        for error in errors {
+            let at =
+                |(file, byte): &(PathBuf, usize)| self.planted.get(file).map(|it| it.at(*byte));
+            let named = error.iter().filter_map(at).find(|it| !it.is_empty());
+            match named {
+                Some(switches) => culprits.extend(switches),
+                None => {
+                    let is_near = |it: &Mutant| error.iter().any(|(file, _)| *file == it.file);
+                    let near = self.mutants.iter().filter(|(_, mutant)| is_near(mutant));
+                    culprits.extend(near.map(|(switch, _)| *switch));
+                }
+            }
+        }
+        culprits.retain(|switch| self.mutants.contains_key(switch));
+        culprits
+    }
+
+    /// Builds a suite and runs it without a mutant. Whether there was time.
+    fn prepare(&mut self, suite: &'static Suite) -> anyhow::Result<bool> {
+        if self.took(suite).is_some() {
+            return Ok(true);
+        }
+        let Some(programs) = self.build(suite)? else {
+            return Ok(false);
+        };
+        let mut calls = Vec::new();
+        for program in programs {
+            match self.noted(suite, program)? {
+                Ok(call) => calls.push(call),
+                Err(_) if self.runner.is_over() => return Ok(false),
+                Err(outcome) => {
+                    // What it says of a mutant would mean nothing.
+                    let name = suite.name();
+                    println!("   {name} FAILS WITHOUT A MUTANT and judges none: {outcome:?}");
+                }
+            }
+        }
+        let took: Duration = calls.iter().map(|call| call.took).sum();
+        println!("   {} passes in {:.0} s", suite.name(), took.as_secs_f64());
+        calls.sort_by_key(|call| call.took);
+        self.calls.push((suite, calls));
+        Ok(true)
+    }
+
+    /// Runs a program of a suite without a mutant, and notes which test uses which switch.
+    fn noted(&self, suite: &Suite, program: Program) -> anyhow::Result<Result<Call, Outcome>> {
+        let file = self.tree.root.with_file_name("noted");
+        // A file of an earlier program.
+        let _ = fs::remove_file(&file);
+        let path = file.display().to_string();
+        let variable = (NOTED, path.as_str());
+        let started = Instant::now();
+        let outcome = self
+            .runner
+            .run(&program, suite.filter, variable, RUN_LIMIT, CPU_LIMIT_S)?;
+        Ok(match outcome {
+            Outcome::Passed => Ok(Call {
+                program,
+                took: started.elapsed(),
+                users: users(&fs::read_to_string(&file).unwrap_or_default()),
+            }),
+            outcome => Err(outcome),
+        })
+    }
+
+    /// Runs all suites of a mutant without one. Whether there was time.
+    pub fn prepare_all(&mut self, mutant: &Mutant) -> anyhow::Result<bool> {
+        for suite in suites::of(&mutant.file).unwrap_or_default() {
+            if !self.prepare(suite)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What a suite says of a mutant.
+    pub fn answer(&mut self, switch: u32, suite: &'static Suite) -> anyhow::Result<Answer> {
+        if !self.prepare(suite)? {
+            return Ok(Answer::OutOfTime);
+        }
+        let Some(mutant) = self.mutants.get(&switch) else {
+            return Ok(Answer::Alone);
+        };
+        let is_kernel = matches!(mutant.place, Place::Kernel(_));
+        let known = self.calls.iter().find(|(known, _)| *known == suite);
+        let (_, calls) = known.context("a suite that was prepared")?;
+        let mut answer = Answer::Unused;
+        for call in calls {
+            let mut arguments = suite.filter.to_vec();
+            match call.users.get(&switch) {
+                None => continue,
+                // A kernel is translated once for all tests of a program.
+                Some(Users::Tests(tests)) if !is_kernel => {
+                    arguments = vec!["--exact"];
+                    arguments.extend(tests.iter().map(String::as_str));
+                }
+                Some(_) => {}
+            }
+            let limit = suites::limit(call.took);
+            let number = switch.to_string();
+            let variable = (SWITCH, number.as_str());
+            let cpu_s = suite.cpu_limit_s();
+            answer = match self
+                .runner
+                .run(&call.program, &arguments, variable, limit, cpu_s)?
+            {
+                Outcome::Passed => Answer::Passed,
+                Outcome::Failed(test) => return Ok(Answer::Killed(test)),
+                Outcome::Hung if self.runner.is_over() => return Ok(Answer::OutOfTime),
+                Outcome::Hung => return Ok(Answer::Killed("hangs".into())),
+            };
+        }
+        Ok(answer)
+    }
+
+    /// Replaces a file of the tree by the original with one mutant. [`Group::restore`] undoes it.
+    pub fn apply_alone(&self, mutant: &Mutant) -> anyhow::Result<()> {
+        let mut text = mutant.applied(&self.tree.original(&mutant.file)?);
+        // The switches of other files are in the root of the crate.
+        if let Some(planted) = self.planted.get(&mutant.file) {
+            let switches = planted.text.find(plant::SWITCHES);
+            text += switches.map_or("", |at| &planted.text[at..]);
+        }
+        self.tree.write(&mutant.file, &text)
+    }
+
+    /// Takes a mutant that was applied alone away again.
+    pub fn restore(&self, mutant: &Mutant) -> anyhow::Result<()> {
+        match self.planted.get(&mutant.file) {
+            Some(planted) => self.tree.write(&mutant.file, &planted.text),
+            None => {
+                let text = self.tree.original(&mutant.file)?;
+                self.tree.write(&mutant.file, &text)
+            }
+        }
+    }
+}
+
+/// The users of each switch, from lines of a switch and a thread's name.
+fn users(noted: &str) -> BTreeMap<u32, Users> {
+    let mut all = BTreeMap::new();
+    for line in noted.lines() {
+        let (switch, name) = line.split_once(' ').unwrap_or((line, ""));
+        let Ok(switch) = switch.parse() else { continue };
+        let users = all
+            .entry(switch)
+            .or_insert_with(|| Users::Tests(BTreeSet::new()));
+        match users {
+            _ if name.is_empty() || name == "main" => *users = Users::Any,
+            Users::Tests(tests) => {
+                tests.insert(name.to_owned());
+            }
+            Users::Any => {}
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_switch_is_used_by_the_tests_whose_threads_did() {
+        let found = users("1 a::b\n2 c\n1 d\n2 \n3 main\n2 e\n");
+        let tests = ["a::b", "d"].map(str::to_owned);
+        assert_eq!(found[&1], Users::Tests(tests.into()));
+        assert_eq!((&found[&2], &found[&3]), (&Users::Any, &Users::Any));
+        assert_eq!(found.len(), 3);
+    }
+}
