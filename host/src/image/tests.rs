@@ -63,6 +63,16 @@ fn what_is_written_is_read() {
     assert_eq!(lines.next(), Some("contract 1.8"));
 }
 
+/// A part of the first word may be all that there is of a file, but not the first line of a header.
+#[test]
+fn a_first_line_that_is_cut_is_no_header() {
+    let file = changed("zeronic-image 1\n", "zeronic-im\n");
+    for bytes in [HEADER_BYTES, file.len()] {
+        let text = message(&file[..bytes]);
+        assert!(text.contains("zeronic-im"), "{bytes} bytes: {text}");
+    }
+}
+
 #[test]
 fn a_file_cut_at_any_byte_is_short() {
     let whole = file();

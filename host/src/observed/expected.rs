@@ -366,5 +366,18 @@ mod tests {
         let (mut bytes, parsed) = header(&[7], 0, 0, 0);
         bytes[5] = 9;
         assert!(!expected.is_for_us(&bytes, &parsed));
+        // An identifier has 12 bits.
+        let (bytes, parsed) = header(&[0x1a7], LOCAL.wrapping_add(1), REMOTE + 1, 0);
+        let mut expected = Expected::new(LOCAL, REMOTE, None);
+        expected.note_sent(&bytes, &parsed, 0);
+        for (tag, ours) in [
+            (0x01a7, true),
+            (0x00a7, false),
+            (0x09a7, false),
+            (0xf1a7, true),
+        ] {
+            let (bytes, parsed) = header(&[tag], 0, 0, 0);
+            assert_eq!(expected.is_for_us(&bytes, &parsed), ours, "{tag:x}");
+        }
     }
 }
