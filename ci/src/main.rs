@@ -13,13 +13,14 @@ use std::process::ExitCode;
 
 use steps::Step;
 
-const USAGE: &str = "usage: cargo xtask ci [fmt|tidy|lint|test]...
+const USAGE: &str = "usage: cargo xtask ci [fmt|tidy|lint|test|mutants]...
        cargo xtask mutants [--help]
   fmt    formatting
   tidy   the project's own limits
   lint   clippy, warnings are errors
   test   every test
-without a step: all four, in this order";
+  mutants  ten faults in the files that a change touches: which ones the tests miss
+without a step: all five, in this order";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

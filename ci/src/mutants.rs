@@ -66,26 +66,68 @@ pub struct Options {
     at_least: Option<f64>,
 }
 
+/// Where a copy of the tree and its build results are kept, below `target`.
+const HOME: &str = "mutants";
+/// The same for the gate, which leaves nothing behind.
+const HOME_OF_GATE: &str = "mutants-gate";
+/// Names the revision whose difference the gate judges.
+const BASE: &str = "ZERONIC_BASE";
+/// The gate's mutants, and the minutes that they may take.
+const GATE: [&str; 4] = ["--sample", "10", "--minutes", "4"];
+
+/// The step of the gate: ten mutants of the files that a change touches, within four minutes. The
+/// change is what differs from the revision in `ZERONIC_BASE`, without it from the parent of HEAD.
+/// Survivors are shown and fail nothing.
+pub fn of_change() -> anyhow::Result<()> {
+    let root = crate::walk::workspace();
+    let base = std::env::var(BASE).unwrap_or_else(|_| "HEAD^".into());
+    let Ok(revision) = draw::git(root, &["rev-parse", "--verify", "--quiet", &base]) else {
+        println!("== no mutants: there is no revision {base} here; {BASE} names one");
+        return Ok(());
+    };
+    let head = draw::git(root, &["rev-parse", "HEAD"])?;
+    // Other mutants for each change, the same for one.
+    let seed = u32::from_str_radix(head.get(..8).unwrap_or_default(), 16)?.to_string();
+    let words = [
+        "mutants",
+        "--changed-since",
+        revision.trim(),
+        "--seed",
+        &seed,
+    ];
+    let options = Options::parse_from(words.into_iter().chain(GATE));
+    let home = root.join("target").join(HOME_OF_GATE);
+    let _ = fs::remove_dir_all(&home);
+    let outcome = run_with(root, &options, HOME_OF_GATE);
+    let _ = fs::remove_dir_all(&home);
+    outcome.map(drop)
+}
+
 /// Runs the command with the words behind its name. A wrong word ends the program with status 2.
 pub fn run(arguments: &[String]) -> anyhow::Result<()> {
     let words = std::iter::once("mutants").chain(arguments.iter().map(String::as_str));
     let options = Options::parse_from(words);
-    let started = Instant::now();
-    let root = crate::walk::workspace();
-    let (mutants, equivalents) = drawn(root, &options)?;
-    if options.list {
-        mutants.iter().for_each(|mutant| println!("{mutant}"));
-        return Ok(());
-    }
-    println!("== {} mutants, seed {}", mutants.len(), options.seed);
-    let report = judged(root, mutants, &equivalents, &options, started)?;
-    print!("{}", report.summary());
+    let report = run_with(crate::walk::workspace(), &options, HOME)?;
     match options.at_least {
         Some(least) if report.score() < least => {
             bail!("{:.1} % killed, at least {least} % wanted", report.score())
         }
         _ => Ok(()),
     }
+}
+
+/// Draws, judges and says so; in a copy of the tree below `target`.
+fn run_with(root: &Path, options: &Options, home: &str) -> anyhow::Result<Report> {
+    let started = Instant::now();
+    let (mutants, equivalents) = drawn(root, options)?;
+    if options.list {
+        mutants.iter().for_each(|mutant| println!("{mutant}"));
+        return Ok(Report::default());
+    }
+    println!("== {} mutants, seed {}", mutants.len(), options.seed);
+    let report = judged((root, home), mutants, &equivalents, options, started)?;
+    print!("{}", report.summary());
+    Ok(report)
 }
 
 /// The mutants to judge, and the list of equivalent ones.
@@ -115,7 +157,7 @@ fn drawn(root: &Path, options: &Options) -> anyhow::Result<(Vec<Mutant>, Vec<Equ
 }
 
 fn judged(
-    root: &Path,
+    (root, home): (&Path, &str),
     mutants: Vec<Mutant>,
     equivalents: &[Equivalent],
     options: &Options,
@@ -134,7 +176,7 @@ fn judged(
         .map(|mutant| (mutant, Verdict::Equivalent, How::List))
         .collect();
     if !mutants.is_empty() {
-        let tree = Tree::of(root)?;
+        let tree = Tree::of(root, home)?;
         let runner = Runner::new(&tree, root, options.seed, deadline)?;
         let say = |report: &Report, took| said(report, all, took, options);
         judge::judge(&tree, &runner, mutants, &mut report, &say)?;

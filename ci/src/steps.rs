@@ -1,7 +1,7 @@
 //! The steps of the gate, in order: cheap ones first, so that a slip shows early.
 //!
 //! ```text
-//!   fmt ─► tidy ─► test: build ─► run ──────────┬─► both said
+//!   fmt ─► tidy ─► test: build ─► run ──────────┬─► both said ─► mutants
 //!                             └─► lint, beside ─┘
 //! ```
 //! Some tests leave a core idle, for minutes in all: lint takes that time, where it is asked for
@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use anyhow::{bail, Context};
 
-use crate::{skipped, tidy, walk};
+use crate::{mutants, skipped, tidy, walk};
 
 /// One step; `ci/steps.md` says what each proves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +27,13 @@ pub enum Step {
     Lint,
     /// `cargo test`.
     Test,
+    /// `cargo xtask mutants` on what a change touches.
+    Mutants,
 }
 
 impl Step {
     /// All steps in the order in which they run.
-    pub const ALL: [Step; 4] = [Step::Fmt, Step::Tidy, Step::Lint, Step::Test];
+    pub const ALL: [Step; 5] = [Step::Fmt, Step::Tidy, Step::Lint, Step::Test, Step::Mutants];
 
     /// The step of that name.
     pub fn named(name: &str) -> Option<Step> {
@@ -44,6 +46,7 @@ impl Step {
             Step::Tidy => "tidy",
             Step::Lint => "lint",
             Step::Test => "test",
+            Step::Mutants => "mutants",
         }
     }
 
@@ -53,6 +56,7 @@ impl Step {
             Step::Tidy => tidy_workspace(),
             Step::Lint => cargo(&LINT, &[]),
             Step::Test => test(),
+            Step::Mutants => mutants::of_change(),
         }
     }
 }

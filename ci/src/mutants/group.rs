@@ -24,6 +24,8 @@ use super::tree::Tree;
 /// Longest run of a suite without a mutant.
 const RUN_LIMIT: Duration = Duration::from_secs(1200);
 const CPU_LIMIT_S: u64 = 10_000;
+/// Tests of a program that may fail without a mutant.
+const FAILING_MAX: usize = 4;
 
 /// Names the switch that is on.
 pub const SWITCH: &str = "ZERONIC_MUTANT";
@@ -40,6 +42,7 @@ enum Users {
 /// A program as one suite calls it, and what is known of it.
 struct Call {
     program: Program,
+    filter: Vec<String>,
     took: Duration,
     users: BTreeMap<u32, Users>,
 }
@@ -76,6 +79,9 @@ impl<'a> Group<'a> {
         runner: &'a Runner<'a>,
         mutants: BTreeMap<u32, Mutant>,
     ) -> anyhow::Result<Self> {
+        let mut mutants = mutants;
+        let known = fs::read_to_string(refused(tree)).unwrap_or_default();
+        mutants.retain(|_, mutant| !known.contains(&key(mutant)));
         let mut group = Self {
             tree,
             runner,
@@ -102,9 +108,6 @@ impl<'a> Group<'a> {
                 .or_default()
                 .push((*switch, mutant));
         }
-        for file in self.planted.keys() {
-            by_file.entry(file).or_default();
-        }
         let mut roots = BTreeMap::<PathBuf, bool>::new();
         let mut planted = BTreeMap::new();
         for (file, mutants) in by_file {
@@ -128,9 +131,7 @@ impl<'a> Group<'a> {
                 ""
             };
         }
-        for (file, planted) in &planted {
-            self.tree.write(file, &planted.text)?;
-        }
+        self.tree.fill(&planted)?;
         self.planted = planted;
         Ok(())
     }
@@ -148,12 +149,24 @@ impl<'a> Group<'a> {
                         let log = self.runner.log();
                         bail!("{} does not build: {}", suite.name(), log.display());
                     }
-                    println!("   {} of the group do not build", culprits.len());
-                    self.mutants.retain(|switch, _| !culprits.contains(switch));
+                    self.refuse(&culprits)?;
                     self.plant()?;
                 }
             }
         }
+    }
+
+    /// Takes mutants that do not build out of the group, and notes them for later runs.
+    fn refuse(&mut self, culprits: &BTreeSet<u32>) -> anyhow::Result<()> {
+        let file = refused(self.tree);
+        let mut known = fs::read_to_string(&file).unwrap_or_default();
+        for culprit in culprits {
+            if let Some(mutant) = self.mutants.remove(culprit) {
+                println!("   does not build behind a switch: {mutant}");
+                known += &key(&mutant);
+            }
+        }
+        fs::write(&file, known).with_context(|| format!("writing {}", file.display()))
     }
 
     /// The mutants that errors of the compiler name: the first of an error's places that is one's,
@@ -188,13 +201,10 @@ impl<'a> Group<'a> {
         let mut calls = Vec::new();
         for program in programs {
             match self.noted(suite, program)? {
-                Ok(call) => calls.push(call),
-                Err(_) if self.runner.is_over() => return Ok(false),
-                Err(outcome) => {
-                    // What it says of a mutant would mean nothing.
-                    let name = suite.name();
-                    println!("   {name} FAILS WITHOUT A MUTANT and judges none: {outcome:?}");
-                }
+                Some(call) => calls.push(call),
+                None if self.runner.is_over() => return Ok(false),
+                // It has said why.
+                None => {}
             }
         }
         let took: Duration = calls.iter().map(|call| call.took).sum();
@@ -204,25 +214,36 @@ impl<'a> Group<'a> {
         Ok(true)
     }
 
-    /// Runs a program of a suite without a mutant, and notes which test uses which switch.
-    fn noted(&self, suite: &Suite, program: Program) -> anyhow::Result<Result<Call, Outcome>> {
+    /// Runs a program of a suite without a mutant, and notes which test uses which switch. Tests
+    /// that fail without a mutant judge none, nor does a program with many such.
+    fn noted(&self, suite: &Suite, program: Program) -> anyhow::Result<Option<Call>> {
         let file = self.tree.root.with_file_name("noted");
-        // A file of an earlier program.
-        let _ = fs::remove_file(&file);
         let path = file.display().to_string();
-        let variable = (NOTED, path.as_str());
-        let started = Instant::now();
-        let outcome = self
-            .runner
-            .run(&program, suite.filter, variable, RUN_LIMIT, CPU_LIMIT_S)?;
-        Ok(match outcome {
-            Outcome::Passed => Ok(Call {
-                program,
-                took: started.elapsed(),
-                users: users(&fs::read_to_string(&file).unwrap_or_default()),
-            }),
-            outcome => Err(outcome),
-        })
+        let mut filter: Vec<String> = suite.filter.iter().map(|it| (*it).to_owned()).collect();
+        for _ in 0..FAILING_MAX {
+            // A file of an earlier program.
+            let _ = fs::remove_file(&file);
+            let arguments: Vec<&str> = filter.iter().map(String::as_str).collect();
+            let variable = (NOTED, path.as_str());
+            let started = Instant::now();
+            let outcome =
+                self.runner
+                    .run(&program, &arguments, variable, RUN_LIMIT, CPU_LIMIT_S)?;
+            if outcome == Outcome::Passed {
+                return Ok(Some(Call {
+                    program,
+                    filter,
+                    took: started.elapsed(),
+                    users: users(&fs::read_to_string(&file).unwrap_or_default()),
+                }));
+            }
+            println!("   {} FAILS WITHOUT A MUTANT: {outcome:?}", suite.name());
+            match outcome {
+                Outcome::Failed(test) => filter.extend(["--skip".into(), test]),
+                _ => break,
+            }
+        }
+        Ok(None)
     }
 
     /// Runs all suites of a mutant without one. Whether there was time.
@@ -237,7 +258,7 @@ impl<'a> Group<'a> {
 
     /// What a suite says of a mutant.
     pub fn answer(&mut self, switch: u32, suite: &'static Suite) -> anyhow::Result<Answer> {
-        if !self.prepare(suite)? {
+        if self.runner.is_over() || !self.prepare(suite)? {
             return Ok(Answer::OutOfTime);
         }
         let Some(mutant) = self.mutants.get(&switch) else {
@@ -248,7 +269,7 @@ impl<'a> Group<'a> {
         let (_, calls) = known.context("a suite that was prepared")?;
         let mut answer = Answer::Unused;
         for call in calls {
-            let mut arguments = suite.filter.to_vec();
+            let mut arguments: Vec<&str> = call.filter.iter().map(String::as_str).collect();
             match call.users.get(&switch) {
                 None => continue,
                 // A kernel is translated once for all tests of a program.
@@ -296,6 +317,16 @@ impl<'a> Group<'a> {
             }
         }
     }
+}
+
+/// Where mutants are noted that do not build behind a switch.
+fn refused(tree: &Tree) -> PathBuf {
+    tree.root.with_file_name("refused")
+}
+
+/// What a mutant is known by.
+fn key(mutant: &Mutant) -> String {
+    format!("{mutant}\n")
 }
 
 /// The users of each switch, from lines of a switch and a thread's name.

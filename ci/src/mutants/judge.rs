@@ -38,30 +38,29 @@ pub fn judge(
     let mut group = Group::new(tree, runner, switched.clone())?;
     let started = Instant::now();
     // Kernels last: each is verilated anew.
-    let (kernels, others): (Vec<_>, Vec<_>) = switched
-        .into_iter()
-        .partition(|(_, mutant)| matches!(mutant.place, Place::Kernel(_)));
-    let in_order = |mut mutants: Vec<(u32, Mutant)>| {
-        mutants.sort_by_key(|(_, mutant)| suites::row(&mutant.file));
-        mutants
-    };
-    for (switch, mutant) in in_order(others).into_iter().chain(in_order(kernels)) {
-        if runner.is_over() {
-            report.left += 1;
-            continue;
+    let is_kernel = |mutant: &Mutant| matches!(mutant.place, Place::Kernel(_));
+    let mut waiting: Vec<Waiting> = switched.into_iter().map(Waiting::new).collect();
+    waiting.sort_by_key(|one| (is_kernel(&one.mutant), suites::row(&one.mutant.file)));
+    // The cheapest suite of all mutants first, so that most are judged when time is over.
+    for round in 0.. {
+        if waiting.is_empty() {
+            break;
         }
-        match judge_switched(&mut group, switch, &mutant)? {
-            Some((verdict, how)) => report.judged.push((mutant, verdict, how)),
-            None => alone.push(mutant),
+        let mut left = Vec::new();
+        for mut one in std::mem::take(&mut waiting) {
+            match one.ask(&mut group, round)? {
+                Step::Next => left.push(one),
+                Step::Alone => alone.push(one.mutant),
+                Step::Verdict(verdict) => {
+                    report.judged.push((one.mutant, verdict, one.how));
+                    say(report, started.elapsed())?;
+                }
+            }
         }
-        say(report, started.elapsed())?;
+        waiting = left;
     }
     for mutant in alone {
-        if runner.is_over() {
-            report.left += 1;
-            continue;
-        }
-        if !group.prepare_all(&mutant)? {
+        if runner.is_over() || !group.prepare_all(&mutant)? {
             report.left += 1;
             continue;
         }
@@ -74,26 +73,49 @@ pub fn judge(
     Ok(())
 }
 
-/// The verdict on a mutant behind a switch; `None` if it does not build there.
-fn judge_switched(
-    group: &mut Group,
+/// A mutant behind a switch, without a verdict so far.
+struct Waiting {
     switch: u32,
-    mutant: &Mutant,
-) -> anyhow::Result<Option<(Verdict, How)>> {
-    let mut how = How::Unused;
-    for suite in suites::of(&mutant.file).unwrap_or_default() {
-        match group.answer(switch, suite)? {
-            Answer::Unused => {}
-            Answer::Passed => how = How::Switch,
-            Answer::Killed(test) => {
-                let suite = suite.name();
-                return Ok(Some((Verdict::Killed { suite, test }, How::Switch)));
-            }
-            Answer::OutOfTime => return Ok(Some((Verdict::OutOfTime, How::Switch))),
-            Answer::Alone => return Ok(None),
+    mutant: Mutant,
+    how: How,
+}
+
+/// What comes after a suite.
+enum Step {
+    Next,
+    Alone,
+    Verdict(Verdict),
+}
+
+impl Waiting {
+    fn new((switch, mutant): (u32, Mutant)) -> Self {
+        Self {
+            switch,
+            mutant,
+            how: How::Unused,
         }
     }
-    Ok(Some((Verdict::Survived, how)))
+
+    /// Asks the suite of a round.
+    fn ask(&mut self, group: &mut Group, round: usize) -> anyhow::Result<Step> {
+        let suites = suites::of(&self.mutant.file).unwrap_or_default();
+        let Some(suite) = suites.get(round) else {
+            return Ok(Step::Verdict(Verdict::Survived));
+        };
+        let answer = group.answer(self.switch, suite)?;
+        if matches!(answer, Answer::Passed | Answer::Killed(_)) {
+            self.how = How::Switch;
+        }
+        Ok(match answer {
+            Answer::Unused | Answer::Passed => Step::Next,
+            Answer::Killed(test) => {
+                let suite = suite.name();
+                Step::Verdict(Verdict::Killed { suite, test })
+            }
+            Answer::OutOfTime => Step::Verdict(Verdict::OutOfTime),
+            Answer::Alone => Step::Alone,
+        })
+    }
 }
 
 /// The verdict on a mutant that is applied in the tree.

@@ -329,7 +329,7 @@ const TABLE: &[(&str, &[Suite])] = &[
         &[
             Suite {
                 package: "verilog",
-                targets: &[],
+                targets: &["--lib", "--test", "emit"],
                 filter: &[],
             },
             Suite::of_sim(&["--test", "verilog_meaning"], &[]),

@@ -17,7 +17,7 @@ use anyhow::Context;
 
 use super::draw::git;
 use super::mutant::Mutant;
-use super::plant;
+use super::plant::{self, Planted};
 
 /// The copy. See the head of this file.
 pub struct Tree {
@@ -32,9 +32,9 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Makes the copy equal to the tree at `original`, and keeps what was built there.
-    pub fn of(original: &Path) -> anyhow::Result<Self> {
-        let home = original.join("target/mutants");
+    /// The copy in a folder `home` of the build results. Makes it equal to the tree at `original`, and keeps what was built there.
+    pub fn of(original: &Path, home: &str) -> anyhow::Result<Self> {
+        let home = original.join("target").join(home);
         let mut tree = Self {
             root: home.join("tree"),
             build: home.join("build"),
@@ -49,6 +49,7 @@ impl Tree {
 
     /// Brings every file up to date; one that has not changed is not touched, so that nothing is
     /// built again for it. A new one has the time of the original: what was built is of that.
+    /// Sources that are there already are left to [`Tree::fill`].
     fn follow(&mut self, original: &Path) -> anyhow::Result<()> {
         let list = git(
             original,
@@ -65,19 +66,20 @@ impl Tree {
         for name in &files {
             let bytes = fs::read(original.join(name)).with_context(|| format!("reading {name}"))?;
             let copy = self.root.join(name);
-            if name.ends_with(".rs") {
-                let text = String::from_utf8_lossy(&bytes).into_owned();
-                self.sources.insert(name.into(), text);
-            }
+            let is_source = name.ends_with(".rs");
             if !copy.exists() {
                 copy.parent().map_or(Ok(()), fs::create_dir_all)?;
                 copy_file(&original.join(name), &copy)
-            } else if fs::read(&copy)? != bytes {
-                fs::write(&copy, bytes)
+            } else if !is_source && fs::read(&copy)? != bytes {
+                fs::write(&copy, &bytes)
             } else {
                 Ok(())
             }
             .with_context(|| format!("copying {name}"))?;
+            if is_source {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                self.sources.insert(name.into(), text);
+            }
         }
         let names: Vec<&str> = files.into_iter().collect();
         fs::write(known, names.join("\n")).context("cannot note the files of the copy")
@@ -94,7 +96,7 @@ impl Tree {
         }
         let cache = std::env::var_os("ZERONIC_CACHE").map(PathBuf::from);
         let cache = cache.unwrap_or_else(|| original.join(".cache"));
-        copy_folder(&cache, &self.cache, false).context("copying compiled designs")
+        copy_folder(&cache, &self.cache, true).context("copying compiled designs")
     }
 
     /// The text of a file without mutants.
@@ -117,6 +119,16 @@ impl Tree {
     /// Whether a switch can stand for a mutant.
     pub fn can_switch(&self, mutant: &Mutant) -> anyhow::Result<bool> {
         Ok(plant::has_switch(&self.original(&mutant.file)?, mutant))
+    }
+
+    /// Writes those sources that are not as they should be: as `planted`, otherwise as they are in
+    /// the tree.
+    pub fn fill(&self, planted: &BTreeMap<PathBuf, Planted>) -> anyhow::Result<()> {
+        for (file, text) in &self.sources {
+            let planted = planted.get(file).map(|planted| &planted.text);
+            self.write(file, planted.unwrap_or(text))?;
+        }
+        Ok(())
     }
 
     /// Writes a file of the copy, unless that is its text.
