@@ -32,7 +32,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The copy in a folder `home` of the build results. Makes it equal to the tree at `original`, and keeps what was built there.
+    /// The copy in the folder `home` below `target`. Makes it equal to the tree at `original`, and
+    /// keeps what was built there. Sources are written by [`Tree::fill`].
     pub fn of(original: &Path, home: &str) -> anyhow::Result<Self> {
         let home = original.join("target").join(home);
         let mut tree = Self {
