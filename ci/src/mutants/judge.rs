@@ -38,26 +38,29 @@ pub fn judge(
     let mut group = Group::new(tree, runner, switched.clone())?;
     let started = Instant::now();
     // Kernels last: each is verilated anew.
-    let is_kernel = |mutant: &Mutant| matches!(mutant.place, Place::Kernel(_));
-    let mut waiting: Vec<Waiting> = switched.into_iter().map(Waiting::new).collect();
-    waiting.sort_by_key(|one| (is_kernel(&one.mutant), suites::row(&one.mutant.file)));
-    // The cheapest suite of all mutants first, so that most are judged when time is over.
-    for round in 0.. {
-        if waiting.is_empty() {
-            break;
-        }
-        let mut left = Vec::new();
-        for mut one in std::mem::take(&mut waiting) {
-            match one.ask(&mut group, round)? {
-                Step::Next => left.push(one),
-                Step::Alone => alone.push(one.mutant),
-                Step::Verdict(verdict) => {
-                    report.judged.push((one.mutant, verdict, one.how));
-                    say(report, started.elapsed())?;
+    let is_kernel = |one: &Waiting| matches!(one.mutant.place, Place::Kernel(_));
+    let waiting = switched.into_iter().map(Waiting::new);
+    let (kernels, others): (Vec<_>, Vec<_>) = waiting.partition(is_kernel);
+    for mut waiting in [others, kernels] {
+        waiting.sort_by_key(|one| suites::row(&one.mutant.file));
+        // The cheapest suite of all first, so that most are judged when time is over.
+        for round in 0.. {
+            if waiting.is_empty() {
+                break;
+            }
+            let mut left = Vec::new();
+            for mut one in waiting {
+                match one.ask(&mut group, round)? {
+                    Step::Next => left.push(one),
+                    Step::Alone => alone.push(one.mutant),
+                    Step::Verdict(verdict) => {
+                        report.judged.push((one.mutant, verdict, one.how));
+                        say(report, started.elapsed())?;
+                    }
                 }
             }
+            waiting = left;
         }
-        waiting = left;
     }
     for mutant in alone {
         if runner.is_over() || !group.prepare_all(&mutant)? {

@@ -28,6 +28,7 @@ mod kernel;
 mod late;
 mod limits;
 mod listeners;
+mod older;
 mod open;
 mod overtaken;
 mod owners;
