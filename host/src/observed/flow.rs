@@ -268,6 +268,27 @@ mod tests {
         packet(payload, Some(NAME))
     }
 
+    /// Payload in application memory costs nothing; what is kept apart for it is bounded.
+    #[test]
+    fn payload_far_beyond_the_window_is_kept_only_where_it_was_placed() {
+        let case = Case::new(None);
+        let edge = case.flow.granted + BEYOND_WINDOW_BYTES_MAX;
+        for (start, is_far) in [
+            (0, false),
+            (edge - 1, false),
+            (edge, true),
+            (edge + 1, true),
+        ] {
+            let (_, parsed) = header(1000 + start as u32);
+            let is_refused = |packet: Packet<'_>| {
+                let verdict = case.flow.judge(&parsed, &packet.segment);
+                matches!(verdict, Verdict::Refused)
+            };
+            assert_eq!(is_refused(packet(&[7; 10], None)), is_far, "{start}");
+            assert!(!is_refused(placed(&[7; 10])), "{start}");
+        }
+    }
+
     #[test]
     fn what_ends_beyond_the_window_stands_only_as_far_as_tcp_takes_it() {
         let mut case = Case::new(None);

@@ -74,6 +74,11 @@ pub struct Card {
 }
 
 impl Card {
+    /// The first sequence number that our side has sent, of any connection.
+    pub fn first_sequence(&self) -> Option<u32> {
+        self.memory.values().find_map(|memory| memory.send_start)
+    }
+
     /// Segments and merges: the frames on the wire for one header of the transport.
     pub fn transmit(&mut self, header: &TransmitHeader) -> Vec<Vec<u8>> {
         if header.kind == FrameKind::Whole {

@@ -227,6 +227,25 @@ fn smoltcp_recovers_when_both_ends_time_out_at_once() {
 }
 
 /// Whoever drives its clock may go from timer to timer; each repeats what had no answer.
+/// A run follows from its seed: with a clock of its own nothing else is random.
+#[test]
+fn smoltcp_repeats_itself_by_a_clock_of_its_own() {
+    let first_sequence = |host| {
+        let clock = ManualClock::default();
+        let by = || Clock::Manual(clock.clone());
+        let link = |host| LinkConfig::lab(host, 1500, small_buffers());
+        let mut transport = SmoltcpTransport::open(&link(host), by()).unwrap();
+        let peer = SmoltcpPeer::open(&link(PEER), by()).unwrap();
+        transport.connect(address(PEER, false, 5001)).unwrap();
+        let mut rig = Rig::new(Box::new(transport), Box::new(peer), Faults::NONE, 1);
+        rig.clock = Some(clock);
+        rig.run_until(|rig| rig.card.first_sequence().is_some());
+        rig.card.first_sequence()
+    };
+    assert_eq!(first_sequence(US), first_sequence(US));
+    assert_ne!(first_sequence(US), first_sequence(PEER + 1));
+}
+
 #[test]
 fn smoltcp_says_when_it_acts_next() {
     let clock = ManualClock::default();
