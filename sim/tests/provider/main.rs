@@ -14,6 +14,7 @@
 //! closed reaches nothing; a thread sleeps on interrupts and the transport at once; connections
 //! beyond the flow table exchange every byte.
 
+mod asked;
 mod beyond;
 mod borrow;
 mod broken;
@@ -28,7 +29,6 @@ mod kernel;
 mod late;
 mod limits;
 mod listeners;
-mod older;
 mod open;
 mod overtaken;
 mod owners;

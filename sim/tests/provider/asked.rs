@@ -1,0 +1,127 @@
+//! What a card is asked: one that has less than this host knows of, and one that has nothing to do.
+
+use abi::config::SMALL;
+use abi::counters::{COUNTERS_INFO, COUNTER_GROUPS, PEAKS};
+use abi::registers::{DOORBELLS, DOORBELL_STATUS, FEATURES, FEATURE_PUSH, PUSH_BYTES};
+use host::control::descriptor::raw;
+use host::driver::bus::{Bus, Result};
+use host::driver::device::{Device, DeviceConfig};
+use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::hooked_bus::{HookedBus, Hooks};
+
+/// The status of owner 0's rings.
+const STATUS: u32 = DOORBELLS + DOORBELL_STATUS;
+/// Polls after which a ring that does not move is looked at.
+const POLLS: u32 = 4096;
+
+/// A bus that writes lines, to a card that says what it has.
+struct Says {
+    features: u32,
+    groups: u32,
+    peaks: u32,
+    lines: u32,
+    /// Reads of the status of an owner's rings.
+    statuses: u32,
+}
+
+impl Says {
+    fn features(features: u32) -> Self {
+        Self {
+            features,
+            groups: 0,
+            peaks: 0,
+            lines: 0,
+            statuses: 0,
+        }
+    }
+}
+
+impl Hooks<GoldenBus> for Says {
+    fn read_register(&mut self, bus: &mut GoldenBus, offset: u32) -> Result<u32> {
+        match offset {
+            FEATURES => Ok(self.features),
+            COUNTERS_INFO => Ok(self.groups | self.peaks << 8),
+            STATUS => {
+                self.statuses += 1;
+                bus.read_register(offset)
+            }
+            _ => bus.read_register(offset),
+        }
+    }
+
+    fn writes_lines(&self, _bus: &GoldenBus) -> bool {
+        true
+    }
+
+    fn write_line(&mut self, _: &mut GoldenBus, _: u32, _: &[u8; PUSH_BYTES]) -> Result<()> {
+        self.lines += 1;
+        Ok(())
+    }
+}
+
+fn open(says: Says) -> Device<HookedBus<GoldenBus, Says>> {
+    let bus = HookedBus {
+        inner: GoldenBus::new(GoldenCard::new(SMALL)),
+        hooks: says,
+    };
+    Device::open(bus, DeviceConfig::seeded(1)).expect("it opens")
+}
+
+/// Lines written for one send of one slot.
+fn lines_of_a_send(features: u32) -> u32 {
+    let mut device = open(Says::features(features));
+    device.send(raw(&[0x55; 60]));
+    while device.sends_waiting() > 0 {
+        device.poll().expect("it polls");
+    }
+    device.poll().expect("it polls");
+    device.bus().hooks.lines
+}
+
+#[test]
+fn a_slot_is_pushed_to_a_card_that_takes_it_and_to_no_other() {
+    assert_eq!(lines_of_a_send(FEATURE_PUSH), 2);
+    assert_eq!(lines_of_a_send(!FEATURE_PUSH), 0);
+    assert_eq!(lines_of_a_send(0), 0);
+}
+
+/// A card without some counters answers a read of one with nothing that has a name.
+#[test]
+fn the_counters_that_a_card_has_are_read_and_no_other() {
+    let counters = |groups: usize, peaks: usize| {
+        let mut device = open(Says {
+            groups: groups as u32,
+            peaks: peaks as u32,
+            ..Says::features(0)
+        });
+        device.counters().expect("they are readable").len()
+    };
+    let (groups, peaks) = (COUNTER_GROUPS.len(), PEAKS.len());
+    let without = counters(0, 0);
+    assert_eq!(counters(0, 1), without + 1);
+    assert_eq!(counters(0, peaks - 1), without + peaks - 1);
+    // A newer card has more than is known.
+    assert_eq!(counters(0, 255), without + peaks);
+    let first = COUNTER_GROUPS[0].counters.len();
+    assert_eq!(counters(1, 0), without + first);
+    let all: usize = COUNTER_GROUPS
+        .iter()
+        .map(|group| group.counters.len())
+        .sum();
+    assert_eq!(counters(groups, peaks), without + all + peaks);
+    assert_eq!(counters(255, 255), without + all + peaks);
+}
+
+/// A read takes a round trip on the bus: rings are looked at when they have work and do not move.
+#[test]
+fn a_card_with_nothing_to_do_is_not_asked_for_its_rings() {
+    let mut device = open(Says::features(0));
+    for _ in 0..3 * POLLS {
+        device.poll().expect("it polls");
+    }
+    device.send(raw(&[0x55; 60]));
+    for _ in 0..3 * POLLS {
+        device.poll().expect("it polls");
+    }
+    assert_eq!(device.bus().hooks.statuses, 0);
+}
