@@ -1,14 +1,17 @@
-//! A header that the transport refuses is dropped and counted: the provider and the connection go
-//! on.
+//! A transport that does what a kernel may do. A header that it refuses is dropped and counted: the
+//! provider and the connection go on. What it is given it may work on in its own time.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use abi::config::SMALL;
+use host::control::packet::parse_tcp;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
+use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use host::transport::{
@@ -20,11 +23,15 @@ use sim::golden_card::{GoldenBus, GoldenCard};
 use crate::calls::peer_address;
 use crate::rig::{GoldenRig, Rig};
 
-/// Refuses as many headers with payload, and as many whole frames, as is asked of it.
+/// Refuses as many headers with payload, and as many whole frames, as is asked of it. The others
+/// reach the TCP once its events have been asked for so many times.
 struct Refusing {
     transport: Box<dyn Transport>,
     headers: Arc<AtomicUsize>,
     frames: Arc<AtomicUsize>,
+    late_polls: u32,
+    /// Headers on their way to the TCP, their payload bytes, and the polls that are left.
+    late: VecDeque<(Vec<u8>, usize, u32)>,
 }
 
 /// Takes one of what is left, if there is any.
@@ -40,7 +47,12 @@ impl Transport for Refusing {
             let (field, value) = ("protocol", 17);
             return Err(TransportError::NotTcp { field, value });
         }
-        self.transport.deliver(header, payload_bytes)
+        if self.late_polls == 0 {
+            return self.transport.deliver(header, payload_bytes);
+        }
+        let entry = (header.to_vec(), payload_bytes, self.late_polls);
+        self.late.push_back(entry);
+        Ok(())
     }
 
     fn deliver_frame(&mut self, frame: &[u8]) -> Result<()> {
@@ -108,7 +120,17 @@ impl Transport for Refusing {
     }
 
     fn poll_event(&mut self) -> Result<Option<Event>> {
-        self.transport.poll_event()
+        if let Some(event) = self.transport.poll_event()? {
+            return Ok(Some(event));
+        }
+        self.late.iter_mut().for_each(|(_, _, left)| *left -= 1);
+        while self.late.front().is_some_and(|(_, _, left)| *left == 0) {
+            if let Some((header, bytes, _)) = self.late.pop_front() {
+                self.transport.deliver(&header, bytes)?;
+            }
+        }
+        // What follows from them is found by the next poll.
+        Ok(None)
     }
 
     fn readiness(&self) -> Option<BorrowedFd<'_>> {
@@ -128,19 +150,23 @@ impl Transport for Refusing {
     }
 }
 
-#[test]
-fn a_packet_that_the_transport_refuses_ends_nothing() {
-    const BYTES: usize = 10_000;
-    const SEED: u64 = 5;
+const BYTES: usize = 10_000;
+const SEED: u64 = 5;
+
+/// A peer that sends, and our side that has connected and posted memory for all of it.
+fn receiving(
+    (headers, frames): (Arc<AtomicUsize>, Arc<AtomicUsize>),
+    late_polls: u32,
+) -> (GoldenRig, ApplicationMapping) {
     let card = GoldenCard::late(SMALL, seed::seed());
     let bus = GoldenBus::new(card.clone());
-    let [headers, frames] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
-    let counts = [headers.clone(), frames.clone()];
     let mut rig: GoldenRig = Rig::over(bus, card, DeviceConfig::seeded(1), |transport| {
         Box::new(Refusing {
             transport,
             headers,
             frames,
+            late_polls,
+            late: VecDeque::new(),
         })
     });
     let script = Script {
@@ -156,14 +182,46 @@ fn a_packet_that_the_transport_refuses_ends_nothing() {
     let memory = rig.provider.map(region).unwrap();
     let recv = rig.provider.recv(id, region, 0, BYTES as u32, false, 1);
     recv.unwrap();
-    // The first answer to our question for the peer's link address, and the first packet.
-    counts.iter().for_each(|c| c.store(1, Ordering::Relaxed));
-    rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
-    assert_eq!(rig.provider.counters().refused_headers, 2);
+    (rig, memory)
+}
+
+/// All bytes came, and nothing failed.
+fn assert_received(rig: &GoldenRig, memory: &ApplicationMapping) {
     let (mut now, mut expected) = (vec![0; BYTES], vec![0; BYTES]);
     memory.read(0, &mut now);
     RandomBytes::new(SEED).fill(&mut expected);
     assert!(now == expected, "other bytes");
     let failed = |c: &Completion| matches!(c, Completion::Failed { .. });
     assert!(!rig.completions.iter().any(failed), "{:?}", rig.completions);
+}
+
+#[test]
+fn a_packet_that_the_transport_refuses_ends_nothing() {
+    let [headers, frames] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+    let counts = [headers.clone(), frames.clone()];
+    let (mut rig, memory) = receiving((headers, frames), 0);
+    // The first answer to our question for the peer's link address, and the first packet.
+    counts.iter().for_each(|c| c.store(1, Ordering::Relaxed));
+    rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
+    assert_eq!(rig.provider.counters().refused_headers, 2);
+    assert_received(&rig, &memory);
+}
+
+/// An event says that a header has had its effect. Without it a connection would go on when the
+/// peer repeats something.
+#[test]
+fn a_connection_goes_on_when_the_transport_has_worked_on_a_header() {
+    let (mut rig, memory) = receiving(Default::default(), 3);
+    rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
+    assert_received(&rig, &memory);
+    rig.completion(|c| matches!(c, Completion::EndOfStream(_)));
+    let with_payload = rig.received.iter().filter(|frame| frame.len() > 120);
+    let mut numbers: Vec<u32> = with_payload
+        .filter_map(|frame| parse_tcp(frame))
+        .map(|header| header.sequence)
+        .collect();
+    let frames = numbers.len();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), frames, "the peer has repeated some");
 }
