@@ -51,6 +51,8 @@ pub enum Section {
     Completions,
     /// Frame sizes.
     Frames,
+    /// More than the link to the host carries, with and without pause.
+    Pause,
     /// Two owners on one wire.
     Owners,
     /// The DMA engines alone.
@@ -82,6 +84,9 @@ impl Section {
                 "Sending with smaller completions, or a smaller buffer for them"
             }
             Section::Frames => "Frame sizes at wire speed",
+            Section::Pause => {
+                "More than the link carries, dropped or held back by the peer (802.3x)"
+            }
             Section::Owners => {
                 "Two owners on one wire: a full header queue of one costs the other nothing"
             }
@@ -197,6 +202,16 @@ fn lines(section: Section, config: ConfigName) -> Vec<Goal> {
             lines.push(("rx --frame 64-9216 --flows 1".to_owned(), Some(ONE_FLOW)));
             lines
         }
+        Section::Pause => [
+            "--frame 64",
+            "--frame 128",
+            "--frame 1518 --lanes 8",
+            "--frame 9216 --lanes 8",
+        ]
+        .iter()
+        .flat_map(|what| ["", " --pause", " --pause --pause-beats 32"].map(|how| (what, how)))
+        .map(|(what, how)| (format!("rx {what} --flows 1{how}"), None))
+        .collect(),
         // Nothing of the first owner may be lost: the rest is rounding.
         Section::Owners => ["undrained", "greedy"]
             .iter()

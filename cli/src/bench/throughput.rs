@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Instant;
 
+use abi::registers::PAUSE_BEATS_START;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use measure::limits::{tightest, Limit};
@@ -115,6 +116,17 @@ pub struct ThroughputArguments {
     /// The card may ask the peer to pause (802.3x), and the peer obeys after 2 us
     #[arg(long)]
     pause: bool,
+    /// Beats of 64 bytes in the packet buffer, of 2,048, from which on the card asks for a pause
+    #[arg(
+        long,
+        default_value_t = PAUSE_BEATS_START as u16,
+        value_name = "BEATS",
+        requires = "pause"
+    )]
+    pause_beats: u16,
+    /// Lanes of PCIe 3.0 between card and host: 4, 8 or 16
+    #[arg(long, default_value_t = 16, value_name = "COUNT", value_parser = one_of([4, 8, 16]))]
+    lanes: u32,
     /// The host cuts read completions at multiples of this size: 64, 128 or 256
     #[arg(long, default_value_t = 256, value_name = "BYTES", value_parser = one_of([64, 128, 256]))]
     completion: u32,
@@ -147,6 +159,7 @@ impl ThroughputArguments {
         scenario.receive = receive;
         scenario.send = send;
         scenario.card = self.config.name().to_owned();
+        scenario.pcie.link.lanes = self.lanes;
         scenario.pcie.completion_payload_bytes = self.completion;
         scenario.pcie.completion_headers = self.completion_headers;
         scenario.pcie.seed = self.seed;
@@ -174,6 +187,7 @@ impl ThroughputArguments {
         scenario.wraps_min = self.wraps;
         scenario.seed = self.seed;
         scenario.pause = self.pause;
+        scenario.pause_beats = self.pause_beats;
         scenario
     }
 

@@ -162,6 +162,7 @@ impl Host {
         let mut device = Device::open(bus, config)?;
         device.set_wire(&WireSettings {
             asks_pause: scenario.pause,
+            pause_beats: scenario.pause_beats,
             ..WireSettings::default()
         })?;
         let mut owners = 1;

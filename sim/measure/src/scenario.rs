@@ -1,6 +1,7 @@
 //! What is measured: directions, sizes, flows, order, acknowledgements, time.
 
 use abi::config::{FRAME_BYTES_MIN, SEGMENTS_COMMITTED_BITS, SLOT_HEADER_BYTES};
+use abi::registers::PAUSE_BEATS_START;
 use pcie_sim::PcieConfig;
 use sim::harness::mac::FCS_BYTES;
 
@@ -129,6 +130,8 @@ pub struct Scenario {
     pub push_slots: bool,
     /// The card may ask the peer to pause, and the peer obeys after 2 us.
     pub pause: bool,
+    /// Beats in the packet buffer from which on it asks.
+    pub pause_beats: u16,
     /// Seed of contents, positions and order.
     pub seed: u64,
 }
@@ -161,6 +164,7 @@ impl Scenario {
             segment: None,
             push_slots: true,
             pause: false,
+            pause_beats: PAUSE_BEATS_START as u16,
             seed: 1,
         }
     }
