@@ -140,6 +140,7 @@ impl Job {
                 byte_count: self.bytes,
                 is_last: matches!(ending, BothLast | BothPoisonedLast | LastAgain),
                 is_poisoned,
+                is_timed_out: false,
                 dwords: dwords(self.address, first),
             },
             Completion {
@@ -148,6 +149,7 @@ impl Job {
                 byte_count: self.bytes - came,
                 is_last: true,
                 is_poisoned: is_poisoned || ending == SecondPoisoned,
+                is_timed_out: false,
                 dwords: dwords(from, rest),
             },
         ]
@@ -328,8 +330,70 @@ fn caught(checker: &str, (original, planted): (&str, &str)) {
 
 #[test]
 fn room_that_two_ends_give_back_twice_is_caught() {
-    let same = " & (~(due_0 & (tag_0 == tag_1)))";
+    let same = " & (~(over_0 & (tag_0 == tag_1)))";
     caught("room of no read", (same, ""));
+}
+
+/// Room that a read keeps which is given up in one cycle, and perhaps ends in it too.
+impl Port {
+    fn given_up(&mut self, ends: bool) -> [u64; 2] {
+        let (address, first, all) = (0x40_0000, 4, 12);
+        let bytes = 4 * all;
+        self.jobs.push_struct(ReadJob {
+            address: address.into(),
+            bytes: (bytes as u64).into(),
+        });
+        self.until("the read does not go out", |port| {
+            !port.completer.reads.is_empty()
+        });
+        let read = self.completer.reads.pop_front().expect("it went out");
+        let part = |from: usize, to: usize, is_timed_out: bool| Completion {
+            tag: read.tag,
+            address: address + 4 * from as u64,
+            byte_count: bytes - 4 * from,
+            is_last: !is_timed_out,
+            is_poisoned: false,
+            is_timed_out,
+            dwords: dwords(address + 4 * from as u64, to - from),
+        };
+        // The first begins in the last quarter of a beat and ends in the next one, as the other.
+        let parts = [part(0, first, true), part(first, all, false)];
+        let beats = pack(&parts[..1 + usize::from(ends)], 3);
+        assert_eq!(
+            (beats.len(), beats[1].ends.len()),
+            (2, 1 + usize::from(ends))
+        );
+        self.completer.beats.extend(beats);
+        self.until("the read does not end", |port| {
+            !port.answers.packets.is_empty()
+        });
+        self.cycles(20);
+        let answer = self.answers.packets.pop_front().expect("counted");
+        assert!(answer.abort, "the data of a read that was given up");
+        assert_eq!(self.completer.timeouts, 1);
+        assert_eq!(self.bench.get("activity$tags_quarantined"), 1);
+        ["headers", "data"].map(|of| self.bench.get(&format!("activity$completion_{of}")))
+    }
+}
+
+/// PG213: what the hard block has given up may still be answered, so its room is not free.
+#[test]
+fn a_read_given_up_as_it_ends_gives_no_room_back() {
+    let design = || Port::new(Bench::of(&mut block(), "requester").expect("builds"));
+    let kept = design().given_up(false);
+    assert!(kept.iter().all(|room| *room > 0), "{kept:?}");
+    assert_eq!(design().given_up(true), kept);
+}
+
+#[test]
+fn room_of_a_read_given_up_that_comes_back_is_caught() {
+    let (original, planted) = (
+        "~(over_0 & (tag_0 == tag_1))",
+        "~(due_0 & (tag_0 == tag_1))",
+    );
+    let bench = Bench::with_fault(&mut block(), "requester", original, planted);
+    let kept = Port::new(bench.expect("builds")).given_up(true);
+    assert_eq!(kept, [0, 0], "the fault gives it back");
 }
 
 #[test]

@@ -8,6 +8,9 @@ use std::collections::VecDeque;
 use sim::harness::agent::Agent;
 use verilate::verilated::{Model, PortId};
 
+/// Error code of a request that the hard block has given up.
+const TIMED_OUT: u32 = 9;
+
 /// A read as it stood on RQ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadSeen {
@@ -32,6 +35,8 @@ pub struct Completion {
     pub is_last: bool,
     /// Its payload is poisoned.
     pub is_poisoned: bool,
+    /// The hard block has given the read up.
+    pub is_timed_out: bool,
     /// Payload.
     pub dwords: Vec<u32>,
 }
@@ -40,8 +45,9 @@ impl Completion {
     fn descriptor(&self) -> [u32; 3] {
         let lower = (self.address & 0xfff) as u32;
         let is_last = u32::from(self.is_last) << 30;
+        let code = if self.is_timed_out { TIMED_OUT } else { 0 };
         [
-            lower | (self.byte_count as u32) << 16 | is_last,
+            lower | code << 12 | (self.byte_count as u32) << 16 | is_last,
             self.dwords.len() as u32 | u32::from(self.is_poisoned) << 14,
             u32::from(self.tag),
         ]

@@ -11,6 +11,7 @@
 //! Invariants:
 //! 1. The credit of a read is given back once: when its last completion ends while its tag is
 //!    outstanding. That of a timed-out read is never given back: its completions may still come.
+//!    Of two events of a read in one cycle the older ends it, whichever it is.
 //! 2. Nothing is given back for reads from before a reset: `draining` lasts until they have ended.
 //!
 //! Source: PG213, receive buffer: what the user side has taken is free.
@@ -56,6 +57,7 @@ pub struct CreditReturn {
 
     tag_0: Signal<Local, Tag>,
     tag_1: Signal<Local, Tag>,
+    over_0: Signal<Local, Bit>,
     due_0: Signal<Local, Bit>,
     due_1: Signal<Local, Bit>,
     headers_0: Signal<Local, Bits<5>>,
@@ -86,12 +88,15 @@ impl Logic for CreditReturn {
             & self.event_0.payload.val().finished
             & !self.event_0.payload.val().timed_out
             & self.event_known[0].val();
-        // Of two ends of the same read in one cycle only the first counts.
+        // What the older event ends or gives up, the younger one finds no more.
+        self.over_0.next = self.event_0.valid.val()
+            & (self.event_0.payload.val().finished | self.event_0.payload.val().timed_out)
+            & self.event_known[0].val();
         self.due_1.next = self.event_1.valid.val()
             & self.event_1.payload.val().finished
             & !self.event_1.payload.val().timed_out
             & self.event_known[1].val()
-            & !(self.due_0.val() & (self.tag_0.val() == self.tag_1.val()));
+            & !(self.over_0.val() & (self.tag_0.val() == self.tag_1.val()));
         self.is_due_0.d.next = self.due_0.val() & self.counts.val();
         self.is_due_1.d.next = self.due_1.val() & self.counts.val();
         self.credit_0.d.next = self.credits_0.read_data.val();
