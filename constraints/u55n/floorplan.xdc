@@ -12,10 +12,12 @@ create_pblock pblock_mac
 resize_pblock [get_pblocks pblock_mac] -add {SLR1}
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/mac_receive }]
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/mac_send/fifo }]
+add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/mac_send/port }]
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/ingress }]
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/parse }]
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/window }]
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/verify }]
+add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/transport/profiles }]
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/transport/fields }]
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/transport/layout }]
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/transport/key }]

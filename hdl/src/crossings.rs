@@ -28,6 +28,7 @@
 pub mod domains;
 mod leaves;
 mod module_text;
+pub mod places;
 
 use std::fmt::Write;
 

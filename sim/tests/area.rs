@@ -19,7 +19,8 @@ use stream::fifo::Fifo;
 use stream::memory::LutRam;
 use verilate::area::fingerprint::fingerprint;
 use verilate::area::flat::{Flat, FlatError};
-use verilate::area::report::{kept_fingerprint, XCVU9P};
+use verilate::area::measure;
+use verilate::area::report::{kept_fingerprint, DOMAINS, PORT_LEVELS_MAX, XCVU9P};
 use verilate::area::synthesis::{synthesize, Part};
 use verilate::area::usage::{blocks, memories, shift_registers};
 use verilate::block::design_of;
@@ -140,6 +141,73 @@ fn the_kept_report_is_of_the_card_as_it_is() {
     );
 }
 
+/// The numbers of a line that ends with `levels, to keep to N.`: found, and allowed.
+fn kept_to(line: &str) -> Option<(u32, u32)> {
+    let (found, limit) = line.strip_suffix('.')?.split_once(" levels, to keep to ")?;
+    let found = found.rsplit(' ').next()?;
+    Some((found.parse().ok()?, limit.parse().ok()?))
+}
+
+/// What is wrong with the levels of a report.
+fn too_long(text: &str) -> Vec<String> {
+    let kept: Vec<(u32, u32)> = text.lines().filter_map(kept_to).collect();
+    let limits = DOMAINS.map(|domain| domain.levels_max);
+    let limits: Vec<u32> = limits.into_iter().chain([PORT_LEVELS_MAX]).collect();
+    let mut wrong: Vec<String> = Vec::new();
+    let found: Vec<u32> = kept.iter().map(|(_, limit)| *limit).collect();
+    if found != limits {
+        wrong.push(format!("limits {found:?}, not {limits:?}"));
+    }
+    let over = kept.iter().filter(|(found, limit)| found > limit);
+    wrong.extend(over.map(|(found, limit)| format!("{found} levels, not {limit}")));
+    let ports = text.split("\n## Ports\n").nth(1).unwrap_or_default();
+    let ports = ports.split("\n## ").next().unwrap_or_default();
+    if !ports.trim_end().ends_with("None.") {
+        wrong.push(format!("ports:{ports}"));
+    }
+    wrong
+}
+
+#[test]
+fn the_kept_report_keeps_to_its_levels() {
+    let kept = kept();
+    assert_eq!(too_long(&kept), Vec::<String>::new());
+    // Each of them is seen.
+    for (levels, more) in [
+        ("at 250.00 MHz (`user_clk`): ", "8 levels"),
+        ("at 322.27 MHz (`gt_txusrclk2`): ", "6 levels"),
+        ("between a port and a register: ", "3 levels"),
+    ] {
+        let (before, after) = kept.split_once(levels).expect(levels);
+        let (_, after) = after.split_once(" levels").expect("levels");
+        let longer = format!("{before}{levels}{more}{after}");
+        assert_eq!(too_long(&longer).len(), 1, "{levels}");
+    }
+}
+
+/// Levels between a port and the flip-flop behind a gate with `inputs` inputs.
+fn behind_a_port(inputs: usize) -> u32 {
+    let text = format!(
+        "module behind (input wire user_clk, input wire gt_txusrclk2,\n\
+         input wire [{}:0] cfg_state, output wire cfg_done);\n\
+         reg first = 1'd0;\nreg second = 1'd0;\n\
+         always @(posedge user_clk) begin first <= &cfg_state; second <= first; end\n\
+         assign cfg_done = second;\nendmodule\n",
+        inputs - 1
+    );
+    let report = measure("behind", &[("behind".to_owned(), text)]).expect("is mapped");
+    let shown = too_long(&report.markdown(&XCVU9P));
+    assert_eq!(shown.is_empty(), report.port_levels() <= 2, "{shown:?}");
+    report.port_levels()
+}
+
+#[test]
+fn a_port_with_more_than_two_levels_is_seen() {
+    assert_eq!(behind_a_port(6), 1);
+    assert_eq!(behind_a_port(36), 2);
+    assert!(behind_a_port(64) > 2);
+}
+
 /// Takes many minutes where the cache is empty; afterwards what has changed.
 #[test]
 fn the_report_is_the_one_that_is_kept() {
@@ -148,7 +216,7 @@ fn the_report_is_the_one_that_is_kept() {
         return;
     }
     let (top, modules) = card();
-    let report = verilate::area::measure(top, &modules).expect("is mapped");
+    let report = measure(top, &modules).expect("is mapped");
     let (kept, text) = (kept(), report.markdown(&XCVU9P));
     let mut lines = kept.lines().zip(text.lines());
     let differs = lines.find(|(kept, found)| kept != found);

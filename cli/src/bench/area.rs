@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use hdl::emit::emit_card;
 use serde::{Deserialize, Serialize};
-use verilate::area::report::{Report, DOMAINS, LOADS_MAX, LOADS_SHOWN, XCVU9P};
+use verilate::area::report::{Report, DOMAINS, LOADS_MAX, LOADS_SHOWN, PORT_LEVELS_MAX, XCVU9P};
 
 use super::table::table;
 use crate::options::UsageError;
@@ -146,6 +146,7 @@ fn figures(report: &Report) -> Figures {
     let in_time = (0..DOMAINS.len()).all(|d| report.levels(d) <= DOMAINS[d].levels_max);
     Figures {
         ok: in_time
+            && report.port_levels() <= PORT_LEVELS_MAX
             && report.loads_max() <= LOADS_MAX
             && lut_percent <= LUT_PERCENT_MAX
             && bram_percent <= BRAM_PERCENT_MAX
@@ -207,6 +208,11 @@ pub fn run(arguments: &AreaArguments) -> Result<bool> {
             domain.levels_max.to_string(),
         ]);
     }
+    rows.add_row([
+        "levels at a port".to_owned(),
+        report.port_levels().to_string(),
+        PORT_LEVELS_MAX.to_string(),
+    ]);
     let loads = match report.loads_max() {
         0 => format!("{LOADS_SHOWN} or fewer"),
         loads => loads.to_string(),

@@ -291,6 +291,12 @@ impl Board {
         }
     }
 
+    /// The die between that of PCIe and that of the MAC, if they are not neighbours.
+    pub fn die_between(&self) -> Option<u32> {
+        let (pcie, mac) = (self.pcie.die, self.mac.die);
+        (pcie.abs_diff(mac) > 1).then_some((pcie + mac) / 2)
+    }
+
     /// Name of the top module of its golden image.
     pub fn golden_top(&self) -> String {
         format!("zeronic_golden_{}", self.name)

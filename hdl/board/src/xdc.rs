@@ -112,17 +112,35 @@ pub fn config(board: &Board) -> String {
     text
 }
 
-/// Instances below the card that run with the MAC's clock alone; `docs/hardware.md` lists them.
-pub const MAC_CELLS: [&str; 9] = [
+/// Instances below the card that share the die of the MAC: its front, which runs with the MAC's
+/// clock.
+pub const MAC_CELLS: [&str; 11] = [
     "mac_receive",
     "mac_send/fifo",
+    "mac_send/port",
     "datapath/rx_split/intake/ingress",
     "datapath/rx_split/intake/parse",
     "datapath/rx_split/intake/window",
     "datapath/rx_split/intake/verify",
+    "datapath/rx_split/intake/transport/profiles",
     "datapath/rx_split/intake/transport/fields",
     "datapath/rx_split/intake/transport/layout",
     "datapath/rx_split/intake/transport/key",
+];
+
+/// Instances below the card between its front and the rest: the crossings between their clocks, and
+/// registers. No net leads past them, so where a die lies between those of PCIe and MAC they are in
+/// it, and no net crosses two borders.
+pub const BETWEEN_CELLS: [&str; 9] = [
+    "mac_link",
+    "mac_send/guard",
+    "mac_send/crossing",
+    "mac_send/level",
+    "mac_send/cuts",
+    "datapath/rx_split/intake/gate",
+    "datapath/rx_split/intake/gate_seen",
+    "datapath/rx_split/intake/packet_buffer",
+    "datapath/rx_split/intake/transport/registers",
 ];
 
 /// Instances below the card that share a die: paths run through them from end to end.
@@ -141,7 +159,8 @@ pub const CARD_PATH: &str = "shell/card";
 pub const FAR_CELLS: [&str; 2] = ["datapath/tables/rx_list", "datapath/tables/rx_reach"];
 
 /// The floorplan: the card in the die of PCIe, its front in that of the MAC, a far list in the die
-/// beside that of PCIe. The registers on the way to it may be on either side of the border.
+/// beside that of PCIe. The registers on the way to it may be on either side of the border; what is
+/// between front and card is in the die between, if there is one.
 pub fn floorplan(board: &Board, has_far_list: bool) -> String {
     let mut text = head(board, "which die holds what");
     let slr = |die: u32| format!("SLR{die}");
@@ -151,6 +170,9 @@ pub fn floorplan(board: &Board, has_far_list: bool) -> String {
         ("core", slr(core), &CORE_CELLS[..]),
         ("mac", slr(board.mac.die), &MAC_CELLS[..]),
     ];
+    if let Some(die) = board.die_between() {
+        blocks.push(("between", slr(die), &BETWEEN_CELLS[..]));
+    }
     if has_far_list {
         blocks.push(("list", slr(far), list));
         blocks.push(("reach", format!("{} {}", slr(core), slr(far)), reach));

@@ -9,9 +9,10 @@
 //!               └ reads ─► csr ──► epoch, reset
 //! ```
 //! Only instances and joins: the counter events of other stages are assembled into the structs of
-//! their groups, and bits of the configuration are picked.
+//! their groups, and fields of the hard block's state are picked.
 //!
-//! Timing: that of the blocks; nothing is registered here.
+//! Timing: that of the blocks; nothing is registered here. What the hard block says of itself comes
+//! through [`crate::pcie_status`], one cycle late; `user_reset` and `user_lnk_up` do not.
 //!
 //! Invariants: those of the blocks.
 //!
@@ -23,6 +24,7 @@ use crate::completer::Completer;
 use crate::config_space_reader::ConfigSpaceReader;
 use crate::credit_stalls::CreditStalls;
 use crate::interrupt::Interrupt;
+use crate::pcie_status::{PcieState, PcieStatus};
 use abi::config::CardConfig;
 use dma::activity::ActivitySource;
 use dma::requester::{Requester, TIMEOUT_CYCLES};
@@ -145,6 +147,7 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     /// Events of the wire and the MAC.
     pub wire_events: Signal<In, WireEvents>,
 
+    pcie_status: PcieStatus,
     config_space: ConfigSpaceReader,
     #[value(Requester::new(TIMEOUT_CYCLES, buffer))]
     requester: Requester,
@@ -158,6 +161,7 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     work: Signal<Local, WorkEvents>,
     path_ends: Signal<Local, PathEndEvents>,
     board_events: Signal<Local, BoardEvents>,
+    pcie: Signal<Local, PcieState>,
 }
 
 impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logic
@@ -165,26 +169,38 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
 {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, requester, config_space, completer, csr);
+        clock!(
+            self,
+            clock,
+            pcie_status,
+            requester,
+            config_space,
+            completer,
+            csr
+        );
         clock!(self, clock, ring_side, interrupt);
+        Configuration::link(&mut self.cfg, &mut self.pcie_status.cfg);
+        self.pcie_status.nph_av.next = self.pcie_tfc_nph_av.val();
+        self.pcie_status.flr_done.next = self.csr.flr_done.val();
+        self.pcie.next = self.pcie_status.state.val();
+
         self.requester.reset.next = self.csr.reset.val();
         self.requester.user_reset.next = self.user_reset.val();
-        self.requester.bus_master.next = self.cfg.function_status.val().get_bit(2);
+        self.requester.bus_master.next = self.pcie.val().bus_master;
         RequestPort::link(&mut self.s_axis_rq, &mut self.requester.s_axis_rq);
         CompletionPort::link(&mut self.m_axis_rc, &mut self.requester.m_axis_rc);
         SequencePort::link(&mut self.pcie_rq_seq, &mut self.requester.pcie_rq_seq);
-        self.requester.cfg_max_payload.next = self.cfg.max_payload.val();
-        self.requester.cfg_max_read_req.next = self.cfg.max_read_req.val();
-        self.requester.cfg_rcb_status.next = self.cfg.rcb_status.val().get_bit(0);
+        self.requester.cfg_max_payload.next = self.pcie.val().max_payload;
+        self.requester.cfg_max_read_req.next = self.pcie.val().max_read_req;
+        self.requester.cfg_rcb_status.next = self.pcie.val().rcb;
         self.config_space.reset.next = self.user_reset.val();
         ConfigurationSpace::link(&mut self.cfg_mgmt, &mut self.config_space.cfg_mgmt);
         self.requester.extended_tags.next = self.config_space.extended_tags.val();
         self.requester.rx_almost_full.next = self.rx_almost_full.val();
-        self.cfg.fc_sel.next = bits::<3>(4);
         self.credit_stalls.requests.next = self.requester.activity.requests.val();
-        self.credit_stalls.fc_ph.next = self.cfg.fc_ph.val();
-        self.credit_stalls.fc_pd.next = self.cfg.fc_pd.val();
-        self.credit_stalls.nph_av.next = self.pcie_tfc_nph_av.val();
+        self.credit_stalls.fc_ph.next = self.pcie.val().fc_ph;
+        self.credit_stalls.fc_pd.next = self.pcie.val().fc_pd;
+        self.credit_stalls.nph_av.next = self.pcie.val().nph_av;
 
         self.completer.reset.next = self.user_reset.val();
         HostRequestPort::link(&mut self.m_axis_cq, &mut self.completer.m_axis_cq);
@@ -195,20 +211,19 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
 
         self.csr.user_reset.next = self.user_reset.val();
         self.csr.link_up.next = self.user_lnk_up.val();
-        self.csr.bus_master.next = self.cfg.function_status.val().get_bit(2);
-        self.csr.hot_reset.next = self.cfg.hot_reset_out.val();
-        self.csr.power_state.next = self.cfg.function_power_state.val().get_bits::<3>(0);
-        self.csr.ltssm_state.next = self.cfg.ltssm_state.val();
+        self.csr.bus_master.next = self.pcie.val().bus_master;
+        self.csr.hot_reset.next = self.pcie.val().hot_reset;
+        self.csr.power_state.next = self.pcie.val().power_state;
+        self.csr.ltssm_state.next = self.pcie.val().ltssm_state;
         self.csr.reads_pending.next = self.requester.reads_pending.val();
         self.csr.wire_status.next = self.wire_status.val();
         self.csr.wire_events.next = self.wire_events.val();
         self.board_events.next.window_errors = self.completer.window_failed.val();
         self.board_events.next.window_timeouts = self.completer.window_timed_out.val();
         self.board_events.next.window_refused = self.completer.window_refused.val();
-        self.board_events.next.pcie_local_errors = self.cfg.local_error_valid.val();
+        self.board_events.next.pcie_local_errors = self.pcie.val().local_error;
         self.csr.board_events.next = self.board_events.val();
-        self.csr.flr_in_process.next = self.cfg.flr_in_process.val().get_bit(0);
-        self.cfg.flr_done.next = bit_cast::<4, 1>(self.csr.flr_done.val().into());
+        self.csr.flr_in_process.next = self.pcie.val().flr_in_process;
         self.csr.tag_quarantined.next = self.requester.tag_quarantined.val();
         self.csr.tables_busy.next = self.tables_busy.val();
         self.work.next.rx_frames = self.rx_frame.val();
@@ -309,13 +324,12 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         PacketSource::link(&mut self.flush_data, &mut self.requester.flush_data);
 
         self.interrupt.reset.next = self.csr.reset.val();
-        self.interrupt.function_reset.next = self.user_reset.val()
-            | self.cfg.hot_reset_out.val()
-            | self.cfg.flr_in_process.val().get_bit(0);
+        self.interrupt.function_reset.next =
+            self.user_reset.val() | self.pcie.val().hot_reset | self.pcie.val().flr_in_process;
         self.interrupt.settings.valid.next = self.completer.register_write.valid.val();
         self.interrupt.settings.payload.next = self.completer.register_write.payload.val();
-        self.interrupt.msix_enable.next = self.cfg.interrupt_msix_enable.val().get_bit(0);
-        self.interrupt.msix_mask.next = self.cfg.interrupt_msix_mask.val().get_bit(0);
+        self.interrupt.msix_enable.next = self.pcie.val().msix_enable;
+        self.interrupt.msix_mask.next = self.pcie.val().msix_mask;
         self.interrupt.msix_read_address.next = self.csr.msix_read_address.val();
         self.csr.msix_read_data.next = self.interrupt.msix_read_data.val();
         PulseSink::<RingFetch>::link(

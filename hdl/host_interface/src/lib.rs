@@ -21,6 +21,7 @@ pub mod host_interface;
 pub mod interrupt;
 pub mod messages;
 pub mod owner;
+pub mod pcie_status;
 pub mod ring;
 pub mod ring_side;
 pub mod small_write;

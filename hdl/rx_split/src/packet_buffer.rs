@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  mac_clock                                         │ clock
-//!  beats ──► 2^BUFFER_BITS beats of memory ──────────┼─────► read port
+//!  beats ─► register ─► 2^BUFFER_BITS beats of memory ┼─────► read port
 //!    │ last: commit, or roll back                    │
 //!    ├─► facts of a good frame ──► AsyncFifo ────────┼─────► packets
 //!    ├─► reason of a refused one ► AsyncFifo ────────┼─────► drop_count, frame_done
@@ -15,8 +15,11 @@
 //! wire brings them. One message per frame crosses, and the wire brings at most 148.8 million
 //! frames per second.
 //!
-//! Timing: one beat per cycle; a packet is offered three to four cycles of `clock` after its last
-//! beat. Freed beats can be written again after some ten cycles.
+//! Beats enter through a register: on boards on which the buffer is in another die than the parser,
+//! nothing else is in their path across the border.
+//!
+//! Timing: one beat per cycle; a packet is offered a cycle of `mac_clock` and three to four of
+//! `clock` after its last beat. Freed beats can be written again after some ten cycles.
 //!
 //! Invariants:
 //! 1. Not one byte of a refused frame is offered; its beats are free at once.
@@ -96,6 +99,9 @@ pub struct PacketBuffer<const BUFFER_BITS: usize> {
     tally: FrameTally,
     level: PeakCrossing,
 
+    beat_valid: DFF<Bit>,
+    beat: DFF<RxBeat>,
+    packet_info: DFF<PacketInfo>,
     write_pointer: DFF<Bits<16>>,
     commit_pointer: DFF<Bits<16>>,
     held: DFF<Bits<16>>,
@@ -117,6 +123,7 @@ pub struct PacketBuffer<const BUFFER_BITS: usize> {
 impl<const BUFFER_BITS: usize> Logic for PacketBuffer<BUFFER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, mac_clock, beat_valid, beat, packet_info);
         dff_setup!(self, mac_clock, write_pointer, commit_pointer, held, fits);
         dff_setup!(self, clock, dropped, reason);
         clock!(self, clock, freed, tally);
@@ -133,37 +140,36 @@ impl<const BUFFER_BITS: usize> Logic for PacketBuffer<BUFFER_BITS> {
         self.level.level.next = self.held.q.val();
         self.beats_peak.next = self.level.peak.val();
         self.almost_full.next = self.level.peak.val() >= self.quarter.val();
-
         // The MAC's side: write, then commit or roll back.
+        self.beat_valid.d.next = self.beats.valid.val();
+        self.beat.d.next = self.beats.payload.val();
+        self.packet_info.d.next = self.info.val();
         self.held.d.next = self.write_pointer.q.val() - self.freed.pointer.val();
         self.fits.d.next = (self.held.q.val() < self.beats_max.val())
             & (self.waiting.level.val() < self.packets_max.val());
         self.has_space.next = self.fits.q.val();
         self.memory.write_address.next = bit_cast::<BUFFER_BITS, 16>(self.write_pointer.q.val());
-        self.memory.write_data.next = self.beats.payload.val().data;
-        self.memory.write_enable.next = self.beats.valid.val();
-
+        self.memory.write_data.next = self.beat.q.val().data;
+        self.memory.write_enable.next = self.beat_valid.q.val();
         self.write_next.next = self.write_pointer.q.val() + 1;
-        self.finished.next = self.beats.valid.val() & self.beats.payload.val().last;
-        self.refusals.sink.valid.next = self.finished.val() & self.beats.payload.val().refused;
-        self.refusals.sink.payload.next = self.beats.payload.val().reason;
-        self.waiting.sink.valid.next = self.finished.val() & !self.beats.payload.val().refused;
+        self.finished.next = self.beat_valid.q.val() & self.beat.q.val().last;
+        self.refusals.sink.valid.next = self.finished.val() & self.beat.q.val().refused;
+        self.refusals.sink.payload.next = self.beat.q.val().reason;
+        self.waiting.sink.valid.next = self.finished.val() & !self.beat.q.val().refused;
         self.waiting.sink.payload.next.start = self.commit_pointer.q.val();
         self.waiting.sink.payload.next.stop = self.write_next.val();
-        self.waiting.sink.payload.next.info = self.info.val();
-        if self.beats.valid.val() {
+        self.waiting.sink.payload.next.info = self.packet_info.q.val();
+        if self.beat_valid.q.val() {
             self.write_pointer.d.next = self.write_next.val();
         }
         if self.finished.val() {
-            if self.beats.payload.val().refused {
+            if self.beat.q.val().refused {
                 self.write_pointer.d.next = self.commit_pointer.q.val();
             } else {
                 self.commit_pointer.d.next = self.write_next.val();
             }
         }
-
-        // The card's side: packets and drops as they have crossed.
-        self.packets.valid.next = self.waiting.source.valid.val();
+        self.packets.valid.next = self.waiting.source.valid.val(); // The card's side.
         self.packets.payload.next = self.waiting.source.payload.val();
         self.waiting.source.ready.next = self.packets.ready.val();
         self.takes.next = self.waiting.source.valid.val() & self.packets.ready.val();

@@ -17,6 +17,7 @@ pub mod key_step;
 pub mod layout_step;
 pub mod messages;
 pub mod profile_fields;
+pub mod profile_registers;
 pub mod profiles;
 
 use crate::messages::{NetworkInfo, ParsedPacket, Word16};
@@ -25,6 +26,7 @@ use crate::transport::key_step::KeyStep;
 use crate::transport::layout_step::LayoutStep;
 use crate::transport::messages::LayoutDraft;
 use crate::transport::messages::TransportDraft;
+use crate::transport::profile_registers::ProfileRegisters;
 use crate::transport::profiles::Profiles;
 use stream::prelude::*;
 
@@ -43,6 +45,7 @@ pub struct Transport {
     /// Everything about the packet except `frame_bytes`, one pulse for each frame.
     pub info: PulseSource<ParsedPacket>,
 
+    registers: ProfileRegisters,
     profiles: Profiles,
     fields: TransportFields,
     layout: LayoutStep,
@@ -52,10 +55,11 @@ pub struct Transport {
 impl Logic for Transport {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, profiles);
+        clock!(self, clock, registers, profiles);
         clock!(self, mac_clock, fields, layout, key);
         self.profiles.mac_clock.next = self.mac_clock.val();
-        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.profiles.settings);
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.registers.settings);
+        self.profiles.kept.next = self.registers.kept.val();
         PulseSink::<TransportHeader>::link(&mut self.header, &mut self.fields.header);
         self.profiles.port.next = self.fields.port.val();
         self.fields.profile.next = self.profiles.profile.val();

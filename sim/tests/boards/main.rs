@@ -4,6 +4,7 @@
 mod boards;
 mod checks;
 mod device_pins;
+mod dies;
 mod documents;
 mod driver;
 mod events;

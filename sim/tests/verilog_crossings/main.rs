@@ -176,7 +176,7 @@ fn each_way_around_a_crossing_is_found() {
         // The side of the memory that the other clock has.
         (
             "packet_buffer",
-            ".write_enable(beats_valid)",
+            ".write_enable(beat_valid)",
             ".write_enable(read_enable)",
             "packet_buffer/memory.write reads \
              /datapath/rx_split/intake/packet_buffer/read_enable",

@@ -211,7 +211,8 @@ pub(super) const U280: Board = Board {
         "D32: public designs drive it low as CATTRIP, litex-boards calls it an LED. High, the \
          satellite controller takes the power away",
         "The 100 MHz clock at BJ43/BJ44: public designs take LVDS, litex-boards DIFF_SSTL12",
-        "Two die borders lie between PCIe (die 0) and MAC (die 2)",
+        "Two die borders lie between PCIe (die 0) and MAC (die 2): what crosses between their \
+         clocks is placed in die 1, so that each net crosses one of them",
         "The reference clock of QSFP0 (T42/T43, Si570) needs no switch; the other one (R40/R41, \
          161.13 MHz) is not used",
     ],

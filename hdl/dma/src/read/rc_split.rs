@@ -222,14 +222,15 @@ impl Logic for RcStart {
     }
 }
 
-/// Holds an RC beat until its last start is handled; marks of handled starts are shifted out.
+/// Holds an RC beat until its last start is handled; marks of handled starts are shifted out. What
+/// comes meanwhile waits in a second place.
 ///
-/// Timing: latency one cycle. `rc_tready` is combinational from `step`.
+/// Timing: latency one cycle, as long as nothing waits. `rc_tready` follows a register alone.
 #[derive(LogicBlock, Default)]
 pub struct RcHold {
     /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// The PCIe hard block is in reset: the beat is forgotten.
+    /// The PCIe hard block is in reset: both beats are forgotten.
     pub link_reset: Signal<In, Bit>,
 
     /// Data of the RC port.
@@ -255,6 +256,10 @@ pub struct RcHold {
     full: DFF<Bit>,
     data_stage: DFF<Bits<512>>,
     marks_stage: DFF<RcMarks>,
+    waits: DFF<Bit>,
+    data_waiting: DFF<Bits<512>>,
+    marks_waiting: DFF<RcMarks>,
+    marks_offered: Signal<Local, RcMarks>,
     starts: Signal<Local, Bits<4>>,
     quarters: Signal<Local, Bits<8>>,
     ends: Signal<Local, Bits<4>>,
@@ -267,6 +272,7 @@ impl Logic for RcHold {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, full, data_stage, marks_stage);
+        dff_setup!(self, clock, waits, data_waiting, marks_waiting);
         self.held.next = self.full.q.val();
         self.data.next = self.data_stage.q.val();
         self.marks.next = self.marks_stage.q.val();
@@ -277,15 +283,27 @@ impl Logic for RcHold {
         self.is_last.next = !self.starts.val().get_bit(1);
         self.finishes.next = self.is_last.val();
         self.has_space.next = !self.full.q.val() | (self.step.val() & self.is_last.val());
-        self.rc_tready.next = self.has_space.val();
+        self.marks_offered.next.starts = self.rc_tuser.val().get_bits::<4>(64);
+        self.marks_offered.next.quarters = self.rc_tuser.val().get_bits::<8>(68);
+        self.marks_offered.next.ends = self.rc_tuser.val().get_bits::<4>(76);
+        self.marks_offered.next.end_at = self.rc_tuser.val().get_bits::<16>(80);
+        self.marks_offered.next.discontinue = self.rc_tuser.val().get_bit(96);
+
+        // While nothing waits the port's beat is taken: into the second place if the first is held.
+        self.rc_tready.next = !self.waits.q.val();
+        if !self.waits.q.val() {
+            self.data_waiting.d.next = self.rc_tdata.val();
+            self.marks_waiting.d.next = self.marks_offered.val();
+        }
+        self.waits.d.next = (self.waits.q.val() | self.rc_tvalid.val()) & !self.has_space.val();
         if self.has_space.val() {
-            self.full.d.next = self.rc_tvalid.val();
+            self.full.d.next = self.waits.q.val() | self.rc_tvalid.val();
             self.data_stage.d.next = self.rc_tdata.val();
-            self.marks_stage.d.next.starts = self.rc_tuser.val().get_bits::<4>(64);
-            self.marks_stage.d.next.quarters = self.rc_tuser.val().get_bits::<8>(68);
-            self.marks_stage.d.next.ends = self.rc_tuser.val().get_bits::<4>(76);
-            self.marks_stage.d.next.end_at = self.rc_tuser.val().get_bits::<16>(80);
-            self.marks_stage.d.next.discontinue = self.rc_tuser.val().get_bit(96);
+            self.marks_stage.d.next = self.marks_offered.val();
+            if self.waits.q.val() {
+                self.data_stage.d.next = self.data_waiting.q.val();
+                self.marks_stage.d.next = self.marks_waiting.q.val();
+            }
         } else if self.step.val() {
             self.marks_stage.d.next.starts = self.starts.val() >> 1;
             self.marks_stage.d.next.quarters = self.quarters.val() >> 2;
@@ -294,6 +312,7 @@ impl Logic for RcHold {
         }
         if self.link_reset.val() {
             self.full.d.next = false;
+            self.waits.d.next = false;
         }
     }
 }

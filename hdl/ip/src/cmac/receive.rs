@@ -1,10 +1,11 @@
 //! From the MAC's receive port to the card's packet stream.
 //!
 //! ```text
-//!  rx_axis ─► byte count ─► register ─► frames, cut
+//!  rx_axis ─► byte count, as far as two levels go ─► register ─► bit 0, cut frames ─► frames, cut
 //!  usr_rx_reset ─► closes an open frame ─┘
 //! ```
-//! Timing: latency one cycle, one beat per cycle. The port cannot be stalled.
+//! Timing: latency one cycle, one beat per cycle. The port cannot be stalled. `byte_count` has one
+//! level of logic behind its register, so that no path from the port has more than two.
 //!
 //! Invariants:
 //! 1. A received beat is offered for one cycle: the block that takes `frames` must always be ready.
@@ -45,11 +46,13 @@ pub struct MacReceive {
     beat: DFF<PacketBeat>,
     beat_valid: DFF<Bit>,
     beat_cut: DFF<Bit>,
+    count_flipped: DFF<Bit>,
     in_frame: DFF<Bit>,
     keep_count: KeepCount,
 
     taken: Signal<Local, Bit>,
     closes: Signal<Local, Bit>,
+    byte_count: Signal<Local, Bits<7>>,
     #[value(64)]
     beat_bytes: Constant<Bits<7>>,
 }
@@ -57,17 +60,25 @@ pub struct MacReceive {
 impl Logic for MacReceive {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, mac_clock, beat, beat_valid, beat_cut, in_frame);
+        dff_setup!(
+            self,
+            mac_clock,
+            beat,
+            beat_valid,
+            beat_cut,
+            count_flipped,
+            in_frame
+        );
         self.keep_count.keep.next = self.rx_axis_tkeep.val();
         self.taken.next = self.rx_axis_tvalid.val() & !self.usr_rx_reset.val();
         self.closes.next = self.in_frame.q.val() & self.usr_rx_reset.val();
         self.beat.d.next.data = self.rx_axis_tdata.val();
         self.beat.d.next.byte_count = self.keep_count.byte_count.val();
+        self.count_flipped.d.next = self.keep_count.is_flipped.val();
         self.beat.d.next.last = self.rx_axis_tlast.val();
         self.beat.d.next.abort = self.rx_axis_tlast.val() & self.rx_axis_tuser.val();
         self.beat_cut.d.next = self.closes.val();
         if self.closes.val() {
-            self.beat.d.next.byte_count = self.beat_bytes.val();
             self.beat.d.next.last = true;
             self.beat.d.next.abort = true;
         }
@@ -80,7 +91,12 @@ impl Logic for MacReceive {
         }
         self.frames.valid.next = self.beat_valid.q.val();
         self.frames.data.next = self.beat.q.val().data;
-        self.frames.byte_count.next = self.beat.q.val().byte_count;
+        self.byte_count.next =
+            self.beat.q.val().byte_count ^ bit_cast::<7, 1>(self.count_flipped.q.val().into());
+        if self.beat_cut.q.val() {
+            self.byte_count.next = self.beat_bytes.val();
+        }
+        self.frames.byte_count.next = self.byte_count.val();
         self.frames.last.next = self.beat.q.val().last;
         self.frames.abort.next = self.beat.q.val().abort;
         self.cut.next = self.beat_cut.q.val();

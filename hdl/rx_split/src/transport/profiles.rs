@@ -1,7 +1,7 @@
-//! The header profiles: keeps their settings and picks one by destination port.
+//! The header profiles: picks one by destination port.
 //!
 //! ```text
-//!  settings ──► 3 x (port, layout) ──► cross ──► port ──► [first match] ──► profile, layout
+//!  kept: 3 x (port, layout) ──► cross ──► port ──► [first match] ──► profile, layout
 //! ```
 //! Timing: outputs are combinational from `port`. A setting takes effect after it has crossed to
 //! the MAC's clock, some 10 cycles later. Settings that are written together may take effect one by
@@ -12,7 +12,6 @@
 //!
 //! Source: docs/specification.md, Parsing; `abi::registers`, PROFILES.
 
-use abi::registers::{PROFILES, PROFILE_STRIDE};
 use stream::prelude::*;
 
 /// The settings of the three profiles.
@@ -41,13 +40,13 @@ pub struct ProfileTable {
 /// The profiles. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Profiles {
-    /// PCIe user clock, 250 MHz: the clock of `settings`.
+    /// PCIe user clock, 250 MHz: the clock of `kept`.
     pub clock: Signal<In, Clock>,
     /// MAC clock, 322 MHz: the clock of the other ports.
     pub mac_clock: Signal<In, Clock>,
 
-    /// Register writes; `PROFILES` of profiles 1 to 3 are kept, across resets too.
-    pub settings: PulseSink<RegisterWrite>,
+    /// What software has set.
+    pub kept: Signal<In, ProfileTable>,
     /// UDP destination port as a number.
     pub port: Signal<In, Bits<16>>,
     /// Profile of `port`, or 0, in the same cycle.
@@ -55,53 +54,21 @@ pub struct Profiles {
     /// Word 1 of that profile's registers, or 0.
     pub layout: Signal<Out, Bits<32>>,
 
-    kept: DFF<ProfileTable>,
     crossing: ValueCrossing<ProfileTable>,
 
     known: Signal<Local, ProfileTable>,
-    address: Signal<Local, Bits<24>>,
-    value: Signal<Local, Bits<32>>,
     match_1: Signal<Local, Bit>,
     match_2: Signal<Local, Bit>,
     match_3: Signal<Local, Bit>,
-    #[value(|word| u64::from(PROFILES + PROFILE_STRIDE + 4 * word as u32))]
-    registers: [Constant<Bits<24>>; 6],
 }
 
 impl Logic for Profiles {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, kept);
         self.crossing.write_clock.next = self.clock.val();
         self.crossing.read_clock.next = self.mac_clock.val();
-        self.crossing.value.next = self.kept.q.val();
+        self.crossing.value.next = self.kept.val();
         self.known.next = self.crossing.latest.val();
-        self.address.next = self.settings.payload.val().address;
-        self.value.next = self.settings.payload.val().data;
-        if self.settings.valid.val() {
-            if self.address.val() == self.registers[0].val() {
-                self.kept.d.next.enabled_1 = self.value.val().get_bit(16);
-                self.kept.d.next.port_1 = self.value.val().get_bits::<16>(0);
-            }
-            if self.address.val() == self.registers[1].val() {
-                self.kept.d.next.layout_1 = self.value.val();
-            }
-            if self.address.val() == self.registers[2].val() {
-                self.kept.d.next.enabled_2 = self.value.val().get_bit(16);
-                self.kept.d.next.port_2 = self.value.val().get_bits::<16>(0);
-            }
-            if self.address.val() == self.registers[3].val() {
-                self.kept.d.next.layout_2 = self.value.val();
-            }
-            if self.address.val() == self.registers[4].val() {
-                self.kept.d.next.enabled_3 = self.value.val().get_bit(16);
-                self.kept.d.next.port_3 = self.value.val().get_bits::<16>(0);
-            }
-            if self.address.val() == self.registers[5].val() {
-                self.kept.d.next.layout_3 = self.value.val();
-            }
-        }
-
         self.match_1.next =
             self.known.val().enabled_1 & (self.known.val().port_1 == self.port.val());
         self.match_2.next =

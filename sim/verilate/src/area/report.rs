@@ -150,6 +150,13 @@ impl Report {
         path.map_or(0, |path| path.levels)
     }
 
+    /// Levels of the longest path between a port of the card and a register.
+    pub fn port_levels(&self) -> u32 {
+        let paths = self.paths.iter().flatten();
+        let at_ports = paths.filter(|path| path.port.is_some());
+        at_ports.map(|path| path.levels).max().unwrap_or(0)
+    }
+
     /// Loads of the net that has most, as far as they are above [`LOADS_SHOWN`].
     pub fn loads_max(&self) -> u32 {
         self.wide_nets.first().map_or(0, |net| net.loads)
@@ -159,6 +166,14 @@ impl Report {
     pub fn markdown(&self, device: &Device) -> String {
         let mut text = HEAD.to_owned();
         self.summary(device, &mut text);
+        put(
+            &mut text,
+            &format!(
+                "\nLongest path between a port and a register: {} levels, to keep to \
+                 {PORT_LEVELS_MAX}.\n",
+                self.port_levels()
+            ),
+        );
         self.block_table(&mut text);
         self.memory_table(&mut text);
         net_table(&self.wide_nets, &mut text);
@@ -337,17 +352,27 @@ fn port_table(paths: &[Vec<Path>], text: &mut String) {
         &format!(
             "\n## Ports\n\nPaths between a port and a register with more than {PORT_LEVELS_MAX} \
              levels: behind a port is logic of the vendor's core,\nso a register belongs close \
-             to it on this side. The longest of each port.\n\n| port | levels | from | to \
-             |\n|---|---|---|---|\n"
+             to it on this side. The longest of each port.\n\n"
         ),
     );
     let mut seen = BTreeSet::new();
+    let mut rows = String::new();
     for path in paths.iter().flatten() {
         let Some(port) = &path.port else { continue };
         if path.levels > PORT_LEVELS_MAX && seen.insert(port) {
             let (levels, start, end) = (path.levels, &path.start, &path.end);
-            put(text, &format!("| {port} | {levels} | {start} | {end} |\n"));
+            put(
+                &mut rows,
+                &format!("| {port} | {levels} | {start} | {end} |\n"),
+            );
         }
+    }
+    match rows.is_empty() {
+        true => put(text, "None.\n"),
+        false => put(
+            text,
+            &format!("| port | levels | from | to |\n|---|---|---|---|\n{rows}"),
+        ),
     }
 }
 
