@@ -1,27 +1,27 @@
-//! Counts the bytes that an AXI4-Stream keep mask marks, in two levels of logic behind a port.
+//! The parities that make the count of bytes which an AXI4-Stream keep mask marks: two levels of
+//! logic behind a port.
 //!
 //! The mask is contiguous from bit 0. Of n such bits, n / 2^b stand at the places 2^b - 1,
-//! 2 x 2^b - 1, ...: bit b of n is the parity of the mask there. Up to 36 places are two levels;
-//! bit 0 has 64, so its halves stay apart. For any other mask the result is undefined.
+//! 2 x 2^b - 1, ...: bit b of n is the parity of the mask there. The parity of 16 places is two
+//! levels; bit 0 has four of them and bit 1 two, which are summed behind a register. For any other
+//! mask the result is undefined.
 //!
 //! Timing: combinational.
 
 use stream::prelude::*;
 
-/// Groups of places whose parity is one level.
-const GROUPS: usize = 6;
-/// Parities: of bits 0 to 6 of the count, and of the upper half of bit 0.
-const PARITIES: usize = 8;
+/// Parities: four of bit 0, two of bit 1, one of each bit from 2 to 6.
+pub const PARITIES: usize = 11;
 
-/// Of parity and group, `parity + PARITIES * group`: the places of the mask.
+/// The places of the mask that belong to a parity.
 fn places(index: usize) -> u64 {
-    let (parity, group) = (index % PARITIES, index / PARITIES);
-    let is_of = |place: &u64| match parity {
-        0 => *place < 32,
-        bit if bit < PARITIES - 1 => (place + 1).is_multiple_of(1 << bit),
-        _ => *place >= 32,
+    let (bit, part) = match index {
+        0..4 => (0, index),
+        4..6 => (1, index - 4),
+        _ => (index - 4, 0),
     };
-    let chosen = (0..64).filter(is_of).skip(group * GROUPS).take(GROUPS);
+    let of_bit = (0..64).filter(|place: &u64| (place + 1).is_multiple_of(1 << bit));
+    let chosen = of_bit.skip(16 * part).take(16);
     chosen.fold(0, |mask, place| mask | 1 << place)
 }
 
@@ -30,39 +30,19 @@ fn places(index: usize) -> u64 {
 pub struct KeepCount {
     /// Keep mask, contiguous from bit 0.
     pub keep: Signal<In, Bits<64>>,
-    /// Number of bytes that the mask marks, 0 to 64; bit 0 is wrong if `is_flipped`.
-    pub byte_count: Signal<Out, Bits<7>>,
-    /// The upper half of the mask marks an odd number of bytes.
-    pub is_flipped: Signal<Out, Bit>,
+    /// Whether each part of the mask marks an odd number of bytes.
+    pub odd: [Signal<Out, Bit>; 11],
 
-    parts: [Signal<Local, Bit>; 48],
-    odd: [Signal<Local, Bit>; 8],
     #[value(places)]
-    sets: [Constant<Bits<64>>; 48],
+    sets: [Constant<Bits<64>>; 11],
 }
 
 impl Logic for KeepCount {
     #[hdl_gen]
     fn update(&mut self) {
-        for i in 0..48 {
-            self.parts[i].next = (self.keep.val() & self.sets[i].val()).xor();
+        for i in 0..11 {
+            self.odd[i].next = (self.keep.val() & self.sets[i].val()).xor();
         }
-        for i in 0..8 {
-            self.odd[i].next = self.parts[i].val()
-                ^ self.parts[i + 8].val()
-                ^ self.parts[i + 16].val()
-                ^ self.parts[i + 24].val()
-                ^ self.parts[i + 32].val()
-                ^ self.parts[i + 40].val();
-        }
-        self.byte_count.next = bit_cast::<7, 1>(self.odd[0].val().into())
-            | (bit_cast::<7, 1>(self.odd[1].val().into()) << 1)
-            | (bit_cast::<7, 1>(self.odd[2].val().into()) << 2)
-            | (bit_cast::<7, 1>(self.odd[3].val().into()) << 3)
-            | (bit_cast::<7, 1>(self.odd[4].val().into()) << 4)
-            | (bit_cast::<7, 1>(self.odd[5].val().into()) << 5)
-            | (bit_cast::<7, 1>(self.odd[6].val().into()) << 6);
-        self.is_flipped.next = self.odd[7].val();
     }
 }
 
@@ -82,8 +62,15 @@ mod tests {
             };
             block.keep.next = mask.into();
             assert!(simulate(&mut block, 10));
-            let flipped = usize::from(block.is_flipped.val());
-            assert_eq!(block.byte_count.val().index() ^ flipped, count as usize);
+            let odd = |parts: std::ops::Range<usize>| {
+                parts.fold(false, |sum, part| sum ^ block.odd[part].val())
+            };
+            let bits = [odd(0..4), odd(4..6)].into_iter();
+            let bits = bits.chain((6..PARITIES).map(|part| odd(part..part + 1)));
+            let sum = bits
+                .enumerate()
+                .map(|(bit, is_set)| u32::from(is_set) << bit);
+            assert_eq!(sum.sum::<u32>(), count);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! From the MAC's receive port to the card's packet stream.
 //!
 //! ```text
-//!  rx_axis ─► byte count, as far as two levels go ─► register ─► bit 0, cut frames ─► frames, cut
+//!  rx_axis ─► byte count, as far as two levels go ─► register ─► bits 0 and 1 ─► frames, cut
 //!  usr_rx_reset ─► closes an open frame ─┘
 //! ```
 //! Timing: latency one cycle, one beat per cycle. The port cannot be stalled. `byte_count` has one
@@ -46,12 +46,14 @@ pub struct MacReceive {
     beat: DFF<PacketBeat>,
     beat_valid: DFF<Bit>,
     beat_cut: DFF<Bit>,
-    count_flipped: DFF<Bit>,
+    odd: [DFF<Bit>; 6],
     in_frame: DFF<Bit>,
     keep_count: KeepCount,
 
     taken: Signal<Local, Bit>,
     closes: Signal<Local, Bit>,
+    is_odd: Signal<Local, Bit>,
+    has_two: Signal<Local, Bit>,
     byte_count: Signal<Local, Bits<7>>,
     #[value(64)]
     beat_bytes: Constant<Bits<7>>,
@@ -60,21 +62,20 @@ pub struct MacReceive {
 impl Logic for MacReceive {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            mac_clock,
-            beat,
-            beat_valid,
-            beat_cut,
-            count_flipped,
-            in_frame
-        );
+        dff_setup!(self, mac_clock, beat, beat_valid, beat_cut, in_frame);
+        for i in 0..6 {
+            self.odd[i].clock.next = self.mac_clock.val();
+            self.odd[i].d.next = self.keep_count.odd[i].val();
+        }
         self.keep_count.keep.next = self.rx_axis_tkeep.val();
         self.taken.next = self.rx_axis_tvalid.val() & !self.usr_rx_reset.val();
         self.closes.next = self.in_frame.q.val() & self.usr_rx_reset.val();
         self.beat.d.next.data = self.rx_axis_tdata.val();
-        self.beat.d.next.byte_count = self.keep_count.byte_count.val();
-        self.count_flipped.d.next = self.keep_count.is_flipped.val();
+        self.beat.d.next.byte_count = (bit_cast::<7, 1>(self.keep_count.odd[6].val().into()) << 2)
+            | (bit_cast::<7, 1>(self.keep_count.odd[7].val().into()) << 3)
+            | (bit_cast::<7, 1>(self.keep_count.odd[8].val().into()) << 4)
+            | (bit_cast::<7, 1>(self.keep_count.odd[9].val().into()) << 5)
+            | (bit_cast::<7, 1>(self.keep_count.odd[10].val().into()) << 6);
         self.beat.d.next.last = self.rx_axis_tlast.val();
         self.beat.d.next.abort = self.rx_axis_tlast.val() & self.rx_axis_tuser.val();
         self.beat_cut.d.next = self.closes.val();
@@ -91,8 +92,12 @@ impl Logic for MacReceive {
         }
         self.frames.valid.next = self.beat_valid.q.val();
         self.frames.data.next = self.beat.q.val().data;
-        self.byte_count.next =
-            self.beat.q.val().byte_count ^ bit_cast::<7, 1>(self.count_flipped.q.val().into());
+        self.is_odd.next =
+            self.odd[0].q.val() ^ self.odd[1].q.val() ^ self.odd[2].q.val() ^ self.odd[3].q.val();
+        self.has_two.next = self.odd[4].q.val() ^ self.odd[5].q.val();
+        self.byte_count.next = self.beat.q.val().byte_count
+            | bit_cast::<7, 1>(self.is_odd.val().into())
+            | (bit_cast::<7, 1>(self.has_two.val().into()) << 1);
         if self.beat_cut.q.val() {
             self.byte_count.next = self.beat_bytes.val();
         }
