@@ -1,11 +1,11 @@
 //! From the MAC's receive port to the card's packet stream.
 //!
 //! ```text
-//!  rx_axis ─► byte count, as far as two levels go ─► register ─► bits 0 and 1 ─► frames, cut
-//!  usr_rx_reset ─► closes an open frame ─┘
+//!  rx_axis ──────► register ─► byte count ─────────► register ─► frames, cut
+//!  usr_rx_reset ─► register ─► closes an open frame ─┘
 //! ```
-//! Timing: latency one cycle, one beat per cycle. The port cannot be stalled. `byte_count` has one
-//! level of logic behind its register, so that no path from the port has more than two.
+//! Timing: latency two cycles, one beat per cycle. The port cannot be stalled; no logic is between
+//! it and a register.
 //!
 //! Invariants:
 //! 1. A received beat is offered for one cycle: the block that takes `frames` must always be ready.
@@ -43,18 +43,21 @@ pub struct MacReceive {
     /// With the last beat in `frames`: a reset of the MAC cut the frame off.
     pub cut: Signal<Out, Bit>,
 
+    data: DFF<Bits<512>>,
+    keep: DFF<Bits<64>>,
+    valid: DFF<Bit>,
+    last: DFF<Bit>,
+    bad: DFF<Bit>,
+    in_reset: DFF<Bit>,
+
     beat: DFF<PacketBeat>,
     beat_valid: DFF<Bit>,
     beat_cut: DFF<Bit>,
-    odd: [DFF<Bit>; 6],
     in_frame: DFF<Bit>,
     keep_count: KeepCount,
 
     taken: Signal<Local, Bit>,
     closes: Signal<Local, Bit>,
-    is_odd: Signal<Local, Bit>,
-    has_two: Signal<Local, Bit>,
-    byte_count: Signal<Local, Bits<7>>,
     #[value(64)]
     beat_bytes: Constant<Bits<7>>,
 }
@@ -62,46 +65,38 @@ pub struct MacReceive {
 impl Logic for MacReceive {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, mac_clock, data, keep, valid, last, bad, in_reset);
         dff_setup!(self, mac_clock, beat, beat_valid, beat_cut, in_frame);
-        for i in 0..6 {
-            self.odd[i].clock.next = self.mac_clock.val();
-            self.odd[i].d.next = self.keep_count.odd[i].val();
-        }
-        self.keep_count.keep.next = self.rx_axis_tkeep.val();
-        self.taken.next = self.rx_axis_tvalid.val() & !self.usr_rx_reset.val();
-        self.closes.next = self.in_frame.q.val() & self.usr_rx_reset.val();
-        self.beat.d.next.data = self.rx_axis_tdata.val();
-        self.beat.d.next.byte_count = (bit_cast::<7, 1>(self.keep_count.odd[6].val().into()) << 2)
-            | (bit_cast::<7, 1>(self.keep_count.odd[7].val().into()) << 3)
-            | (bit_cast::<7, 1>(self.keep_count.odd[8].val().into()) << 4)
-            | (bit_cast::<7, 1>(self.keep_count.odd[9].val().into()) << 5)
-            | (bit_cast::<7, 1>(self.keep_count.odd[10].val().into()) << 6);
-        self.beat.d.next.last = self.rx_axis_tlast.val();
-        self.beat.d.next.abort = self.rx_axis_tlast.val() & self.rx_axis_tuser.val();
+        self.data.d.next = self.rx_axis_tdata.val();
+        self.keep.d.next = self.rx_axis_tkeep.val();
+        self.valid.d.next = self.rx_axis_tvalid.val();
+        self.last.d.next = self.rx_axis_tlast.val();
+        self.bad.d.next = self.rx_axis_tuser.val();
+        self.in_reset.d.next = self.usr_rx_reset.val();
+
+        self.keep_count.keep.next = self.keep.q.val();
+        self.taken.next = self.valid.q.val() & !self.in_reset.q.val();
+        self.closes.next = self.in_frame.q.val() & self.in_reset.q.val();
+        self.beat.d.next.data = self.data.q.val();
+        self.beat.d.next.byte_count = self.keep_count.byte_count.val();
+        self.beat.d.next.last = self.last.q.val();
+        self.beat.d.next.abort = self.last.q.val() & self.bad.q.val();
         self.beat_cut.d.next = self.closes.val();
         if self.closes.val() {
+            self.beat.d.next.byte_count = self.beat_bytes.val();
             self.beat.d.next.last = true;
             self.beat.d.next.abort = true;
         }
         self.beat_valid.d.next = self.taken.val() | self.closes.val();
         if self.taken.val() {
-            self.in_frame.d.next = !self.rx_axis_tlast.val();
+            self.in_frame.d.next = !self.last.q.val();
         }
-        if self.usr_rx_reset.val() {
+        if self.in_reset.q.val() {
             self.in_frame.d.next = false;
         }
         self.frames.valid.next = self.beat_valid.q.val();
         self.frames.data.next = self.beat.q.val().data;
-        self.is_odd.next =
-            self.odd[0].q.val() ^ self.odd[1].q.val() ^ self.odd[2].q.val() ^ self.odd[3].q.val();
-        self.has_two.next = self.odd[4].q.val() ^ self.odd[5].q.val();
-        self.byte_count.next = self.beat.q.val().byte_count
-            | bit_cast::<7, 1>(self.is_odd.val().into())
-            | (bit_cast::<7, 1>(self.has_two.val().into()) << 1);
-        if self.beat_cut.q.val() {
-            self.byte_count.next = self.beat_bytes.val();
-        }
-        self.frames.byte_count.next = self.byte_count.val();
+        self.frames.byte_count.next = self.beat.q.val().byte_count;
         self.frames.last.next = self.beat.q.val().last;
         self.frames.abort.next = self.beat.q.val().abort;
         self.cut.next = self.beat_cut.q.val();
