@@ -72,7 +72,7 @@ impl Bench {
 
     /// Builds a block with a fault: `original`, which occurs once in the Verilog, becomes
     /// `planted`. No waveform is recorded and widths are not judged: the text is meant to be wrong.
-    /// It is not optimised either: a fault is found within few cycles, and to build it takes longer.
+    /// It is not optimised either: a fault is found within few cycles, and its build takes longer.
     ///
     /// # Panics
     /// If `original` does not occur exactly once: the fault would not be planted.
