@@ -185,9 +185,9 @@ impl Flow {
             let at = self.next;
             match bytes {
                 // A closed window is probed with the byte behind it, at each timeout. What opened
-                // it may be lost.
+                // it may be lost. While anything is not acknowledged, its repetition is the probe.
                 0 if at < self.offered => {
-                    if is_due {
+                    if is_due && at == self.acknowledged {
                         self.sent = self.sent.max(at + 1);
                         self.send(index, (ACK, at, 1), sink)?;
                     }

@@ -24,7 +24,7 @@ use sim::network_side::NetworkSide;
 use verilate::options::Options;
 
 /// Rounds after which a test is stuck.
-const ROUNDS_MAX: u32 = 20_000;
+const ROUNDS_MAX: u32 = 200_000;
 /// Rounds for which a card may go on with what is under way, and in which it has nothing before it
 /// rests: what it ends makes the host begin.
 const REST_ROUNDS_MAX: usize = 200;

@@ -95,7 +95,7 @@ pub fn tables(random: &mut SmallRng) -> Tables {
     Tables { flows, regions }
 }
 
-/// Memory in which a few places cannot be read.
+/// Memory in which a few places cannot be read, one of them large enough that a read will meet it.
 pub fn memory(random: &mut SmallRng, tables: &Tables) -> Pattern {
     let mut bad = Vec::new();
     for _ in 0..random.random_range(0..24) {
@@ -103,6 +103,9 @@ pub fn memory(random: &mut SmallRng, tables: &Tables) -> Pattern {
         let address = region.address(random.random_range(0..region.bytes));
         bad.push((address, address + random.random_range(1..100)));
     }
+    let region = tables.regions.choose(random).expect("not empty");
+    let address = region.address(region.bytes / 2);
+    bad.push((address, address + u64::from(region.bytes) / 8));
     Pattern { bad }
 }
 
