@@ -78,7 +78,8 @@ const GATE: [&str; 4] = ["--sample", "10", "--minutes", "3"];
 
 /// The step of the gate: ten mutants of the files that a change touches, within four minutes. The
 /// change is what differs from the revision in `ZERONIC_BASE`, without it from the parent of HEAD.
-/// Survivors are shown and fail nothing.
+/// It judges the tests and not the change: survivors, and what kept it from judging, are shown and
+/// fail nothing.
 pub fn of_change() -> anyhow::Result<()> {
     let root = crate::walk::workspace();
     let base = std::env::var(BASE).unwrap_or_else(|_| "HEAD^".into());
@@ -101,7 +102,10 @@ pub fn of_change() -> anyhow::Result<()> {
     let _ = fs::remove_dir_all(&home);
     let outcome = run_with(root, &options, HOME_OF_GATE);
     let _ = fs::remove_dir_all(&home);
-    outcome.map(drop)
+    if let Err(error) = outcome {
+        println!("== mutants were not judged: {error:#}");
+    }
+    Ok(())
 }
 
 /// Runs the command with the words behind its name. A wrong word ends the program with status 2.
