@@ -138,7 +138,7 @@ impl NullRig {
             mss_bytes: config.frame_bytes as u16,
             ack_every_second: config.ack_every_second,
         });
-        let mut provider = Provider::open(bus, protocol, DeviceConfig::default())?;
+        let mut provider = Provider::open(bus, protocol, DeviceConfig::seeded(1))?;
         let receive_bytes = config.receive.0 as usize * config.receive.1;
         let bytes = receive_bytes.max(config.send.0 as usize);
         let region = provider.register(ApplicationId::FIRST, MemoryKind::Application, bytes)?;
