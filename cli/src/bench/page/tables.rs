@@ -172,7 +172,7 @@ fn area_tables(figures: &area::Figures) -> [Table; 2] {
         vec![
             what.to_owned(),
             format!("{percent:.2} %"),
-            format!("{limit:.0} %: {}", yes(percent <= limit)),
+            format!("{limit} %: {}", yes(percent <= limit)),
             format!("{:.0} %", 100.0 * percent / limit),
         ]
     };
