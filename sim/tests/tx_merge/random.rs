@@ -105,7 +105,7 @@ pub fn memory(random: &mut SmallRng, tables: &Tables) -> Pattern {
     }
     let region = tables.regions.choose(random).expect("not empty");
     let address = region.address(region.bytes / 2);
-    bad.push((address, address + u64::from(region.bytes) / 8));
+    bad.push((address, address + region.bytes / 8));
     Pattern { bad }
 }
 
