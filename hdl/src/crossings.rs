@@ -71,17 +71,17 @@ const HEAD: &str = "\
 # No clock groups: they would take away the limits that gray-coded pointers rely on.
 ";
 
-/// Follows the card's clocks.
-pub fn domains(card: &EmittedCard) -> Domains {
-    let modules = card.design.modules.iter();
-    let modules: Vec<(String, String)> = modules
-        .map(|module| (module.name.clone(), module.text.clone()))
-        .collect();
-    let clocks = CLOCKS.map(|clock| Domain {
+/// The ports of each of [`CLOCKS`].
+pub fn ports() -> [Domain<'static>; CLOCKS.len()] {
+    CLOCKS.map(|clock| Domain {
         clock: clock.port,
         prefixes: clock.prefixes,
-    });
-    Domains::of(&modules, &card.prefix, &clocks)
+    })
+}
+
+/// Follows the card's clocks.
+pub fn domains(card: &EmittedCard) -> Domains {
+    Domains::of(&card.design.texts(), &card.prefix, &ports())
 }
 
 /// The constraints of the card's crossings, an XDC file.

@@ -10,6 +10,33 @@
 /// Bytes that come from memory together.
 pub const LINE_BYTES: usize = 64;
 
+/// What is passed in comes out `N` passes later: where the next thing to ask for is found in the
+/// one asked for before.
+#[derive(Clone, Copy, Debug)]
+pub struct Later<const N: usize> {
+    flows: [Option<u16>; N],
+    at: usize,
+}
+
+impl<const N: usize> Default for Later<N> {
+    fn default() -> Self {
+        Self {
+            flows: [None; N],
+            at: 0,
+        }
+    }
+}
+
+impl<const N: usize> Later<N> {
+    /// Takes a flow, if there is one, and returns what was passed in `N` passes ago.
+    #[inline]
+    pub fn pass(&mut self, flow: Option<u16>) -> Option<u16> {
+        let before = std::mem::replace(&mut self.flows[self.at % N], flow);
+        self.at += 1;
+        before
+    }
+}
+
 /// Asks for the first `bytes` bytes of a value, or all of it: a hint, which changes nothing but
 /// time. Without an effect on processors other than x86-64.
 #[inline]

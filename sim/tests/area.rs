@@ -50,11 +50,7 @@ fn a_module_for_itself_takes_what_it_takes_in_the_whole() {
     let mut block = Fifo::<Bits<12>, 2, 3>::default();
     block.connect_all();
     let design = verilog::emit(&block, "fifo").expect("emits");
-    let modules: Vec<(String, String)> = design
-        .modules
-        .iter()
-        .map(|module| (module.name.clone(), module.text.clone()))
-        .collect();
+    let modules = design.texts();
     assert!(modules.len() > 1, "the FIFO has a memory");
     let usage = |parts: &[Part]| {
         let netlist = synthesize(parts).expect("synthesizes");
@@ -121,8 +117,7 @@ fn flip_flops_in_a_row_are_no_memory() {
 fn card() -> (&'static str, Vec<(String, String)>) {
     let card = hdl::emit::emit_card("default").expect("a configuration");
     let card = card.expect("emits");
-    let modules = card.design.modules.into_iter();
-    (card.top, modules.map(|m| (m.name, m.text)).collect())
+    (card.top, card.design.texts())
 }
 
 fn kept() -> String {

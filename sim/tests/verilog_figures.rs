@@ -300,9 +300,7 @@ fn compare<B: Block>(name: &str, make: impl FnOnce() -> B) {
     check_all(&block).expect("checks");
     let ports = ports_of(&block);
     let ours = verilog::emit(&block, "dut").expect("emits");
-    let modules = ours.modules.iter();
-    let modules = modules.map(|module| (module.name.clone(), module.text.clone()));
-    let modules: Vec<(String, String)> = modules.collect();
+    let modules = ours.texts();
     let stock_text = stock::emit(&block, "dut");
     let stock_text = Text {
         parts: stock_parts(&stock_text),

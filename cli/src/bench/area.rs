@@ -165,9 +165,7 @@ fn map(config: &str) -> Result<Report> {
     let unknown = || UsageError(format!("unknown configuration '{config}'; known: {known}"));
     let card = emit_card(config).ok_or_else(unknown)?;
     let card = card.context("the card has no Verilog")?;
-    let modules = card.design.modules.into_iter();
-    let modules: Vec<(String, String)> = modules.map(|m| (m.name, m.text)).collect();
-    Ok(verilate::area::measure(card.top, &modules)?)
+    Ok(verilate::area::measure(card.top, &card.design.texts())?)
 }
 
 /// Maps the card; its figures alone.

@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::crossings::leaves::{is_sizes, leaf, Leaf, CROSSINGS, HELD};
-use crate::crossings::module_text::Module;
+use crate::crossings::module_text::{self, Module};
 
 /// A clock, by its place among those of the top.
 pub type ClockId = usize;
@@ -70,11 +70,7 @@ impl Domains {
     /// # Panics
     /// If a text is written in a way not known here.
     pub fn of(modules: &[(String, String)], prefix: &str, domains: &[Domain<'_>]) -> Domains {
-        let mut known: BTreeMap<&str, Module> = BTreeMap::new();
-        for (name, text) in modules {
-            let module = Module::of(name.strip_prefix(prefix).unwrap_or(name), text, &known);
-            known.insert(name, module);
-        }
+        let known = module_text::all(modules, prefix);
         let (top, _) = modules.last().expect("a top module");
         let clocks = domains.iter().enumerate();
         let clocks = clocks.map(|(id, domain)| (domain.clock.to_owned(), id));

@@ -34,6 +34,20 @@ pub(crate) struct Module {
     pub(crate) statements: Vec<Statement>,
 }
 
+/// Takes names and texts of modules apart, the ones below before the ones above, named with
+/// `prefix`.
+///
+/// # Panics
+/// If a text is written in a way not known here.
+pub(crate) fn all<'a>(modules: &'a [(String, String)], prefix: &str) -> BTreeMap<&'a str, Module> {
+    let mut known = BTreeMap::new();
+    for (name, text) in modules {
+        let module = Module::of(name.strip_prefix(prefix).unwrap_or(name), text, &known);
+        known.insert(name.as_str(), module);
+    }
+    known
+}
+
 impl Module {
     /// Takes a text apart; `block` is its name without prefix, `known` holds the modules below it.
     ///

@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::crossings::domains::Domain;
-use crate::crossings::module_text::Module;
+use crate::crossings::module_text::{self, Module};
 
 /// A part that is placed as a whole, by a name: instances, or the ports of a hard block.
 pub type Part = String;
@@ -42,11 +42,7 @@ impl Places {
         cells: &BTreeMap<&str, &str>,
         ports: &[Domain<'_>],
     ) -> Places {
-        let mut known: BTreeMap<&str, Module> = BTreeMap::new();
-        for (name, text) in modules {
-            let module = Module::of(name.strip_prefix(prefix).unwrap_or(name), text, &known);
-            known.insert(name, module);
-        }
+        let known = module_text::all(modules, prefix);
         let (top, _) = modules.last().expect("a top module");
         let mut places = Places::default();
         for domain in ports {

@@ -340,6 +340,12 @@ impl Design {
         self.definitions[self.top].module()
     }
 
+    /// Names and texts of all modules, those below a module before it.
+    pub fn texts(&self) -> Vec<(String, String)> {
+        let modules = self.modules.iter();
+        modules.map(|m| (m.name.clone(), m.text.clone())).collect()
+    }
+
     /// All modules in one text.
     pub fn single_file(&self) -> String {
         let modules: Vec<&str> = self.modules.iter().map(|m| m.text.as_str()).collect();

@@ -405,7 +405,7 @@ impl HeaderQueue {
         self.check("header bytes", header_bytes as u64, room as u64 + 1)?;
         let kind = header_entry::KIND.get(metadata);
         if !KINDS.contains(&kind) {
-            return Err(self.bad_entry("kind", kind, KINDS.end() + 1));
+            return Err(self.bad_entry("kind (from 1 on)", kind, KINDS.end() + 1));
         }
         if is_placed(metadata) {
             let payload_bytes = header_entry::PAYLOAD_BYTES.get(metadata);

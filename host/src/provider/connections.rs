@@ -172,8 +172,7 @@ impl Connections {
     /// Asks for the connection in that place.
     #[inline]
     pub fn expect(&self, flow: u16) {
-        let slot = self.slots.get(usize::from(flow));
-        if let Some(connection) = slot.and_then(|slot| slot.connection.as_deref()) {
+        if let Some(connection) = self.in_place(flow) {
             expect(connection, CONNECTION_HOT_BYTES);
         }
     }
@@ -181,8 +180,7 @@ impl Connections {
     /// Asks for the connection in that place, to send.
     #[inline]
     pub fn expect_sender(&self, flow: u16) {
-        let slot = self.slots.get(usize::from(flow));
-        if let Some(connection) = slot.and_then(|slot| slot.connection.as_deref()) {
+        if let Some(connection) = self.in_place(flow) {
             expect(connection, LINE_BYTES);
             expect(&connection.send, LINE_BYTES);
         }
@@ -192,11 +190,16 @@ impl Connections {
     /// buffer of its send side.
     #[inline]
     pub fn expect_send(&self, flow: u16) {
-        let slot = self.slots.get(usize::from(flow));
-        let connection = slot.and_then(|slot| slot.connection.as_deref());
+        let connection = self.in_place(flow);
         if let Some(send) = connection.and_then(|connection| connection.send.as_ref()) {
             send.expect();
         }
+    }
+
+    #[inline]
+    fn in_place(&self, flow: u16) -> Option<&Connection> {
+        let slot = self.slots.get(usize::from(flow))?;
+        slot.connection.as_deref()
     }
 
     /// The connection that a protocol names.

@@ -9,53 +9,46 @@ use crate::control::packet::parse_tcp;
 use crate::driver::bus::Bus;
 use crate::driver::error::Result;
 use crate::driver::rings::HeaderEntry;
+use crate::prefetch::Later;
 use crate::protocol::{Doubt, FlowIndex, Protocol, Segment, SegmentPayload, Verdict};
 use crate::transport::header::{is_ipv6_fragment, tcp_checksum, TcpLayout};
 
 /// Header entries behind the present one whose connection is asked for.
 const CONNECTION_AHEAD: usize = 4;
-/// The same for the place of the connection, and how long its flow is remembered.
+/// The same for the place of the connection.
 const PLACE_AHEAD: usize = 2 * CONNECTION_AHEAD;
 
-/// The flows of the entries between [`CONNECTION_AHEAD`] and [`PLACE_AHEAD`], by the number of the
-/// entry.
-#[derive(Default)]
-struct Ahead {
-    flows: [Option<u16>; CONNECTION_AHEAD],
-    entry: usize,
-}
+/// Flows of entries whose place was asked for, and whose connection is the next to be.
+type Ahead = Later<{ PLACE_AHEAD - CONNECTION_AHEAD }>;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Asks for what the entries behind the present one need.
     #[inline]
     fn look_ahead(&self, ahead: &mut Ahead) {
-        let next = self.device.flow_ahead(PLACE_AHEAD as u32);
-        if let Some(flow) = next {
-            self.connections.expect_place(flow);
-        }
-        let place = &mut ahead.flows[ahead.entry % CONNECTION_AHEAD];
-        if let Some(flow) = std::mem::replace(place, next) {
+        let next = self.expect_place(PLACE_AHEAD);
+        if let Some(flow) = ahead.pass(next) {
             self.expect(flow);
         }
-        ahead.entry += 1;
     }
 
     /// The same for all entries between the first one and those that [`Provider::look_ahead`] asks
     /// for.
     fn look_ahead_first(&self) -> Ahead {
+        let near = (0..CONNECTION_AHEAD).map_while(|entry| self.device.flow_ahead(entry as u32));
+        near.for_each(|flow| self.expect(flow));
         let mut ahead = Ahead::default();
-        for entry in 0..PLACE_AHEAD {
-            let Some(flow) = self.device.flow_ahead(entry as u32) else {
-                break;
-            };
-            if entry < CONNECTION_AHEAD {
-                self.expect(flow);
-            } else {
-                self.connections.expect_place(flow);
-                ahead.flows[entry % CONNECTION_AHEAD] = Some(flow);
-            }
+        for entry in CONNECTION_AHEAD..PLACE_AHEAD {
+            ahead.pass(self.expect_place(entry));
         }
         ahead
+    }
+
+    /// Asks for the place of the connection of an entry, if the card has published it; its flow.
+    #[inline]
+    fn expect_place(&self, entry: usize) -> Option<u16> {
+        let flow = self.device.flow_ahead(entry as u32)?;
+        self.connections.expect_place(flow);
+        Some(flow)
     }
 
     #[inline]

@@ -17,13 +17,14 @@ use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
 use crate::driver::bus::Bus;
 use crate::driver::device::Device;
 use crate::driver::error::{HostError, Result};
+use crate::prefetch::Later;
 use crate::protocol::{FlowIndex, HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
 
 /// Send descriptors queued for the ring above which no more headers are taken.
 const SENDS_WAITING_MAX: usize = 64;
-/// Flows between the first and the last of the three steps in which the state of one is asked for:
-/// its place, its connection, its oldest buffer. Each is found in the one before.
-const AHEAD: usize = 8;
+/// Flows between one and the next of the three steps in which the state of one is asked for: its
+/// place, its connection, its oldest buffer. Each is found in the one before.
+const STEP: usize = 4;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Sends the headers that are due. One that breaks a limit ends its connection.
@@ -36,8 +37,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             copier: &mut self.copier,
             counters: &mut self.counters,
             wrong: None,
-            ahead: [0; AHEAD],
-            expected: 0,
+            placed: Later::default(),
+            found: Later::default(),
         };
         self.protocol.transmit(now_ns, &mut sink)?;
         match sink.wrong {
@@ -57,9 +58,9 @@ struct Sink<'a, B: Bus> {
     counters: &'a mut ProviderCounters,
     /// A connection with a header that cannot be sent, error number and reason.
     wrong: Option<(ConnectionId, i32, String)>,
-    /// Flows that are expected, by the number of each modulo `AHEAD`, and how many there were.
-    ahead: [u16; AHEAD],
-    expected: usize,
+    /// Flows that are expected, of which the place was asked for, and then the connection.
+    placed: Later<STEP>,
+    found: Later<STEP>,
 }
 
 impl<B: Bus> HeaderSink for Sink<'_, B> {
@@ -70,15 +71,12 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
     }
 
     fn expect(&mut self, flow: FlowIndex) {
-        let count = self.expected;
-        self.expected += 1;
-        let last = std::mem::replace(&mut self.ahead[count % AHEAD], flow.0);
         self.connections.expect_place(flow.0);
-        if count >= AHEAD / 2 {
-            let middle = self.ahead[(count - AHEAD / 2) % AHEAD];
+        let middle = self.placed.pass(Some(flow.0));
+        if let Some(middle) = middle {
             self.connections.expect_sender(middle);
         }
-        if count >= AHEAD {
+        if let Some(last) = self.found.pass(middle) {
             self.connections.expect_send(last);
         }
     }

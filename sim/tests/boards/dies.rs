@@ -10,16 +10,14 @@ use std::collections::BTreeMap;
 use board::boards::BOARDS;
 use board::description::Board;
 use board::xdc::{floorplan, BETWEEN_CELLS, CARD_PATH};
-use hdl::crossings::domains::Domain;
 use hdl::crossings::places::Places;
-use hdl::crossings::CLOCKS;
+use hdl::crossings::{ports, CLOCKS};
 use hdl::emit::{emit_card, PREFIX};
 
 /// Modules of a card: names and texts.
 fn modules(config: &str) -> Vec<(String, String)> {
     let card = emit_card(config).expect("a configuration").expect("emits");
-    let modules = card.design.modules.into_iter();
-    modules.map(|m| (m.name, m.text)).collect()
+    card.design.texts()
 }
 
 /// The cells of a floorplan below the card with their dies: pblocks of one die alone.
@@ -52,11 +50,7 @@ fn too_far(modules: &[(String, String)], board: &Board, text: &str) -> Vec<Strin
     let mut cells: BTreeMap<&str, &str> = dies.keys().map(|cell| (*cell, *cell)).collect();
     // They are where they may be best, if the floorplan does not say.
     cells.extend(BETWEEN_CELLS.map(|cell| (cell, cell)));
-    let ports = CLOCKS.map(|clock| Domain {
-        clock: clock.port,
-        prefixes: clock.prefixes,
-    });
-    let places = Places::of(modules, PREFIX, &cells, &ports);
+    let places = Places::of(modules, PREFIX, &cells, &ports());
     let mut wrong: Vec<String> = Vec::new();
     wrong.extend(
         places

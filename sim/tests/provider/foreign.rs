@@ -1,7 +1,6 @@
 //! Packets to another station on the same wire: the card knows their addresses, our TCP does not.
 
 use host::control::packet::parse_tcp;
-use host::driver::bus::MemoryKind;
 use host::provider::{ApplicationId, Completion};
 use host::transport::header::{ACK, SYN};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
@@ -9,7 +8,8 @@ use sim::harness::mac::Frame;
 use sim::network_side::NetworkSide;
 
 use crate::calls::peer_address;
-use crate::rig::{forged, golden, received};
+use crate::late::{connected, SEED};
+use crate::rig::{carries_payload, forged, golden, received};
 
 const PORT: u16 = 5002;
 /// Sequence number of the peer's SYN.
@@ -54,21 +54,7 @@ fn an_answer_to_another_station_opens_nothing() {
 #[test]
 fn a_repetition_to_another_station_costs_no_bytes_that_tcp_holds() {
     const BYTES: u32 = 4000;
-    const SEED: u64 = 3;
-    let mut rig = golden();
-    let script = Script {
-        send_bytes: BYTES.into(),
-        seed: SEED,
-        receive_bytes_max: None,
-    };
-    rig.peer.listen(peer_address(PORT), script).expect("a port");
-    let first = ApplicationId::FIRST;
-    let region = rig.provider.register(first, MemoryKind::Application, 8192);
-    let region = region.expect("room");
-    let memory = rig.provider.map(region).expect("it maps");
-    let id = rig.provider.connect(first, peer_address(PORT));
-    let id = id.expect("it starts");
-    rig.completion(|c| *c == Completion::Opened(id));
+    let (mut rig, id, region, memory) = connected(BYTES.into());
     // The first packet: those behind it land ahead.
     rig.hold = vec![0];
     let request = rig.provider.recv(id, region, 0, BYTES, false, 1);
@@ -76,7 +62,7 @@ fn a_repetition_to_another_station_costs_no_bytes_that_tcp_holds() {
     rig.until("a packet ahead", |rig| rig.payload_frames > 1);
     rig.steps(2);
     let mut bytes = rig.received.last().expect("the packet ahead").clone();
-    assert!(bytes.len() > 120, "it carries payload");
+    assert!(carries_payload(&bytes));
     bytes[5] ^= 0x40;
     rig.card.receive(Frame {
         bytes,

@@ -19,12 +19,13 @@ use crate::rig::{golden, received, sent, GoldenRig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const BYTES: u32 = 1000;
-const SEED: u64 = 3;
+/// Seed of the bytes that the peer of [`connected`] sends.
+pub const SEED: u64 = 3;
 /// Rounds after which whatever is not withheld has happened.
 const ROUNDS: usize = 300;
 
 /// An open connection at rest, its region and memory. The peer sends `send_bytes` when it may.
-fn connected(send_bytes: u64) -> (GoldenRig, ConnectionId, RegionId, ApplicationMapping) {
+pub fn connected(send_bytes: u64) -> (GoldenRig, ConnectionId, RegionId, ApplicationMapping) {
     let mut rig = golden();
     let script = Script {
         send_bytes,

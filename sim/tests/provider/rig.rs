@@ -93,6 +93,11 @@ pub fn forged(ports: (u16, u16), numbers: (u32, u32), flags: u8, payload: &[u8])
     }
 }
 
+/// Whether a frame is longer than any header here.
+pub fn carries_payload(frame: &[u8]) -> bool {
+    frame.len() > 120
+}
+
 /// A rig whose commands go out four at a time, so that many queued ones hold the next one back.
 pub fn slow_commands() -> GoldenRig {
     let card = GoldenCard::late(SMALL, seed::seed());
@@ -230,8 +235,7 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
                 ..Frame::default()
             };
             frame.bytes.resize(bytes.max(60), 0);
-            // Longer than any header here: it carries payload.
-            if bytes > 120 {
+            if carries_payload(&frame.bytes) {
                 self.payload_frames += 1;
                 if self.hold.contains(&(self.payload_frames - 1)) {
                     self.held.push(frame);

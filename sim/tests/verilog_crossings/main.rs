@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use abi::config::CONFIGS;
-use hdl::crossings::domains::{ClockId, Domain, Domains};
-use hdl::crossings::{constraints, CLOCKS};
+use hdl::crossings::domains::{ClockId, Domains};
+use hdl::crossings::{constraints, ports, CLOCKS};
 use hdl::emit::emit_card_for;
 use ip::completion_buffer::CompletionBuffer;
 use sim::planted::replaced;
@@ -24,16 +24,11 @@ type Modules = Vec<(String, String)>;
 fn card() -> Modules {
     let card = emit_card_for("default", CompletionBuffer::default(), "");
     let card = card.expect("a configuration");
-    let modules = card.expect("emits").design.modules.into_iter();
-    modules.map(|module| (module.name, module.text)).collect()
+    card.expect("emits").design.texts()
 }
 
 fn domains_of(modules: &Modules) -> Domains {
-    let clocks = CLOCKS.map(|clock| Domain {
-        clock: clock.port,
-        prefixes: clock.prefixes,
-    });
-    Domains::of(modules, "", &clocks)
+    Domains::of(modules, "", &ports())
 }
 
 /// Synchronizers of which a register is not marked, and how many there are in all.

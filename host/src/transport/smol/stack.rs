@@ -159,11 +159,9 @@ impl Stack {
                 tcp::State::Closed | tcp::State::Listen | tcp::State::TimeWait
             )
         };
-        if self.sockets.iter().all(has_ended) {
-            return NextTimer::Never;
-        }
         let now = self.now();
         match self.interface.poll_at(now, &self.sockets) {
+            Some(at) if at > now && self.sockets.iter().all(has_ended) => NextTimer::Never,
             Some(at) => NextTimer::At(Duration::from_micros(at.total_micros().max(0) as u64)),
             None => NextTimer::Never,
         }
