@@ -11,6 +11,7 @@
 #   - a name of a port, cell, pin, net, clock, file or core without a match
 #   - a package pin for two ports, a port without a pin
 #   - a crossing without its lines (crossings.tcl)
+#   - a run that goes on behind a checkpoint of an earlier one, where no name is looked up
 #   - an error of the script itself
 #
 # What only Vivado knows is answered by answers.tcl, from the environment.
@@ -675,8 +676,11 @@ proc replay::run {script} {
     set pins 0
     set found 0
     set again 0
-    if {$reopened || ![has_names]} {
+    if {![has_names]} {
         puts "names are not looked up"
+    } elseif {$reopened} {
+        set build [file join [file dirname $script] build]
+        complain "it went on behind a checkpoint, which has no names: delete $build, run it again"
     } elseif {[info exists design::ports($top)]} {
         set pins [pins]
         set again [again]

@@ -200,7 +200,7 @@ impl NetworkSide for Rc<RefCell<GoldenCard>> {
     fn traffic(&self) -> Option<u64> {
         let card = self.borrow();
         let is_late = card.delay.as_ref().is_some_and(|delay| !delay.is_empty());
-        let is_held = card.is_held && card.device.held_sends() > 0 && !card.is_held_by_test;
+        let is_held = card.is_held && card.device.holds_any() && !card.is_held_by_test;
         (card.device.sent.is_empty() && !is_late && !is_held).then_some(card.traffic)
     }
 }

@@ -261,6 +261,12 @@ impl GoldenDevice {
         self.held.as_ref().map_or(0, |held| held.sends.len())
     }
 
+    /// Whether descriptors are held, or confirmations because descriptors may be.
+    pub fn holds_any(&self) -> bool {
+        let held = self.held.as_ref();
+        held.is_some_and(|held| !held.sends.is_empty() || !held.commands.is_empty())
+    }
+
     /// Lets all that is held go on, in order.
     pub fn release_sends(&mut self, memory: &mut dyn Memory) {
         let held = self.held.take().unwrap_or_default();

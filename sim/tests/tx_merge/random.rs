@@ -95,7 +95,8 @@ pub fn tables(random: &mut SmallRng) -> Tables {
     Tables { flows, regions }
 }
 
-/// Memory in which a few places cannot be read, one of them large enough that a read will meet it.
+/// Memory in which a few places cannot be read, of each region one that is large enough for a read to
+/// meet it.
 pub fn memory(random: &mut SmallRng, tables: &Tables) -> Pattern {
     let mut bad = Vec::new();
     for _ in 0..random.random_range(0..24) {
@@ -103,9 +104,10 @@ pub fn memory(random: &mut SmallRng, tables: &Tables) -> Pattern {
         let address = region.address(random.random_range(0..region.bytes));
         bad.push((address, address + random.random_range(1..100)));
     }
-    let region = tables.regions.choose(random).expect("not empty");
-    let address = region.address(region.bytes / 2);
-    bad.push((address, address + region.bytes / 8));
+    for region in &tables.regions {
+        let address = region.address(region.bytes / 2);
+        bad.push((address, address + region.bytes / 8));
+    }
     Pattern { bad }
 }
 

@@ -503,6 +503,22 @@ fn a_golden_image_is_written_with_and_without_its_jump() {
     }
 }
 
+/// A run that goes on behind a checkpoint asks for no name: that is no success.
+#[test]
+fn names_that_are_not_looked_up_are_a_problem() {
+    let name = "vivado_twice";
+    let (code, text) = replayed(name, &whole(), &[]);
+    assert_eq!(code, Some(0), "{text}");
+    let (code, text) = again(name, &[]);
+    let build = folder(name).join("build").display().to_string();
+    let said = problems(&text);
+    assert!(said.len() == 1 && said[0].contains(&build), "{text}");
+    assert_eq!(code, Some(1), "{text}");
+    std::fs::remove_dir_all(build).expect("a folder");
+    let (code, text) = again(name, &[]);
+    assert_eq!((code, problems(&text).len()), (Some(0), 0), "{text}");
+}
+
 /// What is done stays done, while nothing that it is made from changes.
 #[test]
 fn a_build_goes_on_behind_the_last_step_that_was_done() {
