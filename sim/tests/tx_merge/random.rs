@@ -95,8 +95,8 @@ pub fn tables(random: &mut SmallRng) -> Tables {
     Tables { flows, regions }
 }
 
-/// Memory in which a few places cannot be read, of each region one that is large enough for a read to
-/// meet it.
+/// Memory in which a few places cannot be read, of each region one that is large enough for a
+/// read to meet it.
 pub fn memory(random: &mut SmallRng, tables: &Tables) -> Pattern {
     let mut bad = Vec::new();
     for _ in 0..random.random_range(0..24) {
