@@ -330,6 +330,11 @@ impl Direct {
         counters.into_iter().collect()
     }
 
+    /// Packets dropped for this reason.
+    pub fn dropped(&mut self, reason: DropReason) -> u64 {
+        self.device.dropped(reason).expect("a counter")
+    }
+
     /// # Panics
     /// If a frame moved no counter or two, or a rule of a link was broken.
     pub fn conclude(&mut self) {

@@ -7,7 +7,8 @@
 //! window. The field counts units of the window scale, rounded down. The edge may therefore move
 //! left by less than one unit when bytes are acknowledged; rounding up would move it right with
 //! every ACK, without bound. Only a remainder below one unit is rounded up, because those bytes
-//! could otherwise never be sent. Payload beyond the segments is deferred.
+//! could otherwise never be sent, and only while posted bytes remain. Payload beyond the segments
+//! is deferred.
 //!
 //! Sources: RFC 9293, 3.8.6 (shrinking the window is discouraged), RFC 7323, 2 (window scale).
 
@@ -20,6 +21,8 @@ pub struct Window {
     shift: u8,
     /// Furthest right edge offered, as a stream offset.
     edge: u64,
+    /// Right edge of the last header: less than `edge` by rounding alone.
+    stated: u64,
     /// Furthest right edge that the transport itself has offered.
     transport_edge: u64,
     last: Option<LastHeader>,
@@ -103,29 +106,28 @@ impl Window {
     }
 
     fn field(&mut self, acknowledged: u64, posted_end: u64) -> u16 {
-        let edge = posted_end.min(self.transport_edge).max(self.edge);
-        let window = edge.saturating_sub(acknowledged);
+        let room_end = posted_end.min(self.transport_edge);
+        let window = room_end.max(self.edge).saturating_sub(acknowledged);
         let unit = 1u64 << self.shift;
-        let whole = window / unit;
-        let field = if whole == 0 {
-            window.div_ceil(unit)
-        } else {
-            whole
+        let field = match window / unit {
+            // What was rounded up before is no room: it would be rounded up again and again.
+            0 => u64::from(room_end > acknowledged),
+            whole => whole.min(u64::from(u16::MAX)),
         };
-        let field = field.min(u64::from(u16::MAX));
-        self.edge = self.edge.max(acknowledged + field * unit);
+        self.stated = acknowledged + field * unit;
+        self.edge = self.edge.max(self.stated);
         field as u16
     }
 
-    /// The last ACK with a wider window, if segments are posted beyond the offered edge.
+    /// The last ACK with a wider window, if segments are posted beyond the edge of the last header.
     pub fn update(&mut self, posted_end: u64) -> Option<(Vec<u8>, TcpHeader)> {
-        if posted_end.min(self.transport_edge) <= self.edge {
+        if posted_end.min(self.transport_edge) <= self.stated {
             return None;
         }
         let acknowledged = self.last.as_ref()?.acknowledged;
-        let offered = self.edge;
+        let before = self.stated;
         let field = self.field(acknowledged, posted_end);
-        if self.edge == offered {
+        if self.stated == before {
             // The rounded window is unchanged: repeating the ACK would only be a duplicate.
             return None;
         }
@@ -220,6 +222,19 @@ mod tests {
             assert!(offered < posted + 128, "{offered} of {posted}");
             edge = edge.max(offered);
         }
+    }
+
+    #[test]
+    fn what_was_rounded_up_is_not_rounded_up_again() {
+        let mut window = Window::default().scaled(7);
+        for (acknowledged, expected) in [(900, 1), (999, 1), (1000, 0), (1001, 0)] {
+            let (mut bytes, parsed) = header(ACK, NEXT, 60_000, &[]);
+            window.lower(&mut bytes, &parsed, 0, acknowledged, 1000);
+            assert_eq!(window_of(&bytes), expected, "{acknowledged} acknowledged");
+        }
+        assert!(window.update(1000).is_none(), "nothing is posted");
+        let (update, _) = window.update(1010).expect("a closed window opens");
+        assert_eq!(window_of(&update), 1);
     }
 
     /// The peer takes an ACK only from where our side has come to, whatever is sent again.

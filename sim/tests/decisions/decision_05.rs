@@ -1,7 +1,7 @@
 //! No segment, no flow, no zero-copy: deferred whole, in the entry's slow buffer, in arrival order;
 //! without room a counted loss.
 
-use abi::reason::Disposition;
+use abi::reason::{Disposition, DropReason};
 use host::control::commands::Direction;
 use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
@@ -79,7 +79,7 @@ fn without_room(rig: &mut Rig) -> Found {
                 "{number}: other bytes"
             );
         }
-        let lost = direct.counters()["slow_buffer_full"];
+        let lost = direct.dropped(DropReason::SlowBufferFull);
         ensure!(lost == round, "{lost} packets lost");
     }
     direct.conclude();

@@ -53,10 +53,11 @@ impl Windows {
         }
         let window = u32::from(header.window) << self.shift;
         let edge = header.acknowledgement.wrapping_add(window);
-        // The last rest below the scale's unit is rounded up, and the peer's FIN takes a number.
+        // The last rest below the scale's unit is rounded up; behind it the peer's FIN takes a
+        // number, and the window is closed.
         let unit = 1i32 << self.shift;
         let beyond = edge.wrapping_sub(posted_end) as i32;
-        if beyond > unit {
+        if beyond >= unit.max(2) {
             self.broken = Some(format!("a window {beyond} bytes beyond what is posted"));
         }
         let left = self

@@ -269,7 +269,7 @@ fn a_frame_that_comes_while_receive_is_stopped_is_counted_as_that_and_nothing_el
         direct.receive(bytes.clone(), *is_bad);
     }
     direct.rest();
-    assert_eq!(direct.counters()["stopped"], cases.len() as u64);
+    assert_eq!(direct.dropped(DropReason::Stopped), cases.len() as u64);
     direct.conclude();
 }
 

@@ -84,7 +84,7 @@ fn goes_on(direct: &mut Direct) {
 pub fn cut_off(cards: Cards<'_>) {
     let mut direct = open(cards);
     for wait in 0..40 {
-        let before = direct.counters()[DropReason::MacReset.name()];
+        let before = direct.dropped(DropReason::MacReset);
         direct.receive(frame(1, 3000), false);
         direct.card.borrow_mut().run(20 + wait);
         set_wire(
@@ -104,14 +104,13 @@ pub fn cut_off(cards: Cards<'_>) {
             .filter(|entry| h::KIND.get(&entry.metadata) == u64::from(h::KIND_PACKET))
             .map(|entry| h::FRAME_BYTES.get(&entry.metadata))
             .collect();
-        let cut = direct.counters()[DropReason::MacReset.name()] - before;
+        let cut = direct.dropped(DropReason::MacReset) - before;
         match cut {
             0 => assert_eq!(lengths, [3000, 100], "after {wait} cycles"),
             _ => assert_eq!(lengths, [100], "after {wait} cycles"),
         }
     }
-    let counters = direct.counters();
-    assert!(counters[DropReason::MacReset.name()] > 10);
+    assert!(direct.dropped(DropReason::MacReset) > 10);
     goes_on(&mut direct);
 }
 
@@ -328,7 +327,7 @@ pub fn stands_still(cards: Cards<'_>) {
             .into_iter()
             .filter(|entry| h::KIND.get(&entry.metadata) == u64::from(h::KIND_PACKET));
         assert_eq!(packets.count(), 0, "after {epochs} epochs");
-        assert_eq!(direct.counters()[DropReason::Stopped.name()], 1);
+        assert_eq!(direct.dropped(DropReason::Stopped), 1);
         goes_on(&mut direct);
     }
 }

@@ -1,4 +1,7 @@
 //! Runs the C++ compiler over a set of files, as many at once as there are cores.
+//!
+//! Every file of every model begins with Verilator's headers, which take a second to read, longer
+//! than the rest of a small one. They are compiled ahead, once for each level of optimisation.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,11 +33,15 @@ const DEFINES: &[&str] = &[
     "-DVM_TRACE_VCD=1",
 ];
 
+/// What is compiled ahead.
+const HEADERS: &str = "#include \"verilated.h\"\n#include \"verilated_vcd_c.h\"\n";
+
 /// A C++ compiler with its include path.
 pub(crate) struct Compiler {
     program: String,
     include: PathBuf,
     fast_flags: Vec<&'static str>,
+    header_flags: &'static [&'static str],
     link_flags: &'static [&'static str],
 }
 
@@ -66,6 +73,12 @@ impl Compiler {
             program,
             include: toolchain.root.join("include"),
             fast_flags,
+            // A wheel that is installed again has the same headers, written at another time.
+            header_flags: if is_clang {
+                &["-Xclang", "-fno-pch-timestamp"]
+            } else {
+                &[]
+            },
             link_flags: if is_clang { &["-latomic"] } else { &[] },
         }
     }
@@ -81,10 +94,41 @@ impl Compiler {
         )
     }
 
-    fn compile(&self, unit: &Unit, folder: &Path) -> Result<(), BuildError> {
+    /// What decides whether headers that were compiled ahead are of use: the compiler's build, and
+    /// where Verilator's headers are.
+    pub fn headers_identity(&self) -> String {
+        let version = Command::new(&self.program).arg("--version").output();
+        let version = version.map_or_else(|_| Vec::new(), |output| output.stdout);
+        format!(
+            "{} {}",
+            self.include.display(),
+            String::from_utf8_lossy(&version)
+        )
+    }
+
+    /// Compiles the headers into `folder`, for [`compile_all`].
+    pub fn compile_headers(&self, folder: &Path) -> Result<(), BuildError> {
+        for fast in [true, false] {
+            let source = headers(folder, fast);
+            std::fs::write(&source, HEADERS).map_err(|reason| BuildError::Cache {
+                path: source.clone(),
+                reason,
+            })?;
+            let mut command = self.command(fast, folder);
+            command.args(self.header_flags);
+            // Clang, too, looks for this ending.
+            let object = source.with_extension("h.gch");
+            command.args(["-x", "c++-header", "-o"]).arg(object);
+            command.arg(&source);
+            run(command, &source)?;
+        }
+        Ok(())
+    }
+
+    fn command(&self, fast: bool, folder: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(folder).args(FLAGS).args(DEFINES);
-        if unit.fast {
+        if fast {
             command.args(&self.fast_flags);
         } else {
             command.arg("-O0");
@@ -96,6 +140,14 @@ impl Compiler {
             .arg("-I")
             .arg(self.include.join("vltstd"));
         command
+    }
+
+    fn compile(&self, unit: &Unit, folder: &Path, ahead: Option<&Path>) -> Result<(), BuildError> {
+        let mut command = self.command(unit.fast, folder);
+        if let Some(ahead) = ahead {
+            command.arg("-include").arg(headers(ahead, unit.fast));
+        }
+        command
             .arg("-c")
             .arg("-o")
             .arg(&unit.object)
@@ -104,11 +156,18 @@ impl Compiler {
     }
 }
 
-/// Compiles all units; the first failure is returned and stops the others from starting.
+/// The header that stands for all that are compiled ahead.
+fn headers(folder: &Path, fast: bool) -> PathBuf {
+    folder.join(if fast { "fast.h" } else { "slow.h" })
+}
+
+/// Compiles all units; the first failure is returned and stops the others from starting. `ahead` is
+/// the folder with the headers that are compiled.
 pub(crate) fn compile_all(
     compiler: &Compiler,
     units: &[Unit],
     folder: &Path,
+    ahead: Option<&Path>,
 ) -> Result<(), BuildError> {
     let next = AtomicUsize::new(0);
     let failure = Mutex::new(None);
@@ -119,7 +178,7 @@ pub(crate) fn compile_all(
         for _ in 0..workers {
             scope.spawn(|| {
                 while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(error) = compiler.compile(unit, folder) {
+                    if let Err(error) = compiler.compile(unit, folder, ahead) {
                         next.store(units.len(), Ordering::Relaxed);
                         *failure.lock().expect("no holder panics") = Some(error);
                     }

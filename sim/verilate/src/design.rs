@@ -10,7 +10,8 @@
 //!    Verilator build, C++ compiler name, flags and shim.
 //! 2. An entry appears in the cache complete (by rename) or not at all; a lock per entry keeps
 //!    concurrent processes from building it twice.
-//! 3. The Verilator runtime is compiled once per cache folder.
+//! 3. The Verilator runtime and its headers are compiled once per cache folder, compiler, and place
+//!    of the headers.
 //!
 //! `ZERONIC_CACHE` moves the cache; `CXX` names a compiler other than clang++ and c++.
 
@@ -32,6 +33,9 @@ use crate::toolchain::{hex, lock, say, workspace_folder, ToolError, Toolchain};
 
 /// Source bytes that go into one compiler run; more makes another, in parallel.
 const UNIT_BYTES_MAX: u64 = 400_000;
+
+/// The same without optimisation, where a run costs more than what it compiles.
+const QUICK_UNIT_BYTES_MAX: u64 = 1_600_000;
 
 const TRANSLATE_FLAGS: &[&str] = &[
     "--cc",
@@ -198,7 +202,7 @@ impl Job<'_> {
         let shim = shim::source(self.ports, &members, self.options.trace);
         write(&sources.join("shim.cpp"), &shim)?;
         let units = plan_units(&sources, self.is_quick)?;
-        compile_all(&self.compiler, &units, &sources)?;
+        compile_all(&self.compiler, &units, &sources, Some(runtime))?;
         let mut objects: Vec<PathBuf> = units.iter().map(|unit| unit.object.clone()).collect();
         objects.extend(files_with(runtime, "o")?);
         link(&self.compiler, &objects, &work.join("model.so"))?;
@@ -239,79 +243,91 @@ impl Job<'_> {
         })
     }
 
-    /// The folder with the objects of Verilator's runtime.
+    /// The folder with the objects of Verilator's runtime, and its headers compiled ahead. These
+    /// name their own place.
     fn runtime(&self) -> Result<PathBuf, BuildError> {
-        let key = format!("{} {}", self.toolchain.identity, self.compiler.identity());
+        let key = [
+            self.toolchain.identity.clone(),
+            self.compiler.identity(),
+            self.compiler.headers_identity(),
+            self.cache.display().to_string(),
+        ]
+        .join(" ");
         let digest = hex(&Sha256::digest(key)[..6]);
         let folder = self.cache.join(format!("runtime-{digest}"));
         let lock_path = self.cache.join(format!("runtime-{digest}.lock"));
         let _lock = lock(&lock_path).map_err(io_error(&lock_path))?;
-        if folder.is_dir() {
+        // Headers that are compiled name their place: they cannot be moved there when complete.
+        let complete = folder.join("complete");
+        if complete.is_file() {
             return Ok(folder);
         }
         say(format_args!("compiling the Verilator runtime ..."));
-        let work = self
-            .cache
-            .join(format!("runtime-{digest}.{}", std::process::id()));
-        fs::create_dir_all(&work).map_err(io_error(&work))?;
+        fs::create_dir_all(&folder).map_err(io_error(&folder))?;
         let include = self.toolchain.root.join("include");
         let units: Vec<Unit> = ["verilated", "verilated_threads", "verilated_vcd_c"]
             .iter()
             .map(|name| Unit {
                 source: include.join(format!("{name}.cpp")),
-                object: work.join(format!("{name}.o")),
+                object: folder.join(format!("{name}.o")),
                 fast: true,
             })
             .collect();
-        compile_all(&self.compiler, &units, &work)?;
-        fs::rename(&work, &folder).map_err(io_error(&folder))?;
+        compile_all(&self.compiler, &units, &folder, None)?;
+        self.compiler.compile_headers(&folder)?;
+        write(&complete, "")?;
         Ok(folder)
     }
 }
 
-/// Groups Verilator's many files into few compiler runs; rarely executed code is kept apart.
+/// Groups Verilator's many files into few compiler runs; rarely executed code is kept apart, where
+/// the other is optimised.
 fn plan_units(sources: &Path, is_quick: bool) -> Result<Vec<Unit>, BuildError> {
+    let is_fast = |file: &Path| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        !is_quick && !name.contains("__Slow")
+    };
+    let bytes_max = if is_quick {
+        QUICK_UNIT_BYTES_MAX
+    } else {
+        UNIT_BYTES_MAX
+    };
+    let (fast, slow): (Vec<_>, Vec<_>) = files_with(sources, "cpp")?
+        .into_iter()
+        .partition(|file| is_fast(file));
     let mut units = Vec::new();
-    for fast in [true, false] {
-        let mut text = String::new();
-        let mut bytes = 0;
-        let mut index = 0;
-        let mut flush = |text: &mut String, bytes: &mut u64| -> Result<(), BuildError> {
-            if text.is_empty() {
-                return Ok(());
-            }
+    for (files, fast) in [(fast, true), (slow, false)] {
+        for (index, text) in grouped(&files, bytes_max)?.iter().enumerate() {
             let stem = format!("unit_{}_{index}", if fast { "fast" } else { "slow" });
             let source = sources.join(format!("{stem}.cc"));
             write(&source, text)?;
             units.push(Unit {
                 source,
                 object: sources.join(format!("{stem}.o")),
-                fast: fast && !is_quick,
+                fast,
             });
-            text.clear();
-            *bytes = 0;
-            index += 1;
-            Ok(())
-        };
-        for file in files_with(sources, "cpp")? {
-            let name = file
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            if name.contains("__Slow") == fast {
-                continue;
-            }
-            let size = fs::metadata(&file).map_err(io_error(&file))?.len();
-            if bytes + size > UNIT_BYTES_MAX {
-                flush(&mut text, &mut bytes)?;
-            }
-            text.push_str(&format!("#include \"{name}\"\n"));
-            bytes += size;
         }
-        flush(&mut text, &mut bytes)?;
     }
     Ok(units)
+}
+
+/// Texts that include the files, each of so many bytes at most, or of one file.
+fn grouped(files: &[PathBuf], bytes_max: u64) -> Result<Vec<String>, BuildError> {
+    let mut texts = Vec::new();
+    let mut room = 0;
+    for file in files {
+        let bytes = fs::metadata(file).map_err(io_error(file))?.len();
+        if texts.is_empty() || bytes > room {
+            texts.push(String::new());
+            room = bytes_max;
+        }
+        room = room.saturating_sub(bytes);
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(text) = texts.last_mut() {
+            text.push_str(&format!("#include \"{name}\"\n"));
+        }
+    }
+    Ok(texts)
 }
 
 fn files_with(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, BuildError> {

@@ -284,7 +284,9 @@ pub fn hex(bytes: &[u8]) -> String {
 /// Folder that a variable names, or `name` in the workspace, or in the user's cache folder.
 pub fn workspace_folder(variable: &str, name: &str) -> PathBuf {
     if let Some(folder) = std::env::var_os(variable) {
-        return PathBuf::from(folder);
+        let folder = PathBuf::from(folder);
+        // Compilers run in folders of their own.
+        return std::path::absolute(&folder).unwrap_or(folder);
     }
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let workspace = package.ancestors().nth(2).map(Path::to_path_buf);
