@@ -1,4 +1,4 @@
-//! What is stated of single blocks: FIFOs, crossings, credit, tags, grants, fences.
+//! What is stated of single blocks: FIFOs, crossings, credit, tags, fences.
 //!
 //! ```text
 //!   Stated ─► text of the block, what is stated of it around or in it ─► holds
@@ -8,8 +8,6 @@
 //! tag or confirmation that it names is proven of each.
 
 use rust_hdl_core::prelude::*;
-use stream::messages::RegionRequest;
-use tables::messages::{RegionChecked, RegionEntry, RegionLocated};
 
 use crate::solver::Verdict;
 
@@ -210,88 +208,51 @@ pub const STATED: &[Stated] = &[
         holds: Verdict::Bounded(9),
         planted: ("waiting_source_valid & (~ahead[7])", "waiting_source_valid"),
     },
-    Stated {
-        words: "an access is granted only with its region's key, domain and right",
-        block: "tables::region_table::region_check::RegionCheck",
-        inside: false,
-        text: "\
-  always @* begin
-    if (checked.granted) begin
-      assert(request.region_key == region.key);
-      assert(request.domain == region.domain);
-      assert(request.write ? region.write : region.read);
-    end
-    assert(checked.end == {1'b0, request.offset} + {17'd0, request.bytes});
-    assert(checked.length == region.bytes);
-    assert(checked.bytes == request.bytes);
-  end
-",
-        reached: "checked[0]",
-        layouts: &[
-            ("request", RegionRequest::descriptor),
-            ("region", RegionEntry::descriptor),
-            ("checked", RegionChecked::descriptor),
-        ],
-        holds: Verdict::Always(1),
-        planted: ("& (region[31:16] == request[47:32])", ""),
-    },
-    Stated {
-        words: "bytes are granted only inside of the region, and never past the end of a page",
-        block: "tables::region_table::region_check::RegionLocate",
-        inside: false,
-        text: "\
-  always @* begin
-    assume(checked.page_offset < checked.page_bytes);
-    if (located.granted) begin
-      assert(checked.granted);
-      assert(checked.end <= {1'b0, checked.length});
-    end
-    assert(located.bytes <= checked.bytes);
-    assert({1'b0, located.page_offset} + {1'b0, located.bytes} <= {2'd0, checked.page_bytes});
-  end
-",
-        reached: "located[0]",
-        layouts: &[
-            ("checked", RegionChecked::descriptor),
-            ("located", RegionLocated::descriptor),
-        ],
-        holds: Verdict::Always(1),
-        planted: ("<=", "!="),
-    },
 ];
 
 /// A text with the fields of ports as ranges of their bits; the first field has the lowest ones.
 pub fn with_ranges(stated: &Stated, text: &str) -> String {
     let mut text = text.to_owned();
     for (port, layout) in stated.layouts {
-        let TypeKind::Composite(fields) = layout().kind else {
-            panic!("{port} has no fields");
-        };
-        let mut from = 0;
-        for field in fields {
-            let to = from + bits_of(&field.kind);
-            let name = format!("{port}.{}", field.fieldname);
+        let mut ranges = Vec::new();
+        ranges_of(port, 0, &layout().kind, &mut ranges);
+        for (name, from, to) in ranges {
             text = whole_words(&text, &name, &format!("{port}[{}:{from}]", to - 1));
-            from = to;
         }
     }
     text
+}
+
+/// The fields of a type and their fields, each with its first bit and the one after its last.
+fn ranges_of(name: &str, at: usize, kind: &TypeKind, ranges: &mut Vec<(String, usize, usize)>) {
+    let TypeKind::Composite(fields) = kind else {
+        return;
+    };
+    let mut from = at;
+    for field in fields {
+        let name = format!("{name}.{}", field.fieldname);
+        let to = from + bits_of(&field.kind);
+        ranges_of(&name, from, &field.kind.kind, ranges);
+        ranges.push((name, from, to));
+        from = to;
+    }
 }
 
 fn bits_of(descriptor: &TypeDescriptor) -> usize {
     match &descriptor.kind {
         TypeKind::Bits(bits) | TypeKind::Signed(bits) => *bits,
         TypeKind::Composite(fields) => fields.iter().map(|field| bits_of(&field.kind)).sum(),
-        TypeKind::Enum(names) => panic!("{}: {} names", descriptor.name, names.len()),
+        TypeKind::Enum(names) => names.len().next_power_of_two().ilog2() as usize,
     }
 }
 
 /// Replaces a name where it is no part of a longer one.
 fn whole_words(text: &str, from: &str, to: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut parts = text.split(from);
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let is_longer = part.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let is_longer = out.ends_with(is_part) || part.starts_with(is_part);
         out += if is_longer { from } else { to };
         out += part;
     }

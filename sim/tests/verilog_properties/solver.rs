@@ -57,8 +57,10 @@ impl System {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("creates");
-        let script = "read_verilog -formal all.v\nprep -top top -flatten\nmemory_nordff\n\
-                      async2sync\ndffunmap\nopt_clean\nwrite_smt2 -wires all.smt2\n";
+        // What drives a net that looks into a child, `hierconn`, is known when all is flat.
+        let script = "read_verilog -formal all.v\nhierarchy -check -top top\nproc\nflatten\n\
+                      prep -top top\nmemory_nordff\nasync2sync\ndffunmap\nopt_clean\n\
+                      write_smt2 -wires all.smt2\n";
         fs::write(folder.join("all.v"), text).expect("writes");
         fs::write(folder.join("script.ys"), script).expect("writes");
         let output = Command::new(Yosys::locate().expect("Yosys").program)
@@ -140,6 +142,22 @@ impl System {
             (safe, true) => Verdict::Bounded(safe),
             (safe, false) => Verdict::NotReached(safe),
         }
+    }
+
+    /// Whether what is asserted is put to the test in the first `depth` cycles from power-up.
+    pub fn reaches(&self, depth: u32, seconds: u32) -> bool {
+        self.happens(depth, seconds, |at| format!("(|top_n reached| s{at})"))
+    }
+
+    /// Whether what is asserted fails in the first `depth` cycles from power-up.
+    pub fn fails(&self, depth: u32, seconds: u32) -> bool {
+        self.happens(depth, seconds, |at| format!("(not (|top_a| s{at}))"))
+    }
+
+    fn happens(&self, depth: u32, seconds: u32, what: impl Fn(u32) -> String) -> bool {
+        let cycles: Vec<String> = (0..depth).map(what).collect();
+        let question = format!("(assert (or false {}))\n(check-sat)\n", cycles.join(" "));
+        self.ask(&(states(depth, true) + &question), seconds) == [Answer::Possible]
     }
 
     /// Asks the solver. After a question that takes too long nothing more is asked.

@@ -15,11 +15,16 @@ it.
 
 All inputs are free, but for what is said. The emitted Verilog is examined with all its children and
 memories, at the sizes of the registry (see [proofs.md](proofs.md)), by Yosys and the SMT solver
-Z3. The texts stand in `sim/tests/verilog_properties/properties.rs`. Each is shown to fail on a
-planted fault.
+Z3. The texts stand in `sim/tests/verilog_properties/`. Each is shown to be put to the test, and to
+fail on a planted fault.
 
 - `always`: for all time, by induction over so many cycles.
 - `N cycles`: in the first N cycles from power-up, in which it is put to the test.
+
+*No write request leaves without a grant of its region's bounds* is a chain, from
+`RegionCheck` to `WriteJoin`: each link is stated of its block, and what joins two links is a queue,
+whose order is stated too. The other writes of the receive path go to the places reserved in the
+owner's rings.
 
 | property | block | holds | text |
 |---|---|---|---|
