@@ -18,6 +18,7 @@
 //!    updated.
 //! 2. When `busy` falls no entry carries an epoch.
 //! 3. A `reset` during a scrub does not end it.
+//! 4. It relies on changes that set no cursor to be taken at once: a scrub does not wait.
 //!
 //! Source: `docs/specification.md`, Epochs; decision 12.
 

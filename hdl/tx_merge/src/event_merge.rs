@@ -8,7 +8,8 @@
 //!
 //! Invariants:
 //! 1. An event offered stays offered until it is taken, although one of the wire may come
-//!    meanwhile: the choice is kept while it waits.
+//!    meanwhile: the choice is kept while it waits. One of the wire tells the state of the moment
+//!    in which it is taken.
 //!
 //! Source: docs/specification.md, Wire; Failed sends.
 

@@ -95,7 +95,7 @@ pub const STATED: &[Stated] = &[
             ("reply_payload", RegionReply::descriptor),
         ],
         holds: Verdict::Always(1),
-        planted: ("check_checked[0] & current", "current"),
+        planted: ("registered <= read;", "registered <= access;"),
     },
     Stated {
         words: "a piece is what the region granted to its walk's domain, a refused walk gets none",

@@ -14,6 +14,7 @@ mod differences;
 mod flash;
 mod grants;
 mod properties;
+mod rules;
 mod solver;
 mod table;
 mod wrapper;
@@ -40,7 +41,8 @@ fn stated(entry: &blocks::Entry) -> Option<(usize, Option<String>)> {
     if sources == 0 {
         return None;
     }
-    let text = wrapper::with_streams(&ports, &streams);
+    let rule = rules::rule_of(entry.name);
+    let text = wrapper::with_streams(&ports, &streams, rule);
     Some((sources, text.map(|top| modules(&*block, "") + &top)))
 }
 
@@ -89,6 +91,7 @@ fn what_is_offered_stands_until_it_is_taken() {
         let unchanged = known.filter(|line| line.digest == digest);
         let verdict = match (&text, unchanged) {
             (None, _) => None,
+            (Some(text), _) if !wrapper::claims(text) => Some(Verdict::NotHeld),
             (_, Some(line)) if !is_set("ZERONIC_LONG") => line.verdict,
             (Some(text), _) => {
                 let known = known.and_then(|line| line.verdict);
@@ -131,12 +134,12 @@ fn text_of(stated: &Stated) -> String {
     let mut block = (entry.make)();
     block.connect_all();
     let ports = ports_of(&*block);
-    let text = properties::with_ranges(stated, stated.text);
+    let text = properties::with_ranges(stated.layouts, stated.text);
     let (around, inside) = match stated.inside {
         true => ("", text.as_str()),
         false => (text.as_str(), ""),
     };
-    let reached = properties::with_ranges(stated, stated.reached);
+    let reached = properties::with_ranges(stated.layouts, stated.reached);
     let top = wrapper::around(&ports, around, &reached);
     modules(&*block, inside) + &top
 }

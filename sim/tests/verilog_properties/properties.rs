@@ -8,11 +8,12 @@
 //! tag or confirmation that it names is proven of each.
 
 use rust_hdl_core::prelude::*;
+use tables::messages::FlowUpdate;
 
 use crate::solver::Verdict;
 
 /// A port, and how its fields lie in it.
-type Layout = (&'static str, fn() -> TypeDescriptor);
+pub type Layout = (&'static str, fn() -> TypeDescriptor);
 
 /// One property of one block. See the head of this file.
 pub struct Stated {
@@ -208,12 +209,30 @@ pub const STATED: &[Stated] = &[
         holds: Verdict::Bounded(9),
         planted: ("waiting_source_valid & (~ahead[7])", "waiting_source_valid"),
     },
+    Stated {
+        words:
+            "a change of a flow that sets no cursor is taken at once, and no cursor move is lost",
+        block: "tables::flow_table::flow_state_writer::FlowStateWriter",
+        inside: false,
+        text: "\
+  always @* begin
+    assert(change_ready | change_payload.write_cursor);
+    assert(change_out_valid == (change_valid & change_ready));
+    assert(!change_out_valid | change_out_payload == change_payload);
+    if (cursor_write_valid) assert(cursor_out_valid & cursor_out_payload == cursor_write_payload);
+  end
+",
+        reached: "change_valid & !change_ready",
+        layouts: &[("change_payload", FlowUpdate::descriptor)],
+        holds: Verdict::Always(1),
+        planted: ("& cursor_write_valid", "| cursor_write_valid"),
+    },
 ];
 
 /// A text with the fields of ports as ranges of their bits; the first field has the lowest ones.
-pub fn with_ranges(stated: &Stated, text: &str) -> String {
+pub fn with_ranges(layouts: &[Layout], text: &str) -> String {
     let mut text = text.to_owned();
-    for (port, layout) in stated.layouts {
+    for (port, layout) in layouts {
         let mut ranges = Vec::new();
         ranges_of(port, 0, &layout().kind, &mut ranges);
         for (name, from, to) in ranges {

@@ -36,6 +36,8 @@ pub enum Verdict {
     Fails(u32),
     /// No answer came in time.
     Undecided,
+    /// Nothing is claimed: no offer of the block is held, as its rule says.
+    NotHeld,
 }
 
 /// The transition system of a text.

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::differences::differences;
+use crate::rules::{Rule, RULES};
 use crate::solver::Verdict;
 
 const HEAD: &str = "\
@@ -39,6 +40,15 @@ streams that enter the block, proven of those that leave it.
 - `N cycles, no offer`: none occurs in them, so nothing is proven.
 - `needs more`: false for inputs that the block's head forbids; no assumption about them is written.
 - `several clocks`: not examined here.
+- `not held`: the block makes no such promise, see the rules.
+
+Some blocks may rely on more than the rule of streams, and some streams are not held: then what is
+offered *may change* until it is taken, or *may fall*. Neither is assumed of them where they enter a
+block.
+
+| block | rule | not held |
+|---|---|---|
+RULES
 
 Of all blocks: COUNTS.
 
@@ -89,6 +99,7 @@ fn words(verdict: Option<Verdict>) -> String {
         Some(Verdict::NotReached(depth)) => format!("{depth} cycles, no offer"),
         Some(Verdict::Fails(depth)) => format!("needs more ({depth})"),
         Some(Verdict::Undecided) => "undecided".to_owned(),
+        Some(Verdict::NotHeld) => "not held".to_owned(),
     }
 }
 
@@ -96,12 +107,28 @@ fn read(words: &str) -> Option<Option<Verdict>> {
     let number = |text: &str| text.trim_end_matches(')').parse().ok();
     Some(Some(match words.split_once(' ') {
         Some(("several", _)) => return Some(None),
+        Some(("not", _)) => Verdict::NotHeld,
         Some(("always", cycles)) => Verdict::Always(number(&cycles[1..])?),
         Some(("needs", rest)) => Verdict::Fails(number(rest.split_once('(')?.1)?),
         Some((depth, "cycles")) => Verdict::Bounded(number(depth)?),
         Some((depth, _)) => Verdict::NotReached(number(depth)?),
         None => Verdict::Undecided,
     }))
+}
+
+/// A line about a block's rule.
+fn rule(rule: &Rule) -> String {
+    let each = |names: &[&str], what: &str| -> Vec<String> {
+        let names = names.iter().map(|name| format!("`{name}` {what}"));
+        names.collect()
+    };
+    let loose = [
+        each(rule.changes, "may change"),
+        each(rule.falls, "may fall"),
+    ]
+    .concat();
+    let name = rule.block.rsplit("::").next().unwrap_or_default();
+    format!("| `{name}` | {} | {} |\n", rule.because, loose.join(", "))
 }
 
 /// The kind of a verdict, as it is counted.
@@ -113,16 +140,18 @@ fn kind(verdict: Option<Verdict>) -> usize {
         Some(Verdict::Fails(_)) => 3,
         Some(Verdict::Undecided) => 4,
         None => 5,
+        Some(Verdict::NotHeld) => 6,
     }
 }
 
-const KINDS: [&str; 6] = [
+const KINDS: [&str; 7] = [
     "always",
     "in the first cycles",
     "without an offer",
     "need more",
     "undecided",
     "several clocks",
+    "not held",
 ];
 
 impl StatedLine {
@@ -210,7 +239,8 @@ impl Table {
             .map(|(at, kind)| format!("{} {kind}", count(at)))
             .collect();
         let stated: String = self.stated.iter().map(StatedLine::text).collect();
-        let head = HEAD.replace("STATED", &stated);
+        let rules: String = RULES.iter().map(rule).collect();
+        let head = HEAD.replace("STATED", &stated).replace("RULES\n", &rules);
         let mut text = head.replace("COUNTS", &counts.join(", "));
         self.lines.iter().for_each(|line| text += &line.text());
         fs::write(path(), text).expect("docs are writable");

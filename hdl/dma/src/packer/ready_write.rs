@@ -16,6 +16,8 @@
 //!    write at `source`.
 //! 2. `second_ready` is high from one cycle later on, if the second write has waited at `sink` for
 //!    as long.
+//! 3. It relies on `takes_second` to come with the handshake of `source` only, while
+//!    `second_ready` is high.
 
 use crate::messages::RequestTlp;
 use stream::prelude::*;

@@ -15,6 +15,7 @@
 //! 3. Two writes go together only at dword 0 of a beat, if the first ends before dword 8 and the
 //!    second is `second_ready`. The counters count the second one a cycle later.
 //! 4. Bit 5 of the sequence number is set for reads.
+//! 5. What is offered at `tlp` may change until it is taken.
 //!
 //! Source: docs/specification.md, Writes; PG213, requester request interface, sequence numbers.
 

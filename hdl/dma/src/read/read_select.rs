@@ -15,6 +15,7 @@
 //! 2. When a job of client 3 is accepted, all write jobs whose handshake came before its `valid`
 //!    rose are on the RQ port. A read never passes a write on the bus, so its read data prove that
 //!    those writes have arrived.
+//! 3. The job at `cut` may change until it is taken: one that comes may go first.
 //!
 //! Source: docs/specification.md, Reads; PCI Express Base 3.0, 2.4.1 (a read does not pass a posted
 //! write).

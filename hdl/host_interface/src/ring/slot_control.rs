@@ -10,6 +10,7 @@
 //! Invariants: those of [`crate::ring::slot_splitter`], and
 //! 1. The first beat of a descriptor of two slots waits for the next beat, which shows whether the
 //!    second slot comes in the same fetch.
+//! 2. It relies on the beat of `entry_valid` to stand until it is taken.
 
 use crate::ring::held_beat::{HeldBeat, HeldBeatState};
 use stream::prelude::*;

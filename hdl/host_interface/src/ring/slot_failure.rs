@@ -12,6 +12,8 @@
 //!    each other without a pause.
 //! 2. A ring fails once until it is enabled again: at most 16 owners wait. A failure past these is
 //!    dropped.
+//! 3. It relies on the splitter: the beats of a descriptor come once its message is taken, and
+//!    before the next message.
 //!
 //! Source: `docs/specification.md`, Stopped rings.
 

@@ -13,6 +13,8 @@
 //!    came: it is taken first, as soon as no offered look-up waits.
 //! 2. A packet without transport, or one that cannot be verified, is not looked up; it goes to
 //!    owner 0 and names no flow.
+//! 3. An offered look-up stands until it is taken. That relies on `waiting`, a queue: its `ready`
+//!    does not fall before something comes.
 //!
 //! Source: docs/specification.md, Fence, Order, and Owners and domains.
 

@@ -13,6 +13,7 @@
 //! 2. A job that was offered stays until it is taken.
 //! 3. After a direct job that shares its last beat the next job taken is a direct one; the two make
 //!    one packet.
+//! 4. It relies on `shared` and `metadata` to stand with `direct_data`.
 
 use stream::prelude::*;
 

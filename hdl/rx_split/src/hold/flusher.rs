@@ -12,6 +12,7 @@
 //!    `dma.read` keeps this order on the bus is its own invariant.
 //! 2. A memory never waits for another one's flush read to return before its own is requested. Read
 //!    data return in the order of the requests: one that times out delays those after it.
+//! 3. The address of a flush read that waits is the one that software wrote last.
 //!
 //! On error: see [`crate::hold::flush_ticket`].
 //!

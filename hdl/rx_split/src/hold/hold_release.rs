@@ -9,6 +9,8 @@
 //! Invariants:
 //! 1. A slot is popped when its write job was taken: what follows it directly is written after it.
 //! 2. No queue is served twice while another one is ready.
+//! 3. What is offered stands until it is taken. That relies on the hold memory, whose read data
+//!    change only a cycle after `register_enable`.
 //!
 //! On error: a slot whose flush read failed twice leaves with `unflushed` set in its metadata.
 //!

@@ -16,6 +16,8 @@
 //! 3. A move copies entries before the list's state names the new place: searches never see a
 //!    half-made copy.
 //! 4. `reset` forgets the change in work.
+//! 5. It relies on a change that stands from four cycles before its `commit` until `busy` has
+//!    fallen, and on one entry for each `fetch`.
 //!
 //! Source: `docs/specification.md`, Lists.
 

@@ -10,6 +10,7 @@
 //! Invariants:
 //! 1. Replies leave in the order in which slots were taken, one for each.
 //! 2. A slot is free again after its reply has left.
+//! 3. It relies on `slot_take` to come while a slot is free, and on one result for each slot taken.
 
 use crate::messages::SearchResult;
 use crate::pending_replies::PendingReplies;

@@ -10,6 +10,8 @@
 //!
 //! Invariants:
 //! 1. One message of `requested` for each request, in order, and one for each part without bytes.
+//! 2. An offered request stands until it is taken. That relies on `requested`, a queue: its `ready`
+//!    does not fall before something comes.
 
 use crate::messages::SendPart;
 use abi::config::{PAGE_BITS_MIN, SEND_PIECE_BYTES_MAX};
