@@ -36,7 +36,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Begins a run of `total` units.
+    /// Begins a run of `total` units; some go on beyond, until what they are about has happened.
     pub fn new(total: u64, unit: Unit) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         // The default is used only where a test of this file fails.
@@ -68,6 +68,10 @@ impl Progress {
     pub fn set(&mut self, position: u64, message: &str) {
         if self.is_silent {
             return;
+        }
+        if position > self.total {
+            // How long it takes is not known any more.
+            self.bar.unset_length();
         }
         self.bar.set_position(position);
         if self.message != message {
@@ -103,21 +107,23 @@ impl Progress {
     /// What a run without a bar says.
     fn line(&self, position: u64, elapsed: Duration, message: &str) -> String {
         let rate = position as f64 / elapsed.as_secs_f64().max(f64::MIN_POSITIVE);
-        let left = match rate > 0.0 {
-            true => {
-                let seconds = self.total.saturating_sub(position) as f64 / rate;
-                format!("{seconds:.0} s left")
-            }
-            false => "time left unknown".to_owned(),
+        let ahead = self.total.checked_sub(position);
+        let left = match ahead.filter(|_| rate > 0.0) {
+            Some(ahead) => format!("{:.0} s left", ahead as f64 / rate),
+            None => "time left unknown".to_owned(),
+        };
+        let of = match ahead {
+            Some(_) => "of",
+            None => "beyond",
         };
         match self.unit {
             Unit::Bytes => {
                 let [position, total, rate] = [position, self.total, rate as u64].map(HumanBytes);
-                format!("{position} of {total}, {rate}/s, {left}{message}")
+                format!("{position} {of} {total}, {rate}/s, {left}{message}")
             }
             Unit::Count(name) => {
                 let total = self.total;
-                format!("{position} of {total} {name}, {rate:.1}/s, {left}{message}")
+                format!("{position} {of} {total} {name}, {rate:.1}/s, {left}{message}")
             }
         }
     }
@@ -165,6 +171,10 @@ mod tests {
         assert_eq!(
             frames.line(0, 10 * second, ""),
             "0 of 100 frames, 0.0/s, time left unknown"
+        );
+        assert_eq!(
+            frames.line(250, 100 * second, ""),
+            "250 beyond 100 frames, 2.5/s, time left unknown"
         );
         let bytes = Progress::new(4 << 20, Unit::Bytes);
         assert_eq!(
