@@ -44,9 +44,10 @@ streams that enter the block, proven of those that leave it.
 
 Some blocks may rely on more than the rule of streams, and some streams are not held: then what is
 offered *may change* until it is taken, or *may fall*. Neither is assumed of them where they enter a
-block, but for the lines of `Admit`, `Placement`, `Hold`, `Copy`, `Delivery`, `ReadRequests`,
-`ReadEngine`, `Requester`, `HostInterface` and `TxMerge`: these still assume that what enters stands.
-A rule is the word of the block's head; only that of `Scrubber` is proven where it comes from.
+block, but in the lines of `Admit`, `Placement`, `Hold`, `Copy`, `Delivery`, `ReadRequests`,
+`ReadEngine`, `Requester`, `HostInterface` and `TxMerge`: these still assume that what enters
+stands. A rule is the word of the block's head; only that of `Scrubber` is proven where it comes
+from.
 
 | block | rule | not held |
 |---|---|---|
