@@ -1,8 +1,10 @@
 //! The gate: `cargo xtask ci` runs every step, `cargo xtask ci STEP` one of them. And
-//! `cargo xtask mutants`, which measures what the tests miss.
+//! `cargo xtask mutants`, which measures what the tests miss, and `cargo xtask seeds`, which finds
+//! tests that depend on luck.
 
 mod circles;
 mod mutants;
+mod seeds;
 mod skipped;
 mod source;
 mod steps;
@@ -15,6 +17,7 @@ use steps::Step;
 
 const USAGE: &str = "usage: cargo xtask ci [fmt|tidy|lint|test|mutants]...
        cargo xtask mutants [--help]
+       cargo xtask seeds [--help]
   fmt    formatting
   tidy   the project's own limits
   lint   clippy, warnings are errors
@@ -26,6 +29,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.split_first() {
         Some((command, rest)) if command == "mutants" => mutants::run(rest),
+        Some((command, rest)) if command == "seeds" => seeds::run(rest),
         _ => match parse(&arguments) {
             Ok(steps) => steps::run(&steps),
             Err(unknown) => {

@@ -1,0 +1,163 @@
+//! `cargo xtask seeds`: runs the random tests again and again, each time with another seed.
+//!
+//! ```text
+//!   cargo test --no-run ─► programs ─ one run each ─► those with a seed ─┐
+//!                                                                        ▼
+//!   a failure, its replay, whether it repeats ◄── next seed, on each core, until the time is over
+//! ```
+//! A test that one seed in a hundred breaks passes the gate for weeks. Here it shows in minutes.
+
+mod program;
+
+use std::collections::hash_map::RandomState;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::thread::{available_parallelism, scope};
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, Context};
+use clap::Parser;
+
+use program::{End, Program};
+
+/// Runs the random tests with other seeds and prints what fails, with its replay.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask seeds")]
+struct Options {
+    /// No run begins after so many minutes; those that build and look for seeds do not count.
+    #[arg(long, value_name = "M", default_value_t = 10)]
+    minutes: u64,
+    /// The first seed; each run takes the next one.
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Only this test program, such as `provider`; may be repeated.
+    #[arg(long = "test", value_name = "NAME")]
+    names: Vec<String>,
+    /// Programs whose first run takes longer are left out.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    slowest: u64,
+    /// Programs that run at once; the number of cores without this.
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
+}
+
+/// Runs of one program.
+#[derive(Debug, Default)]
+struct Tally {
+    runs: u64,
+    failed: u64,
+}
+
+/// Runs the command; an error if a run has failed.
+pub fn run(arguments: &[String]) -> anyhow::Result<()> {
+    let name = "cargo xtask seeds".to_owned();
+    let options = Options::parse_from([name].iter().chain(arguments));
+    let programs = with_seeds(&options)?;
+    let first = options.seed.unwrap_or_else(fresh);
+    println!("== {} programs, seeds from {first}", programs.len());
+    let tallies = run_all(&options, &programs, first);
+    let failed = print(&tallies);
+    if failed > 0 {
+        bail!("{failed} runs failed");
+    }
+    Ok(())
+}
+
+/// Any seed, from the randomness with which the standard library keys its hash maps.
+fn fresh() -> u64 {
+    RandomState::new().build_hasher().finish() >> 32
+}
+
+/// The programs that print a seed, each run once.
+fn with_seeds(options: &Options) -> anyhow::Result<Vec<Program>> {
+    let built = program::built()?;
+    for name in &options.names {
+        if !built.iter().any(|program| &program.name == name) {
+            let known: Vec<&str> = built.iter().map(|program| program.name.as_str()).collect();
+            bail!("no test program `{name}`; there are: {}", known.join(", "));
+        }
+    }
+    let is_asked = |it: &Program| options.names.is_empty() || options.names.contains(&it.name);
+    let slowest = Duration::from_secs(options.slowest);
+    let mut programs = Vec::new();
+    for mut program in built.into_iter().filter(is_asked) {
+        let seen = program.first_run(slowest)?;
+        match seen {
+            None => println!(
+                "left out: {} takes more than {} s",
+                program.name, options.slowest
+            ),
+            Some(false) => (),
+            Some(true) => programs.push(program),
+        }
+    }
+    if programs.is_empty() {
+        bail!(
+            "none of these programs prints a seed within {} s",
+            options.slowest
+        );
+    }
+    Ok(programs)
+}
+
+/// Takes turns among the programs until the time is over.
+fn run_all(options: &Options, programs: &[Program], first: u64) -> BTreeMap<String, Tally> {
+    let end = Instant::now() + Duration::from_secs(60 * options.minutes);
+    let cores = available_parallelism().map_or(1, NonZero::get);
+    let jobs = options.jobs.map_or(cores, NonZero::get);
+    let (turn, seed) = (AtomicUsize::new(0), AtomicU64::new(first));
+    let tallies = Mutex::new(BTreeMap::<String, Tally>::new());
+    let work = || {
+        while Instant::now() < end {
+            let program = &programs[turn.fetch_add(1, Ordering::Relaxed) % programs.len()];
+            let seed = seed.fetch_add(1, Ordering::Relaxed);
+            let ended = program.run(seed);
+            let Ok(mut tallies) = tallies.lock() else {
+                return;
+            };
+            let tally = tallies.entry(program.title()).or_default();
+            tally.runs += 1;
+            if let Err(reason) = said(program, seed, ended) {
+                tally.failed += 1;
+                println!("{reason:#}");
+            }
+        }
+    };
+    scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(work);
+        }
+    });
+    tallies.into_inner().unwrap_or_default()
+}
+
+/// A run that did not pass, as an error that tells how to repeat it.
+fn said(program: &Program, seed: u64, ended: anyhow::Result<End>) -> anyhow::Result<()> {
+    let tests = match ended.with_context(|| format!("{} does not run", program.title()))? {
+        End::Passed => return Ok(()),
+        End::Hung => bail!("HANGS: {}", program.replay(seed, None)),
+        End::Failed(tests) => tests,
+    };
+    let again = match program.run(seed)? {
+        End::Failed(again) if again == tests => "again with the same seed",
+        End::Passed => "passes with the same seed: it depends on more than the seed",
+        _ => "ends otherwise with the same seed: it depends on more than the seed",
+    };
+    let replays = tests.iter().map(|test| program.replay(seed, Some(test)));
+    let replays: Vec<String> = replays.collect();
+    bail!("FAILED, {again}:\n    {}", replays.join("\n    "))
+}
+
+/// A line for each program; how many runs failed in all.
+fn print(tallies: &BTreeMap<String, Tally>) -> u64 {
+    for (title, tally) in tallies {
+        println!("{:6} runs, {:3} failed  {title}", tally.runs, tally.failed);
+    }
+    let runs: u64 = tallies.values().map(|tally| tally.runs).sum();
+    let failed = tallies.values().map(|tally| tally.failed).sum();
+    println!("== {runs} runs, {failed} failed");
+    failed
+}
