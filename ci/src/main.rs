@@ -2,6 +2,7 @@
 //! `cargo xtask mutants`, which measures what the tests miss, and `cargo xtask seeds`, which finds
 //! tests that depend on luck.
 
+mod artifact;
 mod circles;
 mod mutants;
 mod seeds;

@@ -9,9 +9,7 @@
 
 mod program;
 
-use std::collections::hash_map::RandomState;
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, Hasher};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -56,7 +54,7 @@ pub fn run(arguments: &[String]) -> anyhow::Result<()> {
     let name = "cargo xtask seeds".to_owned();
     let options = Options::parse_from([name].iter().chain(arguments));
     let programs = with_seeds(&options)?;
-    let first = options.seed.unwrap_or_else(fresh);
+    let first = options.seed.unwrap_or_else(seed::fresh);
     println!("== {} programs, seeds from {first}", programs.len());
     let tallies = run_all(&options, &programs, first);
     let failed = print(&tallies);
@@ -64,11 +62,6 @@ pub fn run(arguments: &[String]) -> anyhow::Result<()> {
         bail!("{failed} runs failed");
     }
     Ok(())
-}
-
-/// Any seed, from the randomness with which the standard library keys its hash maps.
-fn fresh() -> u64 {
-    RandomState::new().build_hasher().finish() >> 32
 }
 
 /// The programs that print a seed, each run once.
@@ -114,13 +107,14 @@ fn run_all(options: &Options, programs: &[Program], first: u64) -> BTreeMap<Stri
         while Instant::now() < end {
             let program = &programs[turn.fetch_add(1, Ordering::Relaxed) % programs.len()];
             let seed = seed.fetch_add(1, Ordering::Relaxed);
-            let ended = program.run(seed);
+            // It may run once more: the others do not wait for that.
+            let judged = judge(program, seed);
             let Ok(mut tallies) = tallies.lock() else {
                 return;
             };
             let tally = tallies.entry(program.title()).or_default();
             tally.runs += 1;
-            if let Err(reason) = said(program, seed, ended) {
+            if let Err(reason) = judged {
                 tally.failed += 1;
                 println!("{reason:#}");
             }
@@ -134,8 +128,9 @@ fn run_all(options: &Options, programs: &[Program], first: u64) -> BTreeMap<Stri
     tallies.into_inner().unwrap_or_default()
 }
 
-/// A run that did not pass, as an error that tells how to repeat it.
-fn said(program: &Program, seed: u64, ended: anyhow::Result<End>) -> anyhow::Result<()> {
+/// Runs a program; what does not pass is an error that tells how to repeat it.
+fn judge(program: &Program, seed: u64) -> anyhow::Result<()> {
+    let ended = program.run(seed);
     let tests = match ended.with_context(|| format!("{} does not run", program.title()))? {
         End::Passed => return Ok(()),
         End::Hung => bail!("HANGS: {}", program.replay(seed, None)),

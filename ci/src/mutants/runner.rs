@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::suites::Suite;
 use super::tree::Tree;
+use crate::artifact::test_program;
 
 /// Longest build, seconds.
 const BUILD_LIMIT: Duration = Duration::from_secs(2400);
@@ -199,18 +200,13 @@ fn configured(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
 
 /// The test program of a package that a message of cargo says is built.
 fn program(message: &Value, package: &str) -> Option<Program> {
-    let is_test = message["profile"]["test"] == true;
-    let path = message["executable"].as_str().filter(|_| is_test)?;
-    let manifest = Path::new(message["manifest_path"].as_str()?);
-    let text = fs::read_to_string(manifest).ok()?;
+    let (path, folder) = test_program(message)?;
+    let text = fs::read_to_string(folder.join("Cargo.toml")).ok()?;
     let name = format!("name = \"{package}\"");
     if !text.lines().any(|line| line == name) {
         return None;
     }
-    Some(Program {
-        path: path.into(),
-        folder: manifest.parent()?.into(),
-    })
+    Some(Program { path, folder })
 }
 
 /// The places that a message of cargo names, if it is an error of the compiler.

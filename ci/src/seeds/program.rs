@@ -1,18 +1,17 @@
 //! A test program: how cargo names it, how it is run, what its output says.
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context};
+use seed::{REPLAY, VARIABLE};
 use serde_json::Value;
 
+use crate::artifact::test_program;
 use crate::walk;
 
-/// What a test prints that takes a seed, as the crate `seed` has it.
-const SEED: &str = "replay with ZERONIC_SEED=";
-const VARIABLE: &str = "ZERONIC_SEED";
 /// A program that takes so many times as long as in its first run hangs, and this longer.
 const PATIENCE: u32 = 20;
 const PATIENCE_MORE: Duration = Duration::from_secs(60);
@@ -65,16 +64,14 @@ pub fn built() -> anyhow::Result<Vec<Program>> {
 
 /// The test program that a message of cargo says is built.
 fn named(message: &Value) -> Option<Program> {
-    let is_test = message["profile"]["test"] == true;
-    let path = message["executable"].as_str().filter(|_| is_test)?;
-    let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
+    let (path, folder) = test_program(message)?;
     let kind = message["target"]["kind"][0].as_str()?;
     Some(Program {
         name: message["target"]["name"].as_str()?.to_owned(),
         package: package(message["package_id"].as_str()?).to_owned(),
         is_unit: kind != "test",
-        path: path.into(),
-        folder: folder.into(),
+        path,
+        folder,
         limit: PATIENCE_MORE,
     })
 }
@@ -99,7 +96,7 @@ impl Program {
         }
         let took = started.elapsed();
         self.limit = took * PATIENCE + PATIENCE_MORE;
-        let has_seed = String::from_utf8_lossy(&output.stdout).contains(SEED);
+        let has_seed = String::from_utf8_lossy(&output.stdout).contains(REPLAY);
         Ok((took <= slowest).then_some(has_seed))
     }
 

@@ -5,6 +5,12 @@
 //!   otherwise: a fresh one, or the test's own
 //! ```
 
+/// The variable that names a seed.
+pub const VARIABLE: &str = "ZERONIC_SEED";
+
+/// What is printed before a seed.
+pub const REPLAY: &str = "replay with ZERONIC_SEED=";
+
 /// `ZERONIC_SEED` if set, otherwise a fresh seed; printed either way.
 ///
 /// # Panics
@@ -27,18 +33,18 @@ pub fn is_replay() -> bool {
 }
 
 fn given() -> Option<u64> {
-    let text = std::env::var("ZERONIC_SEED").ok()?;
+    let text = std::env::var(VARIABLE).ok()?;
     let number = text.parse();
-    Some(number.unwrap_or_else(|_| panic!("ZERONIC_SEED={text} is not a number")))
+    Some(number.unwrap_or_else(|_| panic!("{VARIABLE}={text} is not a number")))
 }
 
 fn printed(seed: u64) -> u64 {
-    println!("replay with ZERONIC_SEED={seed}");
+    println!("{REPLAY}{seed}");
     seed
 }
 
-/// From the randomness with which the standard library keys its hash maps.
-fn fresh() -> u64 {
+/// Any seed, not printed: from the randomness with which the standard library keys its hash maps.
+pub fn fresh() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::hash::RandomState::new().build_hasher().finish() >> 32
 }
