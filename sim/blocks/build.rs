@@ -146,7 +146,7 @@ fn generated(found: &[(String, String, Item)]) -> String {
     }
     format!(
         "/// Every block that can be made.\n\
-         pub const BLOCKS: &[Entry] = &[\n{entries}];\n\
+         pub static BLOCKS: &[Entry] = &[\n{entries}];\n\
          /// Blocks for which `sizes.rs` has no entry.\n\
          pub const MISSING: &[&str] = &[\n{missing}];\n{drivers}"
     )

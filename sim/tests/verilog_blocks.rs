@@ -10,6 +10,7 @@
 //! goes on behind a block that differs, and leaves out those that an earlier run has compared as
 //! they are now. A failure names block, port and step; `ZERONIC_SEED` replays it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -323,34 +324,38 @@ fn leaves_of(of: &str) {
     on_large_stack(|| compare_bank(made(of, When::Always), of, seed));
 }
 
-#[test]
-fn leaf_blocks_of_stream() {
-    leaves_of("stream");
+/// A test for the leaf blocks of each crate.
+macro_rules! leaf_blocks {
+    ($($test:ident: $of:literal,)*) => {
+        /// The crates whose leaf blocks are compared.
+        const CRATES: &[&str] = &[$($of),*];
+
+        $(#[test]
+        fn $test() {
+            leaves_of($of);
+        })*
+    };
+}
+
+leaf_blocks! {
+    leaf_blocks_of_stream: "stream",
+    leaf_blocks_of_tables: "tables",
+    leaf_blocks_of_rx_split: "rx_split",
+    leaf_blocks_of_tx_merge: "tx_merge",
+    leaf_blocks_of_dma: "dma",
+    leaf_blocks_of_host_interface: "host_interface",
+    leaf_blocks_of_ip: "ip",
+    leaf_blocks_of_board: "board",
 }
 
 #[test]
-fn leaf_blocks_of_tables() {
-    leaves_of("tables");
-}
-
-#[test]
-fn leaf_blocks_of_rx_split() {
-    leaves_of("rx_split");
-}
-
-#[test]
-fn leaf_blocks_of_tx_merge() {
-    leaves_of("tx_merge");
-}
-
-#[test]
-fn leaf_blocks_of_dma() {
-    leaves_of("dma");
-}
-
-#[test]
-fn leaf_blocks_of_hdl() {
-    leaves_of("hdl");
+fn no_leaf_block_is_left_out() {
+    let entries = blocks::BLOCKS.iter();
+    let leaves = entries.filter(|entry| blocks::is_leaf(&*(entry.make)()));
+    let crates: BTreeSet<&str> = leaves
+        .filter_map(|entry| entry.name.split("::").next())
+        .collect();
+    assert_eq!(crates, CRATES.iter().copied().collect());
 }
 
 #[test]

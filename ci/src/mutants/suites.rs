@@ -27,6 +27,15 @@ impl Suite {
         }
     }
 
+    /// Tests of single blocks, by the modules of `hdl/tests/hdl`.
+    const fn of_hdl(filter: &'static [&'static str]) -> Self {
+        Self {
+            package: "hdl",
+            targets: &["--test", "hdl"],
+            filter,
+        }
+    }
+
     const fn of_sim(targets: &'static [&'static str], filter: &'static [&'static str]) -> Self {
         Self {
             package: "sim",
@@ -158,7 +167,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "hdl/stream/src",
         &[
-            Suite::unit("stream"),
+            Suite::of_hdl(&["stream::"]),
             Suite::of_sim(
                 &[
                     "--test",
@@ -175,7 +184,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "hdl/tables/src",
         &[
-            Suite::unit("tables"),
+            Suite::of_hdl(&["tables::"]),
             Suite::of_sim(
                 &[
                     "--test",
@@ -201,7 +210,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "hdl/rx_split/src",
         &[
-            Suite::unit("rx_split"),
+            Suite::of_hdl(&["rx_split::"]),
             Suite::of_sim(&["--test", "rx_split"], QUICK_RECEIVE),
             Suite::of_sim(&["--test", "rx_split"], NO_PLANTED),
         ],
@@ -220,7 +229,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "hdl/dma/src/read",
         &[
-            Suite::unit("dma"),
+            Suite::of_hdl(&["dma::"]),
             Suite::of_sim(
                 &[
                     "--test",
@@ -241,7 +250,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "hdl/dma/src",
         &[
-            Suite::unit("dma"),
+            Suite::of_hdl(&["dma::"]),
             Suite::of_sim(
                 &[
                     "--test",
@@ -274,7 +283,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "hdl/host_interface/src/csr",
         &[
-            Suite::unit("host_interface"),
+            Suite::of_hdl(&["host_interface::"]),
             Suite::of_sim(&["--test", "csr"], NO_PLANTED),
         ],
     ),
@@ -288,7 +297,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "hdl/host_interface/src/ring",
         &[
-            Suite::unit("host_interface"),
+            Suite::of_hdl(&["host_interface::"]),
             Suite::of_sim(
                 &["--test", "ring", "--test", "slots", "--test", "pushed"],
                 NO_PLANTED,
@@ -298,7 +307,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "hdl/host_interface/src",
         &[
-            Suite::unit("host_interface"),
+            Suite::of_hdl(&["host_interface::"]),
             Suite::of_sim(
                 &["--test", "ring", "--test", "csr", "--test", "system_card"],
                 NO_PLANTED,
@@ -314,13 +323,10 @@ const TABLE: &[(&str, &[Suite])] = &[
     ),
     (
         "hdl/board/src",
-        &[
-            Suite::unit("board"),
-            Suite::of_sim(
-                &["--test", "boards"],
-                &["boards::", "tops::", "documents::", "golden"],
-            ),
-        ],
+        &[Suite::of_sim(
+            &["--test", "boards"],
+            &["boards::", "tops::", "documents::", "golden"],
+        )],
     ),
     (
         "hdl/ip/src/cmac",
@@ -332,7 +338,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "hdl/ip/src",
         &[
-            Suite::unit("ip"),
+            Suite::of_hdl(&["ip::"]),
             Suite::of_sim(&["--test", "mac"], NO_PLANTED),
         ],
     ),
@@ -357,7 +363,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "hdl/src",
         &[
-            Suite::unit("hdl"),
+            Suite::of_hdl(&["emit::", "lint::", "ports::"]),
             Suite::of_sim(
                 &["--test", "verilog_lint", "--test", "system_card"],
                 ON_GOLDEN,

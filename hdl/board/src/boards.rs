@@ -35,33 +35,3 @@ pub fn known() -> String {
     });
     names.collect::<Vec<_>>().join(", ")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_and_numbers_are_unique() {
-        let mut names: Vec<&str> = Vec::new();
-        let mut numbers = Vec::new();
-        for board in BOARDS {
-            names.push(board.name);
-            names.extend(board.aliases);
-            numbers.push(board.number);
-        }
-        let (all, count) = (names.len(), numbers.len());
-        names.sort_unstable();
-        names.dedup();
-        numbers.sort_unstable();
-        numbers.dedup();
-        assert_eq!((names.len(), numbers.len()), (all, count));
-        assert!(numbers.iter().all(|number| *number != 0));
-    }
-
-    #[test]
-    fn aliases_find_their_board() {
-        assert_eq!(find("bcu1525").map(|board| board.name), Some("vcu1525"));
-        assert_eq!(find("c1100").map(|board| board.name), Some("u55n"));
-        assert_eq!(find("pdp11"), None);
-    }
-}

@@ -166,18 +166,3 @@ impl Probe for ConstraintProbe {
         self.depth -= 1;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::boards::BOARDS;
-
-    #[test]
-    fn every_top_is_connected_and_its_verilog_unambiguous() {
-        for board in BOARDS {
-            let top = emit_top(board, "default", "zeronic", PREFIX);
-            let top = top.map_err(|error| error.to_string()).expect(board.name);
-            assert!(top.ports.iter().all(|port| !port.name.contains('$')));
-        }
-    }
-}

@@ -45,24 +45,3 @@ impl Logic for KeepCount {
             | (bit_cast::<7, 1>(self.hits[6].val().into()) << 6);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_contiguous_mask_is_counted() {
-        let mut block = KeepCount::default();
-        block.connect_all();
-        for count in 0..=64_u32 {
-            let mask = if count == 64 {
-                u64::MAX
-            } else {
-                (1 << count) - 1
-            };
-            block.keep.next = mask.into();
-            assert!(simulate(&mut block, 10));
-            assert_eq!(block.byte_count.val().index(), count as usize);
-        }
-    }
-}

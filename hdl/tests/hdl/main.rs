@@ -1,6 +1,12 @@
-//! Tests of the card's emission. They are no unit tests: with those the library, and with it every
-//! size of the card, would be compiled a second time.
+//! Tests of single blocks and of the card's emission. They are no unit tests: with those each
+//! library, and with it every size of the card, would be compiled a second time.
 
+mod dma;
 mod emit;
+mod host_interface;
+mod ip;
 mod lint;
 mod ports;
+mod rx_split;
+mod stream;
+mod tables;

@@ -26,6 +26,31 @@ fn pins(board: &Board) -> String {
     xdc::pins(board, &top(board).constraints)
 }
 
+#[test]
+fn names_and_numbers_are_unique() {
+    let mut names: Vec<&str> = Vec::new();
+    let mut numbers = Vec::new();
+    for board in BOARDS {
+        names.push(board.name);
+        names.extend(board.aliases);
+        numbers.push(board.number);
+    }
+    let (all, count) = (names.len(), numbers.len());
+    names.sort_unstable();
+    names.dedup();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!((names.len(), numbers.len()), (all, count));
+    assert!(numbers.iter().all(|number| *number != 0));
+}
+
+#[test]
+fn aliases_find_their_board() {
+    assert_eq!(find("bcu1525").map(|board| board.name), Some("vcu1525"));
+    assert_eq!(find("c1100").map(|board| board.name), Some("u55n"));
+    assert_eq!(find("pdp11"), None);
+}
+
 /// `ZERONIC_BLESS=1` writes the files instead.
 #[test]
 fn the_constraints_are_those_of_the_descriptions() {
@@ -47,6 +72,7 @@ fn the_constraints_are_those_of_the_descriptions() {
 fn every_port_has_its_pins_or_a_reason() {
     for board in BOARDS {
         let top = top(board);
+        assert!(top.ports.iter().all(|port| !port.name.contains('$')));
         let xdc = xdc::pins(board, &top.constraints);
         assert_eq!(wrong_pins(&top.ports, &xdc), [""; 0], "{}", board.name);
         // Every pad of the description is a port.

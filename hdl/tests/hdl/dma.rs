@@ -1,0 +1,5 @@
+//! Tests of single blocks of the crate `dma`.
+
+mod cutter;
+mod reorder_ring;
+mod tags;

@@ -1,0 +1,296 @@
+//! Tests of `dma::read::tags`.
+
+use dma::read::tag::TagEvent;
+use dma::read::tag_timer::TIMEOUT_CYCLES_MIN;
+use dma::read::tags::*;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::collections::BTreeMap;
+use stream::prelude::*;
+
+/// What is known of a tag in use.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    busy: bool,
+    waits: bool,
+    failed: bool,
+    lost: bool,
+}
+
+/// The table as its invariants say, beside the block.
+struct Golden {
+    tags: BTreeMap<u64, Known>,
+    started: BTreeMap<u64, u32>,
+    cycle: u32,
+    late: Option<u64>,
+    draining: bool,
+    cut_off: bool,
+}
+
+/// What happens in a cycle.
+#[derive(Default)]
+struct Cycle {
+    issue: Option<u64>,
+    retire: Option<u64>,
+    events: [Option<(u64, [bool; 3])>; 2],
+    reset: bool,
+    link_reset: bool,
+}
+
+const EIGHTH: u32 = TIMEOUT_CYCLES_MIN / 8;
+
+impl Golden {
+    fn known(&self, tag: u64) -> Known {
+        self.tags.get(&tag).copied().unwrap_or_default()
+    }
+
+    fn waits(&self, tag: u64) -> bool {
+        self.known(tag).waits && !self.cut_off
+    }
+
+    /// The read that is given up in this cycle, if no event meets it.
+    fn expired(&self, cycle: &Cycle) -> Option<u64> {
+        let tag = self.late.filter(|tag| self.waits(*tag))?;
+        let meets = |event: &Option<(u64, [bool; 3])>| {
+            event.is_some_and(|(of, [_, _, timed_out])| of == tag || timed_out)
+        };
+        (!cycle.events.iter().any(meets)).then_some(tag)
+    }
+
+    fn step(&mut self, cycle: &Cycle) {
+        let expired = self.expired(cycle);
+        let now = (self.cycle / EIGHTH) % 16;
+        let scan = u64::from(self.cycle % TAGS as u32);
+        let started = self.started.get(&scan).copied().unwrap_or_default();
+        let looks_late = self.known(scan).waits && (now + 16 - started) % 16 >= 9;
+        let before = self.tags.clone();
+        let mut end = |tag: u64, fails: bool, lost: bool, ends: bool| {
+            let known = self.tags.entry(tag).or_default();
+            known.failed |= fails;
+            known.lost |= lost && !self.draining;
+            known.waits &= !ends;
+        };
+        for (tag, [finished, failed, timed_out]) in cycle.events.iter().flatten() {
+            if before.get(tag).is_some_and(|known| known.waits) && !self.cut_off {
+                end(*tag, failed | timed_out, *timed_out, finished | timed_out);
+            }
+        }
+        if let Some(tag) = expired {
+            end(tag, true, true, true);
+        }
+        if let Some(tag) = cycle.retire.filter(|_| !self.draining) {
+            let known = self.tags.entry(tag).or_default();
+            (known.busy, known.failed) = (false, false);
+        }
+        if let Some(tag) = cycle.issue {
+            let known = self.tags.entry(tag).or_default();
+            (known.busy, known.waits) = (true, true);
+            self.started.insert(tag, now);
+        }
+        let met = |event: &&Option<(u64, [bool; 3])>| event.is_some_and(|(of, _)| of == scan);
+        self.late = (looks_late && !cycle.events.iter().any(|event| met(&event))).then_some(scan);
+        self.draining |= cycle.reset | cycle.link_reset;
+        self.cut_off |= cycle.link_reset;
+        self.cycle += 1;
+    }
+}
+
+fn drive(dut: &mut TagTable, cycle: &Cycle) {
+    dut.clock.next = Clock { clk: false };
+    dut.issue.next = cycle.issue.is_some();
+    dut.issue_tag.next = cycle.issue.unwrap_or_default().to_bits();
+    dut.retire.next = cycle.retire.is_some();
+    dut.retire_tag.next = cycle.retire.unwrap_or_default().to_bits();
+    dut.reset.next = cycle.reset;
+    dut.link_reset.next = cycle.link_reset;
+    let payload = |event: &Option<(u64, [bool; 3])>| {
+        let (tag, [finished, failed, timed_out]) = event.unwrap_or_default();
+        TagEvent {
+            finished,
+            failed,
+            timed_out,
+            tag: tag.to_bits(),
+        }
+    };
+    dut.event_0.valid.next = cycle.events[0].is_some();
+    dut.event_0.payload.next = payload(&cycle.events[0]);
+    dut.event_1.valid.next = cycle.events[1].is_some();
+    dut.event_1.payload.next = payload(&cycle.events[1]);
+}
+
+/// Tags in use: few, so that events of one tag meet.
+const TAGS_USED: [u64; 6] = [0, 1, 16, 17, 200, 255];
+const CYCLES: u32 = 24_000;
+
+/// A cycle: what the table shows in it, and what its invariants say.
+struct Moment<'a> {
+    number: u32,
+    cycle: &'a Cycle,
+    /// The tag that every port asks for.
+    asked: u64,
+    dut: &'a TagTable,
+    golden: &'a Golden,
+}
+
+impl Moment<'_> {
+    #[track_caller]
+    fn expect(&self, port: &str, shown: bool, expected: bool) {
+        let Moment { number, asked, .. } = self;
+        assert_eq!(shown, expected, "{port} in cycle {number}, tag {asked}");
+    }
+}
+
+/// What happens in a cycle, drawn from `random`: reads that somebody or nobody ends, resets.
+fn traffic(random: &mut SmallRng, number: u32, golden: &Golden) -> Cycle {
+    let mut cycle = Cycle::default();
+    let tag = |random: &mut SmallRng| TAGS_USED[random.random_range(0..TAGS_USED.len())];
+    let one_in = |random: &mut SmallRng, count: u32| random.random_range(0..count) == 0;
+    let quiet = number % 6_000 < 2_500;
+    for event in &mut cycle.events {
+        if one_in(random, if quiet { 400 } else { 6 }) {
+            let flags = [2, 4, 400].map(|count| one_in(random, count));
+            *event = Some((tag(random), flags));
+        }
+    }
+    let (issues, retires) = (tag(random), tag(random));
+    let free = golden.known(issues);
+    cycle.reset = number % 4_000 == 2_300;
+    cycle.link_reset = number % 12_000 > 11_000 && number % 12_000 < 11_004;
+    let runs = !golden.draining && !cycle.reset && !cycle.link_reset;
+    if runs && !free.busy && !free.lost && one_in(random, 2) {
+        cycle.issue = Some(issues);
+    }
+    let ended = golden.known(retires);
+    if runs && ended.busy && !ended.waits && one_in(random, 3) {
+        cycle.retire = Some(retires);
+    }
+    cycle
+}
+
+/// Drives a table at random and shows every cycle to `law`.
+fn in_every_cycle(mut law: impl FnMut(&Moment)) {
+    let seed = seed::seed_or(1);
+    let mut random = SmallRng::seed_from_u64(seed);
+    let mut dut = TagTable::new(TIMEOUT_CYCLES_MIN);
+    dut.connect_all();
+    check_all(&dut).expect("is connected");
+    let mut golden = Golden {
+        tags: BTreeMap::new(),
+        started: BTreeMap::new(),
+        cycle: 0,
+        late: None,
+        draining: false,
+        cut_off: false,
+    };
+    let (mut timeouts, mut drained) = (0, 0);
+    for number in 0..CYCLES {
+        let cycle = traffic(&mut random, number, &golden);
+        drive(&mut dut, &cycle);
+        let asked = TAGS_USED[random.random_range(0..TAGS_USED.len())];
+        dut.candidate.next = asked.to_bits();
+        dut.completion_tag.next = asked.to_bits();
+        dut.tail_tag.next = asked.to_bits();
+        dut.sampled_tag.next = asked.to_bits();
+        dut.answer_tag.next = asked.to_bits();
+        assert!(simulate(&mut dut, 100));
+        law(&Moment {
+            number,
+            cycle: &cycle,
+            asked,
+            dut: &dut,
+            golden: &golden,
+        });
+        // That it may be over now is a law of its own.
+        if golden.draining && !dut.draining.val() {
+            golden.tags.clear();
+            (golden.draining, golden.cut_off) = (false, false);
+            drained += 1;
+        }
+        golden.step(&cycle);
+        dut.clock.next = Clock { clk: true };
+        assert!(simulate(&mut dut, 100));
+        timeouts += u32::from(dut.timed_out.val());
+    }
+    assert!(timeouts > 10, "{timeouts} reads timed out");
+    assert!(drained >= 6, "drained {drained} times");
+}
+
+#[test]
+fn a_tag_is_outstanding_from_its_issue_to_its_end() {
+    in_every_cycle(|moment| {
+        let (dut, golden) = (moment.dut, moment.golden);
+        let waits = golden.waits(moment.asked);
+        moment.expect("completion", dut.completion_known.val(), waits);
+        moment.expect("tail", dut.tail_known.val(), waits);
+        moment.expect("sampled", dut.sampled_waits.val(), waits);
+        for (known, event) in dut.event_known.iter().zip(&moment.cycle.events) {
+            let waits = event.is_some_and(|(tag, _)| golden.waits(tag));
+            moment.expect("event", known.val(), waits);
+        }
+    });
+}
+
+/// The same for laws that say nothing of tags that are being cleared.
+fn unless_draining(mut law: impl FnMut(&Moment, Known)) {
+    in_every_cycle(|moment| {
+        if !moment.golden.draining {
+            law(moment, moment.golden.known(moment.asked));
+        }
+    });
+}
+
+#[test]
+fn done_means_that_the_read_has_ended() {
+    unless_draining(|moment, known| {
+        moment.expect("done", moment.dut.answer_done.val(), !known.waits);
+    });
+}
+
+#[test]
+fn a_failure_stays_until_the_tag_is_retired() {
+    unless_draining(|moment, known| {
+        moment.expect("failed", moment.dut.answer_failed.val(), known.failed);
+    });
+}
+
+#[test]
+fn a_tag_is_busy_until_it_is_retired_and_for_good_when_it_is_lost() {
+    unless_draining(|moment, known| {
+        let busy = known.busy || known.lost;
+        moment.expect("busy", moment.dut.candidate_busy.val(), busy);
+    });
+}
+
+#[test]
+fn a_read_that_times_out_quarantines_its_tag() {
+    let mut quarantined = 0;
+    unless_draining(|moment, known| {
+        let shown = moment.dut.candidate_quarantined.val();
+        moment.expect("quarantined", shown, known.lost);
+        quarantined += u32::from(shown);
+    });
+    assert!(quarantined > 100, "{quarantined} seen");
+}
+
+/// It lasts a round of all tags at least, and no longer than two without one that waits.
+#[test]
+fn draining_lasts_until_the_reads_have_ended_and_the_tags_are_cleared() {
+    let (mut cycles, mut idle_cycles) = (0, 0);
+    in_every_cycle(|moment| {
+        let Moment { dut, golden, .. } = moment;
+        if !golden.draining {
+            moment.expect("draining", dut.draining.val(), false);
+            (cycles, idle_cycles) = (0, 0);
+            return;
+        }
+        let waiting = golden.tags.values().any(|known| known.waits) && !golden.cut_off;
+        if dut.draining.val() {
+            (cycles, idle_cycles) = (cycles + 1, if waiting { 0 } else { idle_cycles + 1 });
+            assert!(idle_cycles <= 2 * TAGS + 4, "cycle {}", moment.number);
+        } else {
+            let number = moment.number;
+            assert!(!waiting, "cycle {number}: drained with reads that wait");
+            assert!(cycles >= TAGS, "cycle {number}: only {cycles} cycles");
+        }
+    });
+}

@@ -1,0 +1,3 @@
+//! Tests of single blocks of the crate `ip`.
+
+mod keep_count;

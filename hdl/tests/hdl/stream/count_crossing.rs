@@ -1,0 +1,44 @@
+//! Tests of `stream::count_crossing`.
+
+use stream::count_crossing::*;
+use stream::prelude::*;
+
+/// Pulses seen for `events` events, one in each second cycle, then silence.
+fn pulses(write_half_ps: u64, read_half_ps: u64, phase_ps: u64, events: u64) -> u64 {
+    let mut dut = CountCrossing::default();
+    dut.connect_all();
+    check_all(&dut).expect("checks");
+    let (mut write_at, mut read_at) = (write_half_ps, phase_ps + 1);
+    let (mut write_level, mut read_level) = (false, false);
+    let (mut cycles, mut seen) = (0u64, 0u64);
+    dut.write_clock.next = Clock { clk: false };
+    dut.read_clock.next = Clock { clk: false };
+    while cycles < 2 * events + 200 {
+        if write_at <= read_at {
+            write_at += write_half_ps;
+            write_level = !write_level;
+            dut.write_clock.next = Clock { clk: write_level };
+            assert!(simulate(&mut dut, 20));
+            if write_level {
+                cycles += 1;
+                dut.occurs.next = cycles.is_multiple_of(2) && cycles <= 2 * events;
+            }
+        } else {
+            read_at += read_half_ps;
+            read_level = !read_level;
+            seen += u64::from(read_level && dut.pulse.val());
+            dut.read_clock.next = Clock { clk: read_level };
+        }
+        assert!(simulate(&mut dut, 20));
+    }
+    seen
+}
+
+#[test]
+fn every_event_makes_one_pulse_at_any_ratio_and_phase() {
+    for (write_half, read_half) in [(1552, 2000), (2000, 1552), (2000, 2000)] {
+        for phase in [0, 333, 1001] {
+            assert_eq!(pulses(write_half, read_half, phase, 300), 300);
+        }
+    }
+}
