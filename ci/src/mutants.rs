@@ -14,6 +14,7 @@ mod judge;
 mod mutant;
 mod plant;
 mod report;
+mod resume;
 mod runner;
 mod suites;
 mod tree;
@@ -29,9 +30,10 @@ use clap::Parser;
 use equivalents::Equivalent;
 use mutant::Mutant;
 use report::Report;
+use resume::Known;
 use runner::Runner;
 use tree::Tree;
-use verdict::{How, Verdict};
+use verdict::{How, Judged, Verdict};
 
 /// Plants one-line faults and counts which ones the tests find.
 #[derive(Debug, Parser)]
@@ -58,9 +60,17 @@ pub struct Options {
     /// Only list the mutants.
     #[arg(long)]
     list: bool,
-    /// Write the verdicts to a file as JSON.
+    /// Write the verdicts to a file as JSON, after each one. The file lies in `target`, or outside
+    /// of the tree: otherwise the tree differs from its commit.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Take over the verdicts that this file holds already, of the same commit.
+    #[arg(long, requires = "json")]
+    resume: bool,
+    /// With `--resume`, take over what earlier commits have killed, too, where the mutant's file is
+    /// the same but for its tests.
+    #[arg(long, requires = "resume")]
+    earlier_kills: bool,
     /// Fail if less than this percentage is killed.
     #[arg(long, value_name = "PERCENT")]
     at_least: Option<f64>,
@@ -172,32 +182,71 @@ fn judged(
         .minutes
         .map(|minutes| Duration::from_secs(60 * minutes));
     let deadline = limit.map(|limit| started + limit);
-    let all = mutants.len();
-    let mut report = Report::default();
-    let is_listed = |mutant: &Mutant| equivalents.iter().any(|entry| entry.is_of(mutant));
-    let (listed, mutants): (Vec<_>, Vec<_>) = mutants.into_iter().partition(is_listed);
-    let listed = listed.into_iter();
-    report.judged = listed
-        .map(|mutant| (mutant, Verdict::Equivalent, How::List))
-        .collect();
-    if !mutants.is_empty() {
+    let commit = draw::commit(root)?;
+    let judged = |mutant, verdict, how| Judged {
+        mutant,
+        verdict,
+        how,
+        commit: commit.clone(),
+    };
+    let mut known = match &options.json {
+        Some(file) if options.resume => {
+            Known::read(root, file, options.earlier_kills, commit.as_deref())?
+        }
+        _ => Known::default(),
+    };
+    let mut report = Report {
+        judged: Vec::new(),
+        drawn: mutants.len(),
+    };
+    let mut left = Vec::new();
+    for mutant in mutants {
+        if equivalents.iter().any(|entry| entry.is_of(&mutant)) {
+            let listed = judged(mutant, Verdict::Equivalent, How::List);
+            report.judged.push(listed);
+        } else if let Some(judged) = known.take(&mutant)? {
+            println!("taken over: {}", report::line(&judged));
+            report.judged.push(judged);
+        } else {
+            left.push(mutant);
+        }
+    }
+    if options.resume {
+        println!(
+            "== {} to judge, {} verdicts taken over",
+            left.len(),
+            known.taken()
+        );
+    }
+    if !left.is_empty() {
         let tree = Tree::of(root, home)?;
         let runner = Runner::new(&tree, root, options.seed, deadline)?;
-        let say = |report: &Report, took| said(report, all, took, options);
-        judge::judge(&tree, &runner, mutants, &mut report, &say)?;
+        let (started, known) = (Instant::now(), report.judged.len());
+        judge::judge(&tree, &runner, left, &mut |mutant, verdict, how| {
+            report.judged.push(judged(mutant, verdict, how));
+            said(&report, known, started.elapsed());
+            written(&report, options)
+        })?;
     }
+    written(&report, options)?;
     Ok(report)
 }
 
-/// Prints the last verdict, and writes all of them where that is wanted.
-fn said(report: &Report, all: usize, took: Duration, options: &Options) -> anyhow::Result<()> {
-    if let Some((mutant, verdict, how)) = report.judged.last() {
-        let progress = report::progress(report.judged.len(), all, took);
-        println!("[{progress}] {}", report::line(mutant, verdict, *how));
+/// Prints the last verdict. `known` were known before the first.
+fn said(report: &Report, known: usize, took: Duration) {
+    if let Some(judged) = report.judged.last() {
+        let progress = report::progress(report, report.judged.len() - known, took);
+        println!("[{progress}] {}", report::line(judged));
     }
-    if let Some(file) = &options.json {
-        let text = serde_json::to_string_pretty(&report.json(options.seed))?;
-        fs::write(file, text + "\n").with_context(|| format!("writing {}", file.display()))?;
-    }
-    Ok(())
+}
+
+/// Writes all verdicts where that is wanted. Whoever interrupts the run leaves a whole file.
+fn written(report: &Report, options: &Options) -> anyhow::Result<()> {
+    let Some(file) = &options.json else {
+        return Ok(());
+    };
+    let text = serde_json::to_string_pretty(&report.json(options.seed))?;
+    let part = file.with_extension("part");
+    fs::write(&part, text + "\n").with_context(|| format!("writing {}", part.display()))?;
+    fs::rename(&part, file).with_context(|| format!("writing {}", file.display()))
 }

@@ -92,6 +92,13 @@ pub fn changed_since(
         .collect())
 }
 
+/// The commit that the tree is equal to, if it is to one.
+pub fn commit(root: &Path) -> anyhow::Result<Option<String>> {
+    let changes = git(root, &["status", "--porcelain"])?;
+    let head = git(root, &["rev-parse", "HEAD"])?;
+    Ok(changes.is_empty().then(|| head.trim().to_owned()))
+}
+
 /// What git answers.
 pub fn git(root: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     let mut command = Command::new("git");

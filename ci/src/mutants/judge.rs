@@ -7,11 +7,10 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::group::{Answer, Group, SWITCH};
 use super::mutant::{Mutant, Place};
-use super::report::Report;
 use super::runner::{Built, Outcome, Runner};
 use super::suites;
 use super::tree::Tree;
@@ -20,13 +19,15 @@ use super::verdict::{How, Verdict};
 /// Longest run of a suite whose time without a mutant is not known.
 const RUN_LIMIT: Duration = Duration::from_secs(600);
 
-/// Judges a sample into a report, which is told to `say` after each mutant.
+/// Takes a verdict on a mutant.
+pub type Say<'a> = dyn FnMut(Mutant, Verdict, How) -> anyhow::Result<()> + 'a;
+
+/// Judges mutants, and gives each verdict to `say`.
 pub fn judge(
     tree: &Tree,
     runner: &Runner,
     mutants: Vec<Mutant>,
-    report: &mut Report,
-    say: &dyn Fn(&Report, Duration) -> anyhow::Result<()>,
+    say: &mut Say,
 ) -> anyhow::Result<()> {
     let (mut switched, mut alone) = (BTreeMap::new(), Vec::new());
     for (mutant, switch) in mutants.into_iter().zip(1..) {
@@ -36,44 +37,58 @@ pub fn judge(
         }
     }
     let mut group = Group::new(tree, runner, switched.clone())?;
-    let started = Instant::now();
     // Kernels last: each is verilated anew.
     let is_kernel = |one: &Waiting| matches!(one.mutant.place, Place::Kernel(_));
     let waiting = switched.into_iter().map(Waiting::new);
     let (kernels, others): (Vec<_>, Vec<_>) = waiting.partition(is_kernel);
     for mut waiting in [others, kernels] {
         waiting.sort_by_key(|one| suites::row(&one.mutant.file));
-        // The cheapest suite of all first, so that most are judged when time is over.
-        for round in 0.. {
-            if waiting.is_empty() {
-                break;
-            }
-            let mut left = Vec::new();
-            for mut one in waiting {
-                match one.ask(&mut group, round)? {
-                    Step::Next => left.push(one),
-                    Step::Alone => alone.push(one.mutant),
-                    Step::Verdict(verdict) => {
-                        report.judged.push((one.mutant, verdict, one.how));
-                        say(report, started.elapsed())?;
-                    }
-                }
-            }
-            waiting = left;
+        // With a limit the cheapest suite of all first, so that most are judged when time is over.
+        // Without one each mutant to its end, so that what has been judged is a fair part.
+        let together = match runner.has_limit() {
+            true => waiting.len().max(1),
+            false => 1,
+        };
+        while !waiting.is_empty() {
+            let batch = waiting.drain(..together).collect();
+            alone.extend(rounds(&mut group, batch, say)?);
         }
     }
     for mutant in alone {
         if runner.is_over() || !group.prepare_all(&mutant)? {
-            report.left += 1;
             continue;
         }
         group.apply_alone(&mutant)?;
         let verdict = judge_alone(&group, runner, &mutant);
         group.restore(&mutant)?;
-        report.judged.push((mutant, verdict?, How::Alone));
-        say(report, started.elapsed())?;
+        say(mutant, verdict?, How::Alone)?;
     }
     Ok(())
+}
+
+/// Asks suite after suite about mutants until each has a verdict. Returns those that do not build
+/// behind a switch.
+fn rounds(
+    group: &mut Group,
+    mut waiting: Vec<Waiting>,
+    say: &mut Say,
+) -> anyhow::Result<Vec<Mutant>> {
+    let mut alone = Vec::new();
+    for round in 0.. {
+        let mut left = Vec::new();
+        for mut one in waiting {
+            match one.ask(group, round)? {
+                Step::Next => left.push(one),
+                Step::Alone => alone.push(one.mutant),
+                Step::Verdict(verdict) => say(one.mutant, verdict, one.how)?,
+            }
+        }
+        if left.is_empty() {
+            break;
+        }
+        waiting = left;
+    }
+    Ok(alone)
 }
 
 /// A mutant behind a switch, without a verdict so far.

@@ -5,30 +5,25 @@ use std::time::Duration;
 
 use serde_json::{json, Value};
 
-use super::mutant::Mutant;
-use super::verdict::{How, Verdict};
+use super::verdict::{Judged, Verdict};
 
 /// The verdicts so far.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Mutants with their verdicts, in the order in which they were judged.
-    pub judged: Vec<(Mutant, Verdict, How)>,
-    /// Mutants drawn, for which no time was left.
-    pub left: usize,
-}
-
-fn word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Killed { .. } => "killed",
-        Verdict::Survived => "survived",
-        Verdict::Equivalent => "equivalent",
-        Verdict::DoesNotBuild => "does not build",
-        Verdict::OutOfTime => "not judged",
-    }
+    pub judged: Vec<Judged>,
+    /// How many were drawn, with those for which no time was left.
+    pub drawn: usize,
 }
 
 /// One mutant's line, and what it was if nothing killed it.
-pub fn line(mutant: &Mutant, verdict: &Verdict, how: How) -> String {
+pub fn line(judged: &Judged) -> String {
+    let Judged {
+        mutant,
+        verdict,
+        how,
+        ..
+    } = judged;
     let place = format!(
         "{}:{}:{}",
         mutant.file.display(),
@@ -45,17 +40,26 @@ pub fn line(mutant: &Mutant, verdict: &Verdict, how: How) -> String {
     }
 }
 
-/// How far a run is: done of all, and the time left, as words.
-pub fn progress(done: usize, all: usize, took: Duration) -> String {
-    let left = took.as_secs_f64() / done.max(1) as f64 * (all - done) as f64;
-    format!("{done}/{all}, about {:.0} min left", (left / 60.0).ceil())
+/// How far a run is: judged of drawn, and the time left, as words. `done` of them took `took`.
+pub fn progress(report: &Report, done: usize, took: Duration) -> String {
+    let (judged, drawn) = (report.judged.len(), report.drawn);
+    let left = took.as_secs_f64() / done.max(1) as f64 * (drawn - judged) as f64;
+    format!(
+        "{judged}/{drawn}, about {:.0} min left",
+        (left / 60.0).ceil()
+    )
 }
 
 impl Report {
+    /// How many have no verdict.
+    fn left(&self) -> usize {
+        self.drawn - self.judged.len() + self.count("not judged")
+    }
+
     fn count(&self, wanted: &str) -> usize {
         self.judged
             .iter()
-            .filter(|(_, verdict, _)| word(verdict) == wanted)
+            .filter(|one| one.verdict.words() == wanted)
             .count()
     }
 
@@ -70,29 +74,34 @@ impl Report {
 
     /// The score, one line for each package folder and one for all.
     pub fn summary(&self) -> String {
-        let mut folders = BTreeMap::<String, (usize, usize)>::new();
-        for (mutant, verdict, _) in &self.judged {
+        let mut folders = BTreeMap::<String, [usize; 4]>::new();
+        for Judged {
+            mutant, verdict, ..
+        } in &self.judged
+        {
             let name = mutant.file.display().to_string();
             let folder = name.split("/src/").next().unwrap_or(&name).to_owned();
-            let counts = folders.entry(folder).or_default();
-            counts.0 += usize::from(word(verdict) == "killed");
-            counts.1 += usize::from(matches!(
-                verdict,
-                Verdict::Killed { .. } | Verdict::Survived
-            ));
+            let [drawn, killed, survived, equivalent] = folders.entry(folder).or_default();
+            *drawn += 1;
+            *killed += usize::from(matches!(verdict, Verdict::Killed { .. }));
+            *survived += usize::from(*verdict == Verdict::Survived);
+            *equivalent += usize::from(*verdict == Verdict::Equivalent);
         }
         let mut text = String::new();
-        for (folder, (killed, judged)) in folders {
-            text += &format!("   {folder}: {killed} of {judged} killed\n");
+        for (folder, [drawn, killed, survived, equivalent]) in folders {
+            text += &format!(
+                "   {folder}: {killed} of {} killed; {equivalent} of {drawn} equivalent\n",
+                killed + survived
+            );
         }
-        let left = match self.left + self.count("not judged") {
+        let left = match self.left() {
             0 => String::new(),
             left => format!(", {left} not judged for want of time"),
         };
         text + &format!(
             "== {} mutants: {} killed, {} survived, {} equivalent, {} do not build{left}: \
              {:.1} % killed\n",
-            self.judged.len() + self.left,
+            self.drawn,
             self.count("killed"),
             self.count("survived"),
             self.count("equivalent"),
@@ -103,15 +112,19 @@ impl Report {
 
     /// Everything, for other programs.
     pub fn json(&self, seed: u64) -> Value {
-        let mutant = |(mutant, verdict, how): &(Mutant, Verdict, How)| {
+        let mutant = |one: &Judged| {
+            let Judged {
+                mutant, verdict, ..
+            } = one;
             let mut value = json!({
                 "file": mutant.file,
                 "line": mutant.line,
                 "column": mutant.column,
                 "before": mutant.before,
                 "after": mutant.after,
-                "verdict": word(verdict),
-                "judged": how.words(),
+                "verdict": verdict.words(),
+                "judged": one.how.words(),
+                "commit": one.commit,
             });
             if let Verdict::Killed { suite, test } = verdict {
                 value["suite"] = json!(suite);
@@ -125,7 +138,7 @@ impl Report {
             "survived": self.count("survived"),
             "equivalent": self.count("equivalent"),
             "does_not_build": self.count("does not build"),
-            "not_judged": self.left + self.count("not judged"),
+            "not_judged": self.left(),
             "killed_percent": self.score(),
             "mutants": self.judged.iter().map(mutant).collect::<Vec<_>>(),
         })
@@ -134,6 +147,8 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
+    use super::super::mutant::Mutant;
+    use super::super::verdict::How;
     use super::*;
 
     fn report() -> Report {
@@ -151,19 +166,31 @@ mod tests {
         ];
         let judged = verdicts.into_iter().map(|(file, verdict)| {
             let mutant = mutant(file).expect("one line");
-            (mutant, verdict, How::Switch)
+            let (how, commit) = (How::Switch, Some("c0ffee".into()));
+            Judged {
+                mutant,
+                verdict,
+                how,
+                commit,
+            }
         });
         Report {
             judged: judged.collect(),
-            left: 1,
+            drawn: 6,
         }
     }
 
     #[test]
     fn the_score_counts_what_tests_could_judge() {
         let text = report().summary();
-        assert!(text.contains("host: 1 of 2 killed\n"), "{text}");
-        assert!(text.contains("hdl/ip: 1 of 1 killed\n"), "{text}");
+        assert!(
+            text.contains("host: 1 of 2 killed; 0 of 2 equivalent\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("hdl/ip: 1 of 1 killed; 1 of 3 equivalent\n"),
+            "{text}"
+        );
         let last = "== 6 mutants: 2 killed, 1 survived, 1 equivalent, 1 do not build, \
                     1 not judged for want of time: 66.7 % killed\n";
         assert!(text.ends_with(last), "{text}");
@@ -177,15 +204,16 @@ mod tests {
         assert_eq!(json["mutants"].as_array().map(Vec::len), Some(5));
         assert_eq!(json["mutants"][0]["test"], "t");
         assert_eq!(json["mutants"][1]["verdict"], "survived");
+        assert_eq!(json["mutants"][0]["commit"], "c0ffee");
         assert_eq!(json["not_judged"], 1);
     }
 
     #[test]
     fn the_time_left_follows_from_the_mean() {
-        assert_eq!(
-            progress(2, 6, Duration::from_secs(60)),
-            "2/6, about 2 min left"
-        );
-        assert_eq!(progress(0, 3, Duration::ZERO), "0/3, about 0 min left");
+        let said =
+            |done, minutes: u64| progress(&report(), done, Duration::from_secs(60 * minutes));
+        assert_eq!(said(5, 10), "5/6, about 2 min left");
+        assert_eq!(said(1, 10), "5/6, about 10 min left");
+        assert_eq!(said(0, 0), "5/6, about 0 min left");
     }
 }

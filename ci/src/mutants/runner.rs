@@ -27,6 +27,11 @@ const BUILD_LIMIT: Duration = Duration::from_secs(2400);
 /// what that has built is used.
 const BESIDES: [&str; 4] = ["--package", "xtask", "--package", "zeronic"];
 
+/// Names the folder of compiled designs.
+const CACHE: &str = "ZERONIC_CACHE";
+/// The folder of the package that compiles them.
+const VERILATE: &str = "sim/verilate";
+
 /// A test program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
@@ -77,7 +82,7 @@ impl<'a> Runner<'a> {
         let mut environment = configured(original)?;
         environment.push(("ZERONIC_SEED".into(), seed.to_string()));
         let cache = tree.cache.display().to_string();
-        environment.push(("ZERONIC_CACHE".into(), cache));
+        environment.push((CACHE.into(), cache));
         if std::env::var_os("ZERONIC_TOOLS").is_none() {
             let tools = original.join(".tools").display().to_string();
             environment.push(("ZERONIC_TOOLS".into(), tools));
@@ -96,6 +101,11 @@ impl<'a> Runner<'a> {
             .is_some_and(|at| Instant::now() + Duration::from_secs(1) >= at)
     }
 
+    /// Whether the time of the whole run is limited.
+    pub fn has_limit(&self) -> bool {
+        self.deadline.is_some()
+    }
+
     /// Where the last build's messages are.
     pub fn log(&self) -> PathBuf {
         self.tree.root.with_file_name("build.log")
@@ -106,6 +116,19 @@ impl<'a> Runner<'a> {
         let left = |at: Instant| at.saturating_duration_since(Instant::now());
         let limit = self.deadline.map_or(limit, |at| limit.min(left(at)));
         limit.max(Duration::from_secs(1))
+    }
+
+    /// The variable of its own empty cache for a test program of `verilate`: a fault in it may fill
+    /// the cache with wrong models, for all that come after it.
+    fn cache_of(&self, program: &Program) -> anyhow::Result<Option<(&'static str, PathBuf)>> {
+        if !program.folder.ends_with(VERILATE) {
+            return Ok(None);
+        }
+        let cache = self.tree.root.with_file_name("cache-of-verilate");
+        // There may be none yet.
+        let _ = fs::remove_dir_all(&cache);
+        fs::create_dir_all(&cache).with_context(|| format!("cannot make {}", cache.display()))?;
+        Ok(Some((CACHE, cache)))
     }
 
     /// Builds the programs of a suite.
@@ -156,6 +179,7 @@ impl<'a> Runner<'a> {
         cpu_s: u64,
     ) -> anyhow::Result<Outcome> {
         let limit = self.limited(limit);
+        let cache = self.cache_of(program)?;
         let mut child = Command::new("timeout")
             .args(["--signal=KILL", &limit.as_secs().to_string()])
             .args(["sh", "-c", "ulimit -t \"$0\"; exec \"$@\""])
@@ -165,6 +189,7 @@ impl<'a> Runner<'a> {
             .current_dir(&program.folder)
             .env("CARGO_MANIFEST_DIR", &program.folder)
             .envs(self.environment.iter().cloned())
+            .envs(cache)
             .env(variable.0, variable.1)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -165,6 +165,58 @@ const TABLE: &[(&str, &[Suite])] = &[
         ],
     ),
     (
+        "sim/pcie-sim/src",
+        &[
+            Suite::unit("pcie-sim"),
+            Suite {
+                package: "pcie-sim",
+                targets: &[
+                    "--test",
+                    "faults",
+                    "--test",
+                    "framing",
+                    "--test",
+                    "reads",
+                    "--test",
+                    "registers",
+                    "--test",
+                    "violations",
+                    "--test",
+                    "writes",
+                ],
+                filter: &[],
+            },
+            Suite::of_sim(&["--test", "dma_read", "--test", "dma_write"], NO_PLANTED),
+        ],
+    ),
+    (
+        "sim/verilate/src",
+        &[
+            Suite::unit("verilate"),
+            Suite {
+                package: "verilate",
+                targets: &["--test", "build", "--test", "wave"],
+                filter: &[],
+            },
+        ],
+    ),
+    (
+        "sim/measure/src",
+        &[
+            Suite::unit("measure"),
+            Suite {
+                package: "measure",
+                targets: &["--test", "dma_rate", "--test", "measure"],
+                filter: &[],
+            },
+            Suite {
+                package: "measure",
+                targets: &["--test", "system_isolation", "--test", "system_starved"],
+                filter: &[],
+            },
+        ],
+    ),
+    (
         "hdl/stream/src",
         &[
             Suite::of_hdl(&["stream::"]),
@@ -380,8 +432,13 @@ const TABLE: &[(&str, &[Suite])] = &[
     ),
 ];
 
-/// Parts of the program that measure, and that no test judges by value.
-const LEFT_OUT: &[&str] = &["cli/src/bench", "cli/src/soak.rs"];
+/// Parts of the program that measure, and that no test judges by value; and what installs tools
+/// for everything that runs after it.
+const LEFT_OUT: &[&str] = &[
+    "cli/src/bench",
+    "cli/src/soak.rs",
+    "sim/verilate/src/toolchain.rs",
+];
 
 /// The suites of a file, cheapest first; `None` for a file whose mutants nothing is to judge.
 pub fn of(file: &Path) -> Option<&'static [Suite]> {
@@ -414,6 +471,15 @@ pub fn has_contract(file: &Path) -> bool {
 mod tests {
     use super::*;
 
+    /// Packages whose folder has another name.
+    const FOLDERS: &[(&str, &str)] = &[
+        ("zeronic", "cli"),
+        ("verilog", "hdl/verilog"),
+        ("pcie-sim", "sim/pcie-sim"),
+        ("verilate", "sim/verilate"),
+        ("measure", "sim/measure"),
+    ];
+
     #[test]
     fn the_longest_start_comes_first() {
         for (at, (start, _)) in TABLE.iter().enumerate() {
@@ -439,9 +505,12 @@ mod tests {
         let root = crate::walk::workspace();
         for (start, suites) in TABLE {
             assert!(root.join(start).exists() || root.join(format!("{start}.rs")).exists());
-            for suite in suites.iter().filter(|suite| suite.package == "sim") {
-                for name in suite.targets.iter().filter(|word| **word != "--test") {
-                    let file = root.join("sim/tests").join(name);
+            for suite in *suites {
+                let folder = FOLDERS.iter().find(|(name, _)| *name == suite.package);
+                let tests = folder.map_or(suite.package, |(_, folder)| folder);
+                let tests = root.join(tests).join("tests");
+                for name in suite.targets.iter().filter(|word| !word.starts_with("--")) {
+                    let file = tests.join(name);
                     let exists = file.join("main.rs").exists();
                     assert!(exists || file.with_extension("rs").exists(), "{name}");
                 }

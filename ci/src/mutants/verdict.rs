@@ -1,5 +1,7 @@
 //! What became of a mutant, and how that was found.
 
+use super::mutant::Mutant;
+
 /// What became of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -33,7 +35,27 @@ pub enum How {
     List,
 }
 
+impl Verdict {
+    /// In a word or three, for a report.
+    pub fn words(&self) -> &'static str {
+        match self {
+            Verdict::Killed { .. } => "killed",
+            Verdict::Survived => "survived",
+            Verdict::Equivalent => "equivalent",
+            Verdict::DoesNotBuild => "does not build",
+            Verdict::OutOfTime => "not judged",
+        }
+    }
+}
+
 impl How {
+    const ALL: [How; 4] = [How::Switch, How::Unused, How::Alone, How::List];
+
+    /// The one with these words.
+    pub fn from_words(words: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|how| how.words() == words)
+    }
+
     /// In words, for a report.
     pub fn words(self) -> &'static str {
         match self {
@@ -43,4 +65,17 @@ impl How {
             How::List => "listed",
         }
     }
+}
+
+/// A mutant with its verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// The mutant.
+    pub mutant: Mutant,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// How that was found.
+    pub how: How,
+    /// The commit at which it was judged; `None` if the tree differed from each.
+    pub commit: Option<String>,
 }
