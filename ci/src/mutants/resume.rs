@@ -203,7 +203,7 @@ mod tests {
     fn a_verdict_of_this_commit_is_taken_over_as_it_was() {
         for verdict in [killed(), Verdict::Survived, Verdict::DoesNotBuild] {
             let one = judged(mutant("a.rs", "a < b"), verdict, Some("c1"));
-            let mut known = known(&[one.clone()], Some("c1"), false);
+            let mut known = known(std::slice::from_ref(&one), Some("c1"), false);
             let taken = known.take(&one.mutant).expect("readable");
             assert_eq!((taken, known.taken()), (Some(one), 1));
         }
@@ -213,7 +213,7 @@ mod tests {
     fn what_was_not_judged_by_tests_is_judged() {
         for verdict in [Verdict::OutOfTime, Verdict::Equivalent] {
             let one = judged(mutant("a.rs", "a < b"), verdict, Some("c1"));
-            let mut known = known(&[one.clone()], Some("c1"), false);
+            let mut known = known(std::slice::from_ref(&one), Some("c1"), false);
             assert_eq!(known.take(&one.mutant).expect("readable"), None);
         }
     }
@@ -235,10 +235,10 @@ mod tests {
     #[test]
     fn a_tree_that_is_no_commit_knows_nothing() {
         let one = judged(mutant("a.rs", "a < b"), killed(), Some("c1"));
-        let taken = known(&[one.clone()], None, true).take(&one.mutant);
+        let taken = known(std::slice::from_ref(&one), None, true).take(&one.mutant);
         assert_eq!(taken.expect("readable"), None);
         let one = judged(one.mutant, killed(), None);
-        let taken = known(&[one.clone()], Some("c1"), true).take(&one.mutant);
+        let taken = known(std::slice::from_ref(&one), Some("c1"), true).take(&one.mutant);
         assert_eq!(taken.expect("readable"), None);
     }
 
@@ -252,7 +252,7 @@ mod tests {
             (Verdict::Survived, true, true, false),
         ] {
             let one = judged(mutant(file, "a < b"), verdict, Some("c1"));
-            let mut known = known(&[one.clone()], Some("c2"), is_asked);
+            let mut known = known(std::slice::from_ref(&one), Some("c2"), is_asked);
             let key = ("c1".to_owned(), PathBuf::from(file));
             known.unchanged.insert(key, is_unchanged);
             let taken = known.take(&one.mutant).expect("readable");
