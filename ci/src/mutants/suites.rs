@@ -423,6 +423,14 @@ const TABLE: &[(&str, &[Suite])] = &[
         ],
     ),
     (
+        "cli/src/flash",
+        &[Suite {
+            package: "zeronic",
+            targets: &["--bins", "--test", "flash"],
+            filter: &[],
+        }],
+    ),
+    (
         "cli/src",
         &[Suite {
             package: "zeronic",
