@@ -182,4 +182,20 @@ mod tests {
             "1.00 MiB of 4.00 MiB, 1.00 MiB/s, 3 s left"
         );
     }
+
+    #[test]
+    fn without_a_bar_a_line_comes_every_ten_seconds() {
+        let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds));
+        let mut run = Progress::new(100, Unit::Count("frames"));
+        // Its time has come, and the bar stays hidden, as without a terminal.
+        run.is_shown = true;
+        let soon = ago(5).expect("the machine has run for longer");
+        run.said = soon;
+        run.set(25, "");
+        assert_eq!(run.said, soon);
+        let due = ago(11).expect("the machine has run for longer");
+        run.said = due;
+        run.set(26, "");
+        assert!(run.said > due, "nothing was said");
+    }
 }

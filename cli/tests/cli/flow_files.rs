@@ -2,7 +2,7 @@
 
 use sim::harness::pcapng::CaptureWriter;
 
-use crate::run::{example, folder, refused};
+use crate::run::{accepted, example, folder, refused};
 
 const REGION: &str = "[[region]]\nname = \"r\"\nbytes = 4096\n";
 const FLOW: &str = "[[flow]]\nname = \"f\"\nlocal = \"10.0.0.1:80\"\nremote = \"10.0.0.2:9\"\n";
@@ -176,6 +176,26 @@ fn more_than_the_tables_take() {
         text += &flow.replace(":80", &format!(":{number}"));
     }
     refuse("flows_many", &format!("{card}{text}"), &["65 flows", "64"]);
+}
+
+/// Of the 4,096 entries of the small card flows have 512. A list begins at a multiple of its
+/// length, so that the longest one of 2,048 ends with the pool.
+#[test]
+fn a_list_that_ends_with_the_pool_is_taken_and_a_longer_one_refused() {
+    let segments = |count: u32| {
+        let one = |at| format!("[[flow.segment]]\nregion = \"r\"\noffset = {at}\nbytes = 1\n");
+        let all: String = (0..count).map(one).collect();
+        format!("card = \"02:00:00:00:00:01\"\n{REGION}{FLOW}positions = \"absolute\"\n{all}")
+    };
+    let words = ["2049 segments", "4096", "flow 'f'"];
+    refuse("pool_beyond", &segments(2049), &words);
+    let out = folder("flow_file_pool_end");
+    let file = out.join("flows.toml");
+    std::fs::write(&file, segments(2048)).expect("a file");
+    let [file, out] = [&file, &out].map(|path| path.to_str().expect("a path"));
+    let capture = example("receive.pcapng");
+    let side = ["sim", "--model", "golden", "--rx", &capture];
+    accepted(&[&side[..], &["--flows", file, "--out", out]].concat());
 }
 
 #[test]

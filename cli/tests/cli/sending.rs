@@ -349,3 +349,32 @@ fn what_cannot_be_sent_is_said() {
     }
     assert_eq!(said.len(), 3, "{summary}");
 }
+
+/// Extension headers may be longer than any frame: there is no room for payload beside them.
+#[test]
+fn headers_longer_than_any_frame_are_left_out() {
+    let mut segment = from_card(1_000, ACK, &bytes(100, 0));
+    segment.is_ipv6 = true;
+    let mut frame = segment.frame();
+    // Five destination options of 2,048 bytes; the last one is followed by TCP.
+    let mut headers = [60, 255]
+        .iter()
+        .copied()
+        .chain([0; 2046])
+        .collect::<Vec<u8>>()
+        .repeat(5);
+    headers[4 * 2048] = 6;
+    frame[20] = 60;
+    frame.splice(54..54, headers);
+    let length = frame.len() as u16 - 54;
+    frame[18..20].copy_from_slice(&length.to_be_bytes());
+    let mut frames = handshake(true, 1_000);
+    frames.push(frame);
+    frames.push(segment.frame());
+    let (summary, sent) = send("long_headers", "golden", &frames, &[]);
+    assert_eq!(sent[1..], [segment.frame()], "{summary}");
+    let skipped = &summary["skipped"][0];
+    assert_eq!(skipped["frame"], 3, "{summary}");
+    let reason = skipped["reason"].as_str().expect("a reason");
+    assert!(reason.contains("do not fit the 224"), "{reason}");
+}
