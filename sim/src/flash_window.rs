@@ -15,8 +15,9 @@ use abi::registers::{BOARD_WINDOW, BOARD_WINDOW_ACCESSES};
 use abi::window::{
     directory, BlockKind, FlashOperation, PortOperation, BLOCKS, FLASH_ADDRESS, FLASH_BLOCK_BYTES,
     FLASH_CHIPS, FLASH_COMMAND, FLASH_PAGE, FLASH_PAGE_BYTES, FLASH_PAGE_WORDS, FLASH_SECTOR_BYTES,
-    FLASH_SIZE, FLASH_SLOT, FLASH_STATUS, IDENTITY_BOARD, IDENTITY_HASH, IDENTITY_HASH_WORDS,
-    IDENTITY_SLOT, IDENTITY_WORDS, PORT_BOOT_STATUS, PORT_COMMAND, PORT_STATUS,
+    FLASH_SIZE, FLASH_SLOT, FLASH_STATUS, IDENTITY_BOARD, IDENTITY_CONFIG, IDENTITY_CONFIG_WORDS,
+    IDENTITY_HASH, IDENTITY_HASH_WORDS, IDENTITY_SLOT, IDENTITY_WORDS, PORT_BOOT_STATUS,
+    PORT_COMMAND, PORT_STATUS,
 };
 use host::board::window::{Window, WindowError};
 
@@ -91,6 +92,12 @@ impl FlashWindow {
     pub fn set_hash(&mut self, words: [u32; IDENTITY_HASH_WORDS]) {
         let from = IDENTITY_HASH as usize;
         self.identity[from..from + IDENTITY_HASH_WORDS].copy_from_slice(&words);
+    }
+
+    /// The words of the configuration's name that the image says it has.
+    pub fn set_config(&mut self, words: [u32; IDENTITY_CONFIG_WORDS]) {
+        let from = IDENTITY_CONFIG as usize;
+        self.identity[from..from + IDENTITY_CONFIG_WORDS].copy_from_slice(&words);
     }
 
     /// The slot that the image says it was built for.

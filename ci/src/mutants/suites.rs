@@ -120,6 +120,18 @@ const TABLE: &[(&str, &[Suite])] = &[
         ],
     ),
     (
+        "host/src/transport",
+        &[
+            Suite::unit("host"),
+            Suite {
+                package: "host",
+                targets: &["--test", "transport"],
+                filter: &["--skip", "linux", "--skip", "kernel"],
+            },
+            Suite::of_sim(&["--test", "provider"], ON_GOLDEN),
+        ],
+    ),
+    (
         "host/src/board",
         &[
             Suite::unit("host"),

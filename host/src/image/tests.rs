@@ -217,3 +217,22 @@ fn parts_differ_by_device_and_package_alone() {
     assert!(!same_device("xcvu9p-flga2104-2L-e", "xcvu9p-fsgd2104-2L-e"));
     assert!(!same_device("xcu200-fsgd2104-2-e", "xcvu9p-fsgd2104-2-e"));
 }
+
+/// A file is as large as its size says, to the byte; a larger one than any flash is not even read.
+#[test]
+fn a_file_is_read_unless_it_is_larger_than_any_flash() {
+    let path = std::env::temp_dir().join(format!("zeronic_image_{}", std::process::id()));
+    std::fs::write(&path, file()).expect("a file");
+    assert_eq!(Image::read(&path).expect("an image"), image());
+    // A file of holes: it takes no room.
+    let holes = |bytes: u64| {
+        let file = std::fs::File::create(&path).expect("a file");
+        file.set_len(bytes).expect("a length");
+        Image::read(&path)
+    };
+    let error = holes(IMAGE_BYTES_MAX + 1).expect_err("too large");
+    assert!(matches!(error, ImageError::Large { bytes } if bytes == IMAGE_BYTES_MAX + 1));
+    std::fs::remove_file(&path).expect("it goes");
+    let error = Image::read(&path).expect_err("no file");
+    assert!(matches!(error, ImageError::File { .. }), "{error}");
+}

@@ -157,3 +157,28 @@ impl TransportError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_machine_that_forbids_the_kernel_transport_refuses_it() {
+        let error = |kind: io::ErrorKind| io::Error::from(kind);
+        let (denied, step) = (io::ErrorKind::PermissionDenied, "a step");
+        let refused = |error: TransportError| error.is_refusal();
+        let source = error(io::ErrorKind::NotFound);
+        assert!(refused(TransportError::NamespaceRefused { step, source }));
+        let source = error(io::ErrorKind::NotFound);
+        assert!(refused(TransportError::TapRefused { step, source }));
+        for (kind, is_refusal) in [(denied, true), (io::ErrorKind::AlreadyExists, false)] {
+            let source = error(kind);
+            assert_eq!(
+                refused(TransportError::Interface { step, source }),
+                is_refusal
+            );
+            let (call, source) = (step, error(kind));
+            assert!(!refused(TransportError::System { call, source }));
+        }
+    }
+}

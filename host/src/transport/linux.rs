@@ -400,6 +400,29 @@ mod tests {
         }
     }
 
+    /// What the kernel refuses comes back with its own error number.
+    #[test]
+    fn an_address_that_is_given_twice_exists_already() {
+        let address = InterfaceAddress {
+            address: "10.77.1.1".parse().unwrap(),
+            prefix_bits: 24,
+        };
+        let link = LinkConfig {
+            mac: [2, 0, 0, 0, 0, 1],
+            addresses: vec![address; 2],
+            gateways: Vec::new(),
+            mtu_bytes: 1500,
+            tuning: Tuning::REAL_TIME,
+        };
+        match LinuxTransport::open(&link) {
+            Err(TransportError::Interface { step, source }) => {
+                let found = (step, source.raw_os_error());
+                assert_eq!(found, ("IP address", Some(libc::EEXIST)));
+            }
+            other => assert!(permitted(other).is_none(), "it is taken twice"),
+        }
+    }
+
     #[test]
     fn a_waiting_header_makes_the_transport_ready() {
         let address = InterfaceAddress {

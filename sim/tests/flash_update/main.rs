@@ -375,3 +375,22 @@ fn the_card_says_who_it_is_and_loads_what_it_is_told() {
     assert_eq!(rig.window.boots(), [PortOperation::BootUser]);
     assert_eq!(boot_status(&mut rig.window).expect("a status"), 1);
 }
+
+/// The name of the configuration is text in words, the first byte lowest, and ends with a zero or
+/// with the last word.
+#[test]
+fn the_card_names_its_configuration() {
+    let mut rig = Rig::new(KINDS[2], 1, 300_001);
+    for (words, name) in [
+        ([0x0062_616c, 0, 0, 0], "lab"),
+        (
+            [0x6168_6c61, 0x6174_6562, 0x6d6d_6167, 0x746c_6461],
+            "alhabetagammadlt",
+        ),
+        ([0, 0x6174_6562, 0, 0], ""),
+    ] {
+        rig.window.set_config(words);
+        let found = identity(&mut rig.window).expect("an identity");
+        assert_eq!(found.config, name);
+    }
+}

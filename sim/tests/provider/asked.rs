@@ -2,7 +2,7 @@
 
 use abi::config::SMALL;
 use abi::counters::{COUNTERS_INFO, COUNTER_GROUPS, PEAKS};
-use abi::registers::{DOORBELLS, DOORBELL_STATUS, FEATURES, FEATURE_PUSH, PUSH_BYTES};
+use abi::registers::{DOORBELLS, DOORBELL_STATUS, EPOCH, FEATURES, FEATURE_PUSH, PUSH_BYTES};
 use host::control::descriptor::raw;
 use host::driver::bus::{Bus, Result};
 use host::driver::device::{Device, DeviceConfig};
@@ -22,6 +22,8 @@ struct Says {
     lines: u32,
     /// Reads of the status of an owner's rings.
     statuses: u32,
+    /// Reads of the epoch.
+    epochs: u32,
 }
 
 impl Says {
@@ -32,6 +34,7 @@ impl Says {
             peaks: 0,
             lines: 0,
             statuses: 0,
+            epochs: 0,
         }
     }
 }
@@ -43,6 +46,10 @@ impl Hooks<GoldenBus> for Says {
             COUNTERS_INFO => Ok(self.groups | self.peaks << 8),
             STATUS => {
                 self.statuses += 1;
+                bus.read_register(offset)
+            }
+            EPOCH => {
+                self.epochs += 1;
                 bus.read_register(offset)
             }
             _ => bus.read_register(offset),
@@ -124,4 +131,16 @@ fn a_card_with_nothing_to_do_is_not_asked_for_its_rings() {
         device.poll().expect("it polls");
     }
     assert_eq!(device.bus().hooks.statuses, 0);
+}
+
+/// A card that only receives has no work that could stand still: its epoch is read now and then.
+#[test]
+fn the_epoch_is_read_at_each_4096th_poll() {
+    let mut device = open(Says::features(0));
+    let before = device.bus().hooks.epochs;
+    for polls in 1..=3 * POLLS {
+        device.poll().expect("it polls");
+        let read = device.bus().hooks.epochs - before;
+        assert_eq!(read, polls / POLLS, "after {polls} polls");
+    }
 }

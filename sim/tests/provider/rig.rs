@@ -56,6 +56,8 @@ pub struct Rig<B: Bus, C: NetworkSide> {
     pub received: Vec<Vec<u8>>,
     /// The peer is cut off: nothing reaches it, nothing of it reaches the card.
     pub cut: bool,
+    /// Connections whose stream has ended.
+    ended: Vec<ConnectionId>,
     clock: ManualClock,
 }
 
@@ -211,6 +213,7 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
             sent: Vec::new(),
             received: Vec::new(),
             cut: false,
+            ended: Vec::new(),
             clock,
         }
     }
@@ -218,8 +221,10 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
     /// Lets everybody go on for a moment.
     pub fn step(&mut self) {
         self.provider.poll().expect("it polls");
-        let completions = std::iter::from_fn(|| self.provider.next_completion());
-        self.completions.extend(completions);
+        while let Some(completion) = self.provider.next_completion() {
+            self.note_end(&completion);
+            self.completions.push(completion);
+        }
         let mut sent = Vec::new();
         self.card.take_sent(&mut sent);
         for frame in sent {
@@ -248,6 +253,18 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
             }
         }
         self.clock.advance(ROUND);
+    }
+
+    /// The end of a stream is said behind all its bytes.
+    fn note_end(&mut self, completion: &Completion) {
+        match completion {
+            Completion::EndOfStream(id) => self.ended.push(*id),
+            Completion::Received { connection, .. } => {
+                let is_over = self.ended.contains(connection);
+                assert!(!is_over, "behind the end of its stream: {completion:?}");
+            }
+            _ => {}
+        }
     }
 
     /// Lets everybody go on for some rounds, and the card until it has nothing under way.

@@ -224,6 +224,18 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_the_checksum_is_kept() {
+        let mut duplicates = expecting_zero();
+        let mut duplicate = frame(PEER, US, (u32::MAX - 49, 150), ACK, 20);
+        // The urgent pointer.
+        duplicate[52..54].copy_from_slice(&[0x12, 0x34]);
+        let pure = duplicates.acknowledgement(&duplicate).unwrap();
+        assert_eq!(pure[52..], [0x12, 0x34]);
+        let layout = TcpLayout::check(&pure, 0).unwrap();
+        assert_eq!(tcp_checksum(&pure, &layout), 0);
+    }
+
+    #[test]
     fn a_segment_that_the_stack_takes_is_left_alone() {
         let mut duplicates = expecting_zero();
         for (sequence, bytes) in [(0, 0), (0, 10), (u32::MAX - 4, 10), (990, 10)] {
