@@ -400,6 +400,9 @@ mod tests {
         assert_eq!(bad(|c| c.latency_ns = 10), Err(ConfigError::Latency(10)));
         assert_eq!(bad(|c| c.link.lanes = 0), Err(ConfigError::Lanes(0)));
         assert_eq!(bad(|c| c.bars[0].base = 4096), Err(ConfigError::Bar(0)));
+        // A window that is no power of two has no mask, wherever it lies.
+        let odd = bad(|c| (c.bars[0].base, c.bars[0].bytes) = (0, 3 << 12));
+        assert_eq!(odd, Err(ConfigError::Bar(0)));
         assert_eq!(
             bad(|c| c.gpus[0].bar_bytes = 1 << 40),
             Err(ConfigError::GpuBar(1 << 40))

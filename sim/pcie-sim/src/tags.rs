@@ -232,6 +232,22 @@ mod tests {
     }
 
     #[test]
+    fn a_tag_is_free_only_behind_its_last_completion() {
+        let mut tags = Tags::new(64);
+        let read = Request::read(0, 128, 9);
+        tags.issue(9, &read, None).unwrap();
+        assert!(!tags.advance(9, 64));
+        // Neither does a completion that is not the last one free it, nor one of another read.
+        tags.free(9);
+        tags.free(10);
+        assert_eq!(tags.issue(9, &read, None), Err(TagError::Outstanding));
+        assert!(tags.advance(9, 64));
+        tags.free(9);
+        assert_eq!(tags.in_flight, 0);
+        assert_eq!(tags.issue(9, &read, None), Ok(()));
+    }
+
+    #[test]
     fn timed_out_tag_is_quarantined_until_reset() {
         let mut tags = Tags::new(64);
         let read = Request::read(0, 4, 9);

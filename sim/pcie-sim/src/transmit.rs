@@ -288,3 +288,29 @@ fn dwords_of(request: &Request) -> u32 {
 fn data_credits(request: &Request) -> u32 {
     (request.payload.len() as u32).div_ceil(4)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beat_is_taken_as_long_as_a_whole_one_fits() {
+        let beats = |transmit_beats| PcieConfig {
+            transmit_beats,
+            ..PcieConfig::default()
+        };
+        let beat = || Issued {
+            request: Request::write(0, &[0; 48]),
+            sequence_number: 0,
+        };
+        for count in 1..4 {
+            let mut queue = Transmitter::new(&beats(count));
+            for _ in 0..count {
+                assert!(queue.takes_requests() && queue.takes_completions());
+                queue.push_request(beat());
+                queue.push_completion(13, None);
+            }
+            assert!(!queue.takes_requests() && !queue.takes_completions());
+        }
+    }
+}

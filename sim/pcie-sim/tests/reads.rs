@@ -6,6 +6,8 @@
 
 mod card;
 
+use std::collections::BTreeSet;
+
 use card::Bench;
 use pcie_sim::{MemoryId, PcieConfig, Random, Request, Rights};
 use seed::seed_or;
@@ -177,4 +179,29 @@ fn large_reads_fill_the_link() {
     // 32 reads of 512 bytes fill the 256 headers of the buffer if all are cut at 64 bytes.
     assert!((112.0..115.0).contains(&gigabits), "{gigabits}");
     bench.assert_clean();
+}
+
+/// The time of a read varies only where that is asked for.
+#[test]
+fn reads_take_one_time_unless_there_is_jitter() {
+    let times = |config: PcieConfig| {
+        let mut bench = bench(config);
+        let mut times = BTreeSet::new();
+        for tag in 0..64 {
+            let start = bench.sim.cycle();
+            bench.card.issue(Request::read(BUS, 64, tag));
+            bench.settle();
+            let seen = bench.card.completions.last().expect("a completion");
+            times.insert(seen.cycle - start);
+        }
+        times
+    };
+    let usual = times(PcieConfig::default());
+    assert_eq!(usual.len(), 1, "{usual:?}");
+    let varied = times(PcieConfig {
+        jitter_ns: 400,
+        ..PcieConfig::default()
+    });
+    assert!(varied.len() > 4, "{varied:?}");
+    assert!(varied.first() >= usual.first(), "{varied:?}");
 }

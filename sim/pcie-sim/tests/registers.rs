@@ -8,7 +8,9 @@ mod card;
 
 use card::Bench;
 use pcie_sim::descriptor::cc;
-use pcie_sim::{MemoryId, MmioError, MmioRead, MmioResult, PcieConfig, Request, Rights};
+use pcie_sim::{
+    CardOutputs, IommuError, MemoryId, MmioError, MmioRead, MmioResult, PcieConfig, Request, Rights,
+};
 
 const BUS: u64 = 0x10_0000_0000;
 const BAR: u64 = 0x20_0000_0000;
@@ -238,6 +240,81 @@ fn configuration_shows_on_the_ports() {
         (127, 2032, 127)
     );
     assert!(bench.sim.set_max_payload(4096).is_err());
+}
+
+/// What is available, the limit and what was given back, as `cfg_fc_sel` chooses. The limit goes on
+/// with what comes back.
+#[test]
+fn credits_are_shown_as_they_are_selected() {
+    let mut bench = bench();
+    for number in 0..5 {
+        bench
+            .card
+            .issue(Request::write(BUS + 64 * number, &[1; 32]));
+    }
+    bench.card.issue(Request::read(BUS, 4, 1));
+    bench.settle();
+    bench.run(1000);
+    let mut shown = |cfg_fc_sel| {
+        let outputs = CardOutputs {
+            rc_tready: true,
+            cq_tready: true,
+            pcie_cq_np_req: 1,
+            cfg_fc_sel,
+            ..CardOutputs::default()
+        };
+        (0..2).for_each(|_| bench.step_with(&outputs));
+        let inputs = bench.sim.inputs();
+        (inputs.cfg_fc_ph, inputs.cfg_fc_pd, inputs.cfg_fc_nph)
+    };
+    assert_eq!(shown(4), (127, 2032, 127));
+    assert_eq!(shown(5), (127 + 5, 2032 + 10, 127 + 1));
+    assert_eq!(shown(6), (5, 10, 1));
+    assert_eq!(shown(0), (0, 0, 0));
+}
+
+/// No memory is behind the window of the interrupts; beside it there may be.
+#[test]
+fn nothing_is_mapped_over_the_interrupts() {
+    let mut bench = bench();
+    let config = PcieConfig::default();
+    let (first, page) = (config.interrupt_base, 4096);
+    let end = first + config.interrupt_bytes;
+    let mut map = |at, pages| {
+        let memory = MemoryId::Dram;
+        bench
+            .sim
+            .map(at, pages * page, memory, 2 << 20, Rights::ReadWrite)
+    };
+    for (at, pages) in [
+        (first, 1),
+        (end - page, 1),
+        (first - page, 2),
+        (end - page, 2),
+    ] {
+        assert_eq!(map(at, pages), Err(IommuError::Overlap(first)), "{at:#x}");
+    }
+    assert_eq!(map(first - page, 1), Ok(()));
+    assert_eq!(map(end, 1), Ok(()));
+}
+
+#[test]
+fn interrupts_come_in_the_order_in_which_they_were_written() {
+    let mut bench = bench();
+    bench.sim.set_msix(true, false);
+    for vector in 0..4u8 {
+        let address = 0xfee0_0000 + 64 * u64::from(3 - vector);
+        bench
+            .card
+            .issue(Request::write(address, &[vector, 0, 0, 0]));
+    }
+    bench.settle();
+    bench.run(1000);
+    let taken = std::iter::from_fn(|| bench.sim.next_interrupt());
+    let taken: Vec<_> = taken.map(|it| (it.address, it.data)).collect();
+    let expected = [(0xc0, 0), (0x80, 1), (0x40, 2), (0, 3)];
+    assert_eq!(taken, expected.map(|(at, data)| (0xfee0_0000 + at, data)));
+    bench.assert_clean();
 }
 
 #[test]
