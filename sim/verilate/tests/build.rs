@@ -155,3 +155,53 @@ fn concurrent_builds_of_one_design_agree() {
         }
     });
 }
+
+/// Bytes that are not given are zero, whatever was there, and bits beyond a port are cut off.
+#[test]
+fn a_port_is_set_from_fewer_bytes_than_it_has() {
+    let port = |name: &str, bits, direction| Port {
+        name: name.to_owned(),
+        direction,
+        bits,
+        is_clock: false,
+    };
+    let sizes = [20, 60, 100];
+    let mut ports = Vec::new();
+    let (mut heads, mut lines) = (Vec::new(), String::new());
+    for bits in sizes {
+        ports.push(port(&format!("in_{bits}"), bits, PortDirection::Input));
+        ports.push(port(&format!("out_{bits}"), bits, PortDirection::Output));
+        let top = bits - 1;
+        heads.push(format!(
+            "input wire [{top}:0] in_{bits}, output wire [{top}:0] out_{bits}"
+        ));
+        lines += &format!("  assign out_{bits} = in_{bits};\n");
+    }
+    let text = format!("module passed({});\n{lines}endmodule\n", heads.join(", "));
+    let design = Design::build_quick("passed", &text, &ports).expect("builds");
+    let mut model = design.model();
+    for bits in sizes {
+        let (from, to) = (
+            model.port(&format!("in_{bits}")),
+            model.port(&format!("out_{bits}")),
+        );
+        let bytes = bits.div_ceil(8);
+        for given in [0, 1, 2, bytes] {
+            model.set_bytes(from, &[0xff; 16]);
+            model.set_bytes(from, &vec![0xa5; given]);
+            model.eval();
+            let mut expected = vec![0; bytes];
+            expected[..given].fill(0xa5);
+            expected[bytes - 1] &= 0x0f;
+            let mut found = vec![0; bytes];
+            model.get_bytes(to, &mut found);
+            assert_eq!(found, expected, "{given} bytes of {bits} bits");
+        }
+        model.set_bytes(from, &[0xff; 16]);
+        model.clear_inputs();
+        model.eval();
+        let mut found = vec![1; bytes];
+        model.get_bytes(to, &mut found);
+        assert_eq!(found, vec![0; bytes], "{bits} bits cleared");
+    }
+}

@@ -439,3 +439,67 @@ fn by_place(steps: &[Step]) -> Vec<(String, String)> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::area::cells::Usage;
+
+    fn block(path: &str, usage: Usage) -> Block {
+        Block {
+            path: path.to_owned(),
+            module: "card".to_owned(),
+            usage,
+        }
+    }
+
+    #[test]
+    fn shares_of_a_device_are_those_of_the_whole() {
+        let whole = Usage {
+            luts: 250,
+            half_brams: 30,
+            urams: 5,
+            ..Usage::default()
+        };
+        let report = Report {
+            fingerprint: String::new(),
+            blocks: vec![block("", whole), block("part", Usage::default())],
+            memories: Vec::new(),
+            shift_registers: ShiftRegisters::default(),
+            paths: Vec::new(),
+            wide_nets: Vec::new(),
+        };
+        let device = Device {
+            name: "device",
+            luts: 1_000,
+            brams: 30,
+            urams: 50,
+        };
+        assert_eq!(report.lut_percent(&device), 25.0);
+        assert_eq!(report.bram_percent(&device), 50.0);
+        assert_eq!(report.uram_percent(&device), 10.0);
+    }
+
+    #[test]
+    fn steps_stand_with_their_instance_and_equal_ones_are_counted() {
+        let step = |instance: &str, kind: &str, net: Option<&str>| Step {
+            instance: instance.to_owned(),
+            kind: kind.to_owned(),
+            net: net.map(str::to_owned),
+        };
+        let steps = [
+            step("a", "LUT6", Some("sum")),
+            step("a", "LUT6", None),
+            step("a", "LUT6", None),
+            step("b", "CARRY8", None),
+            step("a", "LUT6", None),
+        ];
+        let line = |place: &str, parts: &str| (place.to_owned(), parts.to_owned());
+        let expected = [
+            line("a", "LUT6 (sum), 2 LUT6"),
+            line("b", "CARRY8"),
+            line("a", "LUT6"),
+        ];
+        assert_eq!(by_place(&steps), expected);
+    }
+}

@@ -150,6 +150,26 @@ fn a_memory_without_its_register_starts_late() {
     }
 }
 
+/// The same of a block RAM, each of whose two outputs has a register of its own.
+#[test]
+fn each_output_of_a_block_ram_without_its_register_starts_late() {
+    let on = "00000000000000000000000000000001";
+    for (parameters, port, expected) in [
+        (json!({}), "DOUTADOUT", 4),
+        (json!({"DOA_REG": on}), "DOUTADOUT", 1),
+        (json!({"DOA_REG": on}), "DOUTBDOUT", 4),
+        (json!({"DOB_REG": on}), "DOUTBDOUT", 1),
+    ] {
+        let connections = json!({"CLKARDCLK": [2], "CLKBWRCLK": [2], port: [10]});
+        let mut memory = cell("RAMB36E2", &[port], connections);
+        memory["parameters"] = parameters;
+        let cells = json!({"m": memory, "l1": lut(10, 11), "r1": register(2, 11, 20)});
+        let paths = paths(&netlist(json!({ "top": top(cells, json!({"found": 20})) })));
+        let last = paths.iter().find(|path| path.end == "found/D");
+        assert_eq!(last.map(|path| path.levels), Some(expected), "{port}");
+    }
+}
+
 #[test]
 fn clocks_are_kept_apart() {
     let cells = json!({
