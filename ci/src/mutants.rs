@@ -26,6 +26,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context};
 use clap::Parser;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::SeedableRng;
 
 use equivalents::Equivalent;
 use mutant::Mutant;
@@ -218,6 +221,7 @@ fn judged(
             known.taken()
         );
     }
+    left.shuffle(&mut StdRng::seed_from_u64(options.seed));
     if !left.is_empty() {
         let tree = Tree::of(root, home)?;
         let runner = Runner::new(&tree, root, options.seed, deadline)?;

@@ -37,22 +37,14 @@ pub fn judge(
         }
     }
     let mut group = Group::new(tree, runner, switched.clone())?;
-    // Kernels last: each is verilated anew.
-    let is_kernel = |one: &Waiting| matches!(one.mutant.place, Place::Kernel(_));
     let waiting = switched.into_iter().map(Waiting::new);
-    let (kernels, others): (Vec<_>, Vec<_>) = waiting.partition(is_kernel);
-    for mut waiting in [others, kernels] {
-        waiting.sort_by_key(|one| suites::row(&one.mutant.file));
-        // With a limit the cheapest suite of all first, so that most are judged when time is over.
-        // Without one each mutant to its end, so that what has been judged is a fair part.
-        let together = match runner.has_limit() {
-            true => waiting.len().max(1),
-            false => 1,
-        };
-        while !waiting.is_empty() {
-            let batch = waiting.drain(..together).collect();
-            alone.extend(rounds(&mut group, batch, say)?);
-        }
+    let batches: Vec<Vec<Waiting>> = match runner.has_limit() {
+        true => by_cost(waiting.collect()).into(),
+        // What is judged when it is interrupted is a fair part of all.
+        false => waiting.map(|one| vec![one]).collect(),
+    };
+    for batch in batches {
+        alone.extend(rounds(&mut group, batch, say)?);
     }
     for mutant in alone {
         if runner.is_over() || !group.prepare_all(&mutant)? {
@@ -64,6 +56,17 @@ pub fn judge(
         say(mutant, verdict?, How::Alone)?;
     }
     Ok(())
+}
+
+/// What is judged at once where time is limited: the cheapest suite of all comes first, so that
+/// most are judged when time is over. Kernels last: each is verilated anew.
+fn by_cost(waiting: Vec<Waiting>) -> [Vec<Waiting>; 2] {
+    let is_kernel = |one: &Waiting| matches!(one.mutant.place, Place::Kernel(_));
+    let (kernels, others): (Vec<_>, Vec<_>) = waiting.into_iter().partition(is_kernel);
+    [others, kernels].map(|mut waiting| {
+        waiting.sort_by_key(|one| suites::row(&one.mutant.file));
+        waiting
+    })
 }
 
 /// Asks suite after suite about mutants until each has a verdict. Returns those that do not build
