@@ -76,3 +76,38 @@ pub fn port_table(title: &str, ports: &[Port], verilog: &str) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_has_a_row_with_what_the_verilog_says_of_it() {
+        let port = |name: &str, direction, bits| Port {
+            name: name.to_owned(),
+            direction,
+            bits,
+            is_clock: false,
+        };
+        let ports = [
+            port("rx_axis_tdata", PortDirection::Output, 512),
+            port("link_up", PortDirection::Input, 1),
+            port("rx_axisx", PortDirection::InOut, 2),
+        ];
+        let verilog = "// head\n//   rx_axis_tdata  output  512  data of a beat\n\
+                       //   link_up  input  1  the wire carries frames\nmodule card(\n\
+                       //   rx_axisx  inout  2  this is not the head\n";
+        let expected = "\
+# Ports of the card
+
+Small sizes. Directions are seen from the card.
+
+| name | direction | bits | meaning |
+|---|---|---|---|
+| `rx_axis_tdata` | out | 512 | frames from the wire; cannot be stalled: data of a beat |
+| `link_up` | in | 1 | the wire carries frames |
+| `rx_axisx` | inout | 2 |  |
+";
+        assert_eq!(port_table("Small sizes", &ports, verilog), expected);
+    }
+}

@@ -74,3 +74,51 @@ pub fn flow_file(plan: &Plan, comments: &[String]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::FlowPlan;
+    use super::*;
+
+    fn flow() -> FlowPlan {
+        FlowPlan {
+            name: "f".to_owned(),
+            local: ([10, 0, 0, 1], 80).into(),
+            remote: ([10, 0, 0, 2], 9).into(),
+            positions: Positions::Relative,
+            floor: 7,
+            accept: Accept::InOrder,
+            acks: None,
+            timestamp_floor: None,
+            join_bytes: 0,
+            mss_bytes: None,
+            segments: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn only_what_a_flow_has_is_written() {
+        let text = |flow| {
+            let plan = Plan {
+                cards: Vec::new(),
+                regions: Vec::new(),
+                flows: vec![flow],
+            };
+            flow_file(&plan, &["learned".to_owned()])
+        };
+        let usual = "# learned\n\n[[flow]]\nname = \"f\"\nlocal = \"10.0.0.1:80\"\n\
+                     remote = \"10.0.0.2:9\"\npositions = \"relative\"\nfloor = 7\n\
+                     accept = \"in_order\"\n";
+        assert_eq!(text(flow()), usual);
+        let all = FlowPlan {
+            acks: Some((1, 2)),
+            timestamp_floor: Some(3),
+            join_bytes: 1,
+            mss_bytes: Some(5),
+            ..flow()
+        };
+        let more = "ack_low = 1\nack_high = 2\ntimestamp_floor = 3\njoin_bytes = 1\n\
+                    mss_bytes = 5\n";
+        assert_eq!(text(all), format!("{usual}{more}"));
+    }
+}
