@@ -425,6 +425,13 @@ const TABLE: &[(&str, &[Suite])] = &[
         ],
     ),
     (
+        "hdl/src/crossings",
+        &[
+            Suite::unit("hdl"),
+            Suite::of_sim(&["--test", "verilog_crossings"], &[]),
+        ],
+    ),
+    (
         "hdl/src",
         &[
             Suite::of_hdl(&["emit::", "lint::", "ports::"]),
