@@ -79,6 +79,24 @@ fn jobs_and_beats_are_counted_one_by_one() {
     assert_eq!(requests(&activity, "write_jobs"), 50);
 }
 
+/// A cycle in which a beat is offered takes it or stalls, never both.
+#[test]
+fn a_beat_counts_once_at_a_port_that_stalls() {
+    let config = PcieConfig {
+        rq_stall_permille: 500,
+        ..PcieConfig::default()
+    };
+    let (mut rig, base) = rig(config, Stall::None, Stall::None);
+    let activity = write_all(&mut rig, base, 50, 256);
+    let names = ["rq_beats", "rq_stall_cycles"];
+    let [beats, stalls] = names.map(|name| requests(&activity, name));
+    assert_eq!(beats + stalls, rig.slot.pulses.rq_offers);
+    assert!(
+        beats >= 225 && stalls >= 100,
+        "{beats} beats, {stalls} stalls"
+    );
+}
+
 #[test]
 fn nothing_waits_when_little_is_asked() {
     let (mut rig, base) = rig(PcieConfig::default(), Stall::None, Stall::None);
