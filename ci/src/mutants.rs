@@ -57,6 +57,9 @@ pub struct Options {
     /// Only files that differ from a revision.
     #[arg(long, value_name = "REVISION")]
     changed_since: Option<String>,
+    /// Only files that the same tests judge: the seed draws which, and less is built.
+    #[arg(long)]
+    together: bool,
     /// No mutant is started after so many minutes.
     #[arg(long, value_name = "M")]
     minutes: Option<u64>,
@@ -87,7 +90,7 @@ const HOME_OF_GATE: &str = "mutants-gate";
 const BASE: &str = "ZERONIC_BASE";
 /// The gate's mutants, and the minutes that they may take: the copy and its removal take up to one
 /// more on a busy machine.
-const GATE: [&str; 4] = ["--sample", "10", "--minutes", "3"];
+const GATE: [&str; 5] = ["--sample", "10", "--together", "--minutes", "3"];
 
 /// The step of the gate: ten mutants of the files that a change touches, within four minutes. The
 /// change is what differs from the revision in `ZERONIC_BASE`, without it from the parent of HEAD.
@@ -170,6 +173,9 @@ fn drawn(root: &Path, options: &Options) -> anyhow::Result<(Vec<Mutant>, Vec<Equ
     let mut mutants = draw::all(root, &files)?;
     if !options.places.is_empty() {
         mutants = draw::of_places(mutants, &options.places)?;
+    }
+    if options.together {
+        mutants = draw::of_one_row(mutants, options.seed);
     }
     Ok((draw::sample(mutants, options.sample, options.seed), entries))
 }

@@ -103,7 +103,7 @@ fn frames_may_stand_beside_an_mtu() {
 fn latencies_are_written_as_json() {
     let report = report(
         "bench_latency",
-        &["bench", "latency", "--config", "small", "--time", "20"],
+        &["bench", "latency", "--config", "small", "--time", "10"],
     );
     assert_eq!(report["ok"], true);
     for name in ["rx_ns", "tx_ns"] {
