@@ -16,6 +16,7 @@ mod plant;
 mod report;
 mod resume;
 mod runner;
+mod suite;
 mod suites;
 mod tree;
 mod verdict;
@@ -209,15 +210,15 @@ fn judged(
         drawn: mutants.len(),
     };
     let mut left = Vec::new();
-    for mutant in mutants {
-        if equivalents.iter().any(|entry| entry.is_of(&mutant)) {
-            let listed = judged(mutant, Verdict::Equivalent, How::List);
+    for (place, mutant) in mutants.iter().enumerate() {
+        if equivalents.iter().any(|entry| entry.is_of(mutant)) {
+            let listed = judged(mutant.clone(), Verdict::Equivalent, How::List);
             report.judged.push(listed);
-        } else if let Some(judged) = known.take(&mutant)? {
+        } else if let Some(judged) = known.take(mutant)? {
             println!("taken over: {}", report::line(&judged));
             report.judged.push(judged);
         } else {
-            left.push(mutant);
+            left.push(place);
         }
     }
     if options.resume {
@@ -232,7 +233,8 @@ fn judged(
         let tree = Tree::of(root, home)?;
         let runner = Runner::new(&tree, root, options.seed, deadline)?;
         let (started, known) = (Instant::now(), report.judged.len());
-        judge::judge(&tree, &runner, left, &mut |mutant, verdict, how| {
+        let sample = (&mutants[..], &left[..]);
+        judge::judge(&tree, &runner, sample, &mut |mutant, verdict, how| {
             report.judged.push(judged(mutant, verdict, how));
             said(&report, known, started.elapsed());
             written(&report, options)

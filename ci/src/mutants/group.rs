@@ -18,7 +18,8 @@ use anyhow::{bail, Context};
 use super::mutant::{Mutant, Place};
 use super::plant::{self, Planted};
 use super::runner::{Built, Outcome, Program, Runner};
-use super::suites::{self, Suite};
+use super::suite::{self, Suite};
+use super::suites;
 use super::tree::Tree;
 
 /// Longest run of a suite without a mutant.
@@ -279,7 +280,7 @@ impl<'a> Group<'a> {
                 }
                 Some(_) => {}
             }
-            let limit = suites::limit(call.took);
+            let limit = suite::limit(call.took);
             let number = switch.to_string();
             let variable = (SWITCH, number.as_str());
             let cpu_s = suite.cpu_limit_s();

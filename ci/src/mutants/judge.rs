@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::group::{Answer, Group, SWITCH};
 use super::mutant::{Mutant, Place};
 use super::runner::{Built, Outcome, Runner};
+use super::suite;
 use super::suites;
 use super::tree::Tree;
 use super::verdict::{How, Verdict};
@@ -22,26 +23,35 @@ const RUN_LIMIT: Duration = Duration::from_secs(600);
 /// Takes a verdict on a mutant.
 pub type Say<'a> = dyn FnMut(Mutant, Verdict, How) -> anyhow::Result<()> + 'a;
 
-/// Judges mutants, and gives each verdict to `say`.
+/// Judges those of a sample whose verdicts are `wanted`, by their places in it, and gives each
+/// verdict to `say`. All are planted: what is built for a sample is the same whatever is known.
 pub fn judge(
     tree: &Tree,
     runner: &Runner,
-    mutants: Vec<Mutant>,
+    (sample, wanted): (&[Mutant], &[usize]),
     say: &mut Say,
 ) -> anyhow::Result<()> {
-    let (mut switched, mut alone) = (BTreeMap::new(), Vec::new());
-    for (mutant, switch) in mutants.into_iter().zip(1..) {
-        match tree.can_switch(&mutant)? {
-            true => drop(switched.insert(switch, mutant)),
-            false => alone.push(mutant),
+    let mut switched = BTreeMap::new();
+    for (mutant, switch) in sample.iter().zip(1..) {
+        if tree.can_switch(mutant)? {
+            switched.insert(switch, mutant.clone());
         }
     }
     let mut group = Group::new(tree, runner, switched.clone())?;
-    let waiting = switched.into_iter().map(Waiting::new);
+    let (mut waiting, mut alone) = (Vec::new(), Vec::new());
+    for place in wanted {
+        match u32::try_from(place + 1)
+            .ok()
+            .and_then(|it| switched.remove_entry(&it))
+        {
+            Some(entry) => waiting.push(Waiting::new(entry)),
+            None => alone.push(sample[*place].clone()),
+        }
+    }
     let batches: Vec<Vec<Waiting>> = match runner.has_limit() {
-        true => by_cost(waiting.collect()).into(),
+        true => by_cost(waiting).into(),
         // What is judged when it is interrupted is a fair part of all.
-        false => waiting.map(|one| vec![one]).collect(),
+        false => waiting.into_iter().map(|one| vec![one]).collect(),
     };
     for batch in batches {
         alone.extend(rounds(&mut group, batch, say)?);
@@ -147,7 +157,7 @@ fn judge_alone(group: &Group, runner: &Runner, mutant: &Mutant) -> anyhow::Resul
             Built::Refused(_) => return Ok(Verdict::DoesNotBuild),
             Built::OutOfTime => return Ok(Verdict::OutOfTime),
         };
-        let limit = group.took(suite).map_or(RUN_LIMIT, suites::limit);
+        let limit = group.took(suite).map_or(RUN_LIMIT, suite::limit);
         for program in programs {
             let cpu_s = suite.cpu_limit_s();
             let none = (SWITCH, "0");

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::{bail, Context};
 use serde_json::Value;
 
-use super::suites::Suite;
+use super::suite::Suite;
 use super::tree::Tree;
 use crate::artifact::test_program;
 

@@ -5,71 +5,8 @@
 //! TCP take their time from the wall clock: they judge nothing but what only they reach.
 
 use std::path::Path;
-use std::time::Duration;
 
-/// One call of `cargo test`.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Suite {
-    /// The package.
-    pub package: &'static str,
-    /// Its targets, as `cargo test` takes them.
-    pub targets: &'static [&'static str],
-    /// Arguments of the test program.
-    pub filter: &'static [&'static str],
-}
-
-impl Suite {
-    const fn unit(package: &'static str) -> Self {
-        Self {
-            package,
-            targets: &["--lib"],
-            filter: &["--skip", "kernel", "--skip", "linux"],
-        }
-    }
-
-    /// Tests of single blocks, by the modules of `hdl/tests/hdl`.
-    const fn of_hdl(filter: &'static [&'static str]) -> Self {
-        Self {
-            package: "hdl",
-            targets: &["--test", "hdl"],
-            filter,
-        }
-    }
-
-    const fn of_sim(targets: &'static [&'static str], filter: &'static [&'static str]) -> Self {
-        Self {
-            package: "sim",
-            targets,
-            filter,
-        }
-    }
-
-    /// CPU time after which a test program of it hangs, seconds: several times what any takes. The
-    /// load of the machine does not count.
-    pub fn cpu_limit_s(&self) -> u64 {
-        match self.targets {
-            ["--lib"] => 30,
-            _ => 180,
-        }
-    }
-
-    /// Its words in a report.
-    pub fn name(&self) -> String {
-        let targets = self.targets.iter().filter(|word| **word != "--test");
-        let words: Vec<&str> = targets.copied().collect();
-        format!("{} {}", self.package, words.join(" "))
-    }
-}
-
-/// A suite that takes so many times as long as without a mutant hangs.
-const HANG_FACTOR: u32 = 5;
-/// Shortest limit of a run: machines are busy at times.
-const LEAST_LIMIT: Duration = Duration::from_secs(30);
-
-/// How long a run may take that takes so long without a mutant.
-pub fn limit(took: Duration) -> Duration {
-    (took * HANG_FACTOR).max(LEAST_LIMIT)
-}
+use super::suite::Suite;
 
 /// Only what runs on the golden card, without a kernel.
 const ON_GOLDEN: &[&str] = &["--skip", "verilated", "--skip", "kernel"];
@@ -83,6 +20,9 @@ const NO_PLANTED: &[&str] = &["--skip", "faults", "--skip", "caught"];
 const QUICK_RECEIVE: &[&str] = &[
     "--skip", "faults", "--skip", "rate", "--skip", "held", "--skip", "shared",
 ];
+
+/// The unit tests of the program.
+const PROGRAM: Suite = Suite::of_program(&["--bins"], &["--skip", "kernel"]);
 
 /// Suites by the start of a path; the first that fits counts.
 const TABLE: &[(&str, &[Suite])] = &[
@@ -443,20 +383,59 @@ const TABLE: &[(&str, &[Suite])] = &[
     ),
     (
         "cli/src/flash",
-        &[Suite {
-            package: "zeronic",
-            targets: &["--bins", "--test", "flash"],
-            filter: &[],
-        }],
+        &[PROGRAM, Suite::of_program(&["--test", "flash"], &[])],
+    ),
+    (
+        "cli/src/replay",
+        &[
+            PROGRAM,
+            Suite::of_program(
+                &["--test", "cli"],
+                &[
+                    "sending::",
+                    "learned::",
+                    "flow_files::",
+                    "captures::",
+                    "regions::",
+                    "replay::",
+                    "disturbed::",
+                ],
+            ),
+        ],
+    ),
+    (
+        "cli/src/build",
+        &[
+            PROGRAM,
+            Suite::of_program(&["--test", "cli"], &["build::", "verilog::"]),
+        ],
+    ),
+    (
+        "cli/src/demo",
+        &[
+            PROGRAM,
+            Suite::of_program(&["--test", "cli"], &["demo::", "--skip", "kernel"]),
+        ],
     ),
     (
         "cli/src",
-        &[Suite {
-            package: "zeronic",
-            targets: &["--bins", "--test", "cli"],
-            // Instructions are not those of a text without switches.
-            filter: &["--skip", "kernel", "--skip", "counts_of_the_host"],
-        }],
+        &[
+            PROGRAM,
+            Suite::of_program(
+                &["--test", "cli"],
+                &[
+                    "arguments::",
+                    "output::",
+                    "boards::",
+                    "device::",
+                    "documents::",
+                    "verilog::",
+                    "regions::",
+                    "--skip",
+                    "kernel",
+                ],
+            ),
+        ],
     ),
 ];
 
