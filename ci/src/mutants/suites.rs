@@ -24,6 +24,13 @@ const QUICK_RECEIVE: &[&str] = &[
 /// The unit tests of the program.
 const PROGRAM: Suite = Suite::of_program(&["--bins"], &["--skip", "kernel"]);
 
+/// What costs the engines cycles, and no more.
+const DMA_RATE: Suite = Suite {
+    package: "measure",
+    targets: &["--test", "dma_rate"],
+    filter: &[],
+};
+
 /// Suites by the start of a path; the first that fits counts.
 const TABLE: &[(&str, &[Suite])] = &[
     (
@@ -249,6 +256,7 @@ const TABLE: &[(&str, &[Suite])] = &[
                 ],
                 NO_PLANTED,
             ),
+            DMA_RATE,
         ],
     ),
     (
@@ -274,6 +282,7 @@ const TABLE: &[(&str, &[Suite])] = &[
                 ],
                 NO_PLANTED,
             ),
+            DMA_RATE,
         ],
     ),
     (
