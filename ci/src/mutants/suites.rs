@@ -349,6 +349,13 @@ const TABLE: &[(&str, &[Suite])] = &[
         )],
     ),
     (
+        "hdl/ip/src/pcie_core",
+        &[
+            Suite::unit("ip"),
+            Suite::of_sim(&["--test", "boards"], &["boards::", "tops::"]),
+        ],
+    ),
+    (
         "hdl/ip/src",
         &[
             Suite::of_hdl(&["ip::"]),
