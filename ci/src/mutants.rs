@@ -229,6 +229,8 @@ fn judged(
         );
     }
     left.shuffle(&mut StdRng::seed_from_u64(options.seed));
+    // Kills alone would be no fair part: what survived at an earlier commit comes first.
+    left.sort_by_key(|place| !known.survived(&mutants[*place]));
     if !left.is_empty() {
         let tree = Tree::of(root, home)?;
         let runner = Runner::new(&tree, root, options.seed, deadline)?;

@@ -106,6 +106,12 @@ impl Known {
         Ok(holds.then_some(judged))
     }
 
+    /// Whether a mutant survived, at whatever commit.
+    pub fn survived(&self, mutant: &Mutant) -> bool {
+        let mut rows = self.rows.iter();
+        rows.any(|row| row.verdict == Verdict::Survived.words() && row.is_of(mutant))
+    }
+
     /// Whether the code of a file is what it was at a commit. A commit that is gone has none.
     fn is_unchanged(&mut self, commit: &str, file: &Path) -> anyhow::Result<bool> {
         let key = (commit.to_owned(), file.to_owned());
@@ -256,6 +262,8 @@ mod tests {
             let key = ("c1".to_owned(), PathBuf::from(file));
             known.unchanged.insert(key, is_unchanged);
             let taken = known.take(&one.mutant).expect("readable");
+            let survived = one.verdict == Verdict::Survived;
+            assert_eq!(known.survived(&one.mutant), survived);
             assert_eq!(taken, is_taken.then_some(one));
         }
     }
