@@ -10,6 +10,7 @@ mod skipped;
 mod source;
 mod steps;
 mod tidy;
+mod untested;
 mod walk;
 
 use std::process::ExitCode;

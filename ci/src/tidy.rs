@@ -27,6 +27,7 @@ use anyhow::Context;
 
 use crate::circles;
 use crate::source::Source;
+use crate::untested;
 use crate::walk;
 
 const COLUMNS_MAX: usize = 100;
@@ -109,6 +110,12 @@ pub fn check_workspace() -> anyhow::Result<Vec<Finding>> {
     }
     findings.extend(circles::find(root, &files)?.iter().map(circle_finding));
     findings.extend(check_folders(&files));
+    let untested = untested::find(root, &files)?.into_iter();
+    findings.extend(untested.map(|(file, line)| Finding {
+        file,
+        line,
+        message: "a test that never runs: the library has `test = false`".to_owned(),
+    }));
     Ok(findings)
 }
 
