@@ -11,7 +11,7 @@
 //!
 //! Timing: that of the blocks; `status` is combinational from `status_owner`.
 //!
-//! Invariants: those of the blocks.
+//! Invariants: those of the blocks. They rely on read data that come for jobs in flight alone.
 //!
 //! On error: a ring whose fetch failed stops; see [`crate::ring`].
 //!

@@ -6,7 +6,8 @@
 //! ```
 //! Timing: that of the stages.
 //!
-//! Invariants: those of the stages.
+//! Invariants: those of the stages. They rely on the piece of a slot and number, which stands until
+//! the slot is freed.
 //!
 //! Source: docs/specification.md, Delivery and Hold.
 

@@ -15,6 +15,8 @@
 //! 1. A packet passes whole or is dropped whole, before anything is reserved for it.
 //! 2. At most [`DROPPED_BEATS_MAX`] beats of dropped packets wait for a release.
 //! 3. Confirmations always pass.
+//! 4. A packet that waits is judged anew in each cycle, by the accounts of that cycle: what is
+//!    offered may change or fall until it is taken.
 //!
 //! On error: the packet is dropped as `buffer_share_full`; its beats are freed by the release of a
 //! later packet, or by a release of its own once 64 dropped beats wait.

@@ -14,7 +14,8 @@
 //! 4. Every plan with a walk slot frees it once.
 //! 5. A job that shares its last beat is followed by the slot that begins there.
 //! 6. A job stands until it is taken. That relies on `piece`, which is what the walk wrote last,
-//!    and on `slot_passes`: a slot that is offered while it is high is taken.
+//!    and on `slot_passes`: a slot that waits for no memory and is offered while it is high is
+//!    taken.
 //!
 //! Source: docs/specification.md, Delivery; decision 6.
 

@@ -14,7 +14,8 @@
 //!    `confirmation_sink`, where it would delay what was received after it. At 94 Gb/s each way,
 //!    and with a post and a floor for every other packet, a hundred wait, because a descriptor
 //!    takes 4 us from its look-up to its last frame.
-//! 4. It relies on `started` and `finished` to count in steps of one, fewer than 2^15 apart.
+//! 4. It relies on `started` and `finished` to count in steps of one, and on a confirmation that
+//!    waits for fewer than 2^14 descriptors and leaves before 2^14 more have finished.
 //!
 //! Source: docs/specification.md, Fence.
 

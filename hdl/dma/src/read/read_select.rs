@@ -16,6 +16,8 @@
 //!    rose are on the RQ port. A read never passes a write on the bus, so its read data prove that
 //!    those writes have arrived.
 //! 3. The job at `cut` may change until it is taken: one that comes may go first.
+//! 4. It relies on fewer than 2^14 write jobs in flight, and on fewer than 2^14 that are issued
+//!    while a flush waits.
 //!
 //! Source: docs/specification.md, Reads; PCI Express Base 3.0, 2.4.1 (a read does not pass a posted
 //! write).

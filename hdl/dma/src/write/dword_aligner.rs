@@ -16,7 +16,7 @@
 //!    yields, and yields beats for the rest of its bytes only.
 //! 2. The job is popped with its last beat. Its length decides: `last` and `abort` of the data have
 //!    no effect.
-//! 3. It relies on a beat at `data` that is offered until it is taken, as in every stream.
+//! 3. It relies on a beat at `data` that is offered until it is taken, while `client` names it.
 
 use stream::prelude::*;
 

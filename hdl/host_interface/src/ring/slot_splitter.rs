@@ -15,6 +15,7 @@
 //!    waits in a place of its owner's, and goes on with that owner's next fetch. Other owners do
 //!    not wait for it.
 //! 3. A first slot is forgotten when its ring starts again: the next fetch has another index.
+//! 4. It relies on fetches of whole slots, two beats each.
 //!
 //! Source: `abi::send_descriptor`; `docs/specification.md`, Descriptors.
 

@@ -16,6 +16,8 @@
 //! 2. An owner's order is kept. While something of an owner is held, all its later items are held;
 //!    so what waits here is older than what is released, and leaves first.
 //! 3. `reset` forgets all of them.
+//! 4. It relies on a confirmation that waits for fewer than 2^6 writes, and leaves before 2^6 more
+//!    have landed.
 //!
 //! Source: docs/specification.md, Fence.
 
