@@ -107,15 +107,14 @@ pub fn check_workspace() -> anyhow::Result<Vec<Finding>> {
         let text = fs::read_to_string(root.join(file))
             .with_context(|| format!("cannot read {}", file.display()))?;
         findings.extend(check_file(file, &text));
+        findings.extend(untested::find(root, file, &text).map(|line| Finding {
+            file: file.clone(),
+            line,
+            message: "a test that never runs: the library has `test = false`".to_owned(),
+        }));
     }
     findings.extend(circles::find(root, &files)?.iter().map(circle_finding));
     findings.extend(check_folders(&files));
-    let untested = untested::find(root, &files)?.into_iter();
-    findings.extend(untested.map(|(file, line)| Finding {
-        file,
-        line,
-        message: "a test that never runs: the library has `test = false`".to_owned(),
-    }));
     Ok(findings)
 }
 

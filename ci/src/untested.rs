@@ -1,36 +1,21 @@
 //! Finds tests that never run: unit tests of a library that has `test = false` in its manifest.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::Context;
-
-/// Files with tests in the source folder of such a library, and the line of the first one.
-pub fn find(root: &Path, files: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, usize)>> {
-    let mut found = Vec::new();
-    for file in files {
-        let text = fs::read_to_string(root.join(file))
-            .with_context(|| format!("cannot read {}", file.display()))?;
-        let Some(line) = first_test(&text) else {
-            continue;
-        };
-        if manifest_of(root, file).is_some_and(|manifest| has_no_unit_tests(&manifest)) {
-            found.push((file.clone(), line));
-        }
-    }
-    Ok(found)
-}
-
-/// The manifest of the package in whose `src` a file lies.
-fn manifest_of(root: &Path, file: &Path) -> Option<String> {
+/// Line of the first test in a file of such a library.
+pub fn find(root: &Path, file: &Path, text: &str) -> Option<usize> {
+    let line = first_test(text)?;
     let source = file.ancestors().find(|path| path.ends_with("src"))?;
-    fs::read_to_string(root.join(source).with_file_name("Cargo.toml")).ok()
+    let manifest = fs::read_to_string(root.join(source).with_file_name("Cargo.toml")).ok()?;
+    has_no_unit_tests(&manifest).then_some(line)
 }
 
-fn has_no_unit_tests(manifest: &str) -> bool {
-    let lines = manifest.lines().skip_while(|line| *line != "[lib]").skip(1);
-    let mut section = lines.take_while(|line| !line.starts_with('['));
-    section.any(|line| line.replace(' ', "") == "test=false")
+/// Whether a package's manifest says that its library has no unit tests.
+pub fn has_no_unit_tests(manifest: &str) -> bool {
+    let manifest = toml::from_str::<toml::Table>(manifest).ok();
+    let test = manifest.as_ref().and_then(|it| it.get("lib")?.get("test"));
+    test.and_then(toml::Value::as_bool) == Some(false)
 }
 
 /// Line of the first test, from 1.
@@ -65,8 +50,14 @@ mod tests {
         }
         let files = crate::walk::rust_files(&root).expect("the folder is readable");
         assert_eq!(files.len(), 4);
-        let found = find(&root, &files).expect("the files are readable");
+        let found: Vec<_> = files
+            .iter()
+            .filter_map(|file| {
+                let text = fs::read_to_string(root.join(file)).expect("the file is readable");
+                Some((file.as_path(), find(&root, file, &text)?))
+            })
+            .collect();
         fs::remove_dir_all(&root).expect("a folder");
-        assert_eq!(found, [(PathBuf::from("a/src/deep/it.rs"), 3)]);
+        assert_eq!(found, [(Path::new("a/src/deep/it.rs"), 3)]);
     }
 }

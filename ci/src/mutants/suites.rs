@@ -55,18 +55,6 @@ const TABLE: &[(&str, &[Suite])] = &[
         ],
     ),
     (
-        "host/src/transport/smol",
-        &[
-            Suite::unit("host"),
-            Suite {
-                package: "host",
-                targets: &["--test", "transport"],
-                filter: &["--skip", "linux", "--skip", "kernel"],
-            },
-            Suite::of_sim(&["--test", "provider"], ON_GOLDEN),
-        ],
-    ),
-    (
         "host/src/transport",
         &[
             Suite::unit("host"),
@@ -350,10 +338,10 @@ const TABLE: &[(&str, &[Suite])] = &[
     ),
     (
         "hdl/ip/src/pcie_core",
-        &[
-            Suite::unit("ip"),
-            Suite::of_sim(&["--test", "boards"], &["boards::", "tops::"]),
-        ],
+        &[Suite::of_sim(
+            &["--test", "boards"],
+            &["boards::", "tops::"],
+        )],
     ),
     (
         "hdl/ip/src",
@@ -382,10 +370,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     ),
     (
         "hdl/src/crossings",
-        &[
-            Suite::unit("hdl"),
-            Suite::of_sim(&["--test", "verilog_crossings"], &[]),
-        ],
+        &[Suite::of_sim(&["--test", "verilog_crossings"], &[])],
     ),
     (
         "hdl/src",
@@ -493,11 +478,14 @@ pub fn has_contract(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::untested::has_no_unit_tests;
 
     /// Packages whose folder has another name.
     const FOLDERS: &[(&str, &str)] = &[
         ("zeronic", "cli"),
+        ("abi", "hdl/abi"),
         ("verilog", "hdl/verilog"),
+        ("golden", "sim/golden"),
         ("pcie-sim", "sim/pcie-sim"),
         ("verilate", "sim/verilate"),
         ("measure", "sim/measure"),
@@ -530,8 +518,11 @@ mod tests {
             assert!(root.join(start).exists() || root.join(format!("{start}.rs")).exists());
             for suite in *suites {
                 let folder = FOLDERS.iter().find(|(name, _)| *name == suite.package);
-                let tests = folder.map_or(suite.package, |(_, folder)| folder);
-                let tests = root.join(tests).join("tests");
+                let folder = root.join(folder.map_or(suite.package, |(_, folder)| folder));
+                let manifest = std::fs::read_to_string(folder.join("Cargo.toml"));
+                let has_none = has_no_unit_tests(&manifest.expect("a manifest"));
+                assert!(!has_none || !suite.targets.contains(&"--lib"), "{folder:?}");
+                let tests = folder.join("tests");
                 for name in suite.targets.iter().filter(|word| !word.starts_with("--")) {
                     let file = tests.join(name);
                     let exists = file.join("main.rs").exists();

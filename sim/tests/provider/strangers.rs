@@ -144,6 +144,27 @@ fn a_listener_outlives_those_who_never_come() {
 /// A packet with an old ACK number is placed first; TCP takes the good one.
 #[test]
 fn bytes_with_an_old_ack_number_do_not_stand() {
+    the_good_packet_stands(|rig, (sequence, acknowledged, ports)| {
+        let numbers = (sequence, acknowledged.wrapping_sub(1));
+        rig.forge(ports, numbers, ACK, &[0xee; PACKET_BYTES]);
+    });
+}
+
+/// No TCP takes payload of a packet with a SYN, however little.
+#[test]
+fn bytes_with_a_syn_do_not_stand() {
+    for bytes in [1, 2, PACKET_BYTES] {
+        the_good_packet_stands(|rig, (sequence, acknowledged, ports)| {
+            // A SYN takes a number of its own.
+            let numbers = (sequence.wrapping_sub(1), acknowledged);
+            rig.forge(ports, numbers, SYN | ACK, &vec![0xee; bytes]);
+        });
+    }
+}
+
+/// Holds a good packet until another one, forged with what the peer sends next, is placed.
+#[track_caller]
+fn the_good_packet_stands(forge: impl Fn(&mut GoldenRig, (u32, u32, (u16, u16)))) {
     let mut rig = golden();
     rig.hold = (0..1000).collect();
     let listener = waiting(&mut rig, PACKET_BYTES as u64);
@@ -153,9 +174,8 @@ fn bytes_with_an_old_ack_number_do_not_stand() {
     let bytes = PACKET_BYTES as u32;
     rig.provider.recv(id, region, 0, bytes, false, 1).unwrap();
     rig.until("the good packet", |rig| !rig.held.is_empty());
-    let (sequence, acknowledged, ports) = rig.peer_next();
-    let numbers = (sequence, acknowledged.wrapping_sub(1));
-    rig.forge(ports, numbers, ACK, &[0xee; PACKET_BYTES]);
+    let next = rig.peer_next();
+    forge(&mut rig, next);
     rig.step();
     let good = rig.held.remove(0);
     rig.card.receive(good);
@@ -164,34 +184,6 @@ fn bytes_with_an_old_ack_number_do_not_stand() {
     memory.read(0, &mut now);
     RandomBytes::new(SEED).fill(&mut expected);
     assert!(now == expected, "it begins with {:x?}", &now[..4]);
-}
-
-/// No TCP takes payload of a packet with a SYN, however little.
-#[test]
-fn bytes_with_a_syn_do_not_stand() {
-    for bytes in [1, 2, PACKET_BYTES] {
-        let mut rig = golden();
-        rig.hold = (0..1000).collect();
-        let listener = waiting(&mut rig, PACKET_BYTES as u64);
-        let id = rig.provider.accept(listener).unwrap().unwrap();
-        let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
-        let memory = rig.provider.map(region).unwrap();
-        let all = PACKET_BYTES as u32;
-        rig.provider.recv(id, region, 0, all, false, 1).unwrap();
-        rig.until("the good packet", |rig| !rig.held.is_empty());
-        let (sequence, acknowledged, ports) = rig.peer_next();
-        // A SYN takes a number of its own.
-        let numbers = (sequence.wrapping_sub(1), acknowledged);
-        rig.forge(ports, numbers, SYN | ACK, &vec![0xee; bytes]);
-        rig.step();
-        let good = rig.held.remove(0);
-        rig.card.receive(good);
-        rig.completion(|c| *c == received(id, 1, all));
-        let (mut now, mut expected) = ([0; PACKET_BYTES], [0; PACKET_BYTES]);
-        memory.read(0, &mut now);
-        RandomBytes::new(SEED).fill(&mut expected);
-        assert!(now == expected, "{bytes}: it begins with {:x?}", &now[..4]);
-    }
 }
 
 /// A late packet's bytes were once in a packet that TCP refused: the late one's stand.

@@ -3,14 +3,15 @@
 use stream::async_fifo::*;
 use stream::prelude::*;
 
+use super::two_clocks::{Edge, TwoClocks};
+
 /// Sends 200 messages between two clocks with the given half periods and start phase.
 fn crosses(write_half_ps: u64, read_half_ps: u64, phase_ps: u64, gate: u64) {
     let mut dut = AsyncFifo::<Bits<16>, 3, 4>::default();
     dut.connect_all();
     check_all(&dut).expect("checks");
     let (mut sent, mut got) = (0u64, 0u64);
-    let (mut write_at, mut read_at) = (write_half_ps, phase_ps + 1);
-    let (mut write_clk, mut read_clk) = (false, false);
+    let mut clocks = TwoClocks::new(write_half_ps, read_half_ps, phase_ps);
     dut.write_clock.next = Clock { clk: false };
     dut.read_clock.next = Clock { clk: false };
     let mut edges = 0u64;
@@ -21,21 +22,20 @@ fn crosses(write_half_ps: u64, read_half_ps: u64, phase_ps: u64, gate: u64) {
         dut.sink.payload.next = bits::<16>(sent);
         dut.source.ready.next = (edges * 5 + got) % gate != 1;
         assert!(simulate(&mut dut, 20));
-        if write_at <= read_at {
-            write_at += write_half_ps;
-            write_clk = !write_clk;
-            if write_clk && dut.sink.valid.val() && dut.sink.ready.val() {
-                sent += 1;
+        match clocks.next_edge() {
+            Edge::Write(clk) => {
+                if clk && dut.sink.valid.val() && dut.sink.ready.val() {
+                    sent += 1;
+                }
+                dut.write_clock.next = Clock { clk };
             }
-            dut.write_clock.next = Clock { clk: write_clk };
-        } else {
-            read_at += read_half_ps;
-            read_clk = !read_clk;
-            if read_clk && dut.source.valid.val() && dut.source.ready.val() {
-                assert_eq!(dut.source.payload.val().to_u64(), got);
-                got += 1;
+            Edge::Read(clk) => {
+                if clk && dut.source.valid.val() && dut.source.ready.val() {
+                    assert_eq!(dut.source.payload.val().to_u64(), got);
+                    got += 1;
+                }
+                dut.read_clock.next = Clock { clk };
             }
-            dut.read_clock.next = Clock { clk: read_clk };
         }
         assert!(simulate(&mut dut, 20));
     }

@@ -3,31 +3,31 @@
 use stream::count_crossing::*;
 use stream::prelude::*;
 
+use super::two_clocks::{Edge, TwoClocks};
+
 /// Pulses seen for `events` events, one in each second cycle, then silence.
 fn pulses(write_half_ps: u64, read_half_ps: u64, phase_ps: u64, events: u64) -> u64 {
     let mut dut = CountCrossing::default();
     dut.connect_all();
     check_all(&dut).expect("checks");
-    let (mut write_at, mut read_at) = (write_half_ps, phase_ps + 1);
-    let (mut write_level, mut read_level) = (false, false);
+    let mut edges = TwoClocks::new(write_half_ps, read_half_ps, phase_ps);
     let (mut cycles, mut seen) = (0u64, 0u64);
     dut.write_clock.next = Clock { clk: false };
     dut.read_clock.next = Clock { clk: false };
     while cycles < 2 * events + 200 {
-        if write_at <= read_at {
-            write_at += write_half_ps;
-            write_level = !write_level;
-            dut.write_clock.next = Clock { clk: write_level };
-            assert!(simulate(&mut dut, 20));
-            if write_level {
-                cycles += 1;
-                dut.occurs.next = cycles.is_multiple_of(2) && cycles <= 2 * events;
+        match edges.next_edge() {
+            Edge::Write(clk) => {
+                dut.write_clock.next = Clock { clk };
+                assert!(simulate(&mut dut, 20));
+                if clk {
+                    cycles += 1;
+                    dut.occurs.next = cycles.is_multiple_of(2) && cycles <= 2 * events;
+                }
             }
-        } else {
-            read_at += read_half_ps;
-            read_level = !read_level;
-            seen += u64::from(read_level && dut.pulse.val());
-            dut.read_clock.next = Clock { clk: read_level };
+            Edge::Read(clk) => {
+                seen += u64::from(clk && dut.pulse.val());
+                dut.read_clock.next = Clock { clk };
+            }
         }
         assert!(simulate(&mut dut, 20));
     }

@@ -3,25 +3,20 @@
 use stream::deep_fifo::*;
 use stream::prelude::*;
 
+use super::counted::Counted;
+
 #[test]
 fn keeps_order_and_one_message_a_cycle() {
     let mut dut = DeepFifo::<Bits<8>, 4, 5>::default();
     dut.connect_all();
     check_all(&dut).unwrap();
-    let (mut sent, mut got, mut idle) = (0u32, 0u32, 0u32);
+    let (mut counted, mut idle) = (Counted::default(), 0u32);
     for cycle in 0..300u32 {
         dut.clock.next = Clock { clk: false };
-        dut.sink.valid.next = cycle < 150 || cycle % 3 != 0;
-        dut.sink.payload.next = bits::<8>((sent & 0xff) as u64);
+        counted.offer(&mut dut.sink, cycle < 150 || cycle % 3 != 0);
         dut.source.ready.next = cycle >= 40;
         assert!(simulate(&mut dut, 20));
-        if dut.sink.valid.val() && dut.sink.ready.val() {
-            sent += 1;
-        }
-        if dut.source.valid.val() && dut.source.ready.val() {
-            assert_eq!(dut.source.payload.val().to_u32(), got & 0xff);
-            got += 1;
-        } else if (40..150).contains(&cycle) {
+        if !counted.take(&dut.sink, &dut.source) && (40..150).contains(&cycle) {
             idle += 1;
         }
         if cycle < 40 {
@@ -32,11 +27,11 @@ fn keeps_order_and_one_message_a_cycle() {
             );
         }
         if cycle == 39 {
-            assert_eq!(sent, 20, "the memory and the head are full");
+            assert_eq!(counted.sent, 20, "the memory and the head are full");
         }
         dut.clock.next = Clock { clk: true };
         assert!(simulate(&mut dut, 20));
     }
     assert_eq!(idle, 0, "one message a cycle");
-    assert!(got > 200 && sent - got <= 20);
+    assert!(counted.got > 200 && counted.sent - counted.got <= 20);
 }

@@ -3,33 +3,31 @@
 use stream::peak_crossing::*;
 use stream::prelude::*;
 
+use super::two_clocks::{Edge, TwoClocks};
+
 /// Levels of one cycle each, low for a while between them; what is seen, in order.
 fn seen(write_half_ps: u64, read_half_ps: u64, phase_ps: u64, spikes: &[u64]) -> Vec<u64> {
     let mut dut = PeakCrossing::default();
     dut.connect_all();
     check_all(&dut).expect("checks");
-    let (mut write_at, mut read_at) = (write_half_ps, phase_ps + 1);
-    let (mut write_level, mut read_level) = (false, false);
+    let mut edges = TwoClocks::new(write_half_ps, read_half_ps, phase_ps);
     let mut seen = vec![0];
     let mut cycles = 0usize;
     dut.write_clock.next = Clock { clk: false };
     dut.read_clock.next = Clock { clk: false };
     while cycles < 40 * (spikes.len() + 1) {
-        if write_at <= read_at {
-            write_at += write_half_ps;
-            write_level = !write_level;
-            dut.write_clock.next = Clock { clk: write_level };
-            assert!(simulate(&mut dut, 20));
-            if write_level {
-                cycles += 1;
-                let is_spike = cycles.is_multiple_of(40);
-                let spike = spikes.get(cycles / 40).copied().unwrap_or(0);
-                dut.level.next = (if is_spike { spike } else { 0 }).to_bits();
+        match edges.next_edge() {
+            Edge::Write(clk) => {
+                dut.write_clock.next = Clock { clk };
+                assert!(simulate(&mut dut, 20));
+                if clk {
+                    cycles += 1;
+                    let is_spike = cycles.is_multiple_of(40);
+                    let spike = spikes.get(cycles / 40).copied().unwrap_or(0);
+                    dut.level.next = (if is_spike { spike } else { 0 }).to_bits();
+                }
             }
-        } else {
-            read_at += read_half_ps;
-            read_level = !read_level;
-            dut.read_clock.next = Clock { clk: read_level };
+            Edge::Read(clk) => dut.read_clock.next = Clock { clk },
         }
         assert!(simulate(&mut dut, 20));
         let shown = dut.peak.val().to_u64();

@@ -2,31 +2,29 @@
 
 use stream::prelude::*;
 
+use super::two_clocks::{Edge, TwoClocks};
+
 /// The value counts in `write_clock`, both halves of it alike; checks what is seen.
 fn crosses(write_half_ps: u64, read_half_ps: u64, phase_ps: u64) {
     let mut dut = ValueCrossing::<Bits<16>>::default();
     dut.connect_all();
     check_all(&dut).expect("checks");
     let both = |count: u64| bits::<16>((count & 0xff) << 8 | count & 0xff);
-    let (mut write_at, mut read_at) = (write_half_ps, phase_ps + 1);
-    let (mut write_level, mut read_level) = (false, false);
+    let mut edges = TwoClocks::new(write_half_ps, read_half_ps, phase_ps);
     let (mut count, mut last, mut seen) = (0u64, 0u64, 0u64);
     dut.write_clock.next = Clock { clk: false };
     dut.read_clock.next = Clock { clk: false };
     for _ in 0..2_000 {
-        if write_at <= read_at {
-            write_at += write_half_ps;
-            write_level = !write_level;
-            dut.write_clock.next = Clock { clk: write_level };
-            assert!(simulate(&mut dut, 20));
-            if write_level && count < 200 {
-                count += 1;
-                dut.value.next = both(count);
+        match edges.next_edge() {
+            Edge::Write(clk) => {
+                dut.write_clock.next = Clock { clk };
+                assert!(simulate(&mut dut, 20));
+                if clk && count < 200 {
+                    count += 1;
+                    dut.value.next = both(count);
+                }
             }
-        } else {
-            read_at += read_half_ps;
-            read_level = !read_level;
-            dut.read_clock.next = Clock { clk: read_level };
+            Edge::Read(clk) => dut.read_clock.next = Clock { clk },
         }
         assert!(simulate(&mut dut, 20));
         let shown = dut.latest.val().to_u64();
