@@ -13,6 +13,7 @@
 mod differences;
 mod flash;
 mod grants;
+mod parts;
 mod properties;
 mod rules;
 mod solver;
@@ -26,32 +27,53 @@ use hdl::emit::on_large_stack;
 use hdl::ports::ports_of;
 use verilate::toolchain::{digest_of, hex};
 
+use parts::Parts;
 use properties::Stated;
-use rust_hdl_core::prelude::*;
-use solver::{System, Verdict};
+use solver::{System, Verdict, DEPTH_MAX, STEPS_KNOWN, STEPS_PLANTED};
 use table::{Line, StatedLine, Table};
 
-/// The text of a block that offers something, around it what its streams promise.
-fn stated(entry: &blocks::Entry) -> Option<(usize, Option<String>)> {
+/// A block with what is stated of its streams.
+struct Subject {
+    /// Streams that leave it.
+    sources: usize,
+    /// Its parts.
+    parts: usize,
+    /// Its ports that tell that an offer is taken.
+    readies: Vec<String>,
+    text: String,
+}
+
+/// The text of a block that offers something, has a rule or has parts; around it what its streams
+/// promise.
+fn stated(entry: &blocks::Entry) -> Option<Subject> {
     let mut block = (entry.make)();
     block.connect_all();
     let ports = ports_of(&*block);
     let streams = wrapper::streams_of(&ports);
     let sources = streams.iter().filter(|stream| stream.is_source).count();
-    if sources == 0 {
-        return None;
-    }
     let rule = rules::rule_of(entry.name);
-    let text = wrapper::with_streams(&ports, &streams, rule);
-    Some((sources, text.map(|top| modules(&*block, "") + &top)))
+    let design = verilog::emit(&*block, "dut").expect("emits");
+    let parts = Parts::of(&*block, &design);
+    let inside = rule.map_or(String::new(), |rule| rule.lemma.to_owned() + rule.trusts);
+    let top = wrapper::with_streams(&ports, rule);
+    let text = modules(&design, &inside, &parts) + &top;
+    (sources > 0 || text.contains(ASSERTS)).then(|| Subject {
+        sources,
+        parts: parts.count,
+        readies: wrapper::readies(&ports, rule),
+        text,
+    })
 }
 
-/// The modules of a block, without their heads, whose line numbers say nothing; `inside` stands at
-/// the end of its own.
-fn modules(block: &dyn Block, inside: &str) -> String {
-    let design = verilog::emit(block, "dut").expect("emits");
+/// The modules of a block that it needs, without their heads, whose line numbers say nothing;
+/// `inside` stands at the end of its own. Parts are reduced.
+fn modules(design: &verilog::Design, inside: &str, parts: &Parts) -> String {
     let mut text = String::new();
     for module in &design.modules {
+        if let Some(part) = parts.texts.get(&module.name) {
+            text += part;
+            continue;
+        }
         let lines = module.text.lines();
         for line in lines.filter(|line| !line.starts_with("//")) {
             if line == "endmodule" && module.name == "dut" {
@@ -71,8 +93,34 @@ fn is_set(variable: &str) -> bool {
 /// Cycles in which what holds for all time is put to the test, and a fault planted in it is found.
 const SHOWN_MAX: u32 = 10;
 
+/// What a text that states something has.
+const ASSERTS: &str = " assert(";
+
 /// Held by each test: both write the table.
 static TABLE: Mutex<()> = Mutex::new(());
+
+/// How far it holds, and whether the block then fails that reads inverted whether one of its offers
+/// is taken. What fails is shown.
+fn judged(subject: &Subject, known: Option<Verdict>) -> (Verdict, bool) {
+    let system = System::of(&subject.text, "stands");
+    let verdict = system.judge(known);
+    match verdict {
+        Verdict::Fails(depth) => println!("{}", system.explained(depth, STEPS_KNOWN)),
+        Verdict::Always(_) | Verdict::Bounded(_) => {
+            let wrong = subject.readies.iter().map(|ready| {
+                let text = wrapper::with_inverted(&subject.text, ready);
+                System::of(&text, "planted")
+            });
+            let wrong: Vec<System> = wrong.collect();
+            let depths = [SHOWN_MAX, DEPTH_MAX].into_iter();
+            let mut tries = depths.flat_map(|depth| wrong.iter().map(move |it| (depth, it)));
+            let is_caught = tries.any(|(depth, system)| system.fails(depth, STEPS_PLANTED));
+            return (verdict, is_caught);
+        }
+        _ => (),
+    }
+    (verdict, false)
+}
 
 /// What was offered stands until it is taken, unless a reset comes; of every block.
 #[test]
@@ -81,29 +129,28 @@ fn what_is_offered_stands_until_it_is_taken() {
     let kept = Table::read();
     let mut lines = Vec::new();
     for entry in blocks::BLOCKS {
-        let Some((sources, text)) = on_large_stack(|| stated(entry)) else {
+        let Some(subject) = on_large_stack(|| stated(entry)) else {
             continue;
         };
         let name = entry.title();
         let known = kept.lines.iter().find(|line| line.name == name);
-        let digest = text.as_ref().map(|text| hex(&digest_of([text])[..4]));
-        let digest = digest.unwrap_or_default();
+        let digest = hex(&digest_of([&subject.text])[..4]);
         let unchanged = known.filter(|line| line.digest == digest);
-        let verdict = match (&text, unchanged) {
-            (None, _) => None,
-            (Some(text), _) if !wrapper::claims(text) => Some(Verdict::NotHeld),
-            (_, Some(line)) if !is_set("ZERONIC_LONG") => line.verdict,
-            (Some(text), _) => {
-                let known = known.and_then(|line| line.verdict);
-                let verdict = System::of(text, "stands").judge(known);
-                println!("{name}: {verdict:?}");
-                Some(verdict)
+        let (verdict, is_caught) = match unchanged {
+            _ if !subject.text.contains(ASSERTS) => (Verdict::NotHeld, false),
+            Some(line) if !is_set("ZERONIC_LONG") => (line.verdict, line.is_caught),
+            _ => {
+                let answer = judged(&subject, known.map(|line| line.verdict));
+                println!("{name}: {answer:?}");
+                answer
             }
         };
         lines.push(Line {
             name,
-            sources,
+            sources: subject.sources,
+            parts: subject.parts,
             verdict,
+            is_caught,
             digest,
         });
         // It may be interrupted: what is found is kept.
@@ -125,6 +172,15 @@ fn what_is_offered_stands_until_it_is_taken() {
     );
 }
 
+/// A rule of a block that has another name would be lost.
+#[test]
+fn each_rule_is_of_a_block() {
+    for rule in rules::all() {
+        let is_here = blocks::BLOCKS.iter().any(|entry| entry.name == rule.block);
+        assert!(is_here, "no block {}", rule.block);
+    }
+}
+
 /// The text of a block with a property around it or in it.
 fn text_of(stated: &Stated) -> String {
     let entry = blocks::BLOCKS
@@ -141,7 +197,8 @@ fn text_of(stated: &Stated) -> String {
     };
     let reached = properties::with_ranges(stated.layouts, stated.reached);
     let top = wrapper::around(&ports, around, &reached);
-    modules(&*block, inside) + &top
+    let design = verilog::emit(&*block, "dut").expect("emits");
+    modules(&design, inside, &Parts::default()) + &top
 }
 
 /// How far it holds, and that it is put to the test; the planted fault is found, in no more cycles.
@@ -153,10 +210,13 @@ fn prove(stated: &Stated, text: &str) -> Verdict {
         Verdict::Bounded(depth) => depth,
         _ => SHOWN_MAX,
     };
-    assert!(system.reaches(depth, 120), "{words:?}: not reached");
+    assert!(system.reaches(depth, STEPS_KNOWN), "{words:?}: not reached");
     let (from, to) = stated.planted;
     let wrong = System::of(&text.replacen(from, to, 1), "planted");
-    assert!(wrong.fails(depth, 120), "{words:?}: holds with {to}");
+    assert!(
+        wrong.fails(depth, STEPS_KNOWN),
+        "{words:?}: holds with {to}"
+    );
     found
 }
 

@@ -7,21 +7,28 @@
 //! The module `top` asserts and assumes; its output `reached` is high where what is asserted is put
 //! to the test. Registers without an initial value and memories begin with anything.
 
+use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use verilate::toolchain::{z3_program, Yosys};
 
-/// Seconds of one question to the solver, where the answer may fail to come.
-const SECONDS_TRIED: u32 = 3;
-/// Seconds of one question whose answer is known from before.
-const SECONDS_KNOWN: u32 = 120;
+use crate::wrapper::{IN_RESET, OF_WHOLE, REACHED};
+
+/// Steps of the solver for one question about induction, and for one cycle of a search. Steps, not
+/// seconds: the answer is the same on each machine.
+const STEPS_INDUCTION: u64 = 100_000_000;
+const STEPS_SEARCH: u64 = 20_000_000;
+/// Steps in which a planted fault of a stream is found.
+pub const STEPS_PLANTED: u64 = 50_000_000;
+/// Steps for what is known to have an answer.
+pub const STEPS_KNOWN: u64 = 1_000_000_000;
 /// Longest induction that is tried, cycles.
 const INDUCTION_MAX: u32 = 2;
 /// Longest search that is tried, cycles.
-const DEPTH_MAX: u32 = 24;
+pub const DEPTH_MAX: u32 = 24;
 
 /// How far a property holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +50,19 @@ pub enum Verdict {
 /// The transition system of a text.
 pub struct System {
     relation: String,
+    /// Functions of a state that are true where something is put to the test.
+    reached: Vec<String>,
+    /// Those that tell a part of the reset of the whole.
+    resets: Vec<String>,
+    /// The text, by line.
+    text: Vec<String>,
+}
+
+/// One claim of a system.
+struct Claim<'a> {
+    number: u32,
+    part: String,
+    text: &'a str,
 }
 
 /// An answer of the solver.
@@ -56,11 +76,13 @@ enum Answer {
 impl System {
     /// The system of a text, made in a folder of its own.
     pub fn of(text: &str, folder: &str) -> System {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+        let folder =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{folder}{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("creates");
         // What drives a net that looks into a child, `hierconn`, is known when all is flat.
-        let script = "read_verilog -formal all.v\nhierarchy -check -top top\nproc\nflatten\n\
+        let script = "read_verilog -formal all.v\nhierarchy -check -top top\n\
+                      setattr -mod -unset keep_hierarchy\nproc\nflatten\n\
                       prep -top top\nmemory_nordff\nasync2sync\ndffunmap\nopt_clean\n\
                       write_smt2 -wires all.smt2\n";
         fs::write(folder.join("all.v"), text).expect("writes");
@@ -79,56 +101,63 @@ impl System {
             "{said}"
         );
         let relation = fs::read_to_string(folder.join("all.smt2")).expect("a file");
-        System { relation }
+        let named = |signal: &str| -> Vec<String> {
+            let names = signals(&relation);
+            let names = names.filter(|name| name.rsplit('.').next() == Some(signal));
+            names.map(|name| format!("|top_n {name}|")).collect()
+        };
+        System {
+            text: text.lines().map(str::to_owned).collect(),
+            reached: named(REACHED),
+            resets: named(OF_WHOLE),
+            relation,
+        }
     }
 
     /// How far the property holds. With what was known of an equal text only that is checked again.
     pub fn judge(&self, known: Option<Verdict>) -> Verdict {
         match known {
-            Some(Verdict::Always(cycles)) => self.always(cycles, SECONDS_KNOWN),
-            Some(Verdict::Bounded(depth)) => Some(self.search(depth, SECONDS_KNOWN)),
+            Some(Verdict::Always(cycles)) => self.always(cycles, STEPS_KNOWN),
+            Some(Verdict::Bounded(depth)) => Some(self.search(depth, STEPS_KNOWN)),
             _ => None,
         }
         .unwrap_or_else(|| self.found())
     }
 
     fn found(&self) -> Verdict {
-        let always = (1..=INDUCTION_MAX).find_map(|cycles| self.always(cycles, SECONDS_TRIED));
-        always.unwrap_or_else(|| self.search(DEPTH_MAX, SECONDS_TRIED))
+        let always = (1..=INDUCTION_MAX).find_map(|cycles| self.always(cycles, STEPS_INDUCTION));
+        always.unwrap_or_else(|| self.search(DEPTH_MAX, STEPS_SEARCH))
     }
 
     /// Induction over so many cycles, and the first cycles from power-up.
-    fn always(&self, cycles: u32, seconds: u32) -> Option<Verdict> {
-        let mut text = states(cycles + 1, false);
+    fn always(&self, cycles: u32, steps: u64) -> Option<Verdict> {
+        let mut text = self.states(cycles + 1, false);
         (0..cycles).for_each(|at| text += &format!("(assert (|top_a| s{at}))\n"));
         text += &format!("(assert (not (|top_a| s{cycles})))\n(check-sat)\n");
-        if self.ask(&text, seconds) != [Answer::Impossible] {
+        if self.ask(&text, steps) != [Answer::Impossible] {
             return None;
         }
-        match self.search(cycles, seconds) {
+        match self.search(cycles, steps) {
             Verdict::Bounded(_) | Verdict::NotReached(_) => Some(Verdict::Always(cycles)),
             _ => None,
         }
     }
 
     /// A search from power-up, a cycle more in each step, up to `depth` cycles.
-    pub fn search(&self, depth: u32, seconds: u32) -> Verdict {
-        let mut text = states(1, true);
+    pub fn search(&self, depth: u32, steps: u64) -> Verdict {
+        let mut text = self.states(1, true);
         let mut asks = String::new();
         for at in 0..depth {
             if at > 0 {
-                text += &step(at);
+                text += &self.step(at);
             }
-            for question in [
-                format!("(not (|top_a| s{at}))"),
-                format!("(|top_n reached| s{at})"),
-            ] {
+            for question in [format!("(not (|top_a| s{at}))"), self.is_reached(at)] {
                 text += &format!("(push)\n(assert {question})\n(check-sat)\n(pop)\n");
             }
             text += &format!("(assert (|top_a| s{at}))\n");
         }
         asks += &text;
-        let answers = self.ask(&asks, seconds);
+        let answers = self.ask(&asks, steps);
         let mut reached = false;
         let mut safe = 0;
         for (at, pair) in (0..).zip(answers.chunks(2)) {
@@ -147,68 +176,178 @@ impl System {
     }
 
     /// Whether what is asserted is put to the test in the first `depth` cycles from power-up.
-    pub fn reaches(&self, depth: u32, seconds: u32) -> bool {
-        self.happens(depth, seconds, |at| format!("(|top_n reached| s{at})"))
+    pub fn reaches(&self, depth: u32, steps: u64) -> bool {
+        self.happens(depth, steps, |at| self.is_reached(at))
+    }
+
+    /// An example of what fails in the last of `depth` cycles from power-up: each claim with the
+    /// part that it is about, then the values of the signals around it, cycle by cycle.
+    pub fn explained(&self, depth: u32, steps: u64) -> String {
+        let last = depth - 1;
+        let mut question = self.states(depth, true);
+        (0..last).for_each(|at| question += &format!("(assert (|top_a| s{at}))\n"));
+        let _ = writeln!(question, "(assert (not (|top_a| s{last})))\n(check-sat)");
+        let claims = self.relation.lines();
+        let claims: Vec<Claim> = claims.filter_map(|line| self.claim(line)).collect();
+        for claim in &claims {
+            let number = claim.number;
+            let _ = writeln!(
+                question,
+                "(eval (|top_a {number}| s{last}) :completion true)"
+            );
+        }
+        let names = signals(&self.relation);
+        // Only the parts themselves, not what is inside of them.
+        let names: Vec<&str> = names
+            .filter(|name| name.matches('.').count() <= 2)
+            .collect();
+        for name in &names {
+            for at in 0..depth {
+                let _ = writeln!(question, "(eval (|top_n {name}| s{at}) :completion true)");
+            }
+        }
+        let said = self.said(&question, steps);
+        let mut values = said.lines().skip(1);
+        let mut out = String::new();
+        for (claim, value) in claims.iter().zip(values.by_ref()) {
+            if value != "true" {
+                let _ = writeln!(out, "  {}: {}", claim.part, claim.text);
+            }
+        }
+        for name in names {
+            let row: Vec<&str> = values.by_ref().take(depth as usize).map(short).collect();
+            let _ = writeln!(out, "    {name} = {}", row.join(" "));
+        }
+        out
+    }
+
+    /// The claim that a line of the system names.
+    fn claim(&self, line: &str) -> Option<Claim<'_>> {
+        let words: Vec<&str> = line
+            .strip_prefix("; yosys-smt2-assert ")?
+            .split(' ')
+            .collect();
+        let (name, place) = (words.get(1)?, words.get(2)?);
+        let line: usize = place.split([':', '.']).nth(2)?.parse().ok()?;
+        Some(Claim {
+            number: words[0].parse().ok()?,
+            part: name.split("$assert").next()?.replace("$flatten/", ""),
+            text: self.text.get(line - 1)?.trim(),
+        })
+    }
+
+    /// Something is put to the test in a state.
+    fn is_reached(&self, at: u32) -> String {
+        let reached = self.reached.iter().map(|name| format!(" ({name} s{at})"));
+        format!("(or false{})", reached.collect::<String>())
     }
 
     /// Whether what is asserted fails in the first `depth` cycles from power-up.
-    pub fn fails(&self, depth: u32, seconds: u32) -> bool {
-        self.happens(depth, seconds, |at| format!("(not (|top_a| s{at}))"))
+    pub fn fails(&self, depth: u32, steps: u64) -> bool {
+        self.happens(depth, steps, |at| format!("(not (|top_a| s{at}))"))
     }
 
-    fn happens(&self, depth: u32, seconds: u32, what: impl Fn(u32) -> String) -> bool {
+    fn happens(&self, depth: u32, steps: u64, what: impl Fn(u32) -> String) -> bool {
         let cycles: Vec<String> = (0..depth).map(what).collect();
         let question = format!("(assert (or false {}))\n(check-sat)\n", cycles.join(" "));
-        self.ask(&(states(depth, true) + &question), seconds) == [Answer::Possible]
+        self.ask(&(self.states(depth, true) + &question), steps) == [Answer::Possible]
+    }
+
+    /// Declares so many states in a row; the first is that of power-up or any.
+    fn states(&self, count: u32, from_power_up: bool) -> String {
+        let first = match from_power_up {
+            true => "(assert (|top_is| s0))\n(assert (|top_i| s0))\n",
+            false => "(assert (not (|top_is| s0)))\n",
+        };
+        let mut text = format!("{}{first}", self.state(0));
+        (1..count).for_each(|at| text += &self.step(at));
+        text
+    }
+
+    fn state(&self, at: u32) -> String {
+        let mut text = format!(
+            "(declare-fun s{at} () |top_s|)\n(assert (|top_u| s{at}))\n(assert (|top_h| s{at}))\n"
+        );
+        for reset in &self.resets {
+            let _ = writeln!(
+                text,
+                "(assert (= ({reset} s{at}) (|top_n {IN_RESET}| s{at})))"
+            );
+        }
+        text
+    }
+
+    fn step(&self, at: u32) -> String {
+        let before = at - 1;
+        let state = self.state(at);
+        format!("{state}(assert (|top_t| s{before} s{at}))\n(assert (not (|top_is| s{at})))\n")
     }
 
     /// Asks the solver. After a question that takes too long nothing more is asked.
-    fn ask(&self, questions: &str, seconds: u32) -> Vec<Answer> {
+    fn ask(&self, questions: &str, steps: u64) -> Vec<Answer> {
+        let said = self.said(questions, steps);
+        let answers = said.lines().map(|line| match line.trim() {
+            "sat" => Answer::Possible,
+            "unsat" => Answer::Impossible,
+            "unknown" => Answer::Unknown,
+            other => panic!("Z3 says {other}"),
+        });
+        answers.collect()
+    }
+
+    /// What the solver says.
+    fn said(&self, questions: &str, steps: u64) -> String {
         let program: PathBuf = z3_program().expect("Z3");
         let mut solver = Command::new(program)
-            .args(["-in", &format!("-T:{}", 4 * seconds)])
+            .arg("-in")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .expect("Z3 starts");
         let mut input = solver.stdin.take().expect("a pipe");
         let text = format!(
-            "(set-option :timeout {})\n{}\n{questions}",
-            1000 * seconds,
+            "(set-option :rlimit {steps})\n{}\n{questions}",
             self.relation
         );
         // A solver that has given up reads no more.
         let _ = input.write_all(text.as_bytes());
         drop(input);
-        let output = solver.wait_with_output().expect("Z3 ends");
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        let answers = said.lines().map(|line| match line.trim() {
-            "sat" => Answer::Possible,
-            "unsat" => Answer::Impossible,
-            "unknown" | "timeout" => Answer::Unknown,
-            other => panic!("Z3 says {other}"),
-        });
-        answers.collect()
+        let output = solver.stdout.take().expect("a pipe");
+        let mut said = String::new();
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            said += &line;
+            said.push('\n');
+            if line == "unknown" {
+                break;
+            }
+        }
+        // It may have ended by itself.
+        let _ = solver.kill();
+        solver.wait().expect("Z3 ends");
+        said
     }
 }
 
-/// Declares so many states in a row; the first is that of power-up or any.
-fn states(count: u32, from_power_up: bool) -> String {
-    let first = match from_power_up {
-        true => "(assert (|top_is| s0))\n(assert (|top_i| s0))\n",
-        false => "(assert (not (|top_is| s0)))\n",
-    };
-    let mut text = format!("{}{first}", state(0));
-    (1..count).for_each(|at| text += &step(at));
-    text
+/// A value without its many zeros in front.
+fn short(value: &str) -> &str {
+    match value {
+        "true" => "1",
+        "false" => "0",
+        _ => {
+            let digits = value
+                .trim_start_matches(['#', 'x', 'b'])
+                .trim_start_matches('0');
+            if digits.is_empty() {
+                "0"
+            } else {
+                digits
+            }
+        }
+    }
 }
 
-fn state(at: u32) -> String {
-    format!("(declare-fun s{at} () |top_s|)\n(assert (|top_u| s{at}))\n(assert (|top_h| s{at}))\n")
-}
-
-fn step(at: u32) -> String {
-    let before = at - 1;
-    let state = state(at);
-    format!("{state}(assert (|top_t| s{before} s{at}))\n(assert (not (|top_is| s{at})))\n")
+/// Names of the signals of a system.
+fn signals(relation: &str) -> impl Iterator<Item = &str> {
+    let functions = relation.split("(define-fun |top_n ").skip(1);
+    functions.filter_map(|text| text.split('|').next())
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::differences::differences;
-use crate::rules::{Rule, RULES};
+use crate::rules::{self, Rule};
 use crate::solver::Verdict;
 
 const HEAD: &str = "\
@@ -36,27 +36,40 @@ STATED
 everything beside it keep their values in the next cycle, unless a reset comes. Assumed of the
 streams that enter the block, proven of those that leave it.
 
+A block is examined with its own logic and *parts*: those blocks in it that have a line of their
+own. Of a part only what its line says is known: the streams that leave it stand, and everything
+else that it gives may be anything. What its line assumes, its streams and its rule, has to be
+proven where it stands. So no assumption is left but those of the card's own ports, and those of
+which this table says that they are proven nowhere. In one cycle this is no circle: where an output
+fails, an input has failed on which it depends in that cycle, and there are no combinational loops.
+
+All clocks of a block are one here. What crosses between two clocks is anything; that it crosses
+rightly is in [crossings.md](crossings.md). While the whole is in reset, no offer of a part needs to
+stand: its own reset may come a cycle later.
+
 - `N cycles`: an offer that is not taken occurs in them.
 - `N cycles, no offer`: none occurs in them, so nothing is proven.
-- `needs more`: false for inputs that the block's head forbids; no assumption about them is written.
-- `several clocks`: not examined here.
+- `needs more`: it fails, for inputs that the block's head forbids or in states that no part's line
+  excludes.
 - `not held`: the block makes no such promise, see the rules.
 
-Some blocks may rely on more than the rule of streams, and some streams are not held: then what is
-offered *may change* until it is taken, or *may fall*. Neither is assumed of them where they enter a
-block, but in the lines of `Admit`, `Placement`, `Hold`, `Copy`, `Delivery`, `ReadRequests`,
-`ReadEngine`, `Requester`, `HostInterface` and `TxMerge`: these still assume that what enters
-stands. A rule is the word of the block's head; only that of `Scrubber` is proven where it comes
-from.
+- `caught`: where it holds, the block is shown to fail that reads inverted whether one of its offers
+  is taken. Elsewhere there is no offer to invert, or the search took too long.
 
-| block | rule | not held |
-|---|---|---|
+Each answer takes the same steps of the solver on each machine.
+
+A rule is the word of the block's head: on what else it relies, and what else it says for those that
+rely on it. A stream that is not held *may change* until it is taken, or *may fall*: where it enters
+a block, that is not relied on.
+
+| block | rule | not held | proven nowhere |
+|---|---|---|---|
 RULES
 
 Of all blocks: COUNTS.
 
-| block | streams | stands | text |
-|---|---|---|---|
+| block | streams | parts | stands | planted | text |
+|---|---|---|---|---|---|
 ";
 
 /// One block.
@@ -66,8 +79,12 @@ pub struct Line {
     pub name: String,
     /// Streams that leave it.
     pub sources: usize,
-    /// How far they are proven; `None` for a block with several clocks.
-    pub verdict: Option<Verdict>,
+    /// Its parts.
+    pub parts: usize,
+    /// How far it is proven.
+    pub verdict: Verdict,
+    /// A planted fault is found.
+    pub is_caught: bool,
     /// Of the text.
     pub digest: String,
 }
@@ -94,29 +111,27 @@ pub struct Table {
     pub lines: Vec<Line>,
 }
 
-fn words(verdict: Option<Verdict>) -> String {
+fn words(verdict: Verdict) -> String {
     match verdict {
-        None => "several clocks".to_owned(),
-        Some(Verdict::Always(cycles)) => format!("always ({cycles})"),
-        Some(Verdict::Bounded(depth)) => format!("{depth} cycles"),
-        Some(Verdict::NotReached(depth)) => format!("{depth} cycles, no offer"),
-        Some(Verdict::Fails(depth)) => format!("needs more ({depth})"),
-        Some(Verdict::Undecided) => "undecided".to_owned(),
-        Some(Verdict::NotHeld) => "not held".to_owned(),
+        Verdict::Always(cycles) => format!("always ({cycles})"),
+        Verdict::Bounded(depth) => format!("{depth} cycles"),
+        Verdict::NotReached(depth) => format!("{depth} cycles, no offer"),
+        Verdict::Fails(depth) => format!("needs more ({depth})"),
+        Verdict::Undecided => "undecided".to_owned(),
+        Verdict::NotHeld => "not held".to_owned(),
     }
 }
 
-fn read(words: &str) -> Option<Option<Verdict>> {
+fn read(words: &str) -> Option<Verdict> {
     let number = |text: &str| text.trim_end_matches(')').parse().ok();
-    Some(Some(match words.split_once(' ') {
-        Some(("several", _)) => return Some(None),
+    Some(match words.split_once(' ') {
         Some(("not", _)) => Verdict::NotHeld,
         Some(("always", cycles)) => Verdict::Always(number(&cycles[1..])?),
         Some(("needs", rest)) => Verdict::Fails(number(rest.split_once('(')?.1)?),
         Some((depth, "cycles")) => Verdict::Bounded(number(depth)?),
         Some((depth, _)) => Verdict::NotReached(number(depth)?),
         None => Verdict::Undecided,
-    }))
+    })
 }
 
 /// A line about a block's rule.
@@ -130,36 +145,40 @@ fn rule(rule: &Rule) -> String {
         each(rule.falls, "may fall"),
     ]
     .concat();
+    let trusted = if rule.trusts.is_empty() {
+        ""
+    } else {
+        "what it relies on"
+    };
     let name = rule.block.rsplit("::").next().unwrap_or_default();
-    format!("| `{name}` | {} | {} |\n", rule.because, loose.join(", "))
+    let (because, loose) = (rule.because, loose.join(", "));
+    format!("| `{name}` | {because} | {loose} | {trusted} |\n")
 }
 
 /// The kind of a verdict, as it is counted.
-fn kind(verdict: Option<Verdict>) -> usize {
+fn kind(verdict: Verdict) -> usize {
     match verdict {
-        Some(Verdict::Always(_)) => 0,
-        Some(Verdict::Bounded(_)) => 1,
-        Some(Verdict::NotReached(_)) => 2,
-        Some(Verdict::Fails(_)) => 3,
-        Some(Verdict::Undecided) => 4,
-        None => 5,
-        Some(Verdict::NotHeld) => 6,
+        Verdict::Always(_) => 0,
+        Verdict::Bounded(_) => 1,
+        Verdict::NotReached(_) => 2,
+        Verdict::Fails(_) => 3,
+        Verdict::Undecided => 4,
+        Verdict::NotHeld => 5,
     }
 }
 
-const KINDS: [&str; 7] = [
+const KINDS: [&str; 6] = [
     "always",
     "in the first cycles",
     "without an offer",
     "need more",
     "undecided",
-    "several clocks",
     "not held",
 ];
 
 impl StatedLine {
     fn text(&self) -> String {
-        let verdict = words(Some(self.verdict));
+        let verdict = words(self.verdict);
         let (words, block, digest) = (&self.words, &self.block, &self.digest);
         format!("| {words} | `{block}` | {verdict} | {digest} |\n")
     }
@@ -172,7 +191,7 @@ impl StatedLine {
         Some(StatedLine {
             words: words.to_owned(),
             block: block.strip_prefix('`')?.strip_suffix('`')?.to_owned(),
-            verdict: read(verdict)??,
+            verdict: read(verdict)?,
             digest: digest.to_owned(),
         })
     }
@@ -181,18 +200,23 @@ impl StatedLine {
 impl Line {
     fn text(&self) -> String {
         let verdict = words(self.verdict);
-        let (name, sources, digest) = (&self.name, self.sources, &self.digest);
-        format!("| `{name}` | {sources} | {verdict} | {digest} |\n")
+        let (name, sources, parts) = (&self.name, self.sources, self.parts);
+        format!(
+            "| `{name}` | {sources} | {parts} | {verdict} | {} |\n",
+            self.digest
+        )
     }
 
     fn parsed(text: &str) -> Option<Line> {
         let cells: Vec<&str> = text.split('|').map(str::trim).collect();
-        let [_, name, sources, verdict, digest, _] = cells[..] else {
+        let [_, name, sources, parts, verdict, caught, digest, _] = cells[..] else {
             return None;
         };
         Some(Line {
             name: name.strip_prefix('`')?.strip_suffix('`')?.to_owned(),
             sources: sources.parse().ok()?,
+            parts: parts.parse().ok()?,
+            is_caught: caught == "caught",
             verdict: read(verdict)?,
             digest: digest.to_owned(),
         })
@@ -242,7 +266,7 @@ impl Table {
             .map(|(at, kind)| format!("{} {kind}", count(at)))
             .collect();
         let stated: String = self.stated.iter().map(StatedLine::text).collect();
-        let rules: String = RULES.iter().map(rule).collect();
+        let rules: String = rules::all().map(rule).collect();
         let head = HEAD.replace("STATED", &stated).replace("RULES\n", &rules);
         let mut text = head.replace("COUNTS", &counts.join(", "));
         self.lines.iter().for_each(|line| text += &line.text());
