@@ -6,6 +6,7 @@
 //!                                              └ equivalents: docs/mutants.md
 //! ```
 
+mod additions;
 mod draw;
 mod equivalents;
 mod generate;

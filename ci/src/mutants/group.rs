@@ -6,7 +6,8 @@
 //!      └──── without the culprits ◄───┘ the compiler's places
 //! ```
 //! A test that does not use a switch does the same with it on: it is not run for that mutant. A
-//! switch that a thread without a test's name uses may be used by any test of its program.
+//! switch that a thread without a test's name uses may be used by any test of its program. A kernel
+//! is used by the thread that calls it, that asks for its code, or that makes a model which has it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,7 +16,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context};
 
-use super::mutant::{Mutant, Place};
+use super::additions::Additions;
+use super::mutant::Mutant;
 use super::plant::{self, Planted};
 use super::runner::{Built, Outcome, Program, Runner};
 use super::suite::{self, Suite};
@@ -70,6 +72,8 @@ pub struct Group<'a> {
     mutants: BTreeMap<u32, Mutant>,
     /// The texts that are in the tree.
     planted: BTreeMap<PathBuf, Planted>,
+    /// What is in the tree besides.
+    additions: Additions,
     calls: Vec<(&'static Suite, Vec<Call>)>,
 }
 
@@ -88,6 +92,7 @@ impl<'a> Group<'a> {
             runner,
             mutants,
             planted: BTreeMap::new(),
+            additions: Additions::default(),
             calls: Vec::new(),
         };
         group.plant()?;
@@ -109,28 +114,17 @@ impl<'a> Group<'a> {
                 .or_default()
                 .push((*switch, mutant));
         }
-        let mut roots = BTreeMap::<PathBuf, bool>::new();
         let mut planted = BTreeMap::new();
         for (file, mutants) in by_file {
-            let is_kernel = |(_, it): &(u32, &Mutant)| matches!(it.place, Place::Kernel(_));
-            let has_kernel = mutants.iter().any(is_kernel);
-            *roots.entry(self.tree.crate_root(file)?).or_default() |= has_kernel;
-            planted.insert(
-                file.clone(),
-                plant::plant(&self.tree.original(file)?, &mutants),
-            );
+            let text = self.tree.original(file)?;
+            planted.insert(file.clone(), plant::plant(&text, &mutants));
         }
-        for (root, has_kernel) in roots {
-            let text = self.tree.original(&root)?;
-            let root = planted
-                .entry(root)
-                .or_insert_with(|| plant::plant(&text, &[]));
-            root.text += plant::SWITCHES;
-            root.text += if has_kernel {
-                plant::KERNEL_SWITCHES
-            } else {
-                ""
-            };
+        self.additions = Additions::of(self.tree, self.mutants.values())?;
+        for file in self.additions.files() {
+            let text = self.tree.original(file)?;
+            let of_file = planted.entry(file.clone());
+            let of_file = of_file.or_insert_with(|| plant::plant(&text, &[]));
+            self.additions.add(file, &mut of_file.text)?;
         }
         self.tree.fill(&planted)?;
         self.planted = planted;
@@ -262,10 +256,9 @@ impl<'a> Group<'a> {
         if self.runner.is_over() || !self.prepare(suite)? {
             return Ok(Answer::OutOfTime);
         }
-        let Some(mutant) = self.mutants.get(&switch) else {
+        if !self.mutants.contains_key(&switch) {
             return Ok(Answer::Alone);
-        };
-        let is_kernel = matches!(mutant.place, Place::Kernel(_));
+        }
         let known = self.calls.iter().find(|(known, _)| *known == suite);
         let (_, calls) = known.context("a suite that was prepared")?;
         let mut answer = Answer::Unused;
@@ -273,12 +266,11 @@ impl<'a> Group<'a> {
             let mut arguments: Vec<&str> = call.filter.iter().map(String::as_str).collect();
             match call.users.get(&switch) {
                 None => continue,
-                // A kernel is translated once for all tests of a program.
-                Some(Users::Tests(tests)) if !is_kernel => {
+                Some(Users::Tests(tests)) => {
                     arguments = vec!["--exact"];
                     arguments.extend(tests.iter().map(String::as_str));
                 }
-                Some(_) => {}
+                Some(Users::Any) => {}
             }
             let limit = suite::limit(call.took);
             let number = switch.to_string();
@@ -301,10 +293,7 @@ impl<'a> Group<'a> {
     pub fn apply_alone(&self, mutant: &Mutant) -> anyhow::Result<()> {
         let mut text = mutant.applied(&self.tree.original(&mutant.file)?);
         // The switches of other files are in the root of the crate.
-        if let Some(planted) = self.planted.get(&mutant.file) {
-            let switches = planted.text.find(plant::SWITCHES);
-            text += switches.map_or("", |at| &planted.text[at..]);
-        }
+        self.additions.add(&mutant.file, &mut text)?;
         self.tree.write(&mutant.file, &text)
     }
 

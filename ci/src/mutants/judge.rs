@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::group::{Answer, Group, SWITCH};
-use super::mutant::{Mutant, Place};
+use super::mutant::Mutant;
 use super::runner::{Built, Outcome, Runner};
 use super::suite;
 use super::suites;
@@ -49,7 +49,7 @@ pub fn judge(
         }
     }
     let batches: Vec<Vec<Waiting>> = match runner.has_limit() {
-        true => by_cost(waiting).into(),
+        true => vec![by_cost(waiting)],
         // What is judged when it is interrupted is a fair part of all.
         false => waiting.into_iter().map(|one| vec![one]).collect(),
     };
@@ -69,14 +69,10 @@ pub fn judge(
 }
 
 /// What is judged at once where time is limited: the cheapest suite of all comes first, so that
-/// most are judged when time is over. Kernels last: each is verilated anew.
-fn by_cost(waiting: Vec<Waiting>) -> [Vec<Waiting>; 2] {
-    let is_kernel = |one: &Waiting| matches!(one.mutant.place, Place::Kernel(_));
-    let (kernels, others): (Vec<_>, Vec<_>) = waiting.into_iter().partition(is_kernel);
-    [others, kernels].map(|mut waiting| {
-        waiting.sort_by_key(|one| suites::row(&one.mutant.file));
-        waiting
-    })
+/// most are judged when time is over.
+fn by_cost(mut waiting: Vec<Waiting>) -> Vec<Waiting> {
+    waiting.sort_by_key(|one| suites::row(&one.mutant.file));
+    waiting
 }
 
 /// Asks suite after suite about mutants until each has a verdict. Returns those that do not build

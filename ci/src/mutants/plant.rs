@@ -3,7 +3,8 @@
 //! ```text
 //!   a < b      (if crate::planted::is_on(7) { a <= b } else { a < b })
 //!   f();       if crate::planted::is_on(8) { } else { f(); }
-//!   kernel     the kernel of each mutant beside it; `Logic` calls the one that is switched on
+//!   kernel     the kernel of each mutant beside it; `Logic` calls the one that is switched on,
+//!              and tells the emitter of all: its Verilog chooses by the same switch
 //! ```
 //! With all switches off a text does what the original does. A place may hold several mutants, and
 //! further places: these are in the original's branch, as one mutant is on at a time.
@@ -17,11 +18,6 @@ use syn::spanned::Spanned;
 use syn::{Expr, ItemImpl};
 
 use super::mutant::{Mutant, Place};
-
-/// The module of the switches, for the root of each crate.
-pub const SWITCHES: &str = include_str!("switches.txt");
-/// What kernels need of it besides.
-pub const KERNEL_SWITCHES: &str = include_str!("kernel_switches.txt");
 
 /// A text with mutants, and where in it each one is.
 #[derive(Debug, Default)]
@@ -168,7 +164,8 @@ impl Planted {
     }
 }
 
-/// `Logic` of a block, which calls the kernel that is switched on.
+/// `Logic` of a block, which calls the kernel that is switched on. Beside its code stand all of
+/// them, for the emitter.
 fn choice(item: &ItemImpl, variants: &Variants) -> String {
     let switches: Vec<u32> = variants.iter().map(|(switch, _)| *switch).collect();
     let call = |method: &str| {
@@ -181,10 +178,15 @@ fn choice(item: &ItemImpl, variants: &Variants) -> String {
              crate::planted_kernels::original::Logic::{method}(self) }} }}"
         )
     };
+    let variant = |switch: &u32| {
+        format!("({switch}, crate::planted_kernels::Kernel::<{switch}>::hdl(self)), ")
+    };
+    let all: String = switches.iter().map(variant).collect();
     let (parameters, _, limits) = item.generics.split_for_impl();
     format!(
         " impl{} Logic for {} {} {{ fn update(&mut self) {} fn connect(&mut self) {} \
-         fn hdl(&self) -> rust_hdl_core::ast::Verilog {} \
+         fn hdl(&self) -> rust_hdl_core::ast::Verilog {{ crate::planted_kernels::beside(self, {}, \
+         crate::planted_kernels::original::Logic::hdl(self), &|| vec![{all}]) }} \
          fn timing(&self) -> Vec<rust_hdl_core::timing::TimingInfo> {} }}",
         parameters.to_token_stream(),
         item.self_ty.to_token_stream(),
