@@ -2,11 +2,14 @@
 //! read them while it runs.
 //!
 //! ```text
-//!   root of each crate        the switches
-//!   hdl/verilog  module.rs    fn body   becomes fn only;   a `body` with all kernels of a block
-//!   sim/verilate design.rs    build_as  becomes build_it;  which switches a design has
-//!                verilated.rs fn new    becomes fn raw;    its models' threads use them
+//!   root of each crate         the switches
+//!   hdl/verilog  module.rs     fn body   becomes fn only;   a `body` with all kernels of a block
+//!                design.rs     fn build  becomes fn write;  both texts of a design
+//!   sim/verilate design.rs     build_as  becomes build_it;  models are of that with all kernels
+//!                verilated.rs  fn new    becomes fn raw;    their threads use its switches
 //! ```
+//! Whoever else reads the Verilog of a design sees only the kernels that are switched on.
+//!
 //! The new names are as long as the old ones: a place in a text stays what it is.
 
 use std::collections::BTreeMap;
@@ -18,43 +21,57 @@ use super::mutant::{Mutant, Place};
 use super::tree::Tree;
 
 /// The module of the switches, for the root of each crate.
-const SWITCHES: &str = include_str!("switches.txt");
+const SWITCHES: &str = include_str!("planted/switch.txt");
 /// What kernels need of it besides.
-const KERNEL_SWITCHES: &str = include_str!("kernel_switches.txt");
+const KERNEL_SWITCHES: &str = include_str!("planted/kernel.txt");
 
-/// A function that another one calls in its place.
+/// What a file has besides.
 struct Patch {
     file: &'static str,
-    /// The head of the function, and another of the same length.
-    heads: [&'static str; 2],
-    /// The other one.
+    /// The head of a function, and another of the same length: the text has one of the first name.
+    heads: Option<[&'static str; 2]>,
+    /// Behind all else.
     text: &'static str,
 }
 
 /// For a tree with kernels.
 const PATCHES: &[Patch] = &[
     Patch {
+        file: "hdl/verilog/src/lib.rs",
+        heads: None,
+        text: include_str!("planted/verilog_texts.txt"),
+    },
+    Patch {
         file: "hdl/verilog/src/module.rs",
-        heads: ["fn body(node:", "fn only(node:"],
-        text: include_str!("emitter_switches.txt"),
+        heads: Some(["fn body(node:", "fn only(node:"]),
+        text: include_str!("planted/emitter_body.txt"),
+    },
+    Patch {
+        file: "hdl/verilog/src/design.rs",
+        heads: Some(["fn build(block:", "fn write(block:"]),
+        text: include_str!("planted/emitter_build.txt"),
+    },
+    Patch {
+        file: "hdl/src/lib.rs",
+        heads: None,
+        text: include_str!("planted/hdl_texts.txt"),
     },
     Patch {
         file: "sim/verilate/src/design.rs",
-        heads: ["fn build_as(", "fn build_it("],
-        text: include_str!("design_switches.txt"),
+        heads: Some(["fn build_as(", "fn build_it("]),
+        text: include_str!("planted/verilate_design.txt"),
     },
     Patch {
         file: "sim/verilate/src/verilated.rs",
-        heads: ["fn new(design:", "fn raw(design:"],
-        text: include_str!("model_switches.txt"),
+        heads: Some(["fn new(design:", "fn raw(design:"]),
+        text: include_str!("planted/verilate_model.txt"),
     },
 ];
 
-/// What one file has besides.
+/// All that one file has besides.
 #[derive(Default)]
 struct Addition {
     heads: Option<[&'static str; 2]>,
-    /// Behind all else.
     text: String,
 }
 
@@ -78,7 +95,7 @@ impl Additions {
                 let file = PathBuf::from(patch.file);
                 has_kernels.entry(tree.crate_root(&file)?).or_default();
                 let addition = additions.entry(file).or_default();
-                addition.heads = Some(patch.heads);
+                addition.heads = patch.heads;
                 addition.text += patch.text;
             }
         }
@@ -120,7 +137,7 @@ mod tests {
         let root = crate::walk::workspace();
         for Patch { file, heads, text } in PATCHES {
             let source = std::fs::read_to_string(root.join(file)).expect("it is readable");
-            let [from, to] = heads;
+            let Some([from, to]) = heads else { continue };
             assert_eq!(source.matches(from).count(), 1, "{file}");
             assert_eq!(from.len(), to.len());
             assert!(!source.contains(to), "{file}");
