@@ -22,10 +22,18 @@ use crate::artifact::test_program;
 /// Longest build, seconds.
 const BUILD_LIMIT: Duration = Duration::from_secs(2400);
 
-/// Packages that a build names besides its own. They have no library and no test of a suite's name:
-/// with them each package of the workspace has the features that it has in a build of all, and
-/// what that has built is used.
-const BESIDES: [&str; 4] = ["--package", "xtask", "--package", "zeronic"];
+/// What a build names besides its own packages and targets. With the packages, which have no library
+/// and no test of a suite's name, each package of the workspace has the features that it has in a
+/// build of all. With the program, procedural macros share with it what both are made of, as there.
+/// So all suites use what was built once.
+const BESIDES: [&str; 6] = [
+    "--package",
+    "xtask",
+    "--package",
+    "zeronic",
+    "--bin",
+    "xtask",
+];
 
 /// Names the folder of compiled designs.
 const CACHE: &str = "ZERONIC_CACHE";
