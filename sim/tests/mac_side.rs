@@ -18,6 +18,7 @@ use sim::harness::mac_pins::{MacPins, WireState};
 use sim::harness::stall::Stall;
 use sim::planted::replaced;
 use stream::prelude::*;
+use verilate::block::design_of;
 use verilate::clocks::{ClockId, Clocks, Edge};
 use verilate::design::Design;
 use verilate::options::Options;
@@ -348,6 +349,38 @@ fn old_frames_stay(design: &Design, taken_beats: u64) {
 fn nothing_of_an_old_epoch_leaves() {
     let design = design(None);
     (0..30).for_each(|beats| old_frames_stay(&design, beats));
+}
+
+/// The send side alone: it is empty when for long nothing has come out of the crossing, however
+/// long that takes.
+#[test]
+fn a_flush_lasts_until_nothing_crosses() {
+    let mut block = MacSend::default();
+    let design = design_of(&mut block, "mac_send", Options::default()).expect("builds");
+    let mut model = design.model();
+    model.clear_inputs();
+    let mut clocks = Clocks::new();
+    clocks.add(&mut model, "clock", 4000, 2000);
+    let mac_clock = clocks.add(&mut model, "mac_clock", CLOCK_PS, 777);
+    let [valid, flush, flushed] = ["frames$valid", "flush", "flushed"].map(|name| model.port(name));
+    model.set(model.port("link_up"), 1);
+    // Whether it is empty within so many cycles.
+    let mut empties = |model: &mut Model, cycles: u64| {
+        let start = clocks.cycles(mac_clock);
+        while clocks.cycles(mac_clock) < start + cycles {
+            clocks.step(model, &mut |_, _| {});
+            if model.is_high(flushed) {
+                return true;
+            }
+        }
+        false
+    };
+    model.set(valid, 1);
+    assert!(!empties(&mut model, 40), "there is no flush");
+    model.set(flush, 1);
+    assert!(!empties(&mut model, 200), "beats still cross");
+    model.set(valid, 0);
+    assert!(empties(&mut model, 60), "nothing crosses");
 }
 
 /// Epochs begin while the MAC's clock stands with frames behind it.
