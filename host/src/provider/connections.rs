@@ -290,4 +290,24 @@ mod tests {
         let refused = connections.take_name().unwrap_err();
         assert_eq!(full(refused), ("connections", 0xffff));
     }
+
+    #[test]
+    fn what_happens_twice_makes_a_connection_ready_once() {
+        let mut connections = Connections::new(6);
+        let name = connections.take_name().expect("a flow");
+        let id = connections.add(Connection::new(name, (0, 0)));
+        let mut ready = Vec::new();
+        for _ in 0..2 {
+            connections.touch(id);
+            connections.touch(id);
+            connections.take_ready(&mut ready);
+            assert_eq!(ready, [id]);
+        }
+        connections.take_ready(&mut ready);
+        assert_eq!(ready, []);
+        connections.remove(id).expect("it is there");
+        connections.touch(id);
+        connections.take_ready(&mut ready);
+        assert_eq!(ready, [], "nothing is there any more");
+    }
 }
