@@ -51,3 +51,25 @@ fn pulse_goes_first_and_forbids_the_catch_up() {
         assert!(moved || written == cursor(3, 70));
     }
 }
+
+#[test]
+fn a_change_that_sets_no_cursor_is_taken_beside_a_pulse() {
+    let mut dut = FlowStateWriter::default();
+    dut.connect_all();
+    for write_cursor in [false, true] {
+        let change = FlowUpdate {
+            flow: 3.into(),
+            write_floor: true,
+            write_cursor,
+            ..FlowUpdate::default()
+        };
+        dut.cursor_write.valid.next = true;
+        dut.cursor_write.payload.next = cursor(4, 90);
+        dut.change.valid.next = true;
+        dut.change.payload.next = change;
+        assert!(simulate(&mut dut, 20));
+        assert_eq!(dut.change.ready.val(), !write_cursor);
+        assert_eq!(dut.change_out.valid.val(), !write_cursor);
+        assert_eq!(dut.cursor_out.payload.val(), cursor(4, 90));
+    }
+}
