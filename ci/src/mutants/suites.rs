@@ -223,7 +223,10 @@ const TABLE: &[(&str, &[Suite])] = &[
     ),
     (
         "hdl/tx_merge/src",
-        &[Suite::of_sim(&["--test", "tx_merge"], NO_PLANTED)],
+        &[
+            Suite::of_hdl(&["tx_merge::"]),
+            Suite::of_sim(&["--test", "tx_merge"], NO_PLANTED),
+        ],
     ),
     (
         "hdl/dma/src/read",

@@ -10,3 +10,4 @@ mod ports;
 mod rx_split;
 mod stream;
 mod tables;
+mod tx_merge;

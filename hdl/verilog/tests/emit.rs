@@ -312,3 +312,29 @@ impl Logic for ReadBeforeAssignmentInOneProcess {
 fn read_before_assignment_in_one_process_is_refused() {
     assert_refused::<ReadBeforeAssignmentInOneProcess>("local", Reason::ReadTooEarly);
 }
+
+#[derive(LogicBlock, Default)]
+struct AskedBetween {
+    a: Signal<In, Bit>,
+    answer: Signal<Out, Bit>,
+    asked: Signal<Local, Bit>,
+}
+
+impl Logic for AskedBetween {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.asked.next = self.a.val();
+        self.answer.next = false;
+        if self.asked.val() {
+            self.answer.next = true;
+        }
+        self.asked.next = false;
+    }
+}
+
+#[test]
+fn a_value_that_only_a_condition_reads_is_kept() {
+    let text = emit(&connected::<AskedBetween>(), "asked").expect("emits");
+    let text = text.single_file();
+    assert!(text.contains("asked = a;"), "{text}");
+}

@@ -1,0 +1,3 @@
+//! Tests of single blocks of the crate `tx_merge`.
+
+mod merge;
