@@ -341,6 +341,30 @@ fn enable_word_starts_the_ring_afresh() {
 }
 
 #[test]
+fn an_enable_word_moves_no_ring_of_another_owner() {
+    let mut test = Completions::new(Stall::None, Stall::None, 1);
+    for owner in [1, 2] {
+        enable(
+            &mut test.settings,
+            owner,
+            registers::CONTEXT_COMPLETION_BASE,
+            8,
+        );
+    }
+    test.cycles(30);
+    // In each cycle of an entry.
+    for index in 0..16 {
+        test.confirm(1, index, CommandStatus::BadRange);
+        test.cycles(u64::from(index));
+        test.settings.context(2, registers::CONTEXT_ENABLE, 1);
+        test.drain();
+        let write = test.write.messages.pop_front().expect("an entry");
+        let address = base(1) + 16 * u64::from(index);
+        assert_eq!(field::<SmallWrite>(&write, "address"), address);
+    }
+}
+
+#[test]
 fn last_index_of_every_owner_reaches_the_host() {
     Stall::matrix(seed(), |_, sink, seed| {
         let mut random = SmallRng::seed_from_u64(seed);

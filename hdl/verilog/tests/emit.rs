@@ -337,4 +337,5 @@ fn a_value_that_only_a_condition_reads_is_kept() {
     let text = emit(&connected::<AskedBetween>(), "asked").expect("emits");
     let text = text.single_file();
     assert!(text.contains("asked = a;"), "{text}");
+    assert!(!text.contains("initial"), "there is no register:\n{text}");
 }
