@@ -7,9 +7,12 @@ use abi::registers::{BOARD_WINDOW as WINDOW, BOARD_WINDOW_END};
 use abi::window as w;
 use abi::window::{BlockKind, BLOCKS};
 use abi::ABI_VERSION;
+use board::window::access::WindowAccess;
+use board::window::window_decoder::WindowDecoder;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use seed::seed;
+use stream::prelude::*;
 
 use crate::rig::{Answer, Rig, BOARD};
 
@@ -317,6 +320,43 @@ const FAULTS: [Planted; 6] = [
     ),
     (module, "(is_byte & line_sampled)", "(is_byte & 1'd0)"),
 ];
+
+/// In rust-hdl: a window of a golden image.
+#[test]
+fn a_block_that_an_image_lacks_is_not_reached() {
+    let mut dut = WindowDecoder::new(w::golden_directory());
+    dut.connect_all();
+    check_all(&dut).expect("checks");
+    for block in &BLOCKS {
+        let has_it = w::GOLDEN_BLOCKS.contains(&block.kind);
+        for valid in [true, false] {
+            dut.clock.next = Clock { clk: false };
+            dut.access.valid.next = valid;
+            dut.access.payload.next = WindowAccess {
+                address: block.offset.to_bits(),
+                ..WindowAccess::default()
+            };
+            assert!(simulate(&mut dut, 20));
+            let reached = [
+                dut.to_identity.val(),
+                dut.to_gpio.val(),
+                dut.to_clocks.val(),
+                dut.to_monitor.val(),
+                dut.to_i2c.val(),
+                dut.to_mac.val(),
+                dut.to_flash.val(),
+                dut.to_port.val(),
+            ];
+            let count = reached.iter().filter(|it| **it).count();
+            assert_eq!(count, usize::from(valid && has_it), "{:?}", block.kind);
+            dut.clock.next = Clock { clk: true };
+            assert!(simulate(&mut dut, 20));
+            assert_eq!(dut.reply.valid.val(), valid && !has_it, "{:?}", block.kind);
+            let response = dut.reply.payload.val().response.to_u32();
+            assert!(!dut.reply.valid.val() || u64::from(response) == SLAVE_ERROR);
+        }
+    }
+}
 
 #[test]
 fn planted_faults_of_the_window_are_found() {
