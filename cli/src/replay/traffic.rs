@@ -350,3 +350,38 @@ pub fn ethernet_at(frame: &Captured, at: usize) -> [u8; 6] {
     address.copy_from_slice(&frame.bytes[at..at + 6]);
     address
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The Ethernet address tells more than the IP address, which a router keeps.
+    #[test]
+    fn a_frame_from_another_port_is_incoming_unless_its_header_was_made() {
+        let (own, other) = ([10, 0, 0, 1], [10, 0, 0, 2]);
+        let plan = Plan {
+            cards: vec![
+                CardAddress::Ethernet(CARD_ETHERNET),
+                CardAddress::Ip(own.into()),
+            ],
+            regions: Vec::new(),
+            flows: Vec::new(),
+        };
+        let card = Card::learn(&[], &[], &plan).expect("it has addresses");
+        let way = |is_made| {
+            let mut bytes = vec![4; 12];
+            bytes.extend([8, 0, 0x45]);
+            bytes.extend([0; 11]);
+            bytes.extend(own.iter().chain(&other));
+            card.way(&Captured {
+                number: 1,
+                interface: 0,
+                time_ns: 0,
+                bytes,
+                is_made,
+                is_sent: None,
+            })
+        };
+        assert_eq!((way(false), way(true)), (Way::In, Way::Out));
+    }
+}
