@@ -1,3 +1,4 @@
 //! Tests of single blocks of the crate `tx_merge`.
 
 mod merge;
+mod payload;
