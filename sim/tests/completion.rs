@@ -365,6 +365,31 @@ fn an_enable_word_moves_no_ring_of_another_owner() {
 }
 
 #[test]
+fn a_reset_withdraws_an_entry_that_waits() {
+    let mut test = Completions::new(Stall::None, Stall::None, 1);
+    let register = registers::CONTEXT_COMPLETION_BASE;
+    enable(&mut test.settings, 1, register, 8);
+    test.cycles(30);
+    test.confirm(1, 0, CommandStatus::Ok);
+    // Nobody takes what is written.
+    test.bench.set("write$ready", 0);
+    let Completions {
+        bench,
+        settings,
+        confirmation,
+        ..
+    } = &mut test;
+    let mut offers = |reset: u64| {
+        bench.set("reset", reset);
+        bench.cycles(20, &mut [settings, confirmation]);
+        bench.model.is_high(bench.model.port("write$valid"))
+    };
+    assert!(offers(0));
+    assert!(!offers(1));
+    assert!(!offers(0));
+}
+
+#[test]
 fn last_index_of_every_owner_reaches_the_host() {
     Stall::matrix(seed(), |_, sink, seed| {
         let mut random = SmallRng::seed_from_u64(seed);

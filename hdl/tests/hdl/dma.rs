@@ -2,4 +2,5 @@
 
 mod cutter;
 mod reorder_ring;
+mod tag_sweep;
 mod tags;

@@ -489,3 +489,17 @@ fn acknowledgement(header: &[u8], flow: &Flow) -> u32 {
     let at = flow.arriving.layer4() + 8;
     u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Size;
+
+    #[test]
+    fn a_peer_begins_with_nothing_counted() {
+        let peer = Peer::new(&Scenario::new(Size::Frame(64)));
+        assert_eq!(peer.arrived, [Arrived::default(); OWNERS]);
+        assert_eq!((peer.frames, peer.frame_bytes), ([0; OWNERS], 0));
+        assert_eq!((peer.window_closed_ps, peer.in_flight()), (0, 0));
+    }
+}
