@@ -291,6 +291,37 @@ fn literal_beyond_its_width_is_refused() {
     assert_refused::<LiteralBeyondItsWidth>("a + 32'h1ff", Reason::LiteralTooWide(8));
 }
 
+block!(BitsFromBeyondTheEnd);
+
+impl Logic for BitsFromBeyondTheEnd {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held);
+        for i in 9..10 {
+            self.out.next = self.a.val().get_bits::<8>(i);
+        }
+    }
+}
+
+block!(BitBeyondTheEnd);
+
+impl Logic for BitBeyondTheEnd {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held);
+        for i in 8..9 {
+            self.bit_out.next = self.a.val().get_bit(i);
+        }
+    }
+}
+
+#[test]
+fn parts_beyond_the_end_are_refused() {
+    let beyond = |end| Reason::PartBeyondEnd { end, width: 8 };
+    assert_refused::<BitsFromBeyondTheEnd>("a", beyond(17));
+    assert_refused::<BitBeyondTheEnd>("a", beyond(9));
+}
+
 block!(ReadBeforeAssignmentInOneProcess);
 
 impl Logic for ReadBeforeAssignmentInOneProcess {
