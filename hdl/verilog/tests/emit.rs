@@ -370,3 +370,23 @@ fn a_value_that_only_a_condition_reads_is_kept() {
     assert!(text.contains("asked = a;"), "{text}");
     assert!(!text.contains("initial"), "there is no register:\n{text}");
 }
+
+#[derive(LogicBlock, Default)]
+struct AllOfIt {
+    a: Signal<In, Bits<8>>,
+    out: Signal<Out, Bits<8>>,
+}
+
+impl Logic for AllOfIt {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.out.next = self.a.val().get_bits::<8>(0);
+    }
+}
+
+#[test]
+fn a_part_that_is_all_has_no_range() {
+    let text = emit(&connected::<AllOfIt>(), "all").expect("emits");
+    let text = text.single_file();
+    assert!(text.contains("assign out = a;"), "{text}");
+}
