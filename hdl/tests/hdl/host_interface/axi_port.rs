@@ -1,0 +1,32 @@
+//! Tests of `host_interface::board_window::axi_port`.
+
+use host_interface::board_window::axi_port::*;
+use stream::prelude::*;
+
+/// An answer of the other kind, or without an access, answers nothing.
+#[test]
+fn only_what_is_open_is_answered() {
+    let mut dut = AxiPort::default();
+    dut.connect_all();
+    check_all(&dut).expect("checks");
+    // An access to begin, whether it writes; which channels answer: write, read.
+    let mut step = |issue: Option<bool>, (write, read): (bool, bool)| {
+        dut.clock.next = Clock { clk: false };
+        dut.issue.next = issue.is_some();
+        dut.access.next.write = issue.unwrap_or_default();
+        dut.m_axil.bvalid.next = write;
+        dut.m_axil.rvalid.next = read;
+        assert!(simulate(&mut dut, 20));
+        let seen = (dut.is_open.val(), dut.answered.val());
+        dut.clock.next = Clock { clk: true };
+        assert!(simulate(&mut dut, 20));
+        seen
+    };
+    assert_eq!(step(None, (true, true)), (false, false));
+    for writes in [true, false] {
+        assert_eq!(step(Some(writes), (false, false)), (false, false));
+        assert_eq!(step(None, (!writes, writes)), (true, false));
+        assert_eq!(step(None, (writes, !writes)), (true, true));
+        assert_eq!(step(None, (true, true)), (false, false));
+    }
+}
