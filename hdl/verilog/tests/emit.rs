@@ -390,3 +390,11 @@ fn a_part_that_is_all_has_no_range() {
     let text = text.single_file();
     assert!(text.contains("assign out = a;"), "{text}");
 }
+
+#[test]
+fn the_head_of_a_module_lists_its_ports() {
+    let text = emit(&connected::<AllOfIt>(), "all").expect("emits");
+    let text = text.single_file();
+    let ports = "//   a    input      8\n//   out  output     8\n";
+    assert!(text.contains(ports), "{text}");
+}
