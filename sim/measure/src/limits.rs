@@ -348,6 +348,20 @@ mod tests {
         near(tightest(&all).mpps, 125.0, 0.001);
     }
 
+    /// One half beat for each request of `mrrs_bytes`, beside what is written.
+    #[test]
+    fn what_is_fetched_for_a_packet_takes_room_at_the_port() {
+        let pcie = PcieConfig::default();
+        let alone = load(1448.0, 1518.0);
+        let fetches = Load {
+            commands: f64::from(pcie.mrrs_bytes) / COMMAND_BYTES as f64,
+            pure_acks: f64::from(pcie.mrrs_bytes) / SLOT_BYTES as f64,
+            ..alone
+        };
+        let more = receive_port(&pcie, &fetches) - receive_port(&pcie, &alone);
+        near(more, 2.0, 1e-9);
+    }
+
     /// Of 14 bytes, begun at the third byte of a dword, there are five dwords: no half beat holds
     /// them and their descriptor.
     #[test]
