@@ -398,3 +398,25 @@ fn the_head_of_a_module_lists_its_ports() {
     let ports = "//   a    input      8\n//   out  output     8\n";
     assert!(text.contains(ports), "{text}");
 }
+
+#[derive(LogicBlock, Default)]
+struct Lanes {
+    a: [Signal<In, Bit>; 2],
+    out: [Signal<Out, Bit>; 2],
+}
+
+impl Logic for Lanes {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for lane_at in 0..2 {
+            self.out[lane_at].next = self.a[lane_at].val();
+        }
+    }
+}
+
+#[test]
+fn an_index_may_have_a_name_of_several_words() {
+    let text = emit(&connected::<Lanes>(), "lanes").expect("emits");
+    let text = text.single_file();
+    assert!(text.contains("assign out_1 = a_1;"), "{text}");
+}
