@@ -23,9 +23,9 @@ use crate::artifact::test_program;
 const BUILD_LIMIT: Duration = Duration::from_secs(2400);
 
 /// What a build names besides its own packages and targets. With the packages, which have no
-/// library and no test of a suite's name, each package of the workspace has the features that it has
-/// in a build of all. With the program, procedural macros share with it what both are made of, as
-/// there. So all suites use what was built once.
+/// library and no test of a suite's name, each package of the workspace has the features that it
+/// has in a build of all. With the program, procedural macros share with it what both are made of,
+/// as there. So all suites use what was built once.
 const BESIDES: [&str; 6] = [
     "--package",
     "xtask",
