@@ -331,6 +331,16 @@ mod tests {
         assert_eq!(words[1] & 0xf, 15);
     }
 
+    /// PG213: bit 14 of the second dword, in both directions.
+    #[test]
+    fn poisoned_completions_say_so_where_the_guide_says() {
+        for field in [cc::POISONED, rc::POISONED] {
+            let mut words = [0; 3];
+            field.set(&mut words, 1);
+            assert_eq!(words, [0, 1 << 14, 0]);
+        }
+    }
+
     #[test]
     fn request_fields_tile_the_descriptor() {
         let fields = [
