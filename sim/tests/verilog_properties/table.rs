@@ -188,6 +188,10 @@ impl StatedLine {
         let [_, words, block, verdict, digest, _] = cells[..] else {
             return None;
         };
+        // A rule has as many cells, and no path of a block.
+        if !block.contains("::") {
+            return None;
+        }
         Some(StatedLine {
             words: words.to_owned(),
             block: block.strip_prefix('`')?.strip_suffix('`')?.to_owned(),
@@ -199,12 +203,10 @@ impl StatedLine {
 
 impl Line {
     fn text(&self) -> String {
+        let (name, sources, parts, digest) = (&self.name, self.sources, self.parts, &self.digest);
         let verdict = words(self.verdict);
-        let (name, sources, parts) = (&self.name, self.sources, self.parts);
-        format!(
-            "| `{name}` | {sources} | {parts} | {verdict} | {} |\n",
-            self.digest
-        )
+        let caught = if self.is_caught { "caught" } else { "" };
+        format!("| `{name}` | {sources} | {parts} | {verdict} | {caught} | {digest} |\n")
     }
 
     fn parsed(text: &str) -> Option<Line> {

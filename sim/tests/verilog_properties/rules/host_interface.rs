@@ -36,13 +36,13 @@ pub const RULES: &[Rule] = &[
         block: "host_interface::ring::slot_failure::SlotFailure",
         because: "a descriptor's beats come once its message is taken, and before the next message",
         trusts: "\
-  reg named = 1'b0;
-  wire names = slots_fetch_valid & slots_fetch_ready;
-  wire ends = slots_valid & slots_ready & slots_last;
-  always @(posedge clock) named <= (named | names) & ~ends & ~reset;
+  reg slot_named = 1'b0;
+  wire slot_names = slots_fetch_valid & slots_fetch_ready;
+  wire slot_ends = slots_valid & slots_ready & slots_last;
+  always @(posedge clock) slot_named <= (slot_named | slot_names) & ~slot_ends & ~reset;
   always @* begin
-    assume(!slots_valid | named | names);
-    assume(!named | !slots_fetch_valid);
+    assume(!slots_valid | slot_named | slot_names);
+    assume(!slot_named | !slots_fetch_valid);
   end
 ",
         is_inside: true,
