@@ -39,20 +39,20 @@ streams that enter the block, proven of those that leave it.
 A block is examined with its own logic and *parts*: those blocks in it that have a line of their
 own. Of a part only what its line says is known: the streams that leave it stand, and everything
 else that it gives may be anything. What its line assumes, its streams and its rule, has to be
-proven where it stands. So no assumption is left but those of the card's own ports, and those of
-which this table says that they are proven nowhere. In one cycle this is no circle: where an output
-fails, an input has failed on which it depends in that cycle, and there are no combinational loops.
+proven where it stands. So no assumption is left but those of the card's own ports, those that the
+next table says are proven nowhere, and those of the parts of a block that `needs more`. In one
+cycle this is no circle: where an output fails, an input has failed on which it depends in that
+cycle, and there are no combinational loops.
 
 All clocks of a block are one here. What crosses between two clocks is anything; that it crosses
-rightly is in [crossings.md](crossings.md). While the whole is in reset, no offer of a part needs to
-stand: its own reset may come a cycle later.
+rightly is shown by `sim/tests/verilog_crossings`. While the whole is in reset, no offer of a part
+needs to stand: its own reset may come a cycle later.
 
 - `N cycles`: an offer that is not taken occurs in them.
 - `N cycles, no offer`: none occurs in them, so nothing is proven.
 - `needs more`: it fails, for inputs that the block's head forbids or in states that no part's line
   excludes.
 - `not held`: the block makes no such promise, see the rules.
-
 - `caught`: where it holds, the block is shown to fail that reads inverted whether one of its offers
   is taken. Elsewhere there is no offer to invert, or the search took too long.
 
