@@ -76,8 +76,7 @@ enum Answer {
 impl System {
     /// The system of a text, made in a folder of its own.
     pub fn of(text: &str, folder: &str) -> System {
-        let folder =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{folder}{}", std::process::id()));
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("creates");
         // What drives a net that looks into a child, `hierconn`, is known when all is flat.

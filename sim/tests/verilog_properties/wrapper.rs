@@ -69,10 +69,8 @@ pub fn with_streams(ports: &[Port], rule: Option<&Rule>) -> String {
 
 /// The ports of a block that tell it that an offer which is to stand is taken.
 pub fn readies(ports: &[Port], rule: Option<&Rule>) -> Vec<String> {
-    let streams = streams_of(ports).into_iter();
-    let held = streams
-        .filter(|stream| stream.is_source && !rule.is_some_and(|rule| is_of(rule.falls, stream)));
-    held.map(|stream| stream.ready).collect()
+    let held = held(ports, rule, Role::Whole);
+    held.into_iter().map(|(_, stream)| stream.ready).collect()
 }
 
 /// A text in which the block reads one of its inputs inverted: the fault that is planted.
@@ -129,13 +127,10 @@ fn claims(ports: &[Port], rule: Option<&Rule>, role: Role) -> String {
     let Some(rule) = rule else {
         return text;
     };
-    let said = with_widths(ports, &with_ranges(rule.layouts, rule.says));
-    let said = said
-        + &if rule.is_function {
-            function(ports)
-        } else {
-            String::new()
-        };
+    let mut said = with_widths(ports, &with_ranges(rule.layouts, rule.says));
+    if rule.is_function {
+        said += &function(ports);
+    }
     text += &match role {
         Role::Whole => said,
         Role::Part => {
@@ -182,14 +177,20 @@ const EXCUSED: &str = "excused";
 /// The signal that is high where what a block says is put to the test.
 pub const REACHED: &str = "put_to_the_test";
 
-/// That an offer which is to stand was not taken.
-fn waits(ports: &[Port], rule: Option<&Rule>, role: Role) -> String {
-    let streams = (0..).zip(streams_of(ports));
-    let of_role = streams.filter(|(_, stream)| {
+/// The streams, with their numbers, whose offers are to be proven to stand.
+fn held(ports: &[Port], rule: Option<&Rule>, role: Role) -> Vec<(usize, Stream)> {
+    let streams = streams_of(ports).into_iter().enumerate();
+    let held = streams.filter(|(_, stream)| {
         stream.is_source == (role == Role::Whole)
             && !rule.is_some_and(|rule| is_of(rule.falls, stream))
     });
-    let waits: Vec<String> = of_role.map(|(at, _)| format!("waits_{at}")).collect();
+    held.collect()
+}
+
+/// That an offer which is to stand was not taken.
+fn waits(ports: &[Port], rule: Option<&Rule>, role: Role) -> String {
+    let held = held(ports, rule, role).into_iter();
+    let waits: Vec<String> = held.map(|(at, _)| format!("waits_{at}")).collect();
     match waits.is_empty() {
         true => "1'b0".to_owned(),
         false => waits.join(" | "),
