@@ -13,6 +13,8 @@
 //! Invariants:
 //! 1. Nothing is taken while the send direction is stopped; a descriptor begun is taken to its end.
 //! 2. The fields of a descriptor come no earlier than the last of its header beats.
+//! 3. `fields` and `header` go to memories: an offer that is not taken is withdrawn when the space
+//!    for numbers ends.
 //!
 //! On error: a packet with `abort` is passed on as `unread`, and none of its slots becomes free. A
 //! descriptor that fails its checks is passed on as `malformed`.

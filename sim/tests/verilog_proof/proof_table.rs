@@ -42,6 +42,7 @@ Written by `ZERONIC_BLESS=1 cargo test --workspace --test verilog_proof`; every 
 The blocks are those of the registry (`sim/blocks`), at its sizes, which stand behind a block's
 name: the reduced ones of `SMALL` (`hdl/abi/src/config.rs`) or a few bits where a block has
 parameters; without parameters it is proven at the one size that it has, 512-bit beats included.
+Properties of blocks, proven by an SMT solver, stand in [properties.md](properties.md).
 
 - *Yosys*: rust-hdl's own text and ours are sequentially equivalent: for all inputs, and by
   induction over CYCLES cycles, from equal registers, for all time. Children beside flip-flops are

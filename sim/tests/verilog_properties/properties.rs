@@ -164,11 +164,15 @@ pub const STATED: &[Stated] = &[
     assume(!retired | in_use);
     assume(!(issued & retired));
     assert(!(candidate == watched & (in_use | is_bad)) | busy);
+    assert(in_use == `SEE(dut.issued.memory[watched], 1) ^ `SEE(dut.retired.memory[watched], 1));
+    assert(is_bad == (`SEE(dut.quarantined_by_0.memory[watched], 1)
+      | `SEE(dut.quarantined_by_1.memory[watched], 1)
+      | `SEE(dut.quarantined_by_2.memory[watched], 1)));
   end
 ",
         reached: "in_use & is_bad",
         layouts: &[],
-        holds: Verdict::Bounded(3),
+        holds: Verdict::Always(1),
         planted: (
             "is_used = issued_read_data_0",
             "is_used = 1'b0 & issued_read_data_0",

@@ -25,8 +25,11 @@ pub struct Rule {
     /// Verilog about the block's ports: `assume` of its inputs, `assert` of its outputs. Of a part
     /// of another block both are exchanged. `BITS(PORT)` is a width.
     pub says: &'static str,
-    /// Verilog inside of the block, which helps its own proof.
+    /// Verilog inside of the block, which helps its own proof: `SEE(CHILD.SIGNAL, BITS)` looks
+    /// into a child.
     pub lemma: &'static str,
+    /// The same around the block, beside `says`.
+    pub joint: &'static str,
     /// Verilog inside of the block with what is assumed there and proven nowhere.
     pub trusts: &'static str,
     /// The block is combinational, and nothing else is said of it.
@@ -51,6 +54,7 @@ const NONE: Rule = Rule {
     because: "",
     says: "",
     lemma: "",
+    joint: "",
     trusts: "",
     is_function: false,
     is_inside: false,

@@ -15,6 +15,7 @@ use std::process::{Command, Stdio};
 
 use verilate::toolchain::{z3_program, Yosys};
 
+use crate::seen;
 use crate::wrapper::{IN_RESET, OF_WHOLE, REACHED};
 
 /// Steps of the solver for one question about induction, and for one cycle of a search. Steps, not
@@ -26,7 +27,7 @@ pub const STEPS_PLANTED: u64 = 50_000_000;
 /// Steps for what is known to have an answer.
 pub const STEPS_KNOWN: u64 = 1_000_000_000;
 /// Longest induction that is tried, cycles.
-const INDUCTION_MAX: u32 = 2;
+pub const INDUCTION_MAX: u32 = 5;
 /// Longest search that is tried, cycles.
 pub const DEPTH_MAX: u32 = 24;
 
@@ -52,8 +53,9 @@ pub struct System {
     relation: String,
     /// Functions of a state that are true where something is put to the test.
     reached: Vec<String>,
-    /// Those that tell a part of the reset of the whole.
-    resets: Vec<String>,
+    /// Terms that are equal in each state: a part is told of the reset of the whole, a lemma of
+    /// what is inside of a child.
+    equals: Vec<(String, String)>,
     /// The text, by line.
     text: Vec<String>,
 }
@@ -100,15 +102,17 @@ impl System {
             "{said}"
         );
         let relation = fs::read_to_string(folder.join("all.smt2")).expect("a file");
-        let named = |signal: &str| -> Vec<String> {
-            let names = signals(&relation);
-            let names = names.filter(|name| name.rsplit('.').next() == Some(signal));
-            names.map(|name| format!("|top_n {name}|")).collect()
+        let names: Vec<&str> = signals(&relation).collect();
+        let named = |signal: &'static str| {
+            let is_it = move |name: &&&str| name.rsplit('.').next() == Some(signal);
+            names.iter().filter(is_it).copied()
         };
+        let resets = named(OF_WHOLE).map(|reset| (seen::value(reset), seen::value(IN_RESET)));
+        let equals = resets.chain(seen::pairs(&relation, &names)).collect();
         System {
             text: text.lines().map(str::to_owned).collect(),
-            reached: named(REACHED),
-            resets: named(OF_WHOLE),
+            reached: named(REACHED).map(seen::value).collect(),
+            equals,
             relation,
         }
     }
@@ -124,8 +128,13 @@ impl System {
     }
 
     fn found(&self) -> Verdict {
-        let always = (1..=INDUCTION_MAX).find_map(|cycles| self.always(cycles, STEPS_INDUCTION));
+        let always = self.for_all_time();
         always.unwrap_or_else(|| self.search(DEPTH_MAX, STEPS_SEARCH))
+    }
+
+    /// The shortest induction that proves it.
+    pub fn for_all_time(&self) -> Option<Verdict> {
+        (1..=INDUCTION_MAX).find_map(|cycles| self.always(cycles, STEPS_INDUCTION))
     }
 
     /// Induction over so many cycles, and the first cycles from power-up.
@@ -136,10 +145,8 @@ impl System {
         if self.ask(&text, steps) != [Answer::Impossible] {
             return None;
         }
-        match self.search(cycles, steps) {
-            Verdict::Bounded(_) | Verdict::NotReached(_) => Some(Verdict::Always(cycles)),
-            _ => None,
-        }
+        let begins = self.asked(cycles, steps, Self::wrong);
+        (begins == [Answer::Impossible]).then_some(Verdict::Always(cycles))
     }
 
     /// A search from power-up, a cycle more in each step, up to `depth` cycles.
@@ -176,14 +183,15 @@ impl System {
 
     /// Whether what is asserted is put to the test in the first `depth` cycles from power-up.
     pub fn reaches(&self, depth: u32, steps: u64) -> bool {
-        self.happens(depth, steps, |at| self.is_reached(at))
+        self.asked(depth, steps, Self::is_reached) == [Answer::Possible]
     }
 
-    /// An example of what fails in the last of `depth` cycles from power-up: each claim with the
-    /// part that it is about, then the values of the signals around it, cycle by cycle.
-    pub fn explained(&self, depth: u32, steps: u64) -> String {
+    /// An example of what fails in the last of `depth` cycles, from power-up or from any state:
+    /// each claim with the part that it is about, then the values of the signals around it, cycle
+    /// by cycle.
+    pub fn explained(&self, depth: u32, from_power_up: bool, steps: u64) -> String {
         let last = depth - 1;
-        let mut question = self.states(depth, true);
+        let mut question = self.states(depth, from_power_up);
         (0..last).for_each(|at| question += &format!("(assert (|top_a| s{at}))\n"));
         let _ = writeln!(question, "(assert (not (|top_a| s{last})))\n(check-sat)");
         let claims = self.relation.lines();
@@ -237,19 +245,25 @@ impl System {
 
     /// Something is put to the test in a state.
     fn is_reached(&self, at: u32) -> String {
-        let reached = self.reached.iter().map(|name| format!(" ({name} s{at})"));
-        format!("(or false{})", reached.collect::<String>())
+        let any = format!("(or false {})", self.reached.join(" "));
+        any.replace(seen::STATE, &format!("s{at}"))
     }
 
     /// Whether what is asserted fails in the first `depth` cycles from power-up.
     pub fn fails(&self, depth: u32, steps: u64) -> bool {
-        self.happens(depth, steps, |at| format!("(not (|top_a| s{at}))"))
+        self.asked(depth, steps, Self::wrong) == [Answer::Possible]
     }
 
-    fn happens(&self, depth: u32, steps: u64, what: impl Fn(u32) -> String) -> bool {
-        let cycles: Vec<String> = (0..depth).map(what).collect();
+    /// What is asserted fails in a state.
+    fn wrong(&self, at: u32) -> String {
+        format!("(not (|top_a| s{at}))")
+    }
+
+    /// Whether something happens in one of the first `depth` cycles from power-up.
+    fn asked(&self, depth: u32, steps: u64, what: fn(&Self, u32) -> String) -> Vec<Answer> {
+        let cycles: Vec<String> = (0..depth).map(|at| what(self, at)).collect();
         let question = format!("(assert (or false {}))\n(check-sat)\n", cycles.join(" "));
-        self.ask(&(self.states(depth, true) + &question), steps) == [Answer::Possible]
+        self.ask(&(self.states(depth, true) + &question), steps)
     }
 
     /// Declares so many states in a row; the first is that of power-up or any.
@@ -267,11 +281,9 @@ impl System {
         let mut text = format!(
             "(declare-fun s{at} () |top_s|)\n(assert (|top_u| s{at}))\n(assert (|top_h| s{at}))\n"
         );
-        for reset in &self.resets {
-            let _ = writeln!(
-                text,
-                "(assert (= ({reset} s{at}) (|top_n {IN_RESET}| s{at})))"
-            );
+        for (one, other) in &self.equals {
+            let equal = format!("(assert (= {one} {other}))\n");
+            text += &equal.replace(seen::STATE, &format!("s{at}"));
         }
         text
     }

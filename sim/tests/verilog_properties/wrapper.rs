@@ -11,6 +11,7 @@ use hdl::ports::{Port, PortDirection};
 
 use crate::properties::with_ranges;
 use crate::rules::Rule;
+use crate::seen::with_nets;
 
 /// A stream among the ports of a block.
 #[derive(Clone, Debug)]
@@ -61,7 +62,8 @@ pub fn streams_of(ports: &[Port]) -> Vec<Stream> {
 /// rule says. It is put to the test where the block has an offer that was not taken in the cycle
 /// before, or a part of it has.
 pub fn with_streams(ports: &[Port], rule: Option<&Rule>) -> String {
-    let text = claims(ports, rule, Role::Whole);
+    let joint = rule.map_or(String::new(), |rule| with_nets(rule.joint));
+    let text = claims(ports, rule, Role::Whole) + &joint;
     let reached = waits(ports, rule, Role::Whole);
     let resets = rule.map_or(&[][..], |rule| rule.resets);
     in_module(ports, &text, &reached, resets)

@@ -17,7 +17,7 @@
 //!    half-made copy.
 //! 4. `reset` forgets the change in work.
 //! 5. It relies on a change that stands from four cycles before its `commit` until `busy` has
-//!    fallen, and on one entry for each `fetch`.
+//!    fallen, on five cycles between two changes, and on one entry for each `fetch`.
 //!
 //! Source: `docs/specification.md`, Lists.
 

@@ -2,8 +2,30 @@
 
 use super::{Rule, NONE};
 
+/// A packet's client stands with it, and no packet is offered a cycle after a reset.
+const CLIENT_STANDS: &str = "\
+  reg packet_waits = 1'b0;
+  reg reset_before = 1'b0;
+  reg [1:0] client_before;
+  always @(posedge `CLOCK) begin
+    packet_waits <= packet_valid & ~packet_ready & ~in_reset;
+    client_before <= client;
+    reset_before <= reset;
+  end
+  always @* begin
+    if (packet_waits & ~in_reset) assert(client == client_before);
+    assert(!reset_before | !packet_valid);
+  end
+";
+
 /// All of them.
 pub const RULES: &[Rule] = &[
+    Rule {
+        block: "dma::read::realign::Realign",
+        because: "`client` stands with the packet, and a cycle after `reset` none is offered",
+        says: CLIENT_STANDS,
+        ..NONE
+    },
     Rule {
         block: "dma::write::dword_aligner::DwordAligner",
         because: "the packet of a client stands until it is taken, as in every stream",
@@ -52,11 +74,17 @@ pub const RULES: &[Rule] = &[
     accepted_before <= reset ? 16'd0 : writes_accepted;
     issued_before <= reset ? 16'd0 : writes_issued;
   end
+  wire [15:0] missing = `SEE(gate.target, 16) - writes_issued;
   always @* begin
     assume(reset | writes_accepted - accepted_before <= 16'd1);
     assume(reset | writes_issued - issued_before <= 16'd2);
     assume(open_jobs < 16'd16384);
+    assume(!`SEE(gate.armed, 1) | missing[15] == missing[14]);
   end
+",
+        lemma: "\
+  always @* assert(reset | !`SEE(gate.passed, 1)
+    | `SEE(gate.armed, 1) & (missing == 16'd0 | missing[15]));
 ",
         changes: &["cut", "client_3_job"],
         ..NONE
@@ -64,15 +92,16 @@ pub const RULES: &[Rule] = &[
     Rule {
         block: "dma::read::ClientDemux",
         because: "`client` stands with the packet",
-        trusts: "\
+        says: "\
   reg packet_waits = 1'b0;
   reg [1:0] client_before;
-  always @($global_clock) begin
+  always @(posedge `CLOCK) begin
     packet_waits <= packet_valid & ~packet_ready;
     client_before <= client;
   end
-  always @* if (packet_waits) assume(client == client_before);
+  always @* if (packet_waits & ~in_reset) assume(client == client_before);
 ",
+        is_inside: true,
         ..NONE
     },
     Rule {
@@ -94,6 +123,12 @@ pub const RULES: &[Rule] = &[
         ..NONE
     },
     Rule {
+        block: "dma::packer::Packer",
+        because: "what waits is forgotten with `flush`",
+        resets: &["link_reset", "flush"],
+        ..NONE
+    },
+    Rule {
         block: "dma::requester::Requester",
         because: "a flush read may change until it is taken; `reset` follows `user_reset`, and \
                   lasts for \
@@ -110,12 +145,27 @@ pub const RULES: &[Rule] = &[
     assume(!user_before | reset | user_reset);
   end
 ",
+        joint: "\
+  wire flushing = `SEE(dut.flushing, 1);
+  always @* begin
+    assert(!resets[0] | flushing);
+    assert(!flushing | `SEE(dut.read.reset_before, 1) | resets == 2'd1 | user_before);
+  end
+",
         changes: &["flush_job"],
         ..NONE
     },
     Rule {
         block: "dma::read::ReadEngine",
-        because: "a flush read may change until it is taken, as in `Flusher`",
+        because: "a flush read may change until it is taken, as in `Flusher`; a cycle after \
+                  `reset` no packet is offered",
+        says: "\
+  reg reset_before = 1'b0;
+  wire offers = client_0_data_valid | client_1_data_valid | client_2_data_valid
+    | client_3_data_valid;
+  always @(posedge `CLOCK) reset_before <= reset;
+  always @* assert(!reset_before | !offers);
+",
         changes: &["client_3_job"],
         ..NONE
     },
@@ -128,7 +178,9 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         block: "dma::read::read_return::ReadReturn",
-        because: "what comes as `order` goes to a queue with space for all tags",
+        because: "what comes as `order` goes to a queue with space for all tags; `client` stands \
+                  with the packet, and a cycle after `reset` none is offered",
+        says: CLIENT_STANDS,
         falls: &["order"],
         ..NONE
     },

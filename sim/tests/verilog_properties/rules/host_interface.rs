@@ -15,6 +15,13 @@ pub const RULES: &[Rule] = &[
     Rule {
         block: "host_interface::completer::completer_execute::CompleterExecute",
         because: "an access of the board window that is not taken at once is refused",
+        lemma: "\
+  wire [1:0] phase = `SEE(step.phase, 2);
+  always @* begin
+    assert(`SEE(read.phase, 2) == 2'd0 | phase == 2'd2);
+    assert(phase == 2'd0 | request_valid | reset);
+  end
+",
         falls: &["access"],
         ..NONE
     },
@@ -35,22 +42,23 @@ pub const RULES: &[Rule] = &[
     Rule {
         block: "host_interface::ring::slot_failure::SlotFailure",
         because: "a descriptor's beats come once its message is taken, and before the next message",
-        trusts: "\
-  reg slot_named = 1'b0;
-  wire slot_names = slots_fetch_valid & slots_fetch_ready;
-  wire slot_ends = slots_valid & slots_ready & slots_last;
-  always @(posedge clock) slot_named <= (slot_named | slot_names) & ~slot_ends & ~reset;
+        says: "\
+  reg named = 1'b0;
+  wire names = slots_fetch_valid & slots_fetch_ready;
+  wire ends = slots_valid & slots_ready & slots_last;
+  always @(posedge `CLOCK) named <= (named | names) & ~ends & ~in_reset;
   always @* begin
-    assume(!slots_valid | slot_named | slot_names);
-    assume(!slot_named | !slots_fetch_valid);
+    assume(in_reset | !slots_valid | named | names);
+    assume(in_reset | !named | !slots_fetch_valid);
   end
 ",
-        is_inside: true,
+        lemma: "  always @* assert(phase == 2'd0 | owners_source_valid | reset);\n",
         ..NONE
     },
     Rule {
         block: "host_interface::ring::slot_control::SlotControl",
         because: "the beat of `entry_valid` stands until it is taken",
+        lemma: "  always @* assert(!(kept_first | kept_second) | !free);\n",
         says: "\
   reg entry_waits = 1'b0;
   reg [1:0] entry_before;
@@ -65,6 +73,61 @@ pub const RULES: &[Rule] = &[
         ..NONE
     },
     Rule {
+        block: "host_interface::ring::slot_splitter::SlotSplitter",
+        because: "invariant 4: a fetch has two beats for each slot; a descriptor's beats come \
+                  once its message is taken, and before the next message",
+        says: "\
+  reg named = 1'b0;
+  wire names = descriptor_fetch_valid & descriptor_fetch_ready;
+  wire ends = descriptor_valid & descriptor_ready & descriptor_last;
+  always @(posedge `CLOCK) named <= (named | names) & ~ends & ~in_reset;
+  always @* begin
+    assert(in_reset | !descriptor_valid | named | names);
+    assert(in_reset | !named | !descriptor_fetch_valid);
+  end
+",
+        trusts: "\
+  reg in_slot = 1'b0;
+  always @(posedge clock) in_slot <= ~reset & (in_slot ^ (entries_valid & entries_ready));
+  always @* assume(!entries_valid | !entries_last | in_slot);
+",
+        lemma: "\
+  always @* assert(!(`SEE(control.kept_first, 1) | `SEE(control.kept_second, 1))
+    | !`SEE(control.free, 1));
+",
+        joint: "\
+  wire [46:0] slot = `SEE(dut.control.held.held, 47);
+  wire half = `SEE(dut.control.held.half, 1);
+  wire announced = `SEE(dut.control.announced, 1);
+  wire in_slot = `SEE(dut.in_slot, 1);
+  wire holds = slot[0];
+  wire in_fetch = slot[1];
+  wire kept = slot[2] | slot[3];
+  wire first = slot[4];
+  wire long = slot[5] & slot[6];
+  wire next_opens = !in_fetch | !half & !long;
+  always @* begin
+    assert(in_fetch ? half == in_slot : !in_slot);
+    assert(!holds | first == half & (!first | in_fetch));
+    assert(!kept | holds & first & !slot[5] & slot[2] != slot[3]);
+    assert(!holds | first | !long | in_fetch);
+    assert(holds | !in_fetch | !half | !long);
+    assert(in_reset | !(holds & first & long & announced) | entries_valid & !entries_last);
+    if (slot[2] | holds & !kept & first & slot[5]) assert(named == announced);
+    else if (holds) assert(named & !announced);
+    else assert(named == !next_opens & !announced);
+  end
+",
+        ..NONE
+    },
+    Rule {
+        block: "host_interface::small_write::SmallWriteArbiter",
+        because: "who is offered stays so until its write is taken",
+        lemma:
+            "  always @* assert(reset | !is_held | (holds_second ? second_valid : first_valid));\n",
+        ..NONE
+    },
+    Rule {
         block: "host_interface::completer::window_gate::WindowGate",
         because: "an access that is not taken at once is refused",
         falls: &["access"],
@@ -72,22 +135,137 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         block: "host_interface::ring::pushed_slot::PushedSlot",
-        because:
-            "read data come for jobs in flight, and `ring_of` stands from the cycle before its \
-                  job is offered",
+        because: "at most 16 jobs are open, and `ring_of` stands from the cycle before its job is \
+                  offered; read data come for jobs in flight",
         says: "\
-  reg [4:0] reads = 5'd0;
-  reg [63:0] ring_of_before;
-  wire asks = read_job_valid & read_job_ready;
-  wire ends = read_data_valid & read_data_ready & read_data_last;
+  reg [4:0] open = 5'd0;
+  reg [63:0] ring_of_before = 64'd0;
+  wire asks = ring_job_valid & ring_job_ready;
+  wire ends = ring_data_valid & ring_data_ready & ring_data_last & open != 5'd0;
   always @(posedge `CLOCK) begin
-    reads <= in_reset ? 5'd0 : reads + {4'd0, asks} - {4'd0, ends};
+    open <= in_reset ? 5'd0 : open + {4'd0, asks} - {4'd0, ends};
     ring_of_before <= ring_of;
   end
   always @* begin
-    assume(!read_data_valid | reads != 5'd0);
-    assume(!asks | reads < 5'd16);
+    assume(!asks | open < 5'd16);
     assume(!ring_job_valid | ring_of == ring_of_before);
+  end
+",
+        trusts: "  always @* assume(!read_data_valid | in_flight != 5'd0);\n",
+        lemma: "  always @* assert(`SEE(data_mux.phase, 2) == 2'd0 | in_flight == 5'd0);\n",
+        joint: "\
+  always @* assert(open == `SEE(dut.in_flight, 5) + {4'd0, `SEE(dut.data_mux.phase, 2) != 2'd0});
+",
+        ..NONE
+    },
+    Rule {
+        block: "host_interface::ring::ring_plan::RingPlan",
+        because: "a read is offered when there is space for its entries, and `issued` names it \
+                  from the cycle before",
+        says: "\
+  reg has_room = 1'b0;
+  reg [63:0] issued_before = 64'd0;
+  always @(posedge `CLOCK) begin
+    has_room <= (has_room | has_space) & ~issued_valid & ~in_reset;
+    issued_before <= issued_payload;
+  end
+  always @* begin
+    assert(issued_valid == (read_job_valid & read_job_ready));
+    assert(!issued_valid | has_room & !was_reset);
+    assert(!read_job_valid | issued_payload == issued_before);
+  end
+",
+        joint: "\
+  wire [2:0] phase = `SEE(dut.phase, 3);
+  always @* begin
+    assert(!was_reset | phase == 3'd0);
+    assert(phase == 3'd0 | phase > 3'd3 | has_room);
+  end
+",
+        ..NONE
+    },
+    Rule {
+        block: "host_interface::ring::fetch_buffer::FetchBuffer",
+        because: "`finished` follows a packet's last beat by a cycle",
+        says: "\
+  reg ended = 1'b0;
+  always @(posedge `CLOCK) ended <= sink_valid & sink_ready & sink_last & ~in_reset;
+  always @* assert(finished == ended);
+",
+        ..NONE
+    },
+    Rule {
+        block: "host_interface::ring::ring_return::RingReturn",
+        because: "a fetch is held until the cycle after its last beat; there is space while at \
+                  most 14 are; read data come for jobs in flight",
+        says: "\
+  reg [4:0] held = 5'd0;
+  reg [4:0] held_before = 5'd0;
+  reg ended = 1'b0;
+  wire ends = read_data_valid & read_data_ready & read_data_last & held > {4'd0, ended};
+  always @(posedge `CLOCK) begin
+    held <= in_reset ? 5'd0 : held + {4'd0, issued_valid} - {4'd0, ended};
+    held_before <= in_reset ? 5'd0 : held;
+    ended <= ends & ~in_reset;
+  end
+  always @* begin
+    assume(!issued_valid | held < 5'd16 & !was_reset);
+    assert(!has_space | held_before < 5'd15);
+  end
+",
+        trusts: "\
+  always @* assume(!read_data_valid | in_flight_level > {4'd0, fetch_buffer_finished});
+",
+        joint: "\
+  always @* begin
+    assert(held == `SEE(dut.in_flight_level, 5) & held >= {4'd0, ended});
+    assert(ended == `SEE(dut.fetch_buffer_finished, 1));
+  end
+",
+        ..NONE
+    },
+    Rule {
+        block: "host_interface::ring::Ring",
+        because: "at most 16 reads are open, and `read_of` stands from the cycle before its job \
+                  is offered",
+        says: "\
+  reg [4:0] open = 5'd0;
+  reg [63:0] of_before = 64'd0;
+  wire asks = read_job_valid & read_job_ready;
+  wire ends = read_data_valid & read_data_ready & read_data_last & open != 5'd0;
+  always @(posedge `CLOCK) begin
+    open <= in_reset ? 5'd0 : open + {4'd0, asks} - {4'd0, ends};
+    of_before <= read_of;
+  end
+  always @* begin
+    assert(!asks | open < 5'd16);
+    assert(!read_job_valid | read_of == of_before);
+  end
+",
+        lemma: "\
+  wire [4:0] held = `SEE(returns.held, 5);
+  always @* begin
+    assert(held <= 5'd16 & held <= `SEE(returns.held_before, 5) + 5'd1);
+    assert(held >= {4'd0, `SEE(returns.ended, 1)});
+    assert(!`SEE(plan.has_room, 1) | held < 5'd16);
+  end
+",
+        joint: "\
+  always @* begin
+    assert(open == `SEE(dut.returns.held, 5) - {4'd0, `SEE(dut.returns.ended, 1)});
+    assert(of_before == `SEE(dut.plan.issued_before, 64));
+  end
+",
+        ..NONE
+    },
+    Rule {
+        block: "host_interface::ring_side::RingSide",
+        because: "read data come for jobs in flight, as in `PushedSlot` and `RingReturn` in it",
+        lemma: "\
+  always @* begin
+    assert(`SEE(pushed_slot.open, 5) == `SEE(send_ring.open, 5));
+    assert(`SEE(pushed_slot.ring_of_before, 64) == `SEE(send_ring.of_before, 64));
+    assert(`SEE(failures.named, 1) == `SEE(splitter.named, 1));
   end
 ",
         ..NONE
@@ -120,6 +298,14 @@ pub const RULES: &[Rule] = &[
   always @* begin
     assert(!resets[0] | reset | resets[1]);
     assert(!user_before | reset | user_reset);
+  end
+",
+        lemma: "\
+  reg resets = 1'b0;
+  always @(posedge clock) resets <= reset;
+  always @* begin
+    assert(!reset | resets | `SEE(epochs.left, 4) == 4'd15);
+    assert(!`SEE(epochs.was_held, 1) | reset);
   end
 ",
         resets: &["user_reset"],

@@ -1,7 +1,7 @@
 //! The receive path.
 
 use rust_hdl_core::prelude::*;
-use rx_split::messages::CopyJob;
+use rx_split::messages::{CopyJob, RxItem};
 
 use super::{Rule, NONE};
 use crate::properties::Layout;
@@ -11,6 +11,15 @@ const COPY_JOB: &[Layout] = &[("jobs_payload", CopyJob::descriptor)];
 
 /// All of them.
 pub const RULES: &[Rule] = &[
+    Rule {
+        block: "rx_split::walks::Walks",
+        because: "invariant 3: a slot is given out again when its packet has left",
+        trusts: "\
+  always @* assume(!(starts & offered & oldest.slotted) | slots_slot != oldest.slot);
+",
+        layouts: &[("oldest", RxItem::descriptor)],
+        ..NONE
+    },
     Rule {
         block: "rx_split::hold::flusher::Flusher",
         because: "software may write a memory's flush address while its flush read waits",

@@ -24,6 +24,24 @@ pub const RULES: &[Rule] = &[
     : (waits | takes) & ~(result_valid ? 8'd1 << result_slot : 8'd0);
   always @* assume(!result_valid | waits[result_slot]);
 ",
+        lemma: "\
+  wire [7:0] in_use = waits | has_result;
+  wire [4:0] count = `SEE(pending.count, 5);
+  wire [15:0] from_oldest = {in_use, in_use} >> oldest;
+  wire [8:0] first_ones = (9'd1 << count) - 9'd1;
+  always @* begin
+    assert((waits & has_result) == 8'd0);
+    assert(count <= 5'd8 & from_oldest[7:0] == first_ones[7:0]);
+    assert(next_slot == oldest + count[2:0]);
+    assert(!`SEE(pending.may_accept, 1) | count < 5'd8);
+  end
+",
+        ..NONE
+    },
+    Rule {
+        block: "tables::command::command_batch::CommandBatch",
+        because: "commands are given out while the batch drains",
+        lemma: "  always @* assert(!gives | at == 2'd2);\n",
         ..NONE
     },
     Rule {
@@ -38,8 +56,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         block: "tables::segment_list::list_updater::ListUpdater",
         because:
-            "a change stands from three cycles before its `commit` until `busy` has fallen; an \
-                  entry comes for each fetch",
+            "a change stands from three cycles before its `commit` until `busy` has fallen, and \
+                  comes five cycles after the last; an entry comes for each fetch",
         trusts: "\
   reg [15:0] fetches = 16'd0;
   wire asks = fetch_valid & fetch_ready;
@@ -52,10 +70,35 @@ pub const RULES: &[Rule] = &[
     steady <= {steady[2:0], control_change == change_before};
     change_before <= control_change;
   end
+  reg [4:0] rests = 5'd0;
+  always @(posedge clock) rests <= {rests[3:0], ~control_commit & ~control_busy};
   always @* begin
-    assume(!control_commit | !control_busy & steady[2:0] == 3'd7
+    assume(!control_commit | !control_busy & steady[2:0] == 3'd7 & rests == 5'd31
       & control_change == change_before);
     assume(!control_busy | control_change == change_before);
+  end
+",
+        lemma: "\
+  wire [15:0] to_store = stop - `SEE(copy.store_index, 16);
+  wire [15:0] on_the_way = `SEE(copy.read_index, 16) - `SEE(copy.store_index, 16);
+  reg [15:0] stop_before;
+  reg commit_before = 1'b0;
+  always @(posedge clock) begin
+    stop_before <= stop;
+    commit_before <= control_commit;
+  end
+  always @* begin
+    assert(!state_pending_valid | !rests[0]);
+    assert(`SEE(copy.at, 2) != 2'd1 | !state_pending_valid);
+    assert(!commit_before | !rests[0]);
+    if (`SEE(copy.at, 2) == 2'd1) begin
+      assert(`SEE(states.latch, 72) == list & `SEE(states.read_data, 72) == list);
+      assert(stop == stop_before & stop == ports_stop);
+      assert({1'b0, on_the_way} == {1'b0, fetches} + {16'd0, entry_valid});
+      assert(on_the_way <= to_store & to_store != 16'd0);
+      assert(`SEE(copy.more, 1) == (on_the_way != to_store));
+    end
+    else assert(fetches == 16'd0 & !entry_valid);
   end
 ",
         ..NONE

@@ -5,6 +5,30 @@ use super::{Rule, NONE};
 /// All of them.
 pub const RULES: &[Rule] = &[
     Rule {
+        block: "tx_merge::descriptor::Descriptor",
+        because: "what leaves goes to queues: it is not held while the numbers have no space",
+        falls: &["fields", "header"],
+        ..NONE
+    },
+    Rule {
+        block: "tx_merge::resolve::Resolve",
+        because: "fields go to a queue, which takes what is offered when it is ready",
+        falls: &["fields"],
+        ..NONE
+    },
+    Rule {
+        block: "tx_merge::assemble::Assemble",
+        because: "header beats go to a memory, which takes what is offered when it is ready",
+        falls: &["template"],
+        ..NONE
+    },
+    Rule {
+        block: "tx_merge::segment::Segment",
+        because: "header beats go to a memory, which takes what is offered when it is ready",
+        falls: &["template"],
+        ..NONE
+    },
+    Rule {
         block: "tx_merge::gather::grant_cut::GrantCut",
         because: "what is ready for `requested` stays so until something comes: it is a queue",
         says: "\
