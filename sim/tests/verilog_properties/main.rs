@@ -176,6 +176,11 @@ fn what_is_offered_stands_until_it_is_taken() {
     if is_set("ZERONIC_BLESS") {
         table.write();
     }
+    let uncaught = table.uncaught();
+    assert!(
+        uncaught.is_empty(),
+        "no planted fault is found: {uncaught:#?}"
+    );
     let differences = table.differences(&kept);
     assert!(
         is_set("ZERONIC_BLESS") || differences.is_empty(),

@@ -54,7 +54,7 @@ needs to stand: its own reset may come a cycle later.
   excludes.
 - `not held`: the block makes no such promise, see the rules.
 - `caught`: where it holds, the block is shown to fail that reads inverted whether one of its offers
-  is taken. Elsewhere there is no offer to invert, or the search took too long.
+  is taken. Elsewhere there is no offer to invert.
 
 Each answer takes the same steps of the solver on each machine.
 
@@ -273,6 +273,14 @@ impl Table {
         let mut text = head.replace("COUNTS", &counts.join(", "));
         self.lines.iter().for_each(|line| text += &line.text());
         fs::write(path(), text).expect("docs are writable");
+    }
+
+    /// Blocks whose offers are proven to stand, without a planted fault that is found.
+    pub fn uncaught(&self) -> Vec<&str> {
+        let holds = |line: &&Line| matches!(line.verdict, Verdict::Always(_) | Verdict::Bounded(_));
+        let lines = self.lines.iter().filter(holds);
+        let lines = lines.filter(|line| line.sources > 0 && !line.is_caught);
+        lines.map(|line| line.name.as_str()).collect()
     }
 
     /// Lines of this table that the kept one says otherwise, digests apart.

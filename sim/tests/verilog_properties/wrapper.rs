@@ -75,13 +75,13 @@ pub fn readies(ports: &[Port], rule: Option<&Rule>) -> Vec<String> {
     held.into_iter().map(|(_, stream)| stream.ready).collect()
 }
 
-/// A text in which the block reads one of its inputs inverted: the fault that is planted.
+/// A text in which the block reads one of its inputs inverted: the fault that is planted. The last
+/// module is that around the block.
 pub fn with_inverted(text: &str, input: &str) -> String {
-    text.replacen(
-        &format!("    .{input}({input})"),
-        &format!("    .{input}(~{input})"),
-        1,
-    )
+    let (before, after) = text
+        .rsplit_once(&format!("    .{input}({input})"))
+        .unwrap_or_else(|| panic!("no pin {input}"));
+    format!("{before}    .{input}(~{input}){after}")
 }
 
 /// What is stated of a block: of itself, or of a part of the block that is examined.
