@@ -133,11 +133,20 @@ fn yosys_program(venv: &Path) -> Result<PathBuf, ToolError> {
     let python = require(venv.join("bin/python"), "bin/python", venv)?;
     let program = venv.join("bin/yosys");
     let text = format!("#!{}\n{YOSYS_LAUNCHER}", python.display());
-    if fs::read(&program).is_ok_and(|found| found == text.as_bytes()) {
+    let is_there = || fs::read(&program).is_ok_and(|found| found == text.as_bytes());
+    if is_there() {
         return Ok(program);
     }
-    let fresh = venv.join(format!("bin/yosys.{}", std::process::id()));
-    let written = fs::write(&fresh, text)
+    let fresh = venv.join("bin/yosys.fresh");
+    let lock_path = venv.join("bin/yosys.lock");
+    let _lock = lock(&lock_path).map_err(|reason| ToolError::Folder {
+        path: lock_path.clone(),
+        reason,
+    })?;
+    if is_there() {
+        return Ok(program);
+    }
+    let written = fs::write(&fresh, &text)
         .and_then(|()| fs::set_permissions(&fresh, fs::Permissions::from_mode(0o755)))
         .and_then(|()| fs::rename(&fresh, &program));
     match written {
@@ -398,6 +407,28 @@ mod tests {
             text(&output.stdout),
             text(&output.stderr),
         )
+    }
+
+    /// Two threads that need Yosys first must not take each other's unfinished launcher.
+    #[test]
+    fn threads_that_need_yosys_first_find_one_launcher() {
+        for round in 0..50 {
+            let name = format!("zeronic-launcher-{}-{round}", std::process::id());
+            let venv = std::env::temp_dir().join(name);
+            fs::create_dir_all(venv.join("bin")).expect("a folder");
+            fs::write(venv.join("bin/python"), "").expect("a file");
+            let found: Vec<_> = std::thread::scope(|scope| {
+                let started: Vec<_> = (0..4)
+                    .map(|_| scope.spawn(|| yosys_program(&venv)))
+                    .collect();
+                let ended = started.into_iter().map(|thread| thread.join());
+                ended.map(|found| found.expect("ends")).collect()
+            });
+            for program in found {
+                assert!(program.expect("a launcher").is_file());
+            }
+            fs::remove_dir_all(&venv).expect("removes");
+        }
     }
 
     #[test]
