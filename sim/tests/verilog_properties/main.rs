@@ -147,6 +147,7 @@ fn what_is_offered_stands_until_it_is_taken() {
             Some(line) if !is_set("ZERONIC_LONG") => (line.verdict, line.is_caught),
             _ => {
                 let verdict = known.map(|line| line.verdict);
+                // What is not for all time may have a proof by now.
                 let is_sure = |it: &Verdict| matches!(it, Verdict::Always(_));
                 let answer = judged(
                     &subject,
@@ -196,7 +197,9 @@ fn what_a_proof_lacks_is_shown() {
     };
     let is_wanted =
         |entry: &&blocks::Entry| wanted == *entry.name.rsplit("::").next().unwrap_or("");
-    for entry in blocks::BLOCKS.iter().filter(is_wanted) {
+    let entries: Vec<_> = blocks::BLOCKS.iter().filter(is_wanted).collect();
+    assert!(!entries.is_empty(), "no block {}", wanted.display());
+    for entry in entries {
         let Some(subject) = on_large_stack(|| stated(entry)) else {
             continue;
         };

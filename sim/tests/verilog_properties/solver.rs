@@ -141,7 +141,7 @@ impl System {
     fn always(&self, cycles: u32, steps: u64) -> Option<Verdict> {
         let mut text = self.states(cycles + 1, false);
         (0..cycles).for_each(|at| text += &format!("(assert (|top_a| s{at}))\n"));
-        text += &format!("(assert (not (|top_a| s{cycles})))\n(check-sat)\n");
+        text += &format!("(assert {})\n(check-sat)\n", Self::wrong(cycles));
         if self.ask(&text, steps) != [Answer::Impossible] {
             return None;
         }
@@ -157,7 +157,7 @@ impl System {
             if at > 0 {
                 text += &self.step(at);
             }
-            for question in [format!("(not (|top_a| s{at}))"), self.is_reached(at)] {
+            for question in [Self::wrong(at), self.is_reached(at)] {
                 text += &format!("(push)\n(assert {question})\n(check-sat)\n(pop)\n");
             }
             text += &format!("(assert (|top_a| s{at}))\n");
@@ -183,7 +183,7 @@ impl System {
 
     /// Whether what is asserted is put to the test in the first `depth` cycles from power-up.
     pub fn reaches(&self, depth: u32, steps: u64) -> bool {
-        self.asked(depth, steps, Self::is_reached) == [Answer::Possible]
+        self.asked(depth, steps, |at| self.is_reached(at)) == [Answer::Possible]
     }
 
     /// An example of what fails in the last of `depth` cycles, from power-up or from any state:
@@ -193,7 +193,7 @@ impl System {
         let last = depth - 1;
         let mut question = self.states(depth, from_power_up);
         (0..last).for_each(|at| question += &format!("(assert (|top_a| s{at}))\n"));
-        let _ = writeln!(question, "(assert (not (|top_a| s{last})))\n(check-sat)");
+        let _ = writeln!(question, "(assert {})\n(check-sat)", Self::wrong(last));
         let claims = self.relation.lines();
         let claims: Vec<Claim> = claims.filter_map(|line| self.claim(line)).collect();
         for claim in &claims {
@@ -255,13 +255,13 @@ impl System {
     }
 
     /// What is asserted fails in a state.
-    fn wrong(&self, at: u32) -> String {
+    fn wrong(at: u32) -> String {
         format!("(not (|top_a| s{at}))")
     }
 
     /// Whether something happens in one of the first `depth` cycles from power-up.
-    fn asked(&self, depth: u32, steps: u64, what: fn(&Self, u32) -> String) -> Vec<Answer> {
-        let cycles: Vec<String> = (0..depth).map(|at| what(self, at)).collect();
+    fn asked(&self, depth: u32, steps: u64, what: impl Fn(u32) -> String) -> Vec<Answer> {
+        let cycles: Vec<String> = (0..depth).map(what).collect();
         let question = format!("(assert (or false {}))\n(check-sat)\n", cycles.join(" "));
         self.ask(&(self.states(depth, true) + &question), steps)
     }

@@ -138,11 +138,7 @@ fn yosys_program(venv: &Path) -> Result<PathBuf, ToolError> {
         return Ok(program);
     }
     let fresh = venv.join("bin/yosys.fresh");
-    let lock_path = venv.join("bin/yosys.lock");
-    let _lock = lock(&lock_path).map_err(|reason| ToolError::Folder {
-        path: lock_path.clone(),
-        reason,
-    })?;
+    let _lock = tool_lock(venv.join("bin/yosys.lock"))?;
     if is_there() {
         return Ok(program);
     }
@@ -319,6 +315,11 @@ pub(crate) fn lock(path: &Path) -> Result<File, std::io::Error> {
     Ok(file)
 }
 
+/// The same for what belongs to a tool.
+fn tool_lock(path: PathBuf) -> Result<File, ToolError> {
+    lock(&path).map_err(|reason| ToolError::Folder { path, reason })
+}
+
 fn ensure_wheel(package: &str, version: &str, options: &[&str]) -> Result<PathBuf, ToolError> {
     let tools = workspace_folder("ZERONIC_TOOLS", ".tools");
     let venv = tools.join(format!("{package}-{version}"));
@@ -326,11 +327,7 @@ fn ensure_wheel(package: &str, version: &str, options: &[&str]) -> Result<PathBu
     if marker.is_file() {
         return Ok(venv);
     }
-    let lock_path = tools.join(format!("{package}-{version}.lock"));
-    let _lock = lock(&lock_path).map_err(|reason| ToolError::Folder {
-        path: lock_path.clone(),
-        reason,
-    })?;
+    let _lock = tool_lock(tools.join(format!("{package}-{version}.lock")))?;
     if marker.is_file() {
         return Ok(venv);
     }

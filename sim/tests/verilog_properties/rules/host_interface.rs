@@ -2,6 +2,47 @@
 
 use super::{Rule, NONE};
 
+/// The beats of a descriptor come once its message is taken, and before the next message: said by
+/// who sends them, assumed by who takes them.
+#[rustfmt::skip]
+macro_rules! beats_follow_message {
+    ($verb:literal, $fetch:literal, $data:literal) => {
+        concat!(
+            "reg named = 1'b0;\n",
+            "  wire names = ", $fetch, "_valid & ", $fetch, "_ready;\n",
+            "  wire ends = ", $data, "_valid & ", $data, "_ready & ", $data, "_last;\n",
+            "  always @(posedge `CLOCK) named <= (named | names) & ~ends & ~in_reset;\n",
+            "  always @* begin\n",
+            "    ", $verb, "(in_reset | !", $data, "_valid | named | names);\n",
+            "    ", $verb, "(in_reset | !named | !", $fetch, "_valid);\n",
+            "  end\n",
+        )
+    };
+}
+
+/// At most 16 reads of a ring are open, and `of` stands from the cycle before its job is offered:
+/// said by the ring, assumed by who serves it.
+#[rustfmt::skip]
+macro_rules! open_reads {
+    ($verb:literal, $job:literal, $data:literal, $of:literal, $before:literal) => {
+        concat!(
+            "reg [4:0] open = 5'd0;\n",
+            "  reg [63:0] ", $before, " = 64'd0;\n",
+            "  wire asks = ", $job, "_valid & ", $job, "_ready;\n",
+            "  wire ends = ", $data, "_valid & ", $data, "_ready & ", $data, "_last",
+            " & open != 5'd0;\n",
+            "  always @(posedge `CLOCK) begin\n",
+            "    open <= in_reset ? 5'd0 : open + {4'd0, asks} - {4'd0, ends};\n",
+            "    ", $before, " <= ", $of, ";\n",
+            "  end\n",
+            "  always @* begin\n",
+            "    ", $verb, "(!asks | open < 5'd16);\n",
+            "    ", $verb, "(!", $job, "_valid | ", $of, " == ", $before, ");\n",
+            "  end\n",
+        )
+    };
+}
+
 /// All of them.
 pub const RULES: &[Rule] = &[
     Rule {
@@ -42,16 +83,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         block: "host_interface::ring::slot_failure::SlotFailure",
         because: "a descriptor's beats come once its message is taken, and before the next message",
-        says: "\
-  reg named = 1'b0;
-  wire names = slots_fetch_valid & slots_fetch_ready;
-  wire ends = slots_valid & slots_ready & slots_last;
-  always @(posedge `CLOCK) named <= (named | names) & ~ends & ~in_reset;
-  always @* begin
-    assume(in_reset | !slots_valid | named | names);
-    assume(in_reset | !named | !slots_fetch_valid);
-  end
-",
+        says: beats_follow_message!("assume", "slots_fetch", "slots"),
         lemma: "  always @* assert(phase == 2'd0 | owners_source_valid | reset);\n",
         ..NONE
     },
@@ -76,16 +108,7 @@ pub const RULES: &[Rule] = &[
         block: "host_interface::ring::slot_splitter::SlotSplitter",
         because: "invariant 4: a fetch has two beats for each slot; a descriptor's beats come \
                   once its message is taken, and before the next message",
-        says: "\
-  reg named = 1'b0;
-  wire names = descriptor_fetch_valid & descriptor_fetch_ready;
-  wire ends = descriptor_valid & descriptor_ready & descriptor_last;
-  always @(posedge `CLOCK) named <= (named | names) & ~ends & ~in_reset;
-  always @* begin
-    assert(in_reset | !descriptor_valid | named | names);
-    assert(in_reset | !named | !descriptor_fetch_valid);
-  end
-",
+        says: beats_follow_message!("assert", "descriptor_fetch", "descriptor"),
         trusts: "\
   reg in_slot = 1'b0;
   always @(posedge clock) in_slot <= ~reset & (in_slot ^ (entries_valid & entries_ready));
@@ -137,20 +160,13 @@ pub const RULES: &[Rule] = &[
         block: "host_interface::ring::pushed_slot::PushedSlot",
         because: "at most 16 jobs are open, and `ring_of` stands from the cycle before its job is \
                   offered; read data come for jobs in flight",
-        says: "\
-  reg [4:0] open = 5'd0;
-  reg [63:0] ring_of_before = 64'd0;
-  wire asks = ring_job_valid & ring_job_ready;
-  wire ends = ring_data_valid & ring_data_ready & ring_data_last & open != 5'd0;
-  always @(posedge `CLOCK) begin
-    open <= in_reset ? 5'd0 : open + {4'd0, asks} - {4'd0, ends};
-    ring_of_before <= ring_of;
-  end
-  always @* begin
-    assume(!asks | open < 5'd16);
-    assume(!ring_job_valid | ring_of == ring_of_before);
-  end
-",
+        says: open_reads!(
+            "assume",
+            "ring_job",
+            "ring_data",
+            "ring_of",
+            "ring_of_before"
+        ),
         trusts: "  always @* assume(!read_data_valid | in_flight != 5'd0);\n",
         lemma: "  always @* assert(`SEE(data_mux.phase, 2) == 2'd0 | in_flight == 5'd0);\n",
         joint: "\
@@ -228,20 +244,7 @@ pub const RULES: &[Rule] = &[
         block: "host_interface::ring::Ring",
         because: "at most 16 reads are open, and `read_of` stands from the cycle before its job \
                   is offered",
-        says: "\
-  reg [4:0] open = 5'd0;
-  reg [63:0] of_before = 64'd0;
-  wire asks = read_job_valid & read_job_ready;
-  wire ends = read_data_valid & read_data_ready & read_data_last & open != 5'd0;
-  always @(posedge `CLOCK) begin
-    open <= in_reset ? 5'd0 : open + {4'd0, asks} - {4'd0, ends};
-    of_before <= read_of;
-  end
-  always @* begin
-    assert(!asks | open < 5'd16);
-    assert(!read_job_valid | read_of == of_before);
-  end
-",
+        says: open_reads!("assert", "read_job", "read_data", "read_of", "of_before"),
         lemma: "\
   wire [4:0] held = `SEE(returns.held, 5);
   always @* begin
