@@ -39,6 +39,10 @@ pub enum Fault {
     ReplyReadyIgnored = 14,
     /// 9: beats advance whether or not the MAC takes them.
     MacReadyIgnored = 15,
+    /// 7: a packet is judged by the share of the packet buffer that owner 1 holds.
+    RivalsShare = 16,
+    /// 7: a packet is judged by the room in the header queue of owner 1.
+    RivalsQueue = 17,
 }
 
 const CARD: &str = "zeronic_small";
@@ -57,6 +61,7 @@ pub fn planted() -> Planted {
     at_the_top(&mut card);
     ready(&mut card);
     in_the_datapath(&mut card);
+    room(&mut card);
     fence(&mut card);
     card
 }
@@ -156,6 +161,15 @@ fn in_the_datapath(card: &mut Planted) {
         input("tx_merge", "flow_reply_payload"),
         |net| changed::<SendFlowReply>(net, "floor", |bits| format!("{bits} - 32'd8192")),
     );
+}
+
+/// Room that is another owner's.
+fn room(card: &mut Planted) {
+    let rival = |_: &str| "8'd1".to_owned();
+    let share = Fault::RivalsShare as u8;
+    card.at_input(share, ["share_check", "shares", "owner"], rival);
+    let queue = Fault::RivalsQueue as u8;
+    card.at_input(queue, ["admit", "owners", "space_owner"], rival);
 }
 
 /// Confirmations go from tables to tx_merge directly, past rx_split.

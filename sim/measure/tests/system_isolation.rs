@@ -15,32 +15,14 @@ use measure::limits::tightest;
 use measure::run::{Measurement, Outcome};
 use measure::scenario::{Rival, Scenario, Size};
 use sim::card::SimulatedCard;
-use sim::planted::{Planted, FAULT_PORT};
+use sim::faults::{planted, Fault};
+use sim::planted::FAULT_PORT;
 use verilate::design::Design;
-
-/// A broken rule, by the number that switches it on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
-    None = 0,
-    /// A packet is judged by the share of the packet buffer that the rival holds.
-    RivalsShare = 1,
-    /// A packet is judged by the room in the rival's header queue.
-    RivalsQueue = 2,
-}
 
 /// Looks of the host until the rival's 4,096 slots are full: 102 us at some 60 million a second.
 const FILL_STEPS: u32 = 400;
 
-fn planted() -> Design {
-    let mut card = Planted::card("small");
-    let rival = |_: &str| "8'd1".to_owned();
-    let (share, queue) = (Fault::RivalsShare as u8, Fault::RivalsQueue as u8);
-    card.at_input(share, ["share_check", "shares", "owner"], rival);
-    card.at_input(queue, ["admit", "owners", "space_owner"], rival);
-    card.build()
-}
-
-fn run(design: &Design, rival: Rival, fault: Fault) -> Outcome {
+fn run(design: &Design, rival: Rival, fault: Option<Fault>) -> Outcome {
     let scenario = Scenario {
         card: "small".to_owned(),
         receive: true,
@@ -59,13 +41,13 @@ fn run(design: &Design, rival: Rival, fault: Fault) -> Outcome {
     {
         let model = &mut measurement.host.card.borrow_mut().model;
         let port = model.port(FAULT_PORT);
-        model.set(port, fault as u64);
+        model.set(port, fault.map_or(0, |fault| fault as u64));
     }
     measurement.run(&mut |_| {}).expect("a verdict")
 }
 
 fn isolates(design: &Design, rival: Rival, reason: DropReason, fault: Fault) {
-    let outcome = run(design, rival, Fault::None);
+    let outcome = run(design, rival, None);
     assert!(outcome.is_ok(), "{rival:?}: {:#?}", outcome.problems.first);
     assert_eq!(outcome.frames_lost, 0);
     let of_rival = outcome.rival.expect("figures of the rival");
@@ -86,7 +68,7 @@ fn isolates(design: &Design, rival: Rival, reason: DropReason, fault: Fault) {
         "{rival:?}: {reached:?}, {limit:?}"
     );
 
-    let outcome = run(design, rival, fault);
+    let outcome = run(design, rival, Some(fault));
     assert!(outcome.frames_lost > 0, "{fault:?} went unnoticed");
     assert!(!outcome.is_ok());
     println!("{fault:?} is caught: {} frames lost", outcome.frames_lost);
@@ -94,7 +76,7 @@ fn isolates(design: &Design, rival: Rival, reason: DropReason, fault: Fault) {
 
 #[test]
 fn a_full_header_queue_costs_its_owner_alone() {
-    let design = planted();
+    let design = planted().build();
     isolates(
         &design,
         Rival::Undrained,

@@ -105,7 +105,7 @@ impl Pair {
         let registers = registers(&design, &ours);
         Pair {
             name,
-            gold: gold(&stock::emit(block, "dut"), &flip_flops) + &stubs,
+            gold: gold(&stock::emit_top(block, "dut"), &flip_flops) + &stubs,
             gate: gate(ours, &registers, &ports_of(block), &children) + &stubs,
             register_bits: registers.iter().map(|register| register.bits).sum(),
             children: children.len(),

@@ -15,6 +15,7 @@
 //!
 //! `ZERONIC_CACHE` moves the cache; `CXX` names a compiler other than clang++ and c++.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -56,6 +57,8 @@ const TRANSLATE_FLAGS: &[&str] = &[
 #[derive(Clone)]
 pub struct Design {
     ports: Arc<[Port]>,
+    /// Each port by its name and by its Verilog name.
+    names: Arc<HashMap<String, u32>>,
     warnings: Arc<str>,
     library: Arc<Library>,
     options: Options,
@@ -102,6 +105,7 @@ impl Design {
         let warnings = read(&warnings_path)?;
         Ok(Design {
             ports: ports.into(),
+            names: Arc::new(names_of(ports)),
             warnings: warnings.into(),
             library: Arc::new(Library::load(&entry.join("model.so"))?),
             options,
@@ -111,6 +115,11 @@ impl Design {
     /// The port table.
     pub fn ports(&self) -> &[Port] {
         &self.ports
+    }
+
+    /// The place of a port in the table.
+    pub(crate) fn place(&self, name: &str) -> Option<u32> {
+        self.names.get(name).copied()
     }
 
     /// What Verilator warned about; see [`crate::width::lint_width_warnings`].
@@ -126,6 +135,17 @@ impl Design {
     pub(crate) fn library(&self) -> &Arc<Library> {
         &self.library
     }
+}
+
+/// The places of all ports. Test benches ask for ports by name in every cycle.
+fn names_of(ports: &[Port]) -> HashMap<String, u32> {
+    let mut names = HashMap::new();
+    for (place, port) in (0..).zip(ports) {
+        for name in [port.name.clone(), port.verilog_name()] {
+            names.entry(name).or_insert(place);
+        }
+    }
+    names
 }
 
 struct Job<'a> {

@@ -10,10 +10,72 @@ pub fn port_name(field: &str) -> String {
     field.replace('$', JOINT)
 }
 
+/// Levels of [`emit_top`]: the block and its children.
+const TOP_LEVELS: usize = 2;
+
 /// The Verilog of a connected block.
 pub fn emit(block: &dyn Block, top_name: &str) -> String {
     let mut modules = ModuleDefines::default();
     block.accept(top_name, &mut modules);
+    text_of(&modules)
+}
+
+/// The same without what its children contain: their modules have ports and code, but no
+/// instances. The emitter takes most of its time there.
+pub fn emit_top(block: &dyn Block, top_name: &str) -> String {
+    let mut top = Top::default();
+    block.accept(top_name, &mut top);
+    text_of(&top.modules)
+}
+
+/// Shows the emitter what is above [`TOP_LEVELS`].
+#[derive(Default)]
+struct Top {
+    modules: ModuleDefines,
+    levels: usize,
+}
+
+impl Top {
+    fn is_shown(&self) -> bool {
+        self.levels <= TOP_LEVELS
+    }
+}
+
+impl Probe for Top {
+    fn visit_start_scope(&mut self, name: &str, node: &dyn Block) {
+        self.levels += 1;
+        if self.is_shown() {
+            self.modules.visit_start_scope(name, node);
+        }
+    }
+
+    fn visit_start_namespace(&mut self, name: &str, node: &dyn Block) {
+        if self.is_shown() {
+            self.modules.visit_start_namespace(name, node);
+        }
+    }
+
+    fn visit_atom(&mut self, name: &str, signal: &dyn Atom) {
+        if self.is_shown() {
+            self.modules.visit_atom(name, signal);
+        }
+    }
+
+    fn visit_end_namespace(&mut self, name: &str, node: &dyn Block) {
+        if self.is_shown() {
+            self.modules.visit_end_namespace(name, node);
+        }
+    }
+
+    fn visit_end_scope(&mut self, name: &str, node: &dyn Block) {
+        if self.is_shown() {
+            self.modules.visit_end_scope(name, node);
+        }
+        self.levels -= 1;
+    }
+}
+
+fn text_of(modules: &ModuleDefines) -> String {
     let text = modules.defines().replace("$signed", "\u{1}signed");
     let text = text.replace("$unsigned", "\u{1}unsigned");
     let text = text.replace('$', JOINT).replace('\u{1}', "$");

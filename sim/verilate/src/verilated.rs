@@ -103,14 +103,9 @@ impl Model {
         &self.design
     }
 
-    /// The port of that Verilog name, if there is one.
+    /// The port of that name, if there is one; see [`Model::port`].
     pub fn find_port(&self, name: &str) -> Option<PortId> {
-        let index = self
-            .design
-            .ports()
-            .iter()
-            .position(|port| port.name == name || port.verilog_name() == name)?;
-        Some(PortId(index as u32))
+        self.design.place(name).map(PortId)
     }
 
     /// The port of that name: as in the Verilog, or `bundle$field` for a field of a bundle.
