@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use abi::registers::PUSH_BYTES;
+use host_interface::board_window::TIMEOUT_CYCLES;
 use host_interface::completer::Completer;
 use pcie_sim::{Bar, Beat, CardOutputs, MmioError, MmioRead, PcieConfig, PcieSim};
 use rand::rngs::SmallRng;
@@ -468,6 +469,8 @@ const FAILS: u32 = 0x5_0000;
 const SILENT: u32 = 0x6_0000;
 /// Cycles after which the silent address answers.
 const SILENT_CYCLES: u64 = 3_200;
+/// Silent accesses in a row after which the next one is still issued in its time.
+const SILENT_IN_TIME: u64 = TIMEOUT_CYCLES / (SILENT_CYCLES - TIMEOUT_CYCLES);
 
 /// The board behind the window: takes its time, and checks the rules of AXI4-Lite.
 struct Board {
@@ -662,16 +665,23 @@ fn the_board_window_reads_what_was_written_in_order() {
     let (mut expected, mut failed, mut late) = (Vec::new(), 0, 0);
     for _ in 0..300 {
         let mut reads = Vec::new();
-        for _ in 0..random.random_range(1..8) {
+        // Each silent access leaves the next one so much less of its time, and an access that waits
+        // for all of its time is never issued: `what_the_board_has_no_time_for_is_never_issued`.
+        let mut silent = 0;
+        let accesses = random.random_range(1..8);
+        for at in 0..=accesses {
+            // A round ends with a read that is answered, so that none reaches into the next.
+            let is_last = at == accesses;
             let page = match random.random_range(0..20) {
-                0 => SILENT,
+                0 if !is_last && silent < SILENT_IN_TIME => SILENT,
                 1..=3 => FAILS,
                 _ => [0x4_0000, 0x7_f000, 0xf_f000][random.random_range(0..3)],
             };
+            silent += u64::from(page == SILENT);
             let address = page + 4 * random.random_range(0..1024u32);
             failed += u64::from(page == FAILS);
             late += u64::from(page == SILENT);
-            if random.random_bool(0.5) {
+            if !is_last && random.random_bool(0.5) {
                 let value = random.random();
                 window.write(address, value);
                 expected.push((address, Some(value)));
@@ -702,6 +712,32 @@ fn the_board_window_reads_what_was_written_in_order() {
         "no register was written"
     );
     assert_eq!(window.hard_block.pcie.violations(), &[]);
+}
+
+#[test]
+fn what_the_board_has_no_time_for_is_never_issued() {
+    let mut window = Window::new(seed());
+    let addresses: Vec<u32> = (0..16).map(|at| SILENT + 4 * at).collect();
+    let reads: Vec<MmioRead> = addresses.iter().map(|at| window.read(*at)).collect();
+    for read in reads {
+        assert_eq!(window.wait(read).0, u32::MAX);
+    }
+    (0..SILENT_CYCLES).for_each(|_| window.cycle());
+    assert_eq!(window.board.counts, [0, 16, 0], "all ended late");
+    let issued: Vec<u32> = window
+        .board
+        .seen
+        .iter()
+        .map(|(address, _)| *address)
+        .collect();
+    // Those that the first ones leave time for, and then one of each few.
+    let first = SILENT_IN_TIME as usize;
+    assert_eq!(issued[..first], addresses[..first], "{issued:?}");
+    assert!(issued.is_sorted() && issued.len() < 16, "{issued:?}");
+    assert!(
+        issued.len() as u64 >= 15 * TIMEOUT_CYCLES / SILENT_CYCLES,
+        "{issued:?}"
+    );
 }
 
 #[test]
