@@ -33,7 +33,8 @@ pub struct Program {
 /// How a run ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum End {
-    Passed,
+    /// What it has printed.
+    Passed(String),
     /// The names of the tests that failed.
     Failed(Vec<String>),
     Hung,
@@ -102,16 +103,15 @@ impl Program {
 
     /// Runs it with a seed.
     pub fn run(&self, seed: u64) -> anyhow::Result<End> {
-        let output = self.output(Some(seed), &[], self.limit)?;
+        let output = self.output(Some(seed), &["--show-output"], self.limit)?;
+        let text = String::from_utf8_lossy(&output.stdout);
         if output.status.success() {
-            return Ok(End::Passed);
+            return Ok(End::Passed(text.into_owned()));
         }
         if output.status.signal() == Some(KILL) {
             return Ok(End::Hung);
         }
-        Ok(End::Failed(failures(&String::from_utf8_lossy(
-            &output.stdout,
-        ))))
+        Ok(End::Failed(failures(&text)))
     }
 
     fn output(
@@ -208,13 +208,14 @@ mod tests {
 
     #[test]
     fn a_seed_decides_how_a_run_ends() {
-        let script = "case $ZERONIC_SEED in\n1) exit 0;;\n\
+        let script = "case $ZERONIC_SEED in\n1) exec echo $1;;\n\
              2) echo 'test it ... FAILED'; exit 101;;\n3) exec sleep 60;;\n\
              *) echo 'replay with ZERONIC_SEED=9';;\nesac";
         let mut program = program(script);
         let slowest = Duration::from_secs(50);
         assert_eq!(program.first_run(slowest).expect("runs"), Some(true));
-        assert_eq!(program.run(1).expect("runs"), End::Passed);
+        let passed = End::Passed("--show-output\n".to_owned());
+        assert_eq!(program.run(1).expect("runs"), passed);
         let failed = End::Failed(vec!["it".to_owned()]);
         assert_eq!(program.run(2).expect("runs"), failed);
         program.limit = Duration::from_secs(1);

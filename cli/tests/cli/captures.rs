@@ -333,10 +333,8 @@ fn damaged_files_are_read_in_part_or_refused() {
             }
         }
     }
-    assert!(
-        read > 5_000 && refused > 1_000,
-        "{read} read, {refused} refused"
-    );
+    seed::enough("files read", read, 5_000);
+    seed::enough("files refused", refused, 1_000);
 }
 
 /// The same through the program, both ways, which ends with 0 or with 2.

@@ -3,7 +3,11 @@
 //! ```text
 //!   ZERONIC_SEED ──> seed ──> standard output: replay with ZERONIC_SEED=n
 //!   otherwise: a fresh one, or the test's own
+//!
+//!   what a test is for ──> enough ──> standard output: met COUNT, more than FLOOR: WHAT
 //! ```
+//! `cargo xtask seeds` reads both lines: it replays from the first, and tells from the others how
+//! far from a failure the counts of many seeds stay.
 
 /// The variable that names a seed.
 pub const VARIABLE: &str = "ZERONIC_SEED";
@@ -30,6 +34,19 @@ pub fn seed_or(default: u64) -> u64 {
 /// Whether `ZERONIC_SEED` asks for a replay.
 pub fn is_replay() -> bool {
     given().is_some()
+}
+
+/// What is printed before the count of [`enough`].
+pub const MET: &str = "met ";
+
+/// Holds that a random test has met what it is for, `what`, more than `floor` times. Both counts
+/// are printed.
+///
+/// # Panics
+/// If it has not: the test has shown too little.
+pub fn enough(what: &str, count: u64, floor: u64) {
+    println!("{MET}{count}, more than {floor}: {what}");
+    assert!(count > floor, "only {count}, not more than {floor}: {what}");
 }
 
 fn given() -> Option<u64> {

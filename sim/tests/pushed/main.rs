@@ -15,7 +15,7 @@ use abi::config::SLOT_BYTES;
 use abi::registers as r;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use seed::seed;
+use seed::{enough, seed};
 use sim::caught::caught_by;
 use sim::harness::agent::Agent;
 use sim::harness::bench::Bench;
@@ -383,8 +383,9 @@ fn every_slot_leaves_once_and_right_whatever_is_pushed() {
     Stall::matrix(seed(), |source, sink, seed| {
         let mut test = Test::fresh(source, sink, seed);
         random_pushes(&mut test, None, 600);
-        assert!(test.driver.served > 25, "{} served", test.driver.served);
-        assert!(test.reads > 60, "{} reads", test.reads);
+        let of = |what: &str| format!("{what}, {source:?} {sink:?}");
+        enough(&of("slots served"), test.driver.served as u64, 25);
+        enough(&of("reads"), test.reads as u64, 60);
     });
 }
 
@@ -393,7 +394,8 @@ fn what_one_owner_pushes_never_leaves_as_anothers() {
     Stall::matrix(seed(), |source, sink, seed| {
         let mut test = Test::fresh(source, sink, seed);
         random_pushes(&mut test, Some(3), 600);
-        assert!(test.driver.served > 10, "{} served", test.driver.served);
+        let what = format!("slots of one owner served, {source:?} {sink:?}");
+        enough(&what, test.driver.served as u64, 10);
     });
 }
 

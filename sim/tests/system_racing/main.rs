@@ -352,7 +352,7 @@ impl World {
         let violations = card.violations();
         assert!(violations.is_empty(), "{violations:#?}");
         assert!(card.pcie.fault_log().is_empty(), "refused accesses");
-        assert!(self.receive.raced > 0, "nothing raced");
+        seed::enough("packets with a race", self.receive.raced, 0);
     }
 }
 
@@ -364,7 +364,7 @@ fn is_long() -> bool {
 fn ten_thousand_packets_race_with_commands_in_the_small_card() {
     let mut world = World::new(&SMALL, seed::seed());
     world.run(10_240);
-    assert!(world.send.lost > 0, "every failed send had room to be told");
+    seed::enough("failed sends without room to be told", world.send.lost, 0);
 }
 
 #[test]
