@@ -51,8 +51,8 @@ impl Coverage {
             .collect()
     }
 
-    /// Prints the bins and compares them with those of `expected`. How near to none a bin comes with
-    /// other seeds is what `cargo xtask seeds` tells.
+    /// Prints the bins and compares them with those of `expected`. `cargo xtask seeds` tells how
+    /// near to none a bin comes with other seeds.
     ///
     /// # Panics
     /// If a bin is empty, or not in the list.

@@ -5,6 +5,7 @@
 //!   read data     ◄──                       ◄── RC ──
 //! ```
 
+mod clients;
 pub mod shared_beat;
 
 use dma::requester::Requester;
@@ -14,13 +15,14 @@ use stream::messages::{ReadJob, WriteJob};
 use verilate::block::BlockError;
 use verilate::verilated::{Model, PortId};
 
+pub use self::clients::{Clients, Read, Write, READERS, WRITERS};
 use crate::harness::agent::Agent;
 use crate::harness::bench::Bench;
-use crate::harness::monitor::{assert_none, StreamMonitor};
+use crate::harness::monitor::assert_none;
 use crate::harness::pcie_ports::PciePorts;
-use crate::harness::sink::PacketSink;
-use crate::harness::source::{MessageSource, Packet, PacketSource};
+use crate::harness::source::{Packet, PacketSource};
 use crate::harness::stall::Stall;
+use crate::switched::TextFault;
 
 /// Bus address at which the host's memory begins.
 pub const BUS_BASE: u64 = 0x40_0000_0000;
@@ -28,11 +30,6 @@ pub const BUS_BASE: u64 = 0x40_0000_0000;
 pub const TIMEOUT_CYCLES: u32 = 4096;
 /// Idle cycles on the link after which the requester is empty as well.
 pub const QUIET_CYCLES: u64 = 200;
-/// Names of the write clients.
-pub const WRITERS: [&str; 3] = ["receive", "completion", "interrupt"];
-/// Names of the read clients.
-pub const READERS: [&str; 4] = ["command", "send_ring", "payload", "flush"];
-
 /// What the activity outputs of the requester have reported so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Activity {
@@ -251,81 +248,6 @@ impl Agent for Slot {
     }
 }
 
-/// A write job and its bytes.
-#[derive(Clone, Debug)]
-pub struct Write {
-    /// Which of [`WRITERS`].
-    pub client: usize,
-    /// Bus address.
-    pub address: u64,
-    /// Data to write.
-    pub bytes: Vec<u8>,
-    /// Relaxed ordering.
-    pub relaxed: bool,
-}
-
-/// A read job.
-#[derive(Clone, Copy, Debug)]
-pub struct Read {
-    /// Which of [`READERS`].
-    pub client: usize,
-    /// Bus address.
-    pub address: u64,
-    /// Number of bytes.
-    pub bytes: usize,
-}
-
-/// Sources and sinks of all clients.
-pub struct Clients {
-    /// Write jobs of each of [`WRITERS`].
-    pub write_jobs: Vec<MessageSource>,
-    /// Data of the write jobs.
-    pub write_data: Vec<PacketSource>,
-    /// Read jobs of each of [`READERS`].
-    pub read_jobs: Vec<MessageSource>,
-    /// Read data of each of [`READERS`].
-    pub answers: Vec<PacketSink>,
-    /// Monitors of the write jobs.
-    pub jobs: Vec<StreamMonitor>,
-    monitors: Vec<StreamMonitor>,
-}
-
-impl Clients {
-    fn new(model: &Model, source: Stall, sink: Stall, seed: u64) -> Clients {
-        let job = |name: &&str| MessageSource::new(model, &format!("{name}_job"), source, seed);
-        let data = |name: &&str| {
-            PacketSource::new(model, &format!("{name}_data"), source, seed.rotate_left(8))
-        };
-        let answer = |name: &&str| PacketSink::new(model, &format!("{name}_data"), sink, seed);
-        let monitor = |name: String| StreamMonitor::new(model, &name);
-        let of = |suffix: &'static str| move |name: &&str| format!("{name}_{suffix}");
-        Clients {
-            write_jobs: WRITERS.iter().map(job).collect(),
-            write_data: WRITERS.iter().map(data).collect(),
-            read_jobs: READERS.iter().map(job).collect(),
-            answers: READERS.iter().map(answer).collect(),
-            jobs: WRITERS.iter().map(of("job")).map(monitor).collect(),
-            monitors: READERS.iter().map(of("data")).map(monitor).collect(),
-        }
-    }
-
-    fn violations(&self) -> impl Iterator<Item = String> + '_ {
-        let all = self.monitors.iter().flat_map(|one| &one.violations);
-        all.map(ToString::to_string)
-    }
-
-    fn agents(&mut self) -> Vec<&mut dyn Agent> {
-        let mut agents: Vec<&mut dyn Agent> = Vec::new();
-        agents.extend(self.write_jobs.iter_mut().map(|x| x as &mut dyn Agent));
-        agents.extend(self.write_data.iter_mut().map(|x| x as &mut dyn Agent));
-        agents.extend(self.read_jobs.iter_mut().map(|x| x as &mut dyn Agent));
-        agents.extend(self.answers.iter_mut().map(|x| x as &mut dyn Agent));
-        agents.extend(self.jobs.iter_mut().map(|x| x as &mut dyn Agent));
-        agents.extend(self.monitors.iter_mut().map(|x| x as &mut dyn Agent));
-        agents
-    }
-}
-
 /// A requester for the hard block that is configured.
 fn requester(config: &PcieConfig) -> Requester {
     let buffer = CompletionBuffer {
@@ -354,15 +276,15 @@ impl Rig {
         Ok(Rig::around(bench, config, source, sink))
     }
 
-    /// A rig with a fault planted in the Verilog: `original` occurs once and is replaced.
+    /// A rig with one of the faults that are planted in its Verilog.
     pub fn with_fault(
-        original: &str,
-        planted: &str,
+        faults: &[TextFault],
+        fault: TextFault,
         config: PcieConfig,
         (source, sink): (Stall, Stall),
     ) -> Result<Rig, BlockError> {
         let mut block = requester(&config);
-        let bench = Bench::with_fault(&mut block, "requester", original, planted)?;
+        let bench = Bench::with_fault(&mut block, "requester", faults, fault)?;
         Ok(Rig::around(bench, config, source, sink))
     }
 

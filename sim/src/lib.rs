@@ -31,4 +31,5 @@ pub mod network_side;
 pub mod null_card;
 pub mod null_protocol;
 pub mod planted;
+pub mod switched;
 pub mod xvc;

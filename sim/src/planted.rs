@@ -13,15 +13,13 @@
 //!    is never silently left out.
 
 use hdl::emit::emit_card_for;
-use hdl::ports::{Port, PortDirection};
+use hdl::ports::Port;
 use ip::completion_buffer::CompletionBuffer;
 
 use verilate::design::Design;
 use verilate::options::Options;
 
-/// Port that switches a fault on; 0 is none.
-pub const FAULT_PORT: &str = "planted_fault";
-const FAULT_BITS: usize = 8;
+use crate::switched::{fault_port, with_port, FAULT_BITS, FAULT_PORT};
 
 /// The Verilog text of the card. See the head of the module.
 pub struct Planted {
@@ -41,26 +39,12 @@ impl Planted {
         let emitted = emitted.unwrap_or_else(|| panic!("no configuration '{config}'"));
         let card = emitted.unwrap_or_else(|error| panic!("{config}: {error}"));
         let mut ports = card.ports;
-        ports.push(Port {
-            name: FAULT_PORT.to_owned(),
-            direction: PortDirection::Input,
-            bits: FAULT_BITS,
-            is_clock: false,
-        });
-        let mut planted = Planted {
+        ports.push(fault_port());
+        Planted {
             top: card.top,
-            verilog: card.design.single_file(),
+            verilog: with_port(card.top, &card.design.single_file()),
             ports,
-        };
-        let start = planted.module(card.top);
-        let head = format!("module {} (", card.top);
-        assert!(
-            planted.verilog[start..].starts_with(&head),
-            "`{head}` does not begin the module"
-        );
-        let port = format!("\n    input wire [{}:0] {FAULT_PORT},", FAULT_BITS - 1);
-        planted.verilog.insert_str(start + head.len(), &port);
-        planted
+        }
     }
 
     /// Byte offset of a module.
@@ -167,18 +151,6 @@ impl Planted {
     }
 }
 
-/// A text of Verilog in which `planted` stands in place of `original`.
-///
-/// # Panics
-/// If `original` does not occur exactly once: the fault would not be planted, or in another place.
-pub fn replaced(verilog: &str, original: &str, planted: &str) -> String {
-    match verilog.matches(original).count() {
-        0 => panic!("the text to replace is not found: `{original}`"),
-        1 => verilog.replace(original, planted),
-        count => panic!("the text to replace is there {count} times: `{original}`"),
-    }
-}
-
 fn is_name(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_'
 }
@@ -198,6 +170,8 @@ pub fn with_bits(net: &str, width: usize, (at, bits): (usize, usize), inner: &st
 
 #[cfg(test)]
 mod tests {
+    use hdl::ports::PortDirection;
+
     use super::*;
 
     const TEXT: &str = "module top (
@@ -247,25 +221,6 @@ endmodule
         ] {
             assert!(planted.verilog.contains(text), "{}", planted.verilog);
         }
-    }
-
-    #[test]
-    fn a_text_is_replaced_where_it_stands() {
-        let faulty = replaced(TEXT, "assign y = x;", "assign y = ~x;");
-        assert_eq!(faulty.replace('~', ""), TEXT);
-        assert_ne!(faulty, TEXT);
-    }
-
-    #[test]
-    #[should_panic(expected = "the text to replace is not found: `assign y = z;`")]
-    fn a_text_that_has_moved_is_named() {
-        replaced(TEXT, "assign y = z;", "assign y = x;");
-    }
-
-    #[test]
-    #[should_panic(expected = "the text to replace is there 2 times: `input wire`")]
-    fn a_text_that_stands_in_several_places_is_named() {
-        replaced(TEXT, "input wire", "input");
     }
 
     #[test]

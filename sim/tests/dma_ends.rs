@@ -26,6 +26,7 @@ use sim::harness::monitor::StreamMonitor;
 use sim::harness::sink::PacketSink;
 use sim::harness::source::MessageSource;
 use sim::harness::stall::Stall;
+use sim::switched::{TextFault, NO_FAULT};
 use stream::messages::ReadJob;
 
 /// Reads that are under way together.
@@ -320,18 +321,31 @@ fn two_ends_of_a_read_in_one_beat_are_one_answer() {
     drawn.check("the ends of reads", &DRAWN);
 }
 
-fn caught(checker: &str, (original, planted): (&str, &str)) {
-    let bench = Bench::with_fault(&mut block(), "requester", original, planted);
-    let mut port = Port::new(bench.expect("builds"));
-    caught_by(checker, planted, || {
+/// All of this file: one model holds them.
+const FAULTS: [TextFault; 4] = [
+    ROOM_THAT_TWO_ENDS_GIVE_BACK_TWICE,
+    ROOM_OF_A_READ_GIVEN_UP_THAT_COMES_BACK,
+    A_READ_THAT_ENDS_TWICE_IN_ONE_CYCLE,
+    A_READ_THAT_FAILS_TWICE_IN_ONE_CYCLE,
+];
+
+fn faulty(fault: TextFault) -> Port {
+    let bench = Bench::with_fault(&mut block(), "requester", &FAULTS, fault);
+    Port::new(bench.expect("builds"))
+}
+
+fn caught(checker: &str, fault: TextFault) {
+    let mut port = faulty(fault);
+    caught_by(checker, fault.1, || {
         port.batches(seed());
     });
 }
 
+const ROOM_THAT_TWO_ENDS_GIVE_BACK_TWICE: TextFault = (" & (~(over_0 & (tag_0 == tag_1)))", "");
+
 #[test]
 fn room_that_two_ends_give_back_twice_is_caught() {
-    let same = " & (~(over_0 & (tag_0 == tag_1)))";
-    caught("room of no read", (same, ""));
+    caught("room of no read", ROOM_THAT_TWO_ENDS_GIVE_BACK_TWICE);
 }
 
 /// Room that a read keeps which is given up in one cycle, and perhaps ends in it too.
@@ -383,27 +397,35 @@ fn a_read_given_up_as_it_ends_gives_no_room_back() {
     let kept = design().given_up(false);
     assert!(kept.iter().all(|room| *room > 0), "{kept:?}");
     assert_eq!(design().given_up(true), kept);
+    assert_eq!(
+        faulty(NO_FAULT).given_up(true),
+        kept,
+        "the model of all faults"
+    );
 }
+
+const ROOM_OF_A_READ_GIVEN_UP_THAT_COMES_BACK: TextFault = (
+    "~(over_0 & (tag_0 == tag_1))",
+    "~(due_0 & (tag_0 == tag_1))",
+);
 
 #[test]
 fn room_of_a_read_given_up_that_comes_back_is_caught() {
-    let (original, planted) = (
-        "~(over_0 & (tag_0 == tag_1))",
-        "~(due_0 & (tag_0 == tag_1))",
-    );
-    let bench = Bench::with_fault(&mut block(), "requester", original, planted);
-    let kept = Port::new(bench.expect("builds")).given_up(true);
+    let kept = faulty(ROOM_OF_A_READ_GIVEN_UP_THAT_COMES_BACK).given_up(true);
     assert_eq!(kept, [0, 0], "the fault gives it back");
 }
 
+const A_READ_THAT_ENDS_TWICE_IN_ONE_CYCLE: TextFault = ("over_1 & (~(over_0 & same))", "over_1");
+
 #[test]
 fn a_read_that_ends_twice_in_one_cycle_is_caught() {
-    let fault = ("over_1 & (~(over_0 & same))", "over_1");
-    caught("reads do not end", fault);
+    caught("reads do not end", A_READ_THAT_ENDS_TWICE_IN_ONE_CYCLE);
 }
+
+const A_READ_THAT_FAILS_TWICE_IN_ONE_CYCLE: TextFault =
+    ("fresh_1 & (~(fresh_0 & same))", "fresh_1");
 
 #[test]
 fn a_read_that_fails_twice_in_one_cycle_is_caught() {
-    let fault = ("fresh_1 & (~(fresh_0 & same))", "fresh_1");
-    caught("brings other bytes", fault);
+    caught("brings other bytes", A_READ_THAT_FAILS_TWICE_IN_ONE_CYCLE);
 }

@@ -14,9 +14,27 @@ use rand::Rng;
 use sim::caught::caught_by;
 use sim::dma_rig::{Read, Rig, Write};
 use sim::harness::stall::Stall;
+use sim::switched::{TextFault, NO_FAULT};
+
+/// All of this file: one model holds them.
+const FAULTS: [TextFault; 13] = [
+    STRICT,
+    A_SKIPPED_SPLIT_AT_4_KIB,
+    A_REUSED_TAG,
+    A_MISSING_CHECK_OF_THE_COMPLETION_BUFFER,
+    ROOM_THAT_COMES_BACK_BEFORE_THE_LAST_COMPLETION,
+    BEATS_TO_REORDER_IN_THAT_ARE_GIVEN_OUT_TWICE,
+    A_MISSING_CHECK_OF_THE_LOWER_ADDRESS,
+    A_FLUSH_THAT_OVERTAKES_A_WRITE,
+    A_WRITE_WITHOUT_ITS_PAYLOAD,
+    A_JOB_THAT_IS_SHIFTED_WITH_THE_TAIL_BEFORE_IT,
+    ANOTHER_CLIENT_BETWEEN_TWO_JOBS_OF_ONE_BEAT,
+    A_SECOND_WRITE_OF_A_BEAT_WITHOUT_ITS_PAYLOAD,
+    A_SECOND_WRITE_OF_A_BEAT_THAT_NOBODY_COUNTS,
+];
 
 /// Runs a scenario with a fault, expects `checker` to end it, and without it, expects it to pass.
-fn catches(checker: &str, fault: (&str, &str), config: &PcieConfig, scenario: impl Fn(&mut Rig)) {
+fn catches(checker: &str, fault: TextFault, config: &PcieConfig, scenario: impl Fn(&mut Rig)) {
     let stalls = (Stall::None, Stall::None);
     catches_from(stalls, checker, fault, config, scenario);
 }
@@ -25,13 +43,13 @@ fn catches(checker: &str, fault: (&str, &str), config: &PcieConfig, scenario: im
 fn catches_from(
     stalls: (Stall, Stall),
     checker: &str,
-    (original, planted): (&str, &str),
+    fault: TextFault,
     config: &PcieConfig,
     scenario: impl Fn(&mut Rig),
 ) {
-    let faulty = Rig::with_fault(original, planted, config.clone(), stalls);
+    let faulty = Rig::with_fault(&FAULTS, fault, config.clone(), stalls);
     let mut faulty = faulty.expect("it builds");
-    caught_by(checker, planted, || scenario(&mut faulty));
+    caught_by(checker, fault.1, || scenario(&mut faulty));
     scenario(&mut open(config.clone(), stalls.0, stalls.1));
 }
 
@@ -189,20 +207,37 @@ fn misplaced(rig: &mut Rig) {
 }
 
 /// The ordering attribute of a write that must stay in order, and with relaxed ordering set.
-const STRICT: (&str, &str) = (
+const STRICT: TextFault = (
     "strict_ordering = 128'd0;",
     "strict_ordering = 128'h20000000000000000000000000000000;",
 );
 
 #[test]
+fn without_a_fault_the_model_of_them_all_passes() {
+    let stalls = (Stall::Random(0.3), Stall::Random(0.3));
+    let rig = Rig::with_fault(&FAULTS, NO_FAULT, PcieConfig::default(), stalls);
+    let mut rig = rig.expect("it builds");
+    scattered_writes(&mut rig);
+    short_pairs(&mut rig);
+    reads(&mut rig, 100, 512);
+}
+
+const A_SKIPPED_SPLIT_AT_4_KIB: TextFault = ("line = 7'd64;", "line = cut;");
+
+#[test]
 fn a_skipped_split_at_4_kib_is_caught() {
     catches(
         "PageCrossing",
-        ("line = 7'd64;", "line = cut;"),
+        A_SKIPPED_SPLIT_AT_4_KIB,
         &PcieConfig::default(),
         scattered_writes,
     );
 }
+
+const A_REUSED_TAG: TextFault = (
+    "assign is_used = issued_read_data_0 ^",
+    "assign is_used = retired_read_data ^",
+);
 
 #[test]
 fn a_reused_tag_is_caught() {
@@ -210,31 +245,30 @@ fn a_reused_tag_is_caught() {
         extended_tags: false,
         ..PcieConfig::default()
     };
-    catches(
-        "TagReused",
-        (
-            "assign is_used = issued_read_data_0 ^",
-            "assign is_used = retired_read_data ^",
-        ),
-        &config,
-        |rig| {
-            reads(rig, 200, 64);
-        },
-    );
+    catches("TagReused", A_REUSED_TAG, &config, |rig| {
+        reads(rig, 200, 64);
+    });
 }
+
+const A_MISSING_CHECK_OF_THE_COMPLETION_BUFFER: TextFault = (
+    "assign fits = headers_fits",
+    "assign fits = 1'd1 | headers_fits",
+);
 
 #[test]
 fn a_missing_check_of_the_completion_buffer_is_caught() {
     catches(
         "BufferOversubscribed",
-        (
-            "assign fits = headers_fits",
-            "assign fits = 1'd1 | headers_fits",
-        ),
+        A_MISSING_CHECK_OF_THE_COMPLETION_BUFFER,
         &PcieConfig::default(),
         |rig| reads(rig, 100, 512),
     );
 }
+
+const ROOM_THAT_COMES_BACK_BEFORE_THE_LAST_COMPLETION: TextFault = (
+    "assign due_0 = ((event_0_valid & event_0_payload[0])",
+    "assign due_0 = ((event_0_valid & 1'd1)",
+);
 
 #[test]
 fn room_that_comes_back_before_the_last_completion_is_caught() {
@@ -244,25 +278,28 @@ fn room_that_comes_back_before_the_last_completion_is_caught() {
     };
     catches(
         "BufferOversubscribed",
-        (
-            "assign due_0 = ((event_0_valid & event_0_payload[0])",
-            "assign due_0 = ((event_0_valid & 1'd1)",
-        ),
+        ROOM_THAT_COMES_BACK_BEFORE_THE_LAST_COMPLETION,
         &config,
         |rig| reads(rig, 100, 512),
     );
 }
+
+const BEATS_TO_REORDER_IN_THAT_ARE_GIVEN_OUT_TWICE: TextFault =
+    ("used <= 10'd496", "used <= 10'd1023");
 
 #[test]
 fn beats_to_reorder_in_that_are_given_out_twice_are_caught() {
     catches_from(
         (Stall::None, Stall::Random(0.9)),
         "brings other bytes",
-        ("used <= 10'd496", "used <= 10'd1023"),
+        BEATS_TO_REORDER_IN_THAT_ARE_GIVEN_OUT_TWICE,
         &PcieConfig::default(),
         |rig| reads(rig, 200, 512),
     );
 }
+
+const A_MISSING_CHECK_OF_THE_LOWER_ADDRESS: TextFault =
+    ("(descriptor[11:0] == address)", "(address == address)");
 
 #[test]
 fn a_missing_check_of_the_lower_address_is_caught() {
@@ -272,7 +309,7 @@ fn a_missing_check_of_the_lower_address_is_caught() {
     };
     catches(
         "read 1 is aborted, or not",
-        ("(descriptor[11:0] == address)", "(address == address)"),
+        A_MISSING_CHECK_OF_THE_LOWER_ADDRESS,
         &config,
         misplaced,
     );
@@ -300,22 +337,27 @@ fn a_confirmation_that_overtakes_a_write_is_caught() {
     });
 }
 
+const A_FLUSH_THAT_OVERTAKES_A_WRITE: TextFault = ("passed <= armed & ", "passed <= armed | ");
+
 #[test]
 fn a_flush_that_overtakes_a_write_is_caught() {
     catches(
         "the flush came back before the write",
-        ("passed <= armed & ", "passed <= armed | "),
+        A_FLUSH_THAT_OVERTAKES_A_WRITE,
         &PcieConfig::default(),
         flushed,
     );
 }
+
+const A_WRITE_WITHOUT_ITS_PAYLOAD: TextFault =
+    ("assign is_stored = ", "assign is_stored = 1'd1 | ");
 
 #[test]
 fn a_write_without_its_payload_is_caught() {
     catches_from(
         (Stall::Random(0.8), Stall::None),
         "is neither old nor new",
-        ("assign is_stored = ", "assign is_stored = 1'd1 | "),
+        A_WRITE_WITHOUT_ITS_PAYLOAD,
         &PcieConfig::default(),
         scattered_writes,
     );
@@ -330,48 +372,58 @@ fn short_pairs(rig: &mut Rig) {
     check_pairs(rig, &mut random, &shapes);
 }
 
+const A_JOB_THAT_IS_SHIFTED_WITH_THE_TAIL_BEFORE_IT: TextFault =
+    ("rear_shift = 5'd0;", "rear_shift = shift;");
+
 #[test]
 fn a_job_that_is_shifted_with_the_tail_before_it_is_caught() {
     catches(
         "is neither old nor new",
-        ("rear_shift = 5'd0;", "rear_shift = shift;"),
+        A_JOB_THAT_IS_SHIFTED_WITH_THE_TAIL_BEFORE_IT,
         &PcieConfig::default(),
         short_pairs,
     );
 }
 
+const ANOTHER_CLIENT_BETWEEN_TWO_JOBS_OF_ONE_BEAT: TextFault =
+    ("if ((advance & (~job[81])) | ", "if (advance | ");
+
 #[test]
 fn another_client_between_two_jobs_of_one_beat_is_caught() {
     catches(
         "is neither old nor new",
-        ("if ((advance & (~job[81])) | ", "if (advance | "),
+        ANOTHER_CLIENT_BETWEEN_TWO_JOBS_OF_ONE_BEAT,
         &PcieConfig::default(),
         short_pairs,
     );
 }
+
+const A_SECOND_WRITE_OF_A_BEAT_WITHOUT_ITS_PAYLOAD: TextFault = (
+    "((sink_valid & (~moves)) & next_end_passed) &",
+    "(sink_valid & (~moves)) &",
+);
 
 #[test]
 fn a_second_write_of_a_beat_without_its_payload_is_caught() {
     catches_from(
         (Stall::Random(0.8), Stall::None),
         "is neither old nor new",
-        (
-            "((sink_valid & (~moves)) & next_end_passed) &",
-            "(sink_valid & (~moves)) &",
-        ),
+        A_SECOND_WRITE_OF_A_BEAT_WITHOUT_ITS_PAYLOAD,
         &PcieConfig::default(),
         short_pairs,
     );
 }
 
+const A_SECOND_WRITE_OF_A_BEAT_THAT_NOBODY_COUNTS: TextFault = (
+    "assign counted = takes_write | took_two;",
+    "assign counted = takes_write;",
+);
+
 #[test]
 fn a_second_write_of_a_beat_that_nobody_counts_is_caught() {
     catches(
         "writes in flight of 32",
-        (
-            "assign counted = takes_write | took_two;",
-            "assign counted = takes_write;",
-        ),
+        A_SECOND_WRITE_OF_A_BEAT_THAT_NOBODY_COUNTS,
         &PcieConfig::default(),
         short_pairs,
     );

@@ -20,6 +20,7 @@ use sim::caught::caught_by;
 use sim::coverage::Coverage;
 use sim::dma_rig::{Rig, Write};
 use sim::harness::stall::Stall;
+use sim::switched::TextFault;
 
 /// Most writes whose number has not returned.
 const WINDOW: usize = 32;
@@ -174,39 +175,52 @@ fn two_writes_of_a_beat_keep_the_window_without_credits() {
     drawn.check("writes in flight", &DRAWN);
 }
 
-fn caught(checker: &str, (original, planted): (&str, &str)) {
+/// All of this file: one model holds them.
+const FAULTS: [TextFault; 3] = [
+    A_SECOND_WRITE_OF_A_BEAT_BEYOND_THE_WINDOW,
+    ROOM_FOR_ONE_WRITE_THAT_TWO_TAKE,
+    TWO_WRITES_OF_A_BEAT_WITH_ONE_NUMBER,
+];
+
+fn caught(checker: &str, fault: TextFault) {
     let faulty = |config, stall| {
-        let rig = Rig::with_fault(original, planted, config, (stall, Stall::None));
+        let rig = Rig::with_fault(&FAULTS, fault, config, (stall, Stall::None));
         rig.expect("it builds")
     };
-    caught_by(checker, planted, || {
+    caught_by(checker, fault.1, || {
         on_all_links(faulty);
     });
 }
 
+const A_SECOND_WRITE_OF_A_BEAT_BEYOND_THE_WINDOW: TextFault = (
+    " & second_ready) & count_two_in_window;",
+    " & second_ready);",
+);
+
 #[test]
 fn a_second_write_of_a_beat_beyond_the_window_is_caught() {
-    let fault = (
-        " & second_ready) & count_two_in_window;",
-        " & second_ready);",
-    );
-    caught("is in flight", fault);
+    caught("is in flight", A_SECOND_WRITE_OF_A_BEAT_BEYOND_THE_WINDOW);
 }
+
+const ROOM_FOR_ONE_WRITE_THAT_TWO_TAKE: TextFault = (
+    "in_flight_max_of_two = 6'd30",
+    "in_flight_max_of_two = 6'd32",
+);
 
 #[test]
 fn room_for_one_write_that_two_take_is_caught() {
-    let fault = (
-        "in_flight_max_of_two = 6'd30",
-        "in_flight_max_of_two = 6'd32",
-    );
-    caught("is in flight", fault);
+    caught("is in flight", ROOM_FOR_ONE_WRITE_THAT_TWO_TAKE);
 }
+
+const TWO_WRITES_OF_A_BEAT_WITH_ONE_NUMBER: TextFault = (
+    "next_number <= next_number + 5'd2",
+    "next_number <= next_number + 5'd1",
+);
 
 #[test]
 fn two_writes_of_a_beat_with_one_number_are_caught() {
-    let fault = (
-        "next_number <= next_number + 5'd2",
-        "next_number <= next_number + 5'd1",
+    caught(
+        "a number out of order",
+        TWO_WRITES_OF_A_BEAT_WITH_ONE_NUMBER,
     );
-    caught("a number out of order", fault);
 }

@@ -16,6 +16,7 @@ use abi::registers;
 use interrupt_support::{Test, OWNERS};
 use sim::caught::caught_by;
 use sim::harness::stall::Stall;
+use sim::switched::{TextFault, NO_FAULT};
 
 /// Owner whose message is awaited.
 const OWNER: u32 = 1;
@@ -212,6 +213,12 @@ fn meet(test: &mut Test, meetings: &[Meeting]) -> BTreeMap<(Meeting, i64), u32> 
 #[test]
 fn a_write_in_any_cycle_of_an_interrupt_loses_and_doubles_nothing() {
     let leads = meet(&mut Test::running(Stall::None, 1), &MEETINGS);
+    let mut of_faults = Test::with_fault(&FAULTS, NO_FAULT, Stall::None, 1);
+    assert_eq!(
+        meet(&mut of_faults, &MEETINGS),
+        leads,
+        "the model of all faults"
+    );
     // The last write that comes too late, and the first that comes in time.
     for (meeting, lead) in [
         (Meeting::Disarmed, 1),
@@ -228,25 +235,36 @@ fn a_write_in_any_cycle_of_an_interrupt_loses_and_doubles_nothing() {
     }
 }
 
+/// All of this file: one model holds them.
+const FAULTS: [TextFault; 4] = [
+    UNWATCHED,
+    A_VECTOR_DISARMED_IN_THE_CYCLE_IT_FIRES,
+    AN_ARMING_THAT_THE_MESSAGE_OF_ITS_CYCLE_TAKES_BACK,
+    AN_ARMING_BETWEEN_LOOK_AND_DECISION,
+];
+
 /// A fault in the Verilog is found by the law that says `checker`.
-fn caught(checker: &str, fault: (&str, &str), meetings: &[Meeting]) {
-    let mut test = Test::with_fault(fault, Stall::None, 1);
+fn caught(checker: &str, fault: TextFault, meetings: &[Meeting]) {
+    let mut test = Test::with_fault(&FAULTS, fault, Stall::None, 1);
     caught_by(checker, fault.1, || {
         meet(&mut test, meetings);
     });
 }
 
+const A_VECTOR_DISARMED_IN_THE_CYCLE_IT_FIRES: TextFault =
+    ("assign due = raises & arm_armed;", "assign due = raises;");
+
 #[test]
 fn a_vector_disarmed_in_the_cycle_it_fires_is_caught() {
     caught(
         "decided after it was disarmed",
-        ("assign due = raises & arm_armed;", "assign due = raises;"),
+        A_VECTOR_DISARMED_IN_THE_CYCLE_IT_FIRES,
         &[Meeting::Disarmed],
     );
 }
 
 /// The set of armed owners takes one out in a cycle.
-const UNWATCHED: (&str, &str) = (
+const UNWATCHED: TextFault = (
     "assign judges = (phase == InterruptPhase_Judge) & arm_ready;",
     "assign judges = phase == InterruptPhase_Judge;",
 );
@@ -263,20 +281,26 @@ fn a_decision_beside_the_enable_word_of_another_owner_is_caught() {
     caught(checker, UNWATCHED, &[Meeting::OtherDisarmed]);
 }
 
+const AN_ARMING_THAT_THE_MESSAGE_OF_ITS_CYCLE_TAKES_BACK: TextFault =
+    (".add(arms),", ".add(arms & (~disarm)),");
+
 #[test]
 fn an_arming_that_the_message_of_its_cycle_takes_back_is_caught() {
     caught(
         "a lost arming",
-        (".add(arms),", ".add(arms & (~disarm)),"),
+        AN_ARMING_THAT_THE_MESSAGE_OF_ITS_CYCLE_TAKES_BACK,
         &[Meeting::ArmedAgain],
     );
 }
+
+const AN_ARMING_BETWEEN_LOOK_AND_DECISION: TextFault =
+    ("assign raises = (was_armed & ", "assign raises = (1'd1 & ");
 
 #[test]
 fn an_arming_between_look_and_decision_is_caught() {
     caught(
         "for what was seen",
-        ("assign raises = (was_armed & ", "assign raises = (1'd1 & "),
+        AN_ARMING_BETWEEN_LOOK_AND_DECISION,
         &[Meeting::ArmedWithAllSeen],
     );
 }

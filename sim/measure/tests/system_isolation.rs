@@ -16,7 +16,7 @@ use measure::run::{Measurement, Outcome};
 use measure::scenario::{Rival, Scenario, Size};
 use sim::card::SimulatedCard;
 use sim::faults::{planted, Fault};
-use sim::planted::FAULT_PORT;
+use sim::switched::FAULT_PORT;
 use verilate::design::Design;
 
 /// Looks of the host until the rival's 4,096 slots are full: 102 us at some 60 million a second.

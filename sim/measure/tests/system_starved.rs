@@ -20,7 +20,7 @@ use seed::seed;
 use sim::card::SimulatedCard;
 use sim::faults::{planted, Fault};
 use sim::harness::stall::Stall;
-use sim::planted::FAULT_PORT;
+use sim::switched::FAULT_PORT;
 use verilate::options::Options;
 
 /// A way to hold the card back.

@@ -24,7 +24,7 @@ use verilate::wave::WaveError;
 
 use crate::harness::agent::Agent;
 use crate::harness::mac;
-use crate::planted::replaced;
+use crate::switched::{fault_port, number_of, with_faults, TextFault, FAULT_PORT};
 
 /// Options from the environment: `ZERONIC_WAVES=FOLDER` turns waveforms on.
 fn options_from_environment() -> Options {
@@ -70,22 +70,26 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Builds a block with a fault: `original`, which occurs once in the Verilog, becomes
-    /// `planted`. No waveform is recorded and widths are not judged: the text is meant to be wrong.
-    /// It is not optimised either: a fault is found within few cycles, and its build takes longer.
+    /// Builds a block with faults in its Verilog, of which one is switched on. All tests of a
+    /// program name the same list, so that it is built once. No waveform is recorded and widths
+    /// are not judged: the text is meant to be wrong. It is not optimised either: a fault is found
+    /// within few cycles, and its build takes longer.
     ///
     /// # Panics
-    /// If `original` does not occur exactly once: the fault would not be planted.
+    /// If a fault cannot be planted, or the one to switch on is not in the list.
     pub fn with_fault<B: Block>(
         block: &mut B,
         top_name: &str,
-        original: &str,
-        planted: &str,
+        faults: &[TextFault],
+        fault: TextFault,
     ) -> Result<Bench, BlockError> {
-        let verilog = emit(block, top_name)?;
-        let faulty = replaced(&verilog, original, planted);
-        let design = Design::build_quick(top_name, &faulty, &ports_of(block))?;
-        Ok(Bench::new(design.model()))
+        let verilog = with_faults(top_name, &emit(block, top_name)?, faults);
+        let mut ports = ports_of(block);
+        ports.push(fault_port());
+        let design = Design::build_quick(top_name, &verilog, &ports)?;
+        let mut bench = Bench::new(design.model());
+        bench.set(FAULT_PORT, number_of(faults, fault));
+        Ok(bench)
     }
 
     /// Starts a model whose clock port is `clock`, 250 MHz, with all other inputs zero. If it has

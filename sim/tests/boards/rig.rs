@@ -16,13 +16,14 @@ use hdl::ports::{emit, ports_of};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::harness::mac;
-use sim::planted::replaced;
+use sim::switched::{fault_port, number_of, with_faults, TextFault, FAULT_PORT};
 use verilate::clocks::{ClockId, Clocks, Edge};
 use verilate::design::Design;
 use verilate::options::Options;
 use verilate::verilated::Model;
 
 use crate::device_pins::{Chips, Port, CHIP_BYTES};
+use crate::{flash, window};
 
 /// The number that the window of the tests has for its board.
 pub const BOARD: u32 = 77;
@@ -33,6 +34,18 @@ pub const PLAN: FlashPlan = FlashPlan {
     slot_bytes: 0x1_2000,
     golden_bytes: 0x8000,
 };
+
+/// One of the faults that are planted in the window's Verilog, or none.
+pub type Fault = Option<TextFault>;
+
+/// What a test does with a fault, and the fault.
+pub type Planted = (fn(Fault), TextFault);
+
+/// All faults: one model holds them.
+fn faults() -> Vec<TextFault> {
+    let all = window::FAULTS.iter().chain(&flash::FAULTS);
+    all.map(|(_, fault)| *fault).collect()
+}
 
 /// The answer to an access: response, word read.
 pub type Answer = (u64, u32);
@@ -142,35 +155,35 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// A rig whose ends act in one of so many cycles; with a fault, one text of the window's
-    /// Verilog stands in place of another.
-    pub fn new(one_in: u32, core_one_in: u32, seed: u64, fault: Option<(&str, &str)>) -> Rig {
+    /// A rig whose ends act in one of so many cycles.
+    pub fn new(one_in: u32, core_one_in: u32, seed: u64, fault: Fault) -> Rig {
         Rig::of(PLAN, one_in, core_one_in, seed, fault)
     }
 
     /// The same with another flash.
-    pub fn of(
-        plan: FlashPlan,
-        one_in: u32,
-        core_one_in: u32,
-        seed: u64,
-        fault: Option<(&str, &str)>,
-    ) -> Rig {
+    pub fn of(plan: FlashPlan, one_in: u32, core_one_in: u32, seed: u64, fault: Fault) -> Rig {
         let mut window = Window::new(BOARD, "small", true, plan);
         let verilog = emit(&mut window, "window").expect("emits");
-        let verilog = match fault {
-            Some((original, planted)) => replaced(&verilog, original, planted),
-            None => verilog,
-        };
-        let verilog = verilog + &ip::models::text("pcie4_uscale_plus");
-        let ports = ports_of(&window);
+        let models = ip::models::text("pcie4_uscale_plus");
+        let mut ports = ports_of(&window);
         let design = match fault {
             // It ends soon.
-            Some(_) => Design::build_quick("window", &verilog, &ports),
-            None => Design::build("window", &verilog, &ports, Options { trace: false }),
+            Some(_) => {
+                let verilog = with_faults("window", &verilog, &faults()) + &models;
+                ports.push(fault_port());
+                Design::build_quick("window", &verilog, &ports)
+            }
+            None => {
+                let verilog = verilog + &models;
+                Design::build("window", &verilog, &ports, Options { trace: false })
+            }
         };
         let mut model = design.expect("builds").model();
         model.clear_inputs();
+        if let Some(fault) = fault {
+            let port = model.port(FAULT_PORT);
+            model.set(port, number_of(&faults(), fault));
+        }
         let mut clocks = Clocks::new();
         let clock = clocks.add(&mut model, "clock", 4_000, 2_000);
         let slot = clocks.add(&mut model, "slot_clock", 10_000, 1_300);

@@ -180,8 +180,7 @@ fn an_update_on_the_hardware_survives_a_loss_of_power_at_any_point() {
         "old image {}, new image {}, golden {}",
         seen[0], seen[1], seen[2]
     );
-    let least = POINTS as u64 / 2;
-    seed::enough("times that the golden image boots", seen[2] as u64, least);
+    seed::enough("times that the golden image boots", seen[2], POINTS / 2);
 }
 
 /// The window behind PCIe.

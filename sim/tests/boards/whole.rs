@@ -30,7 +30,7 @@ use sim::card::SimulatedCard;
 use sim::harness::wire::Disturbance;
 use sim::lab::Exchange;
 use sim::moved::moves_bytes;
-use sim::planted::replaced;
+use sim::switched::replaced;
 use verilate::design::Design;
 use verilate::options::Options;
 

@@ -16,7 +16,7 @@ use hdl::ports::{emit, ports_of, Port, PortDirection};
 use rand::rngs::SmallRng;
 use rand::Rng;
 use rust_hdl_core::prelude::Block;
-use sim::planted::replaced;
+use sim::switched::replaced;
 use verilate::clocks::{Clocks, Edge};
 use verilate::design::Design;
 use verilate::options::Options;

@@ -7,7 +7,7 @@ use host::driver::rings::RingSizes;
 use pcie_sim::PcieConfig;
 use sim::card::SimulatedCard;
 use sim::direct::Direct;
-use sim::planted::FAULT_PORT;
+use sim::switched::FAULT_PORT;
 use verilate::design::Design;
 
 use sim::faults::{planted, Fault};

@@ -13,6 +13,7 @@ use sim::harness::monitor::StreamMonitor;
 use sim::harness::payload::{bytes_of, field};
 use sim::harness::sink::{MessageSink, PacketSink};
 use sim::harness::stall::Stall;
+use sim::switched::TextFault;
 use stream::prelude::*;
 use verilate::verilated::Model;
 use verilate::width::lint_width_warnings;
@@ -67,9 +68,9 @@ impl Test {
         Test::around(bench, sink, seed)
     }
 
-    /// With a fault planted in the Verilog, otherwise as [`Test::running`].
-    pub fn with_fault((original, planted): (&str, &str), sink: Stall, seed: u64) -> Test {
-        let bench = Bench::with_fault(&mut block(), "interrupt", original, planted);
+    /// With one of the faults that are planted in its Verilog, otherwise as [`Test::running`].
+    pub fn with_fault(faults: &[TextFault], fault: TextFault, sink: Stall, seed: u64) -> Test {
+        let bench = Bench::with_fault(&mut block(), "interrupt", faults, fault);
         Test::around(bench.expect("builds"), sink, seed).enabled()
     }
 

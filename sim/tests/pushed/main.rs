@@ -24,6 +24,7 @@ use sim::harness::payload::field;
 use sim::harness::sink::{MessageSink, PacketSink};
 use sim::harness::source::{Packet, PacketSource};
 use sim::harness::stall::Stall;
+use sim::switched::{TextFault, NO_FAULT};
 use stream::messages::{ReadJob, RingFetch};
 use verilate::verilated::Model;
 
@@ -384,8 +385,8 @@ fn every_slot_leaves_once_and_right_whatever_is_pushed() {
         let mut test = Test::fresh(source, sink, seed);
         random_pushes(&mut test, None, 600);
         let of = |what: &str| format!("{what}, {source:?} {sink:?}");
-        enough(&of("slots served"), test.driver.served as u64, 25);
-        enough(&of("reads"), test.reads as u64, 60);
+        enough(&of("slots served"), test.driver.served, 25);
+        enough(&of("reads"), test.reads, 60);
     });
 }
 
@@ -395,7 +396,7 @@ fn what_one_owner_pushes_never_leaves_as_anothers() {
         let mut test = Test::fresh(source, sink, seed);
         random_pushes(&mut test, Some(3), 600);
         let what = format!("slots of one owner served, {source:?} {sink:?}");
-        enough(&what, test.driver.served as u64, 10);
+        enough(&what, test.driver.served, 10);
     });
 }
 
@@ -459,34 +460,38 @@ fn a_slot_is_read_when_its_push_is_not_whole() {
     assert_eq!((test.driver.served, test.reads), (0, 3));
 }
 
-/// The random test catches faults in what makes a copy another owner's, or another slot's.
+/// Faults in what makes a copy another owner's, or another slot's.
+const FAULTS: [TextFault; 4] = [
+    // Another owner's slot of the same index.
+    (
+        "same_owner = hold_named[8:1] == ring_of[7:0]",
+        "same_owner = 1'b1",
+    ),
+    // Halves of two owners.
+    (
+        "has_first & (pushed_payload[7:0] == slot[8:1])",
+        "has_first",
+    ),
+    // Another slot of the same owner.
+    ("(hold_named[40:9] == ring_of[39:8])", "1'b1"),
+    // Past reads in flight.
+    ("(in_flight == 5'd0)", "1'b1"),
+];
+
+/// The random test catches them.
 #[test]
 fn planted_faults_are_caught() {
-    let faults = [
-        // Another owner's slot of the same index.
-        (
-            "same_owner = hold_named[8:1] == ring_of[7:0]",
-            "same_owner = 1'b1",
-        ),
-        // Halves of two owners.
-        (
-            "has_first & (pushed_payload[7:0] == slot[8:1])",
-            "has_first",
-        ),
-        // Another slot of the same owner.
-        ("(hold_named[40:9] == ring_of[39:8])", "1'b1"),
-        // Past reads in flight.
-        ("(in_flight == 5'd0)", "1'b1"),
-    ];
-    for (original, planted) in faults {
+    let run = |fault: TextFault| {
         let block = &mut PushedRing::default();
-        let bench = Bench::with_fault(block, "pushed_ring", original, planted).expect("builds");
-        caught_by("not what it posted", planted, || {
-            let mut test = Test::new(bench, Stall::None, Stall::None, seed());
-            owners_in_step(&mut test);
-            halves_of_two_owners(&mut test);
-            second_of_two(&mut test);
-            random_pushes(&mut test, Some(3), 1_500);
-        });
+        let bench = Bench::with_fault(block, "pushed_ring", &FAULTS, fault).expect("builds");
+        let mut test = Test::new(bench, Stall::None, Stall::None, seed());
+        owners_in_step(&mut test);
+        halves_of_two_owners(&mut test);
+        second_of_two(&mut test);
+        random_pushes(&mut test, Some(3), 1_500);
+    };
+    run(NO_FAULT);
+    for fault in FAULTS {
+        caught_by("not what it posted", fault.1, || run(fault));
     }
 }

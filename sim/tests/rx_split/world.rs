@@ -25,9 +25,11 @@ use sim::harness::payload::field;
 use sim::harness::sink::{MessageSink, PacketSink};
 use sim::harness::source::{MessageSource, Packet, PacketSource};
 use sim::harness::stall::Stall;
+use sim::switched::TextFault;
 use stream::messages::*;
 use verilate::verilated::Model;
 
+use crate::faults::FAULTS;
 use crate::judge;
 
 /// Something that left the card, in order; a write when its job was taken.
@@ -281,10 +283,10 @@ impl World {
         World::around(bench, stalls, seed)
     }
 
-    /// A world around a block in whose Verilog `original`, which occurs once, is replaced.
-    pub fn with_fault(original: &str, planted: &str, stalls: Stalls) -> World {
+    /// A world around a block with one of the [`FAULTS`].
+    pub fn with_fault(fault: TextFault, stalls: Stalls) -> World {
         let mut block = RxSplit::<10, 2, 4>::default();
-        let bench = Bench::with_fault(&mut block, "rx_split", original, planted);
+        let bench = Bench::with_fault(&mut block, "rx_split", &FAULTS, fault);
         World::around(bench.expect("the block builds"), stalls, 1)
     }
 

@@ -47,7 +47,7 @@ use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use sim::faults::{planted, Fault};
 use sim::harness::wire::{Disturbance, Wire};
-use sim::planted::FAULT_PORT;
+use sim::switched::FAULT_PORT;
 use verilate::options::Options;
 
 use arena::Arena;

@@ -14,6 +14,7 @@ use sim::harness::payload::{bytes_of, field};
 use sim::harness::sink::MessageSink;
 use sim::harness::source::{MessageSource, Packet, PacketSource};
 use sim::harness::stall::Stall;
+use sim::switched::TextFault;
 use stream::messages::*;
 use tables::SmallTables;
 use verilate::verilated::Model as Verilated;
@@ -211,10 +212,10 @@ impl Tables {
         Tables::around(bench, source, sink, seed)
     }
 
-    /// Small tables whose Verilog has a fault planted. The text must be there exactly once.
-    pub fn with_fault(original: &str, planted: &str) -> Tables {
+    /// Small tables with one of the faults that are planted in their Verilog.
+    pub fn with_fault(faults: &[TextFault], fault: TextFault) -> Tables {
         let mut block = SmallTables::default();
-        let bench = Bench::with_fault(&mut block, "tables", original, planted);
+        let bench = Bench::with_fault(&mut block, "tables", faults, fault);
         Tables::around(bench.expect("it builds"), Stall::None, Stall::None, 1)
     }
 

@@ -19,9 +19,11 @@ use sim::harness::payload::{bytes_of, field};
 use sim::harness::sink::{MessageSink, PacketSink};
 use sim::harness::source::{MessageSource, Packet, PacketSource};
 use sim::harness::stall::Stall;
+use sim::switched::TextFault;
 use stream::messages::{Confirmation, RegisterWrite, RingFetch, SendEvent};
 use tx_merge::TxMerge;
 
+use crate::faults::FAULTS;
 use crate::peers::{Pulses, Reads, Responder, SharedTables};
 use crate::records::Memory;
 use crate::world::Tables;
@@ -40,23 +42,6 @@ const WATCHED: [&str; 8] = [
     "frames",
     "descriptors",
 ];
-
-/// A change of the emitted Verilog that makes the block wrong.
-pub struct Fault {
-    /// Text that stands exactly once in the Verilog.
-    pub original: &'static str,
-    /// What it is replaced with.
-    pub planted: &'static str,
-}
-
-impl Fault {
-    /// The block with this fault.
-    fn bench(&self) -> Bench {
-        let mut block = TxMerge::default();
-        let bench = Bench::with_fault(&mut block, "tx_merge", self.original, self.planted);
-        bench.expect("builds")
-    }
-}
 
 /// The block in its surroundings.
 pub struct Rig<M: Memory> {
@@ -92,9 +77,10 @@ impl<M: Memory> Rig<M> {
         Rig::around(bench, tables, memory, latency, stalls, seed)
     }
 
-    /// A rig without stalls and with a fault.
-    pub fn with_fault(tables: Tables, memory: M, fault: &Fault) -> Self {
-        Rig::around(fault.bench(), tables, memory, 10, CALM, 1)
+    /// A rig without stalls and with one of the [`FAULTS`].
+    pub fn with_fault(tables: Tables, memory: M, fault: TextFault) -> Self {
+        let bench = Bench::with_fault(&mut TxMerge::default(), "tx_merge", &FAULTS, fault);
+        Rig::around(bench.expect("builds"), tables, memory, 10, CALM, 1)
     }
 
     fn around(

@@ -15,7 +15,7 @@ use hdl::crossings::domains::{ClockId, Domains};
 use hdl::crossings::{constraints, ports, CLOCKS};
 use hdl::emit::emit_card_for;
 use ip::completion_buffer::CompletionBuffer;
-use sim::planted::replaced;
+use sim::switched::replaced;
 
 /// Names and texts of the card's modules.
 type Modules = Vec<(String, String)>;

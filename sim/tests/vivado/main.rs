@@ -17,7 +17,7 @@ use abi::pci_ids;
 use hdl::crossings::constraints;
 use hdl::emit::emit_card;
 use host::image::{idcode, BitFile, Image};
-use sim::planted::replaced;
+use sim::switched::replaced;
 use verilate::toolchain::Yosys;
 
 /// Folder of the repository.
