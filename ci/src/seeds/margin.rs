@@ -1,7 +1,7 @@
 //! How far from a failure the counts of [`seed::enough`] stay over many seeds.
 //!
 //! ```text
-//!   met COUNT, more than FLOOR: WHAT ─► mean, standard deviation ─► (mean - FLOOR) / deviation
+//!   met COUNT, more than FLOOR: WHAT ─► mean, variance ─► how many runs fail
 //! ```
 //! A test that needs more than 20 of what it meets 36 times on average, give or take six, fails
 //! with one seed in some hundreds: its margin is too small, and that shows long before it fails.
@@ -10,10 +10,9 @@ use std::collections::BTreeMap;
 
 use seed::MET;
 
-/// With fewer deviations between mean and floor a test fails too often to be met by chance alone:
-/// with 5, once in three million runs.
-const LEAST: f64 = 5.0;
-/// Counts from which a deviation is known well enough.
+/// A count may be too low in one of so many runs: a gate has some hundred of them.
+const RUNS_LEAST: f64 = 1e6;
+/// Counts from which a variance is known well enough.
 const KNOWN_FROM: usize = 20;
 
 /// Counts of what tests have met, by name and floor.
@@ -29,12 +28,31 @@ fn met(line: &str) -> Option<(&str, u64, u64)> {
     Some((what, floor.parse().ok()?, count.parse().ok()?))
 }
 
-/// Mean and standard deviation of a sample of two or more.
+/// Mean and variance of a sample of two or more.
 fn spread(counts: &[u64]) -> (f64, f64) {
     let size = counts.len() as f64;
     let mean = counts.iter().map(|count| *count as f64).sum::<f64>() / size;
     let squares = counts.iter().map(|count| (*count as f64 - mean).powi(2));
-    (mean, (squares.sum::<f64>() / (size - 1.0)).sqrt())
+    (mean, squares.sum::<f64>() / (size - 1.0))
+}
+
+/// One of so many runs, or fewer, counts no more than `floor`: Chernoff's bound for rare events
+/// that come in groups of `variance / mean`. What does not vary has no luck.
+fn runs_for_a_failure(mean: f64, variance: f64, floor: f64) -> f64 {
+    if variance == 0.0 {
+        return f64::INFINITY;
+    }
+    if mean <= floor {
+        return 1.0;
+    }
+    let group = variance / mean;
+    let (mean, floor) = (mean / group, floor / group);
+    let lost = if floor > 0.0 {
+        floor * (floor / mean).ln()
+    } else {
+        0.0
+    };
+    (mean - floor + lost).exp()
 }
 
 impl Margins {
@@ -53,14 +71,13 @@ impl Margins {
             .iter()
             .filter(|(_, counts)| counts.len() >= KNOWN_FROM);
         let thin = known.filter_map(|((of, floor), counts)| {
-            let (mean, deviation) = spread(counts);
-            let is_thin = mean - *floor as f64 <= LEAST * deviation;
-            // What does not depend on the seed has no deviation, and no luck.
-            (is_thin && deviation > 0.0).then(|| {
+            let (mean, variance) = spread(counts);
+            let runs = runs_for_a_failure(mean, variance, *floor as f64);
+            (runs < RUNS_LEAST).then(|| {
                 format!(
-                    "TOO NEAR: {of}: {mean:.1} +- {deviation:.1} in {} runs, and must be more than \
-                     {floor}",
-                    counts.len()
+                    "TOO NEAR: {of}: must be more than {floor}, and is {mean:.1} +- {:.1}: one run \
+                     in some {runs:.0} fails",
+                    variance.sqrt()
                 )
             })
         });
@@ -81,20 +98,30 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_within_five_deviations_is_too_near() {
+    fn what_may_fail_once_in_a_million_runs_is_too_near() {
         let mut margins = Margins::default();
         for at in 0..30 {
-            // 36 and 37 deviate by half of one: 34 is near, 30 is not; 5 never changes.
-            let count = 36 + at % 2;
+            // As the lines of a test whose floor was broken by a seed in some hundred.
+            let count = 30 + 12 * (at % 2);
             margins.take(
                 "a",
-                &format!("met {count}, more than 34: near\nmet 5, more than 4: even"),
+                &format!("met {count}, more than 20: near\nmet 5, more than 4: even"),
             );
-            margins.take("b", &format!("met {count}, more than 30: far"));
+            margins.take("b", &format!("met {count}, more than 0: far"));
         }
         // Too few to tell.
         (0..10).for_each(|at| margins.take("c", &format!("met {at}, more than 0: rare")));
-        let expected = "TOO NEAR: a, near: 36.5 +- 0.5 in 30 runs, and must be more than 34";
+        let expected = "TOO NEAR: a, near: must be more than 20, and is 36.0 +- 6.1: one run in \
+                        some 61 fails";
         assert_eq!(margins.thin(), [expected]);
+    }
+
+    #[test]
+    fn runs_for_a_failure_are_those_of_rare_events() {
+        // None of events that are met 11 times on average: e to the 11th.
+        assert_eq!(runs_for_a_failure(11.0, 11.0, 0.0).round(), 59_874.0);
+        assert_eq!(runs_for_a_failure(22.0, 44.0, 0.0).round(), 59_874.0);
+        assert_eq!(runs_for_a_failure(3.0, 1.0, 3.0), 1.0);
+        assert_eq!(runs_for_a_failure(3.0, 0.0, 3.0), f64::INFINITY);
     }
 }

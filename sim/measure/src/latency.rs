@@ -32,7 +32,7 @@ const ENTRY_DWORDS: u32 = entry_bytes(HEADER_BYTES) as u32 / 4;
 const ALONE_PS: u64 = 1_500_077;
 const SEND_ALONE_PS: u64 = 6_100_077;
 /// Packets in a segment: few enough for lists to wrap during a measurement.
-const SEGMENT_PACKETS: u32 = 32;
+const SEGMENT_PACKETS: u32 = 8;
 /// Share of the limit that "under load" means.
 pub const LOAD: f64 = 0.9;
 

@@ -385,7 +385,7 @@ fn every_slot_leaves_once_and_right_whatever_is_pushed() {
         let mut test = Test::fresh(source, sink, seed);
         random_pushes(&mut test, None, 600);
         let of = |what: &str| format!("{what}, {source:?} {sink:?}");
-        enough(&of("slots served"), test.driver.served, 25);
+        enough(&of("slots served"), test.driver.served, 20);
         enough(&of("reads"), test.reads, 60);
     });
 }
@@ -396,7 +396,7 @@ fn what_one_owner_pushes_never_leaves_as_anothers() {
         let mut test = Test::fresh(source, sink, seed);
         random_pushes(&mut test, Some(3), 600);
         let what = format!("slots of one owner served, {source:?} {sink:?}");
-        enough(&what, test.driver.served, 10);
+        enough(&what, test.driver.served, 5);
     });
 }
 

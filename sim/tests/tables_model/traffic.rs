@@ -180,7 +180,7 @@ impl Traffic {
         let tx = opcode == SEND_FLOOR_SET;
         let floor = floor_of(model, tx, flow);
         let list = list_of(model, tx, flow);
-        let (step, drawn) = match self.random.random_range(0..40) {
+        let (step, drawn) = match self.random.random_range(0..32) {
             0 => (REACH, "by 2^30"),
             1 => (REACH - 1, "by 2^30 - 1"),
             2 => (u32::MAX, "back"),
@@ -224,6 +224,7 @@ impl Traffic {
         // A list spans less than half of all positions: the host passes what it is done with.
         let drawn = match self.random.random_range(0..45) {
             5 if list.held() > 0 => 6,
+            9..=11 if list.held() == 0 => 5,
             drawn => drawn,
         };
         match drawn {
@@ -235,7 +236,11 @@ impl Traffic {
             5 => position = end_at(REACH, bytes),
             6 => position = end_at(REACH + 1, bytes),
             7 => offset = (1 << 48) - bytes,
-            8 => offset = (1 << 48) - bytes + 1,
+            // Of one byte there is no offset of 48 bits from which it would go beyond them.
+            8 => {
+                bytes = bytes.max(2);
+                offset = (1 << 48) - bytes + 1;
+            }
             _ => {}
         }
         let drawn = match drawn {
@@ -289,7 +294,7 @@ impl Traffic {
     fn key(&mut self, opcode: u8, flow: u16, model: &Model) -> Command {
         let key = *self.keys.choose(&mut self.random).unwrap();
         let bank = self.random.random_range(0..2);
-        let beyond = 32 * u64::from(self.rarely());
+        let beyond = 32 * u64::from(self.random.random_ratio(1, 16));
         let drawn = if beyond > 0 { "beyond" } else { "of the key" };
         self.drawn.count_of("bucket", drawn);
         let fields = [
@@ -305,7 +310,7 @@ impl Traffic {
 
     fn list_move(&mut self, flow: u16) -> Vec<(abi::field::Field, u64)> {
         let (base, bits) = *places(flow).choose(&mut self.random).unwrap();
-        let (base, bits, drawn) = match self.random.random_range(0..12) {
+        let (base, bits, drawn) = match self.random.random_range(0..8) {
             0 => (4090, 3, "beyond all entries"),
             1 => (0, 13, "of 2^13"),
             _ => (base, bits, "anywhere"),
@@ -325,7 +330,7 @@ impl Traffic {
         let bytes = (pages << page_bits).saturating_sub(r.random_range(0..5_000));
         if opcode == PAGE_SET {
             let address = r.random::<u64>() & !((1 << 30) - 1);
-            let low = u64::from(r.random_ratio(1, 40));
+            let low = u64::from(r.random_ratio(1, 12));
             let page = index_of_64(r);
             let drawn = ["aligned", "odd"][low as usize];
             self.drawn.count_of("page address", drawn);
