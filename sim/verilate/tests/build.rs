@@ -197,6 +197,17 @@ fn a_port_is_set_from_fewer_bytes_than_it_has() {
             model.get_bytes(to, &mut found);
             assert_eq!(found, expected, "{given} bytes of {bits} bits");
         }
+        // Whoever asks for more than a port has gets zeros, also of what it is driven with.
+        model.set_bytes(from, &[0xff; 24]);
+        model.eval();
+        let mut all = vec![0xff; bytes];
+        all[bytes - 1] = 0x0f;
+        all.resize(24, 0);
+        for port in [from, to] {
+            let mut found = [0xee; 24];
+            model.get_bytes(port, &mut found);
+            assert_eq!(found[..], all, "24 bytes of {bits} bits");
+        }
         model.set_bytes(from, &[0xff; 16]);
         model.clear_inputs();
         model.eval();
