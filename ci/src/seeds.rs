@@ -62,7 +62,10 @@ pub fn run(arguments: &[String]) -> anyhow::Result<()> {
     println!("== {} programs, seeds from {first}", programs.len());
     let tallies = run_all(&options, &programs, first);
     let failed = print(&tallies);
-    let thin: Vec<String> = tallies.values().flat_map(|it| it.margins.thin()).collect();
+    let thin = tallies
+        .iter()
+        .flat_map(|(title, tally)| tally.margins.thin(title));
+    let thin: Vec<String> = thin.collect();
     thin.iter().for_each(|line| println!("{line}"));
     if failed > 0 || !thin.is_empty() {
         bail!(
@@ -124,7 +127,7 @@ fn run_all(options: &Options, programs: &[Program], first: u64) -> BTreeMap<Stri
             let tally = tallies.entry(program.title()).or_default();
             tally.runs += 1;
             match judged {
-                Ok(text) => tally.margins.take(&program.title(), &text),
+                Ok(text) => tally.margins.take(&text),
                 Err(reason) => {
                     tally.failed += 1;
                     println!("{reason:#}");

@@ -19,7 +19,7 @@ use ip::completion_buffer::CompletionBuffer;
 use verilate::design::Design;
 use verilate::options::Options;
 
-use crate::switched::{fault_port, with_port, FAULT_BITS, FAULT_PORT};
+use crate::switched::{fault_port, is_on, with_port};
 
 /// The Verilog text of the card. See the head of the module.
 pub struct Planted {
@@ -105,7 +105,11 @@ impl Planted {
     ) {
         let (at, net) = self.connection(module, instance, port);
         let net = net.to_owned();
-        let text = format!("{} ? {} : {net}", self.is_on(fault), wrong(&net));
+        let text = format!(
+            "{} ? {} : {net}",
+            is_on(self.top, fault.into()),
+            wrong(&net)
+        );
         self.verilog.replace_range(at..at + net.len(), &text);
     }
 
@@ -125,7 +129,7 @@ impl Planted {
             .bits;
         let inner = format!("planted_{net}");
         self.verilog.replace_range(at..at + net.len(), &inner);
-        let (is_on, wrong) = (self.is_on(fault), wrong(&inner));
+        let (is_on, wrong) = (is_on(self.top, fault.into()), wrong(&inner));
         let text = format!(
             "\n    wire [{}:0] {inner};\n    assign {net} = {is_on} ? {wrong} : {inner};",
             bits - 1
@@ -134,10 +138,6 @@ impl Planted {
         let start = self.module(top);
         let head = self.verilog[start..].find(");").expect("a port list ends") + 2;
         self.verilog.insert_str(start + head, &text);
-    }
-
-    fn is_on(&self, fault: u8) -> String {
-        format!("({}.{FAULT_PORT} == {FAULT_BITS}'d{fault})", self.top)
     }
 
     /// Builds the model with all its faults.

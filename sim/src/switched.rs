@@ -15,6 +15,8 @@
 use std::collections::BTreeMap;
 
 use hdl::ports::{Port, PortDirection};
+use verilate::design::Design;
+use verilate::error::BuildError;
 
 /// Port that switches a fault on; 0 is none.
 pub const FAULT_PORT: &str = "planted_fault";
@@ -66,6 +68,25 @@ pub fn with_faults(top: &str, verilog: &str, faults: &[TextFault]) -> String {
         text.replace_range(*start..start + original.len(), &switched);
     }
     with_port(top, &text)
+}
+
+/// The unoptimised model of a text with faults, as [`with_faults`] plants them.
+///
+/// # Panics
+/// If a fault cannot be planted.
+pub fn build(
+    top: &str,
+    verilog: &str,
+    mut ports: Vec<Port>,
+    faults: &[TextFault],
+) -> Result<Design, BuildError> {
+    ports.push(fault_port());
+    Design::build_quick(top, &with_faults(top, verilog, faults), &ports)
+}
+
+/// The condition, in a module of `top` or below, that a fault is switched on.
+pub fn is_on(top: &str, number: usize) -> String {
+    format!("({top}.{FAULT_PORT} == {FAULT_BITS}'d{number})")
 }
 
 /// The port that switches the faults on.
@@ -163,25 +184,24 @@ fn literal_bits(constant: &str) -> &str {
 
 /// The statement of a line with what each fault makes of it.
 fn switched(top: &str, original: &str, faulty: &[(usize, String)]) -> String {
-    let is_on = |number: usize| format!("({top}.{FAULT_PORT} == {FAULT_BITS}'d{number})");
-    let unknown = || -> ! { panic!("not a statement in one line: `{}`", original.trim()) };
-    let [head, mut expression, tail] = parts(original).unwrap_or_else(|| unknown());
+    let [head, expression, tail] = parts(original)
+        .unwrap_or_else(|| panic!("not a statement in one line: `{}`", original.trim()));
     let mut all = expression.to_owned();
     let (mut before, mut guards) = (String::new(), String::new());
     for (number, text) in faulty {
         let (declared, statement) = text.rsplit_once('\n').unwrap_or(("", text));
         if statement.trim().is_empty() {
-            guards += &format!("if (!{}) ", is_on(*number));
+            guards += &format!("if (!{}) ", is_on(top, *number));
             continue;
         }
         let same = parts(statement).filter(|[start, _, end]| [*start, *end] == [head, tail]);
-        [_, expression, _] = same
+        let [_, expression, _] = same
             .unwrap_or_else(|| panic!("more than an expression differs: `{}`", statement.trim()));
         if !declared.is_empty() {
             before += declared;
             before.push('\n');
         }
-        all = format!("{} ? ({expression}) : ({all})", is_on(*number));
+        all = format!("{} ? ({expression}) : ({all})", is_on(top, *number));
     }
     let indent = head.len() - head.trim_start().len();
     let (space, head) = head.split_at(indent);

@@ -15,7 +15,7 @@ const RUNS_LEAST: f64 = 1e6;
 /// Counts from which a variance is known well enough.
 const KNOWN_FROM: usize = 20;
 
-/// Counts of what tests have met, by name and floor.
+/// Counts of what the tests of a program have met, by name and floor.
 #[derive(Debug, Default)]
 pub struct Margins(BTreeMap<(String, u64), Vec<u64>>);
 
@@ -56,28 +56,28 @@ fn runs_for_a_failure(mean: f64, variance: f64, floor: f64) -> f64 {
 }
 
 impl Margins {
-    /// Takes the counts from what a run of `program` has printed.
-    pub fn take(&mut self, program: &str, output: &str) {
+    /// Takes the counts from what a run has printed.
+    pub fn take(&mut self, output: &str) {
         for (what, floor, count) in output.lines().filter_map(met) {
-            let of = format!("{program}, {what}");
-            self.0.entry((of, floor)).or_default().push(count);
+            let of = (what.to_owned(), floor);
+            self.0.entry(of).or_default().push(count);
         }
     }
 
-    /// A sentence for each count that comes too near to its floor.
-    pub fn thin(&self) -> Vec<String> {
+    /// A sentence for each count of `program` that comes too near to its floor.
+    pub fn thin(&self, program: &str) -> Vec<String> {
         let known = self
             .0
             .iter()
             .filter(|(_, counts)| counts.len() >= KNOWN_FROM);
-        let thin = known.filter_map(|((of, floor), counts)| {
+        let thin = known.filter_map(|((what, floor), counts)| {
             let (mean, variance) = spread(counts);
             let runs = runs_for_a_failure(mean, variance, *floor as f64);
+            let deviation = variance.sqrt();
             (runs < RUNS_LEAST).then(|| {
                 format!(
-                    "TOO NEAR: {of}: must be more than {floor}, and is {mean:.1} +- {:.1}: one run \
-                     in some {runs:.0} fails",
-                    variance.sqrt()
+                    "TOO NEAR: {program}, {what}: must be more than {floor}, and is {mean:.1} +- \
+                     {deviation:.1}: one run in some {runs:.0} fails"
                 )
             })
         });
@@ -103,17 +103,16 @@ mod tests {
         for at in 0..30 {
             // As the lines of a test whose floor was broken by a seed in some hundred.
             let count = 30 + 12 * (at % 2);
-            margins.take(
-                "a",
-                &format!("met {count}, more than 20: near\nmet 5, more than 4: even"),
-            );
-            margins.take("b", &format!("met {count}, more than 0: far"));
+            margins.take(&format!(
+                "met {count}, more than 20: near\nmet 5, more than 4: even"
+            ));
+            margins.take(&format!("met {count}, more than 0: far"));
         }
         // Too few to tell.
-        (0..10).for_each(|at| margins.take("c", &format!("met {at}, more than 0: rare")));
+        (0..10).for_each(|at| margins.take(&format!("met {at}, more than 0: rare")));
         let expected = "TOO NEAR: a, near: must be more than 20, and is 36.0 +- 6.1: one run in \
                         some 61 fails";
-        assert_eq!(margins.thin(), [expected]);
+        assert_eq!(margins.thin("a"), [expected]);
     }
 
     #[test]

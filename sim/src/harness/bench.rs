@@ -17,14 +17,13 @@ use hdl::ports::{emit, ports_of};
 use rust_hdl_core::prelude::Block;
 use verilate::block::{design_of, BlockError};
 use verilate::clocks::{ClockId, Clocks, Edge};
-use verilate::design::Design;
 use verilate::options::Options;
 use verilate::verilated::Model;
 use verilate::wave::WaveError;
 
 use crate::harness::agent::Agent;
 use crate::harness::mac;
-use crate::switched::{fault_port, number_of, with_faults, TextFault, FAULT_PORT};
+use crate::switched::{self, number_of, TextFault, FAULT_PORT};
 
 /// Options from the environment: `ZERONIC_WAVES=FOLDER` turns waveforms on.
 fn options_from_environment() -> Options {
@@ -83,10 +82,8 @@ impl Bench {
         faults: &[TextFault],
         fault: TextFault,
     ) -> Result<Bench, BlockError> {
-        let verilog = with_faults(top_name, &emit(block, top_name)?, faults);
-        let mut ports = ports_of(block);
-        ports.push(fault_port());
-        let design = Design::build_quick(top_name, &verilog, &ports)?;
+        let verilog = emit(block, top_name)?;
+        let design = switched::build(top_name, &verilog, ports_of(block), faults)?;
         let mut bench = Bench::new(design.model());
         bench.set(FAULT_PORT, number_of(faults, fault));
         Ok(bench)

@@ -16,7 +16,7 @@ use hdl::ports::{emit, ports_of};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::harness::mac;
-use sim::switched::{fault_port, number_of, with_faults, TextFault, FAULT_PORT};
+use sim::switched::{self, number_of, TextFault, FAULT_PORT};
 use verilate::clocks::{ClockId, Clocks, Edge};
 use verilate::design::Design;
 use verilate::options::Options;
@@ -164,19 +164,11 @@ impl Rig {
     pub fn of(plan: FlashPlan, one_in: u32, core_one_in: u32, seed: u64, fault: Fault) -> Rig {
         let mut window = Window::new(BOARD, "small", true, plan);
         let verilog = emit(&mut window, "window").expect("emits");
-        let models = ip::models::text("pcie4_uscale_plus");
-        let mut ports = ports_of(&window);
+        let verilog = verilog + &ip::models::text("pcie4_uscale_plus");
+        let ports = ports_of(&window);
         let design = match fault {
-            // It ends soon.
-            Some(_) => {
-                let verilog = with_faults("window", &verilog, &faults()) + &models;
-                ports.push(fault_port());
-                Design::build_quick("window", &verilog, &ports)
-            }
-            None => {
-                let verilog = verilog + &models;
-                Design::build("window", &verilog, &ports, Options { trace: false })
-            }
+            Some(_) => switched::build("window", &verilog, ports, &faults()),
+            None => Design::build("window", &verilog, &ports, Options { trace: false }),
         };
         let mut model = design.expect("builds").model();
         model.clear_inputs();

@@ -59,16 +59,16 @@ fn burst(world: &mut World) {
     world.compare();
 }
 
-const CONFIRMATION_THAT_OVERTAKES_DATA: TextFault = (
-    "assign direct = waiting_source_valid & (~ahead[7]);",
-    "assign direct = waiting_source_valid;",
-);
-
 #[test]
 fn without_a_fault_the_model_of_them_all_passes() {
     burst(&mut set_up(World::with_fault(NO_FAULT, SLOW_SINK)));
     mixed(&mut memories(World::with_fault(NO_FAULT, NO_STALLS)));
 }
+
+const CONFIRMATION_THAT_OVERTAKES_DATA: TextFault = (
+    "assign direct = waiting_source_valid & (~ahead[7]);",
+    "assign direct = waiting_source_valid;",
+);
 
 #[test]
 fn confirmation_that_overtakes_data_is_caught() {

@@ -28,11 +28,6 @@ fn must_be_caught(
     caught_by(checker, fault.1, || scenario(&mut rig));
 }
 
-const CONFIRMATION_THAT_SKIPS_THE_FENCE: TextFault = (
-    "passed <= ((queue_source_valid & (~ahead[15]))",
-    "passed <= (queue_source_valid",
-);
-
 #[test]
 fn without_a_fault_the_model_of_them_all_passes() {
     let world = World::one_segment(1 << 16, 0);
@@ -40,6 +35,11 @@ fn without_a_fault_the_model_of_them_all_passes() {
     rig.post(&world.tcp_send(9_000, 1448).bytes(), 1);
     assert_eq!(rig.judge(5_000), [None]);
 }
+
+const CONFIRMATION_THAT_SKIPS_THE_FENCE: TextFault = (
+    "passed <= ((queue_source_valid & (~ahead[15]))",
+    "passed <= (queue_source_valid",
+);
 
 #[test]
 fn confirmation_that_skips_the_fence() {
