@@ -4,13 +4,13 @@
 //!   fmt ─► tidy ─► test: build ─► run ──────────┬─► both said ─► mutants
 //!                             └─► lint, beside ─┘
 //! ```
-//! Some tests leave a core idle, for minutes in all: lint takes that time, where it is asked for
-//! together with the tests.
+//! Some tests leave a core idle, for minutes in all: lint takes that time and no other, where it is
+//! asked for together with the tests.
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::process::{Child, Command};
-use std::time::Instant;
+use std::ffi::{OsStr, OsString};
+use std::process::{Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context};
 
@@ -61,12 +61,9 @@ impl Step {
     }
 }
 
-/// Not `--all-targets`: that checks libraries without unit tests twice, too. Procedural macros and
-/// what they are made of are built anew for a check: not optimised, they cost a fifth less in all.
-const LINT: [&str; 11] = [
+/// Not `--all-targets`: that checks libraries without unit tests twice, too.
+const LINT: [&str; 9] = [
     "clippy",
-    "--config",
-    "profile.dev.package.\"*\".opt-level=0",
     "--workspace",
     "--lib",
     "--bins",
@@ -105,50 +102,39 @@ pub fn run(steps: &[Step]) -> anyhow::Result<()> {
 fn test_and_lint() -> anyhow::Result<()> {
     cargo(&["test", "--workspace", "--no-run"], &[])?;
     println!("== lint, beside the tests");
-    let lint = Beside::start(&LINT)?;
+    let lint = thread::spawn(lint_in_idle_time);
     let tested = test();
-    let linted = lint.end();
-    tested.and(linted)
+    let linted = lint.join().unwrap_or_else(|_| bail!("lint panicked"));
+    tested.and(linted.and_then(shown))
 }
 
-/// A cargo command whose output is shown when it has ended.
-struct Beside {
-    child: Child,
-    output: std::path::PathBuf,
-    started: Instant,
+/// What the tests need to look at what is built: Cargo locks it meanwhile, and they go first.
+const HEAD_START: Duration = Duration::from_secs(5);
+
+/// Runs lint with the lowest priority; its output and how long it took.
+fn lint_in_idle_time() -> anyhow::Result<(Output, Duration)> {
+    thread::sleep(HEAD_START);
+    let started = Instant::now();
+    let output = Command::new("nice")
+        .args(["-n", "19"])
+        .arg(cargo_program())
+        .args(LINT)
+        .current_dir(walk::workspace())
+        .output()
+        .context("cannot run nice")?;
+    Ok((output, started.elapsed()))
 }
 
-impl Beside {
-    fn start(arguments: &[&str]) -> anyhow::Result<Self> {
-        let name = format!("zeronic-lint-{}", std::process::id());
-        let output = std::env::temp_dir().join(name);
-        let file = File::create(&output).context("cannot write the output of lint")?;
-        let child = command(arguments, &[])
-            .stdout(file.try_clone()?)
-            .stderr(file)
-            .spawn()
-            .context("cannot run cargo")?;
-        Ok(Self {
-            child,
-            output,
-            started: Instant::now(),
-        })
+/// Shows what lint has said; an error if it has found something.
+fn shown((lint, time): (Output, Duration)) -> anyhow::Result<()> {
+    for text in [&lint.stdout, &lint.stderr] {
+        print!("{}", String::from_utf8_lossy(text));
     }
-
-    fn end(mut self) -> anyhow::Result<()> {
-        let status = self.child.wait()?;
-        print!("{}", std::fs::read_to_string(&self.output)?);
-        // Nobody needs it any more.
-        let _ = std::fs::remove_file(&self.output);
-        if !status.success() {
-            bail!("lint ended with {status}");
-        }
-        println!(
-            "== lint passed within {:.0} s",
-            self.started.elapsed().as_secs_f32()
-        );
-        Ok(())
+    if !lint.status.success() {
+        bail!("lint ended with {}", lint.status);
     }
+    println!("== lint passed in {:.0} s", time.as_secs_f32());
+    Ok(())
 }
 
 /// Runs every test, then says which ones were skipped: the harness counts those as passed.
@@ -173,9 +159,12 @@ fn cargo(arguments: &[&str], environment: &[(&str, &OsStr)]) -> anyhow::Result<(
     Ok(())
 }
 
+fn cargo_program() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
 fn command(arguments: &[&str], environment: &[(&str, &OsStr)]) -> Command {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(program);
+    let mut command = Command::new(cargo_program());
     command
         .args(arguments)
         .envs(environment.iter().copied())

@@ -290,6 +290,7 @@ fn pcie_config(arguments: &DemoArguments) -> PcieConfig {
 fn build_card(arguments: &DemoArguments) -> Result<Rc<RefCell<SimulatedCard>>> {
     let options = Options {
         trace: arguments.wave.is_some(),
+        ..Options::default()
     };
     let config = pcie_config(arguments);
     let card = SimulatedCard::new(arguments.config.name(), config, options);

@@ -230,6 +230,7 @@ fn comments(told: &Told) -> Vec<String> {
 fn run_rtl(arguments: &SimArguments, job: Job, wave: Option<&ResultFile>) -> Result<bool> {
     let options = Options {
         trace: arguments.wave.is_some(),
+        ..Options::default()
     };
     let config = pcie_config(job.plan);
     let card = SimulatedCard::new(arguments.config.sizes().name, config.clone(), options);

@@ -148,7 +148,7 @@ impl Run {
 fn build_cards(demos: &[Demo]) -> Result<()> {
     let configs: BTreeSet<&str> = demos.iter().map(|demo| demo.config).collect();
     for config in configs {
-        SimulatedCard::new(config, PcieConfig::default(), Options { trace: false })
+        SimulatedCard::new(config, PcieConfig::default(), Options::default())
             .context("the card does not build")?;
     }
     Ok(())

@@ -145,7 +145,7 @@ impl Planted {
     /// # Panics
     /// If the text does not build.
     pub fn build(self) -> Design {
-        let options = Options { trace: false };
+        let options = Options::default();
         let built = Design::build(self.top, &self.verilog, &self.ports, options);
         built.unwrap_or_else(|error| panic!("the card with faults: {error}"))
     }

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use hdl::ports::{Port, PortDirection};
 use verilate::design::Design;
 use verilate::error::BuildError;
+use verilate::options::Options;
 
 /// Port that switches a fault on; 0 is none.
 pub const FAULT_PORT: &str = "planted_fault";
@@ -81,7 +82,8 @@ pub fn build(
     faults: &[TextFault],
 ) -> Result<Design, BuildError> {
     ports.push(fault_port());
-    Design::build_quick(top, &with_faults(top, verilog, faults), &ports)
+    let text = with_faults(top, verilog, faults);
+    Design::build(top, &text, &ports, Options::QUICK)
 }
 
 /// The condition, in a module of `top` or below, that a fault is switched on.

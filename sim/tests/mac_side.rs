@@ -144,12 +144,12 @@ fn design(fault: Option<(&str, &str)>) -> Design {
     let mut block = MacSide::default();
     let text = hdl::ports::emit(&mut block, "mac_side").expect("emits");
     let ports = hdl::ports::ports_of(&block);
-    let design = match fault {
+    let (text, options) = match fault {
         // It ends soon.
-        Some((from, to)) => Design::build_quick("mac_side", &replaced(&text, from, to), &ports),
-        None => Design::build("mac_side", &text, &ports, Options::default()),
+        Some((from, to)) => (replaced(&text, from, to), Options::QUICK),
+        None => (text, Options::default()),
     };
-    design.expect("builds")
+    Design::build("mac_side", &text, &ports, options).expect("builds")
 }
 
 impl Rig {

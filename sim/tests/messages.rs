@@ -148,7 +148,7 @@ fn carry(from: &mut impl NetworkSide, wire: &mut Wire, to: &mut impl NetworkSide
 /// Both ends exchange all messages; the payload bytes that the CPU of the Verilated side copied.
 fn exchange(ipv6: bool, disturbance: Disturbance) -> u64 {
     let seed = seed::seed();
-    let options = Options { trace: false };
+    let options = Options::default();
     let card = SimulatedCard::new("small", PcieConfig::default(), options).expect("it builds");
     let mut card = Rc::new(RefCell::new(card));
     let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");

@@ -29,6 +29,7 @@ use verilate::options::Options;
 fn card() -> Rc<RefCell<SimulatedCard>> {
     let options = Options {
         trace: std::env::var_os("ZERONIC_WAVES").is_some(),
+        ..Options::default()
     };
     let card = SimulatedCard::new("small", PcieConfig::default(), options).expect("it builds");
     Rc::new(RefCell::new(card))

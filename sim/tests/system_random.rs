@@ -526,7 +526,7 @@ fn ten_thousand_random_packets_over_64_flows_agree_with_the_golden_card() {
         rq_stall_permille: 100,
         ..PcieConfig::default()
     };
-    let card = SimulatedCard::new("small", pcie.clone(), Options { trace: false });
+    let card = SimulatedCard::new("small", pcie.clone(), Options::default());
     let card = Rc::new(RefCell::new(card.expect("it builds")));
     let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
     let mut golden_card = GoldenCard::new(SMALL);

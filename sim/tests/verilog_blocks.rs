@@ -21,6 +21,7 @@ use hdl::ports::{ports_of, Port, PortDirection};
 use rust_hdl_core::prelude::*;
 use sha2::{Digest, Sha256};
 use verilate::design::Design;
+use verilate::options::Options;
 use verilate::toolchain::{hex, workspace_folder};
 use verilate::verilated::{Model, PortId};
 
@@ -209,7 +210,7 @@ fn compare_bank(made: Vec<Made>, name: &str, seed: u64) {
         .collect();
     let (text, ports) = bank(&views);
     let flat: Vec<Port> = ports.iter().flatten().cloned().collect();
-    let design = Design::build_quick("bank", &text, &flat);
+    let design = Design::build("bank", &text, &flat, Options::QUICK);
     let mut model = design
         .unwrap_or_else(|error| panic!("{name}: {error}"))
         .model();
@@ -224,7 +225,7 @@ fn compare_bank(made: Vec<Made>, name: &str, seed: u64) {
 /// A block in a model of its own.
 fn compare_alone(entry: blocks::Entry, block: Box<dyn blocks::Subject>, text: &str, seed: u64) {
     let ports = ports_of(&*block);
-    let design = Design::build_quick("dut", text, &ports);
+    let design = Design::build("dut", text, &ports, Options::QUICK);
     let mut model = design
         .unwrap_or_else(|error| panic!("{}: {error}", entry.name))
         .model();

@@ -184,6 +184,7 @@ const TABLE: &[(&str, &[Suite])] = &[
         "hdl/tables/src",
         &[
             Suite::of_hdl(&["tables::"]),
+            Suite::of_sim(&["--test", "single_blocks"], &["toeplitz_hash::"]),
             Suite::of_sim(
                 &[
                     "--test",
@@ -232,6 +233,7 @@ const TABLE: &[(&str, &[Suite])] = &[
         "hdl/dma/src/read",
         &[
             Suite::of_hdl(&["dma::"]),
+            Suite::of_sim(&["--test", "single_blocks"], &["tags::"]),
             Suite::of_sim(
                 &[
                     "--test",

@@ -20,6 +20,7 @@ use sim::harness::wire::Disturbance;
 use sim::lab::Exchange;
 use sim::moved::moves_bytes;
 use verilate::design::Design;
+use verilate::options::Options;
 
 /// Module around the netlist.
 const TOP: &str = "zeronic_netlist";
@@ -56,7 +57,7 @@ pub fn check(netlist: &Path, card: &EmittedCard, models: &Path) -> Result<Result
     let around = around(card, modules.contains_key(GLOBAL));
     let verilog = [text.as_str(), &more, &around].concat();
     // Compiled without optimisation: that of a netlist takes longer than its run.
-    let design = Design::build_quick(TOP, &verilog, &card.ports);
+    let design = Design::build(TOP, &verilog, &card.ports, Options::QUICK);
     let design = design.context("the netlist does not build")?;
     let disturbed = Disturbance {
         loss: DISTURBED,

@@ -3,4 +3,3 @@
 mod cutter;
 mod reorder_ring;
 mod tag_sweep;
-mod tags;

@@ -4,4 +4,3 @@ mod die_hop;
 mod flow_state_writer;
 mod list_judge;
 mod search_loop;
-mod toeplitz_hash;

@@ -29,6 +29,7 @@ use crate::switched::{self, number_of, TextFault, FAULT_PORT};
 fn options_from_environment() -> Options {
     Options {
         trace: std::env::var_os("ZERONIC_WAVES").is_some(),
+        ..Options::default()
     }
 }
 

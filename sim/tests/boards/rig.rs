@@ -168,7 +168,7 @@ impl Rig {
         let ports = ports_of(&window);
         let design = match fault {
             Some(_) => switched::build("window", &verilog, ports, &faults()),
-            None => Design::build("window", &verilog, &ports, Options { trace: false }),
+            None => Design::build("window", &verilog, &ports, Options::default()),
         };
         let mut model = design.expect("builds").model();
         model.clear_inputs();

@@ -232,10 +232,11 @@ impl Whole<'_> {
         };
         let text = [models, card, verilog, bench(self, &ports)];
         let (name, text) = ("zeronic_bench", text.concat());
-        let design = match plant {
-            Some(_) => Design::build_quick(name, &text, &ports),
-            None => Design::build(name, &text, &ports, Options { trace: false }),
+        let options = match plant {
+            Some(_) => Options::QUICK,
+            None => Options::default(),
         };
+        let design = Design::build(name, &text, &ports, options);
         design.unwrap_or_else(|error| panic!("{}: {error}", self.board.name))
     }
 }

@@ -69,7 +69,7 @@ fn check(wrong: Wrong) -> Found {
     let mut peer =
         SmoltcpPeer::open(&LinkConfig::lab(2, 1500, Tuning::REAL_TIME), clock()).expect("a peer");
     let pcie = PcieConfig::default();
-    let card = SimulatedCard::new("small", pcie.clone(), Options { trace: false });
+    let card = SimulatedCard::new("small", pcie.clone(), Options::default());
     let mut card = Rc::new(RefCell::new(card.expect("it builds")));
     let seen = Rc::new(RefCell::new(Seen::default()));
     let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");

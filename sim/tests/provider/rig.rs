@@ -128,7 +128,7 @@ pub fn prompt() -> GoldenRig {
 
 /// The Verilated card, bare.
 pub fn verilated_card() -> Rc<RefCell<SimulatedCard>> {
-    let options = Options { trace: false };
+    let options = Options::default();
     let card = SimulatedCard::new("small", PcieConfig::default(), options).expect("it builds");
     Rc::new(RefCell::new(card))
 }

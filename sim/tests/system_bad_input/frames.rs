@@ -24,7 +24,7 @@ const STORM_FRAMES: usize = 1_500;
 
 fn direct() -> Direct {
     let pcie = PcieConfig::default();
-    let card = SimulatedCard::new("small", pcie.clone(), Options { trace: false });
+    let card = SimulatedCard::new("small", pcie.clone(), Options::default());
     Direct::open(card.expect("it builds"), &pcie, DeviceConfig::seeded(1))
 }
 

@@ -21,7 +21,7 @@ const TIMEOUT_CYCLES: u64 = 16_000;
 
 fn direct() -> Direct {
     let pcie = PcieConfig::default();
-    let card = SimulatedCard::new("small", pcie.clone(), Options { trace: false });
+    let card = SimulatedCard::new("small", pcie.clone(), Options::default());
     Direct::open(card.expect("it builds"), &pcie, DeviceConfig::seeded(1))
 }
 

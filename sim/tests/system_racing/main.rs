@@ -135,7 +135,7 @@ fn new_software(
 
 impl World {
     fn new(config: &CardConfig, seed: u64) -> World {
-        let card = SimulatedCard::new(config.name, pcie(seed), Options { trace: false });
+        let card = SimulatedCard::new(config.name, pcie(seed), Options::default());
         World::around(card.expect("it builds"), config, seed)
     }
 

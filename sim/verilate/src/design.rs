@@ -72,21 +72,6 @@ impl Design {
         ports: &[Port],
         options: Options,
     ) -> Result<Design, BuildError> {
-        Design::build_as(top, verilog, ports, options, false)
-    }
-
-    /// Builds `verilog` without optimisation: for few cycles of many blocks.
-    pub fn build_quick(top: &str, verilog: &str, ports: &[Port]) -> Result<Design, BuildError> {
-        Design::build_as(top, verilog, ports, Options::default(), true)
-    }
-
-    fn build_as(
-        top: &str,
-        verilog: &str,
-        ports: &[Port],
-        options: Options,
-        is_quick: bool,
-    ) -> Result<Design, BuildError> {
         let toolchain = Toolchain::locate()?;
         let compiler = Compiler::locate(&toolchain);
         let cache = workspace_folder("ZERONIC_CACHE", ".cache").join("verilated");
@@ -95,7 +80,6 @@ impl Design {
             verilog,
             ports,
             options,
-            is_quick,
             toolchain,
             compiler,
             cache,
@@ -153,7 +137,6 @@ struct Job<'a> {
     verilog: &'a str,
     ports: &'a [Port],
     options: Options,
-    is_quick: bool,
     toolchain: Toolchain,
     compiler: Compiler,
     cache: PathBuf,
@@ -174,9 +157,6 @@ impl Job<'_> {
         ] {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
-        }
-        if self.is_quick {
-            hash.update("quick");
         }
         hex(&hash.finalize()[..10])
     }
@@ -221,7 +201,7 @@ impl Job<'_> {
         })?;
         let shim = shim::source(self.ports, &members, self.options.trace);
         write(&sources.join("shim.cpp"), &shim)?;
-        let units = plan_units(&sources, self.is_quick)?;
+        let units = plan_units(&sources, self.options.quick)?;
         compile_all(&self.compiler, &units, &sources, Some(runtime))?;
         let mut objects: Vec<PathBuf> = units.iter().map(|unit| unit.object.clone()).collect();
         objects.extend(files_with(runtime, "o")?);

@@ -27,7 +27,7 @@ const BUFFER_BYTES_MAX: usize = 32 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum WaveError {
     /// The design was built without tracing.
-    #[error("the design was built without waveforms: build it with Options {{ trace: true }}")]
+    #[error("the design was built without waveforms: build it with Options::TRACED")]
     NotBuilt,
     /// The file cannot be written.
     #[error("{0}")]

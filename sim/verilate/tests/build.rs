@@ -118,7 +118,7 @@ fn ports_may_be_called_what_cpp_has_taken() {
         taken.join(", input wire [7:0] "),
         taken.join(" + ")
     );
-    let design = Design::build_quick("taken", &text, &ports).expect("builds");
+    let design = Design::build("taken", &text, &ports, Options::QUICK).expect("builds");
     let mut model = design.model();
     for (value, name) in taken.into_iter().enumerate() {
         model.set(model.port(name), 1 << value);
@@ -178,7 +178,7 @@ fn a_port_is_set_from_fewer_bytes_than_it_has() {
         lines += &format!("  assign out_{bits} = in_{bits};\n");
     }
     let text = format!("module passed({});\n{lines}endmodule\n", heads.join(", "));
-    let design = Design::build_quick("passed", &text, &ports).expect("builds");
+    let design = Design::build("passed", &text, &ports, Options::QUICK).expect("builds");
     let mut model = design.model();
     for bits in sizes {
         let (from, to) = (

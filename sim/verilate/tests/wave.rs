@@ -89,11 +89,7 @@ fn models_of_one_design_do_not_share_state() {
 
 #[test]
 fn waveform_files_hold_the_recorded_edges() {
-    let design = design_of(
-        &mut Counters::default(),
-        "counters",
-        Options { trace: true },
-    );
+    let design = design_of(&mut Counters::default(), "counters", Options::TRACED);
     let design = design.expect("builds");
     for (name, check) in [("w.vcd", check_vcd as fn(&[u8])), ("w.fst", check_fst)] {
         let path = temporary(name);
@@ -139,11 +135,7 @@ fn check_fst(bytes: &[u8]) {
 
 #[test]
 fn a_full_disk_ends_the_recording_and_not_the_run() {
-    let design = design_of(
-        &mut Counters::default(),
-        "counters",
-        Options { trace: true },
-    );
+    let design = design_of(&mut Counters::default(), "counters", Options::TRACED);
     let design = design.expect("builds");
     // A link by this name makes VCD, whose text is written as it comes.
     let link = temporary("full.vcd");
@@ -172,11 +164,7 @@ fn a_full_disk_ends_the_recording_and_not_the_run() {
 /// An FST file is written with gaps that are filled later; VCD goes into a pipe as it comes.
 #[test]
 fn a_pipe_is_no_place_for_fst() {
-    let design = design_of(
-        &mut Counters::default(),
-        "counters",
-        Options { trace: true },
-    );
+    let design = design_of(&mut Counters::default(), "counters", Options::TRACED);
     let mut model = design.expect("builds").model();
     let (reader, writer) = std::io::pipe().expect("a pipe");
     let fd = std::os::fd::AsRawFd::as_raw_fd(&writer);

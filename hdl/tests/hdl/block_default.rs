@@ -3,11 +3,7 @@
 
 #![allow(missing_docs)]
 
-use block_default::BlockDefault;
-use rust_hdl_core::prelude::*;
-use rust_hdl_macros::{hdl_gen, LogicBlock, LogicStruct};
-use rust_hdl_widgets::dff::DFF;
-use rust_hdl_widgets::dff_setup;
+use stream::prelude::*;
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Message {

@@ -1,12 +1,19 @@
-//! Tests of `dma::read::tags`.
+//! The table of tags, `dma::read::tags`, keeps its invariants in every cycle of random traffic.
+//!
+//! ```text
+//!   random events ──┬──► TagTable ──────────► every port ─┐
+//!                   └──► what is known of each tag ───────┴─ as the invariants say
+//! ```
 
 use dma::read::tag::TagEvent;
 use dma::read::tag_timer::TIMEOUT_CYCLES_MIN;
-use dma::read::tags::*;
+use dma::read::tags::{TagTable, TAGS};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
+use sim::harness::bench::Bench;
+use sim::harness::payload::bytes_of;
 use std::collections::BTreeMap;
-use stream::prelude::*;
+use stream::prelude::ToBits;
 
 /// What is known of a tag in use.
 #[derive(Clone, Copy, Default)]
@@ -95,28 +102,41 @@ impl Golden {
     }
 }
 
-fn drive(dut: &mut TagTable, cycle: &Cycle) {
-    dut.clock.next = Clock { clk: false };
-    dut.issue.next = cycle.issue.is_some();
-    dut.issue_tag.next = cycle.issue.unwrap_or_default().to_bits();
-    dut.retire.next = cycle.retire.is_some();
-    dut.retire_tag.next = cycle.retire.unwrap_or_default().to_bits();
-    dut.reset.next = cycle.reset;
-    dut.link_reset.next = cycle.link_reset;
-    let payload = |event: &Option<(u64, [bool; 3])>| {
+fn drive(bench: &mut Bench, cycle: &Cycle, asked: u64) {
+    for (port, tag) in [("issue", cycle.issue), ("retire", cycle.retire)] {
+        bench.set(port, u64::from(tag.is_some()));
+        bench.set(&format!("{port}_tag"), tag.unwrap_or_default());
+    }
+    bench.set("reset", u64::from(cycle.reset));
+    bench.set("link_reset", u64::from(cycle.link_reset));
+    for (port, event) in ["event_0", "event_1"].into_iter().zip(&cycle.events) {
         let (tag, [finished, failed, timed_out]) = event.unwrap_or_default();
-        TagEvent {
+        let payload = bytes_of(TagEvent {
             finished,
             failed,
             timed_out,
             tag: tag.to_bits(),
-        }
-    };
-    dut.event_0.valid.next = cycle.events[0].is_some();
-    dut.event_0.payload.next = payload(&cycle.events[0]);
-    dut.event_1.valid.next = cycle.events[1].is_some();
-    dut.event_1.payload.next = payload(&cycle.events[1]);
+        });
+        let id = bench.model.port(&format!("{port}_payload"));
+        bench.model.set_bytes(id, &payload);
+        bench.set(&format!("{port}_valid"), u64::from(event.is_some()));
+    }
+    for port in ASKING {
+        bench.set(port, asked);
+    }
 }
+
+/// Ports that name the tag which is asked for.
+const ASKING: [&str; 5] = [
+    "candidate",
+    "completion_tag",
+    "tail_tag",
+    "sampled_tag",
+    "answer_tag",
+];
+
+/// Whether each event was of a read that was awaited.
+const EVENTS_KNOWN: [&str; 2] = ["event_known$0", "event_known$1"];
 
 /// Tags in use: few, so that events of one tag meet.
 const TAGS_USED: [u64; 6] = [0, 1, 16, 17, 200, 255];
@@ -128,14 +148,19 @@ struct Moment<'a> {
     cycle: &'a Cycle,
     /// The tag that every port asks for.
     asked: u64,
-    dut: &'a TagTable,
+    bench: &'a Bench,
     golden: &'a Golden,
 }
 
 impl Moment<'_> {
+    fn shows(&self, port: &str) -> bool {
+        self.bench.get(port) == 1
+    }
+
     #[track_caller]
-    fn expect(&self, port: &str, shown: bool, expected: bool) {
+    fn expect(&self, port: &str, expected: bool) {
         let Moment { number, asked, .. } = self;
+        let shown = self.shows(port);
         assert_eq!(shown, expected, "{port} in cycle {number}, tag {asked}");
     }
 }
@@ -171,9 +196,8 @@ fn traffic(random: &mut SmallRng, number: u32, golden: &Golden) -> Cycle {
 fn in_every_cycle(mut law: impl FnMut(&Moment)) {
     let seed = seed::seed_or(1);
     let mut random = SmallRng::seed_from_u64(seed);
-    let mut dut = TagTable::new(TIMEOUT_CYCLES_MIN);
-    dut.connect_all();
-    check_all(&dut).expect("is connected");
+    let mut table = TagTable::new(TIMEOUT_CYCLES_MIN);
+    let mut bench = Bench::of(&mut table, "tag_table").expect("builds");
     let mut golden = Golden {
         tags: BTreeMap::new(),
         started: BTreeMap::new(),
@@ -185,31 +209,24 @@ fn in_every_cycle(mut law: impl FnMut(&Moment)) {
     let (mut timeouts, mut drained) = (0, 0);
     for number in 0..CYCLES {
         let cycle = traffic(&mut random, number, &golden);
-        drive(&mut dut, &cycle);
         let asked = TAGS_USED[random.random_range(0..TAGS_USED.len())];
-        dut.candidate.next = asked.to_bits();
-        dut.completion_tag.next = asked.to_bits();
-        dut.tail_tag.next = asked.to_bits();
-        dut.sampled_tag.next = asked.to_bits();
-        dut.answer_tag.next = asked.to_bits();
-        assert!(simulate(&mut dut, 100));
+        drive(&mut bench, &cycle, asked);
         law(&Moment {
             number,
             cycle: &cycle,
             asked,
-            dut: &dut,
+            bench: &bench,
             golden: &golden,
         });
         // That it may be over now is a law of its own.
-        if golden.draining && !dut.draining.val() {
+        if golden.draining && bench.get("draining") == 0 {
             golden.tags.clear();
             (golden.draining, golden.cut_off) = (false, false);
             drained += 1;
         }
         golden.step(&cycle);
-        dut.clock.next = Clock { clk: true };
-        assert!(simulate(&mut dut, 100));
-        timeouts += u32::from(dut.timed_out.val());
+        bench.cycle(&mut []);
+        timeouts += bench.get("timed_out");
     }
     assert!(timeouts > 10, "{timeouts} reads timed out");
     assert!(drained >= 6, "drained {drained} times");
@@ -218,14 +235,14 @@ fn in_every_cycle(mut law: impl FnMut(&Moment)) {
 #[test]
 fn a_tag_is_outstanding_from_its_issue_to_its_end() {
     in_every_cycle(|moment| {
-        let (dut, golden) = (moment.dut, moment.golden);
+        let golden = moment.golden;
         let waits = golden.waits(moment.asked);
-        moment.expect("completion", dut.completion_known.val(), waits);
-        moment.expect("tail", dut.tail_known.val(), waits);
-        moment.expect("sampled", dut.sampled_waits.val(), waits);
-        for (known, event) in dut.event_known.iter().zip(&moment.cycle.events) {
+        moment.expect("completion_known", waits);
+        moment.expect("tail_known", waits);
+        moment.expect("sampled_waits", waits);
+        for (port, event) in EVENTS_KNOWN.into_iter().zip(&moment.cycle.events) {
             let waits = event.is_some_and(|(tag, _)| golden.waits(tag));
-            moment.expect("event", known.val(), waits);
+            moment.expect(port, waits);
         }
     });
 }
@@ -242,14 +259,14 @@ fn unless_draining(mut law: impl FnMut(&Moment, Known)) {
 #[test]
 fn done_means_that_the_read_has_ended() {
     unless_draining(|moment, known| {
-        moment.expect("done", moment.dut.answer_done.val(), !known.waits);
+        moment.expect("answer_done", !known.waits);
     });
 }
 
 #[test]
 fn a_failure_stays_until_the_tag_is_retired() {
     unless_draining(|moment, known| {
-        moment.expect("failed", moment.dut.answer_failed.val(), known.failed);
+        moment.expect("answer_failed", known.failed);
     });
 }
 
@@ -257,7 +274,7 @@ fn a_failure_stays_until_the_tag_is_retired() {
 fn a_tag_is_busy_until_it_is_retired_and_for_good_when_it_is_lost() {
     unless_draining(|moment, known| {
         let busy = known.busy || known.lost;
-        moment.expect("busy", moment.dut.candidate_busy.val(), busy);
+        moment.expect("candidate_busy", busy);
     });
 }
 
@@ -265,9 +282,8 @@ fn a_tag_is_busy_until_it_is_retired_and_for_good_when_it_is_lost() {
 fn a_read_that_times_out_quarantines_its_tag() {
     let mut quarantined = 0;
     unless_draining(|moment, known| {
-        let shown = moment.dut.candidate_quarantined.val();
-        moment.expect("quarantined", shown, known.lost);
-        quarantined += u32::from(shown);
+        moment.expect("candidate_quarantined", known.lost);
+        quarantined += u32::from(known.lost);
     });
     assert!(quarantined > 100, "{quarantined} seen");
 }
@@ -277,14 +293,14 @@ fn a_read_that_times_out_quarantines_its_tag() {
 fn draining_lasts_until_the_reads_have_ended_and_the_tags_are_cleared() {
     let (mut cycles, mut idle_cycles) = (0, 0);
     in_every_cycle(|moment| {
-        let Moment { dut, golden, .. } = moment;
+        let golden = moment.golden;
         if !golden.draining {
-            moment.expect("draining", dut.draining.val(), false);
+            moment.expect("draining", false);
             (cycles, idle_cycles) = (0, 0);
             return;
         }
         let waiting = golden.tags.values().any(|known| known.waits) && !golden.cut_off;
-        if dut.draining.val() {
+        if moment.shows("draining") {
             (cycles, idle_cycles) = (cycles + 1, if waiting { 0 } else { idle_cycles + 1 });
             assert!(idle_cycles <= 2 * TAGS + 4, "cycle {}", moment.number);
         } else {

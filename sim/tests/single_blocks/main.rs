@@ -1,0 +1,5 @@
+//! Tests of single blocks in many cycles, or with many bits in each: their Verilog in Verilator.
+//! Those of few cycles are `hdl/tests`, in rust-hdl's own simulation.
+
+mod tags;
+mod toeplitz_hash;
