@@ -26,7 +26,7 @@ mod rings;
 mod shared;
 mod wrong;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use abi::command::OPCODE;
@@ -36,6 +36,7 @@ use abi::flow_key::Secret;
 use abi::header_entry as h;
 use abi::reason::{CommandStatus, Disposition};
 use abi::registers as r;
+use ahash::HashMap;
 use golden::tables::{Flow, Tables};
 
 pub use self::bus::NullBus;
@@ -109,7 +110,7 @@ impl NullCard {
             tables: Tables::new(config),
             owners: (0..1 << config.owner_bits).map(Rings::new).collect(),
             peers: Vec::new(),
-            names: HashMap::new(),
+            names: HashMap::default(),
             opening: VecDeque::new(),
             owing: VecDeque::new(),
             turn: 0,

@@ -5,7 +5,7 @@
 //!   root of each crate         the switches
 //!   hdl/verilog  module.rs     fn body   becomes fn only;   a `body` with all kernels of a block
 //!                design.rs     fn build  becomes fn write;  both texts of a design
-//!   sim/verilate design.rs     build_as  becomes build_it;  models are of that with all kernels
+//!   sim/verilate design.rs     fn build  becomes fn plain;  models are of that with all kernels
 //!                verilated.rs  fn new    becomes fn raw;    their threads use its switches
 //! ```
 //! Whoever else reads the Verilog of a design sees only the kernels that are switched on.
@@ -58,7 +58,7 @@ const PATCHES: &[Patch] = &[
     },
     Patch {
         file: "sim/verilate/src/design.rs",
-        heads: Some(["fn build_as(", "fn build_it("]),
+        heads: Some(["pub fn build(", "pub fn plain("]),
         text: include_str!("planted/verilate_design.txt"),
     },
     Patch {

@@ -41,6 +41,71 @@ pub mod value_crossing;
 
 /// The one import of a block file: rust-hdl, its derives and ours, bundles, messages and buffers.
 pub mod prelude {
+    /// A block that derives its `Default`:
+    ///
+    /// ```
+    /// use stream::prelude::*;
+    ///
+    /// #[derive(LogicBlock, BlockDefault)]
+    /// #[require(BITS <= 16, "an index has at most 16 bits")]
+    /// pub struct Wrap<const BITS: usize> {
+    ///     pub clock: Signal<In, Clock>,
+    ///     count: DFF<Bits<BITS>>,
+    ///     #[value((1u64 << BITS) - 1)]
+    ///     last: Constant<Bits<BITS>>,
+    ///     #[value(|lane| 8 * lane as u64)]
+    ///     offsets: [Constant<Bits<9>>; 64],
+    /// }
+    /// # impl<const BITS: usize> Logic for Wrap<BITS> {
+    /// #     fn update(&mut self) {}
+    /// # }
+    ///
+    /// let block = Wrap::<4>::default();
+    /// assert_eq!(block.last.val(), 15);
+    /// assert_eq!(block.offsets[63].val(), 504);
+    /// ```
+    ///
+    /// One with an argument:
+    ///
+    /// ```
+    /// # use stream::prelude::*;
+    /// /// Gives up after `cycles` cycles.
+    /// #[derive(LogicBlock, BlockDefault)]
+    /// #[new(cycles: u64)]
+    /// #[require(cycles > 1, "{cycles} cycles are too few")]
+    /// pub struct Timer {
+    ///     pub clock: Signal<In, Clock>,
+    ///     #[value(cycles - 1)]
+    ///     last: Constant<Bits<16>>,
+    /// }
+    /// # impl Logic for Timer {
+    /// #     fn update(&mut self) {}
+    /// # }
+    ///
+    /// assert_eq!(Timer::new(100).last.val(), 99);
+    /// ```
+    ///
+    /// A constant without a value does not compile:
+    ///
+    /// ```compile_fail
+    /// # use stream::prelude::*;
+    /// #[derive(BlockDefault)]
+    /// struct Step {
+    ///     one: Constant<Bits<4>>,
+    /// }
+    /// ```
+    ///
+    /// Nor does a value of another type than the field's, here a `u32` where a `u64` becomes
+    /// `Bits`:
+    ///
+    /// ```compile_fail
+    /// # use stream::prelude::*;
+    /// #[derive(BlockDefault)]
+    /// struct Step {
+    ///     #[value(1u32)]
+    ///     one: Constant<Bits<4>>,
+    /// }
+    /// ```
     pub use block_default::BlockDefault;
     pub use rust_hdl_core::prelude::*;
     pub use rust_hdl_macros::{hdl_gen, LogicBlock, LogicInterface, LogicState, LogicStruct};

@@ -1,9 +1,8 @@
 //! The card's state: flows, lists and regions, and how each is looked up. `commands` changes it.
 
-use std::collections::HashMap;
-
 use abi::config::{CardConfig, BUCKET_WAYS, FLOW_BANKS};
 use abi::flow_key::{Secret, KEY_BYTES, SECRET_WORDS};
+use ahash::HashMap;
 
 use crate::packet::Profile;
 
@@ -152,10 +151,10 @@ impl Tables {
             config,
             secrets: [Secret::new([0; SECRET_WORDS]); FLOW_BANKS],
             profiles: [Profile::default(); 4],
-            keys: HashMap::new(),
-            flows: HashMap::new(),
-            regions: HashMap::new(),
-            pages: HashMap::new(),
+            keys: HashMap::default(),
+            flows: HashMap::default(),
+            regions: HashMap::default(),
+            pages: HashMap::default(),
         }
     }
 

@@ -4,8 +4,7 @@
 //!   address ──► block of 4 KiB, if anything but 0xff was ever in it ──► byte
 //! ```
 
-use std::collections::HashMap;
-
+use ahash::HashMap;
 use rand::rngs::SmallRng;
 use rand::Rng;
 
