@@ -4,8 +4,8 @@
 //!   fmt ─► tidy ─► test: build ─► run ──────────┬─► both said ─► mutants
 //!                             └─► lint, beside ─┘
 //! ```
-//! Some tests leave a core idle, for minutes in all: lint takes that time and no other, where it is
-//! asked for together with the tests.
+//! Some tests leave a core idle, for minutes in all: lint takes that time first, where it is asked
+//! for together with the tests.
 
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, Output};

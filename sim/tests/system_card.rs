@@ -22,15 +22,12 @@ use host::transport::{LinkConfig, LinuxTransport, Tuning};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
+use sim::harness::bench::options_from_environment;
 use sim::harness::wire::Disturbance;
 use sim::lab::{Blind, Exchange, Lab};
-use verilate::options::Options;
 
 fn card() -> Rc<RefCell<SimulatedCard>> {
-    let options = Options {
-        trace: std::env::var_os("ZERONIC_WAVES").is_some(),
-        ..Options::default()
-    };
+    let options = options_from_environment();
     let card = SimulatedCard::new("small", PcieConfig::default(), options).expect("it builds");
     Rc::new(RefCell::new(card))
 }

@@ -26,7 +26,7 @@ use crate::harness::mac;
 use crate::switched::{self, number_of, TextFault, FAULT_PORT};
 
 /// Options from the environment: `ZERONIC_WAVES=FOLDER` turns waveforms on.
-fn options_from_environment() -> Options {
+pub fn options_from_environment() -> Options {
     Options {
         trace: std::env::var_os("ZERONIC_WAVES").is_some(),
         ..Options::default()
