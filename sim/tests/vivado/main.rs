@@ -93,6 +93,9 @@ resize_pblock [get_pblocks pblock_mac] -add {SLR2}
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { card/mac_send/fifo card/mac_receive }]
 ";
 
+/// Commands and options alone are checked: no Verilog is read, and every name is there.
+const WITHOUT_NAMES: &[(&str, &str)] = &[("REPLAY_NAMES", "0")];
+
 /// Names and texts of a folder.
 type Files = BTreeMap<String, String>;
 
@@ -200,7 +203,8 @@ fn a_folder_runs_to_its_end_and_every_name_is_there() {
 /// A fault: file, text, what stands in its place, and what is said of it.
 type Fault = (&'static str, &'static str, &'static str, &'static str);
 
-const FAULTS: [Fault; 18] = [
+/// What is wrong whatever the design is: seen without its names, which take most of a run.
+const COMMAND_FAULTS: [Fault; 5] = [
     (
         "build.tcl",
         "    opt_design\n",
@@ -212,18 +216,6 @@ const FAULTS: [Fault; 18] = [
         "    route_design -directive",
         "    rout_design -directive",
         "unknown command rout_design",
-    ),
-    (
-        "build.tcl",
-        "synth_design -top $zeronic_top",
-        "synth_design -top zeronic_bank",
-        "no module zeronic_bank",
-    ),
-    (
-        "build.tcl",
-        "crossings] $zeronic_card",
-        "crossings] zeronic",
-        "read_xdc -ref zeronic: no such cell",
     ),
     (
         "ip.tcl",
@@ -242,6 +234,28 @@ const FAULTS: [Fault; 18] = [
         "X1Y48~X1Y51",
         "X1Y48~X1Y50",
         "four transceivers",
+    ),
+];
+
+/// What is wrong for this design.
+const NAME_FAULTS: [Fault; 13] = [
+    (
+        "constraints/floorplan.xdc",
+        "create_pblock pblock_mac\n",
+        "foreach name {mac} { create_pblock pblock_$name }\n",
+        "unknown command foreach",
+    ),
+    (
+        "build.tcl",
+        "synth_design -top $zeronic_top",
+        "synth_design -top zeronic_bank",
+        "no module zeronic_bank",
+    ),
+    (
+        "build.tcl",
+        "crossings] $zeronic_card",
+        "crossings] zeronic",
+        "read_xdc -ref zeronic: no such cell",
     ),
     (
         "top.v",
@@ -286,12 +300,6 @@ const FAULTS: [Fault; 18] = [
         "no pblock 'pblock_core'",
     ),
     (
-        "constraints/floorplan.xdc",
-        "create_pblock pblock_mac\n",
-        "foreach name {mac} { create_pblock pblock_$name }\n",
-        "unknown command foreach",
-    ),
-    (
         "constraints/crossings.xdc",
         "set_max_delay -datapath_only -from [get_cells {datapath/rx_split/intake/gate/toggle_reg}]",
         "set_max_delay -from [get_cells {datapath/rx_split/intake/gate/toggle_reg}]",
@@ -317,22 +325,37 @@ const FAULTS: [Fault; 18] = [
 fn each_mistake_is_seen() {
     let whole = whole();
     // A run takes one core; the machines have two at least.
-    let numbered: Vec<(usize, Fault)> = FAULTS.into_iter().enumerate().collect();
-    let (first, second) = numbered.split_at(FAULTS.len() / 2);
+    let commands = COMMAND_FAULTS
+        .into_iter()
+        .map(|fault| (fault, WITHOUT_NAMES));
+    let names = NAME_FAULTS.into_iter().map(|fault| (fault, &[][..]));
+    let numbered: Vec<_> = commands.chain(names).enumerate().collect();
+    let (first, second): (Vec<_>, Vec<_>) = numbered
+        .into_iter()
+        .partition(|(number, _)| number % 2 == 0);
     std::thread::scope(|scope| {
         for faults in [first, second] {
-            scope.spawn(|| faults.iter().for_each(|fault| is_seen(&whole, *fault)));
+            scope.spawn(|| {
+                for (number, (fault, variables)) in faults {
+                    is_seen(&whole, number, fault, variables);
+                }
+            });
         }
     });
 }
 
 /// One mistake, and what is said of it.
-fn is_seen(whole: &Files, (number, (file, from, to, said)): (usize, Fault)) {
+fn is_seen(
+    whole: &Files,
+    number: usize,
+    (file, from, to, said): Fault,
+    variables: &[(&str, &str)],
+) {
     let mut files = whole.clone();
     let text = files.get_mut(file).expect(file);
     *text = replaced(text, from, to);
     let name = format!("vivado_fault_{number}");
-    let (code, text) = replayed(&name, &files, &[]);
+    let (code, text) = replayed(&name, &files, variables);
     let found = problems(&text);
     assert_eq!(code, Some(1), "{said}\n{text}");
     assert!(
@@ -391,7 +414,8 @@ fn the_build_stops_where_the_image_would_be_wrong() {
         ("REPLAY_VERSION", "2023.2.1", "makes wrong logic of masks"),
         ("ZERONIC_GIT_HASH", "123", "40 hexadecimal digits"),
     ] {
-        let (code, text) = replayed("vivado_stops", &files, &[(variable, value)]);
+        let variables = [WITHOUT_NAMES[0], (variable, value)];
+        let (code, text) = replayed("vivado_stops", &files, &variables);
         assert_eq!(code, Some(1), "{said}\n{text}");
         assert!(
             problems(&text).iter().any(|it| it.contains(said)),
@@ -399,7 +423,11 @@ fn the_build_stops_where_the_image_would_be_wrong() {
         );
         assert!(!text.contains("write_bitstream"), "{text}");
     }
-    let forced = [("REPLAY_VERSION", "2023.2.1"), ("ZERONIC_ANY_VIVADO", "1")];
+    let forced = [
+        WITHOUT_NAMES[0],
+        ("REPLAY_VERSION", "2023.2.1"),
+        ("ZERONIC_ANY_VIVADO", "1"),
+    ];
     let (code, text) = replayed("vivado_stops", &files, &forced);
     assert_eq!(code, Some(0), "{text}");
 }
@@ -414,7 +442,7 @@ const HASH: &str = "0123456789abcdef0123456789abcdef01234567";
 #[test]
 fn the_image_says_what_it_is_and_reads_back() {
     let variables = [
-        ("REPLAY_NAMES", "0"),
+        WITHOUT_NAMES[0],
         ("ZERONIC_GIT_HASH", HASH),
         ("SOURCE_DATE_EPOCH", "1700000000"),
     ];
@@ -536,7 +564,7 @@ fn a_build_goes_on_behind_the_last_step_that_was_done() {
     let name = "vivado_resumed";
     let whole = whole();
     let fail = [
-        ("REPLAY_NAMES", "0"),
+        WITHOUT_NAMES[0],
         ("REPLAY_FAIL", "route_design ERROR: no way"),
     ];
     let (code, text) = replayed(name, &whole, &fail);
@@ -556,7 +584,7 @@ fn a_build_goes_on_behind_the_last_step_that_was_done() {
         steps(&text, "begin").last().map(String::as_str),
         Some("route")
     );
-    let (code, text) = again(name, &[("REPLAY_NAMES", "0")]);
+    let (code, text) = again(name, WITHOUT_NAMES);
     assert_eq!(code, Some(0), "{text}");
     assert_eq!(
         steps(&text, "kept"),
@@ -569,21 +597,21 @@ fn a_build_goes_on_behind_the_last_step_that_was_done() {
     let built = image(name, "zeronic_bench.zimg").header.built;
     // A checkpoint that is gone is made again, and what follows it.
     std::fs::remove_file(folder(name).join("build/phys_opt_routed.dcp")).expect("a checkpoint");
-    let (_, text) = again(name, &[("REPLAY_NAMES", "0")]);
+    let (_, text) = again(name, WITHOUT_NAMES);
     assert_eq!(
         steps(&text, "end"),
         ["phys_opt_routed", "reports", "bitstream"]
     );
     assert_eq!(image(name, "zeronic_bench.zimg").header.built, built);
     std::fs::remove_file(folder(name).join("build/opt.dcp")).expect("a checkpoint");
-    let (_, text) = again(name, &[("REPLAY_NAMES", "0")]);
+    let (_, text) = again(name, WITHOUT_NAMES);
     assert_eq!(steps(&text, "kept"), ["ip", "synthesis"]);
     // Other constraints, or another Vivado, make another design.
     let pins = folder(name).join("constraints/pins.xdc");
     std::fs::write(&pins, PINS.replace("10.000", "9.900")).expect("a file");
     for variables in [
-        &[("REPLAY_NAMES", "0")][..],
-        &[("REPLAY_NAMES", "0"), ("REPLAY_VERSION", "2024.2")],
+        WITHOUT_NAMES,
+        &[WITHOUT_NAMES[0], ("REPLAY_VERSION", "2024.2")],
     ] {
         let (code, text) = again(name, variables);
         assert_eq!(code, Some(0), "{text}");

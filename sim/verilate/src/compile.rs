@@ -53,7 +53,13 @@ pub(crate) struct Unit {
     pub object: PathBuf,
     /// Runs every cycle: optimise.
     pub fast: bool,
+    /// Flags beside those of all units.
+    pub flags: &'static [&'static str],
 }
+
+/// For what records waveforms: thousands of short loops, each run once for a recorded change.
+/// Unrolled, they take twice as long to compile, and run no faster.
+pub(crate) const TRACE_FLAGS: &[&str] = &["-fno-unroll-loops"];
 
 impl Compiler {
     /// `CXX`; otherwise the newest clang++, whose models compile and run faster; otherwise `c++`.
@@ -86,11 +92,12 @@ impl Compiler {
     /// Part of cache keys.
     pub fn identity(&self) -> String {
         format!(
-            "{} {} {} {}",
+            "{} {} {} {} {}",
             self.program,
             FLAGS.join(" "),
             DEFINES.join(" "),
-            self.fast_flags.join(" ")
+            self.fast_flags.join(" "),
+            TRACE_FLAGS.join(" ")
         )
     }
 
@@ -148,6 +155,7 @@ impl Compiler {
             command.arg("-include").arg(headers(ahead, unit.fast));
         }
         command
+            .args(unit.flags)
             .arg("-c")
             .arg("-o")
             .arg(&unit.object)

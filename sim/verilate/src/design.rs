@@ -25,7 +25,7 @@ use std::time::Instant;
 use hdl::ports::Port;
 use sha2::{Digest, Sha256};
 
-use crate::compile::{compile_all, link, Compiler, Unit};
+use crate::compile::{compile_all, link, Compiler, Unit, TRACE_FLAGS};
 use crate::error::BuildError;
 use crate::library::Library;
 use crate::options::Options;
@@ -271,6 +271,7 @@ impl Job<'_> {
                 source: include.join(format!("{name}.cpp")),
                 object: folder.join(format!("{name}.o")),
                 fast: true,
+                flags: &[],
             })
             .collect();
         compile_all(&self.compiler, &units, &folder, None)?;
@@ -281,11 +282,11 @@ impl Job<'_> {
 }
 
 /// Groups Verilator's many files into few compiler runs; rarely executed code is kept apart, where
-/// the other is optimised.
+/// the other is optimised, and so is what records waveforms.
 fn plan_units(sources: &Path, is_quick: bool) -> Result<Vec<Unit>, BuildError> {
-    let is_fast = |file: &Path| {
+    let has = |file: &PathBuf, part: &str| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        !is_quick && !name.contains("__Slow")
+        name.contains(part)
     };
     let bytes_max = if is_quick {
         QUICK_UNIT_BYTES_MAX
@@ -294,17 +295,24 @@ fn plan_units(sources: &Path, is_quick: bool) -> Result<Vec<Unit>, BuildError> {
     };
     let (fast, slow): (Vec<_>, Vec<_>) = files_with(sources, "cpp")?
         .into_iter()
-        .partition(|file| is_fast(file));
+        .partition(|file| !is_quick && !has(file, "__Slow"));
+    let (trace, fast): (Vec<_>, Vec<_>) = fast.into_iter().partition(|file| has(file, "__Trace__"));
     let mut units = Vec::new();
-    for (files, fast) in [(fast, true), (slow, false)] {
+    let groups: [(_, _, &str, &[&str]); 3] = [
+        (trace, true, "trace", TRACE_FLAGS),
+        (fast, true, "fast", &[]),
+        (slow, false, "slow", &[]),
+    ];
+    for (files, fast, name, flags) in groups {
         for (index, text) in grouped(&files, bytes_max)?.iter().enumerate() {
-            let stem = format!("unit_{}_{index}", if fast { "fast" } else { "slow" });
+            let stem = format!("unit_{name}_{index}");
             let source = sources.join(format!("{stem}.cc"));
             write(&source, text)?;
             units.push(Unit {
                 source,
                 object: sources.join(format!("{stem}.o")),
                 fast,
+                flags,
             });
         }
     }
