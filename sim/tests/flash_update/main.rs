@@ -192,44 +192,50 @@ fn lost(kind: Kind, seed: u64, after: u64) -> Booted {
 #[test]
 fn power_lost_at_any_point_leaves_an_image_that_boots() {
     let seed = seed::seed();
-    for kind in KINDS {
-        let mut rig = Rig::new(kind, seed, LOST_BYTES);
-        rig.update().expect("an update");
-        let (all, changes) = (rig.window.accesses(), rig.window.changes().to_vec());
-        let mut points: Vec<u64> = (0..POINTS).map(|point| point * all / POINTS).collect();
-        // Around the first operation of each block, and around each of the last ones.
-        let block = |change: &Change| (change.chip, change.address >> 12);
-        let first_of = changes
-            .windows(2)
-            .filter(|pair| block(&pair[0]) != block(&pair[1]));
-        let last_ones = changes.len() - 16..;
-        let borders = first_of
-            .map(|pair| pair[1])
-            .chain(changes[last_ones].iter().copied());
-        for change in borders.chain(changes.first().copied()) {
-            points.extend([-2, -1, 0, 4].map(|more| change.accesses.saturating_add_signed(more)));
+    std::thread::scope(|scope| {
+        for kind in KINDS {
+            scope.spawn(move || lost_at_any_point(kind, seed));
         }
-        points.extend([all - 1, all - 100]);
-        let mut counts = [0; 3];
-        for after in points {
-            let booted = lost(kind, seed, after);
-            println!("{kind:?}: after {after} of {all} accesses: {booted:?}");
-            match booted {
-                Booted::Golden => counts[0] += 1,
-                Booted::Image(1) => counts[1] += 1,
-                // Before anything was erased, or before it had an effect.
-                Booted::Image(_) => {
-                    assert!(
-                        after <= changes[0].accesses + 16,
-                        "the old image after {after}"
-                    );
-                    counts[2] += 1;
-                }
-                Booted::None => panic!("{kind:?}: nothing boots after {after} of {all} accesses"),
-            }
-        }
-        assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+    });
+}
+
+fn lost_at_any_point(kind: Kind, seed: u64) {
+    let mut rig = Rig::new(kind, seed, LOST_BYTES);
+    rig.update().expect("an update");
+    let (all, changes) = (rig.window.accesses(), rig.window.changes().to_vec());
+    let mut points: Vec<u64> = (0..POINTS).map(|point| point * all / POINTS).collect();
+    // Around the first operation of each block, and around each of the last ones.
+    let block = |change: &Change| (change.chip, change.address >> 12);
+    let first_of = changes
+        .windows(2)
+        .filter(|pair| block(&pair[0]) != block(&pair[1]));
+    let last_ones = changes.len() - 16..;
+    let borders = first_of
+        .map(|pair| pair[1])
+        .chain(changes[last_ones].iter().copied());
+    for change in borders.chain(changes.first().copied()) {
+        points.extend([-2, -1, 0, 4].map(|more| change.accesses.saturating_add_signed(more)));
     }
+    points.extend([all - 1, all - 100]);
+    let mut counts = [0; 3];
+    for after in points {
+        let booted = lost(kind, seed, after);
+        println!("{kind:?}: after {after} of {all} accesses: {booted:?}");
+        match booted {
+            Booted::Golden => counts[0] += 1,
+            Booted::Image(1) => counts[1] += 1,
+            // Before anything was erased, or before it had an effect.
+            Booted::Image(_) => {
+                assert!(
+                    after <= changes[0].accesses + 16,
+                    "the old image after {after}"
+                );
+                counts[2] += 1;
+            }
+            Booted::None => panic!("{kind:?}: nothing boots after {after} of {all} accesses"),
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
 }
 
 #[test]
