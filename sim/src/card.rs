@@ -26,6 +26,7 @@ use verilate::block::BlockError;
 use verilate::clocks::{ClockId, Clocks, Edge};
 use verilate::design::Design;
 use verilate::options::Options;
+use verilate::shared::shared;
 use verilate::verilated::Model;
 use verilate::width::lint_width_warnings;
 
@@ -171,6 +172,16 @@ pub struct SimulatedCard {
     inputs: CardInputs,
 }
 
+/// The card in a named configuration, built.
+fn design(config: &str, buffer: CompletionBuffer, options: Options) -> Result<Design, CardError> {
+    let emitted = emit_card_for(config, buffer, PREFIX);
+    let card = emitted.ok_or_else(|| CardError::Config(config.to_owned()))??;
+    let design = Design::build(card.top, &card.design.single_file(), &card.ports, options)
+        .map_err(BlockError::from)?;
+    lint_width_warnings(design.warnings()).map_err(BlockError::Width)?;
+    Ok(design)
+}
+
 impl SimulatedCard {
     /// Builds the Verilated model of the card in a named configuration (`hdl::card`), for the
     /// completion buffer of this slot, and connects it.
@@ -182,12 +193,8 @@ impl SimulatedCard {
         if !buffer.is_supported() {
             return Err(CardError::Buffer(buffer));
         }
-        let emitted = emit_card_for(config, buffer, PREFIX);
-        let emitted = emitted.ok_or_else(|| CardError::Config(config.to_owned()))?;
-        let card = emitted?;
-        let design = Design::build(card.top, &card.design.single_file(), &card.ports, options)
-            .map_err(BlockError::from)?;
-        lint_width_warnings(design.warnings()).map_err(BlockError::Width)?;
+        let key = format!("card {config} {buffer:?} {options:?}");
+        let design = shared(&key, || design(config, buffer, options))?;
         SimulatedCard::of(&design, pcie)
     }
 

@@ -248,13 +248,14 @@ impl Agent for Slot {
     }
 }
 
-/// A requester for the hard block that is configured.
-fn requester(config: &PcieConfig) -> Requester {
+/// What makes a requester for the hard block that is configured, and how it differs from others.
+fn requester(config: &PcieConfig) -> (String, impl FnOnce() -> Requester) {
     let buffer = CompletionBuffer {
         headers: config.completion_headers,
         data: config.completion_data,
     };
-    Requester::new(TIMEOUT_CYCLES, buffer)
+    let make = move || Requester::new(TIMEOUT_CYCLES, buffer);
+    (format!("{buffer:?}"), make)
 }
 
 /// Requester, slot and clients.
@@ -271,8 +272,8 @@ pub struct Rig {
 impl Rig {
     /// A rig out of reset, whose clients stall at random as given.
     pub fn new(config: PcieConfig, source: Stall, sink: Stall) -> Result<Rig, BlockError> {
-        let mut block = requester(&config);
-        let bench = Bench::of(&mut block, "requester")?;
+        let (variant, block) = requester(&config);
+        let bench = Bench::shared("requester", &variant, block)?;
         Ok(Rig::around(bench, config, source, sink))
     }
 
@@ -283,8 +284,8 @@ impl Rig {
         config: PcieConfig,
         (source, sink): (Stall, Stall),
     ) -> Result<Rig, BlockError> {
-        let mut block = requester(&config);
-        let bench = Bench::with_fault(&mut block, "requester", faults, fault)?;
+        let (variant, block) = requester(&config);
+        let bench = Bench::with_fault(("requester", &variant), block, faults, fault)?;
         Ok(Rig::around(bench, config, source, sink))
     }
 

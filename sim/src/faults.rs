@@ -2,6 +2,8 @@
 
 use rust_hdl_core::prelude::Synth;
 use stream::prelude::*;
+use verilate::design::Design;
+use verilate::shared::shared;
 
 use crate::harness::payload::place;
 use crate::planted::{with_bits, Planted};
@@ -55,15 +57,21 @@ fn changed<T: Synth>(net: &str, field: &str, wrong: impl Fn(&str) -> String) -> 
     with_bits(net, T::BITS, (at, bits), &inner)
 }
 
-/// The small card with every fault.
-pub fn planted() -> Planted {
-    let mut card = Planted::card("small");
-    at_the_top(&mut card);
-    ready(&mut card);
-    in_the_datapath(&mut card);
-    room(&mut card);
-    fence(&mut card);
-    card
+/// The small card with every fault, built.
+///
+/// # Panics
+/// If it does not build.
+pub fn planted() -> Design {
+    let built = shared("the small card with every fault", || {
+        let mut card = Planted::card("small");
+        at_the_top(&mut card);
+        ready(&mut card);
+        in_the_datapath(&mut card);
+        room(&mut card);
+        fence(&mut card);
+        card.build()
+    });
+    built.unwrap_or_else(|error| panic!("the card with faults: {error}"))
 }
 
 fn at_the_top(card: &mut Planted) {

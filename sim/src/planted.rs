@@ -17,6 +17,7 @@ use hdl::ports::Port;
 use ip::completion_buffer::CompletionBuffer;
 
 use verilate::design::Design;
+use verilate::error::BuildError;
 use verilate::options::Options;
 
 use crate::switched::{fault_port, is_on, with_port};
@@ -141,13 +142,8 @@ impl Planted {
     }
 
     /// Builds the model with all its faults.
-    ///
-    /// # Panics
-    /// If the text does not build.
-    pub fn build(self) -> Design {
-        let options = Options::default();
-        let built = Design::build(self.top, &self.verilog, &self.ports, options);
-        built.unwrap_or_else(|error| panic!("the card with faults: {error}"))
+    pub fn build(self) -> Result<Design, BuildError> {
+        Design::build(self.top, &self.verilog, &self.ports, Options::default())
     }
 }
 

@@ -147,7 +147,7 @@ fn drive_cq(model: &mut Model, beat: &Beat<6>) {
 }
 
 fn bench() -> Bench {
-    Bench::of(&mut Completer::default(), "completer").expect("builds")
+    Bench::shared("completer", "", Completer::default).expect("builds")
 }
 
 fn config(seed: u64, stalled: bool) -> PcieConfig {

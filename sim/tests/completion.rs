@@ -89,8 +89,8 @@ struct Completions {
 
 impl Completions {
     fn new(source: Stall, sink: Stall, seed: u64) -> Completions {
-        let mut bench =
-            Bench::of(&mut CompletionWriter::<2, 4>::default(), "completion").expect("builds");
+        let bench = Bench::shared("completion", "", CompletionWriter::<2, 4>::default);
+        let mut bench = bench.expect("builds");
         lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
         bench.set("epoch", EPOCH);
         Completions {

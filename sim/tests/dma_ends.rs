@@ -316,7 +316,7 @@ impl Port {
 
 #[test]
 fn two_ends_of_a_read_in_one_beat_are_one_answer() {
-    let bench = Bench::of(&mut block(), "requester").expect("builds");
+    let bench = Bench::shared("requester", "", block).expect("builds");
     let drawn = Port::new(bench).batches(seed());
     drawn.check("the ends of reads", &DRAWN);
 }
@@ -330,7 +330,7 @@ const FAULTS: [TextFault; 4] = [
 ];
 
 fn faulty(fault: TextFault) -> Port {
-    let bench = Bench::with_fault(&mut block(), "requester", &FAULTS, fault);
+    let bench = Bench::with_fault(("requester", ""), block, &FAULTS, fault);
     Port::new(bench.expect("builds"))
 }
 
@@ -393,7 +393,7 @@ impl Port {
 /// PG213: what the hard block has given up may still be answered, so its room is not free.
 #[test]
 fn a_read_given_up_as_it_ends_gives_no_room_back() {
-    let design = || Port::new(Bench::of(&mut block(), "requester").expect("builds"));
+    let design = || Port::new(Bench::shared("requester", "", block).expect("builds"));
     let kept = design().given_up(false);
     assert!(kept.iter().all(|room| *room > 0), "{kept:?}");
     assert_eq!(design().given_up(true), kept);

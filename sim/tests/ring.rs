@@ -172,7 +172,8 @@ struct Test {
 
 impl Test {
     fn new(kind: RingKind, source: Stall, sink: Stall, seed: u64) -> Test {
-        let bench = Bench::of(&mut Ring::<2, 4>::new(kind), "ring").expect("builds");
+        let bench = Bench::shared("ring", &format!("{kind:?}"), || Ring::<2, 4>::new(kind));
+        let bench = bench.expect("builds");
         lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
         let model = &bench.model;
         Test {

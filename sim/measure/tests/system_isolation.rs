@@ -76,7 +76,7 @@ fn isolates(design: &Design, rival: Rival, reason: DropReason, fault: Fault) {
 
 #[test]
 fn a_full_header_queue_costs_its_owner_alone() {
-    let design = planted().build();
+    let design = planted();
     isolates(
         &design,
         Rival::Undrained,

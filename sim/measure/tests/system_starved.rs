@@ -292,7 +292,7 @@ fn a_pause_keeps_what_a_slow_link_would_lose() {
 
 /// Whether a card with a fault, 0 for none, is right where a side is held back.
 fn is_right(side: Side, fault: u8) -> bool {
-    let (seed, design) = (seed(), planted().build());
+    let (seed, design) = (seed(), planted());
     let build = |pcie| SimulatedCard::of(&design, pcie);
     let scenario = paced(side, seed);
     let measurement = Measurement::with_card(&scenario, build).expect("it opens");

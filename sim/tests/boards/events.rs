@@ -14,7 +14,7 @@ fn every_event_passes_through_a_whole_top() {
     on_large_stack(|| {
         let card = small();
         for name in ["vcu118", "u280"] {
-            let design = whole(find(name).expect("a board"), &card, None);
+            let design = whole(find(name).expect("a board"), card, None);
             let cards = |config: PcieConfig| SimulatedCard::of(&design, config).expect("a card");
             let mut causes = CAUSES.to_vec();
             causes.push(Cause::Perst);

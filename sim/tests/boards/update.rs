@@ -236,7 +236,7 @@ fn an_update_passes_through_pcie_and_a_whole_top() {
     on_large_stack(|| {
         let card = small();
         let named = |name| find(name).expect("a board");
-        through_pcie(named("vcu118"), &golden(named("vcu118"), &card));
-        through_pcie(named("u280"), &whole(named("u280"), &card, None));
+        through_pcie(named("vcu118"), &golden(named("vcu118"), card));
+        through_pcie(named("u280"), &whole(named("u280"), card, None));
     });
 }

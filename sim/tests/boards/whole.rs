@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 use abi::registers;
 use abi::registers::BOARD_WINDOW as WINDOW;
@@ -241,8 +242,10 @@ impl Whole<'_> {
     }
 }
 
-pub fn small() -> EmittedCard {
-    emit_card("small").expect("a configuration").expect("emits")
+/// The small card.
+pub fn small() -> &'static EmittedCard {
+    static SMALL: OnceLock<EmittedCard> = OnceLock::new();
+    SMALL.get_or_init(|| emit_card("small").expect("a configuration").expect("emits"))
 }
 
 /// What is moved through a top.
@@ -301,7 +304,7 @@ fn a_golden_image_answers_and_reaches_its_flash() {
         for name in ["vcu118", "vcu1525"] {
             let board = find(name).expect("a board");
             let pcie = PcieConfig::default();
-            let mut card = SimulatedCard::of(&golden(board, &card), pcie.clone()).expect("a card");
+            let mut card = SimulatedCard::of(&golden(board, card), pcie.clone()).expect("a card");
             let chips = Rc::new(RefCell::new(Chips::new(&card.model, CHIP_BYTES)));
             let beside = chips.clone();
             card.beside = Some(Box::new(move |model| beside.borrow_mut().drive(model)));
@@ -340,7 +343,7 @@ fn bytes_go_both_ways_through_a_whole_top() {
         let card = small();
         for name in ["vcu118", "u280"] {
             let board = find(name).expect("a board");
-            let design = whole(board, &card, None);
+            let design = whole(board, card, None);
             window_answers(board, &design);
             moves_bytes(&design, &plan(), 0).expect(name);
         }
@@ -356,7 +359,7 @@ fn a_missing_join_of_a_top_is_found() {
             let joined = ".m_axis_cq_tvalid(m_axis_cq_tvalid)";
             replaced(&text, joined, ".m_axis_cq_tvalid()")
         };
-        let design = whole(board, &small(), Some(plant));
+        let design = whole(board, small(), Some(plant));
         moves_bytes(&design, &plan(), 0).expect_err("no register answers");
     });
 }

@@ -1,14 +1,11 @@
 //! A card with a fault to switch on, and the two runs of a check.
 
-use std::sync::OnceLock;
-
 use host::driver::device::DeviceConfig;
 use host::driver::rings::RingSizes;
 use pcie_sim::PcieConfig;
 use sim::card::SimulatedCard;
 use sim::direct::Direct;
 use sim::switched::FAULT_PORT;
-use verilate::design::Design;
 
 use sim::faults::{planted, Fault};
 
@@ -34,9 +31,7 @@ pub struct Rig {
 
 impl Rig {
     fn new(pcie: &PcieConfig, fault: Option<Fault>) -> Rig {
-        static DESIGN: OnceLock<Design> = OnceLock::new();
-        let design = DESIGN.get_or_init(|| planted().build());
-        let card = SimulatedCard::of(design, pcie.clone()).expect("a card");
+        let card = SimulatedCard::of(&planted(), pcie.clone()).expect("a card");
         let rings = DeviceConfig {
             rings: RingSizes {
                 slow_bits: 3,

@@ -63,14 +63,14 @@ fn message_of(vector: u32) -> (u64, u32) {
 
 impl Test {
     pub fn new(sink: Stall, seed: u64) -> Test {
-        let bench = Bench::of(&mut block(), "interrupt").expect("builds");
+        let bench = Bench::shared("interrupt", "", block).expect("builds");
         lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
         Test::around(bench, sink, seed)
     }
 
     /// With one of the faults that are planted in its Verilog, otherwise as [`Test::running`].
     pub fn with_fault(faults: &[TextFault], fault: TextFault, sink: Stall, seed: u64) -> Test {
-        let bench = Bench::with_fault(&mut block(), "interrupt", faults, fault);
+        let bench = Bench::with_fault(("interrupt", ""), block, faults, fault);
         Test::around(bench.expect("builds"), sink, seed).enabled()
     }
 

@@ -151,7 +151,7 @@ impl Test {
     }
 
     fn fresh(source: Stall, sink: Stall, seed: u64) -> Test {
-        let bench = Bench::of(&mut PushedRing::default(), "pushed_ring").expect("builds");
+        let bench = Bench::shared("pushed_ring", "", PushedRing::default).expect("builds");
         Test::new(bench, source, sink, seed)
     }
 
@@ -482,9 +482,9 @@ const FAULTS: [TextFault; 4] = [
 #[test]
 fn planted_faults_are_caught() {
     let run = |fault: TextFault| {
-        let block = &mut PushedRing::default();
-        let bench = Bench::with_fault(block, "pushed_ring", &FAULTS, fault).expect("builds");
-        let mut test = Test::new(bench, Stall::None, Stall::None, seed());
+        let block = PushedRing::default;
+        let bench = Bench::with_fault(("pushed_ring", ""), block, &FAULTS, fault);
+        let mut test = Test::new(bench.expect("builds"), Stall::None, Stall::None, seed());
         owners_in_step(&mut test);
         halves_of_two_owners(&mut test);
         second_of_two(&mut test);

@@ -278,15 +278,14 @@ pub fn flush_address(memory: u32) -> u64 {
 impl World {
     /// A world with the small configuration, receive running, no owner enabled.
     pub fn new(stalls: Stalls, seed: u64) -> World {
-        let mut block = RxSplit::<10, 2, 4>::default();
-        let bench = Bench::of(&mut block, "rx_split").expect("the block builds");
-        World::around(bench, stalls, seed)
+        let bench = Bench::shared("rx_split", "", RxSplit::<10, 2, 4>::default);
+        World::around(bench.expect("the block builds"), stalls, seed)
     }
 
     /// A world around a block with one of the [`FAULTS`].
     pub fn with_fault(fault: TextFault, stalls: Stalls) -> World {
-        let mut block = RxSplit::<10, 2, 4>::default();
-        let bench = Bench::with_fault(&mut block, "rx_split", &FAULTS, fault);
+        let block = RxSplit::<10, 2, 4>::default;
+        let bench = Bench::with_fault(("rx_split", ""), block, &FAULTS, fault);
         World::around(bench.expect("the block builds"), stalls, 1)
     }
 

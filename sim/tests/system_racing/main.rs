@@ -375,7 +375,7 @@ fn packets_race_with_commands_in_the_default_card() {
 
 #[test]
 fn the_judges_of_the_race_catch_planted_faults() {
-    let design = planted().build();
+    let design = planted();
     let seed = seed::seed();
     for fault in [
         Fault::FenceSkipped,

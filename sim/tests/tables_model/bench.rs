@@ -193,29 +193,29 @@ pub struct Tables {
 
 impl Tables {
     pub fn new(source: Stall, sink: Stall, seed: u64) -> Tables {
-        let bench = Bench::of(&mut SmallTables::default(), "tables").expect("builds");
+        let bench = Bench::shared("tables", "", SmallTables::default).expect("builds");
         verilate::width::lint_width_warnings(bench.model.design().warnings()).expect("only casts");
         Tables::around(bench, source, sink, seed)
     }
 
     /// Small tables whose receive list is in the neighbour die.
     pub fn far(source: Stall, sink: Stall, seed: u64) -> Tables {
-        let bench = Bench::of(&mut SmallTables::far(), "far_tables").expect("builds");
+        let bench = Bench::shared("far_tables", "", SmallTables::far).expect("builds");
         verilate::width::lint_width_warnings(bench.model.design().warnings()).expect("only casts");
         Tables::around(bench, source, sink, seed)
     }
 
     /// Small tables but for 2^14 segment entries in each direction.
     pub fn wide(source: Stall, sink: Stall, seed: u64) -> Tables {
-        let mut block = tables::Tables::<6, 5, 14, 6, 6, 2>::default();
-        let bench = Bench::of(&mut block, "wide_tables").expect("builds");
-        Tables::around(bench, source, sink, seed)
+        let block = tables::Tables::<6, 5, 14, 6, 6, 2>::default;
+        let bench = Bench::shared("wide_tables", "", block);
+        Tables::around(bench.expect("builds"), source, sink, seed)
     }
 
     /// Small tables with one of the faults that are planted in their Verilog.
     pub fn with_fault(faults: &[TextFault], fault: TextFault) -> Tables {
-        let mut block = SmallTables::default();
-        let bench = Bench::with_fault(&mut block, "tables", faults, fault);
+        let block = SmallTables::default;
+        let bench = Bench::with_fault(("tables", ""), block, faults, fault);
         Tables::around(bench.expect("it builds"), Stall::None, Stall::None, 1)
     }
 

@@ -73,13 +73,13 @@ impl<M: Memory> Rig<M> {
     /// Builds and starts the block; the first stall is that of all sources, the second of all
     /// sinks.
     pub fn new(tables: Tables, memory: M, latency: u64, stalls: (Stall, Stall), seed: u64) -> Self {
-        let bench = Bench::of(&mut TxMerge::default(), "tx_merge").expect("builds");
+        let bench = Bench::shared("tx_merge", "", TxMerge::default).expect("builds");
         Rig::around(bench, tables, memory, latency, stalls, seed)
     }
 
     /// A rig without stalls and with one of the [`FAULTS`].
     pub fn with_fault(tables: Tables, memory: M, fault: TextFault) -> Self {
-        let bench = Bench::with_fault(&mut TxMerge::default(), "tx_merge", &FAULTS, fault);
+        let bench = Bench::with_fault(("tx_merge", ""), TxMerge::default, &FAULTS, fault);
         Rig::around(bench.expect("builds"), tables, memory, 10, CALM, 1)
     }
 

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use abi::config::SMALL;
 use abi::image::{Slot, SLOT_PAD_BYTES};
@@ -106,6 +107,11 @@ fn read(path: &str) -> String {
 
 /// The folder that a board's build begins with.
 fn whole() -> Files {
+    static FILES: OnceLock<Files> = OnceLock::new();
+    FILES.get_or_init(written).clone()
+}
+
+fn written() -> Files {
     let card = emit_card(SMALL.name).expect("a configuration");
     let card = card.expect("emits");
     let mut files: Files = card.design.files().into_iter().collect();

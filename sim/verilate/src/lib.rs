@@ -15,6 +15,7 @@ pub mod design;
 pub mod error;
 mod library;
 pub mod options;
+pub mod shared;
 mod shim;
 pub mod slang;
 pub mod stock;

@@ -1,0 +1,62 @@
+//! Designs that a program asks for again and again: made once, for whoever asks first.
+//!
+//! ```text
+//!   key ─┬─ known ──────────────────────────► design
+//!        └─ new ── emit ─ hash ─ look it up ─► design, kept for the next
+//! ```
+//! What is built lies in the cache, but to emit a card and to find it there takes most of a second
+//! without optimisation, and a program with fifty tests did so fifty times.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use crate::design::Design;
+
+type Place = Arc<Mutex<Option<Design>>>;
+
+static DESIGNS: LazyLock<Mutex<HashMap<String, Place>>> = LazyLock::new(Mutex::default);
+
+/// What a panic has left is whole: a design is put in its place when it is made.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The design of that key: what `make` gives, or has given before. Others who ask for it meanwhile
+/// wait. The key says all that the design depends on. An error is not kept.
+pub fn shared<E>(key: &str, make: impl FnOnce() -> Result<Design, E>) -> Result<Design, E> {
+    let place = locked(&DESIGNS).entry(key.to_owned()).or_default().clone();
+    let mut design = locked(&place);
+    match &*design {
+        Some(design) => Ok(design.clone()),
+        None => Ok(design.insert(make()?).clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hdl::ports::{Port, PortDirection};
+
+    use super::*;
+    use crate::error::BuildError;
+    use crate::options::Options;
+
+    #[test]
+    fn a_design_is_made_once_and_an_error_is_not_kept() {
+        let port = Port {
+            name: "q".to_owned(),
+            direction: PortDirection::Output,
+            bits: 1,
+            is_clock: false,
+        };
+        let text = "module once (output wire q);\n    assign q = 1'b1;\nendmodule\n";
+        let failed = shared("once", || Err("no"));
+        assert_eq!(failed.err(), Some("no"));
+        let made = shared("once", || {
+            Design::build("once", text, &[port], Options::QUICK)
+        });
+        assert_eq!(made.expect("it builds").ports().len(), 1);
+        let again = shared::<BuildError>("once", || panic!("it is made twice"));
+        assert_eq!(again.expect("it is there").ports().len(), 1);
+        assert_eq!(shared("another", || Err("no")).err(), Some("no"));
+    }
+}
