@@ -27,9 +27,9 @@ const TOP: &str = "zeronic_netlist";
 /// Module that Vivado's models reach by its name.
 const GLOBAL: &str = "glbl";
 /// Payload of an exchange each way, bytes.
-const BYTES: u64 = 64 << 10;
+const BYTES: u64 = 256 << 10;
 /// Share of the frames of the second exchange that each disturbance hits.
-const DISTURBED: f64 = 0.02;
+const DISTURBED: f64 = 0.01;
 
 /// Runs the test; `Err` inside: what the netlist does otherwise. `models` is the folder of the
 /// primitives' models.
