@@ -285,7 +285,7 @@ impl Rig {
         (source, sink): (Stall, Stall),
     ) -> Result<Rig, BlockError> {
         let (variant, block) = requester(&config);
-        let bench = Bench::with_fault(("requester", &variant), block, faults, fault)?;
+        let bench = Bench::with_fault("requester", &variant, block, faults, fault)?;
         Ok(Rig::around(bench, config, source, sink))
     }
 

@@ -330,7 +330,7 @@ const FAULTS: [TextFault; 4] = [
 ];
 
 fn faulty(fault: TextFault) -> Port {
-    let bench = Bench::with_fault(("requester", ""), block, &FAULTS, fault);
+    let bench = Bench::with_fault("requester", "", block, &FAULTS, fault);
     Port::new(bench.expect("builds"))
 }
 

@@ -100,7 +100,8 @@ impl Bench {
     /// # Panics
     /// If a fault cannot be planted, or the one to switch on is not in the list.
     pub fn with_fault<B: Block>(
-        (top_name, variant): (&str, &str),
+        top_name: &str,
+        variant: &str,
         make: impl FnOnce() -> B,
         faults: &[TextFault],
         fault: TextFault,

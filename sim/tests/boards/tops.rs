@@ -9,18 +9,16 @@ use board::boards::BOARDS;
 use board::card_box::CardBox;
 use board::description::{Board, PcieKind};
 use board::tops::{emit_golden, emit_top, EmittedTop};
-use hdl::emit::{emit_card, EmittedCard, PREFIX};
+use hdl::emit::{EmittedCard, PREFIX};
 use hdl::ports::{ports_of, Port, PortDirection};
 use ip::pcie_core::PcieCore;
 use verilate::slang::slang_command;
 use verilate::toolchain::{Toolchain, Yosys};
 
+use crate::whole::small;
+
 /// Module of the card in the configuration of these tests.
 const CARD: &str = "zeronic_small";
-
-fn card() -> EmittedCard {
-    emit_card("small").expect("a configuration").expect("emits")
-}
 
 /// A module with the ports of the card, whose outputs are zero.
 fn stub(card: &EmittedCard) -> String {
@@ -118,8 +116,8 @@ fn slang(folder: &Path, top: &str) -> (bool, String) {
 /// All of it for a board of each kind of PCIe block; around a stub of the card for every board.
 #[test]
 fn two_front_ends_find_nothing_in_any_top() {
-    let card = card();
-    let stub = stub(&card);
+    let card = small();
+    let stub = stub(card);
     let whole = card.design.single_file();
     let kinds = [PcieKind::Pcie4, PcieKind::Pcie4c];
     let of_kind = |kind| BOARDS.iter().find(|board| board.pcie.kind == kind);
@@ -170,7 +168,7 @@ fn two_front_ends_find_nothing_in_a_golden_image() {
 #[test]
 fn a_fault_in_a_top_is_found() {
     let board = &BOARDS[1];
-    let folder = written(board, &stub(&card()));
+    let folder = written(board, &stub(small()));
     let path = folder.join("top.v");
     let text = std::fs::read_to_string(&path).expect("a top");
     let wrong = text.replace(".s_axis_rq_tuser(", ".s_axis_rq_tuser_of_nobody(");
@@ -201,14 +199,17 @@ fn tops_are_the_same_from_run_to_run() {
     }
 }
 
-fn flat(ports: Vec<Port>) -> BTreeMap<String, (PortDirection, usize)> {
-    let row = |port: Port| (port.verilog_name(), (port.direction, port.bits));
-    ports.into_iter().map(row).collect()
+fn flat(ports: &[Port]) -> BTreeMap<String, (PortDirection, usize)> {
+    let row = |port: &Port| (port.verilog_name(), (port.direction, port.bits));
+    ports.iter().map(row).collect()
 }
 
 #[test]
 fn the_card_has_the_ports_that_the_tops_join() {
-    assert_eq!(flat(ports_of(&CardBox::new("zeronic"))), flat(card().ports));
+    assert_eq!(
+        flat(&ports_of(&CardBox::new("zeronic"))),
+        flat(&small().ports)
+    );
 }
 
 /// Ports of a primitive, from the library of Yosys: name without underscores to direction, width.

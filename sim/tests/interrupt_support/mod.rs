@@ -70,7 +70,7 @@ impl Test {
 
     /// With one of the faults that are planted in its Verilog, otherwise as [`Test::running`].
     pub fn with_fault(faults: &[TextFault], fault: TextFault, sink: Stall, seed: u64) -> Test {
-        let bench = Bench::with_fault(("interrupt", ""), block, faults, fault);
+        let bench = Bench::with_fault("interrupt", "", block, faults, fault);
         Test::around(bench.expect("builds"), sink, seed).enabled()
     }
 

@@ -483,7 +483,7 @@ const FAULTS: [TextFault; 4] = [
 fn planted_faults_are_caught() {
     let run = |fault: TextFault| {
         let block = PushedRing::default;
-        let bench = Bench::with_fault(("pushed_ring", ""), block, &FAULTS, fault);
+        let bench = Bench::with_fault("pushed_ring", "", block, &FAULTS, fault);
         let mut test = Test::new(bench.expect("builds"), Stall::None, Stall::None, seed());
         owners_in_step(&mut test);
         halves_of_two_owners(&mut test);

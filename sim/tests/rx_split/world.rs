@@ -285,7 +285,7 @@ impl World {
     /// A world around a block with one of the [`FAULTS`].
     pub fn with_fault(fault: TextFault, stalls: Stalls) -> World {
         let block = RxSplit::<10, 2, 4>::default;
-        let bench = Bench::with_fault(("rx_split", ""), block, &FAULTS, fault);
+        let bench = Bench::with_fault("rx_split", "", block, &FAULTS, fault);
         World::around(bench.expect("the block builds"), stalls, 1)
     }
 

@@ -215,7 +215,7 @@ impl Tables {
     /// Small tables with one of the faults that are planted in their Verilog.
     pub fn with_fault(faults: &[TextFault], fault: TextFault) -> Tables {
         let block = SmallTables::default;
-        let bench = Bench::with_fault(("tables", ""), block, faults, fault);
+        let bench = Bench::with_fault("tables", "", block, faults, fault);
         Tables::around(bench.expect("it builds"), Stall::None, Stall::None, 1)
     }
 

@@ -79,7 +79,7 @@ impl<M: Memory> Rig<M> {
 
     /// A rig without stalls and with one of the [`FAULTS`].
     pub fn with_fault(tables: Tables, memory: M, fault: TextFault) -> Self {
-        let bench = Bench::with_fault(("tx_merge", ""), TxMerge::default, &FAULTS, fault);
+        let bench = Bench::with_fault("tx_merge", "", TxMerge::default, &FAULTS, fault);
         Rig::around(bench.expect("builds"), tables, memory, 10, CALM, 1)
     }
 
