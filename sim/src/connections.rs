@@ -133,7 +133,7 @@ impl<'a, 'm> Run<'a, 'm> {
             local: [10, 77, 0, 1].into(),
             send_bytes: BYTES,
             mss_bytes: BYTES as u16,
-            ack_every_second: false,
+            segments_per_ack: None,
         });
         let bus = GoldenBus::late(card.clone());
         let mut provider = Provider::open(bus, protocol, DeviceConfig::default())?;

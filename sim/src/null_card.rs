@@ -8,6 +8,8 @@
 //! ```
 //! No payload is read: a descriptor is what its fields say. Nor is any written, so that a packet is
 //! its header entry, but by a card that was made to (`null_card/payload.rs`).
+//! With many flows its tables would empty the caches of the host, as no card does: it can take now
+//! and judge later ([`NullCard::judge_later`], `null_card/later.rs`).
 //! The card runs in [`NullCard::step`], [`NullCard::offer`] and [`NullCard::acknowledge`]: between
 //! the timed calls of the host, where nothing disturbs a figure, or in a thread of its own. It
 //! shares nothing with its bus but control memory and what `null_card/shared.rs` holds.
@@ -19,6 +21,7 @@
 
 mod bus;
 mod judge;
+mod later;
 pub mod payload;
 mod peer;
 pub mod rig;
@@ -30,7 +33,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use abi::command::OPCODE;
-use abi::config::{CardConfig, FLOW_REACH_BYTES, FRAME_PAYLOAD_BYTES_MAX};
+use abi::config::{CardConfig, COMMAND_BYTES, FLOW_REACH_BYTES, FRAME_PAYLOAD_BYTES_MAX};
 use abi::field::Field;
 use abi::flow_key::Secret;
 use abi::header_entry as h;
@@ -41,12 +44,13 @@ use golden::tables::{Flow, Tables};
 
 pub use self::bus::NullBus;
 use self::judge::{covers, Descriptor};
+use self::later::{Kept, Kind, Owed};
 use self::payload::{place, Pattern};
 use self::peer::{tuple, Peer, Tuple, WINDOW_UNIT};
 use self::rings::{Memory, Rings};
 use self::shared::{Setting, Shared};
-use self::wrong::within;
 pub use self::wrong::Wrong;
+use self::wrong::{equal, within};
 
 /// Wrongs that are kept; the others are only counted.
 const WRONGS_KEPT: usize = 8;
@@ -82,8 +86,10 @@ pub struct NullCard {
     names: HashMap<Tuple, usize>,
     /// Peers whose SYN-ACK is due.
     opening: VecDeque<usize>,
-    /// Peers that have not acknowledged up to a number.
-    owing: VecDeque<(usize, u32)>,
+    /// ACKs for what was sent.
+    owing: VecDeque<Owed>,
+    /// What is judged later, if anything is.
+    later: Option<Kept>,
     turn: usize,
     record: Vec<u8>,
     payload: Option<Pattern>,
@@ -113,6 +119,7 @@ impl NullCard {
             names: HashMap::default(),
             opening: VecDeque::new(),
             owing: VecDeque::new(),
+            later: None,
             turn: 0,
             record: Vec::new(),
             payload,
@@ -144,6 +151,7 @@ impl NullCard {
     /// Takes what the host has set, its commands and its descriptors, and answers SYNs.
     pub fn step(&mut self) {
         for setting in self.shared.take_settings() {
+            self.judge_kept();
             match setting {
                 Setting::Memory(mapping) => self.memory.0.push(mapping),
                 Setting::Register(offset, value) => self.set(offset, value),
@@ -157,7 +165,7 @@ impl NullCard {
         }
         while let Some(&at) = self.opening.front() {
             let header = self.peers[at].syn_ack();
-            if !self.publish(0, None, 0, &header) {
+            if !self.publish(0, (h::FLOW_NONE, 0), 0, &header) {
                 break;
             }
             self.opening.pop_front();
@@ -186,17 +194,29 @@ impl NullCard {
         }
     }
 
+    fn apply(&mut self, owner: u8, entry: &[u8; COMMAND_BYTES]) -> CommandStatus {
+        let status = self.tables.apply(owner, entry);
+        if status != CommandStatus::Ok {
+            let opcode = OPCODE.get(entry) as u8;
+            let status = status.name();
+            self.note(Err(Wrong::Command { opcode, status }));
+        }
+        status
+    }
+
     fn take_commands(&mut self, owner: usize) {
         let mut is_open = false;
         while let Some(entry) = self.owners[owner].next_command(&self.shared, &self.memory) {
             self.counters.commands += 1;
-            let status = self.tables.apply(owner as u8, &entry);
+            let status = match &mut self.later {
+                Some(kept) => {
+                    kept.command(owner as u8, &entry);
+                    CommandStatus::Ok
+                }
+                None => self.apply(owner as u8, &entry),
+            };
             is_open = status == CommandStatus::Ok;
             if !is_open {
-                self.note(Err(Wrong::Command {
-                    opcode: OPCODE.get(&entry) as u8,
-                    status: status.name(),
-                }));
                 self.owners[owner].confirm(&self.shared, &self.memory, status);
             }
         }
@@ -221,45 +241,93 @@ impl NullCard {
 
     fn take_send(&mut self, owner: u8, record: &[u8]) -> Result<(), Wrong> {
         let descriptor = Descriptor::read(record)?;
-        let name = tuple(descriptor.header);
         if let Some(sequence) = descriptor.syn() {
+            self.judge_kept();
+            let name = tuple(descriptor.header);
             self.names.insert(name, self.peers.len());
             self.opening.push_back(self.peers.len());
             self.peers.push(Peer::new(descriptor.header, sequence));
             return Ok(());
         }
+        let peer = match &mut self.later {
+            Some(kept) => {
+                kept.send(owner, record);
+                None
+            }
+            None => Some(self.judge(owner, &descriptor)?),
+        };
+        match descriptor.payload_bytes {
+            0 => self.counters.headers += 1,
+            bytes => {
+                self.counters.sends += 1;
+                self.counters.sent_bytes += u64::from(bytes);
+                self.owing.push_back(Owed::new(&descriptor, owner, peer));
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges a descriptor of a connection. Returns its peer.
+    fn judge(&mut self, owner: u8, descriptor: &Descriptor<'_>) -> Result<usize, Wrong> {
         let unknown = Wrong::Header {
             bytes: descriptor.header.len(),
         };
+        let name = tuple(descriptor.header);
         let at = *self.names.get(&name).ok_or(unknown)?;
         let peer = &mut self.peers[at];
         if peer.flow.is_none() {
             peer.flow = self.tables.lookup(&peer.key);
         }
         descriptor.judge(peer, &self.tables, owner)?;
-        match descriptor.payload_bytes {
-            0 => self.counters.headers += 1,
-            bytes => {
-                self.counters.sends += 1;
-                self.counters.sent_bytes += u64::from(bytes);
-                self.owing.push_back((at, peer.expected));
+        Ok(at)
+    }
+
+    /// From now on commands and descriptors are taken, confirmed and acknowledged, and judged only
+    /// by [`NullCard::judge_at_once`], or before something else depends on it. Meanwhile the host
+    /// must have acknowledged all that was offered: an ACK has its sequence number from there.
+    pub fn judge_later(&mut self) {
+        self.later.get_or_insert_default();
+    }
+
+    /// Judges what was kept, and from now on what comes at once.
+    pub fn judge_at_once(&mut self) {
+        self.judge_kept();
+        self.later = None;
+    }
+
+    fn judge_kept(&mut self) {
+        let Some(mut kept) = self.later.take() else {
+            return;
+        };
+        for (kind, owner, bytes) in kept.iter() {
+            match (kind, bytes.try_into()) {
+                (Kind::Command, Ok(entry)) => {
+                    self.apply(owner, entry);
+                }
+                _ => {
+                    let judged = Descriptor::read(bytes).and_then(|descriptor| {
+                        let at = self.judge(owner, &descriptor)?;
+                        let next = self.peers[at].next;
+                        equal("ACK number", descriptor.acknowledges(), next)
+                    });
+                    self.note(judged);
+                }
             }
         }
-        Ok(())
+        kept.clear();
+        self.later = Some(kept);
     }
 
     /// Publishes a header of a peer that is no payload's.
-    fn publish(&mut self, owner: usize, flow: Option<u16>, cursor: u32, header: &[u8]) -> bool {
-        let generation = flow.and_then(|flow| self.tables.flow(flow));
-        let generation = generation.map_or(0, |flow| flow.generation);
+    fn publish(&mut self, owner: usize, name: (u16, u8), cursor: u32, header: &[u8]) -> bool {
         let rings = &mut self.owners[owner];
         if !rings.has_room(&self.shared) {
             return false;
         }
         let entry = [
             (h::DISPOSITION, Disposition::NoPayload as u64),
-            (h::GENERATION, generation.into()),
-            (h::FLOW, flow.unwrap_or(h::FLOW_NONE).into()),
+            (h::GENERATION, name.1.into()),
+            (h::FLOW, name.0.into()),
             (h::FRAME_BYTES, header.len() as u64),
             (h::CURSOR, cursor.into()),
         ];
@@ -271,6 +339,7 @@ impl NullCard {
     /// Offers up to `packets` packets of `payload_bytes` from the first `peers` peers, which take
     /// turns. Returns how many the host's windows and its queue took.
     pub fn offer(&mut self, packets: usize, payload_bytes: u32, peers: usize) -> usize {
+        self.judge_kept();
         let peers = peers.min(self.peers.len());
         let (mut taken, mut refused) = (0, 0);
         while taken < packets && refused < peers {
@@ -322,7 +391,7 @@ impl NullCard {
         let position = peer.next;
         flow.cursor = position.wrapping_add(bytes);
         let place_in_stream = peer.offered;
-        let header = peer.packet(bytes, peer.expected);
+        let header = peer.packet(bytes);
         let entry = [
             (h::DISPOSITION, Disposition::PlacedInOrder as u64),
             (h::GENERATION, flow.generation.into()),
@@ -358,33 +427,26 @@ impl NullCard {
     /// descriptor. Returns how many ACKs the queue took.
     pub fn acknowledge_every(&mut self, bytes: u32) -> usize {
         let mut taken = 0;
-        while let Some(&(at, number)) = self.owing.front() {
-            let peer = &mut self.peers[at];
-            let rest = number.wrapping_sub(peer.has_acknowledged);
-            let next = peer.has_acknowledged.wrapping_add(rest.min(bytes));
-            if !self.publish_ack(at, next) {
+        while let Some(&owed) = self.owing.front() {
+            let rest = owed.to.wrapping_sub(owed.from);
+            let number = owed.from.wrapping_add(rest.min(bytes));
+            if !self.publish_ack(&owed, number) {
                 break;
             }
             taken += 1;
-            if next == number {
-                self.owing.pop_front();
+            match number == owed.to {
+                true => drop(self.owing.pop_front()),
+                false => self.owing[0].from = number,
             }
         }
         self.counters.acks += taken as u64;
         taken
     }
 
-    fn publish_ack(&mut self, at: usize, number: u32) -> bool {
-        let peer = &mut self.peers[at];
-        let (flow, cursor) = (peer.flow, peer.next);
-        let header = peer.packet(0, number).to_vec();
-        let owner = flow.and_then(|flow| self.tables.flow(flow));
-        let owner = usize::from(owner.map_or(0, |flow| flow.owner));
-        let taken = self.publish(owner, flow, cursor, &header);
-        if taken {
-            self.peers[at].has_acknowledged = number;
-        }
-        taken
+    fn publish_ack(&mut self, owed: &Owed, number: u32) -> bool {
+        let next = owed.peer.map_or(owed.next, |at| self.peers[at].next);
+        let header = owed.acknowledge(next, number);
+        self.publish(owed.owner.into(), owed.flow, next, &header)
     }
 
     /// Acknowledges what was sent: up to `acks` descriptors with an ACK for `each` of them, or all
@@ -392,12 +454,12 @@ impl NullCard {
     pub fn acknowledge(&mut self, acks: usize, each: bool) -> usize {
         let mut taken = 0;
         while taken < acks {
-            let Some(&(at, number)) = self.owing.front() else {
+            let Some(&owed) = self.owing.front() else {
                 break;
             };
-            let next = self.owing.get(1).map(|next| next.0);
-            if each || next != Some(at) {
-                if !self.publish_ack(at, number) {
+            let next = self.owing.get(1).map(|next| next.flow);
+            if each || next != Some(owed.flow) {
+                if !self.publish_ack(&owed, owed.to) {
                     break;
                 }
                 taken += 1;

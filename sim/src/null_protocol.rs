@@ -9,7 +9,7 @@
 //! does not follow in order is refused, and ends the connection.
 //!
 //! - A connection acknowledges once in a poll, and at most [`ACK_BYTES_MAX`] at once, as a TCP
-//!   behind receive offload does; or every second segment.
+//!   behind receive offload does; or once for so many segments.
 //! - Its local port is its flow and a constant.
 
 pub mod header;
@@ -20,7 +20,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use host::control::descriptor::Layers;
 use host::control::packet::flow_key;
 use host::driver::error::{HostError, Result};
-use host::prefetch::expect;
+use host::prefetch::{expect, LINE_BYTES};
 use host::protocol::{
     FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader, OutgoingPayload, Protocol,
     ProtocolEvent, Segment, Verdict, HEADERS_AHEAD,
@@ -29,7 +29,8 @@ use host::transport::header::{ACK, SYN};
 use host::transport::TransportError;
 
 use self::header::{
-    get16, get32, set_numbers, set_payload, syn, tcp_header, HEADER_BYTES, TCP, WINDOW_SCALE,
+    addresses, get16, get32, set_numbers, set_payload, syn, tcp_header, HEADER_BYTES, TCP,
+    WINDOW_SCALE,
 };
 
 /// Most bytes that one ACK acknowledges.
@@ -59,24 +60,23 @@ pub struct NullConfig {
     pub send_bytes: u32,
     /// Payload of a frame, bytes.
     pub mss_bytes: u16,
-    /// An ACK for every second segment instead of one for each poll.
-    pub ack_every_second: bool,
+    /// Segments for each ACK; `None` for one ACK in a poll, of 64 KiB at most.
+    pub segments_per_ack: Option<u32>,
 }
 
-/// Sequence numbers, all modulo 2^32.
+/// Sequence numbers, all modulo 2^32. It fills two lines of 64 bytes: with many flows in turn, time
+/// goes where lines are fetched.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Flow {
-    local: SocketAddrV4,
-    remote: SocketAddrV4,
+    /// From here to the peer, with both addresses.
     header: [u8; HEADER_BYTES],
     /// Next byte to send, end of what was offered, window of the peer up to.
     sequence: u32,
     offered: u32,
     edge: u32,
-    /// Next byte expected, first byte, and bytes of the stream before the next.
+    /// Next byte expected, and bytes of the stream before it.
     expected: u32,
-    first: u32,
     accepted: u64,
     /// Memory up to, and the right edge that the peer knows.
     granted: u64,
@@ -89,6 +89,8 @@ struct Flow {
     acknowledged: u64,
     acknowledged_number: u32,
 }
+
+const _: () = assert!(size_of::<Option<Flow>>() == 2 * LINE_BYTES);
 
 /// The protocol. See the head of this file.
 #[derive(Debug)]
@@ -158,8 +160,7 @@ impl NullProtocol {
     /// The packet that answers the SYN.
     fn open(&mut self, index: FlowIndex, header: &[u8]) {
         if let Some(flow) = self.flow_mut(index) {
-            flow.first = get32(header, TCP + 4).wrapping_add(1);
-            flow.expected = flow.first;
+            flow.expected = get32(header, TCP + 4).wrapping_add(1);
             let due = (index, flow.expected);
             self.take_numbers(index, header);
             self.due.push_back(due);
@@ -221,14 +222,15 @@ impl NullProtocol {
         flow.unacknowledged_bytes += bytes;
         flow.unacknowledged_segments += 1;
         let (expected, accepted_to) = (flow.expected, flow.accepted);
-        let is_due = match config.ack_every_second {
-            true => flow.unacknowledged_segments == 2,
-            false => flow.unacknowledged_bytes + u32::from(config.mss_bytes) > ACK_BYTES_MAX,
+        let is_due = match config.segments_per_ack {
+            Some(segments) => flow.unacknowledged_segments >= segments,
+            None => flow.unacknowledged_bytes + u32::from(config.mss_bytes) > ACK_BYTES_MAX,
         };
         if is_due {
             (flow.unacknowledged_bytes, flow.unacknowledged_segments) = (0, 0);
             self.due.push_back((index, expected));
-        } else if !config.ack_every_second && !std::mem::replace(&mut flow.is_acking, true) {
+        } else if config.segments_per_ack.is_none() && !std::mem::replace(&mut flow.is_acking, true)
+        {
             self.acking.push_back(index);
         }
         Verdict::Taken { accepted_to }
@@ -305,14 +307,11 @@ impl Flow {
     fn new(local: SocketAddrV4, remote: SocketAddrV4) -> Self {
         let first = SEQUENCE.wrapping_add(1);
         Self {
-            local,
-            remote,
             header: tcp_header(LINK_ADDRESSES, local, remote),
             sequence: first,
             offered: first,
             edge: first,
             expected: 0,
-            first: 0,
             accepted: 0,
             granted: 0,
             window_to: 0,
@@ -366,19 +365,20 @@ impl Protocol for NullProtocol {
     }
 
     fn addresses(&self, index: FlowIndex) -> Result<(SocketAddr, SocketAddr)> {
-        let flow = self.flow(index)?;
-        Ok((flow.local.into(), flow.remote.into()))
+        let (local, remote) = addresses(&self.flow(index)?.header);
+        Ok((local.into(), remote.into()))
     }
 
     fn key(&self, index: FlowIndex) -> Result<Option<FlowKey>> {
-        let flow = self.flow(index)?;
-        Ok(Some(flow_key(flow.remote.into(), flow.local.into())))
+        let (local, remote) = addresses(&self.flow(index)?.header);
+        Ok(Some(flow_key(remote.into(), local.into())))
     }
 
     fn install(&mut self, index: FlowIndex) -> Result<Install> {
+        let flow = self.flow(index)?;
         Ok(Install {
             profile: 0,
-            receive_first: self.flow(index)?.first,
+            receive_first: flow.expected.wrapping_sub(flow.accepted as u32),
             send_first: SEQUENCE.wrapping_add(1),
             early: Vec::new(),
         })

@@ -20,7 +20,7 @@ fn config(flows: usize) -> RigConfig {
         flows,
         send_bytes: FRAME_PAYLOAD_BYTES,
         frame_bytes: FRAME_PAYLOAD_BYTES,
-        ack_every_second: false,
+        segments_per_ack: None,
         receive: (1 << 18, 4),
         send: (BATCH as u32 * FRAME_PAYLOAD_BYTES, 0),
         reads: false,
@@ -30,9 +30,15 @@ fn config(flows: usize) -> RigConfig {
 /// Positions wrap 64 KiB after the start.
 #[test]
 fn packets_come_in_order_and_every_flow_has_its_turn() {
-    for (flows, ack_every_second) in [(1, false), (1, true), (16, false), (63, false)] {
+    for (flows, segments_per_ack) in [
+        (1, None),
+        (1, Some(1)),
+        (1, Some(2)),
+        (16, None),
+        (63, None),
+    ] {
         let mut rig = NullRig::open(RigConfig {
-            ack_every_second,
+            segments_per_ack,
             ..config(flows)
         })
         .unwrap();
@@ -48,9 +54,9 @@ fn packets_come_in_order_and_every_flow_has_its_turn() {
         assert_eq!(counters.withheld_headers, 0);
         assert_eq!(counters.copied_payload_bytes, 0);
         let acks = rig.card.counters().headers as usize;
-        let wanted = match (flows, ack_every_second) {
-            (1, true) => offered / 2,
-            (1, false) => 2 * 100,
+        let wanted = match (flows, segments_per_ack) {
+            (1, Some(segments)) => offered / segments as usize,
+            (1, None) => 2 * 100,
             _ => flows.min(BATCH) * 100,
         };
         let slack = 16 * flows + 64;
@@ -149,6 +155,52 @@ fn what_is_sent_is_taken_and_acknowledged() {
     }
 }
 
+/// A card that judges later acknowledges the same, and finds nothing wrong with what is right.
+#[test]
+fn what_is_judged_later_is_acknowledged_at_once() {
+    const FLOWS: usize = 3;
+    let run = |later: bool| {
+        let mut rig = NullRig::open(config(FLOWS)).unwrap();
+        let mut acks = Vec::new();
+        for round in 0..40 {
+            if later {
+                rig.card.judge_later();
+            }
+            for flow in 0..FLOWS {
+                rig.post_send(flow).unwrap();
+            }
+            rig.settle().unwrap();
+            acks.push(rig.card.acknowledge(usize::MAX, round % 2 == 0));
+            rig.settle().unwrap();
+            if round % 8 == 7 {
+                rig.card.judge_at_once();
+            }
+        }
+        // Packets depend on what was judged.
+        rig.card.offer(BATCH, FRAME_PAYLOAD_BYTES, FLOWS);
+        rig.settle().unwrap();
+        rig.card.judge_at_once();
+        assert_eq!(rig.card.wrongs(), []);
+        let entries = rig.provider.counters().header_entries;
+        (acks, rig.sent(), entries, rig.card.counters())
+    };
+    let (acks, sent, entries, counters) = run(true);
+    assert_eq!((acks[0], sent), (FLOWS * BATCH, FLOWS * 40));
+    assert_eq!((acks, sent, entries, counters), run(false));
+}
+
+/// An ACK that is made from the descriptor alone says what the host has acknowledged: that must be
+/// all that was offered.
+#[test]
+fn a_card_that_judges_later_needs_a_host_that_has_taken_everything() {
+    let (mut rig, bytes, parsed, payload) = about_to_send();
+    assert_eq!(rig.card.offer(1, FRAME_PAYLOAD_BYTES, 1), 1);
+    rig.card.judge_later();
+    let wrong = verdict(&mut rig, send(&bytes, (&parsed).into(), &payload));
+    let is_number = |wrong| matches!(wrong, Wrong::Field { what, .. } if what == "ACK number");
+    assert!(wrong.is_some_and(is_number), "{wrong:?}");
+}
+
 /// Takes one header.
 struct First(Option<Vec<u8>>);
 
@@ -198,6 +250,7 @@ fn verdict(rig: &mut NullRig, descriptor: Descriptor<'_>) -> Option<Wrong> {
     device.send_of(ShardId::FIRST.0, descriptor).unwrap();
     rig.provider.device().poll().unwrap();
     rig.card.step();
+    rig.card.judge_at_once();
     rig.card.wrongs().first().copied()
 }
 
@@ -211,6 +264,7 @@ fn a_right_descriptor_is_taken() {
     assert_eq!(rig.card.counters().sends, 1);
 }
 
+/// At once, or later.
 #[test]
 fn a_wrong_descriptor_is_caught() {
     let beyond = BATCH as u32 * FRAME_PAYLOAD_BYTES + 1;
@@ -223,20 +277,26 @@ fn a_wrong_descriptor_is_caught() {
         (d::MSS_BYTES, 0),
         (d::PAYLOAD_BYTES, beyond.into()),
     ];
-    for (field, value) in fields {
+    let verdict_of = |later: bool, change: &dyn Fn(&mut [u8], usize)| {
         let (mut rig, bytes, parsed, payload) = about_to_send();
+        if later {
+            rig.card.judge_later();
+        }
         let mut record = send(&bytes, (&parsed).into(), &payload).record();
-        field.set(&mut record, value);
-        let verdict = verdict(&mut rig, Descriptor::of(&record));
-        assert!(verdict.is_some(), "{}", field.name);
-    }
-    // Sequence number, ACK number, window, checksum of the header.
-    for (at, value) in [(7, 1u8), (11, 0xff), (14, 0xff), (17, 1)] {
-        let (mut rig, bytes, parsed, payload) = about_to_send();
-        let mut record = send(&bytes, (&parsed).into(), &payload).record();
-        record[METADATA_BYTES + parsed.l4_offset + at] ^= value;
-        let verdict = verdict(&mut rig, Descriptor::of(&record));
-        assert!(verdict.is_some(), "byte {at} of TCP");
+        change(&mut record, METADATA_BYTES + parsed.l4_offset);
+        verdict(&mut rig, Descriptor::of(&record))
+    };
+    for later in [false, true] {
+        assert_eq!(verdict_of(later, &|_, _| {}), None, "later: {later}");
+        for (field, value) in fields {
+            let verdict = verdict_of(later, &|record, _| field.set(record, value));
+            assert!(verdict.is_some(), "{}, later: {later}", field.name);
+        }
+        // Sequence number, ACK number, window, checksum of the header.
+        for (at, value) in [(7, 1u8), (11, 0xff), (14, 0xff), (17, 1)] {
+            let verdict = verdict_of(later, &|record, tcp| record[tcp + at] ^= value);
+            assert!(verdict.is_some(), "byte {at} of TCP, later: {later}");
+        }
     }
 }
 
@@ -245,6 +305,7 @@ fn a_range_that_is_sent_twice_or_not_posted_is_caught() {
     let (mut rig, bytes, parsed, payload) = about_to_send();
     let descriptor = send(&bytes, (&parsed).into(), &payload);
     assert_eq!(verdict(&mut rig, descriptor), None);
+    rig.card.judge_later();
     let again = verdict(&mut rig, descriptor).expect("a repetition");
     assert!(
         matches!(

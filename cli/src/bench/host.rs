@@ -18,11 +18,13 @@
 //! core where it may.
 //!
 //! A figure is the median of several runs, its spread the middle half of them over the median; a
-//! row whose runs spread too far is measured again, at most five times. Polls that find nothing,
-//! and batches that the machine has interrupted, are left out and shown.
+//! row whose runs spread too far is measured again, at most five times. Numbers of flows are
+//! measured in turn, and compared run by run (`host/flows.rs`). Polls that find nothing, and
+//! batches that the machine has interrupted, are left out and shown.
 
 mod counts;
 mod figures;
+mod flows;
 mod meter;
 mod plan;
 mod report;
@@ -34,8 +36,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-pub use self::plan::FLOWS_GOAL;
-use self::plan::{Plan, FLOWS};
+pub use self::figures::FLOWS_GOAL;
+use self::flows::FLOWS;
+use self::plan::Plan;
 pub use self::report::{Report, HEAD};
 use self::work::{Work, BATCH};
 use super::statistics::SPREAD_MAX;
@@ -78,6 +81,10 @@ pub struct HostArguments {
     /// Only work, for Valgrind, and print how much was worked off
     #[arg(long, value_enum, hide = true)]
     count: Option<Work>,
+    /// On so many flows
+    #[arg(long, requires = "count", default_value_t = 1, hide = true,
+        value_parser = clap::value_parser!(u32).range(1..=16_383))]
+    flows: u32,
 }
 
 impl HostArguments {
@@ -92,6 +99,7 @@ impl HostArguments {
             counts: None,
             bless: false,
             count: None,
+            flows: 1,
         }
     }
 
@@ -127,7 +135,10 @@ impl HostArguments {
 /// Measures, prints, writes.
 pub fn run(arguments: &HostArguments) -> Result<bool> {
     if let Some(work) = arguments.count {
-        print(&format!("{}\n", valgrind::count(work)?))?;
+        print(&format!(
+            "{}\n",
+            valgrind::count(work, arguments.flows as usize)?
+        ))?;
         return Ok(true);
     }
     if let Some(path) = &arguments.counts {

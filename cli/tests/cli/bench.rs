@@ -154,10 +154,16 @@ fn costs_of_the_host_are_written_as_json() {
         .filter_map(|row| row["flows"].as_u64())
         .collect();
     assert_eq!(counts, [1, 16, 64, 256]);
-    for figure in ["receive_ns", "send_ns"] {
+    for figure in ["receive_ns", "send_ns", "receive_ratio", "send_ratio"] {
         let of_row = |row: &serde_json::Value| row[figure].as_f64();
         assert!(flows.iter().all(|row| of_row(row) > Some(0.0)), "{figure}");
     }
+    let one = &report["one_flow_ack_each"];
+    assert_eq!(one["flows"], 1);
+    assert_eq!(
+        (&one["receive_ratio"], &one["send_ratio"]),
+        (&1.0.into(), &1.0.into())
+    );
     for figure in ["idle_poll_ns", "receive_beside_thread_ns"] {
         assert!(report[figure].as_f64() > Some(0.0), "{figure}");
     }

@@ -186,16 +186,6 @@ impl Connections {
         }
     }
 
-    /// A header with payload of this flow is among the next to be sent: asks for the oldest
-    /// buffer of its send side.
-    #[inline]
-    pub fn expect_send(&self, flow: u16) {
-        let connection = self.in_place(flow);
-        if let Some(send) = connection.and_then(|connection| connection.send.as_ref()) {
-            send.expect();
-        }
-    }
-
     #[inline]
     fn in_place(&self, flow: u16) -> Option<&Connection> {
         let slot = self.slots.get(usize::from(flow))?;

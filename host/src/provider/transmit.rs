@@ -22,9 +22,9 @@ use crate::protocol::{FlowIndex, HeaderSink, OutgoingHeader, OutgoingPayload, Pr
 
 /// Send descriptors queued for the ring above which no more headers are taken.
 const SENDS_WAITING_MAX: usize = 64;
-/// Flows between one and the next of the three steps in which the state of one is asked for: its
-/// place, its connection, its oldest buffer. Each is found in the one before.
-const STEP: usize = 4;
+/// Flows between the two steps in which the state of one is asked for: its place, and the
+/// connection that is found there.
+const STEP: usize = 6;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Sends the headers that are due. One that breaks a limit ends its connection.
@@ -38,7 +38,6 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             counters: &mut self.counters,
             wrong: None,
             placed: Later::default(),
-            found: Later::default(),
         };
         self.protocol.transmit(now_ns, &mut sink)?;
         match sink.wrong {
@@ -58,9 +57,8 @@ struct Sink<'a, B: Bus> {
     counters: &'a mut ProviderCounters,
     /// A connection with a header that cannot be sent, error number and reason.
     wrong: Option<(ConnectionId, i32, String)>,
-    /// Flows that are expected, of which the place was asked for, and then the connection.
+    /// Flows that are expected, of which the place was asked for.
     placed: Later<STEP>,
-    found: Later<STEP>,
 }
 
 impl<B: Bus> HeaderSink for Sink<'_, B> {
@@ -72,12 +70,8 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
 
     fn expect(&mut self, flow: FlowIndex) {
         self.connections.expect_place(flow.0);
-        let middle = self.placed.pass(Some(flow.0));
-        if let Some(middle) = middle {
-            self.connections.expect_sender(middle);
-        }
-        if let Some(last) = self.found.pass(middle) {
-            self.connections.expect_send(last);
+        if let Some(placed) = self.placed.pass(Some(flow.0)) {
+            self.connections.expect_sender(placed);
         }
     }
 

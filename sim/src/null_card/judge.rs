@@ -19,7 +19,8 @@ const PAYLOAD_BYTES_MAX: u32 = 1 << 16;
 
 /// A descriptor whose layout is right.
 pub(super) struct Descriptor<'a> {
-    record: &'a [u8],
+    /// All of it.
+    pub record: &'a [u8],
     /// From the Ethernet header to the end of the TCP header.
     pub header: &'a [u8],
     tcp: &'a [u8],
@@ -83,18 +84,28 @@ impl<'a> Descriptor<'a> {
         (self.tcp[13] & (SYN | ACK) == SYN).then(|| word(self.tcp, 4))
     }
 
+    /// Its sequence number.
+    pub fn sequence(&self) -> u32 {
+        word(self.tcp, 4)
+    }
+
+    /// The byte of its peer that it expects next.
+    pub fn acknowledges(&self) -> u32 {
+        word(self.tcp, 8)
+    }
+
     /// Checks it against its peer and that peer's flow, and has the peer take it.
     pub fn judge(&self, peer: &mut Peer, tables: &Tables, owner: u8) -> Result<(), Wrong> {
         let flow = peer.flow.and_then(|flow| tables.flow(flow));
         equal("flags", self.tcp[13] & !8, ACK)?;
-        equal("sequence", word(self.tcp, 4), peer.expected)?;
+        equal("sequence", self.sequence(), peer.expected)?;
         if self.payload_bytes > 0 {
             let flow = flow.ok_or(Wrong::Header {
                 bytes: self.header.len(),
             })?;
             self.judge_payload(peer, flow, tables, owner)?;
         }
-        let number = word(self.tcp, 8);
+        let number = self.acknowledges();
         within("ACK number", number, peer.acknowledged, peer.next)?;
         let field = word(self.tcp, 14) >> 16;
         let edge = number.wrapping_add(field * WINDOW_UNIT);

@@ -1,12 +1,10 @@
 //! The far end of one connection: what it has sent, was offered and acknowledged.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
-
 use abi::flow_key::{self, KEY_BYTES};
 use host::transport::header::{ACK, SYN};
 
 use crate::null_protocol::header::{
-    set_numbers, set_payload, syn, tcp_header, HEADER_BYTES, WINDOW_SCALE,
+    addresses, set_numbers, set_payload, syn, tcp_header, HEADER_BYTES, WINDOW_SCALE,
 };
 
 /// Bytes of a unit of the window: it may be off by less.
@@ -27,6 +25,15 @@ pub(super) fn tuple(header: &[u8]) -> Tuple {
     tuple
 }
 
+/// A header back to the sender of one, all numbers 0.
+pub(super) fn answer(header: &[u8]) -> [u8; HEADER_BYTES] {
+    let (from, to) = addresses(header);
+    let mut links = [0; 12];
+    links[..6].copy_from_slice(&header[6..12]);
+    links[6..].copy_from_slice(&header[..6]);
+    tcp_header(links, to, from)
+}
+
 /// A peer. See the head of this file.
 pub(super) struct Peer {
     header: [u8; HEADER_BYTES],
@@ -42,8 +49,6 @@ pub(super) struct Peer {
     pub edge: u32,
     /// The next byte that the host sends.
     pub expected: u32,
-    /// What the peer has acknowledged.
-    pub has_acknowledged: u32,
     /// Payload bytes that it has sent.
     pub offered: u64,
 }
@@ -51,15 +56,7 @@ pub(super) struct Peer {
 impl Peer {
     /// The peer that a SYN is for.
     pub fn new(header: &[u8], sequence: u32) -> Self {
-        let address = |at: usize, port: usize| {
-            let [a, b, c, d] = [header[at], header[at + 1], header[at + 2], header[at + 3]];
-            let port = u16::from_be_bytes([header[port], header[port + 1]]);
-            SocketAddrV4::new(Ipv4Addr::new(a, b, c, d), port)
-        };
-        let (host, peer) = (address(IP + 12, TCP), address(IP + 16, TCP + 2));
-        let mut links = [0; 12];
-        links[..6].copy_from_slice(&header[6..12]);
-        links[6..].copy_from_slice(&header[..6]);
+        let (host, peer) = addresses(header);
         let mut key = [0; KEY_BYTES];
         for (range, address) in [
             (flow_key::REMOTE_ADDRESS, peer),
@@ -73,14 +70,13 @@ impl Peer {
         key[flow_key::FAMILY_PROFILE] = 4;
         let next = SEQUENCE.wrapping_add(1);
         Self {
-            header: tcp_header(links, peer, host),
+            header: answer(header),
             key,
             flow: None,
             next,
             acknowledged: next,
             edge: next,
             expected: sequence.wrapping_add(1),
-            has_acknowledged: sequence.wrapping_add(1),
             offered: 0,
         }
     }
@@ -92,9 +88,9 @@ impl Peer {
         bytes.to_vec()
     }
 
-    /// The header of its next packet, which acknowledges up to `number`.
-    pub fn packet(&mut self, payload_bytes: u32, number: u32) -> &[u8] {
-        set_numbers(&mut self.header, self.next, number);
+    /// The header of its next packet, which acknowledges all that the host has sent.
+    pub fn packet(&mut self, payload_bytes: u32) -> &[u8] {
+        set_numbers(&mut self.header, self.next, self.expected);
         set_payload(&mut self.header, payload_bytes);
         self.next = self.next.wrapping_add(payload_bytes);
         self.offered += u64::from(payload_bytes);

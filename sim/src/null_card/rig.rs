@@ -45,8 +45,8 @@ pub struct RigConfig {
     pub frame_bytes: u32,
     /// Payload of a send descriptor, bytes.
     pub send_bytes: u32,
-    /// An ACK for every second segment instead of one for each poll.
-    pub ack_every_second: bool,
+    /// Segments for each ACK of the host; `None` for one ACK in a poll.
+    pub segments_per_ack: Option<u32>,
     /// Length of a receive buffer, bytes, and how many each connection has posted.
     pub receive: (u32, usize),
     /// Length of a send buffer, bytes, and how many each connection has posted.
@@ -136,7 +136,7 @@ impl NullRig {
             local: LOCAL,
             send_bytes: config.send_bytes,
             mss_bytes: config.frame_bytes as u16,
-            ack_every_second: config.ack_every_second,
+            segments_per_ack: config.segments_per_ack,
         });
         let mut provider = Provider::open(bus, protocol, DeviceConfig::seeded(1))?;
         let receive_bytes = config.receive.0 as usize * config.receive.1;

@@ -1,6 +1,6 @@
 //! Headers of the null protocol and of its peers: IPv4, TCP with timestamps.
 
-use std::net::SocketAddrV4;
+use std::net::{Ipv4Addr, SocketAddrV4};
 
 use host::transport::header::ACK;
 use host::transport::TransmitBytes;
@@ -47,6 +47,15 @@ pub fn tcp_header(
     put32(&mut header, TCP + 24, 1);
     set_payload(&mut header, 0);
     header
+}
+
+/// Sender and receiver of a header as [`tcp_header`] makes them.
+pub(crate) fn addresses(header: &[u8]) -> (SocketAddrV4, SocketAddrV4) {
+    let address = |at: usize, port: usize| {
+        let ip = Ipv4Addr::from_bits(get32(header, at));
+        SocketAddrV4::new(ip, get16(header, port))
+    };
+    (address(26, TCP), address(30, TCP + 2))
 }
 
 /// Sets the IP length for so many bytes of payload.

@@ -192,7 +192,7 @@ fn open(mtu: u16, acks: Acks, sends: bool, reads: bool) -> Result<(NullRig, u32)
         flows: 1,
         frame_bytes,
         send_bytes,
-        ack_every_second: acks == Acks::EverySecondSegment,
+        segments_per_ack: (acks == Acks::EverySecondSegment).then_some(2),
         receive: RECEIVE_BUFFERS,
         send: match sends {
             true => (SEND_BUFFERS.0 * send_bytes, SEND_BUFFERS.1),

@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+/// Time of a packet with many flows over that of one flow with an ACK for each, to reach.
+pub const FLOWS_GOAL: f64 = 1.3;
+
 /// A time and how much its runs differ.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timed {
@@ -9,7 +12,9 @@ pub struct Timed {
     pub ns: f64,
     /// The middle half of the runs over their median.
     pub spread: f64,
-    /// Time of a poll that found nothing, ns, as it was.
+    /// Where rows are measured in turn: the time over that of the first, of which the spread is.
+    pub ratio: f64,
+    /// Time of a poll that found nothing, ns, as it was; of all of them, until it is finished.
     pub empty_ns: f64,
     /// How many of these there were.
     pub empty_polls: u64,
@@ -17,6 +22,14 @@ pub struct Timed {
     pub interrupted: usize,
     /// How often it was measured.
     pub attempts: u32,
+}
+
+impl Timed {
+    /// All is measured.
+    pub fn finished(mut self) -> Self {
+        self.empty_ns /= self.empty_polls.max(1) as f64;
+        self
+    }
 }
 
 /// What one packet or descriptor costs.
@@ -57,8 +70,12 @@ pub struct FlowsCost {
     pub flows: usize,
     /// Time of a packet, ns.
     pub receive_ns: f64,
-    /// Time of a descriptor, ns, with the ACK that each but those of a single flow has.
+    /// The same over that of one flow with an ACK for each.
+    pub receive_ratio: f64,
+    /// Time of a descriptor, ns, with the ACKs that it has.
     pub send_ns: f64,
+    /// The same over that of one flow with an ACK for each.
+    pub send_ratio: f64,
     /// The times and what is known of them: received, sent.
     #[serde(skip)]
     pub timed: [Timed; 2],

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::figures::{AckCost, Cost, FlowsCost, Speed, Timed};
+use super::figures::{AckCost, Cost, FlowsCost, Speed, Timed, FLOWS_GOAL};
 use super::meter::Meter;
-use super::report::{Report, Row};
+use super::report::{Goal, Report, Row};
 use super::valgrind;
 use super::work::{receive_beside, Work, Worker, BATCH};
 use crate::bench::cores::Cores;
@@ -22,9 +22,6 @@ use crate::bench::statistics::{median, quantile, SPREAD_MAX};
 /// A batch that takes so many times the median of its run was interrupted by the machine. Of the
 /// host's own work, nothing that comes now and then costs a batch as much.
 const INTERRUPTED: f64 = 4.0;
-/// Flows that are active; at most all of the table but the one that the shard keeps. With as many
-/// as a batch has packets, each packet has its own ACK, and all that they touch is in the caches.
-pub const FLOWS: [usize; 6] = [1, 16, BATCH, 256, 4096, 16_383];
 /// Batches in which allocations are counted.
 const COUNTED_BATCHES: usize = 200;
 
@@ -46,7 +43,7 @@ pub struct Plan {
 }
 
 /// Where it is measured.
-struct Place<'a> {
+pub(super) struct Place<'a> {
     cores: &'a Cores,
     reference: Reference,
     /// Times of the reference loop, ns.
@@ -87,55 +84,55 @@ fn best_of(attempts: u32, mut measure: impl FnMut() -> Result<Timed>) -> Result<
 }
 
 impl Plan {
-    fn time(
-        &self,
-        place: &mut Place,
-        worker: &mut Worker,
-        work: Work,
-        flows: usize,
-    ) -> Result<Timed> {
-        // Each flow has had a packet, or has sent a whole buffer.
-        let warm_up = match work {
-            Work::Send => flows,
-            _ => flows / BATCH + 1,
-        };
-        let warm_up = warm_up.max(self.batches / 4);
-        for _ in 0..warm_up {
-            worker.batch(work, flows, &mut Meter::Off)?;
-        }
-        best_of(self.attempts, || self.runs(place, worker, work, flows))
+    /// Times a piece of work on one flow.
+    fn time(&self, place: &mut Place, worker: &mut Worker, work: Work) -> Result<Timed> {
+        self.warm_up(worker, work, 1)?;
+        best_of(self.attempts, || {
+            let (mut runs, mut timed) = (Vec::new(), Timed::default());
+            for _ in 0..self.runs {
+                runs.push(self.run(place, worker, (work, 1), &mut timed)?);
+            }
+            (timed.ns, timed.spread) = median(runs);
+            Ok(timed.finished())
+        })
     }
 
-    fn runs(
+    /// Works until nothing is new to any flow.
+    pub(super) fn warm_up(&self, worker: &mut Worker, work: Work, flows: usize) -> Result<()> {
+        for _ in 0..work.warm_up_batches(flows).max(self.batches / 4) {
+            worker.batch(work, flows, &mut Meter::Off)?;
+        }
+        Ok(())
+    }
+
+    /// One run of a piece of work on so many flows: the time of a packet, in times of the loop.
+    pub(super) fn run(
         &self,
         place: &mut Place,
         worker: &mut Worker,
-        work: Work,
-        flows: usize,
-    ) -> Result<Timed> {
-        let (mut runs, mut timed) = (Vec::new(), Timed::default());
-        let mut empty_time = Duration::ZERO;
-        for _ in 0..self.runs {
-            let mut batches = Vec::new();
-            let mut before_ns = place.reference.time_ns();
-            for _ in 0..self.batches {
-                let mut meter = Meter::time();
-                let items = worker.batch(work, flows, &mut meter)?;
-                let after_ns = place.reference.time_ns();
-                let (spent, empty, empty_calls) = meter.times();
-                let time = place.over_reference(spent, before_ns, after_ns);
-                batches.push((time, items as f64));
-                empty_time += empty;
-                timed.empty_polls += empty_calls;
-                before_ns = after_ns;
-            }
-            timed.interrupted += leave_out_interrupted(&mut batches);
-            let sum = |of: fn(&(f64, f64)) -> f64| batches.iter().map(of).sum::<f64>();
-            runs.push(sum(|batch| batch.0) / sum(|batch| batch.1));
+        (work, flows): (Work, usize),
+        timed: &mut Timed,
+    ) -> Result<f64> {
+        let mut batches = Vec::new();
+        if work.is_send() {
+            worker.judge_later();
         }
-        (timed.ns, timed.spread) = median(runs);
-        timed.empty_ns = empty_time.as_nanos() as f64 / timed.empty_polls.max(1) as f64;
-        Ok(timed)
+        let mut before_ns = place.reference.time_ns();
+        for _ in 0..self.batches {
+            let mut meter = Meter::time();
+            let items = worker.batch(work, flows, &mut meter)?;
+            let after_ns = place.reference.time_ns();
+            let (spent, empty, empty_calls) = meter.times();
+            let time = place.over_reference(spent, before_ns, after_ns);
+            batches.push((time, items as f64));
+            timed.empty_ns += empty.as_nanos() as f64;
+            timed.empty_polls += empty_calls;
+            before_ns = after_ns;
+        }
+        worker.judge()?;
+        timed.interrupted += leave_out_interrupted(&mut batches);
+        let sum = |of: fn(&(f64, f64)) -> f64| batches.iter().map(of).sum::<f64>();
+        Ok(sum(|batch| batch.0) / sum(|batch| batch.1))
     }
 
     /// Time of a packet from a card in a thread of its own. Polls that find nothing are left out.
@@ -155,16 +152,15 @@ impl Plan {
                 timed.empty_ns += empty.as_nanos() as f64;
                 timed.empty_polls += empty_calls;
             }
-            timed.empty_ns /= timed.empty_polls.max(1) as f64;
             (timed.ns, timed.spread) = median(runs);
-            Ok(timed)
+            Ok(timed.finished())
         })
     }
 
     /// All costs of a piece of work on one flow.
     fn cost(&self, place: &mut Place, work: Work) -> Result<Cost> {
         let mut worker = Worker::open(work, 1)?;
-        let timed = self.time(place, &mut worker, work, 1)?;
+        let timed = self.time(place, &mut worker, work)?;
         let batches = self.batches.min(COUNTED_BATCHES);
         let allocations = worker.allocations(work, batches)?;
         let instructions = self.instructions.then(|| valgrind::instructions(work));
@@ -174,22 +170,6 @@ impl Plan {
             allocations,
             timed,
         })
-    }
-
-    fn flows(&self, place: &mut Place, worker: &mut Worker) -> Result<Vec<FlowsCost>> {
-        let active = FLOWS.into_iter().filter(|&flows| flows <= self.flows_max);
-        let cost = |flows| {
-            let received = self.time(place, worker, Work::Receive, flows)?;
-            let mut sender = Worker::open(Work::Send, flows)?;
-            let sent = self.time(place, &mut sender, Work::Send, flows)?;
-            Ok(FlowsCost {
-                flows,
-                receive_ns: received.ns,
-                send_ns: sent.ns,
-                timed: [received, sent],
-            })
-        };
-        active.map(cost).collect()
     }
 
     /// Measures everything.
@@ -206,8 +186,9 @@ impl Plan {
             costs.push((name, self.cost(place, work)?, goal_ns));
         }
         let mut worker = Worker::open(Work::Receive, self.flows_max)?;
-        let idle = self.time(place, &mut worker, Work::Idle, 1)?;
-        let flows = self.flows(place, &mut worker)?;
+        let idle = self.time(place, &mut worker, Work::Idle)?;
+        drop(worker);
+        let (ack_each, flows) = self.flows(place)?;
         let beside = self.thread.then(|| self.time_beside(place)).transpose()?;
         let mut at = |share| quantile(&mut place.seen, share);
         let reference = Speed {
@@ -218,6 +199,7 @@ impl Plan {
         let found = Found {
             costs,
             flows,
+            ack_each,
             idle,
             beside,
         };
@@ -235,8 +217,6 @@ const ROWS: [(&str, Work, Option<f64>); 6] = [
     ("pure ACK taken", Work::AckTaken, Some(80.0)),
     ("pure ACK written", Work::AckWritten, Some(100.0)),
 ];
-/// Time of a packet with the most flows, over that with one, to reach.
-pub const FLOWS_GOAL: f64 = 1.3;
 /// Time of a poll that finds nothing, to reach, ns.
 const IDLE_GOAL_NS: f64 = 1000.0;
 
@@ -244,6 +224,8 @@ const IDLE_GOAL_NS: f64 = 1000.0;
 struct Found {
     costs: Vec<(&'static str, Cost, Option<f64>)>,
     flows: Vec<FlowsCost>,
+    /// One flow, with an ACK for each packet.
+    ack_each: FlowsCost,
     idle: Timed,
     beside: Option<Timed>,
 }
@@ -255,7 +237,7 @@ impl Found {
             cost.timed.ns *= reference_ns;
             cost.ns = cost.timed.ns;
         }
-        for cost in &mut self.flows {
+        for cost in self.flows.iter_mut().chain([&mut self.ack_each]) {
             cost.timed
                 .iter_mut()
                 .for_each(|timed| timed.ns *= reference_ns);
@@ -266,35 +248,36 @@ impl Found {
     }
 
     fn rows(&self, connections: usize) -> Vec<Row> {
-        let timed = |name: String, timed: Timed, goal_ns: Option<f64>| Row {
+        let timed = |name: String, timed: Timed, goal: Option<Goal>| Row {
             name,
             timed,
             cost: None,
-            goal_ns,
+            goal,
         };
         let costs = self.costs.iter().map(|(name, cost, goal_ns)| Row {
             name: (*name).to_owned(),
             timed: cost.timed,
             cost: Some(cost.clone()),
-            goal_ns: *goal_ns,
+            goal: goal_ns.map(Goal::Ns),
         });
         let of_flows = [(0, "packet received"), (1, "descriptor sent")];
         let flows = of_flows.into_iter().flat_map(|(at, what)| {
-            let one_ns = self
-                .flows
-                .first()
-                .map(|cost| cost.timed[at].ns * FLOWS_GOAL);
-            self.flows.iter().map(move |cost| {
+            let each = self.ack_each.timed[at];
+            let each = timed("  an ACK for each".to_owned(), each, None);
+            let mut rows = self.flows.iter().map(move |cost| {
                 let name = format!("{what}, {} flows in turn", cost.flows);
-                timed(name, cost.timed[at], one_ns.filter(|_| cost.flows > 1))
-            })
+                let goal = Some(Goal::Times(FLOWS_GOAL)).filter(|_| cost.flows > 1);
+                timed(name, cost.timed[at], goal)
+            });
+            let one = rows.next();
+            one.into_iter().chain([each]).chain(rows)
         });
         let beside = self.beside.map(|beside| {
             let name = "packet received, card in its own thread".to_owned();
             timed(name, beside, None)
         });
         let idle = format!("idle poll, {connections} connections");
-        let idle = timed(idle, self.idle, Some(IDLE_GOAL_NS));
+        let idle = timed(idle, self.idle, Some(Goal::Ns(IDLE_GOAL_NS)));
         let rest = beside.into_iter().chain([idle]);
         costs.chain(flows).chain(rest).collect()
     }
@@ -320,6 +303,7 @@ impl Found {
                 written_allocations: written.allocations,
             },
             flows: self.flows,
+            one_flow_ack_each: self.ack_each,
             receive_beside_thread_ns: self.beside.map(|beside| beside.ns),
             idle_poll_ns: self.idle.ns,
             empty_polls: rows.iter().map(|row| row.timed.empty_polls).sum(),

@@ -21,8 +21,10 @@ pub struct Report {
     pub send_64k: Cost,
     /// An ACK without payload.
     pub ack: AckCost,
-    /// Packets and descriptors with many flows: packets with as many connections as the most flows.
+    /// Packets and descriptors of so many flows in turn.
     pub flows: Vec<FlowsCost>,
+    /// One flow with an ACK for each packet, as each of many flows has.
+    pub one_flow_ack_each: FlowsCost,
     /// A packet of 1448 bytes on one flow from a card in a thread of its own, ns; `None` without
     /// `--thread`.
     pub receive_beside_thread_ns: Option<f64>,
@@ -52,8 +54,30 @@ pub struct Row {
     pub timed: Timed,
     /// All costs, where more than the time is measured.
     pub cost: Option<Cost>,
-    /// Time to reach, ns.
-    pub goal_ns: Option<f64>,
+    /// What is to be reached.
+    pub goal: Option<Goal>,
+}
+
+/// What a row is to reach.
+#[derive(Clone, Copy, Debug)]
+pub enum Goal {
+    /// So many ns.
+    Ns(f64),
+    /// So many times the first of the rows that were measured in turn.
+    Times(f64),
+}
+
+impl Goal {
+    fn shown(self, timed: &Timed) -> String {
+        let verdict = |is_reached| if is_reached { "yes" } else { "no" };
+        match self {
+            Self::Ns(goal) => format!("{goal:.0}: {}", verdict(timed.ns <= goal)),
+            Self::Times(goal) => {
+                let ratio = timed.ratio;
+                format!("{goal} times: {ratio:.2}, {}", verdict(ratio <= goal))
+            }
+        }
+    }
 }
 
 /// Head of the table.
@@ -78,10 +102,7 @@ impl Row {
         [
             self.name.clone(),
             format!("{:.0}", timed.ns),
-            or_none(self.goal_ns.map(|goal| {
-                let verdict = if timed.ns <= goal { "yes" } else { "no" };
-                format!("{goal:.0}: {verdict}")
-            })),
+            or_none(self.goal.map(|goal| goal.shown(timed))),
             format!("{:.1} %", 100.0 * timed.spread),
             or_none(instructions.map(|count| format!("{count:.0}"))),
             or_none(cost.map(|cost| format!("{:.2}", cost.allocations))),
@@ -107,7 +128,25 @@ impl Report {
             (true, false) => "every descriptor is right; times are not judged\n",
             (false, _) => "",
         };
-        format!("{table}\n{}\n{}{verdict}", self.speed(), self.noise())
+        let (speed, noise) = (self.speed(), self.noise());
+        format!("{table}\n{speed}\n{}\n{noise}{verdict}", self.many_flows())
+    }
+
+    /// What the most flows cost over one.
+    pub fn many_flows(&self) -> String {
+        let (Some(one), Some(most)) = (self.flows.first(), self.flows.last()) else {
+            return String::new();
+        };
+        format!(
+            "each packet of many flows has its own ACK, so they are compared with one flow with an \
+             ACK for each, in turn: {} flows take {:.2} times as long to receive and {:.2} to \
+             send. Over one flow with one ACK for a batch it is {:.2} and {:.2}",
+            most.flows,
+            most.receive_ratio,
+            most.send_ratio,
+            most.receive_ratio / one.receive_ratio,
+            most.send_ratio / one.send_ratio,
+        )
     }
 
     /// By which core times are given.

@@ -22,16 +22,21 @@ pub fn is_there() -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
-/// The child's part: works, and returns how much it has worked off.
-pub fn count(work: Work) -> Result<u64> {
-    let mut worker = Worker::open(work, 1)?;
-    for _ in 0..WARM_UP_BATCHES {
-        worker.batch(work, 1, &mut Meter::Off)?;
+/// The child's part: works on so many flows, and returns how much it has worked off.
+pub fn count(work: Work, flows: usize) -> Result<u64> {
+    let mut worker = Worker::open(work, flows)?;
+    for _ in 0..WARM_UP_BATCHES.max(work.warm_up_batches(flows)) {
+        worker.batch(work, flows, &mut Meter::Off)?;
+    }
+    if work.is_send() {
+        worker.judge_later();
     }
     let mut meter = Meter::Instructions;
-    (0..BATCHES)
-        .map(|_| worker.batch(work, 1, &mut meter))
-        .sum()
+    let items = (0..BATCHES)
+        .map(|_| worker.batch(work, flows, &mut meter))
+        .sum();
+    worker.judge()?;
+    items
 }
 
 /// Instructions of one packet, header or ACK.

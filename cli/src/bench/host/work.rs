@@ -38,8 +38,12 @@ pub enum Work {
     Receive,
     /// Packets in order, every second one acknowledged by a header of its own
     ReceiveOneAckForTwo,
+    /// Packets in order, each acknowledged by a header of its own
+    ReceiveAckEach,
     /// Descriptors of 1448 bytes
     Send,
+    /// The same, each acknowledged by an ACK of its own
+    SendAckEach,
     /// Descriptors of 64 KiB
     #[value(name = "send-64k")]
     Send64k,
@@ -58,6 +62,28 @@ impl Work {
             _ => FRAME_PAYLOAD_BYTES,
         }
     }
+
+    /// Packets for each ACK of the host; `None` for one in a poll.
+    fn segments_per_ack(self) -> Option<u32> {
+        match self {
+            Self::ReceiveAckEach => Some(1),
+            Self::ReceiveOneAckForTwo => Some(2),
+            _ => None,
+        }
+    }
+
+    /// Batches after which each flow has had a packet, or has sent a whole buffer.
+    pub fn warm_up_batches(self, flows: usize) -> usize {
+        match self.is_send() {
+            true => flows,
+            false => flows / BATCH + 1,
+        }
+    }
+
+    /// Whether descriptors with payload are the work.
+    pub fn is_send(self) -> bool {
+        matches!(self, Self::Send | Self::SendAckEach | Self::Send64k)
+    }
 }
 
 /// A rig at work.
@@ -68,17 +94,16 @@ pub struct Worker {
 impl Worker {
     /// A worker with so many connections.
     pub fn open(work: Work, flows: usize) -> Result<Self> {
-        let sends = matches!(work, Work::Send | Work::Send64k);
         let rig = NullRig::open(RigConfig {
             card: DEFAULT,
             flows,
             send_bytes: work.send_bytes(),
             frame_bytes: FRAME_PAYLOAD_BYTES,
-            ack_every_second: work == Work::ReceiveOneAckForTwo,
+            segments_per_ack: work.segments_per_ack(),
             receive: RECEIVE_BUFFERS,
             send: (
                 BATCH as u32 * work.send_bytes(),
-                if sends { SEND_BUFFERS } else { 0 },
+                if work.is_send() { SEND_BUFFERS } else { 0 },
             ),
             reads: false,
         })?;
@@ -96,11 +121,27 @@ impl Worker {
         Ok(())
     }
 
+    /// From now on the card judges in [`Worker::judge`] alone: its tables and peers would empty the
+    /// caches of the host between two batches, as no card does. Not for packets that it offers, as
+    /// these depend on the tables.
+    pub fn judge_later(&mut self) {
+        self.rig.card.judge_later();
+    }
+
+    /// Has the card judge what it has taken, and from now on what it takes.
+    pub fn judge(&mut self) -> Result<()> {
+        self.rig.card.judge_at_once();
+        Ok(self.rig.step()?)
+    }
+
     /// Works a batch off with the first `flows` connections. Returns what was worked off.
     pub fn batch(&mut self, work: Work, flows: usize, meter: &mut Meter) -> Result<u64> {
         match work {
-            Work::Receive | Work::ReceiveOneAckForTwo => self.receive(flows, meter),
-            Work::Send | Work::Send64k => self.send(meter),
+            Work::Receive | Work::ReceiveOneAckForTwo | Work::ReceiveAckEach => {
+                self.receive(flows, meter)
+            }
+            Work::Send | Work::Send64k => self.send(meter, false),
+            Work::SendAckEach => self.send(meter, true),
             Work::AckTaken => self.take_acks(meter),
             Work::AckWritten => self.write_acks(meter),
             Work::Idle => self.idle(meter),
@@ -131,10 +172,10 @@ impl Worker {
         Err(stuck("packets", 0))
     }
 
-    fn send(&mut self, meter: &mut Meter) -> Result<u64> {
+    fn send(&mut self, meter: &mut Meter, ack_each: bool) -> Result<u64> {
         let before = self.rig.card.counters().sends;
         for _ in 0..POLLS_MAX {
-            self.rig.card.acknowledge(usize::MAX, false);
+            self.rig.card.acknowledge(usize::MAX, ack_each);
             self.poll(meter)?;
             self.rig.step()?;
             let sent = self.rig.card.counters().sends - before;

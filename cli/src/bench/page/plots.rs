@@ -134,7 +134,7 @@ fn flows_plot(report: &host::Report) -> String {
         .iter()
         .map(|row| (row.flows as f64, row.receive_ns));
     let points: Vec<(f64, f64)> = points.collect();
-    let goal_ns = points.first().map_or(0.0, |point| point.1 * FLOWS_GOAL);
+    let goal_ns = report.one_flow_ack_each.receive_ns * FLOWS_GOAL;
     let goal = points.iter().map(|point| (point.0, goal_ns)).collect();
     let series = [("control stack", points, false), ("to reach", goal, true)];
     let series = series.map(|(name, points, is_limit)| Series {

@@ -130,8 +130,9 @@ fn host_table(report: &host::Report) -> Table {
         title: "The host's control stack (`bench host`)".to_owned(),
         note: format!(
             "On the null card, which does nothing but the contract, with the null protocol. {}. \
-             With more flows each is to cost at most 1.3 times one. {}",
+             Of the rows in turn, {}. {}",
             report.speed(),
+            report.many_flows(),
             report.noise().trim()
         ),
         head: owned(&host::HEAD),

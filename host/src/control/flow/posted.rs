@@ -43,13 +43,16 @@ impl Posted {
     }
 }
 
-/// The buffers of one flow and direction. See the module's head. What a descriptor needs is in
-/// front.
+/// The buffers of one flow and direction. See the module's head. What a packet needs is in front:
+/// mostly it is in the oldest buffer, and the others are not looked at.
 #[derive(Debug)]
 #[repr(C)]
 pub struct BufferQueue {
     base: u32,
     direction: Direction,
+    /// List index of the oldest posted buffer, and stream offset of its end; 0 if there is none.
+    oldest_index: u16,
+    oldest_end: u64,
     posted: VecDeque<Posted>,
     /// The list on the card.
     pub list: FlowList,
@@ -67,6 +70,8 @@ impl BufferQueue {
             direction,
             list: FlowList::new(flow),
             waiting: VecDeque::new(),
+            oldest_index: 0,
+            oldest_end: 0,
             posted: VecDeque::new(),
             end: 0,
             confirmed_end: 0,
@@ -165,6 +170,7 @@ impl BufferQueue {
             start,
             index,
         });
+        self.note_oldest();
         self.end += u64::from(buffer.bytes);
         self.pending.push_back((ticket, self.end));
         Ok(true)
@@ -186,18 +192,32 @@ impl BufferQueue {
         &self.posted
     }
 
+    /// Must follow each change of `posted`.
+    fn note_oldest(&mut self) {
+        let oldest = self.posted.front();
+        let oldest = oldest.map_or((0, 0), |oldest| (oldest.index, oldest.end()));
+        (self.oldest_index, self.oldest_end) = oldest;
+    }
+
+    /// Stream offset of the end of the oldest posted buffer; 0 if there is none.
+    pub(super) fn oldest_end(&self) -> u64 {
+        self.oldest_end
+    }
+
     /// Place in [`BufferQueue::posted`] of the first buffer that ends beyond `offset`, or its
     /// length when there is none.
     pub(super) fn place(&self, offset: u64) -> usize {
-        // Mostly the oldest: the others are not looked at.
-        match self.posted.front() {
-            Some(front) if offset < front.end() => 0,
-            _ => self.posted.partition_point(|posted| posted.end() <= offset),
+        match offset < self.oldest_end {
+            true => 0,
+            false => self.posted.partition_point(|posted| posted.end() <= offset),
         }
     }
 
     /// List index of the segment at `BufferQueue::place`, or of the next one to be posted.
     pub fn index(&self, offset: u64) -> u16 {
+        if offset < self.oldest_end {
+            return self.oldest_index;
+        }
         let posted = self.posted.get(self.place(offset));
         posted.map_or(self.list.tail(), |posted| posted.index)
     }
@@ -206,6 +226,7 @@ impl BufferQueue {
     pub fn complete(&mut self, offset: u64, done: &mut Vec<Done>) {
         let full = self.posted.drain(..self.place(offset));
         done.extend(full.map(|posted| posted.buffer.done(posted.buffer.bytes)));
+        self.note_oldest();
     }
 
     /// Removes all posted buffers after the card has given up the list. The next buffer is posted
@@ -214,7 +235,9 @@ impl BufferQueue {
         self.pending.clear();
         self.end = offset;
         self.confirmed_end = offset;
-        std::mem::take(&mut self.posted)
+        let posted = std::mem::take(&mut self.posted);
+        self.note_oldest();
+        posted
     }
 
     /// Inserts requests before those that wait.
@@ -248,6 +271,73 @@ impl BufferQueue {
     pub fn cancel(&mut self) -> Vec<u64> {
         let posted = self.posted.drain(..).map(|posted| posted.buffer);
         let all = posted.chain(self.waiting.drain(..));
-        all.map(|buffer| buffer.request).collect()
+        let requests = all.map(|buffer| buffer.request).collect();
+        self.note_oldest();
+        requests
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::regions::RegionName;
+
+    const NAME: FlowName = FlowName {
+        flow: 1,
+        generation: 1,
+    };
+
+    fn buffer(bytes: u32) -> Buffer {
+        Buffer {
+            request: 0,
+            region: RegionName { index: 0, key: 1 },
+            known: None,
+            offset: 0,
+            bytes,
+            partial: false,
+            filled: 0,
+        }
+    }
+
+    /// What is kept of the oldest buffer is what the list says.
+    fn check(queue: &BufferQueue) {
+        let front = queue.posted.front();
+        assert_eq!(queue.oldest_end(), front.map_or(0, Posted::end));
+        for offset in 0..queue.end() + 2 {
+            let place = queue.posted.partition_point(|p| p.end() <= offset);
+            assert_eq!(queue.place(offset), place, "offset {offset}");
+            let index = queue
+                .posted
+                .get(place)
+                .map_or(queue.list.tail(), |p| p.index);
+            assert_eq!(queue.index(offset), index, "offset {offset}");
+        }
+    }
+
+    #[test]
+    fn the_oldest_buffer_is_known_after_every_change() {
+        let mut queue = BufferQueue::new(7, 1, Direction::Send);
+        check(&queue);
+        for round in 0..40 {
+            for bytes in [3, 1, 5] {
+                queue.add(buffer(bytes));
+                queue.post(NAME, &mut |_| Ok(Ticket(0))).expect("room");
+                check(&queue);
+            }
+            queue.confirm(|_| true);
+            match round % 8 {
+                6 => drop(queue.restart(queue.end())),
+                7 => assert!(!queue.cancel().is_empty()),
+                _ => {}
+            }
+            check(&queue);
+            let mut done = Vec::new();
+            for offset in queue.end().saturating_sub(9)..=queue.end() {
+                queue.complete(offset, &mut done);
+                check(&queue);
+            }
+            assert_eq!(queue.oldest_end(), 0, "all is complete");
+            queue.list.pass(queue.list.tail());
+        }
     }
 }

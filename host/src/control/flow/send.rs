@@ -16,11 +16,10 @@ use std::collections::VecDeque;
 use abi::config::FLOW_REACH_BYTES;
 
 use super::buffer::{Done, Piece};
-use super::posted::{BufferQueue, Posted};
+use super::posted::BufferQueue;
 use crate::control::commands::{Direction, Entry, FlowName};
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
-use crate::prefetch::expect;
 use crate::transport::header::is_after;
 
 /// Any so many consecutive segments hold at least [`DESCRIPTOR_BYTES_MAX`] bytes. Page boundaries
@@ -34,11 +33,11 @@ pub const DESCRIPTOR_BYTES_MAX: u32 = 1 << 16;
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct SendSide {
-    offered: u64,
     floor: u64,
-    floor_asked: u64,
     /// Buffers, waiting and posted.
     pub queue: BufferQueue,
+    offered: u64,
+    floor_asked: u64,
     head_asked: u16,
     pending_floors: VecDeque<(Ticket, u64, u16)>,
 }
@@ -136,18 +135,10 @@ impl SendSide {
         Some((self.queue.position(floor), self.head_asked))
     }
 
-    /// Asks for the oldest buffer, which the next descriptor needs.
-    #[inline]
-    pub fn expect(&self) {
-        if let Some(front) = self.queue.posted().front() {
-            expect(front, size_of::<Posted>());
-        }
-    }
-
     /// The end of the oldest buffer: what is acknowledged before it completes nothing, and moves no
     /// floor.
     pub fn quiet_to(&self) -> u64 {
-        self.queue.posted().front().map_or(0, |front| front.end())
+        self.queue.oldest_end()
     }
 
     /// Whether a sequence number is below the confirmed floor: its buffer was returned.
