@@ -405,7 +405,7 @@ impl Protocol for NullProtocol {
 
     fn expect(&self, index: FlowIndex) {
         if let Some(flow) = self.flows.get(usize::from(index.0)) {
-            expect(flow, size_of::<Flow>());
+            expect(flow, 0..size_of::<Flow>());
         }
     }
 

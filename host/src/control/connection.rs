@@ -13,6 +13,7 @@ pub(crate) mod arrived;
 pub mod ended;
 mod ending;
 mod install;
+pub(crate) mod layout;
 
 use self::ended::Ended;
 use super::budget::Budget;
@@ -24,7 +25,6 @@ use super::lists::Shared;
 use super::queue::CommandQueue;
 use crate::driver::error::{HostError, Result};
 use crate::driver::ticket::Ticket;
-use crate::prefetch::LINE_BYTES;
 use crate::protocol::{FlowIndex, Guards, Protocol};
 
 /// Copies deferred bytes below a confirmed floor into the buffers.
@@ -56,13 +56,9 @@ pub struct Progress {
     pub lost: Option<(i32, String)>,
 }
 
-/// Bytes at the start of a [`Connection`] that hold all that a packet in order touches.
-pub(crate) const CONNECTION_HOT_BYTES: usize = 2 * LINE_BYTES;
-
-/// One connection. What a packet in order touches is in its first two lines of 64 bytes: the fields
-/// before the receive side, and the first ones of that.
+/// One connection. In which order its fields lie, and why: `connection/layout.rs`.
 #[derive(Debug)]
-#[repr(C, align(128))]
+#[repr(C, align(64))]
 pub struct Connection {
     /// Name of the flow on the card.
     pub name: FlowName,
@@ -103,7 +99,7 @@ pub struct Connection {
     /// Requests made before the flow was installed.
     pub early_sends: Vec<Buffer>,
     /// Its protocol has ended; bytes that were accepted before are still to be delivered.
-    pub(super) ended: Option<Ended>,
+    pub(super) ended: Option<Box<Ended>>,
 }
 
 impl Connection {
@@ -301,7 +297,7 @@ impl Connection {
         let send = self.send.as_mut().map(|side| &mut side.queue);
         for (queue, pool) in [(receive, receive_pool), (send, send_pool)] {
             let Some(queue) = queue else { continue };
-            let (direction, waiting, list) = (queue.direction(), queue.waiting(), &mut queue.list);
+            let (direction, waiting, list) = (queue.direction(), queue.waiting(), queue.list_mut());
             list.confirm(|ticket| commands.confirmed(ticket), pool);
             let mut command = |entry| commands.command(entry);
             list.adapt(
@@ -317,10 +313,10 @@ impl Connection {
     /// Returns what the lists borrowed, after the flow was removed from the card.
     pub fn end_lists(&mut self, shared: &mut Shared) {
         if let Some(receive) = &mut self.receive {
-            receive.queue.list.end(&mut shared.receive);
+            receive.queue.list_mut().end(&mut shared.receive);
         }
         if let Some(send) = &mut self.send {
-            send.queue.list.end(&mut shared.send);
+            send.queue.list_mut().end(&mut shared.send);
         }
     }
 
@@ -392,7 +388,7 @@ impl Connection {
                 commands.command_of(self.owner, segment_truncate(self.name, index, bytes))?
             }
             None if ended || partial || cancels => {
-                let head = receive.queue.list.tail();
+                let head = receive.queue.list().tail();
                 let entry = floor_set(self.name, acceptance(receive, send, &guards), head);
                 let ticket = commands.command_of(self.owner, entry)?;
                 receive.floor_asked(ticket, head);

@@ -7,7 +7,8 @@
 //!                                                       └── something is under way ┘
 //! ```
 //! A connection at rest costs nothing: it is stepped again when something touches it. A header
-//! entry names the flow, so it finds its connection without a hash.
+//! entry names the flow, so it finds its connection without a hash. Connections lie one behind the
+//! other, by place: with thousands in turn, time goes where pages are looked up.
 //!
 //! Places up to the number of flows of the card are flow ids; those beyond are connections that the
 //! card does not know. They are added when they are needed.
@@ -16,7 +17,7 @@ use abi::header_entry::FLOW_NONE;
 
 use super::names::ConnectionId;
 use crate::control::commands::FlowName;
-use crate::control::connection::{Connection, CONNECTION_HOT_BYTES};
+use crate::control::connection::{layout, Connection};
 use crate::driver::error::{HostError, Result};
 use crate::prefetch::{expect, LINE_BYTES};
 use crate::protocol::FlowIndex;
@@ -28,6 +29,8 @@ const CONNECTIONS_MAX: usize = FLOW_NONE as usize;
 #[derive(Debug)]
 pub(super) struct Connections {
     slots: Vec<Slot>,
+    /// By place, up to the highest that any has had.
+    connections: Vec<Option<Connection>>,
     /// Flows of the card.
     flows: usize,
     /// Free flow ids.
@@ -44,7 +47,6 @@ struct Slot {
     /// Connections that the place has had: the upper half of their ids.
     serial: u16,
     is_ready: bool,
-    connection: Option<Box<Connection>>,
 }
 
 fn place(id: ConnectionId) -> usize {
@@ -64,6 +66,7 @@ impl Connections {
         let flows = (1usize << flow_bits).min(CONNECTIONS_MAX);
         Self {
             slots: (0..flows).map(|_| Slot::default()).collect(),
+            connections: Vec::new(),
             flows,
             free: (0..=u16::MAX).take(flows).rev().collect(),
             free_beyond: Vec::new(),
@@ -121,7 +124,11 @@ impl Connections {
         let slot = &mut self.slots[usize::from(flow)];
         slot.serial = slot.serial.wrapping_add(1);
         let id = slot.id(flow);
-        slot.connection = Some(Box::new(connection));
+        let end = usize::from(flow) + 1;
+        if self.connections.len() < end {
+            self.connections.resize_with(end, || None);
+        }
+        self.connections[usize::from(flow)] = Some(connection);
         self.touch(id);
         id
     }
@@ -138,64 +145,59 @@ impl Connections {
 
     /// A connection.
     pub fn get(&self, id: ConnectionId) -> Option<&Connection> {
-        self.slot(id)?.connection.as_deref()
+        self.slot(id)?;
+        self.in_place(place(id))
     }
 
     /// A connection, for changes.
     pub fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
-        self.slot_mut(id)?.connection.as_deref_mut()
+        self.slot(id)?;
+        self.connections.get_mut(place(id))?.as_mut()
     }
 
     /// The connection whose flow has this id and generation.
     pub fn of_flow(&self, flow: u16, generation: u8) -> Option<ConnectionId> {
         let slot = self.slots.get(usize::from(flow))?;
         let id = slot.id(flow);
-        (slot.connection.is_some() && slot.generation == generation).then_some(id)
+        let is_there = self.in_place(flow.into()).is_some();
+        (is_there && slot.generation == generation).then_some(id)
     }
 
     /// The same, if its flow is installed or on its way to the card.
     pub fn installed_flow(&self, name: FlowName) -> Option<ConnectionId> {
         let slot = self.slots.get(usize::from(name.flow))?;
-        let connection = slot.connection.as_deref()?;
+        let connection = self.in_place(name.flow.into())?;
         let is_it = slot.generation == name.generation && connection.is_installed();
         is_it.then(|| slot.id(name.flow))
     }
 
-    /// A packet of this flow is among the next: asks for its place.
-    #[inline]
-    pub fn expect_place(&self, flow: u16) {
-        if let Some(slot) = self.slots.get(usize::from(flow)) {
-            expect(slot, LINE_BYTES);
-        }
-    }
-
-    /// Asks for the connection in that place.
+    /// A packet of this flow is among the next: asks for what one in order touches.
     #[inline]
     pub fn expect(&self, flow: u16) {
-        if let Some(connection) = self.in_place(flow) {
-            expect(connection, CONNECTION_HOT_BYTES);
+        if let Some(connection) = self.connections.get(usize::from(flow)) {
+            expect(connection, layout::HOT);
         }
     }
 
-    /// Asks for the connection in that place, to send.
+    /// A header with payload of this flow is among the next to be sent: asks for what that touches.
     #[inline]
     pub fn expect_sender(&self, flow: u16) {
-        if let Some(connection) = self.in_place(flow) {
-            expect(connection, LINE_BYTES);
-            expect(&connection.send, LINE_BYTES);
+        if let Some(connection) = self.connections.get(usize::from(flow)) {
+            expect(connection, 0..LINE_BYTES);
+            expect(connection, layout::SEND);
         }
     }
 
     #[inline]
-    fn in_place(&self, flow: u16) -> Option<&Connection> {
-        let slot = self.slots.get(usize::from(flow))?;
-        slot.connection.as_deref()
+    fn in_place(&self, place: usize) -> Option<&Connection> {
+        self.connections.get(place)?.as_ref()
     }
 
     /// The connection that a protocol names.
     pub fn of_index(&self, index: FlowIndex) -> Option<ConnectionId> {
         let slot = self.slots.get(usize::from(index.0))?;
-        slot.connection.as_ref().map(|_| slot.id(index.0))
+        let connection = self.in_place(index.0.into());
+        connection.map(|_| slot.id(index.0))
     }
 
     /// Gives back a name that was taken and is not used.
@@ -208,26 +210,26 @@ impl Connections {
 
     /// All connections.
     pub fn iter(&self) -> impl Iterator<Item = (ConnectionId, &Connection)> {
-        let places = self.slots.iter().zip(0..=u16::MAX);
-        places.filter_map(|(slot, flow)| {
-            let id = slot.id(flow);
-            slot.connection
-                .as_deref()
-                .map(|connection| (id, connection))
+        let places = self.slots.iter().zip(&self.connections).zip(0..=u16::MAX);
+        places.filter_map(|((slot, connection), flow)| {
+            let connection = connection.as_ref()?;
+            Some((slot.id(flow), connection))
         })
     }
 
     /// Removes a connection; its place is free.
     pub fn remove(&mut self, id: ConnectionId) -> Option<Connection> {
-        let connection = self.slot_mut(id)?.connection.take()?;
+        self.slot(id)?;
+        let connection = self.connections.get_mut(place(id))?.take()?;
         self.give_back(connection.name);
-        Some(*connection)
+        Some(connection)
     }
 
     /// Something happened to a connection: it is ready.
     pub fn touch(&mut self, id: ConnectionId) {
-        if let Some(slot) = self.slot_mut(id) {
-            if slot.connection.is_some() && !std::mem::replace(&mut slot.is_ready, true) {
+        let is_there = self.in_place(place(id)).is_some();
+        if let Some(slot) = self.slot_mut(id).filter(|_| is_there) {
+            if !std::mem::replace(&mut slot.is_ready, true) {
                 self.ready.push(id);
             }
         }

@@ -9,46 +9,20 @@ use crate::control::packet::parse_tcp;
 use crate::driver::bus::Bus;
 use crate::driver::error::Result;
 use crate::driver::rings::HeaderEntry;
-use crate::prefetch::Later;
 use crate::protocol::{Doubt, FlowIndex, Protocol, Segment, SegmentPayload, Verdict};
 use crate::transport::header::{is_ipv6_fragment, tcp_checksum, TcpLayout};
 
-/// Header entries behind the present one whose connection is asked for.
-const CONNECTION_AHEAD: usize = 4;
-/// The same for the place of the connection.
-const PLACE_AHEAD: usize = 2 * CONNECTION_AHEAD;
-
-/// Flows of entries whose place was asked for, and whose connection is the next to be.
-type Ahead = Later<{ PLACE_AHEAD - CONNECTION_AHEAD }>;
+/// Header entries from the present one on whose connections are asked for.
+const AHEAD: usize = 8;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
-    /// Asks for what the entries behind the present one need.
+    /// Asks for what the entry that lies so far behind the present one needs, if the card has
+    /// published it.
     #[inline]
-    fn look_ahead(&self, ahead: &mut Ahead) {
-        let next = self.expect_place(PLACE_AHEAD);
-        if let Some(flow) = ahead.pass(next) {
+    fn look_ahead(&self, entry: usize) {
+        if let Some(flow) = self.device.flow_ahead(entry as u32) {
             self.expect(flow);
         }
-    }
-
-    /// The same for all entries between the first one and those that [`Provider::look_ahead`] asks
-    /// for.
-    fn look_ahead_first(&self) -> Ahead {
-        let near = (0..CONNECTION_AHEAD).map_while(|entry| self.device.flow_ahead(entry as u32));
-        near.for_each(|flow| self.expect(flow));
-        let mut ahead = Ahead::default();
-        for entry in CONNECTION_AHEAD..PLACE_AHEAD {
-            ahead.pass(self.expect_place(entry));
-        }
-        ahead
-    }
-
-    /// Asks for the place of the connection of an entry, if the card has published it; its flow.
-    #[inline]
-    fn expect_place(&self, entry: usize) -> Option<u16> {
-        let flow = self.device.flow_ahead(entry as u32)?;
-        self.connections.expect_place(flow);
-        Some(flow)
     }
 
     #[inline]
@@ -58,12 +32,14 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     pub(super) fn take_headers(&mut self, now_ns: u64) -> Result<()> {
-        let mut ahead = None;
+        let mut is_first = true;
         // One entry is used for all.
         let mut entry = HeaderEntry::default();
         while self.device.next_header(&mut entry)? {
-            let ahead = ahead.get_or_insert_with(|| self.look_ahead_first());
-            self.look_ahead(ahead);
+            if std::mem::take(&mut is_first) {
+                (0..AHEAD).for_each(|entry| self.look_ahead(entry));
+            }
+            self.look_ahead(AHEAD);
             self.counters.header_entries += 1;
             if header_entry::KIND.get(&entry.metadata) == u64::from(header_entry::KIND_EVENT) {
                 self.take_event(&entry)?;
@@ -71,7 +47,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 self.take_packet(now_ns, &entry)?;
             }
         }
-        if ahead.is_some() {
+        if !is_first {
             self.device.return_headers()?;
         }
         Ok(())

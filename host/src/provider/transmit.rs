@@ -17,15 +17,10 @@ use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
 use crate::driver::bus::Bus;
 use crate::driver::device::Device;
 use crate::driver::error::{HostError, Result};
-use crate::prefetch::Later;
 use crate::protocol::{FlowIndex, HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
 
 /// Send descriptors queued for the ring above which no more headers are taken.
 const SENDS_WAITING_MAX: usize = 64;
-/// Flows between the two steps in which the state of one is asked for: its place, and the
-/// connection that is found there.
-const STEP: usize = 6;
-
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Sends the headers that are due. One that breaks a limit ends its connection.
     pub(super) fn transmit(&mut self, now_ns: u64) -> Result<()> {
@@ -37,7 +32,6 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             copier: &mut self.copier,
             counters: &mut self.counters,
             wrong: None,
-            placed: Later::default(),
         };
         self.protocol.transmit(now_ns, &mut sink)?;
         match sink.wrong {
@@ -57,8 +51,6 @@ struct Sink<'a, B: Bus> {
     counters: &'a mut ProviderCounters,
     /// A connection with a header that cannot be sent, error number and reason.
     wrong: Option<(ConnectionId, i32, String)>,
-    /// Flows that are expected, of which the place was asked for.
-    placed: Later<STEP>,
 }
 
 impl<B: Bus> HeaderSink for Sink<'_, B> {
@@ -69,10 +61,7 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
     }
 
     fn expect(&mut self, flow: FlowIndex) {
-        self.connections.expect_place(flow.0);
-        if let Some(placed) = self.placed.pass(Some(flow.0)) {
-            self.connections.expect_sender(placed);
-        }
+        self.connections.expect_sender(flow.0);
     }
 
     fn send(&mut self, outgoing: &OutgoingHeader<'_>) -> Result<()> {

@@ -14,12 +14,12 @@ use crate::protocol::Protocol;
 impl Connection {
     /// Its protocol has ended.
     pub fn take_ended(&mut self, ended: Ended) {
-        self.ended = Some(ended);
+        self.ended = Some(Box::new(ended));
     }
 
     /// Why its protocol ended, if it has.
     pub fn ended(&self) -> Option<&Ended> {
-        self.ended.as_ref()
+        self.ended.as_deref()
     }
 
     /// Error number and reason with which the connection failed, once all bytes that its protocol

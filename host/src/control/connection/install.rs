@@ -26,8 +26,8 @@ impl Connection {
         let mut receive = ReceiveSide::new(install.receive_first, flow);
         let mut send = SendSide::new(install.send_first, flow);
         if !self.on_card {
-            receive.queue.list = FlowList::off_card();
-            send.queue.list = FlowList::off_card();
+            *receive.queue.list_mut() = FlowList::off_card();
+            *send.queue.list_mut() = FlowList::off_card();
         }
         for buffer in self.early_receives.drain(..) {
             receive.queue.add(buffer);

@@ -43,7 +43,7 @@ impl Posted {
     }
 }
 
-/// The buffers of one flow and direction. See the module's head. What a packet needs is in front:
+/// The buffers of one flow and direction. See the module's head. What a packet needs is here:
 /// mostly it is in the oldest buffer, and the others are not looked at.
 #[derive(Debug)]
 #[repr(C)]
@@ -53,30 +53,52 @@ pub struct BufferQueue {
     /// List index of the oldest posted buffer, and stream offset of its end; 0 if there is none.
     oldest_index: u16,
     oldest_end: u64,
+    apart: Box<Apart>,
+}
+
+/// What most packets do not need. It lies apart, so that connections lie close together.
+#[derive(Debug)]
+struct Apart {
     posted: VecDeque<Posted>,
-    /// The list on the card.
-    pub list: FlowList,
+    list: FlowList,
     waiting: VecDeque<Buffer>,
     end: u64,
     confirmed_end: u64,
+    /// Segments under way: the end of each.
     pending: VecDeque<(Ticket, u64)>,
+    /// Floors under way, with the heads of the list that come with them.
+    pending_floors: VecDeque<(Ticket, u64, u16)>,
 }
 
 impl BufferQueue {
     /// No buffers, for the stream whose first byte has sequence number `base`.
     pub fn new(base: u32, flow: u16, direction: Direction) -> Self {
-        Self {
-            base,
-            direction,
+        let apart = Apart {
+            posted: VecDeque::new(),
             list: FlowList::new(flow),
             waiting: VecDeque::new(),
-            oldest_index: 0,
-            oldest_end: 0,
-            posted: VecDeque::new(),
             end: 0,
             confirmed_end: 0,
             pending: VecDeque::new(),
+            pending_floors: VecDeque::new(),
+        };
+        Self {
+            base,
+            direction,
+            oldest_index: 0,
+            oldest_end: 0,
+            apart: Box::new(apart),
         }
+    }
+
+    /// The list on the card.
+    pub fn list(&self) -> &FlowList {
+        &self.apart.list
+    }
+
+    /// The same, to be changed.
+    pub fn list_mut(&mut self) -> &mut FlowList {
+        &mut self.apart.list
     }
 
     /// Sequence number of a stream offset.
@@ -91,54 +113,56 @@ impl BufferQueue {
 
     /// Stream offset of the end of the last posted buffer.
     pub fn end(&self) -> u64 {
-        self.end
+        self.apart.end
     }
 
     /// Stream offset up to which segments are confirmed.
     pub fn confirmed_end(&self) -> u64 {
-        self.confirmed_end
+        self.apart.confirmed_end
     }
 
     /// Whether all posted segments are confirmed.
     pub fn is_confirmed(&self) -> bool {
-        self.pending.is_empty()
+        self.apart.pending.is_empty()
     }
 
-    /// Whether no command is under way or due, and no request waits.
+    /// Whether no command is under way or due, floors included, and no request waits.
     pub fn is_at_rest(&self) -> bool {
-        self.pending.is_empty() && self.waiting.is_empty() && self.list.is_at_rest()
+        let apart = &self.apart;
+        let is_asked = apart.pending.is_empty() && apart.pending_floors.is_empty();
+        is_asked && apart.waiting.is_empty() && apart.list.is_at_rest()
     }
 
     /// Adds a buffer, which is posted when the list has a free entry.
     pub fn add(&mut self, buffer: Buffer) {
-        self.waiting.push_back(buffer);
+        self.apart.waiting.push_back(buffer);
     }
 
     /// Requests that are not complete.
     pub fn open_requests(&self) -> usize {
-        self.posted.len() + self.waiting.len()
+        self.apart.posted.len() + self.apart.waiting.len()
     }
 
     /// Requests that are not posted yet.
     pub fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.apart.waiting.len()
     }
 
     /// The request to post next.
     pub(super) fn next(&self) -> Option<&Buffer> {
-        self.waiting.front()
+        self.apart.waiting.front()
     }
 
     /// Whether any request is still open.
     pub fn has_requests(&self) -> bool {
-        !self.posted.is_empty() || !self.waiting.is_empty()
+        !self.apart.posted.is_empty() || !self.apart.waiting.is_empty()
     }
 
     /// Number of waiting requests, from the front, whose regions are confirmed and for which the
     /// list has room.
     pub fn ready(&self, confirmed: impl Fn(Ticket) -> bool) -> usize {
         let known = |buffer: &&Buffer| buffer.known.is_none_or(&confirmed);
-        let waiting = self.waiting.iter().take(self.list.room());
+        let waiting = self.apart.waiting.iter().take(self.apart.list.room());
         waiting.take_while(known).count()
     }
 
@@ -148,14 +172,14 @@ impl BufferQueue {
         name: FlowName,
         command: &mut impl FnMut(Entry) -> Result<Ticket>,
     ) -> Result<bool> {
-        let Some(&buffer) = self.waiting.front() else {
+        let Some(&buffer) = self.apart.waiting.front() else {
             return Ok(false);
         };
-        let Some(index) = self.list.push() else {
+        let Some(index) = self.apart.list.push() else {
             return Ok(false);
         };
-        self.waiting.pop_front();
-        let start = self.end;
+        self.apart.waiting.pop_front();
+        let start = self.apart.end;
         let segment = Segment {
             index,
             position: self.position(start),
@@ -165,36 +189,56 @@ impl BufferQueue {
             offset: buffer.offset,
         };
         let ticket = command(segment_post(name, self.direction, &segment))?;
-        self.posted.push_back(Posted {
+        self.apart.posted.push_back(Posted {
             buffer,
             start,
             index,
         });
         self.note_oldest();
-        self.end += u64::from(buffer.bytes);
-        self.pending.push_back((ticket, self.end));
+        self.apart.end += u64::from(buffer.bytes);
+        self.apart.pending.push_back((ticket, self.apart.end));
         Ok(true)
     }
 
     /// Takes confirmations.
     pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool) {
-        while let Some(&(ticket, end)) = self.pending.front() {
+        while let Some(&(ticket, end)) = self.apart.pending.front() {
             if !confirmed(ticket) {
                 break;
             }
-            self.confirmed_end = end;
-            self.pending.pop_front();
+            self.apart.confirmed_end = end;
+            self.apart.pending.pop_front();
         }
+    }
+
+    /// A floor was requested at this stream offset, with this head of the list.
+    pub fn floor_asked(&mut self, ticket: Ticket, offset: u64, head: u16) {
+        self.apart.pending_floors.push_back((ticket, offset, head));
+    }
+
+    /// Takes confirmations of floors, and passes the heads that came with them. Returns the last
+    /// floor that was confirmed by now, if one was.
+    pub fn confirmed_floor(&mut self, confirmed: impl Fn(Ticket) -> bool) -> Option<u64> {
+        let mut floor = None;
+        while let Some(&(ticket, offset, head)) = self.apart.pending_floors.front() {
+            if !confirmed(ticket) {
+                break;
+            }
+            floor = Some(offset);
+            self.apart.list.pass(head);
+            self.apart.pending_floors.pop_front();
+        }
+        floor
     }
 
     /// Posted buffers, oldest first.
     pub(super) fn posted(&self) -> &VecDeque<Posted> {
-        &self.posted
+        &self.apart.posted
     }
 
     /// Must follow each change of `posted`.
     fn note_oldest(&mut self) {
-        let oldest = self.posted.front();
+        let oldest = self.apart.posted.front();
         let oldest = oldest.map_or((0, 0), |oldest| (oldest.index, oldest.end()));
         (self.oldest_index, self.oldest_end) = oldest;
     }
@@ -209,7 +253,10 @@ impl BufferQueue {
     pub(super) fn place(&self, offset: u64) -> usize {
         match offset < self.oldest_end {
             true => 0,
-            false => self.posted.partition_point(|posted| posted.end() <= offset),
+            false => self
+                .apart
+                .posted
+                .partition_point(|posted| posted.end() <= offset),
         }
     }
 
@@ -218,13 +265,13 @@ impl BufferQueue {
         if offset < self.oldest_end {
             return self.oldest_index;
         }
-        let posted = self.posted.get(self.place(offset));
-        posted.map_or(self.list.tail(), |posted| posted.index)
+        let posted = self.apart.posted.get(self.place(offset));
+        posted.map_or(self.apart.list.tail(), |posted| posted.index)
     }
 
     /// Moves the requests that end at or below `offset`, which are complete and full, to `done`.
     pub fn complete(&mut self, offset: u64, done: &mut Vec<Done>) {
-        let full = self.posted.drain(..self.place(offset));
+        let full = self.apart.posted.drain(..self.place(offset));
         done.extend(full.map(|posted| posted.buffer.done(posted.buffer.bytes)));
         self.note_oldest();
     }
@@ -232,36 +279,44 @@ impl BufferQueue {
     /// Removes all posted buffers after the card has given up the list. The next buffer is posted
     /// at `offset`.
     pub(super) fn restart(&mut self, offset: u64) -> VecDeque<Posted> {
-        self.pending.clear();
-        self.end = offset;
-        self.confirmed_end = offset;
-        let posted = std::mem::take(&mut self.posted);
+        self.apart.pending.clear();
+        self.apart.end = offset;
+        self.apart.confirmed_end = offset;
+        let posted = std::mem::take(&mut self.apart.posted);
         self.note_oldest();
         posted
     }
 
     /// Inserts requests before those that wait.
     pub(super) fn add_first(&mut self, mut buffers: VecDeque<Buffer>) {
-        buffers.append(&mut self.waiting);
-        self.waiting = buffers;
+        buffers.append(&mut self.apart.waiting);
+        self.apart.waiting = buffers;
     }
 
     /// Removes the requests that wait, in order.
     pub(super) fn take_waiting(&mut self) -> VecDeque<Buffer> {
-        std::mem::take(&mut self.waiting)
+        std::mem::take(&mut self.apart.waiting)
     }
 
     /// Removes the oldest request of this name that waits, if there is one, and returns what it
     /// has.
     pub fn cancel_waiting(&mut self, request: u64) -> Option<Done> {
-        let at = self.waiting.iter().position(|b| b.request == request)?;
-        self.waiting.remove(at).map(|buffer| buffer.done(0))
+        let at = self
+            .apart
+            .waiting
+            .iter()
+            .position(|b| b.request == request)?;
+        self.apart.waiting.remove(at).map(|buffer| buffer.done(0))
     }
 
     /// How far the oldest posted request of this name has come.
     pub fn posted_state(&self, request: u64) -> Option<PostedState> {
-        let posted = self.posted.iter().find(|p| p.buffer.request == request)?;
-        Some(match posted.end() <= self.confirmed_end {
+        let posted = self
+            .apart
+            .posted
+            .iter()
+            .find(|p| p.buffer.request == request)?;
+        Some(match posted.end() <= self.apart.confirmed_end {
             true => PostedState::Confirmed,
             false => PostedState::Unconfirmed,
         })
@@ -269,8 +324,8 @@ impl BufferQueue {
 
     /// Removes all requests, in order, after the flow was removed.
     pub fn cancel(&mut self) -> Vec<u64> {
-        let posted = self.posted.drain(..).map(|posted| posted.buffer);
-        let all = posted.chain(self.waiting.drain(..));
+        let posted = self.apart.posted.drain(..).map(|posted| posted.buffer);
+        let all = posted.chain(self.apart.waiting.drain(..));
         let requests = all.map(|buffer| buffer.request).collect();
         self.note_oldest();
         requests
@@ -301,15 +356,15 @@ mod tests {
 
     /// What is kept of the oldest buffer is what the list says.
     fn check(queue: &BufferQueue) {
-        let front = queue.posted.front();
+        let front = queue.posted().front();
         assert_eq!(queue.oldest_end(), front.map_or(0, Posted::end));
         for offset in 0..queue.end() + 2 {
-            let place = queue.posted.partition_point(|p| p.end() <= offset);
+            let place = queue.posted().partition_point(|p| p.end() <= offset);
             assert_eq!(queue.place(offset), place, "offset {offset}");
             let index = queue
-                .posted
+                .posted()
                 .get(place)
-                .map_or(queue.list.tail(), |p| p.index);
+                .map_or(queue.list().tail(), |p| p.index);
             assert_eq!(queue.index(offset), index, "offset {offset}");
         }
     }
@@ -337,7 +392,8 @@ mod tests {
                 check(&queue);
             }
             assert_eq!(queue.oldest_end(), 0, "all is complete");
-            queue.list.pass(queue.list.tail());
+            let tail = queue.list().tail();
+            queue.list_mut().pass(tail);
         }
     }
 }

@@ -7,18 +7,25 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct RangeSet {
-    first: Option<(u64, u64)>,
+    /// From and to; both 0 if the set is empty.
+    first_range: (u64, u64),
     rest: BTreeMap<u64, u64>,
 }
 
 impl RangeSet {
+    /// The first range.
+    #[inline]
+    fn first(&self) -> Option<(u64, u64)> {
+        (self.first_range.0 < self.first_range.1).then_some(self.first_range)
+    }
+
     /// Adds `start..end`.
     pub fn insert(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
         }
-        let Some((first_start, first_end)) = self.first else {
-            self.first = Some((start, end));
+        let Some((first_start, first_end)) = self.first() else {
+            self.first_range = (start, end);
             return;
         };
         if start > first_end {
@@ -27,14 +34,14 @@ impl RangeSet {
         }
         if end < first_start {
             self.rest.insert(first_start, first_end);
-            self.first = Some((start, end));
+            self.first_range = (start, end);
             return;
         }
         let mut end = end.max(first_end);
         while let Some(entry) = self.rest.first_entry().filter(|entry| *entry.key() <= end) {
             end = end.max(entry.remove());
         }
-        self.first = Some((start.min(first_start), end));
+        self.first_range = (start.min(first_start), end);
     }
 
     fn insert_rest(&mut self, start: u64, end: u64) {
@@ -67,7 +74,7 @@ impl RangeSet {
                 self.rest.insert(end, other_end);
             }
         }
-        let Some((first_start, first_end)) = self.first else {
+        let Some((first_start, first_end)) = self.first() else {
             return;
         };
         if first_start >= end || first_end <= start {
@@ -75,54 +82,53 @@ impl RangeSet {
         }
         let below = (first_start < start).then_some((first_start, start));
         let above = (first_end > end).then_some((end, first_end));
-        self.first = match (below, above) {
+        let first = match (below, above) {
             (Some(below), Some((above_start, above_end))) => {
                 self.rest.insert(above_start, above_end);
                 Some(below)
             }
             (below, above) => below.or(above).or_else(|| self.rest.pop_first()),
         };
+        self.first_range = first.unwrap_or_default();
     }
 
     /// Whether the first range ends at `end`.
     #[inline]
     pub fn begins_to(&self, end: u64) -> bool {
-        self.first.is_some_and(|(_, first_end)| first_end == end)
+        self.first().is_some_and(|(_, first_end)| first_end == end)
     }
 
     /// Adds `start..end` to the first range of a set that has no other. Returns false, and adds
     /// nothing, if it does not follow.
     #[inline]
     pub fn extend_first(&mut self, start: u64, end: u64) -> bool {
-        match &mut self.first {
-            Some((_, first_end)) if *first_end == start && start < end => {
-                *first_end = end;
-                true
-            }
-            _ => false,
+        let follows = self.begins_to(start) && start < end;
+        if follows {
+            self.first_range.1 = end;
         }
+        follows
     }
 
     /// Number of ranges.
     pub fn len(&self) -> usize {
-        usize::from(self.first.is_some()) + self.rest.len()
+        usize::from(self.first().is_some()) + self.rest.len()
     }
 
     /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
-        self.first.is_none()
+        self.first().is_none()
     }
 
     /// The last range that starts before `end`.
     fn last_before(&self, end: u64) -> Option<(u64, u64)> {
         let in_rest = self.rest.range(..end).next_back();
-        let first = self.first.filter(|(start, _)| *start < end);
+        let first = self.first().filter(|(start, _)| *start < end);
         in_rest.map(|(&start, &end)| (start, end)).or(first)
     }
 
     /// The ranges that start from `start` on and before `end`, in order.
     fn starting(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let first = self.first.filter(|(at, _)| (start..end).contains(at));
+        let first = self.first().filter(|(at, _)| (start..end).contains(at));
         let rest = self.rest.range(start..end.max(start));
         first
             .into_iter()

@@ -42,31 +42,32 @@ pub struct ReceiveSide {
     /// Sequence number of the first byte.
     base: u32,
     standing: Standing,
+    /// Buffers, waiting and posted.
+    pub queue: BufferQueue,
+    apart: Box<Apart>,
+}
+
+/// What a packet in order does not need.
+#[derive(Debug, Default)]
+struct Apart {
     announced: u64,
     floor_asked: u64,
-    pending_floors: VecDeque<(Ticket, u64, u16)>,
     withdrawing: Option<Ticket>,
     /// Posted requests to be cancelled by a withdrawal.
     cancelling: Vec<u64>,
-    /// Buffers, waiting and posted.
-    pub queue: BufferQueue,
 }
 
 impl ReceiveSide {
     /// The side of a flow whose first byte has sequence number `base`.
     pub fn new(base: u32, flow: u16) -> Self {
         Self {
-            queue: BufferQueue::new(base, flow, Direction::Receive),
             accepted: 0,
             taken: 0,
             quiet_to: 0,
             base,
-            announced: 0,
-            floor_asked: 0,
-            pending_floors: VecDeque::new(),
-            withdrawing: None,
-            cancelling: Vec::new(),
             standing: Standing::default(),
+            queue: BufferQueue::new(base, flow, Direction::Receive),
+            apart: Box::default(),
         }
     }
 
@@ -111,7 +112,7 @@ impl ReceiveSide {
     /// End of the memory that the protocol may count on. While buffers are being withdrawn, there
     /// is none beyond the accepted bytes.
     pub fn grantable(&self) -> u64 {
-        match self.withdrawing {
+        match self.apart.withdrawing {
             Some(_) => self.accepted,
             None => self.queue.confirmed_end(),
         }
@@ -129,12 +130,12 @@ impl ReceiveSide {
         ready: usize,
         mut command: impl FnMut(Entry) -> Result<Ticket>,
     ) -> Result<()> {
-        if self.withdrawing.is_some() {
+        if self.apart.withdrawing.is_some() {
             return Ok(());
         }
         for _ in 0..ready {
             let bytes = self.queue.next().map_or(0, |buffer| buffer.bytes);
-            let reach = self.queue.end() + u64::from(bytes) - self.announced;
+            let reach = self.queue.end() + u64::from(bytes) - self.apart.announced;
             if reach >= FLOW_REACH_BYTES.into() || !self.queue.post(name, &mut command)? {
                 break;
             }
@@ -156,7 +157,7 @@ impl ReceiveSide {
     pub fn has_room(&self, start: u64, deferred: Option<&[u8]>, budget_bytes: usize) -> bool {
         match deferred {
             Some(payload) => {
-                let is_known = start + payload.len() as u64 <= self.announced;
+                let is_known = start + payload.len() as u64 <= self.apart.announced;
                 let next = self.next();
                 is_known || self.standing.may_defer(start, payload, next, budget_bytes)
             }
@@ -182,7 +183,7 @@ impl ReceiveSide {
     }
 
     fn landed_apart(&mut self, start: u64, end: u64) -> bool {
-        self.standing.landed(start.max(self.announced), end)
+        self.standing.landed(start.max(self.apart.announced), end)
     }
 
     /// Payload of a packet that TCP probably refuses was placed. Returns false when it overwrote
@@ -190,27 +191,28 @@ impl ReceiveSide {
     pub fn landed_in_doubt(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;
         self.standing
-            .landed_in_doubt(start.max(self.announced), end)
+            .landed_in_doubt(start.max(self.apart.announced), end)
     }
 
     /// Payload of a late packet was placed: what was there stays. Returns false when its header
     /// must be withheld.
     pub fn landed_late(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;
-        self.standing.landed_late(start.max(self.announced), end)
+        self.standing
+            .landed_late(start.max(self.apart.announced), end)
     }
 
     /// Payload was placed by a packet whose header is withheld: what was there is no longer valid.
     pub fn spoilt(&mut self, start: u64, bytes: u64) {
         let end = start + bytes;
-        self.standing.spoilt(start.max(self.announced), end);
+        self.standing.spoilt(start.max(self.apart.announced), end);
     }
 
     /// Payload was deferred. Returns false, and keeps nothing, when `budget_bytes` would be
     /// exceeded. The byte that TCP waits for is kept regardless of the budget, because it releases
     /// what is held after it.
     pub fn defer(&mut self, start: u64, payload: &[u8], budget_bytes: usize) -> bool {
-        let is_known = start + payload.len() as u64 <= self.announced;
+        let is_known = start + payload.len() as u64 <= self.apart.announced;
         let next = self.next();
         is_known || self.standing.defer(start, payload, next, budget_bytes)
     }
@@ -218,7 +220,7 @@ impl ReceiveSide {
     /// Payload of a packet that TCP probably refuses was deferred. Returns false when the budget is
     /// used up, or when TCP has been shown other doubtful bytes in its place.
     pub fn defer_in_doubt(&mut self, start: u64, payload: &[u8]) -> bool {
-        let is_known = start + payload.len() as u64 <= self.announced;
+        let is_known = start + payload.len() as u64 <= self.apart.announced;
         is_known || self.standing.defer_in_doubt(start, payload, self.next())
     }
 
@@ -226,7 +228,7 @@ impl ReceiveSide {
     /// of the stream or connection, when packets did not come in order, and at [`FLOOR_LAG_MAX`] in
     /// any case. A buffer that fills in order needs no floor before its end.
     pub fn is_floor_due(&self, is_ending: bool) -> bool {
-        let lag = self.accepted.saturating_sub(self.floor_asked);
+        let lag = self.accepted.saturating_sub(self.apart.floor_asked);
         lag > 0 && (is_ending || lag >= FLOOR_LAG_MAX || !self.may_lag())
     }
 
@@ -234,8 +236,8 @@ impl ReceiveSide {
     fn may_lag(&self) -> bool {
         self.accepted < self.filling_to()
             && self.queue.waiting() == 0
-            && self.withdrawing.is_none()
-            && self.cancelling.is_empty()
+            && self.apart.withdrawing.is_none()
+            && self.apart.cancelling.is_empty()
             && self.standing.is_in_order_to(self.accepted)
     }
 
@@ -250,7 +252,9 @@ impl ReceiveSide {
     pub fn set_quiet(&mut self, is_quiet: bool) {
         self.quiet_to = match is_quiet {
             true => {
-                let limit = self.filling_to().min(self.floor_asked + FLOOR_LAG_MAX);
+                let limit = self
+                    .filling_to()
+                    .min(self.apart.floor_asked + FLOOR_LAG_MAX);
                 limit.max(self.accepted + 1)
             }
             false => 0,
@@ -272,29 +276,22 @@ impl ReceiveSide {
 
     /// A floor at the accepted offset was requested, with this head of the list.
     pub fn floor_asked(&mut self, ticket: Ticket, head: u16) {
-        self.floor_asked = self.accepted;
-        self.pending_floors.push_back((ticket, self.accepted, head));
+        self.apart.floor_asked = self.accepted;
+        self.queue.floor_asked(ticket, self.accepted, head);
     }
 
     /// Takes confirmations. Returns the offset up to which bytes may be announced.
     pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool) -> u64 {
         self.queue.confirm(&confirmed);
-        let mut floor = self.announced;
-        while let Some(&(ticket, offset, head)) = self.pending_floors.front() {
-            if !confirmed(ticket) {
-                break;
-            }
-            floor = offset;
-            self.queue.list.pass(head);
-            self.pending_floors.pop_front();
-        }
-        floor
+        self.queue
+            .confirmed_floor(confirmed)
+            .unwrap_or(self.apart.announced)
     }
 
     /// Copies that complete the buffers up to `floor`.
     pub fn copies(&self, floor: u64) -> std::result::Result<Vec<Copy>, Hole> {
         let mut copies = Vec::new();
-        for (at, bytes) in self.standing.outside(self.announced, floor)? {
+        for (at, bytes) in self.standing.outside(self.apart.announced, floor)? {
             self.split_into_buffers(at, bytes, &mut copies);
         }
         Ok(copies)
@@ -324,43 +321,47 @@ impl ReceiveSide {
 
     /// Announces everything below `floor`. Requests that are full go to `done`.
     pub fn announce(&mut self, floor: u64, done: &mut Vec<Done>) {
-        self.announced = floor;
+        self.apart.announced = floor;
         self.standing.forget_below(floor);
-        if self.withdrawing.is_some() {
+        if self.apart.withdrawing.is_some() {
             return;
         }
         let before = done.len();
         self.queue.complete(floor, done);
-        if !self.cancelling.is_empty() {
+        if !self.apart.cancelling.is_empty() {
             let done = &done[before..];
             let is_open = |request: &u64| !done.iter().any(|done| done.request == *request);
-            self.cancelling.retain(is_open);
+            self.apart.cancelling.retain(is_open);
         }
     }
 
     /// Asks for a posted request to be cancelled. Returns whether there is one of this name that
     /// was not asked for.
     pub fn cancel_posted(&mut self, request: u64) -> bool {
-        let asked = self.cancelling.iter().filter(|asked| **asked == request);
+        let asked = self
+            .apart
+            .cancelling
+            .iter()
+            .filter(|asked| **asked == request);
         let posted = self.queue.posted().iter();
         let posted = posted.filter(|posted| posted.buffer.request == request);
         let is_there = posted.count() > asked.count();
         if is_there {
-            self.cancelling.push(request);
+            self.apart.cancelling.push(request);
         }
         is_there
     }
 
     /// Whether buffers are to be withdrawn because requests are cancelled.
     pub fn wants_cancel(&self) -> bool {
-        !self.cancelling.is_empty() && self.withdrawing.is_none()
+        !self.apart.cancelling.is_empty() && self.apart.withdrawing.is_none()
     }
 
     /// Whether the front request should be returned partly filled: it has some bytes, and no more
     /// are in progress.
     pub fn wants_partial(&self) -> bool {
-        let settled = self.announced == self.accepted && self.queue.is_confirmed();
-        self.withdrawing.is_none() && settled && self.has_started()
+        let settled = self.apart.announced == self.accepted && self.queue.is_confirmed();
+        self.apart.withdrawing.is_none() && settled && self.has_started()
     }
 
     /// List index and bytes to which the only posted buffer is truncated, the end of the accepted
@@ -373,19 +374,19 @@ impl ReceiveSide {
 
     /// All buffers are being withdrawn by the command of `ticket`.
     pub fn withdraw(&mut self, ticket: Ticket) {
-        self.withdrawing = Some(ticket);
+        self.apart.withdrawing = Some(ticket);
     }
 
     /// Whether the withdrawal is confirmed and every accepted byte is announced.
     pub fn withdrawn(&self, confirmed: impl Fn(Ticket) -> bool) -> bool {
-        self.announced == self.accepted && self.withdrawing.is_some_and(confirmed)
+        self.apart.announced == self.accepted && self.apart.withdrawing.is_some_and(confirmed)
     }
 
     /// Bytes to copy out of the withdrawn buffers before they are returned, doubtful ones included.
     pub fn rescues(&self) -> Vec<Rescue> {
         let mut rescues = Vec::new();
         for posted in self.queue.posted() {
-            let from = posted.start.max(self.announced);
+            let from = posted.start.max(self.apart.announced);
             for (start, end) in self.standing.in_place(from, posted.end()) {
                 rescues.push(Rescue {
                     region: posted.buffer.region,
@@ -403,13 +404,13 @@ impl ReceiveSide {
     /// they have. The others are posted again from the announced offset on.
     pub fn finish_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>, end: bool) -> Withdrawn {
         self.standing.rescue(rescued);
-        self.withdrawing = None;
+        self.apart.withdrawing = None;
         let mut withdrawn = Withdrawn::default();
         let mut again = VecDeque::new();
-        let mut cancelling = std::mem::take(&mut self.cancelling);
-        for posted in self.queue.restart(self.announced) {
+        let mut cancelling = std::mem::take(&mut self.apart.cancelling);
+        for posted in self.queue.restart(self.apart.announced) {
             let buffer = posted.buffer;
-            let filled = self.announced.saturating_sub(posted.start);
+            let filled = self.apart.announced.saturating_sub(posted.start);
             let bytes = filled.min(u64::from(buffer.bytes)) as u32;
             let asked = cancelling.iter().position(|asked| *asked == buffer.request);
             let is_cancelled = asked.map(|asked| cancelling.swap_remove(asked)).is_some();
@@ -442,25 +443,27 @@ impl ReceiveSide {
 
     /// Whether every accepted byte is announced, and no request has to be returned because of it.
     pub fn is_settled(&self) -> bool {
-        self.announced == self.accepted && self.withdrawing.is_none() && !self.has_started()
+        self.apart.announced == self.accepted
+            && self.apart.withdrawing.is_none()
+            && !self.has_started()
     }
 
     /// Whether no command is under way or due, and no request waits for a place in the list.
     pub fn is_at_rest(&self, is_ending: bool) -> bool {
-        let is_quiet = self.pending_floors.is_empty() && self.queue.is_at_rest();
-        let is_asked = self.is_floor_due(is_ending) || !self.cancelling.is_empty();
-        is_quiet && self.withdrawing.is_none() && !self.has_started() && !is_asked
+        let is_quiet = self.queue.is_at_rest();
+        let is_asked = self.is_floor_due(is_ending) || !self.apart.cancelling.is_empty();
+        is_quiet && self.apart.withdrawing.is_none() && !self.has_started() && !is_asked
     }
 
     /// Whether a withdrawal is in progress.
     pub fn is_withdrawing(&self) -> bool {
-        self.withdrawing.is_some()
+        self.apart.withdrawing.is_some()
     }
 
     /// Whether the front request is partial and has bytes.
     fn has_started(&self) -> bool {
         let front = self.queue.posted().front();
-        front.is_some_and(|p| p.buffer.partial && p.start < self.announced)
+        front.is_some_and(|p| p.buffer.partial && p.start < self.apart.announced)
     }
 
     fn only_posted(&self) -> Option<&Posted> {
@@ -503,7 +506,7 @@ mod tests {
         let mut side = posted(bytes);
         let mut again = side.queue.restart(0);
         again[0].buffer.partial = false;
-        side.queue.list = crate::control::lists::FlowList::new(1);
+        *side.queue.list_mut() = crate::control::lists::FlowList::new(1);
         side.queue.add(again[0].buffer);
         let name = FlowName {
             flow: 1,
@@ -551,7 +554,7 @@ mod tests {
             at += PACKET;
             assert!((FLOOR_LAG_MAX - PACKET..FLOOR_LAG_MAX).contains(&quiet_bytes));
             set_floor(&mut side);
-            assert_eq!((side.announced, side.held_bytes()), (at, 0));
+            assert_eq!((side.apart.announced, side.held_bytes()), (at, 0));
         }
     }
 
@@ -599,7 +602,7 @@ mod tests {
         assert!(!side.defer(1000, &[2; 200], 1000), "over the budget");
         assert!(side.defer(0, &[3; 100], 950), "the next bytes");
         assert!(side.defer(0, &[3; 100], 950), "known already");
-        assert_eq!(side.standing.kept.bytes(), 1000 + 2 * PIECE_BYTES);
+        assert_eq!(side.standing.apart.kept.bytes(), 1000 + 2 * PIECE_BYTES);
     }
 
     /// A peer repeats what TCP waits for, longer each time.
@@ -611,14 +614,17 @@ mod tests {
             side.defer(0, &[1; 1460], 1000);
             side.defer_in_doubt(0, &[1; 1460]);
         }
-        assert!(side.standing.kept.bytes() <= 1000 + 1460);
-        assert!(side.standing.doubtful.bytes() <= DOUBTFUL_BYTES_MAX);
+        assert!(side.standing.apart.kept.bytes() <= 1000 + 1460);
+        assert!(side.standing.apart.doubtful.bytes() <= DOUBTFUL_BYTES_MAX);
         for start in 0..2 * RANGES_MAX as u64 {
             side.landed(10_000 + 2 * start, 1);
             side.landed_in_doubt(1_000_000 + 2 * start, 1);
         }
         assert_eq!(
-            (side.standing.landed.len(), side.standing.in_doubt.len()),
+            (
+                side.standing.landed.len(),
+                side.standing.apart.in_doubt.len()
+            ),
             (RANGES_MAX, RANGES_MAX)
         );
         assert!(side.landed(10_001, 1), "no new range");
@@ -629,7 +635,8 @@ mod tests {
             side.spoilt(2 * start, 1);
         }
         assert!(
-            side.standing.landed.len() <= RANGES_MAX && side.standing.in_doubt.len() <= RANGES_MAX
+            side.standing.landed.len() <= RANGES_MAX
+                && side.standing.apart.in_doubt.len() <= RANGES_MAX
         );
         assert!(side.landed(0, 1), "what TCP waits for");
     }
@@ -689,8 +696,8 @@ mod tests {
         let rescued = rescued.map(|r| (r.stream_offset, vec![r.offset as u8; r.bytes]));
         let done = side.finish_withdrawal(rescued.collect(), false);
         assert_eq!(done.done.len(), 1);
-        assert_eq!(side.standing.kept.at(20, 30), Some(&[20; 10][..]));
-        assert_eq!(side.standing.doubtful.at(10, 20), Some(&[10; 10][..]));
+        assert_eq!(side.standing.apart.kept.at(20, 30), Some(&[20; 10][..]));
+        assert_eq!(side.standing.apart.doubtful.at(10, 20), Some(&[10; 10][..]));
         assert_eq!(side.copies(30), Ok(Vec::new()));
     }
 
@@ -765,7 +772,7 @@ mod tests {
 
         /// The buffer is withdrawn, and the bytes placed in it are copied out.
         fn withdraw(&mut self) {
-            let announced = self.side.announced as usize;
+            let announced = self.side.apart.announced as usize;
             let parts = self.side.standing.in_place(announced as u64, STREAM as u64);
             let parts = parts.into_iter().map(|(start, end)| {
                 let bytes = self.memory[start as usize..end as usize].to_vec();

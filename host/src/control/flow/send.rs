@@ -11,8 +11,6 @@
 //! 2. A request completes only after a send floor beyond it is confirmed: no fetch of it is in
 //!    flight.
 
-use std::collections::VecDeque;
-
 use abi::config::FLOW_REACH_BYTES;
 
 use super::buffer::{Done, Piece};
@@ -39,7 +37,6 @@ pub struct SendSide {
     offered: u64,
     floor_asked: u64,
     head_asked: u16,
-    pending_floors: VecDeque<(Ticket, u64, u16)>,
 }
 
 impl SendSide {
@@ -51,7 +48,6 @@ impl SendSide {
             floor: 0,
             floor_asked: 0,
             head_asked: 0,
-            pending_floors: VecDeque::new(),
         }
     }
 
@@ -172,7 +168,7 @@ impl SendSide {
 
     /// Whether no command is under way, and no request waits.
     pub fn is_at_rest(&self) -> bool {
-        self.pending_floors.is_empty() && self.queue.is_at_rest()
+        self.queue.is_at_rest()
     }
 
     /// Whether a floor beyond this sequence number was requested.
@@ -182,20 +178,15 @@ impl SendSide {
 
     /// The floor of [`SendSide::acknowledge`] was requested.
     pub fn floor_asked(&mut self, ticket: Ticket) {
-        self.pending_floors
-            .push_back((ticket, self.floor_asked, self.head_asked));
+        self.queue
+            .floor_asked(ticket, self.floor_asked, self.head_asked);
     }
 
     /// Takes confirmations. Requests that are complete go to `done`.
     pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool, done: &mut Vec<Done>) {
         self.queue.confirm(&confirmed);
-        while let Some(&(ticket, floor, head)) = self.pending_floors.front() {
-            if !confirmed(ticket) {
-                break;
-            }
+        if let Some(floor) = self.queue.confirmed_floor(confirmed) {
             self.floor = floor;
-            self.queue.list.pass(head);
-            self.pending_floors.pop_front();
         }
         self.queue.complete(self.floor, done);
     }

@@ -38,27 +38,37 @@ pub struct Standing {
     /// but one range in `landed`.
     in_order: bool,
     pub(super) landed: RangeSet,
+    pub(super) apart: Box<Apart>,
+}
+
+/// What a stream in order does not have. It lies apart, so that the connections of such streams lie
+/// close together.
+#[derive(Debug)]
+pub(super) struct Apart {
     /// Placed by packets that TCP probably refuses, and by no other since.
-    pub(super) in_doubt: RangeSet,
+    pub in_doubt: RangeSet,
     /// TCP may have accepted what was here, and it was overwritten.
     lost: RangeSet,
-    pub(super) kept: Deferred,
+    pub kept: Deferred,
     /// Deferred from packets that TCP probably refuses.
-    pub(super) doubtful: Deferred,
+    pub doubtful: Deferred,
     /// Bytes that may be held beside those that are.
     room_bytes: usize,
 }
 
 impl Default for Standing {
     fn default() -> Self {
-        Self {
-            in_order: true,
-            landed: RangeSet::default(),
+        let apart = Apart {
             in_doubt: RangeSet::default(),
             lost: RangeSet::default(),
             kept: Deferred::default(),
             doubtful: Deferred::default(),
             room_bytes: usize::MAX,
+        };
+        Self {
+            in_order: true,
+            landed: RangeSet::default(),
+            apart: Box::new(apart),
         }
     }
 }
@@ -69,8 +79,8 @@ impl Standing {
         if self.in_order {
             return usize::from(!self.landed.is_empty()) * RANGE_BYTES;
         }
-        let ranges = self.landed.len() + self.in_doubt.len() + self.lost.len();
-        self.kept.bytes() + self.doubtful.bytes() + ranges * RANGE_BYTES
+        let ranges = self.landed.len() + self.apart.in_doubt.len() + self.apart.lost.len();
+        self.apart.kept.bytes() + self.apart.doubtful.bytes() + ranges * RANGE_BYTES
     }
 
     /// Whether all bytes up to `end`, and none beyond, were placed one after the other: the card's
@@ -88,25 +98,25 @@ impl Standing {
     }
 
     fn is_clear(&self) -> bool {
-        let sets = [&self.landed, &self.in_doubt, &self.lost];
-        let pieces = [&self.kept, &self.doubtful];
+        let sets = [&self.landed, &self.apart.in_doubt, &self.apart.lost];
+        let pieces = [&self.apart.kept, &self.apart.doubtful];
         sets.iter().all(|set| set.is_empty()) && pieces.iter().all(|held| held.is_empty())
     }
 
     /// Sets how many bytes may be held beside those that are.
     pub fn set_room(&mut self, room_bytes: usize) {
-        self.room_bytes = room_bytes;
+        self.apart.room_bytes = room_bytes;
     }
 
     /// Ranges that a set of `len` ranges may grow to.
     fn ranges_max(&self, len: usize) -> usize {
-        let grown = len.saturating_add(self.room_bytes / RANGE_BYTES);
+        let grown = len.saturating_add(self.apart.room_bytes / RANGE_BYTES);
         grown.clamp(RANGES_COMMITTED, RANGES_MAX)
     }
 
     /// Whether one more range can be recorded in each set whatever other flows hold.
     pub fn has_ranges(&self) -> bool {
-        let sets = [&self.landed, &self.in_doubt, &self.lost];
+        let sets = [&self.landed, &self.apart.in_doubt, &self.apart.lost];
         self.in_order || sets.iter().all(|set| set.len() < RANGES_COMMITTED)
     }
 
@@ -117,10 +127,10 @@ impl Standing {
 
     /// Whether [`Standing::defer`] keeps a payload.
     pub fn may_defer(&self, start: u64, payload: &[u8], next: u64, budget_bytes: usize) -> bool {
-        let held_bytes = self.kept.bytes();
-        let budget_bytes = budget_bytes.min(held_bytes.saturating_add(self.room_bytes));
+        let held_bytes = self.apart.kept.bytes();
+        let budget_bytes = budget_bytes.min(held_bytes.saturating_add(self.apart.room_bytes));
         let needed_bytes = held_bytes + payload.len() + 2 * PIECE_BYTES;
-        is_wanted(&self.kept, start, payload, next) || needed_bytes <= budget_bytes
+        is_wanted(&self.apart.kept, start, payload, next) || needed_bytes <= budget_bytes
     }
 
     /// Payload was placed. Returns false when there are too many ranges to record it.
@@ -146,12 +156,12 @@ impl Standing {
         }
         self.in_order = false;
         let stands = !self.landed.overlaps(start, end)
-            && !self.in_doubt.overlaps(start, end)
-            && !self.lost.overlaps(start, end)
-            && !self.doubtful.overlaps(start, end)
-            && self.in_doubt.len() < self.ranges_max(self.in_doubt.len());
+            && !self.apart.in_doubt.overlaps(start, end)
+            && !self.apart.lost.overlaps(start, end)
+            && !self.apart.doubtful.overlaps(start, end)
+            && self.apart.in_doubt.len() < self.ranges_max(self.apart.in_doubt.len());
         match stands {
-            true => self.in_doubt.insert(start, end),
+            true => self.apart.in_doubt.insert(start, end),
             false => self.spoilt(start, end),
         }
         stands
@@ -163,17 +173,17 @@ impl Standing {
         self.in_order = false;
         let mut fresh = Vec::new();
         for (from, to) in self.landed.gaps(start, end) {
-            fresh.extend(self.in_doubt.gaps(from, to));
+            fresh.extend(self.apart.in_doubt.gaps(from, to));
         }
         let is_free = |&(from, to): &(u64, u64)| {
-            !self.lost.overlaps(from, to) && !self.doubtful.overlaps(from, to)
+            !self.apart.lost.overlaps(from, to) && !self.apart.doubtful.overlaps(from, to)
         };
-        let count = self.in_doubt.len();
+        let count = self.apart.in_doubt.len();
         let room = count + fresh.len() <= self.ranges_max(count);
         let stands = fresh.is_empty() || (room && fresh.iter().all(is_free));
         if stands {
             for (from, to) in fresh {
-                self.in_doubt.insert(from, to);
+                self.apart.in_doubt.insert(from, to);
             }
         }
         stands
@@ -186,7 +196,7 @@ impl Standing {
         }
         self.in_order = false;
         let mut parts = self.landed.parts(start, end);
-        parts.extend(self.in_doubt.parts(start, end));
+        parts.extend(self.apart.in_doubt.parts(start, end));
         for (from, to) in parts {
             self.lose(from, to);
         }
@@ -198,16 +208,16 @@ impl Standing {
     }
 
     fn cut_doubt(&mut self, start: u64, end: u64) -> u64 {
-        let limit = self.ranges_max(self.in_doubt.len());
-        cut(&mut self.in_doubt, start, end, limit)
+        let limit = self.ranges_max(self.apart.in_doubt.len());
+        cut(&mut self.apart.in_doubt, start, end, limit)
     }
 
     /// Marks bytes that TCP may have accepted as lost. With too many ranges, everything below `end`
     /// is marked.
     fn lose(&mut self, start: u64, end: u64) {
-        let is_full = self.lost.len() >= self.ranges_max(self.lost.len());
+        let is_full = self.apart.lost.len() >= self.ranges_max(self.apart.lost.len());
         if start < end {
-            self.lost.insert(if is_full { 0 } else { start }, end);
+            self.apart.lost.insert(if is_full { 0 } else { start }, end);
         }
     }
 
@@ -215,26 +225,35 @@ impl Standing {
     /// budget would be exceeded.
     pub fn defer(&mut self, start: u64, payload: &[u8], next: u64, budget_bytes: usize) -> bool {
         self.in_order = false;
-        let budget_bytes = match is_wanted(&self.kept, start, payload, next) {
+        let budget_bytes = match is_wanted(&self.apart.kept, start, payload, next) {
             true => usize::MAX,
-            false => budget_bytes.min(self.kept.bytes().saturating_add(self.room_bytes)),
+            false => budget_bytes.min(
+                self.apart
+                    .kept
+                    .bytes()
+                    .saturating_add(self.apart.room_bytes),
+            ),
         };
-        self.kept.keep(start, payload, budget_bytes)
+        self.apart.kept.keep(start, payload, budget_bytes)
     }
 
     /// Payload of a doubtful packet was deferred. Returns false when its header must be withheld.
     pub fn defer_in_doubt(&mut self, start: u64, payload: &[u8], next: u64) -> bool {
         self.in_order = false;
         let end = start + payload.len() as u64;
-        let room_bytes = self.doubtful.bytes().saturating_add(self.room_bytes);
-        let is_other = self.in_doubt.overlaps(start, end)
-            || self.lost.overlaps(start, end)
-            || !self.doubtful.agrees(start, payload);
-        let budget_bytes = match is_wanted(&self.doubtful, start, payload, next) {
+        let room_bytes = self
+            .apart
+            .doubtful
+            .bytes()
+            .saturating_add(self.apart.room_bytes);
+        let is_other = self.apart.in_doubt.overlaps(start, end)
+            || self.apart.lost.overlaps(start, end)
+            || !self.apart.doubtful.agrees(start, payload);
+        let budget_bytes = match is_wanted(&self.apart.doubtful, start, payload, next) {
             true => usize::MAX,
             false => DOUBTFUL_BYTES_MAX.min(room_bytes),
         };
-        !is_other && self.doubtful.keep(start, payload, budget_bytes)
+        !is_other && self.apart.doubtful.keep(start, payload, budget_bytes)
     }
 
     /// The valid bytes from `start` to `end` that are not in the buffer, in order.
@@ -244,12 +263,20 @@ impl Standing {
             let mut at = gap;
             while at < end {
                 // Up to the next kept piece, doubtful copies that TCP accepted are valid.
-                let limit = self.kept.next(at, end);
-                let placed = self.in_doubt.held_to(at, limit);
-                let doubtful_end = self.lost.next(at, self.in_doubt.next(at, limit));
-                let is_lost = self.lost.held_to(at, end) > at;
-                let doubtful = || self.doubtful.at(at, doubtful_end).filter(|_| !is_lost);
-                if let Some(bytes) = self.kept.at(at, end) {
+                let limit = self.apart.kept.next(at, end);
+                let placed = self.apart.in_doubt.held_to(at, limit);
+                let doubtful_end = self
+                    .apart
+                    .lost
+                    .next(at, self.apart.in_doubt.next(at, limit));
+                let is_lost = self.apart.lost.held_to(at, end) > at;
+                let doubtful = || {
+                    self.apart
+                        .doubtful
+                        .at(at, doubtful_end)
+                        .filter(|_| !is_lost)
+                };
+                if let Some(bytes) = self.apart.kept.at(at, end) {
                     pieces.push((at, bytes));
                     at += bytes.len() as u64;
                 } else if placed > at {
@@ -268,7 +295,7 @@ impl Standing {
     /// Ranges from `start` to `end` that are valid in the buffer, or would be if TCP accepted them.
     pub fn in_place(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut parts = self.landed.parts(start, end);
-        parts.extend(self.in_doubt.parts(start, end));
+        parts.extend(self.apart.in_doubt.parts(start, end));
         parts
     }
 
@@ -277,21 +304,25 @@ impl Standing {
     pub fn rescue(&mut self, rescued: Vec<(u64, Vec<u8>)>) {
         self.in_order = false;
         for (start, bytes) in rescued {
-            match self.in_doubt.overlaps(start, start + 1) {
-                true => self.doubtful.replace(start, &bytes),
-                false => self.kept.replace(start, &bytes),
+            match self.apart.in_doubt.overlaps(start, start + 1) {
+                true => self.apart.doubtful.replace(start, &bytes),
+                false => self.apart.kept.replace(start, &bytes),
             }
         }
-        (self.landed, self.in_doubt) = Default::default();
+        (self.landed, self.apart.in_doubt) = Default::default();
     }
 
     /// Forgets everything below `floor`.
     pub fn forget_below(&mut self, floor: u64) {
-        for set in [&mut self.landed, &mut self.in_doubt, &mut self.lost] {
+        for set in [
+            &mut self.landed,
+            &mut self.apart.in_doubt,
+            &mut self.apart.lost,
+        ] {
             set.remove(0, floor);
         }
-        self.kept.forget_below(floor);
-        self.doubtful.forget_below(floor);
+        self.apart.kept.forget_below(floor);
+        self.apart.doubtful.forget_below(floor);
         self.in_order |= self.is_clear();
     }
 }
