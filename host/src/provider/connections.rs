@@ -144,12 +144,14 @@ impl Connections {
     }
 
     /// A connection.
+    #[inline]
     pub fn get(&self, id: ConnectionId) -> Option<&Connection> {
         self.slot(id)?;
         self.in_place(place(id))
     }
 
     /// A connection, for changes.
+    #[inline]
     pub fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
         self.slot(id)?;
         self.connections.get_mut(place(id))?.as_mut()
@@ -164,6 +166,7 @@ impl Connections {
     }
 
     /// The same, if its flow is installed or on its way to the card.
+    #[inline]
     pub fn installed_flow(&self, name: FlowName) -> Option<ConnectionId> {
         let slot = self.slots.get(usize::from(name.flow))?;
         let connection = self.in_place(name.flow.into())?;
@@ -194,10 +197,17 @@ impl Connections {
     }
 
     /// The connection that a protocol names.
+    #[inline]
     pub fn of_index(&self, index: FlowIndex) -> Option<ConnectionId> {
+        self.with_index(index).map(|(id, _)| id)
+    }
+
+    /// The same, with itself.
+    #[inline]
+    pub fn with_index(&self, index: FlowIndex) -> Option<(ConnectionId, &Connection)> {
+        let connection = self.in_place(index.0.into())?;
         let slot = self.slots.get(usize::from(index.0))?;
-        let connection = self.in_place(index.0.into());
-        connection.map(|_| slot.id(index.0))
+        Some((slot.id(index.0), connection))
     }
 
     /// Gives back a name that was taken and is not used.

@@ -66,12 +66,9 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
 
     fn send(&mut self, outgoing: &OutgoingHeader<'_>) -> Result<()> {
         self.counters.sent_headers += 1;
-        let id = outgoing
-            .flow
-            .and_then(|flow| self.connections.of_index(flow));
-        let connection = id.and_then(|id| self.connections.get(id));
+        let known = outgoing.flow.map(|flow| self.connections.with_index(flow));
         let bytes = outgoing.bytes;
-        let (Some(layers), Some(id), Some(connection)) = (outgoing.layers, id, connection) else {
+        let (Some(layers), Some((id, connection))) = (outgoing.layers, known.flatten()) else {
             if let (Some(_), Some(flow)) = (outgoing.payload, outgoing.flow) {
                 return Err(HostError::UnknownConnection(flow.0.into()));
             }
