@@ -16,12 +16,14 @@
 //!
 //! Invariants
 //! 1. Every byte of the rings is as in the contract: phases, epochs, two slots, second slot first.
-//! 2. A packet is offered only where window, segments and acceptance of its flow take it.
+//! 2. A packet is offered only where window, segments and acceptance of its flow take it
+//!    (`null_card/offer.rs`).
 //! 3. Whatever is wrong is counted and kept: a measurement with [`NullCard::wrongs`] is void.
 
 mod bus;
 mod judge;
 mod later;
+mod offer;
 pub mod payload;
 mod peer;
 pub mod rig;
@@ -33,29 +35,27 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use abi::command::OPCODE;
-use abi::config::{CardConfig, COMMAND_BYTES, FLOW_REACH_BYTES, FRAME_PAYLOAD_BYTES_MAX};
-use abi::field::Field;
+use abi::config::{CardConfig, COMMAND_BYTES, FRAME_PAYLOAD_BYTES_MAX};
 use abi::flow_key::Secret;
 use abi::header_entry as h;
 use abi::reason::{CommandStatus, Disposition};
 use abi::registers as r;
 use ahash::HashMap;
-use golden::tables::{Flow, Tables};
+use golden::tables::Tables;
 
 pub use self::bus::NullBus;
-use self::judge::{covers, Descriptor};
-use self::later::{Kept, Kind, Owed};
+use self::judge::Descriptor;
+use self::later::{Kept, Offered, Owed, Taken};
+use self::offer::{accepts, common, Offer};
 use self::payload::{place, Pattern};
-use self::peer::{tuple, Peer, Tuple, WINDOW_UNIT};
+use self::peer::{tuple, Peer, Tuple};
 use self::rings::{Memory, Rings};
 use self::shared::{Setting, Shared};
+use self::wrong::equal;
 pub use self::wrong::Wrong;
-use self::wrong::{equal, within};
 
 /// Wrongs that are kept; the others are only counted.
 const WRONGS_KEPT: usize = 8;
-/// Offset of TCP in the header of a peer.
-const L4_OFFSET: u64 = 34;
 
 /// What a card has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,6 +91,8 @@ pub struct NullCard {
     /// What is judged later, if anything is.
     later: Option<Kept>,
     turn: usize,
+    /// Packets that are ready to be offered.
+    ready: VecDeque<Offer>,
     record: Vec<u8>,
     payload: Option<Pattern>,
     counters: NullCounters,
@@ -121,6 +123,7 @@ impl NullCard {
             owing: VecDeque::new(),
             later: None,
             turn: 0,
+            ready: VecDeque::new(),
             record: Vec::new(),
             payload,
             counters: NullCounters::default(),
@@ -282,9 +285,21 @@ impl NullCard {
         Ok(at)
     }
 
+    /// The same of one that was kept. Its ACK was made without its peer.
+    fn judge_record(&mut self, owner: u8, record: &[u8]) -> Result<(), Wrong> {
+        let descriptor = Descriptor::read(record)?;
+        let at = self.judge(owner, &descriptor)?;
+        let published = self.peers[at].published;
+        match descriptor.payload_bytes {
+            0 => Ok(()),
+            _ => equal("ACK number", descriptor.acknowledges(), published),
+        }
+    }
+
     /// From now on commands and descriptors are taken, confirmed and acknowledged, and judged only
-    /// by [`NullCard::judge_at_once`], or before something else depends on it. Meanwhile the host
-    /// must have acknowledged all that was offered: an ACK has its sequence number from there.
+    /// by [`NullCard::judge_at_once`], or before something else depends on it, as packets do that
+    /// are not ready. Who sends payload must have acknowledged all that was offered: the ACK for it
+    /// has its sequence number from there.
     pub fn judge_later(&mut self) {
         self.later.get_or_insert_default();
     }
@@ -299,20 +314,16 @@ impl NullCard {
         let Some(mut kept) = self.later.take() else {
             return;
         };
-        for (kind, owner, bytes) in kept.iter() {
-            match (kind, bytes.try_into()) {
-                (Kind::Command, Ok(entry)) => {
+        for taken in kept.iter() {
+            let judged = match taken {
+                Taken::Command(owner, entry) => {
                     self.apply(owner, entry);
+                    Ok(())
                 }
-                _ => {
-                    let judged = Descriptor::read(bytes).and_then(|descriptor| {
-                        let at = self.judge(owner, &descriptor)?;
-                        let next = self.peers[at].next;
-                        equal("ACK number", descriptor.acknowledges(), next)
-                    });
-                    self.note(judged);
-                }
-            }
+                Taken::Send(owner, record) => self.judge_record(owner, record),
+                Taken::Offered(offered) => self.judge_offered(offered),
+            };
+            self.note(judged);
         }
         kept.clear();
         self.later = Some(kept);
@@ -337,90 +348,105 @@ impl NullCard {
     }
 
     /// Offers up to `packets` packets of `payload_bytes` from the first `peers` peers, which take
-    /// turns. Returns how many the host's windows and its queue took.
+    /// turns: first those that are ready. Returns how many the host's windows and its queue took.
     pub fn offer(&mut self, packets: usize, payload_bytes: u32, peers: usize) -> usize {
+        self.prepare(packets, payload_bytes, peers);
+        let mut taken = 0;
+        while taken < packets && self.publish_offer() {
+            taken += 1;
+        }
+        self.counters.packets += taken as u64;
+        taken
+    }
+
+    /// Packets that are ready to be offered.
+    pub fn ready(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Makes packets ready to be offered, as [`NullCard::offer`] makes them, until there are
+    /// `packets` of them or the host's windows take no more. They acknowledge what the host has
+    /// sent by now: if it sends on, they may come too late for the limits of their flows, which is
+    /// found.
+    pub fn prepare(&mut self, packets: usize, payload_bytes: u32, peers: usize) {
+        if self.ready.len() >= packets {
+            return;
+        }
         self.judge_kept();
-        let peers = peers.min(self.peers.len());
-        let (mut taken, mut refused) = (0, 0);
-        while taken < packets && refused < peers {
+        let (peers, mut refused) = (peers.min(self.peers.len()), 0);
+        while self.ready.len() < packets && refused < peers {
             self.turn = (self.turn + 1) % peers;
-            match self.offer_one(self.turn, payload_bytes) {
-                Ok(true) => (taken, refused) = (taken + 1, 0),
-                Ok(false) => refused += 1,
+            let peer = &mut self.peers[self.turn];
+            let offer = Offer::make(&self.tables, (self.turn, peer), payload_bytes);
+            match offer.and_then(|offer| self.place(offer)) {
+                Ok(Some(offer)) => {
+                    self.ready.push_back(offer);
+                    refused = 0;
+                }
+                Ok(None) => refused += 1,
                 Err(wrong) => {
                     self.note(Err(wrong));
                     refused += 1;
                 }
             }
         }
-        self.counters.packets += taken as u64;
-        taken
     }
 
-    fn offer_one(&mut self, at: usize, bytes: u32) -> Result<bool, Wrong> {
-        let peer = &mut self.peers[at];
-        if peer.flow.is_none() {
-            peer.flow = self.tables.lookup(&peer.key);
-        }
-        let Some(name) = peer.flow else {
-            return Ok(false);
+    /// Writes the payload of a packet, on a card that does.
+    fn place(&mut self, offer: Option<Offer>) -> Result<Option<Offer>, Wrong> {
+        let (Some(pattern), Some(offer)) = (&self.payload, offer) else {
+            return Ok(offer);
         };
-        let Some(flow) = self.tables.flow_mut(name) else {
-            return Ok(false);
+        let Offer {
+            position,
+            bytes,
+            first: index,
+            ..
+        } = offer;
+        let payload = pattern.at(offer.place, bytes as usize);
+        let at = (offer.flow, index);
+        let placed = place(&self.tables, &mut self.memory, at, position, payload);
+        let range = Wrong::Range {
+            position,
+            bytes,
+            index,
         };
-        let window = peer.edge.wrapping_sub(peer.next);
-        let rings = &mut self.owners[usize::from(flow.owner)];
-        if window < bytes || window >= FLOW_REACH_BYTES || !rings.has_room(&self.shared) {
-            return Ok(false);
-        }
-        accepts(flow, peer)?;
-        let first = flow.lists[0].find(peer.next).ok();
-        let Some(first) = first.filter(|&at| covers(&flow.lists[0], at, peer.next, bytes)) else {
-            let posted = window < bytes + WINDOW_UNIT;
-            return match posted {
-                true => Ok(false),
-                false => Err(Wrong::Range {
-                    position: peer.next,
-                    bytes,
-                    index: flow.lists[0].head,
-                }),
-            };
+        placed.ok_or(range).map(|()| Some(offer))
+    }
+
+    /// Publishes the next packet that is ready, if there is one and the queue has room.
+    fn publish_offer(&mut self) -> bool {
+        let Some(&offer) = self.ready.front() else {
+            return false;
         };
-        let segment = flow.lists[0].at(first).unwrap_or_default();
-        let within_first = segment.bytes - peer.next.wrapping_sub(segment.position);
-        let position = peer.next;
-        flow.cursor = position.wrapping_add(bytes);
-        let place_in_stream = peer.offered;
-        let header = peer.packet(bytes);
-        let entry = [
-            (h::DISPOSITION, Disposition::PlacedInOrder as u64),
-            (h::GENERATION, flow.generation.into()),
-            (h::FLOW, name.into()),
-            (h::FRAME_BYTES, header.len() as u64 + u64::from(bytes)),
-            (h::PAYLOAD_BYTES, bytes.into()),
-            (h::POSITION, position.into()),
-            (h::CURSOR, flow.cursor.into()),
-            (h::SEGMENT_INDEX, first.into()),
-            (h::PIECES, 1 + u64::from(within_first < bytes)),
-        ];
-        if let Some(pattern) = &self.payload {
-            let payload = pattern.at(place_in_stream, bytes as usize);
-            let placed = place(
-                &self.tables,
-                &mut self.memory,
-                (name, first),
-                position,
-                payload,
-            );
-            placed.ok_or(Wrong::Range {
-                position,
-                bytes,
-                index: first,
-            })?;
+        let rings = &mut self.owners[usize::from(offer.owner)];
+        if !rings.has_room(&self.shared) {
+            return false;
         }
-        let fields = common(header).into_iter().chain(entry);
-        rings.publish(&self.memory, fields, header);
-        Ok(true)
+        rings.publish(&self.memory, offer.fields(), &offer.header);
+        self.ready.pop_front();
+        let offered = Offered {
+            peer: offer.peer,
+            bytes: offer.bytes,
+            number: offer.number,
+        };
+        match &mut self.later {
+            Some(kept) => kept.offered(offered),
+            None => {
+                let judged = self.judge_offered(offered);
+                self.note(judged);
+            }
+        }
+        true
+    }
+
+    /// Judges whether a packet that was published is one that its flow takes.
+    fn judge_offered(&mut self, offered: Offered) -> Result<(), Wrong> {
+        let peer = &mut self.peers[offered.peer];
+        let next = peer.published;
+        peer.published = next.wrapping_add(offered.bytes);
+        let flow = peer.flow.and_then(|flow| self.tables.flow(flow));
+        flow.map_or(Ok(()), |flow| accepts(flow, offered.number, next))
     }
 
     /// Acknowledges all that was sent: an ACK for every `bytes` bytes, and one for the rest of each
@@ -444,7 +470,7 @@ impl NullCard {
     }
 
     fn publish_ack(&mut self, owed: &Owed, number: u32) -> bool {
-        let next = owed.peer.map_or(owed.next, |at| self.peers[at].next);
+        let next = owed.peer.map_or(owed.next, |at| self.peers[at].published);
         let header = owed.acknowledge(next, number);
         self.publish(owed.owner.into(), owed.flow, next, &header)
     }
@@ -469,23 +495,4 @@ impl NullCard {
         self.counters.acks += taken as u64;
         taken
     }
-}
-
-/// Fields that every entry of a packet has.
-fn common(header: &[u8]) -> [(Field, u64); 5] {
-    [
-        (h::KIND, h::KIND_PACKET.into()),
-        (h::VERIFIED, 1),
-        (h::HEADER_BYTES, header.len() as u64),
-        (h::SLOW_BUFFER, h::SLOW_BUFFER_NONE.into()),
-        (h::L4_OFFSET, L4_OFFSET),
-    ]
-}
-
-/// Whether a flow takes the next packet of its peer: the floor is not beyond what was sent, and the
-/// ACK number is within its limits.
-fn accepts(flow: &Flow, peer: &Peer) -> Result<(), Wrong> {
-    let reach = peer.next.wrapping_sub(FLOW_REACH_BYTES);
-    within("floor", flow.floor, reach, peer.next)?;
-    within("ACK number", peer.expected, flow.ack_low, flow.ack_high)
 }

@@ -165,7 +165,10 @@ fn what_is_judged_later_is_acknowledged_at_once() {
         for round in 0..40 {
             if later {
                 rig.card.judge_later();
+                rig.card.prepare(round, FRAME_PAYLOAD_BYTES, FLOWS);
             }
+            assert_eq!(rig.card.offer(round, FRAME_PAYLOAD_BYTES, FLOWS), round);
+            rig.settle().unwrap();
             for flow in 0..FLOWS {
                 rig.post_send(flow).unwrap();
             }
@@ -176,9 +179,6 @@ fn what_is_judged_later_is_acknowledged_at_once() {
                 rig.card.judge_at_once();
             }
         }
-        // Packets depend on what was judged.
-        rig.card.offer(BATCH, FRAME_PAYLOAD_BYTES, FLOWS);
-        rig.settle().unwrap();
         rig.card.judge_at_once();
         assert_eq!(rig.card.wrongs(), []);
         let entries = rig.provider.counters().header_entries;
@@ -187,6 +187,56 @@ fn what_is_judged_later_is_acknowledged_at_once() {
     let (acks, sent, entries, counters) = run(true);
     assert_eq!((acks[0], sent), (FLOWS * BATCH, FLOWS * 40));
     assert_eq!((acks, sent, entries, counters), run(false));
+}
+
+/// A packet that is ready is not sent: an ACK for it is wrong.
+#[test]
+fn an_ack_for_a_packet_that_is_only_ready_is_caught() {
+    for later in [false, true] {
+        let mut rig = NullRig::open(config(1)).unwrap();
+        rig.card.prepare(2, FRAME_PAYLOAD_BYTES, 1);
+        if later {
+            rig.card.judge_later();
+        }
+        assert_eq!(rig.card.offer(1, FRAME_PAYLOAD_BYTES, 1), 1);
+        assert_eq!(rig.card.ready(), 1);
+        rig.settle().unwrap();
+        let mut bytes = next_ack(&mut rig);
+        let parsed = parse_tcp(&bytes).unwrap();
+        let right = verdict(&mut rig, header(&bytes, (&parsed).into()));
+        assert_eq!(right, None, "later: {later}");
+        let number = parsed.acknowledgement.wrapping_add(1);
+        let at = parsed.l4_offset + 8;
+        bytes[at..at + 4].copy_from_slice(&number.to_be_bytes());
+        let wrong = verdict(&mut rig, header(&bytes, (&parsed).into()));
+        let is_number =
+            |wrong| matches!(wrong, Wrong::Outside { what, .. } if what == "ACK number");
+        assert!(wrong.is_some_and(is_number), "later: {later}: {wrong:?}");
+    }
+}
+
+/// It acknowledges what was sent when it was made ready; the host's limits have moved on.
+#[test]
+fn a_packet_that_was_ready_for_too_long_is_caught() {
+    for later in [false, true] {
+        let mut rig = NullRig::open(config(1)).unwrap();
+        rig.card.prepare(1, FRAME_PAYLOAD_BYTES, 1);
+        if later {
+            rig.card.judge_later();
+        }
+        for _ in 0..2 {
+            rig.post_send(0).unwrap();
+            rig.settle().unwrap();
+            rig.card.acknowledge(usize::MAX, false);
+            rig.settle().unwrap();
+        }
+        assert_eq!(rig.card.offer(1, FRAME_PAYLOAD_BYTES, 1), 1);
+        rig.card.judge_at_once();
+        let wrong = rig.card.wrongs().first();
+        let is_number =
+            |wrong: &Wrong| matches!(wrong, Wrong::Outside { what, .. } if *what == "ACK number");
+        assert!(wrong.is_some_and(is_number), "later: {later}: {wrong:?}");
+    }
 }
 
 /// An ACK that is made from the descriptor alone says what the host has acknowledged: that must be
@@ -215,17 +265,22 @@ impl HeaderSink for First {
     }
 }
 
+/// The next ACK of the first flow, which the provider does not send.
+fn next_ack(rig: &mut NullRig) -> Vec<u8> {
+    let protocol = rig.provider.protocol();
+    protocol.acknowledge(FlowIndex(0), 1).unwrap();
+    let mut first = First(None);
+    protocol.transmit(0, &mut first).unwrap();
+    first.0.expect("an ACK")
+}
+
 /// A rig with 64 frames posted, of which none is sent, and the header that the host would send.
 fn about_to_send() -> (NullRig, Vec<u8>, TcpHeader, Payload) {
     let mut rig = NullRig::open(config(1)).unwrap();
     rig.post_send(0).unwrap();
     rig.poll().unwrap();
     rig.step().unwrap();
-    let protocol = rig.provider.protocol();
-    protocol.acknowledge(FlowIndex(0), 1).unwrap();
-    let mut first = First(None);
-    protocol.transmit(0, &mut first).unwrap();
-    let mut bytes = first.0.expect("an ACK");
+    let mut bytes = next_ack(&mut rig);
     let parsed = parse_tcp(&bytes).unwrap();
     // No window beyond what was offered at first.
     bytes[parsed.l4_offset + 14..parsed.l4_offset + 16].copy_from_slice(&[0x20, 0]);

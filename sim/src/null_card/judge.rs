@@ -106,10 +106,12 @@ impl<'a> Descriptor<'a> {
             self.judge_payload(peer, flow, tables, owner)?;
         }
         let number = self.acknowledges();
-        within("ACK number", number, peer.acknowledged, peer.next)?;
+        within("ACK number", number, peer.acknowledged, peer.published)?;
         let field = word(self.tcp, 14) >> 16;
         let edge = number.wrapping_add(field * WINDOW_UNIT);
-        let posted = flow.map_or(peer.next, |flow| posted_end(&flow.lists[0], peer.next));
+        let posted = flow.map_or(peer.published, |flow| {
+            posted_end(&flow.lists[0], peer.published)
+        });
         let least = peer.edge.wrapping_sub(WINDOW_UNIT - 1);
         within("window", edge, least, posted.wrapping_add(WINDOW_UNIT - 1))?;
         peer.acknowledged = number;

@@ -1,8 +1,10 @@
 //! What a card takes now and judges later, and what the ACK of a descriptor needs meanwhile.
 //!
 //! ```text
-//!   commands ──┐
-//!   sends ─────┴─► Kept ── in the same order, when it is asked ──► tables, peers
+//!   packets ready ──► header queue
+//!     └────────┐
+//!   commands ──┼─► Kept ── in the same order, when it is asked ──► tables, peers
+//!   sends ─────┘
 //!     └─► Owed ── ACK ──► header queue
 //! ```
 //! The tables and peers of thousands of flows would empty the caches of a core between two polls of
@@ -16,44 +18,72 @@ use super::judge::Descriptor;
 use super::peer::answer;
 use crate::null_protocol::header::{set_numbers, HEADER_BYTES};
 
-/// What was taken.
+/// What was taken from the host, or offered to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A command.
-    Command,
-    /// A send descriptor, of one or two slots.
-    Send,
+pub(super) enum Taken<'a> {
+    /// Owner and command.
+    Command(u8, &'a [u8; COMMAND_BYTES]),
+    /// Owner and send descriptor, of one or two slots.
+    Send(u8, &'a [u8]),
+    /// The next packet of a peer.
+    Offered(Offered),
 }
 
-/// What was taken and not judged, oldest first.
+/// A packet of a peer that was published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Offered {
+    pub peer: usize,
+    /// Its payload.
+    pub bytes: u32,
+    /// What it acknowledges.
+    pub number: u32,
+}
+
+/// What was taken without its bytes: their number of a send descriptor.
+#[derive(Clone, Copy, Debug)]
+enum Item {
+    Command(u8),
+    Send(u8, usize),
+    Offered(Offered),
+}
+
+/// What was taken and offered, and is not judged: oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    /// Kind, owner and length in bytes of each.
-    items: Vec<(Kind, u8, usize)>,
+    items: Vec<Item>,
     bytes: Vec<u8>,
 }
 
 impl Kept {
     pub fn command(&mut self, owner: u8, entry: &[u8; COMMAND_BYTES]) {
-        self.add(Kind::Command, owner, entry);
+        self.items.push(Item::Command(owner));
+        self.bytes.extend_from_slice(entry);
     }
 
     pub fn send(&mut self, owner: u8, record: &[u8]) {
-        self.add(Kind::Send, owner, record);
+        self.items.push(Item::Send(owner, record.len()));
+        self.bytes.extend_from_slice(record);
     }
 
-    fn add(&mut self, kind: Kind, owner: u8, bytes: &[u8]) {
-        self.items.push((kind, owner, bytes.len()));
-        self.bytes.extend_from_slice(bytes);
+    pub fn offered(&mut self, offered: Offered) {
+        self.items.push(Item::Offered(offered));
     }
 
-    /// All of it: kind, owner, bytes.
-    pub fn iter(&self) -> impl Iterator<Item = (Kind, u8, &[u8])> {
+    /// All of it.
+    pub fn iter(&self) -> impl Iterator<Item = Taken<'_>> {
         let mut rest = &self.bytes[..];
-        self.items.iter().map(move |&(kind, owner, bytes)| {
-            let (item, behind) = rest.split_at(bytes);
-            rest = behind;
-            (kind, owner, item)
+        self.items.iter().filter_map(move |item| match *item {
+            Item::Command(owner) => {
+                let (entry, behind) = rest.split_first_chunk()?;
+                rest = behind;
+                Some(Taken::Command(owner, entry))
+            }
+            Item::Send(owner, bytes) => {
+                let (record, behind) = rest.split_at_checked(bytes)?;
+                rest = behind;
+                Some(Taken::Send(owner, record))
+            }
+            Item::Offered(offered) => Some(Taken::Offered(offered)),
         })
     }
 

@@ -41,8 +41,9 @@ pub(super) struct Peer {
     pub key: [u8; KEY_BYTES],
     /// Its flow on the card.
     pub flow: Option<u16>,
-    /// The next byte that it sends.
+    /// The next byte that it makes ready, and the next one that it sends.
     pub next: u32,
+    pub published: u32,
     /// What the host has acknowledged.
     pub acknowledged: u32,
     /// Right edge of the window that the host has offered.
@@ -74,6 +75,7 @@ impl Peer {
             key,
             flow: None,
             next,
+            published: next,
             acknowledged: next,
             edge: next,
             expected: sequence.wrapping_add(1),
@@ -89,7 +91,7 @@ impl Peer {
     }
 
     /// The header of its next packet, which acknowledges all that the host has sent.
-    pub fn packet(&mut self, payload_bytes: u32) -> &[u8] {
+    pub fn packet(&mut self, payload_bytes: u32) -> &[u8; HEADER_BYTES] {
         set_numbers(&mut self.header, self.next, self.expected);
         set_payload(&mut self.header, payload_bytes);
         self.next = self.next.wrapping_add(payload_bytes);

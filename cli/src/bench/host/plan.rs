@@ -114,9 +114,7 @@ impl Plan {
         timed: &mut Timed,
     ) -> Result<f64> {
         let mut batches = Vec::new();
-        if work.is_send() {
-            worker.judge_later();
-        }
+        worker.judge_later(work, flows, self.batches);
         let mut before_ns = place.reference.time_ns();
         for _ in 0..self.batches {
             let mut meter = Meter::time();

@@ -72,6 +72,14 @@ impl Work {
         }
     }
 
+    /// Whether packets with payload are the work.
+    pub fn is_receive(self) -> bool {
+        matches!(
+            self,
+            Self::Receive | Self::ReceiveOneAckForTwo | Self::ReceiveAckEach
+        )
+    }
+
     /// Batches after which each flow has had a packet, or has sent a whole buffer.
     pub fn warm_up_batches(self, flows: usize) -> usize {
         match self.is_send() {
@@ -89,6 +97,8 @@ impl Work {
 /// A rig at work.
 pub struct Worker {
     rig: NullRig,
+    /// Packets that are made ready together.
+    ahead: usize,
 }
 
 impl Worker {
@@ -107,7 +117,7 @@ impl Worker {
             ),
             reads: false,
         })?;
-        Ok(Self { rig })
+        Ok(Self { rig, ahead: BATCH })
     }
 
     /// Polls once, measured.
@@ -121,11 +131,17 @@ impl Worker {
         Ok(())
     }
 
-    /// From now on the card judges in [`Worker::judge`] alone: its tables and peers would empty the
-    /// caches of the host between two batches, as no card does. Not for packets that it offers, as
-    /// these depend on the tables.
-    pub fn judge_later(&mut self) {
+    /// From now on the card judges in [`Worker::judge`] alone, and has the packets of so many
+    /// batches ready, as far as the windows take them: its tables and peers would empty the caches
+    /// of the host between two batches, as no card does.
+    pub fn judge_later(&mut self, work: Work, flows: usize, batches: usize) {
         self.rig.card.judge_later();
+        if work.is_receive() {
+            self.ahead = batches * BATCH;
+            self.rig
+                .card
+                .prepare(self.ahead, FRAME_PAYLOAD_BYTES, flows);
+        }
     }
 
     /// Has the card judge what it has taken, and from now on what it takes.
@@ -163,6 +179,11 @@ impl Worker {
     fn receive(&mut self, flows: usize, meter: &mut Meter) -> Result<u64> {
         for _ in 0..POLLS_MAX {
             self.rig.step()?;
+            if self.rig.card.ready() < BATCH {
+                self.rig
+                    .card
+                    .prepare(self.ahead, FRAME_PAYLOAD_BYTES, flows);
+            }
             let offered = self.rig.card.offer(BATCH, FRAME_PAYLOAD_BYTES, flows);
             self.poll(meter)?;
             if offered > 0 {

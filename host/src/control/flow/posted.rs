@@ -129,8 +129,8 @@ impl BufferQueue {
     /// Whether no command is under way or due, floors included, and no request waits.
     pub fn is_at_rest(&self) -> bool {
         let apart = &self.apart;
-        let is_asked = apart.pending.is_empty() && apart.pending_floors.is_empty();
-        is_asked && apart.waiting.is_empty() && apart.list.is_at_rest()
+        let is_confirmed = apart.pending.is_empty() && apart.pending_floors.is_empty();
+        is_confirmed && apart.waiting.is_empty() && apart.list.is_at_rest()
     }
 
     /// Adds a buffer, which is posted when the list has a free entry.

@@ -1,0 +1,131 @@
+//! A packet that a peer offers: what is checked before, and its header entry.
+//!
+//! ```text
+//!   peer, tables ── window, segments, acceptance ──► Offer ── when there is room ──► header queue
+//! ```
+//! It is made ahead of its time, with all that its entry needs, so that no table is read when it is
+//! published. Nothing of it changes until then: the host neither takes back what it has posted
+//! within its window, nor moves a floor beyond what was published. That is judged again.
+
+use abi::config::FLOW_REACH_BYTES;
+use abi::field::Field;
+use abi::header_entry as h;
+use abi::reason::Disposition;
+use golden::tables::{Flow, Tables};
+
+use super::judge::covers;
+use super::peer::{Peer, WINDOW_UNIT};
+use super::wrong::{within, Wrong};
+use crate::null_protocol::header::HEADER_BYTES;
+
+/// Offset of TCP in the header of a peer.
+const L4_OFFSET: u64 = 34;
+
+/// The packet. See the head of this file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offer {
+    /// Its peer.
+    pub peer: usize,
+    pub owner: u8,
+    /// Its flow.
+    pub flow: u16,
+    generation: u8,
+    pub position: u32,
+    pub bytes: u32,
+    /// What it acknowledges.
+    pub number: u32,
+    /// Place of its first byte in the stream.
+    pub place: u64,
+    /// List index of the segment that holds its first byte.
+    pub first: u16,
+    pieces: u8,
+    pub header: [u8; HEADER_BYTES],
+}
+
+impl Offer {
+    /// The next packet of a peer, which it has then sent; `None` where the host takes none.
+    pub fn make(
+        tables: &Tables,
+        (at, peer): (usize, &mut Peer),
+        bytes: u32,
+    ) -> Result<Option<Self>, Wrong> {
+        if peer.flow.is_none() {
+            peer.flow = tables.lookup(&peer.key);
+        }
+        let known = peer.flow.and_then(|name| Some((name, tables.flow(name)?)));
+        let Some((name, flow)) = known else {
+            return Ok(None);
+        };
+        let position = peer.next;
+        let window = peer.edge.wrapping_sub(position);
+        if window < bytes || window >= FLOW_REACH_BYTES {
+            return Ok(None);
+        }
+        accepts(flow, peer.expected, position)?;
+        let list = &flow.lists[0];
+        let first = list.find(position).ok();
+        let Some(first) = first.filter(|&at| covers(list, at, position, bytes)) else {
+            return match window < bytes + WINDOW_UNIT {
+                true => Ok(None),
+                false => Err(Wrong::Range {
+                    position,
+                    bytes,
+                    index: list.head,
+                }),
+            };
+        };
+        let segment = list.at(first).unwrap_or_default();
+        let within_first = segment.bytes - position.wrapping_sub(segment.position);
+        Ok(Some(Self {
+            peer: at,
+            owner: flow.owner,
+            flow: name,
+            generation: flow.generation,
+            position,
+            bytes,
+            number: peer.expected,
+            place: peer.offered,
+            first,
+            pieces: 1 + u8::from(within_first < bytes),
+            header: *peer.packet(bytes),
+        }))
+    }
+
+    /// Fields of its entry.
+    pub fn fields(&self) -> impl Iterator<Item = (Field, u64)> {
+        let entry = [
+            (h::DISPOSITION, Disposition::PlacedInOrder as u64),
+            (h::GENERATION, self.generation.into()),
+            (h::FLOW, self.flow.into()),
+            (
+                h::FRAME_BYTES,
+                self.header.len() as u64 + u64::from(self.bytes),
+            ),
+            (h::PAYLOAD_BYTES, self.bytes.into()),
+            (h::POSITION, self.position.into()),
+            (h::CURSOR, self.position.wrapping_add(self.bytes).into()),
+            (h::SEGMENT_INDEX, self.first.into()),
+            (h::PIECES, self.pieces.into()),
+        ];
+        common(&self.header).into_iter().chain(entry)
+    }
+}
+
+/// Fields that every entry of a packet has.
+pub(super) fn common(header: &[u8]) -> [(Field, u64); 5] {
+    [
+        (h::KIND, h::KIND_PACKET.into()),
+        (h::VERIFIED, 1),
+        (h::HEADER_BYTES, header.len() as u64),
+        (h::SLOW_BUFFER, h::SLOW_BUFFER_NONE.into()),
+        (h::L4_OFFSET, L4_OFFSET),
+    ]
+}
+
+/// Whether a flow takes a packet at `next` that acknowledges up to `number`: the floor is not
+/// beyond what was sent, and the ACK number is within its limits.
+pub(super) fn accepts(flow: &Flow, number: u32, next: u32) -> Result<(), Wrong> {
+    let reach = next.wrapping_sub(FLOW_REACH_BYTES);
+    within("floor", flow.floor, reach, next)?;
+    within("ACK number", number, flow.ack_low, flow.ack_high)
+}
