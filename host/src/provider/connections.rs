@@ -259,6 +259,7 @@ impl Connections {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::connection::Phase;
 
     /// The two numbers of a table that is full.
     fn full(error: HostError) -> (&'static str, usize) {
@@ -291,6 +292,30 @@ mod tests {
         }
         let refused = connections.take_name().unwrap_err();
         assert_eq!(full(refused), ("connections", 0xffff));
+    }
+
+    /// By the name of a flow only its connection is found, and by an older name none.
+    #[test]
+    fn a_flow_is_found_by_its_name_once_it_is_installed() {
+        let mut connections = Connections::new(6);
+        let name = connections.take_name().expect("a flow");
+        assert_eq!(connections.of_flow(name.flow, name.generation), None);
+        let id = connections.add(Connection::new(name, (0, 0)));
+        assert_eq!(connections.of_flow(name.flow, name.generation), Some(id));
+        assert_eq!(connections.installed_flow(name), None, "it is opening");
+        connections.get_mut(id).expect("it is there").phase = Phase::Installed;
+        assert_eq!(connections.installed_flow(name), Some(id));
+        let older = FlowName {
+            generation: name.generation.wrapping_sub(1),
+            ..name
+        };
+        assert_eq!(connections.installed_flow(older), None);
+        assert_eq!(connections.of_flow(older.flow, older.generation), None);
+        let beyond = FlowName { flow: 5, ..name };
+        assert_eq!(connections.installed_flow(beyond), None, "nobody's place");
+        connections.remove(id).expect("it is there");
+        assert_eq!(connections.installed_flow(name), None);
+        assert!(connections.get(id).is_none());
     }
 
     #[test]
