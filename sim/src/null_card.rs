@@ -42,11 +42,12 @@ use abi::reason::{CommandStatus, Disposition};
 use abi::registers as r;
 use ahash::HashMap;
 use golden::tables::Tables;
+use host::control::commands::FlowName;
 
 pub use self::bus::NullBus;
 use self::judge::Descriptor;
-use self::later::{Kept, Offered, Owed, Taken};
-use self::offer::{accepts, common, Offer};
+use self::later::{Kept, Owed, Taken};
+use self::offer::{accepts, common, Offer, Offered, NO_FLOW};
 use self::payload::{place, Pattern};
 use self::peer::{tuple, Peer, Tuple};
 use self::rings::{Memory, Rings};
@@ -168,7 +169,7 @@ impl NullCard {
         }
         while let Some(&at) = self.opening.front() {
             let header = self.peers[at].syn_ack();
-            if !self.publish(0, (h::FLOW_NONE, 0), 0, &header) {
+            if !self.publish(0, NO_FLOW, 0, &header) {
                 break;
             }
             self.opening.pop_front();
@@ -330,15 +331,15 @@ impl NullCard {
     }
 
     /// Publishes a header of a peer that is no payload's.
-    fn publish(&mut self, owner: usize, name: (u16, u8), cursor: u32, header: &[u8]) -> bool {
+    fn publish(&mut self, owner: usize, name: FlowName, cursor: u32, header: &[u8]) -> bool {
         let rings = &mut self.owners[owner];
         if !rings.has_room(&self.shared) {
             return false;
         }
         let entry = [
             (h::DISPOSITION, Disposition::NoPayload as u64),
-            (h::GENERATION, name.1.into()),
-            (h::FLOW, name.0.into()),
+            (h::GENERATION, name.generation.into()),
+            (h::FLOW, name.flow.into()),
             (h::FRAME_BYTES, header.len() as u64),
             (h::CURSOR, cursor.into()),
         ];
@@ -397,14 +398,9 @@ impl NullCard {
         let (Some(pattern), Some(offer)) = (&self.payload, offer) else {
             return Ok(offer);
         };
-        let Offer {
-            position,
-            bytes,
-            first: index,
-            ..
-        } = offer;
+        let (position, index, bytes) = (offer.position, offer.first, offer.offered.bytes);
         let payload = pattern.at(offer.place, bytes as usize);
-        let at = (offer.flow, index);
+        let at = (offer.name.flow, index);
         let placed = place(&self.tables, &mut self.memory, at, position, payload);
         let range = Wrong::Range {
             position,
@@ -425,15 +421,10 @@ impl NullCard {
         }
         rings.publish(&self.memory, offer.fields(), &offer.header);
         self.ready.pop_front();
-        let offered = Offered {
-            peer: offer.peer,
-            bytes: offer.bytes,
-            number: offer.number,
-        };
         match &mut self.later {
-            Some(kept) => kept.offered(offered),
+            Some(kept) => kept.offered(offer.offered),
             None => {
-                let judged = self.judge_offered(offered);
+                let judged = self.judge_offered(offer.offered);
                 self.note(judged);
             }
         }

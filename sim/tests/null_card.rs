@@ -189,15 +189,21 @@ fn what_is_judged_later_is_acknowledged_at_once() {
     assert_eq!((acks, sent, entries, counters), run(false));
 }
 
+/// A rig whose card has so many packets of one flow ready, and judges at once or later.
+fn with_ready(packets: usize, later: bool) -> NullRig {
+    let mut rig = NullRig::open(config(1)).unwrap();
+    rig.card.prepare(packets, FRAME_PAYLOAD_BYTES, 1);
+    if later {
+        rig.card.judge_later();
+    }
+    rig
+}
+
 /// A packet that is ready is not sent: an ACK for it is wrong.
 #[test]
 fn an_ack_for_a_packet_that_is_only_ready_is_caught() {
     for later in [false, true] {
-        let mut rig = NullRig::open(config(1)).unwrap();
-        rig.card.prepare(2, FRAME_PAYLOAD_BYTES, 1);
-        if later {
-            rig.card.judge_later();
-        }
+        let mut rig = with_ready(2, later);
         assert_eq!(rig.card.offer(1, FRAME_PAYLOAD_BYTES, 1), 1);
         assert_eq!(rig.card.ready(), 1);
         rig.settle().unwrap();
@@ -219,11 +225,7 @@ fn an_ack_for_a_packet_that_is_only_ready_is_caught() {
 #[test]
 fn a_packet_that_was_ready_for_too_long_is_caught() {
     for later in [false, true] {
-        let mut rig = NullRig::open(config(1)).unwrap();
-        rig.card.prepare(1, FRAME_PAYLOAD_BYTES, 1);
-        if later {
-            rig.card.judge_later();
-        }
+        let mut rig = with_ready(1, later);
         for _ in 0..2 {
             rig.post_send(0).unwrap();
             rig.settle().unwrap();

@@ -21,6 +21,7 @@ use crate::protocol::{FlowIndex, HeaderSink, OutgoingHeader, OutgoingPayload, Pr
 
 /// Send descriptors queued for the ring above which no more headers are taken.
 const SENDS_WAITING_MAX: usize = 64;
+
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Sends the headers that are due. One that breaks a limit ends its connection.
     pub(super) fn transmit(&mut self, now_ns: u64) -> Result<()> {

@@ -13,8 +13,10 @@
 
 use abi::config::COMMAND_BYTES;
 use abi::send_descriptor as d;
+use host::control::commands::FlowName;
 
 use super::judge::Descriptor;
+use super::offer::Offered;
 use super::peer::answer;
 use crate::null_protocol::header::{set_numbers, HEADER_BYTES};
 
@@ -27,16 +29,6 @@ pub(super) enum Taken<'a> {
     Send(u8, &'a [u8]),
     /// The next packet of a peer.
     Offered(Offered),
-}
-
-/// A packet of a peer that was published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Offered {
-    pub peer: usize,
-    /// Its payload.
-    pub bytes: u32,
-    /// What it acknowledges.
-    pub number: u32,
 }
 
 /// What was taken without its bytes: their number of a send descriptor.
@@ -99,8 +91,8 @@ impl Kept {
 pub(super) struct Owed {
     /// The peer, where the descriptor was judged at once.
     pub peer: Option<usize>,
-    /// Flow and its generation.
-    pub flow: (u16, u8),
+    /// Its flow.
+    pub flow: FlowName,
     pub owner: u8,
     /// What is not acknowledged: from and to.
     pub from: u32,
@@ -116,7 +108,10 @@ impl Owed {
         let get = |field: abi::field::Field| field.get(descriptor.record);
         Self {
             peer,
-            flow: (get(d::FLOW) as u16, get(d::GENERATION) as u8),
+            flow: FlowName {
+                flow: get(d::FLOW) as u16,
+                generation: get(d::GENERATION) as u8,
+            },
             owner,
             from,
             to: from.wrapping_add(descriptor.payload_bytes),

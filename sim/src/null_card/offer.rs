@@ -12,28 +12,40 @@ use abi::field::Field;
 use abi::header_entry as h;
 use abi::reason::Disposition;
 use golden::tables::{Flow, Tables};
+use host::control::commands::FlowName;
 
 use super::judge::covers;
 use super::peer::{Peer, WINDOW_UNIT};
 use super::wrong::{within, Wrong};
 use crate::null_protocol::header::HEADER_BYTES;
 
+/// What an entry names that the card found no flow for.
+pub(super) const NO_FLOW: FlowName = FlowName {
+    flow: h::FLOW_NONE,
+    generation: 0,
+};
 /// Offset of TCP in the header of a peer.
 const L4_OFFSET: u64 = 34;
+
+/// What is judged of a packet once more when it was published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Offered {
+    /// Its peer.
+    pub peer: usize,
+    /// Its payload.
+    pub bytes: u32,
+    /// What it acknowledges.
+    pub number: u32,
+}
 
 /// The packet. See the head of this file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    /// Its peer.
-    pub peer: usize,
+    pub offered: Offered,
     pub owner: u8,
     /// Its flow.
-    pub flow: u16,
-    generation: u8,
+    pub name: FlowName,
     pub position: u32,
-    pub bytes: u32,
-    /// What it acknowledges.
-    pub number: u32,
     /// Place of its first byte in the stream.
     pub place: u64,
     /// List index of the segment that holds its first byte.
@@ -77,13 +89,17 @@ impl Offer {
         let segment = list.at(first).unwrap_or_default();
         let within_first = segment.bytes - position.wrapping_sub(segment.position);
         Ok(Some(Self {
-            peer: at,
+            offered: Offered {
+                peer: at,
+                bytes,
+                number: peer.expected,
+            },
             owner: flow.owner,
-            flow: name,
-            generation: flow.generation,
+            name: FlowName {
+                flow: name,
+                generation: flow.generation,
+            },
             position,
-            bytes,
-            number: peer.expected,
             place: peer.offered,
             first,
             pieces: 1 + u8::from(within_first < bytes),
@@ -93,17 +109,15 @@ impl Offer {
 
     /// Fields of its entry.
     pub fn fields(&self) -> impl Iterator<Item = (Field, u64)> {
+        let bytes = self.offered.bytes;
         let entry = [
             (h::DISPOSITION, Disposition::PlacedInOrder as u64),
-            (h::GENERATION, self.generation.into()),
-            (h::FLOW, self.flow.into()),
-            (
-                h::FRAME_BYTES,
-                self.header.len() as u64 + u64::from(self.bytes),
-            ),
-            (h::PAYLOAD_BYTES, self.bytes.into()),
+            (h::GENERATION, self.name.generation.into()),
+            (h::FLOW, self.name.flow.into()),
+            (h::FRAME_BYTES, self.header.len() as u64 + u64::from(bytes)),
+            (h::PAYLOAD_BYTES, bytes.into()),
             (h::POSITION, self.position.into()),
-            (h::CURSOR, self.position.wrapping_add(self.bytes).into()),
+            (h::CURSOR, self.position.wrapping_add(bytes).into()),
             (h::SEGMENT_INDEX, self.first.into()),
             (h::PIECES, self.pieces.into()),
         ];

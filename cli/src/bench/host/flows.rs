@@ -11,9 +11,9 @@
 use anyhow::{Context, Result};
 
 use super::figures::{FlowsCost, Timed};
-use super::plan::{Place, Plan};
+use super::plan::{steadiest, Place, Plan};
 use super::work::{Work, Worker, BATCH};
-use crate::bench::statistics::{median, SPREAD_MAX};
+use crate::bench::statistics::median;
 
 /// Flows that are active; at most all of the table but the one that the shard keeps. With as many
 /// as a batch has packets, all that they touch is in the caches.
@@ -57,17 +57,9 @@ impl Plan {
             self.warm_up(&mut worker, work, flows)?;
             workers.push((worker, work, flows));
         }
-        let mut best = self.attempt(place, &mut workers)?;
-        for made in 2..=self.attempts {
-            if widest(&best) < SPREAD_MAX {
-                break;
-            }
-            let again = self.attempt(place, &mut workers)?;
-            if widest(&again) < widest(&best) {
-                best = again;
-            }
-            best.iter_mut().for_each(|row| row.1.attempts = made);
-        }
+        let attempt = || self.attempt(place, &mut workers);
+        let (mut best, made) = steadiest(self.attempts, |rows: &Vec<_>| widest(rows), attempt)?;
+        best.iter_mut().for_each(|row| row.1.attempts = made);
         Ok(best)
     }
 
@@ -108,7 +100,6 @@ impl Row {
             ns: median(self.runs).0,
             ratio,
             spread,
-            attempts: 1,
             ..self.timed
         };
         (self.flows, timed.finished())

@@ -68,17 +68,28 @@ fn leave_out_interrupted(batches: &mut Vec<(f64, f64)>) -> usize {
     all - batches.len()
 }
 
-/// Measures again while the runs spread too far; the best attempt counts.
-fn best_of(attempts: u32, mut measure: impl FnMut() -> Result<Timed>) -> Result<Timed> {
+/// Measures again while the runs spread too far; the best attempt counts. Returns how many were
+/// made, too.
+pub(super) fn steadiest<T>(
+    attempts: u32,
+    spread: impl Fn(&T) -> f64,
+    mut measure: impl FnMut() -> Result<T>,
+) -> Result<(T, u32)> {
     let mut best = measure()?;
     let mut made = 1;
-    while best.spread >= SPREAD_MAX && made < attempts {
+    while spread(&best) >= SPREAD_MAX && made < attempts {
         let again = measure()?;
         made += 1;
-        if again.spread < best.spread {
+        if spread(&again) < spread(&best) {
             best = again;
         }
     }
+    Ok((best, made))
+}
+
+/// The same of one row.
+fn best_of(attempts: u32, measure: impl FnMut() -> Result<Timed>) -> Result<Timed> {
+    let (mut best, made) = steadiest(attempts, |timed: &Timed| timed.spread, measure)?;
     best.attempts = made;
     Ok(best)
 }
