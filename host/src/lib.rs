@@ -22,11 +22,13 @@
 //! | `pci/` | the card as a device of the system; its image exchanged while the machine runs |
 //! | `memory.rs` | application memory, mapped without access for the control path |
 //! | `prefetch.rs` | asks for memory that the next packets need |
+//! | `large_pages.rs` | tables as long as the card has flows, in large pages |
 
 pub mod board;
 pub mod control;
 pub mod driver;
 pub mod image;
+pub mod large_pages;
 pub mod memory;
 pub mod message;
 pub mod observed;

@@ -91,9 +91,9 @@ pub enum Doubt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Its payload is of the stream and stands. Everything before `accepted_to` is accepted in
-    /// order.
+    /// order. A packet without payload accepts nothing: what else it changes is told by events.
     Taken {
-        /// Stream offset.
+        /// Stream offset; of a packet without payload not looked at.
         accepted_to: u64,
     },
     /// It is not of the stream: what it overwrote in the buffers is not valid any more.

@@ -134,6 +134,7 @@ impl<'a, 'm> Run<'a, 'm> {
             send_bytes: BYTES,
             mss_bytes: BYTES as u16,
             segments_per_ack: None,
+            burst: 1,
         });
         let bus = GoldenBus::late(card.clone());
         let mut provider = Provider::open(bus, protocol, DeviceConfig::default())?;

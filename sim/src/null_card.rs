@@ -24,11 +24,13 @@ mod bus;
 mod judge;
 mod later;
 mod offer;
+mod offering;
 pub mod payload;
 mod peer;
 pub mod rig;
 mod rings;
 mod shared;
+mod turn;
 mod wrong;
 
 use std::collections::VecDeque;
@@ -47,11 +49,12 @@ use host::control::commands::FlowName;
 pub use self::bus::NullBus;
 use self::judge::Descriptor;
 use self::later::{Kept, Owed, Taken};
-use self::offer::{accepts, common, Offer, Offered, NO_FLOW};
-use self::payload::{place, Pattern};
+use self::offer::{common, Offer, NO_FLOW};
+use self::payload::Pattern;
 use self::peer::{tuple, Peer, Tuple};
 use self::rings::{Memory, Rings};
 use self::shared::{Setting, Shared};
+use self::turn::Turn;
 use self::wrong::equal;
 pub use self::wrong::Wrong;
 
@@ -91,7 +94,7 @@ pub struct NullCard {
     owing: VecDeque<Owed>,
     /// What is judged later, if anything is.
     later: Option<Kept>,
-    turn: usize,
+    turn: Turn,
     /// Packets that are ready to be offered.
     ready: VecDeque<Offer>,
     record: Vec<u8>,
@@ -123,7 +126,7 @@ impl NullCard {
             opening: VecDeque::new(),
             owing: VecDeque::new(),
             later: None,
-            turn: 0,
+            turn: Turn::new(1),
             ready: VecDeque::new(),
             record: Vec::new(),
             payload,
@@ -346,98 +349,6 @@ impl NullCard {
         let fields = common(header).into_iter().chain(entry);
         rings.publish(&self.memory, fields, header);
         true
-    }
-
-    /// Offers up to `packets` packets of `payload_bytes` from the first `peers` peers, which take
-    /// turns: first those that are ready. Returns how many the host's windows and its queue took.
-    pub fn offer(&mut self, packets: usize, payload_bytes: u32, peers: usize) -> usize {
-        self.prepare(packets, payload_bytes, peers);
-        let mut taken = 0;
-        while taken < packets && self.publish_offer() {
-            taken += 1;
-        }
-        self.counters.packets += taken as u64;
-        taken
-    }
-
-    /// Packets that are ready to be offered.
-    pub fn ready(&self) -> usize {
-        self.ready.len()
-    }
-
-    /// Makes packets ready to be offered, as [`NullCard::offer`] makes them, until there are
-    /// `packets` of them or the host's windows take no more. They acknowledge what the host has
-    /// sent by now: if it sends on, they may come too late for the limits of their flows, which is
-    /// found.
-    pub fn prepare(&mut self, packets: usize, payload_bytes: u32, peers: usize) {
-        if self.ready.len() >= packets {
-            return;
-        }
-        self.judge_kept();
-        let (peers, mut refused) = (peers.min(self.peers.len()), 0);
-        while self.ready.len() < packets && refused < peers {
-            self.turn = (self.turn + 1) % peers;
-            let peer = &mut self.peers[self.turn];
-            let offer = Offer::make(&self.tables, (self.turn, peer), payload_bytes);
-            match offer.and_then(|offer| self.place(offer)) {
-                Ok(Some(offer)) => {
-                    self.ready.push_back(offer);
-                    refused = 0;
-                }
-                Ok(None) => refused += 1,
-                Err(wrong) => {
-                    self.note(Err(wrong));
-                    refused += 1;
-                }
-            }
-        }
-    }
-
-    /// Writes the payload of a packet, on a card that does.
-    fn place(&mut self, offer: Option<Offer>) -> Result<Option<Offer>, Wrong> {
-        let (Some(pattern), Some(offer)) = (&self.payload, offer) else {
-            return Ok(offer);
-        };
-        let (position, index, bytes) = (offer.position, offer.first, offer.offered.bytes);
-        let payload = pattern.at(offer.place, bytes as usize);
-        let at = (offer.name.flow, index);
-        let placed = place(&self.tables, &mut self.memory, at, position, payload);
-        let range = Wrong::Range {
-            position,
-            bytes,
-            index,
-        };
-        placed.ok_or(range).map(|()| Some(offer))
-    }
-
-    /// Publishes the next packet that is ready, if there is one and the queue has room.
-    fn publish_offer(&mut self) -> bool {
-        let Some(&offer) = self.ready.front() else {
-            return false;
-        };
-        let rings = &mut self.owners[usize::from(offer.owner)];
-        if !rings.has_room(&self.shared) {
-            return false;
-        }
-        rings.publish(&self.memory, offer.fields(), &offer.header);
-        self.ready.pop_front();
-        match &mut self.later {
-            Some(kept) => kept.offered(offer.offered),
-            None => {
-                let judged = self.judge_offered(offer.offered);
-                self.note(judged);
-            }
-        }
-        true
-    }
-
-    /// Judges whether a packet that was published is one that its flow takes.
-    fn judge_offered(&mut self, offered: Offered) -> Result<(), Wrong> {
-        let peer = &mut self.peers[offered.peer];
-        let next = peer.published;
-        peer.published = next.wrapping_add(offered.bytes);
-        let flow = peer.flow.and_then(|flow| self.tables.flow(flow));
-        flow.map_or(Ok(()), |flow| accepts(flow, offered.number, next))
     }
 
     /// Acknowledges all that was sent: an ACK for every `bytes` bytes, and one for the rest of each

@@ -12,6 +12,7 @@
 //!   behind receive offload does; or once for so many segments.
 //! - Its local port is its flow and a constant.
 
+mod flow;
 pub mod header;
 
 use std::collections::VecDeque;
@@ -20,7 +21,8 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use host::control::descriptor::Layers;
 use host::control::packet::flow_key;
 use host::driver::error::{HostError, Result};
-use host::prefetch::{expect, LINE_BYTES};
+use host::large_pages::{self, LargePageVec};
+use host::prefetch::expect;
 use host::protocol::{
     FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader, OutgoingPayload, Protocol,
     ProtocolEvent, Segment, Verdict, HEADERS_AHEAD,
@@ -28,22 +30,18 @@ use host::protocol::{
 use host::transport::header::{ACK, SYN};
 use host::transport::TransportError;
 
+pub use self::flow::ACK_BYTES_MAX;
+use self::flow::{Flow, SEQUENCE};
 use self::header::{
-    addresses, get16, get32, set_numbers, set_payload, syn, tcp_header, HEADER_BYTES, TCP,
-    WINDOW_SCALE,
+    addresses, get16, get32, set_numbers, set_payload, syn, HEADER_BYTES, TCP, WINDOW_SCALE,
 };
 
-/// Most bytes that one ACK acknowledges.
-pub const ACK_BYTES_MAX: u32 = 64 << 10;
 /// Local port of the first flow.
 const PORT_FIRST: u16 = 1024;
 /// How a connection ends whose bytes do not follow in order: `EPROTO`.
 const ENDED_ERRNO: i32 = 71;
 /// Flows that have ports.
 const FLOWS_MAX: usize = 60_000;
-/// First byte of every stream, less one.
-const SEQUENCE: u32 = 0x1000_0000;
-const LINK_ADDRESSES: [u8; 12] = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
 const LAYERS: Layers = Layers {
     l3_offset: 14,
     l4_offset: TCP,
@@ -62,47 +60,23 @@ pub struct NullConfig {
     pub mss_bytes: u16,
     /// Segments for each ACK; `None` for one ACK in a poll, of 64 KiB at most.
     pub segments_per_ack: Option<u32>,
+    /// Headers with payload that a flow sends in a row in a poll before the next one does.
+    pub burst: u32,
 }
-
-/// Sequence numbers, all modulo 2^32. It fills two lines of 64 bytes: with many flows in turn, time
-/// goes where lines are fetched.
-#[derive(Debug)]
-#[repr(align(64))]
-struct Flow {
-    /// From here to the peer, with both addresses.
-    header: [u8; HEADER_BYTES],
-    /// Next byte to send, end of what was offered, window of the peer up to.
-    sequence: u32,
-    offered: u32,
-    edge: u32,
-    /// Next byte expected, and bytes of the stream before it.
-    expected: u32,
-    accepted: u64,
-    /// Memory up to, and the right edge that the peer knows.
-    granted: u64,
-    window_to: u64,
-    unacknowledged_bytes: u32,
-    unacknowledged_segments: u32,
-    is_acking: bool,
-    is_sending: bool,
-    /// An event for what it has acknowledged is under way.
-    acknowledged: u64,
-    acknowledged_number: u32,
-}
-
-const _: () = assert!(size_of::<Option<Flow>>() == 2 * LINE_BYTES);
 
 /// The protocol. See the head of this file.
 #[derive(Debug)]
 pub struct NullProtocol {
     config: NullConfig,
-    flows: Vec<Option<Flow>>,
+    flows: LargePageVec<Option<Flow>>,
     syns: VecDeque<FlowIndex>,
     /// Flows and ACK numbers that are due.
     due: VecDeque<(FlowIndex, u32)>,
     /// Flows that acknowledge at the end of the poll.
     acking: VecDeque<FlowIndex>,
     sending: VecDeque<FlowIndex>,
+    /// Headers that the flow in front may still send before the next one does.
+    left: u32,
     events: VecDeque<ProtocolEvent>,
 }
 
@@ -111,11 +85,12 @@ impl NullProtocol {
     pub fn new(config: NullConfig) -> Self {
         Self {
             config,
-            flows: Vec::new(),
+            flows: large_pages::vector(FLOWS_MAX),
             syns: VecDeque::new(),
             due: VecDeque::new(),
             acking: VecDeque::new(),
             sending: VecDeque::new(),
+            left: config.burst,
             events: VecDeque::new(),
         }
     }
@@ -150,8 +125,7 @@ impl NullProtocol {
 
     fn may_send(&mut self, index: FlowIndex) {
         if let Some(flow) = self.flow_mut(index) {
-            let has_work = flow.sequence != flow.offered && flow.sequence != flow.edge;
-            if has_work && !std::mem::replace(&mut flow.is_sending, true) {
+            if flow.has_work() && !std::mem::replace(&mut flow.is_sending, true) {
                 self.sending.push_back(index);
             }
         }
@@ -274,13 +248,15 @@ impl NullProtocol {
         })
     }
 
-    /// Sends the next header with payload. Flows take turns.
+    /// Sends the next header with payload of the flow in front. Flows take turns.
     fn send_data(&mut self, index: FlowIndex, sink: &mut dyn HeaderSink) -> Result<()> {
         let config = self.config;
+        self.left -= 1;
+        let is_last = self.left == 0;
         let Some(flow) = self.flow_mut(index) else {
+            self.end_turn(index, sink);
             return Ok(());
         };
-        flow.is_sending = false;
         let offered = flow.offered.wrapping_sub(flow.sequence);
         let window = flow.edge.wrapping_sub(flow.sequence);
         let payload = OutgoingPayload {
@@ -298,49 +274,24 @@ impl NullProtocol {
             layers: Some(LAYERS),
             payload: Some(payload),
         })?;
-        self.may_send(index);
+        if is_last || !flow.has_work() {
+            self.end_turn(index, sink);
+        }
         Ok(())
     }
-}
 
-impl Flow {
-    fn new(local: SocketAddrV4, remote: SocketAddrV4) -> Self {
-        let first = SEQUENCE.wrapping_add(1);
-        Self {
-            header: tcp_header(LINK_ADDRESSES, local, remote),
-            sequence: first,
-            offered: first,
-            edge: first,
-            expected: 0,
-            accepted: 0,
-            granted: 0,
-            window_to: 0,
-            unacknowledged_bytes: 0,
-            unacknowledged_segments: 0,
-            is_acking: false,
-            is_sending: false,
-            acknowledged: 0,
-            acknowledged_number: first,
+    /// The next flow has its turn. Asks for one that comes later.
+    fn end_turn(&mut self, index: FlowIndex, sink: &mut dyn HeaderSink) {
+        self.left = self.config.burst;
+        self.sending.pop_front();
+        if let Some(flow) = self.flow_mut(index) {
+            flow.is_sending = false;
         }
-    }
-
-    /// Sets the window of the next header, which acknowledges up to `number`: to what is granted,
-    /// never further left than before.
-    fn set_window(&mut self, number: u32) {
-        let acknowledged = self.accepted - u64::from(self.expected.wrapping_sub(number));
-        let window = self.granted.max(self.window_to) - acknowledged;
-        let field = (window >> WINDOW_SCALE).min(u16::MAX.into()) as u16;
-        let edge = acknowledged + (u64::from(field) << WINDOW_SCALE);
-        self.window_to = self.window_to.max(edge);
-        self.header[TCP + 14..TCP + 16].copy_from_slice(&field.to_be_bytes());
-    }
-
-    /// Whether the peer may send much more than it knows: half of what is granted, or as much as an
-    /// ACK acknowledges.
-    fn has_wider_window(&self) -> bool {
-        let more = self.granted.saturating_sub(self.window_to);
-        let half = (self.granted - self.accepted.min(self.granted)) / 2;
-        more > 0 && more >= half.min(ACK_BYTES_MAX.into())
+        self.may_send(index);
+        if let Some(&next) = self.sending.get(HEADERS_AHEAD - 1) {
+            self.expect(next);
+            sink.expect(next);
+        }
     }
 }
 
@@ -463,6 +414,7 @@ impl Protocol for NullProtocol {
     }
 
     fn transmit(&mut self, _now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
+        self.left = self.config.burst;
         for &next in self.sending.iter().take(HEADERS_AHEAD) {
             self.expect(next);
             sink.expect(next);
@@ -470,11 +422,7 @@ impl Protocol for NullProtocol {
         while sink.has_room() {
             if let Some(ack) = self.next_ack() {
                 self.send_ack(ack, sink)?;
-            } else if let Some(index) = self.sending.pop_front() {
-                if let Some(&next) = self.sending.get(HEADERS_AHEAD - 1) {
-                    self.expect(next);
-                    sink.expect(next);
-                }
+            } else if let Some(&index) = self.sending.front() {
                 self.send_data(index, sink)?;
             } else if let Some(index) = self.syns.pop_front() {
                 let mut bytes = syn(&self.flow(index)?.header, SYN);

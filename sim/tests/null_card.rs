@@ -13,6 +13,7 @@ use sim::null_card::rig::{NullRig, RigConfig, FRAME_PAYLOAD_BYTES};
 use sim::null_card::{NullCard, Wrong};
 
 const BATCH: usize = 64;
+const BURST: u32 = BATCH as u32;
 
 fn config(flows: usize) -> RigConfig {
     RigConfig {
@@ -21,8 +22,10 @@ fn config(flows: usize) -> RigConfig {
         send_bytes: FRAME_PAYLOAD_BYTES,
         frame_bytes: FRAME_PAYLOAD_BYTES,
         segments_per_ack: None,
+        burst: 1,
         receive: (1 << 18, 4),
         send: (BATCH as u32 * FRAME_PAYLOAD_BYTES, 0),
+        apart: false,
         reads: false,
     }
 }
@@ -30,15 +33,17 @@ fn config(flows: usize) -> RigConfig {
 /// Positions wrap 64 KiB after the start.
 #[test]
 fn packets_come_in_order_and_every_flow_has_its_turn() {
-    for (flows, segments_per_ack) in [
-        (1, None),
-        (1, Some(1)),
-        (1, Some(2)),
-        (16, None),
-        (63, None),
+    for (flows, segments_per_ack, burst) in [
+        (1, None, 1),
+        (1, Some(1), 1),
+        (1, Some(2), 1),
+        (16, None, 1),
+        (16, None, BURST),
+        (63, None, 1),
     ] {
         let mut rig = NullRig::open(RigConfig {
             segments_per_ack,
+            burst,
             ..config(flows)
         })
         .unwrap();
@@ -54,15 +59,44 @@ fn packets_come_in_order_and_every_flow_has_its_turn() {
         assert_eq!(counters.withheld_headers, 0);
         assert_eq!(counters.copied_payload_bytes, 0);
         let acks = rig.card.counters().headers as usize;
-        let wanted = match (flows, segments_per_ack) {
-            (1, Some(segments)) => offered / segments as usize,
-            (1, None) => 2 * 100,
+        let wanted = match (flows, segments_per_ack, burst) {
+            (1, Some(segments), _) => offered / segments as usize,
+            // A batch of a flow is longer than 64 KiB.
+            (1, ..) | (.., BURST) => 2 * 100,
             _ => flows.min(BATCH) * 100,
         };
         let slack = 16 * flows + 64;
         assert!(
             (wanted..wanted + slack).contains(&acks),
             "{flows} flows: {acks} ACKs"
+        );
+    }
+}
+
+/// In bursts a poll sends what one flow has, whole, and then the next one's: one ACK for each.
+#[test]
+fn flows_send_in_bursts_if_they_are_to() {
+    const FLOWS: usize = 5;
+    for (burst, acks) in [(BURST, 1), (1, BATCH)] {
+        let mut rig = NullRig::open(RigConfig {
+            burst,
+            ..config(FLOWS)
+        })
+        .unwrap();
+        for flow in (0..FLOWS).flat_map(|flow| [flow; 2]) {
+            rig.post_send(flow).unwrap();
+        }
+        rig.settle().unwrap();
+        rig.card.acknowledge(usize::MAX, false);
+        let before = rig.card.counters();
+        rig.poll().unwrap();
+        rig.step().unwrap();
+        let sends = rig.card.counters().sends - before.sends;
+        assert_eq!(sends, BATCH as u64);
+        assert_eq!(
+            rig.card.acknowledge(usize::MAX, false),
+            acks,
+            "bursts of {burst}"
         );
     }
 }

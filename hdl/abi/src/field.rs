@@ -66,6 +66,21 @@ impl Field {
         bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
     }
 
+    /// Writes the field of a record of words, the least significant first, in which its bits are 0:
+    /// a record whose fields are all known needs no memory before it is whole. Panics when `value`
+    /// does not fit, or the record is too short.
+    #[inline]
+    pub fn place(&self, words: &mut [u64], value: u64) {
+        if value > self.max() {
+            self.refuse(value);
+        }
+        let (first, shift) = (self.offset / 64, self.offset % 64);
+        words[first] |= value << shift;
+        if shift + self.bits > 64 {
+            words[first + 1] |= value >> (64 - shift);
+        }
+    }
+
     #[cold]
     fn refuse(&self, value: u64) -> ! {
         panic!(
@@ -140,6 +155,14 @@ mod tests {
                 set_bits(&field, &mut expected, value);
                 assert_eq!(written, expected, "{field:?} = {value:#x}");
                 assert_eq!(field.get(&written), value, "{field:?}");
+                let (mut words, mut alone) = ([0; 3], [0; 24]);
+                field.place(&mut words, value);
+                set_bits(&field, &mut alone, value);
+                assert_eq!(
+                    words.map(u64::to_le_bytes).as_flattened(),
+                    alone,
+                    "{field:?}"
+                );
             }
         }
     }
@@ -148,6 +171,18 @@ mod tests {
     #[should_panic(expected = "probe: 0x8 needs more than 3 bits")]
     fn a_value_that_does_not_fit_is_refused() {
         Field::new("probe", 5, 3, "").set(&mut [0; 4], 8);
+    }
+
+    #[test]
+    #[should_panic(expected = "probe: 0x8 needs more than 3 bits")]
+    fn a_value_that_does_not_fit_is_not_placed() {
+        Field::new("probe", 5, 3, "").place(&mut [0; 1], 8);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of bounds")]
+    fn words_that_end_within_the_field_are_refused() {
+        Field::new("probe", 60, 5, "").place(&mut [0; 1], 1);
     }
 
     #[test]

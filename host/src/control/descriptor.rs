@@ -21,10 +21,14 @@ pub const INLINE_BYTES_MAX: usize = RECORD_BYTES_MAX - METADATA_BYTES;
 /// All bytes of the slots of a descriptor.
 pub type Record = ArrayVec<u8, RECORD_BYTES_MAX>;
 
+/// Metadata of a descriptor, the least significant word first. Words of the ring are written from
+/// them: whole words that were just written in parts would wait for all that was written before.
+type Metadata = [u64; METADATA_BYTES / 8];
+
 /// A send descriptor of one or two slots. What it carries is copied once, into the ring.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor<'a> {
-    metadata: [u8; METADATA_BYTES],
+    metadata: Metadata,
     inline: &'a [u8],
 }
 
@@ -37,8 +41,9 @@ impl<'a> Descriptor<'a> {
             "{bytes} bytes"
         );
         let (head, inline) = record.split_at(METADATA_BYTES);
-        let mut metadata = [0; METADATA_BYTES];
-        metadata.copy_from_slice(head);
+        let mut bytes = [[0; 8]; METADATA_BYTES / 8];
+        bytes.as_flattened_mut().copy_from_slice(head);
+        let metadata = bytes.map(u64::from_le_bytes);
         Self { metadata, inline }
     }
 
@@ -46,19 +51,21 @@ impl<'a> Descriptor<'a> {
     pub fn record(&self) -> Record {
         let mut record = Record::from([0; RECORD_BYTES_MAX]);
         record.truncate(self.slots() * SLOT_BYTES);
-        record[..METADATA_BYTES].copy_from_slice(&self.metadata);
+        record[..METADATA_BYTES].copy_from_slice(self.metadata().as_flattened());
         record[METADATA_BYTES..METADATA_BYTES + self.inline.len()].copy_from_slice(self.inline);
         record
     }
 
     /// Slots of the ring that it takes.
+    #[inline]
     pub fn slots(&self) -> usize {
         1 + usize::from(self.inline.len() > SLOT_HEADER_BYTES)
     }
 
-    /// Its metadata.
-    pub fn metadata(&self) -> &[u8; METADATA_BYTES] {
-        &self.metadata
+    /// The words of its metadata.
+    #[inline]
+    pub fn metadata(&self) -> [[u8; 8]; METADATA_BYTES / 8] {
+        self.metadata.map(u64::to_le_bytes)
     }
 
     /// Its header or frame.
@@ -92,10 +99,10 @@ fn pack(inline: &[u8], kind: u8) -> Descriptor<'_> {
         inline.len()
     );
     let two_slots = inline.len() > SLOT_HEADER_BYTES;
-    let mut metadata = [0; METADATA_BYTES];
-    field::KIND.set(&mut metadata, kind.into());
-    field::TWO_SLOTS.set(&mut metadata, two_slots.into());
-    field::HEADER_BYTES.set(&mut metadata, inline.len() as u64);
+    let mut metadata = Metadata::default();
+    field::KIND.place(&mut metadata, kind.into());
+    field::TWO_SLOTS.place(&mut metadata, two_slots.into());
+    field::HEADER_BYTES.place(&mut metadata, inline.len() as u64);
     Descriptor { metadata, inline }
 }
 
@@ -124,13 +131,13 @@ impl From<&TcpHeader> for Layers {
 }
 
 #[inline]
-fn set_layers(metadata: &mut [u8], layers: Layers) {
-    field::IP_CHECKSUM.set(metadata, u64::from(!layers.ipv6));
-    field::L4_CHECKSUM.set(metadata, 1);
-    field::IPV6.set(metadata, layers.ipv6.into());
-    field::UDP.set(metadata, layers.udp.into());
-    field::L3_OFFSET.set(metadata, layers.l3_offset as u64);
-    field::L4_OFFSET.set(metadata, layers.l4_offset as u64);
+fn set_layers(metadata: &mut Metadata, layers: Layers) {
+    field::IP_CHECKSUM.place(metadata, u64::from(!layers.ipv6));
+    field::L4_CHECKSUM.place(metadata, 1);
+    field::IPV6.place(metadata, layers.ipv6.into());
+    field::UDP.place(metadata, layers.udp.into());
+    field::L3_OFFSET.place(metadata, layers.l3_offset as u64);
+    field::L4_OFFSET.place(metadata, layers.l4_offset as u64);
 }
 
 /// A frame that is sent unchanged.
@@ -139,6 +146,7 @@ pub fn raw(frame: &[u8]) -> Descriptor<'_> {
 }
 
 /// A packet without payload; the card inserts its checksums.
+#[inline]
 pub fn header(packet: &[u8], layers: Layers) -> Descriptor<'_> {
     let mut descriptor = pack(packet, field::KIND_RAW);
     set_layers(&mut descriptor.metadata, layers);
@@ -146,16 +154,17 @@ pub fn header(packet: &[u8], layers: Layers) -> Descriptor<'_> {
 }
 
 /// A packet whose payload the card fetches.
+#[inline]
 pub fn send<'a>(packet: &'a [u8], layers: Layers, payload: &Payload) -> Descriptor<'a> {
     let mut descriptor = pack(packet, field::KIND_SEND);
     let metadata = &mut descriptor.metadata;
     set_layers(metadata, layers);
-    field::FLOW.set(metadata, payload.name.flow.into());
-    field::GENERATION.set(metadata, payload.name.generation.into());
-    field::PAYLOAD_BYTES.set(metadata, payload.bytes.into());
-    field::MSS_BYTES.set(metadata, payload.mss_bytes.into());
-    field::POSITION.set(metadata, payload.position.into());
-    field::SEGMENT_INDEX.set(metadata, payload.segment_index.into());
+    field::FLOW.place(metadata, payload.name.flow.into());
+    field::GENERATION.place(metadata, payload.name.generation.into());
+    field::PAYLOAD_BYTES.place(metadata, payload.bytes.into());
+    field::MSS_BYTES.place(metadata, payload.mss_bytes.into());
+    field::POSITION.place(metadata, payload.position.into());
+    field::SEGMENT_INDEX.place(metadata, payload.segment_index.into());
     descriptor
 }
 

@@ -227,6 +227,7 @@ impl<B: Bus> Device<B> {
 
     /// Queues a send descriptor in the send ring of an owner. The card fetches payload only for
     /// flows of that owner.
+    #[inline]
     pub fn send_of(&mut self, owner: u8, descriptor: Descriptor<'_>) -> Result<()> {
         self.owner(owner)?.send(descriptor);
         Ok(())
@@ -259,9 +260,10 @@ impl<B: Bus> Device<B> {
         self.pass_turn(entry)
     }
 
-    /// A guess at the flow of the header entry after the next `ahead` of the queue that is read.
+    /// A guess at the flow of the header entry after the next `ahead` of the queue that is read,
+    /// and whether its packet has payload.
     #[inline]
-    pub(crate) fn flow_ahead(&self, ahead: u32) -> Option<u16> {
+    pub(crate) fn flow_ahead(&self, ahead: u32) -> Option<(u16, bool)> {
         self.owners[self.turn.0].flow_ahead(ahead)
     }
 

@@ -17,11 +17,10 @@ use abi::reason::CommandStatus;
 use abi::{command, registers};
 
 use super::bus::Bus;
-use super::control_memory::{ControlMemory, WORD_BYTES};
+use super::control_memory::ControlMemory;
 use super::error::Result;
 use super::rings::{
-    CompletionRing, HeaderEntry, HeaderQueue, PostRing, RingSizes, COMMAND_WORDS, METADATA_WORDS,
-    SLOT_WORDS,
+    CompletionRing, HeaderEntry, HeaderQueue, PostRing, RingSizes, COMMAND_WORDS, SLOT_WORDS,
 };
 use super::ticket::{RefusedCommand, Ticket};
 use crate::control::descriptor::{Descriptor, Record};
@@ -172,6 +171,7 @@ impl Owner {
     }
 
     /// Queues a send descriptor.
+    #[inline]
     pub(crate) fn send(&mut self, descriptor: Descriptor<'_>) {
         match self.send_waiting.is_empty() && self.has_room_for_slots(descriptor.slots()) {
             true => self.post_send(descriptor),
@@ -193,10 +193,9 @@ impl Owner {
         self.sends.free_entries(self.sends_consumed()) as usize >= slots
     }
 
+    #[inline]
     fn post_send(&mut self, descriptor: Descriptor<'_>) {
-        let (inline, mut metadata) = (descriptor.inline(), [[0; WORD_BYTES]; METADATA_WORDS]);
-        let bytes = metadata.as_flattened_mut();
-        bytes.copy_from_slice(descriptor.metadata());
+        let (inline, metadata) = (descriptor.inline(), descriptor.metadata());
         match inline.split_at_checked(SLOT_HEADER_BYTES) {
             Some((first, second)) if !second.is_empty() => {
                 self.sends.post(&metadata, first);
@@ -227,9 +226,10 @@ impl Owner {
         self.headers.poll(bus, entry)
     }
 
-    /// A guess at the flow of the header entry after the next `ahead`.
+    /// A guess at the flow of the header entry after the next `ahead`, and whether its packet has
+    /// payload.
     #[inline]
-    pub(crate) fn flow_ahead(&self, ahead: u32) -> Option<u16> {
+    pub(crate) fn flow_ahead(&self, ahead: u32) -> Option<(u16, bool)> {
         self.headers.flow_ahead(ahead)
     }
 

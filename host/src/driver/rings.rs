@@ -375,14 +375,17 @@ impl HeaderQueue {
         Some(now)
     }
 
-    /// The flow of the entry in the slot that is `ahead` slots behind the next one, if the card has
-    /// published it. A guess: the slot may be the second one of an entry.
+    /// The flow of the entry in the slot that is `ahead` slots behind the next one, and whether its
+    /// packet has payload, if the card has published it. A guess: the slot may be the second one of
+    /// an entry.
     #[inline]
-    pub fn flow_ahead(&self, ahead: u32) -> Option<u16> {
+    pub fn flow_ahead(&self, ahead: u32) -> Option<(u16, bool)> {
         let index = self.consumed.wrapping_add(ahead);
         let word = self.slot(index)[0].load(Ordering::Relaxed).to_ne_bytes();
         let is_there = header_entry::PHASE.get(&word) == phase_of(index, self.bits);
-        is_there.then(|| header_entry::FLOW.get(&word) as u16)
+        let flow = header_entry::FLOW.get(&word) as u16;
+        let has_payload = header_entry::DISPOSITION.get(&word) != Disposition::NoPayload as u64;
+        is_there.then_some((flow, has_payload))
     }
 
     /// Takes the next header entry into `entry`, if the card has published it. Returns whether it

@@ -19,7 +19,8 @@ use super::names::ConnectionId;
 use crate::control::commands::FlowName;
 use crate::control::connection::{layout, Connection};
 use crate::driver::error::{HostError, Result};
-use crate::prefetch::{expect, LINE_BYTES};
+use crate::large_pages::{self, LargePageVec};
+use crate::prefetch::expect;
 use crate::protocol::FlowIndex;
 
 /// Most connections, those beyond the flow table included.
@@ -30,7 +31,7 @@ const CONNECTIONS_MAX: usize = FLOW_NONE as usize;
 pub(super) struct Connections {
     slots: Vec<Slot>,
     /// By place, up to the highest that any has had.
-    connections: Vec<Option<Connection>>,
+    connections: LargePageVec<Option<Connection>>,
     /// Flows of the card.
     flows: usize,
     /// Free flow ids.
@@ -66,7 +67,7 @@ impl Connections {
         let flows = (1usize << flow_bits).min(CONNECTIONS_MAX);
         Self {
             slots: (0..flows).map(|_| Slot::default()).collect(),
-            connections: Vec::new(),
+            connections: large_pages::vector(flows),
             flows,
             free: (0..=u16::MAX).take(flows).rev().collect(),
             free_beyond: Vec::new(),
@@ -176,9 +177,12 @@ impl Connections {
 
     /// A packet of this flow is among the next: asks for what one in order touches.
     #[inline]
-    pub fn expect(&self, flow: u16) {
+    pub fn expect(&self, flow: u16, has_payload: bool) {
         if let Some(connection) = self.connections.get(usize::from(flow)) {
-            expect(connection, layout::HOT);
+            match has_payload {
+                true => expect(connection, layout::HOT),
+                false => expect(connection, layout::BARE),
+            }
         }
     }
 
@@ -186,7 +190,7 @@ impl Connections {
     #[inline]
     pub fn expect_sender(&self, flow: u16) {
         if let Some(connection) = self.connections.get(usize::from(flow)) {
-            expect(connection, 0..LINE_BYTES);
+            expect(connection, layout::BARE);
             expect(connection, layout::SEND);
         }
     }
@@ -199,15 +203,15 @@ impl Connections {
     /// The connection that a protocol names.
     #[inline]
     pub fn of_index(&self, index: FlowIndex) -> Option<ConnectionId> {
-        self.with_index(index).map(|(id, _)| id)
+        self.with_index(index)?;
+        let slot = self.slots.get(usize::from(index.0))?;
+        Some(slot.id(index.0))
     }
 
-    /// The same, with itself.
+    /// The same, itself.
     #[inline]
-    pub fn with_index(&self, index: FlowIndex) -> Option<(ConnectionId, &Connection)> {
-        let connection = self.in_place(index.0.into())?;
-        let slot = self.slots.get(usize::from(index.0))?;
-        Some((slot.id(index.0), connection))
+    pub fn with_index(&self, index: FlowIndex) -> Option<&Connection> {
+        self.in_place(index.0.into())
     }
 
     /// Gives back a name that was taken and is not used.

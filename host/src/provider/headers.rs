@@ -20,15 +20,10 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// published it.
     #[inline]
     fn look_ahead(&self, entry: usize) {
-        if let Some(flow) = self.device.flow_ahead(entry as u32) {
-            self.expect(flow);
+        if let Some((flow, has_payload)) = self.device.flow_ahead(entry as u32) {
+            self.connections.expect(flow, has_payload);
+            self.protocol.expect(FlowIndex(flow));
         }
-    }
-
-    #[inline]
-    fn expect(&self, flow: u16) {
-        self.connections.expect(flow);
-        self.protocol.expect(FlowIndex(flow));
     }
 
     pub(super) fn take_headers(&mut self, now_ns: u64) -> Result<()> {
@@ -155,7 +150,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         };
         let index = connection.index();
         // What has no payload takes no room.
-        let is_light = packet.segment.payload_bytes == 0 || connection.is_light(&packet.segment);
+        let is_bare = packet.segment.payload_bytes == 0;
+        let is_light = is_bare || connection.is_light(&packet.segment);
         if !is_light {
             if let Some(receive) = &mut connection.receive {
                 receive.set_room(self.budget.room_bytes(connection.domain));
@@ -169,6 +165,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             false => Verdict::Refused,
         };
         let is_kept = match verdict {
+            // Nothing of the receive side changes.
+            Verdict::Taken { .. } if is_bare => return Ok(()),
             Verdict::Taken { accepted_to } => {
                 let is_kept = connection.keep(&packet.segment, Doubt::None);
                 connection.take_accepted(accepted_to);
@@ -189,7 +187,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             Verdict::Ignored => is_its_own,
         };
         self.counters.withheld_headers += u64::from(!is_kept);
-        if !is_light || stays_at_rest && packet.segment.payload_bytes > 0 {
+        if !is_light || stays_at_rest {
             connection.charge(&mut self.budget);
         }
         if !stays_at_rest {

@@ -12,6 +12,7 @@ use super::connections::Connections;
 use super::copier::Copier;
 use super::counters::ProviderCounters;
 use super::{errno, ConnectionId, Provider};
+use crate::control::connection::Connection;
 use crate::control::descriptor::{header, raw, send, Layers, Payload};
 use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
 use crate::driver::bus::Bus;
@@ -19,7 +20,7 @@ use crate::driver::device::Device;
 use crate::driver::error::{HostError, Result};
 use crate::protocol::{FlowIndex, HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
 
-/// Send descriptors queued for the ring above which no more headers are taken.
+/// Slots and descriptors that wait in the send rings, from which on no more headers are taken.
 const SENDS_WAITING_MAX: usize = 64;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
@@ -56,7 +57,7 @@ struct Sink<'a, B: Bus> {
 
 impl<B: Bus> HeaderSink for Sink<'_, B> {
     fn has_room(&self) -> bool {
-        self.device.sends_waiting() <= SENDS_WAITING_MAX
+        self.device.sends_waiting() < SENDS_WAITING_MAX
             && self.wrong.is_none()
             && self.has_bounce_room
     }
@@ -69,7 +70,7 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
         self.counters.sent_headers += 1;
         let known = outgoing.flow.map(|flow| self.connections.with_index(flow));
         let bytes = outgoing.bytes;
-        let (Some(layers), Some((id, connection))) = (outgoing.layers, known.flatten()) else {
+        let (Some(layers), Some(connection)) = (outgoing.layers, known.flatten()) else {
             if let (Some(_), Some(flow)) = (outgoing.payload, outgoing.flow) {
                 return Err(HostError::UnknownConnection(flow.0.into()));
             }
@@ -79,16 +80,16 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
             });
             return Ok(());
         };
-        let Some(payload) = outgoing.payload else {
+        let Some(payload) = &outgoing.payload else {
             return self.device.send_of(connection.owner, header(bytes, layers));
         };
-        if let Some(why) = broken_limit(&payload) {
-            self.wrong = Some((id, libc::EMSGSIZE, why));
+        if is_beyond_limit(payload) {
+            self.break_off(connection, libc::EMSGSIZE, beyond_limit(payload));
             return Ok(());
         }
         let side = connection.send.as_ref();
         if let Some(side) = side.filter(|_| !connection.on_card) {
-            return self.bounce((id, connection.owner, side), (bytes, layers), &payload);
+            return self.bounce((connection, side), (bytes, layers), payload);
         }
         let payload = Payload {
             name: connection.name,
@@ -103,10 +104,17 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
 }
 
 impl<B: Bus> Sink<'_, B> {
+    /// Nothing more is sent: this connection has a header that cannot be.
+    #[cold]
+    fn break_off(&mut self, connection: &Connection, errno: i32, why: String) {
+        let id = self.connections.of_index(connection.index());
+        self.wrong = id.map(|id| (id, errno, why));
+    }
+
     /// Sends a header with payload of a connection that the card does not know.
     fn bounce(
         &mut self,
-        (id, owner, side): (ConnectionId, u8, &SendSide),
+        (connection, side): (&Connection, &SendSide),
         (header, layers): (&[u8], Layers),
         payload: &OutgoingPayload,
     ) -> Result<()> {
@@ -115,6 +123,10 @@ impl<B: Bus> Sink<'_, B> {
             self.counters.overtaken_sends += 1;
             return Ok(());
         }
+        let owner = connection.owner;
+        let Some(id) = self.connections.of_index(connection.index()) else {
+            return Ok(());
+        };
         let bounce = self.bounces.iter_mut().find(|bounce| bounce.owner == owner);
         let pieces = side.pieces(payload.position, payload.bytes);
         let (Some(bounce), Some(pieces)) = (bounce, pieces) else {
@@ -157,13 +169,15 @@ impl<B: Bus> Sink<'_, B> {
     }
 }
 
-fn broken_limit(payload: &OutgoingPayload) -> Option<String> {
-    let (bytes, mss_bytes) = (payload.bytes, payload.mss_bytes);
-    let is_within = bytes <= DESCRIPTOR_BYTES_MAX && mss_bytes <= FRAME_BYTES_MAX as u32;
-    (!is_within).then(|| {
-        format!(
-            "the protocol sends {bytes} bytes in frames of {mss_bytes}; the limits are {} and {}",
-            DESCRIPTOR_BYTES_MAX, FRAME_BYTES_MAX
-        )
-    })
+#[inline]
+fn is_beyond_limit(payload: &OutgoingPayload) -> bool {
+    payload.bytes > DESCRIPTOR_BYTES_MAX || payload.mss_bytes > FRAME_BYTES_MAX as u32
+}
+
+#[cold]
+fn beyond_limit(payload: &OutgoingPayload) -> String {
+    format!(
+        "the protocol sends {} bytes in frames of {}; the limits are {DESCRIPTOR_BYTES_MAX} and {}",
+        payload.bytes, payload.mss_bytes, FRAME_BYTES_MAX
+    )
 }

@@ -29,6 +29,8 @@ const REMOTE: ([u8; 4], u16) = ([10, 77, 0, 2], 5001);
 pub const IP_TCP_BYTES: u32 = 20 + 32;
 /// Payload of a frame, bytes: MTU 1500.
 pub const FRAME_PAYLOAD_BYTES: u32 = 1448;
+/// Most packets that the first buffer of a flow holds, where flows begin apart.
+const APART_PACKETS: u32 = 64;
 /// Connections that are opened together.
 const OPENED_TOGETHER: usize = 64;
 /// Polls within which a step of the set-up must be done.
@@ -47,10 +49,15 @@ pub struct RigConfig {
     pub send_bytes: u32,
     /// Segments for each ACK of the host; `None` for one ACK in a poll.
     pub segments_per_ack: Option<u32>,
+    /// Packets of a flow in a row before the next flow has its turn, in both directions.
+    pub burst: u32,
     /// Length of a receive buffer, bytes, and how many each connection has posted.
     pub receive: (u32, usize),
     /// Length of a send buffer, bytes, and how many each connection has posted.
     pub send: (u32, usize),
+    /// The first buffers of each flow hold another number of packets, from 64 down to 1: otherwise
+    /// flows that take turns all come to the ends of their buffers at the same time.
+    pub apart: bool,
     /// The card writes the payload that it offers, and the application reads each received byte
     /// once and judges it. For one flow.
     pub reads: bool,
@@ -128,15 +135,17 @@ const SENDS_FROM: u64 = 1 << 32;
 impl NullRig {
     /// Opens the card and all connections, and posts their buffers.
     pub fn open(config: RigConfig) -> std::result::Result<Self, RigError> {
-        let (card, bus) = match config.reads {
+        let (mut card, bus) = match config.reads {
             true => NullCard::with_payload(config.card),
             false => NullCard::new(config.card),
         };
+        card.set_burst(config.burst as usize);
         let protocol = NullProtocol::new(NullConfig {
             local: LOCAL,
             send_bytes: config.send_bytes,
             mss_bytes: config.frame_bytes as u16,
             segments_per_ack: config.segments_per_ack,
+            burst: config.burst,
         });
         let mut provider = Provider::open(bus, protocol, DeviceConfig::seeded(1))?;
         let receive_bytes = config.receive.0 as usize * config.receive.1;
@@ -173,11 +182,18 @@ impl NullRig {
             let remote = REMOTE.into();
             let id = self.provider.connect(ApplicationId::FIRST, remote)?;
             self.connections.push(id);
-            for _ in 0..self.config.receive.1 {
-                self.post_receive(flow)?;
+            let first = |packet_bytes: u32| match self.config.apart {
+                true => packet_bytes * (APART_PACKETS - flow as u32 % APART_PACKETS),
+                false => u32::MAX,
+            };
+            let first = [self.config.frame_bytes, self.config.send_bytes].map(first);
+            for buffer in 0..self.config.receive.1 {
+                let most = if buffer == 0 { first[0] } else { u32::MAX };
+                self.post_receive(flow, most)?;
             }
-            for _ in 0..self.config.send.1 {
-                self.post_send(flow)?;
+            for buffer in 0..self.config.send.1 {
+                let most = if buffer == 0 { first[1] } else { u32::MAX };
+                self.post_send_up_to(flow, most)?;
             }
         }
         for _ in 0..POLLS_MAX {
@@ -203,17 +219,22 @@ impl NullRig {
         Ok(())
     }
 
-    fn post_receive(&mut self, flow: usize) -> Result<()> {
+    fn post_receive(&mut self, flow: usize, bytes_max: u32) -> Result<()> {
         let (id, (bytes, buffers)) = (self.connections[flow], self.config.receive);
         let offset = (self.posted % buffers) as u64 * u64::from(bytes);
         self.posted += 1;
+        let bytes = bytes.min(bytes_max);
         self.provider
             .recv(id, self.region, offset, bytes, false, flow as u64)
     }
 
     /// Posts a send buffer of a connection.
     pub fn post_send(&mut self, flow: usize) -> Result<()> {
-        let (id, bytes) = (self.connections[flow], self.config.send.0);
+        self.post_send_up_to(flow, u32::MAX)
+    }
+
+    fn post_send_up_to(&mut self, flow: usize, bytes_max: u32) -> Result<()> {
+        let (id, bytes) = (self.connections[flow], self.config.send.0.min(bytes_max));
         let request = SENDS_FROM + flow as u64;
         self.provider.send(id, self.region, 0, bytes, request)
     }
@@ -244,7 +265,7 @@ impl NullRig {
                     if let Some(reader) = &mut self.reader {
                         reader.read(bytes, self.config.receive)?;
                     }
-                    self.post_receive(request as usize)?;
+                    self.post_receive(request as usize, u32::MAX)?;
                 }
                 Completion::Sent { request, .. } => {
                     self.sent += 1;

@@ -193,6 +193,8 @@ fn open(mtu: u16, acks: Acks, sends: bool, reads: bool) -> Result<(NullRig, u32)
         frame_bytes,
         send_bytes,
         segments_per_ack: (acks == Acks::EverySecondSegment).then_some(2),
+        burst: 1,
+        apart: false,
         receive: RECEIVE_BUFFERS,
         send: match sends {
             true => (SEND_BUFFERS.0 * send_bytes, SEND_BUFFERS.1),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Time of a packet with many flows over that of one flow with an ACK for each, to reach.
+/// Time of a packet with many flows over that of one flow with as many ACKs, to reach.
 pub const FLOWS_GOAL: f64 = 1.3;
 
 /// A time and how much its runs differ.
@@ -68,13 +68,13 @@ pub struct AckCost {
 pub struct FlowsCost {
     /// Flows that packets come for, or that send, in turn.
     pub flows: usize,
-    /// Time of a packet, ns.
+    /// Time of a packet, ns, with the ACKs that it has.
     pub receive_ns: f64,
-    /// The same over that of one flow with an ACK for each.
+    /// The same over that of one flow with as many ACKs.
     pub receive_ratio: f64,
     /// Time of a descriptor, ns, with the ACKs that it has.
     pub send_ns: f64,
-    /// The same over that of one flow with an ACK for each.
+    /// The same over that of one flow with as many ACKs.
     pub send_ratio: f64,
     /// The times and what is known of them: received, sent.
     #[serde(skip)]

@@ -1,14 +1,16 @@
 //! Many flows beside one: runs in turn, so that what slows the machine slows all of them.
 //!
 //! ```text
-//!   round:  1 flow, an ACK for each │ 1 flow │ 16 flows │ ... │ 16,383 flows      21 rounds
-//!              └───────────── over it: ◄──────────┴────────────────┘
+//!   round:  in bursts        1 flow │ 16 flows │ ... │ 16,383 flows
+//!           packet by packet 1 flow │ 16 flows │ ... │ 16,383 flows     21 rounds
+//!                               └── over it: ◄──────────┘
 //! ```
-//! Of many flows in turn, each packet has its own ACK. So they are compared with one flow that has
-//! an ACK for each packet, in the same round; the median of these ratios counts, and the middle
-//! half of them is the spread. One flow with an ACK for a whole batch is beside it.
+//! In bursts each flow does what the one flow of the other rows does: 64 packets, and one ACK for
+//! them. Packet by packet is harder: each packet needs what another flow has, and has an ACK of its
+//! own, with one flow as with many. The ratio is of the same round; the median of these counts, and
+//! the middle half of them is the spread.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::figures::{FlowsCost, Timed};
 use super::plan::{steadiest, Place, Plan};
@@ -19,6 +21,20 @@ use crate::bench::statistics::median;
 /// as a batch has packets, all that they touch is in the caches.
 pub const FLOWS: [usize; 6] = [1, 16, BATCH, 256, 4096, 16_383];
 
+/// Work of one flow and of each of many: in bursts, packet by packet.
+type Ways<T> = [T; 2];
+const RECEIVED: Ways<[Work; 2]> = [
+    [Work::Receive, Work::ReceiveBursts],
+    [Work::ReceiveAckEach, Work::Receive],
+];
+const SENT: Ways<[Work; 2]> = [
+    [Work::Send, Work::SendBursts],
+    [Work::SendAckEach, Work::Send],
+];
+
+/// Times of all numbers of flows.
+type Times = Vec<(usize, Timed)>;
+
 /// One row: what is done on how many flows, and what its runs have taken.
 struct Row {
     work: Work,
@@ -28,38 +44,37 @@ struct Row {
 }
 
 impl Plan {
-    /// Costs of one flow with an ACK for each packet, and of all numbers of flows.
-    pub(super) fn flows(&self, place: &mut Place) -> Result<(FlowsCost, Vec<FlowsCost>)> {
-        let received = self.in_turn(place, [Work::ReceiveAckEach, Work::Receive])?;
-        let sent = self.in_turn(place, [Work::SendAckEach, Work::Send])?;
-        let both = received.into_iter().zip(sent);
-        let mut costs = both.map(|((flows, received), (_, sent))| FlowsCost {
+    /// Costs of all numbers of flows: in bursts, packet by packet.
+    pub(super) fn flows(&self, place: &mut Place) -> Result<Ways<Vec<FlowsCost>>> {
+        let [received, sent] = [self.in_turn(place, RECEIVED)?, self.in_turn(place, SENT)?];
+        let cost = |((flows, received), (_, sent)): ((usize, Timed), (usize, Timed))| FlowsCost {
             flows,
             receive_ns: received.ns,
             receive_ratio: received.ratio,
             send_ns: sent.ns,
             send_ratio: sent.ratio,
             timed: [received, sent],
-        });
-        let one = costs.next().context("a first row")?;
-        Ok((one, costs.collect()))
+        };
+        let both = |way: usize| received[way].iter().copied().zip(sent[way].iter().copied());
+        Ok([0, 1].map(|way| both(way).map(cost).collect()))
     }
 
-    /// Times of one flow with an ACK for each, and of all numbers of flows.
-    fn in_turn(&self, place: &mut Place, [each, work]: [Work; 2]) -> Result<Vec<(usize, Timed)>> {
-        let many = FLOWS.into_iter().filter(|&flows| flows <= self.flows_max);
-        let all = [(each, 1)]
-            .into_iter()
-            .chain(many.map(|flows| (work, flows)));
+    /// Times of all numbers of flows, in both ways.
+    fn in_turn(&self, place: &mut Place, ways: Ways<[Work; 2]>) -> Result<Ways<Times>> {
         let mut workers = Vec::new();
-        for (work, flows) in all {
-            let mut worker = Worker::open(work, flows)?;
-            self.warm_up(&mut worker, work, flows)?;
-            workers.push((worker, work, flows));
+        for [one, many] in ways {
+            for flows in FLOWS.into_iter().filter(|&flows| flows <= self.flows_max) {
+                let work = if flows == 1 { one } else { many };
+                let mut worker = Worker::open(work, flows)?;
+                self.warm_up(&mut worker, work, flows)?;
+                workers.push((worker, work, flows));
+            }
         }
         let attempt = || self.attempt(place, &mut workers);
-        let (mut best, made) = steadiest(self.attempts, |rows: &Vec<_>| widest(rows), attempt)?;
-        best.iter_mut().for_each(|row| row.1.attempts = made);
+        let widest = |ways: &Ways<Times>| ways.iter().map(|rows| widest(rows)).fold(0.0, f64::max);
+        let (mut best, made) = steadiest(self.attempts, widest, attempt)?;
+        let rows = best.iter_mut().flatten();
+        rows.for_each(|row| row.1.attempts = made);
         Ok(best)
     }
 
@@ -67,7 +82,7 @@ impl Plan {
         &self,
         place: &mut Place,
         workers: &mut [(Worker, Work, usize)],
-    ) -> Result<Vec<(usize, Timed)>> {
+    ) -> Result<Ways<Times>> {
         let row = |&(_, work, flows): &(Worker, Work, usize)| Row {
             work,
             flows,
@@ -81,9 +96,15 @@ impl Plan {
                 row.runs.push(time);
             }
         }
-        let base = rows.first().map_or(Vec::new(), |row| row.runs.clone());
-        Ok(rows.into_iter().map(|row| row.over(&base)).collect())
+        let packet_by_packet = rows.split_off(rows.len() / 2);
+        Ok([rows, packet_by_packet].map(over_first))
     }
+}
+
+/// Each row over the first one.
+fn over_first(rows: Vec<Row>) -> Times {
+    let base = rows.first().map_or(Vec::new(), |row| row.runs.clone());
+    rows.into_iter().map(|row| row.over(&base)).collect()
 }
 
 /// The greatest spread.

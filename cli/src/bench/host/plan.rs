@@ -197,7 +197,7 @@ impl Plan {
         let mut worker = Worker::open(Work::Receive, self.flows_max)?;
         let idle = self.time(place, &mut worker, Work::Idle)?;
         drop(worker);
-        let (ack_each, flows) = self.flows(place)?;
+        let flows = self.flows(place)?;
         let beside = self.thread.then(|| self.time_beside(place)).transpose()?;
         let mut at = |share| quantile(&mut place.seen, share);
         let reference = Speed {
@@ -208,7 +208,6 @@ impl Plan {
         let found = Found {
             costs,
             flows,
-            ack_each,
             idle,
             beside,
         };
@@ -232,9 +231,8 @@ const IDLE_GOAL_NS: f64 = 1000.0;
 /// What was measured, in times of the reference loop.
 struct Found {
     costs: Vec<(&'static str, Cost, Option<f64>)>,
-    flows: Vec<FlowsCost>,
-    /// One flow, with an ACK for each packet.
-    ack_each: FlowsCost,
+    /// With many flows: in bursts, packet by packet.
+    flows: [Vec<FlowsCost>; 2],
     idle: Timed,
     beside: Option<Timed>,
 }
@@ -246,7 +244,7 @@ impl Found {
             cost.timed.ns *= reference_ns;
             cost.ns = cost.timed.ns;
         }
-        for cost in self.flows.iter_mut().chain([&mut self.ack_each]) {
+        for cost in self.flows.iter_mut().flatten() {
             cost.timed
                 .iter_mut()
                 .for_each(|timed| timed.ns *= reference_ns);
@@ -270,16 +268,17 @@ impl Found {
             goal: goal_ns.map(Goal::Ns),
         });
         let of_flows = [(0, "packet received"), (1, "descriptor sent")];
+        let burst = &format!("bursts of {BATCH}");
         let flows = of_flows.into_iter().flat_map(|(at, what)| {
-            let each = self.ack_each.timed[at];
-            let each = timed("  an ACK for each".to_owned(), each, None);
-            let mut rows = self.flows.iter().map(move |cost| {
-                let name = format!("{what}, {} flows in turn", cost.flows);
-                let goal = Some(Goal::Times(FLOWS_GOAL)).filter(|_| cost.flows > 1);
-                timed(name, cost.timed[at], goal)
-            });
-            let one = rows.next();
-            one.into_iter().chain([each]).chain(rows)
+            let ways = self.flows.iter().zip([burst, "packet by packet"]);
+            ways.flat_map(move |(costs, how)| {
+                costs.iter().map(move |cost| {
+                    let plural = if cost.flows > 1 { "s" } else { "" };
+                    let name = format!("{what}, {} flow{plural}, {how}", cost.flows);
+                    let goal = Some(Goal::Times(FLOWS_GOAL)).filter(|_| cost.flows > 1);
+                    timed(name, cost.timed[at], goal)
+                })
+            })
         });
         let beside = self.beside.map(|beside| {
             let name = "packet received, card in its own thread".to_owned();
@@ -296,6 +295,7 @@ impl Found {
         let rows = self.rows(connections);
         let cost = |number: usize| self.costs[number].1.clone();
         let (taken, written) = (cost(4), cost(5));
+        let [flows, flows_packet_by_packet] = self.flows;
         let spread = rows.iter().map(|row| row.timed.spread).fold(0.0, f64::max);
         Report {
             ok: true,
@@ -311,8 +311,8 @@ impl Found {
                 allocations: taken.allocations,
                 written_allocations: written.allocations,
             },
-            flows: self.flows,
-            one_flow_ack_each: self.ack_each,
+            flows,
+            flows_packet_by_packet,
             receive_beside_thread_ns: self.beside.map(|beside| beside.ns),
             idle_poll_ns: self.idle.ns,
             empty_polls: rows.iter().map(|row| row.timed.empty_polls).sum(),

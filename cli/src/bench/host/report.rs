@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::figures::{AckCost, Cost, FlowsCost, Speed, Timed};
+use super::work::BATCH;
 use crate::bench::statistics::SPREAD_MAX;
 use crate::bench::table::table;
 
@@ -21,10 +22,10 @@ pub struct Report {
     pub send_64k: Cost,
     /// An ACK without payload.
     pub ack: AckCost,
-    /// Packets and descriptors of so many flows in turn.
+    /// Bursts of 64 packets and descriptors of so many flows in turn, each with one ACK.
     pub flows: Vec<FlowsCost>,
-    /// One flow with an ACK for each packet, as each of many flows has.
-    pub one_flow_ack_each: FlowsCost,
+    /// Packets and descriptors of so many flows in turn, each with an ACK of its own.
+    pub flows_packet_by_packet: Vec<FlowsCost>,
     /// A packet of 1448 bytes on one flow from a card in a thread of its own, ns; `None` without
     /// `--thread`.
     pub receive_beside_thread_ns: Option<f64>,
@@ -134,18 +135,24 @@ impl Report {
 
     /// What the most flows cost over one.
     pub fn many_flows(&self) -> String {
-        let (Some(one), Some(most)) = (self.flows.first(), self.flows.last()) else {
+        let packets = self.flows_packet_by_packet.last();
+        let (Some(one), Some(bursts), Some(packets)) =
+            (self.flows.first(), self.flows.last(), packets)
+        else {
             return String::new();
         };
         format!(
-            "each packet of many flows has its own ACK, so they are compared with one flow with an \
-             ACK for each, in turn: {} flows take {:.2} times as long to receive and {:.2} to \
-             send. Over one flow with one ACK for a batch it is {:.2} and {:.2}",
-            most.flows,
-            most.receive_ratio,
-            most.send_ratio,
-            most.receive_ratio / one.receive_ratio,
-            most.send_ratio / one.send_ratio,
+            "{} flows in bursts of {BATCH}, each with one ACK, take {:.2} times as long to receive \
+             and {:.2} to send as one flow. Packet by packet each packet has an ACK of its own: \
+             {:.2} and {:.2} times as long as on one flow, {:.2} and {:.2} times as long as on one \
+             flow with one ACK for {BATCH}",
+            bursts.flows,
+            bursts.receive_ratio,
+            bursts.send_ratio,
+            packets.receive_ratio,
+            packets.send_ratio,
+            packets.receive_ns / one.receive_ns,
+            packets.send_ns / one.send_ns,
         )
     }
 

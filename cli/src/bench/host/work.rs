@@ -40,8 +40,12 @@ pub enum Work {
     ReceiveOneAckForTwo,
     /// Packets in order, each acknowledged by a header of its own
     ReceiveAckEach,
+    /// Packets in order, 64 of a flow in a row
+    ReceiveBursts,
     /// Descriptors of 1448 bytes
     Send,
+    /// The same, 64 of a flow in a row
+    SendBursts,
     /// The same, each acknowledged by an ACK of its own
     SendAckEach,
     /// Descriptors of 64 KiB
@@ -72,25 +76,36 @@ impl Work {
         }
     }
 
+    /// Packets or headers of a flow in a row.
+    fn burst(self) -> usize {
+        match self {
+            Self::ReceiveBursts | Self::SendBursts => BATCH,
+            _ => 1,
+        }
+    }
+
     /// Whether packets with payload are the work.
     pub fn is_receive(self) -> bool {
         matches!(
             self,
-            Self::Receive | Self::ReceiveOneAckForTwo | Self::ReceiveAckEach
+            Self::Receive | Self::ReceiveOneAckForTwo | Self::ReceiveAckEach | Self::ReceiveBursts
         )
     }
 
-    /// Batches after which each flow has had a packet, or has sent a whole buffer.
+    /// Batches after which each flow has moved its floor, or has sent a whole buffer.
     pub fn warm_up_batches(self, flows: usize) -> usize {
-        match self.is_send() {
+        match self.is_send() || self.is_receive() {
             true => flows,
-            false => flows / BATCH + 1,
+            false => 1,
         }
     }
 
     /// Whether descriptors with payload are the work.
     pub fn is_send(self) -> bool {
-        matches!(self, Self::Send | Self::SendAckEach | Self::Send64k)
+        matches!(
+            self,
+            Self::Send | Self::SendBursts | Self::SendAckEach | Self::Send64k
+        )
     }
 }
 
@@ -110,11 +125,13 @@ impl Worker {
             send_bytes: work.send_bytes(),
             frame_bytes: FRAME_PAYLOAD_BYTES,
             segments_per_ack: work.segments_per_ack(),
+            burst: work.burst() as u32,
             receive: RECEIVE_BUFFERS,
             send: (
                 BATCH as u32 * work.send_bytes(),
                 if work.is_send() { SEND_BUFFERS } else { 0 },
             ),
+            apart: true,
             reads: false,
         })?;
         Ok(Self { rig, ahead: BATCH })
@@ -153,10 +170,11 @@ impl Worker {
     /// Works a batch off with the first `flows` connections. Returns what was worked off.
     pub fn batch(&mut self, work: Work, flows: usize, meter: &mut Meter) -> Result<u64> {
         match work {
-            Work::Receive | Work::ReceiveOneAckForTwo | Work::ReceiveAckEach => {
-                self.receive(flows, meter)
-            }
-            Work::Send | Work::Send64k => self.send(meter, false),
+            Work::Receive
+            | Work::ReceiveOneAckForTwo
+            | Work::ReceiveAckEach
+            | Work::ReceiveBursts => self.receive(flows, meter),
+            Work::Send | Work::SendBursts | Work::Send64k => self.send(meter, false),
             Work::SendAckEach => self.send(meter, true),
             Work::AckTaken => self.take_acks(meter),
             Work::AckWritten => self.write_acks(meter),

@@ -129,14 +129,23 @@ impl Page {
 
 /// Time of a received packet over the number of flows.
 fn flows_plot(report: &host::Report) -> String {
-    let points = report
-        .flows
-        .iter()
-        .map(|row| (row.flows as f64, row.receive_ns));
-    let points: Vec<(f64, f64)> = points.collect();
-    let goal_ns = report.one_flow_ack_each.receive_ns * FLOWS_GOAL;
-    let goal = points.iter().map(|point| (point.0, goal_ns)).collect();
-    let series = [("control stack", points, false), ("to reach", goal, true)];
+    let ways = [&report.flows, &report.flows_packet_by_packet];
+    let [bursts, packets] = ways.map(|way| {
+        let points = way.iter().map(|row| (row.flows as f64, row.receive_ns));
+        points.collect::<Vec<_>>()
+    });
+    let to_reach = |points: &[(f64, f64)]| {
+        let goal_ns = points.first().map_or(0.0, |one| one.1 * FLOWS_GOAL);
+        points.iter().map(|point| (point.0, goal_ns)).collect()
+    };
+    let goals = [to_reach(&bursts), to_reach(&packets)];
+    let [of_bursts, of_packets] = goals;
+    let series = [
+        ("bursts of 64, an ACK for each", bursts, false),
+        ("to reach", of_bursts, true),
+        ("packet by packet, an ACK for each", packets, false),
+        ("to reach", of_packets, true),
+    ];
     let series = series.map(|(name, points, is_limit)| Series {
         name: name.to_owned(),
         points,

@@ -130,7 +130,7 @@ fn host_table(report: &host::Report) -> Table {
         title: "The host's control stack (`bench host`)".to_owned(),
         note: format!(
             "On the null card, which does nothing but the contract, with the null protocol. {}. \
-             Of the rows in turn, {}. {}",
+             {}. {}",
             report.speed(),
             report.many_flows(),
             report.noise().trim()
@@ -160,7 +160,8 @@ fn connections_table(report: &connections::Report) -> Table {
             "{} connections on the golden card (`bench connections`)",
             report.connections
         ),
-        note: "Opened 64 at a time; all are open while each is used; every byte is judged."
+        note: "Opened 64 at a time; all are open while each is used; every byte is judged. The \
+               table of all connections is there before, and not in the heap of each."
             .to_owned(),
         head: owned(&["what", "figure"]),
         rows: report.rows().into_iter().map(Into::into).collect(),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   line of 64 bytes   0: name, phase, acknowledged │ 1, 2: receive side │ 3: send side │ 4: rest
-//!                      └──── HOT: a packet ──────────── 1 ┘                └── SEND ───┘
+//!                      └─ BARE: an ACK; HOT: a packet ─ 1 ┘                └── SEND ───┘
 //! ```
 //! With thousands of connections in turn, time goes where lines and pages are fetched. So a
 //! connection is five lines, and what is needed now and then lies apart, in boxes.
@@ -14,6 +14,8 @@ use super::Connection;
 use crate::control::flow::send::SendSide;
 use crate::prefetch::LINE_BYTES;
 
+/// What a packet without payload touches.
+pub(crate) const BARE: Range<usize> = 0..LINE_BYTES;
 /// What a packet in order touches: the fields before the receive side, and the first ones of that.
 pub(crate) const HOT: Range<usize> = 0..2 * LINE_BYTES;
 /// What a descriptor needs of the send side.

@@ -50,7 +50,9 @@ impl Posted {
 pub struct BufferQueue {
     base: u32,
     direction: Direction,
-    /// List index of the oldest posted buffer, and stream offset of its end; 0 if there is none.
+    /// Of the oldest posted buffer: whether its request may complete before it is full, list index,
+    /// stream offset of its end; 0 if there is none.
+    oldest_is_partial: bool,
     oldest_index: u16,
     oldest_end: u64,
     apart: Box<Apart>,
@@ -85,6 +87,7 @@ impl BufferQueue {
         Self {
             base,
             direction,
+            oldest_is_partial: false,
             oldest_index: 0,
             oldest_end: 0,
             apart: Box::new(apart),
@@ -239,8 +242,14 @@ impl BufferQueue {
     /// Must follow each change of `posted`.
     fn note_oldest(&mut self) {
         let oldest = self.apart.posted.front();
-        let oldest = oldest.map_or((0, 0), |oldest| (oldest.index, oldest.end()));
-        (self.oldest_index, self.oldest_end) = oldest;
+        self.oldest_is_partial = oldest.is_some_and(|oldest| oldest.buffer.partial);
+        self.oldest_index = oldest.map_or(0, |oldest| oldest.index);
+        self.oldest_end = oldest.map_or(0, Posted::end);
+    }
+
+    /// Whether the request of the oldest posted buffer may complete before it is full.
+    pub(super) fn oldest_is_partial(&self) -> bool {
+        self.oldest_is_partial
     }
 
     /// Stream offset of the end of the oldest posted buffer; 0 if there is none.
@@ -271,7 +280,11 @@ impl BufferQueue {
 
     /// Moves the requests that end at or below `offset`, which are complete and full, to `done`.
     pub fn complete(&mut self, offset: u64, done: &mut Vec<Done>) {
-        let full = self.apart.posted.drain(..self.place(offset));
+        let count = self.place(offset);
+        if count == 0 {
+            return;
+        }
+        let full = self.apart.posted.drain(..count);
         done.extend(full.map(|posted| posted.buffer.done(posted.buffer.bytes)));
         self.note_oldest();
     }
@@ -358,6 +371,8 @@ mod tests {
     fn check(queue: &BufferQueue) {
         let front = queue.posted().front();
         assert_eq!(queue.oldest_end(), front.map_or(0, Posted::end));
+        let is_partial = front.is_some_and(|front| front.buffer.partial);
+        assert_eq!(queue.oldest_is_partial(), is_partial);
         for offset in 0..queue.end() + 2 {
             let place = queue.posted().partition_point(|p| p.end() <= offset);
             assert_eq!(queue.place(offset), place, "offset {offset}");
@@ -375,7 +390,10 @@ mod tests {
         check(&queue);
         for round in 0..40 {
             for bytes in [3, 1, 5] {
-                queue.add(buffer(bytes));
+                queue.add(Buffer {
+                    partial: bytes == 1,
+                    ..buffer(bytes)
+                });
                 queue.post(NAME, &mut |_| Ok(Ticket(0))).expect("room");
                 check(&queue);
             }

@@ -179,7 +179,11 @@ impl ReceiveSide {
     #[inline]
     pub fn landed(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;
-        self.standing.follows(start, end) || self.landed_apart(start, end)
+        // Nothing from the accepted bytes on is announced.
+        let is_new = start >= self.accepted;
+        self.standing.follows(start, end)
+            || is_new && self.standing.begins(start, end)
+            || self.landed_apart(start, end)
     }
 
     fn landed_apart(&mut self, start: u64, end: u64) -> bool {
@@ -243,9 +247,10 @@ impl ReceiveSide {
 
     /// The end of the buffer that fills, if its request completes only when it is full.
     fn filling_to(&self) -> u64 {
-        let front = self.queue.posted().front();
-        let front = front.filter(|front| !front.buffer.partial);
-        front.map_or(0, Posted::end)
+        match self.queue.oldest_is_partial() {
+            true => 0,
+            false => self.queue.oldest_end(),
+        }
     }
 
     /// Finds how much may be accepted without a step, if nothing is under way.
@@ -462,8 +467,9 @@ impl ReceiveSide {
 
     /// Whether the front request is partial and has bytes.
     fn has_started(&self) -> bool {
-        let front = self.queue.posted().front();
-        front.is_some_and(|p| p.buffer.partial && p.start < self.apart.announced)
+        let is_partial = self.queue.oldest_is_partial();
+        let front = self.queue.posted().front().filter(|_| is_partial);
+        front.is_some_and(|front| front.start < self.apart.announced)
     }
 
     fn only_posted(&self) -> Option<&Posted> {
@@ -758,6 +764,7 @@ mod tests {
                 (false, true) => side.defer_in_doubt(at, &payload),
                 (false, false) => side.defer(at, &payload, 1000),
             };
+            assert!(side.standing.is_as_it_says());
             if is_placed {
                 self.memory[range.clone()].copy_from_slice(&payload);
                 self.cursor = match start == self.cursor {
@@ -798,6 +805,7 @@ mod tests {
                 self.memory[at..at + copy.bytes.len()].copy_from_slice(&copy.bytes);
             }
             self.side.announce(floor as u64, &mut Vec::new());
+            assert!(self.side.standing.is_as_it_says());
             self.cursor = self.cursor.max(floor);
             let wrong = (0..floor).find(|&at| self.memory[at] != good(at));
             assert_eq!(wrong, None, "a byte that TCP did not take");

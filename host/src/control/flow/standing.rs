@@ -97,6 +97,25 @@ impl Standing {
         self.is_in_order_to(start) && self.landed.extend_first(start, end)
     }
 
+    /// The same for the first one, while nothing is held.
+    #[inline]
+    pub fn begins(&mut self, start: u64, end: u64) -> bool {
+        let begins = self.in_order && self.landed.is_empty() && start < end;
+        if begins {
+            self.landed.insert(start, end);
+        }
+        begins
+    }
+
+    /// Whether a stream in order has nothing but one range.
+    #[cfg(test)]
+    pub fn is_as_it_says(&self) -> bool {
+        let sets = [&self.apart.in_doubt, &self.apart.lost];
+        let is_alone = sets.iter().all(|set| set.is_empty()) && self.landed.len() <= 1;
+        let pieces = [&self.apart.kept, &self.apart.doubtful];
+        !self.in_order || is_alone && pieces.iter().all(|held| held.is_empty())
+    }
+
     fn is_clear(&self) -> bool {
         let sets = [&self.landed, &self.apart.in_doubt, &self.apart.lost];
         let pieces = [&self.apart.kept, &self.apart.doubtful];
@@ -314,11 +333,12 @@ impl Standing {
 
     /// Forgets everything below `floor`.
     pub fn forget_below(&mut self, floor: u64) {
-        for set in [
-            &mut self.landed,
-            &mut self.apart.in_doubt,
-            &mut self.apart.lost,
-        ] {
+        self.landed.remove(0, floor);
+        if self.in_order {
+            // Nothing else is held.
+            return;
+        }
+        for set in [&mut self.apart.in_doubt, &mut self.apart.lost] {
             set.remove(0, floor);
         }
         self.apart.kept.forget_below(floor);
