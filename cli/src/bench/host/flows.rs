@@ -8,7 +8,8 @@
 //! In bursts each flow does what the one flow of the other rows does: 64 packets, and one ACK for
 //! them. Packet by packet is harder: each packet needs what another flow has, and has an ACK of its
 //! own, with one flow as with many. The ratio is of the same round; the median of these counts, and
-//! the middle half of them is the spread.
+//! the middle half of them is the spread. Each run begins with a round of all flows that is not
+//! timed: what was measured before has emptied the caches.
 
 use anyhow::Result;
 
