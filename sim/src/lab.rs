@@ -77,7 +77,8 @@ impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> 
             to_card: Wire::new(exchange.disturbance, seed ^ 1),
             to_peer: Wire::new(exchange.disturbance, seed ^ 2),
         };
-        let mut quiet = Quiet::new(self.clock.clone(), self.card.now_ps());
+        let is_disturbed = !exchange.disturbance.spares_frames();
+        let mut quiet = Quiet::new(self.clock.clone(), self.card.now_ps(), is_disturbed);
         self.converse(&mut application, exchange, &mut wires, &mut quiet, observer)?;
         let peer = self.peer.conversations();
         let last = peer.last();

@@ -128,8 +128,24 @@ fn frames_held_back_at_the_end_are_released() {
 fn a_wire_that_loses_everything_is_found_out_by_simulated_time() {
     match run(1, 1500, losing(1.0)) {
         Err(LabError::Stuck { why, lost, .. }) => {
-            assert_eq!(why, Stuck::SimulatedTime);
+            assert_eq!(why, Stuck::SimulatedTime(Duration::from_secs(1000)));
             assert!(lost > 10, "{lost} frames lost");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Where the wire spares every frame, a tenth of the time is enough.
+#[test]
+fn a_peer_that_never_answers_is_found_out_sooner_on_a_good_wire() {
+    let clock = ManualClock::default();
+    let by = || Clock::Manual(clock.clone());
+    let transport = SmoltcpTransport::open(&link(1, 1500), by()).expect("a transport");
+    let mut other = SmoltcpPeer::open(&link(3, 1500), by()).expect("a peer");
+    match exchange(transport, &mut other, clock, 1, Disturbance::default()) {
+        Err(LabError::Stuck { why, lost, .. }) => {
+            assert_eq!(why, Stuck::SimulatedTime(Duration::from_secs(100)));
+            assert_eq!(lost, 0);
         }
         other => panic!("{other:?}"),
     }

@@ -34,6 +34,18 @@ pub struct Disturbance {
     pub delay_ps: u64,
 }
 
+impl Disturbance {
+    /// Whether every frame arrives, once, in order and as it was sent.
+    pub fn spares_frames(&self) -> bool {
+        let delay_ps = self.delay_ps;
+        let delay = Self {
+            delay_ps,
+            ..Self::default()
+        };
+        *self == delay
+    }
+}
+
 /// How often each disturbance happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WireStatistics {

@@ -30,9 +30,10 @@ const KERNEL_TIME: Duration = Duration::from_millis(250);
 /// Wall time of a pause while a kernel is waited for.
 const PAUSE: Duration = Duration::from_millis(1);
 /// Rounds and skipped time without progress after which two smoltcps are stuck. The longest
-/// timeout is a minute.
+/// timeout is a minute; where no frame is disturbed, one repetition is already too many.
 const ROUNDS_MAX: u64 = 100_000;
 const SKIPPED_MAX: Duration = Duration::from_secs(1000);
+const SKIPPED_MAX_UNDISTURBED: Duration = Duration::from_secs(100);
 
 /// One of the two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,8 +70,8 @@ impl fmt::Display for Waiting {
 pub enum Stuck {
     /// No progress for [`PATIENCE`] of wall time, with a kernel at one end.
     WallTime,
-    /// No progress for so long in simulated time, skipped time included.
-    SimulatedTime,
+    /// No progress while so much simulated time was skipped, or for many rounds.
+    SimulatedTime(Duration),
     /// No frame is under way, and no timer is set.
     Forever,
 }
@@ -79,10 +80,10 @@ impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stuck::WallTime => write!(f, "no progress for {} s", PATIENCE.as_secs()),
-            Stuck::SimulatedTime => write!(
+            Stuck::SimulatedTime(skipped) => write!(
                 f,
                 "no progress for {ROUNDS_MAX} rounds, or {} s of simulated time",
-                SKIPPED_MAX.as_secs()
+                skipped.as_secs()
             ),
             Stuck::Forever => f.write_str("no frame is under way and no timer is set"),
         }
@@ -106,10 +107,12 @@ pub(super) struct Quiet {
     progress: [u64; 4],
     /// Rounds and skipped time since there was progress.
     stalled: (u64, Duration),
+    skipped_max: Duration,
 }
 
 impl Quiet {
-    pub(super) fn new(clock: Option<ManualClock>, start_ps: u64) -> Self {
+    /// Nothing has moved yet. `is_disturbed` says whether the wire may harm a frame.
+    pub(super) fn new(clock: Option<ManualClock>, start_ps: u64, is_disturbed: bool) -> Self {
         let clock_start = clock.as_ref().map_or(Duration::ZERO, ManualClock::now);
         Self {
             clock,
@@ -124,6 +127,10 @@ impl Quiet {
             patience: Patience::new([0; 4]),
             progress: [0; 4],
             stalled: (0, Duration::ZERO),
+            skipped_max: match is_disturbed {
+                true => SKIPPED_MAX,
+                false => SKIPPED_MAX_UNDISTURBED,
+            },
         }
     }
 
@@ -190,8 +197,8 @@ impl Quiet {
             true => (self.patience.is_over(self.progress)).then_some(Stuck::WallTime),
             false => {
                 let (rounds, skipped) = self.stalled;
-                let over = rounds > ROUNDS_MAX || skipped > SKIPPED_MAX;
-                over.then_some(Stuck::SimulatedTime)
+                let over = rounds > ROUNDS_MAX || skipped > self.skipped_max;
+                over.then_some(Stuck::SimulatedTime(self.skipped_max))
             }
         }
     }
