@@ -333,6 +333,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     fn step_connections(&mut self, now_ns: u64) -> Result<()> {
         let mut stepped = std::mem::take(&mut self.stepped);
         self.connections.take_ready(&mut stepped);
+        self.connections.expect_steps(&stepped);
         for &id in &stepped {
             if let Err(error) = self.step_connection(id, now_ns) {
                 match error {

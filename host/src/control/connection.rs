@@ -228,6 +228,15 @@ impl Connection {
         self.end_taken = true;
     }
 
+    /// A step follows: asks for what lies apart.
+    #[inline]
+    pub fn expect_step(&self) {
+        if let (Some(receive), Some(send)) = (&self.receive, &self.send) {
+            receive.expect();
+            send.queue.expect();
+        }
+    }
+
     /// Makes all progress that the inputs allow.
     pub fn step<P: Protocol>(
         &mut self,

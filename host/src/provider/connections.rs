@@ -245,8 +245,17 @@ impl Connections {
         if let Some(slot) = self.slot_mut(id).filter(|_| is_there) {
             if !std::mem::replace(&mut slot.is_ready, true) {
                 self.ready.push(id);
+                if let Some(Some(connection)) = self.connections.get(place(id)) {
+                    expect(connection, 0..size_of::<Connection>());
+                }
             }
         }
+    }
+
+    /// These connections are stepped next: asks for what of them lies apart.
+    pub fn expect_steps(&self, ids: &[ConnectionId]) {
+        let connections = ids.iter().filter_map(|&id| self.get(id));
+        connections.for_each(Connection::expect_step);
     }
 
     /// The connections that are ready, in the order of their places; none is any more.

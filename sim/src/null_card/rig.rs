@@ -29,8 +29,8 @@ const REMOTE: ([u8; 4], u16) = ([10, 77, 0, 2], 5001);
 pub const IP_TCP_BYTES: u32 = 20 + 32;
 /// Payload of a frame, bytes: MTU 1500.
 pub const FRAME_PAYLOAD_BYTES: u32 = 1448;
-/// Most packets that the first buffer of a flow holds, where flows begin apart.
-const APART_PACKETS: u32 = 64;
+/// Bytes after which the floor of a flow that receives in order moves.
+const FLOOR_BYTES: u32 = 64 << 10;
 /// Connections that are opened together.
 const OPENED_TOGETHER: usize = 64;
 /// Polls within which a step of the set-up must be done.
@@ -55,8 +55,8 @@ pub struct RigConfig {
     pub receive: (u32, usize),
     /// Length of a send buffer, bytes, and how many each connection has posted.
     pub send: (u32, usize),
-    /// The first buffers of each flow hold another number of packets, from 64 down to 1: otherwise
-    /// flows that take turns all come to the ends of their buffers at the same time.
+    /// The first buffers of each flow hold another number of packets, up to those after which its
+    /// floor moves, or a send buffer ends: otherwise flows that take turns all come there at once.
     pub apart: bool,
     /// The card writes the payload that it offers, and the application reads each received byte
     /// once and judges it. For one flow.
@@ -172,8 +172,32 @@ impl NullRig {
             let end = config.flows.min(first + OPENED_TOGETHER);
             rig.connect(first..end)?;
         }
+        // Only then, so that no flow has sent more than another.
+        rig.post_sends()?;
         rig.settle()?;
         Ok(rig)
+    }
+
+    /// Length of the first buffer of a flow at most; its packets make something happen every
+    /// `period_bytes`.
+    fn first_bytes(&self, flow: usize, packet_bytes: u32, period_bytes: u32) -> u32 {
+        let period = period_bytes.div_ceil(packet_bytes);
+        match self.config.apart {
+            true => packet_bytes * (period - flow as u32 % period),
+            false => u32::MAX,
+        }
+    }
+
+    fn post_sends(&mut self) -> Result<()> {
+        let (bytes, buffers) = self.config.send;
+        for flow in 0..self.config.flows {
+            let first_bytes = self.first_bytes(flow, self.config.send_bytes, bytes);
+            for buffer in 0..buffers {
+                let most = if buffer == 0 { first_bytes } else { u32::MAX };
+                self.post_send_up_to(flow, most)?;
+            }
+        }
+        Ok(())
     }
 
     fn connect(&mut self, flows: std::ops::Range<usize>) -> std::result::Result<(), RigError> {
@@ -182,18 +206,10 @@ impl NullRig {
             let remote = REMOTE.into();
             let id = self.provider.connect(ApplicationId::FIRST, remote)?;
             self.connections.push(id);
-            let first = |packet_bytes: u32| match self.config.apart {
-                true => packet_bytes * (APART_PACKETS - flow as u32 % APART_PACKETS),
-                false => u32::MAX,
-            };
-            let first = [self.config.frame_bytes, self.config.send_bytes].map(first);
+            let first_bytes = self.first_bytes(flow, self.config.frame_bytes, FLOOR_BYTES);
             for buffer in 0..self.config.receive.1 {
-                let most = if buffer == 0 { first[0] } else { u32::MAX };
+                let most = if buffer == 0 { first_bytes } else { u32::MAX };
                 self.post_receive(flow, most)?;
-            }
-            for buffer in 0..self.config.send.1 {
-                let most = if buffer == 0 { first[1] } else { u32::MAX };
-                self.post_send_up_to(flow, most)?;
             }
         }
         for _ in 0..POLLS_MAX {

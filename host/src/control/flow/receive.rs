@@ -25,6 +25,7 @@ use crate::control::commands::{Direction, Entry, FlowName};
 use crate::control::regions::RegionName;
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
+use crate::prefetch::expect;
 
 /// How far the floor may stay behind what is accepted while nothing waits for it, bytes.
 pub(crate) const FLOOR_LAG_MAX: u64 = 64 << 10;
@@ -69,6 +70,14 @@ impl ReceiveSide {
             queue: BufferQueue::new(base, flow, Direction::Receive),
             apart: Box::default(),
         }
+    }
+
+    /// A step follows: asks for what a packet in order does not need.
+    #[inline]
+    pub fn expect(&self) {
+        expect(&*self.apart, 0..size_of::<Apart>());
+        self.standing.expect();
+        self.queue.expect();
     }
 
     /// Stream offset of a sequence number near the accepted bytes; `None` before the stream's first

@@ -15,6 +15,7 @@
 
 use super::deferred::{Deferred, PIECE_BYTES};
 use super::ranges::RangeSet;
+use crate::prefetch::expect;
 
 /// Doubtful payload that one flow may hold outside its buffers, bytes.
 pub(super) const DOUBTFUL_BYTES_MAX: usize = 256 << 10;
@@ -74,6 +75,12 @@ impl Default for Standing {
 }
 
 impl Standing {
+    /// A step follows: asks for what a stream in order does not need.
+    #[inline]
+    pub fn expect(&self) {
+        expect(&*self.apart, 0..size_of::<Apart>());
+    }
+
     /// Bytes held: payload outside of the buffers, and bookkeeping.
     pub fn held_bytes(&self) -> usize {
         if self.in_order {
