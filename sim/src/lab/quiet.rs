@@ -30,7 +30,7 @@ const KERNEL_TIME: Duration = Duration::from_millis(250);
 /// Wall time of a pause while a kernel is waited for.
 const PAUSE: Duration = Duration::from_millis(1);
 /// Rounds and skipped time without progress after which two smoltcps are stuck. The longest
-/// timeout is a minute; where no frame is disturbed, one repetition is already too many.
+/// timeout is a minute; where no frame is disturbed nothing is repeated.
 const ROUNDS_MAX: u64 = 100_000;
 const SKIPPED_MAX: Duration = Duration::from_secs(1000);
 const SKIPPED_MAX_UNDISTURBED: Duration = Duration::from_secs(100);

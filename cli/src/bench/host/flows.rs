@@ -5,11 +5,11 @@
 //!           packet by packet 1 flow │ 16 flows │ ... │ 16,383 flows     21 rounds
 //!                               └── over it: ◄──────────┘
 //! ```
-//! In bursts each flow does what the one flow of the other rows does: 64 packets, and one ACK for
-//! them. Packet by packet is harder: each packet needs what another flow has, and has an ACK of its
-//! own, with one flow as with many. The ratio is of the same round; the median of these counts, and
-//! the middle half of them is the spread. Each run begins with a round of all flows that is not
-//! timed: what was measured before has emptied the caches.
+//! In bursts each flow does what the one flow of the other rows does: 64 packets, and one or two
+//! ACKs for them. Packet by packet is harder: each packet needs what another flow has, and from 64
+//! flows on has an ACK of its own, as with one. The ratio is of the same round; the median of these
+//! counts, and the middle half of them is the spread. Each run begins with a round of all flows
+//! that is not timed: what was measured before has emptied the caches.
 
 use anyhow::Result;
 

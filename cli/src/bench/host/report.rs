@@ -22,7 +22,7 @@ pub struct Report {
     pub send_64k: Cost,
     /// An ACK without payload.
     pub ack: AckCost,
-    /// Bursts of 64 packets and descriptors of so many flows in turn, each with one ACK.
+    /// Bursts of 64 packets and descriptors of so many flows in turn, with the ACKs of one flow.
     pub flows: Vec<FlowsCost>,
     /// Packets and descriptors of so many flows in turn, each with an ACK of its own.
     pub flows_packet_by_packet: Vec<FlowsCost>,
@@ -142,10 +142,10 @@ impl Report {
             return String::new();
         };
         format!(
-            "{} flows in bursts of {BATCH}, each with one ACK, take {:.2} times as long to receive \
-             and {:.2} to send as one flow. Packet by packet each packet has an ACK of its own: \
-             {:.2} and {:.2} times as long as on one flow, {:.2} and {:.2} times as long as on one \
-             flow with one ACK for {BATCH}",
+            "{} flows in bursts of {BATCH}, with the ACKs that one flow has, take {:.2} times as \
+             long to receive and {:.2} to send as one flow. Packet by packet each packet has an \
+             ACK of its own: {:.2} and {:.2} times as long as on one flow, {:.2} and {:.2} times \
+             as long as on one flow with an ACK for a batch",
             bursts.flows,
             bursts.receive_ratio,
             bursts.send_ratio,

@@ -141,7 +141,7 @@ fn flows_plot(report: &host::Report) -> String {
     let goals = [to_reach(&bursts), to_reach(&packets)];
     let [of_bursts, of_packets] = goals;
     let series = [
-        ("bursts of 64, an ACK for each", bursts, false),
+        ("bursts of 64", bursts, false),
         ("to reach", of_bursts, true),
         ("packet by packet, an ACK for each", packets, false),
         ("to reach", of_packets, true),
