@@ -12,6 +12,12 @@ use std::ops::Range;
 /// Bytes that come from memory together.
 pub const LINE_BYTES: usize = 64;
 
+/// Asks for all of a value: [`expect`].
+#[inline]
+pub fn expect_all<T>(value: &T) {
+    expect(value, 0..size_of::<T>());
+}
+
 /// Asks for some bytes of a value, as far as it has them: a hint, which changes nothing but time.
 /// Without an effect on processors other than x86-64.
 #[inline]

@@ -22,7 +22,7 @@ use host::control::descriptor::Layers;
 use host::control::packet::flow_key;
 use host::driver::error::{HostError, Result};
 use host::large_pages::{self, LargePageVec};
-use host::prefetch::expect;
+use host::prefetch::expect_all;
 use host::protocol::{
     FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader, OutgoingPayload, Protocol,
     ProtocolEvent, Segment, Verdict, HEADERS_AHEAD,
@@ -356,7 +356,7 @@ impl Protocol for NullProtocol {
 
     fn expect(&self, index: FlowIndex) {
         if let Some(flow) = self.flows.get(usize::from(index.0)) {
-            expect(flow, 0..size_of::<Flow>());
+            expect_all(flow);
         }
     }
 

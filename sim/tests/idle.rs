@@ -61,12 +61,18 @@ fn exchange(
     lab.run(remote, &plan, &mut Blind)
 }
 
+/// smoltcp on headers, and smoltcp as the peer that is host `peer`, by one clock.
+fn both(clock: &ManualClock, peer: u8, mtu_bytes: u16) -> (SmoltcpTransport, SmoltcpPeer) {
+    let by = || Clock::Manual(clock.clone());
+    let transport = SmoltcpTransport::open(&link(1, mtu_bytes), by()).expect("a transport");
+    let peer = SmoltcpPeer::open(&link(peer, mtu_bytes), by()).expect("a peer");
+    (transport, peer)
+}
+
 /// smoltcp at both ends.
 fn run(seed: u64, mtu_bytes: u16, disturbance: Disturbance) -> Result<Outcome, LabError> {
     let clock = ManualClock::default();
-    let by = || Clock::Manual(clock.clone());
-    let transport = SmoltcpTransport::open(&link(1, mtu_bytes), by()).expect("a transport");
-    let mut peer = SmoltcpPeer::open(&link(2, mtu_bytes), by()).expect("a peer");
+    let (transport, mut peer) = both(&clock, 2, mtu_bytes);
     exchange(transport, &mut peer, clock, seed, disturbance)
 }
 
@@ -105,9 +111,7 @@ fn an_undisturbed_run_skips_nothing() {
 #[test]
 fn the_end_of_time_wait_is_no_timer_to_skip_to() {
     let clock = ManualClock::default();
-    let by = || Clock::Manual(clock.clone());
-    let transport = SmoltcpTransport::open(&link(1, 1500), by()).expect("a transport");
-    let mut peer = SmoltcpPeer::open(&link(2, 1500), by()).expect("a peer");
+    let (transport, mut peer) = both(&clock, 2, 1500);
     let outcome = exchange(transport, &mut peer, clock.clone(), 1, losing(0.0));
     assert!(outcome.expect("it ends").is_exact());
     assert_eq!(peer.next_timer(), NextTimer::Never);
@@ -139,9 +143,7 @@ fn a_wire_that_loses_everything_is_found_out_by_simulated_time() {
 #[test]
 fn a_peer_that_never_answers_is_found_out_sooner_on_a_good_wire() {
     let clock = ManualClock::default();
-    let by = || Clock::Manual(clock.clone());
-    let transport = SmoltcpTransport::open(&link(1, 1500), by()).expect("a transport");
-    let mut other = SmoltcpPeer::open(&link(3, 1500), by()).expect("a peer");
+    let (transport, mut other) = both(&clock, 3, 1500);
     match exchange(transport, &mut other, clock, 1, Disturbance::default()) {
         Err(LabError::Stuck { why, lost, .. }) => {
             assert_eq!(why, Stuck::SimulatedTime(Duration::from_secs(100)));

@@ -12,6 +12,8 @@ use arrayvec::ArrayVec;
 
 use super::commands::FlowName;
 use super::packet::TcpHeader;
+use crate::driver::control_memory::WORD_BYTES;
+use crate::driver::rings::METADATA_WORDS;
 
 /// Bytes of two slots.
 const RECORD_BYTES_MAX: usize = 2 * SLOT_BYTES;
@@ -23,7 +25,7 @@ pub type Record = ArrayVec<u8, RECORD_BYTES_MAX>;
 
 /// Metadata of a descriptor, the least significant word first. Words of the ring are written from
 /// them: whole words that were just written in parts would wait for all that was written before.
-type Metadata = [u64; METADATA_BYTES / 8];
+type Metadata = [u64; METADATA_WORDS];
 
 /// A send descriptor of one or two slots. What it carries is copied once, into the ring.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +43,7 @@ impl<'a> Descriptor<'a> {
             "{bytes} bytes"
         );
         let (head, inline) = record.split_at(METADATA_BYTES);
-        let mut bytes = [[0; 8]; METADATA_BYTES / 8];
+        let mut bytes = [[0; WORD_BYTES]; METADATA_WORDS];
         bytes.as_flattened_mut().copy_from_slice(head);
         let metadata = bytes.map(u64::from_le_bytes);
         Self { metadata, inline }
@@ -64,7 +66,7 @@ impl<'a> Descriptor<'a> {
 
     /// The words of its metadata.
     #[inline]
-    pub fn metadata(&self) -> [[u8; 8]; METADATA_BYTES / 8] {
+    pub fn metadata(&self) -> [[u8; WORD_BYTES]; METADATA_WORDS] {
         self.metadata.map(u64::to_le_bytes)
     }
 

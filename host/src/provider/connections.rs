@@ -20,7 +20,7 @@ use crate::control::commands::FlowName;
 use crate::control::connection::{layout, Connection};
 use crate::driver::error::{HostError, Result};
 use crate::large_pages::{self, LargePageVec};
-use crate::prefetch::expect;
+use crate::prefetch::{expect, expect_all};
 use crate::protocol::FlowIndex;
 
 /// Most connections, those beyond the flow table included.
@@ -139,11 +139,6 @@ impl Connections {
         (u32::from(slot.serial) == id.0 >> 16).then_some(slot)
     }
 
-    fn slot_mut(&mut self, id: ConnectionId) -> Option<&mut Slot> {
-        let slot = self.slots.get_mut(place(id))?;
-        (u32::from(slot.serial) == id.0 >> 16).then_some(slot)
-    }
-
     /// A connection.
     #[inline]
     pub fn get(&self, id: ConnectionId) -> Option<&Connection> {
@@ -203,9 +198,13 @@ impl Connections {
     /// The connection that a protocol names.
     #[inline]
     pub fn of_index(&self, index: FlowIndex) -> Option<ConnectionId> {
-        self.with_index(index)?;
-        let slot = self.slots.get(usize::from(index.0))?;
-        Some(slot.id(index.0))
+        self.with_index(index).map(|connection| self.id(connection))
+    }
+
+    /// The id of one of the connections.
+    pub fn id(&self, connection: &Connection) -> ConnectionId {
+        let flow = connection.name.flow;
+        self.slots[usize::from(flow)].id(flow)
     }
 
     /// The same, itself.
@@ -239,16 +238,15 @@ impl Connections {
         Some(connection)
     }
 
-    /// Something happened to a connection: it is ready.
+    /// Something happened to a connection: it is ready, and asked for.
     pub fn touch(&mut self, id: ConnectionId) {
-        let is_there = self.in_place(place(id)).is_some();
-        if let Some(slot) = self.slot_mut(id).filter(|_| is_there) {
-            if !std::mem::replace(&mut slot.is_ready, true) {
-                self.ready.push(id);
-                if let Some(Some(connection)) = self.connections.get(place(id)) {
-                    expect(connection, 0..size_of::<Connection>());
-                }
-            }
+        let Some(connection) = self.get(id) else {
+            return;
+        };
+        if !self.slots[place(id)].is_ready {
+            expect_all(connection);
+            self.slots[place(id)].is_ready = true;
+            self.ready.push(id);
         }
     }
 

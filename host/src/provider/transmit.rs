@@ -107,8 +107,7 @@ impl<B: Bus> Sink<'_, B> {
     /// Nothing more is sent: this connection has a header that cannot be.
     #[cold]
     fn break_off(&mut self, connection: &Connection, errno: i32, why: String) {
-        let id = self.connections.of_index(connection.index());
-        self.wrong = id.map(|id| (id, errno, why));
+        self.wrong = Some((self.connections.id(connection), errno, why));
     }
 
     /// Sends a header with payload of a connection that the card does not know.
@@ -123,10 +122,7 @@ impl<B: Bus> Sink<'_, B> {
             self.counters.overtaken_sends += 1;
             return Ok(());
         }
-        let owner = connection.owner;
-        let Some(id) = self.connections.of_index(connection.index()) else {
-            return Ok(());
-        };
+        let (id, owner) = (self.connections.id(connection), connection.owner);
         let bounce = self.bounces.iter_mut().find(|bounce| bounce.owner == owner);
         let pieces = side.pieces(payload.position, payload.bytes);
         let (Some(bounce), Some(pieces)) = (bounce, pieces) else {
@@ -134,7 +130,7 @@ impl<B: Bus> Sink<'_, B> {
                 position, bytes, ..
             } = payload;
             let why = format!("the protocol sends {bytes} bytes at {position}: not offered");
-            self.wrong = Some((id, libc::EPROTO, why));
+            self.break_off(connection, libc::EPROTO, why);
             return Ok(());
         };
         let name = bounce.name;
@@ -150,11 +146,11 @@ impl<B: Bus> Sink<'_, B> {
             Ok(Some(place)) => place,
             Ok(None) => {
                 let why = format!("no room for {} bytes that the sink had", payload.bytes);
-                self.wrong = Some((id, libc::EPROTO, why));
+                self.break_off(connection, libc::EPROTO, why);
                 return Ok(());
             }
             Err(error) => {
-                self.wrong = Some((id, errno::of(&error), error.to_string()));
+                self.break_off(connection, errno::of(&error), error.to_string());
                 return Ok(());
             }
         };

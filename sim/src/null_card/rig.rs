@@ -10,6 +10,7 @@
 use std::net::Ipv4Addr;
 
 use abi::config::CardConfig;
+use host::control::flow::receive::FLOOR_LAG_MAX;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::driver::error::{HostError, Result};
@@ -29,8 +30,6 @@ const REMOTE: ([u8; 4], u16) = ([10, 77, 0, 2], 5001);
 pub const IP_TCP_BYTES: u32 = 20 + 32;
 /// Payload of a frame, bytes: MTU 1500.
 pub const FRAME_PAYLOAD_BYTES: u32 = 1448;
-/// Bytes after which the floor of a flow that receives in order moves.
-const FLOOR_BYTES: u32 = 64 << 10;
 /// Connections that are opened together.
 const OPENED_TOGETHER: usize = 64;
 /// Polls within which a step of the set-up must be done.
@@ -178,23 +177,28 @@ impl NullRig {
         Ok(rig)
     }
 
-    /// Length of the first buffer of a flow at most; its packets make something happen every
-    /// `period_bytes`.
-    fn first_bytes(&self, flow: usize, packet_bytes: u32, period_bytes: u32) -> u32 {
+    /// Lengths of the first `buffers` buffers of a flow at most; its packets make something happen
+    /// every `period_bytes`.
+    fn lengths_max(
+        &self,
+        flow: usize,
+        (packet_bytes, period_bytes): (u32, u32),
+        buffers: usize,
+    ) -> impl Iterator<Item = u32> {
         let period = period_bytes.div_ceil(packet_bytes);
-        match self.config.apart {
+        let first_bytes = match self.config.apart {
             true => packet_bytes * (period - flow as u32 % period),
             false => u32::MAX,
-        }
+        };
+        let others = std::iter::repeat(u32::MAX);
+        std::iter::once(first_bytes).chain(others).take(buffers)
     }
 
     fn post_sends(&mut self) -> Result<()> {
         let (bytes, buffers) = self.config.send;
         for flow in 0..self.config.flows {
-            let first_bytes = self.first_bytes(flow, self.config.send_bytes, bytes);
-            for buffer in 0..buffers {
-                let most = if buffer == 0 { first_bytes } else { u32::MAX };
-                self.post_send_up_to(flow, most)?;
+            for bytes_max in self.lengths_max(flow, (self.config.send_bytes, bytes), buffers) {
+                self.post_send_up_to(flow, bytes_max)?;
             }
         }
         Ok(())
@@ -206,10 +210,9 @@ impl NullRig {
             let remote = REMOTE.into();
             let id = self.provider.connect(ApplicationId::FIRST, remote)?;
             self.connections.push(id);
-            let first_bytes = self.first_bytes(flow, self.config.frame_bytes, FLOOR_BYTES);
-            for buffer in 0..self.config.receive.1 {
-                let most = if buffer == 0 { first_bytes } else { u32::MAX };
-                self.post_receive(flow, most)?;
+            let floors = (self.config.frame_bytes, FLOOR_LAG_MAX as u32);
+            for bytes_max in self.lengths_max(flow, floors, self.config.receive.1) {
+                self.post_receive(flow, bytes_max)?;
             }
         }
         for _ in 0..POLLS_MAX {

@@ -33,7 +33,7 @@ pub(super) struct Flow {
     pub unacknowledged_segments: u32,
     pub is_acking: bool,
     pub is_sending: bool,
-    /// An event for what it has acknowledged is under way.
+    /// Bytes of the stream that the peer has acknowledged, and the number that said so.
     pub acknowledged: u64,
     pub acknowledged_number: u32,
 }

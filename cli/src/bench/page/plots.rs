@@ -138,8 +138,7 @@ fn flows_plot(report: &host::Report) -> String {
         let goal_ns = points.first().map_or(0.0, |one| one.1 * FLOWS_GOAL);
         points.iter().map(|point| (point.0, goal_ns)).collect()
     };
-    let goals = [to_reach(&bursts), to_reach(&packets)];
-    let [of_bursts, of_packets] = goals;
+    let [of_bursts, of_packets] = [&bursts, &packets].map(|points| to_reach(points));
     let series = [
         ("bursts of 64", bursts, false),
         ("to reach", of_bursts, true),

@@ -23,7 +23,7 @@ use crate::control::commands::{segment_post, Direction, Entry, FlowName, Segment
 use crate::control::lists::FlowList;
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
-use crate::prefetch::expect;
+use crate::prefetch::expect_all;
 
 /// Requests that may be open on a connection in one direction: twice the longest list.
 pub(crate) const REQUESTS_MAX: usize = 2 << SEGMENTS_BORROWED_BITS_MAX;
@@ -98,7 +98,7 @@ impl BufferQueue {
     /// A step follows: asks for what most packets do not need.
     #[inline]
     pub fn expect(&self) {
-        expect(&*self.apart, 0..size_of::<Apart>());
+        expect_all(&*self.apart);
     }
 
     /// The list on the card.

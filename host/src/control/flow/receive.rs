@@ -25,10 +25,10 @@ use crate::control::commands::{Direction, Entry, FlowName};
 use crate::control::regions::RegionName;
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
-use crate::prefetch::expect;
+use crate::prefetch::expect_all;
 
 /// How far the floor may stay behind what is accepted while nothing waits for it, bytes.
-pub(crate) const FLOOR_LAG_MAX: u64 = 64 << 10;
+pub const FLOOR_LAG_MAX: u64 = 64 << 10;
 
 /// The receive side. See the head of this file. What a packet in order touches is in its first line
 /// of 64 bytes, up to the first range of `standing`.
@@ -75,7 +75,7 @@ impl ReceiveSide {
     /// A step follows: asks for what a packet in order does not need.
     #[inline]
     pub fn expect(&self) {
-        expect(&*self.apart, 0..size_of::<Apart>());
+        expect_all(&*self.apart);
         self.standing.expect();
         self.queue.expect();
     }

@@ -15,7 +15,7 @@
 
 use super::deferred::{Deferred, PIECE_BYTES};
 use super::ranges::RangeSet;
-use crate::prefetch::expect;
+use crate::prefetch::expect_all;
 
 /// Doubtful payload that one flow may hold outside its buffers, bytes.
 pub(super) const DOUBTFUL_BYTES_MAX: usize = 256 << 10;
@@ -78,7 +78,7 @@ impl Standing {
     /// A step follows: asks for what a stream in order does not need.
     #[inline]
     pub fn expect(&self) {
-        expect(&*self.apart, 0..size_of::<Apart>());
+        expect_all(&*self.apart);
     }
 
     /// Bytes held: payload outside of the buffers, and bookkeeping.
