@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use host::transport::header::HEADER_BYTES_MAX;
 use host::transport::patience::Patience;
-use host::transport::peer::{KernelPeer, Script, SmoltcpPeer, WirePeer};
+use host::transport::peer::{KernelPeer, RandomBytes, Script, SmoltcpPeer, WirePeer};
 use host::transport::permitted::{permitted, skip};
 use host::transport::{
     Clock, FrameKind, LinkConfig, LinuxTransport, ManualClock, NextTimer, SmoltcpTransport,
@@ -34,6 +34,8 @@ use wire::Faults;
 const MIB: u64 = 1 << 20;
 /// The header of virtio-net before each frame.
 const VIRTIO_HEADER_BYTES: usize = 10;
+/// Wires that are drawn from one seed.
+const WIRES: u64 = 40;
 const US: u8 = 1;
 const PEER: u8 = 2;
 
@@ -182,18 +184,20 @@ fn small_buffers() -> Tuning {
 
 /// Both ends in this process by a clock of their own: the same run each time.
 fn smoltcp_with_smoltcp(ipv6: bool, mtu: u16, faults: Faults, bytes: u64) {
-    smoltcp_from_seed(ipv6, mtu, faults, bytes, seed_or(0x5eed_0002));
+    let seed = seed_or(0x5eed_0002);
+    smoltcps(mtu, small_buffers(), faults, seed, |rig| {
+        exchange(rig, ipv6, bytes, seed)
+    });
 }
 
-fn smoltcp_from_seed(ipv6: bool, mtu: u16, faults: Faults, bytes: u64, seed: u64) {
+fn smoltcps(mtu: u16, tuning: Tuning, faults: Faults, seed: u64, run: impl FnOnce(&mut Rig)) {
     let clock = ManualClock::default();
     let by = || Clock::Manual(clock.clone());
-    let transport =
-        SmoltcpTransport::open(&LinkConfig::lab(US, mtu, small_buffers()), by()).unwrap();
-    let peer = SmoltcpPeer::open(&LinkConfig::lab(PEER, mtu, small_buffers()), by()).unwrap();
+    let transport = SmoltcpTransport::open(&LinkConfig::lab(US, mtu, tuning), by()).unwrap();
+    let peer = SmoltcpPeer::open(&LinkConfig::lab(PEER, mtu, tuning), by()).unwrap();
     let mut rig = Rig::new(Box::new(transport), Box::new(peer), faults, seed);
     rig.clock = Some(clock.clone());
-    exchange(&mut rig, ipv6, bytes, seed);
+    run(&mut rig);
     report(&rig);
     println!("time of the stacks: {:?}", clock.now());
 }
@@ -223,8 +227,38 @@ fn smoltcp_recovers_from_faults_over_ipv6() {
 fn smoltcp_recovers_when_both_ends_time_out_at_once() {
     for seed in [1, 13, 20, 29, 40] {
         for ipv6 in [false, true] {
-            smoltcp_from_seed(ipv6, 1500, Faults::ONE_PERCENT, 4 * MIB, seed);
+            let run = |rig: &mut Rig| exchange(rig, ipv6, 4 * MIB, seed);
+            smoltcps(1500, small_buffers(), Faults::ONE_PERCENT, seed, run);
         }
+    }
+}
+
+/// Whatever a wire does to frames, up to a tenth of them each, and however the frames of the two
+/// ends cross: both come to know what has arrived.
+#[test]
+fn smoltcp_recovers_on_any_wire() {
+    let first = seed_or(0x5eed_0005);
+    for seed in (0..WIRES).map(|wire| first.wrapping_add(wire)) {
+        let mut drawn = [0; 6];
+        RandomBytes::new(seed).fill(&mut drawn);
+        let [loss, duplicate, reorder, mtu, ipv6, delay] = drawn;
+        let faults = Faults {
+            loss: u64::from(loss) * 100 / 255,
+            duplicate: u64::from(duplicate) * 100 / 255,
+            reorder: u64::from(reorder) * 100 / 255,
+            ..Faults::NONE
+        };
+        let mtu = [576, 1280, 1500, 9000][usize::from(mtu % 4)];
+        let ipv6 = ipv6 % 2 == 1 && mtu >= 1280;
+        let tuning = Tuning {
+            acknowledgement_delay: Duration::from_millis(u64::from(delay % 2) * 10),
+            ..small_buffers()
+        };
+        println!("wire of seed {seed}: {faults:?}, MTU {mtu}, IPv6 {ipv6}, {tuning:?}");
+        smoltcps(mtu, tuning, faults, seed, |rig| {
+            rig.uneven = Some(RandomBytes::new(seed ^ 5));
+            exchange(rig, ipv6, MIB / 2, seed);
+        });
     }
 }
 

@@ -53,6 +53,9 @@ pub struct Rig {
     pub longest_payload: u32,
     /// Longest time from one step to the next: how long this machine has kept us from running.
     pub longest_pause: Duration,
+    /// Draws how many frames each end takes and gives in a step, and how far the clock goes on with
+    /// each draw, so that frames and timeouts of the two ends cross. Without it all frames go.
+    pub uneven: Option<RandomBytes>,
     stepped: Option<Instant>,
     runs: Vec<Run>,
 }
@@ -77,6 +80,7 @@ impl Rig {
             held: None,
             longest_payload: 0,
             longest_pause: Duration::ZERO,
+            uneven: None,
             stepped: None,
             runs: Vec::new(),
         }
@@ -146,7 +150,7 @@ impl Rig {
         self.longest_pause = self.longest_pause.max(pause);
         self.stepped = Some(now);
         let mut moved = self.applications();
-        for _ in 0..BURST {
+        for _ in 0..self.share().min(BURST) {
             let Some(header) = self.transport.poll_header().unwrap() else {
                 break;
             };
@@ -159,19 +163,25 @@ impl Rig {
                 }
             }
         }
-        while let Some(frame) = self.to_peer.pop() {
+        for _ in 0..self.share() {
+            let Some(frame) = self.to_peer.pop() else {
+                break;
+            };
             moved = true;
             self.peer.inject_frame(&frame).unwrap();
         }
         let mut buffer = vec![0; 9300];
-        for _ in 0..BURST {
+        for _ in 0..self.share().min(BURST) {
             let Some(bytes) = self.peer.poll_frame(&mut buffer).unwrap() else {
                 break;
             };
             moved = true;
             self.to_card.push(buffer[..bytes].to_vec());
         }
-        while let Some(frame) = self.to_card.pop() {
+        for _ in 0..self.share() {
+            let Some(frame) = self.to_card.pop() else {
+                break;
+            };
             moved = true;
             match self.card.receive(&frame) {
                 Some((header, payload)) => {
@@ -184,6 +194,19 @@ impl Rig {
             self.events.push(event);
         }
         moved
+    }
+
+    /// Most frames that go one way in this step.
+    fn share(&mut self) -> usize {
+        let Some(random) = &mut self.uneven else {
+            return usize::MAX;
+        };
+        let mut drawn = [0; 2];
+        random.fill(&mut drawn);
+        if let Some(clock) = &self.clock {
+            clock.advance(Duration::from_micros(u64::from(drawn[1])));
+        }
+        1 + usize::from(drawn[0] % 16)
     }
 
     fn applications(&mut self) -> bool {

@@ -8,6 +8,11 @@
 //! acceptable part; for a duplicate, that is the acknowledgement. Here it is delivered as a segment
 //! of its own, if it acknowledges more than any before.
 //!
+//! What smoltcp expects is known from what it has sent, which may be less than it expects by now:
+//! then a duplicate looks like a segment that it takes. It has not taken the acknowledgement if it
+//! sends from below it afterwards, at the latest by its timeout; then the next repetition of that
+//! acknowledgement is delivered again.
+//!
 //! The third duplicate acknowledgement makes smoltcp repeat the oldest segment at once, instead of
 //! after its timeout. When that segment is a FIN without payload it sends nothing and has no
 //! timeout left: the FIN is never repeated. Such duplicates tell nothing that the timeout does not
@@ -28,7 +33,9 @@ pub(super) type Connection = (u16, IpAddr, u16);
 struct Numbers {
     /// Next sequence number expected from the peer.
     expected: u32,
-    /// Highest acknowledgement number delivered to the stack.
+    /// End of what was sent: no acknowledgement is higher.
+    sent: u32,
+    /// Highest acknowledgement number delivered to the stack, as far as it may have taken it.
     acknowledged: Option<u32>,
     /// Sequence number of our FIN, once it was sent.
     fin: Option<u32>,
@@ -51,26 +58,42 @@ impl Duplicates {
         }
     }
 
-    /// Notes what an outgoing frame acknowledges.
+    /// Notes what a frame acknowledges and sends that the stack has just made. A SYN begins a
+    /// connection: whatever had its ports before is forgotten.
     pub(super) fn note_sent(&mut self, frame: &[u8]) {
         let Ok(layout) = TcpLayout::parse(frame) else {
             return;
         };
         let tcp = &frame[layout.segment..];
-        if tcp[13] & ACK == 0 {
+        let flags = tcp[13];
+        let connection = (word(tcp, 0), address(frame, &layout, 1), word(tcp, 2));
+        if flags & SYN != 0 {
+            self.connections.remove(&connection);
+        }
+        if flags & (ACK | RST) != ACK {
             return;
         }
-        let connection = (word(tcp, 0), address(frame, &layout, 1), word(tcp, 2));
-        let expected = long(tcp, 8);
+        let (start, expected) = (long(tcp, 4), long(tcp, 8));
+        let fin = start.wrapping_add(layout.payload_bytes as u32);
+        let end = fin.wrapping_add(u32::from(flags & (SYN | FIN) != 0));
         let fresh = Numbers {
             expected,
+            sent: end,
             acknowledged: None,
             fin: None,
         };
         let numbers = self.connections.entry(connection).or_insert(fresh);
         numbers.expected = expected;
-        if tcp[13] & FIN != 0 {
-            numbers.fin = Some(long(tcp, 4).wrapping_add(layout.payload_bytes as u32));
+        if is_after(end, numbers.sent) {
+            numbers.sent = end;
+        }
+        if let Some(before) = &mut numbers.acknowledged {
+            if is_after(*before, start) {
+                *before = start;
+            }
+        }
+        if flags & FIN != 0 {
+            numbers.fin = Some(fin);
         }
     }
 
@@ -100,7 +123,7 @@ impl Duplicates {
         let end = long(tcp, 4).wrapping_add(layout.payload_bytes as u32);
         let distance = (end.wrapping_sub(numbers.expected) as i32).unsigned_abs();
         let acknowledged = long(tcp, 8);
-        if distance > self.window_bytes {
+        if distance > self.window_bytes || is_after(acknowledged, numbers.sent) {
             // Outside the accepted range: the stack accepts nothing of it either.
             return None;
         }
@@ -111,7 +134,9 @@ impl Duplicates {
             return None;
         }
         numbers.acknowledged = Some(acknowledged);
-        if !is_after(numbers.expected, end) {
+        let is_left = is_after(numbers.expected, end);
+        let ends_there = end == numbers.expected && layout.payload_bytes > 0;
+        if !is_left && !ends_there {
             return None;
         }
         Some(pure(frame, &layout, numbers.expected))
@@ -197,10 +222,11 @@ mod tests {
         frame
     }
 
-    /// Expects byte 0 next, so that all numbers before it have wrapped.
+    /// Expects byte 0 next, so that all numbers before it have wrapped, and has sent bytes 100 to
+    /// 199.
     fn expecting_zero() -> Duplicates {
         let mut duplicates = Duplicates::new(1000);
-        duplicates.note_sent(&frame(US, PEER, (100, 0), ACK, 0));
+        duplicates.note_sent(&frame(US, PEER, (100, 0), ACK, 100));
         duplicates
     }
 
@@ -223,6 +249,14 @@ mod tests {
         assert_eq!(duplicates.acknowledgement(&duplicate), None, "nothing new");
     }
 
+    /// The last segment once more: it ends where the window begins.
+    #[test]
+    fn the_duplicate_of_the_last_segment_is_one() {
+        let mut duplicates = expecting_zero();
+        let last = frame(PEER, US, (u32::MAX - 19, 150), ACK, 20);
+        assert!(duplicates.acknowledgement(&last).is_some());
+    }
+
     #[test]
     fn what_follows_the_checksum_is_kept() {
         let mut duplicates = expecting_zero();
@@ -233,6 +267,50 @@ mod tests {
         assert_eq!(pure[52..], [0x12, 0x34]);
         let layout = TcpLayout::check(&pure, 0).unwrap();
         assert_eq!(tcp_checksum(&pure, &layout), 0);
+    }
+
+    /// A stack that takes a segment before it says so: what looks like a segment that it takes is a
+    /// duplicate to it.
+    #[test]
+    fn what_a_stack_has_not_taken_is_delivered_again() {
+        let mut duplicates = expecting_zero();
+        duplicates.note_sent(&frame(US, PEER, (100, 0), ACK, 50));
+        let behind = frame(PEER, US, (20, 150), ACK, 0);
+        assert_eq!(duplicates.acknowledgement(&behind), None);
+        // It expects byte 40 by now, and sends on behind byte 150: it has taken that.
+        duplicates.note_sent(&frame(US, PEER, (150, 40), ACK, 10));
+        assert_eq!(duplicates.acknowledgement(&behind), None);
+        // It repeats byte 100: it has not.
+        duplicates.note_sent(&frame(US, PEER, (100, 40), ACK, 50));
+        let pure = duplicates.acknowledgement(&behind).unwrap();
+        let layout = TcpLayout::check(&pure, 0).unwrap();
+        assert_eq!(long(&pure, layout.segment + 4), 40);
+        assert_eq!(duplicates.acknowledgement(&behind), None);
+    }
+
+    #[test]
+    fn an_acknowledgement_of_what_was_not_sent_stops_none() {
+        let mut duplicates = expecting_zero();
+        duplicates.note_sent(&frame(US, PEER, (100, 0), ACK | FIN, 100));
+        let beyond = frame(PEER, US, (u32::MAX - 49, 202), ACK, 20);
+        assert_eq!(duplicates.acknowledgement(&beyond), None);
+        let of_the_fin = frame(PEER, US, (u32::MAX - 49, 201), ACK, 20);
+        assert!(duplicates.acknowledgement(&of_the_fin).is_some());
+    }
+
+    #[test]
+    fn a_new_connection_of_the_same_ports_begins_anew() {
+        let mut duplicates = expecting_zero();
+        duplicates.note_sent(&frame(US, PEER, (100, 0), ACK | FIN, 100));
+        duplicates.acknowledgement(&frame(PEER, US, (0, 201), ACK, 0));
+        duplicates.note_sent(&frame(US, PEER, (90, 0), SYN, 0));
+        assert_eq!(duplicates.len(), 0);
+        // Nor does a reset begin one: it may answer a segment of another connection.
+        duplicates.note_sent(&frame(US, PEER, (7, 7), ACK | RST, 0));
+        assert_eq!(duplicates.len(), 0);
+        duplicates.note_sent(&frame(US, PEER, (91, 0), ACK, 20));
+        let first = frame(PEER, US, (u32::MAX - 49, 111), ACK, 20);
+        assert!(duplicates.acknowledgement(&first).is_some());
     }
 
     #[test]

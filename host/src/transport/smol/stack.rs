@@ -83,6 +83,8 @@ pub(crate) struct Stack {
     tuning: Tuning,
     ports_used: u16,
     duplicates: Duplicates,
+    /// Outgoing frames that `duplicates` knows.
+    noted: usize,
 }
 
 impl Stack {
@@ -130,6 +132,7 @@ impl Stack {
             tuning: link.tuning,
             ports_used: 0,
             duplicates: Duplicates::new(link.tuning.receive_buffer_bytes),
+            noted: 0,
         })
     }
 
@@ -138,6 +141,10 @@ impl Stack {
         let now = self.now();
         self.interface
             .poll(now, &mut self.device, &mut self.sockets);
+        for frame in self.device.outgoing.range(self.noted..) {
+            self.duplicates.note_sent(frame);
+        }
+        self.noted = self.device.outgoing.len();
     }
 
     fn now(&self) -> smoltcp::time::Instant {
@@ -173,7 +180,7 @@ impl Stack {
             self.poll();
         }
         let frame = self.device.outgoing.pop_front()?;
-        self.duplicates.note_sent(&frame);
+        self.noted -= 1;
         if self.duplicates.len() > 2 * self.sockets.iter().count() + CONNECTIONS_SLACK {
             let live: HashSet<_> = self.sockets.iter().filter_map(connection).collect();
             self.duplicates
@@ -327,5 +334,137 @@ impl TxToken for Outgoing<'_> {
         let result = f(&mut frame);
         self.0.push_back(frame);
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::header::{ones_sum, TcpLayout, ACK, SYN};
+
+    const US: u8 = 1;
+    const PEER: u8 = 2;
+    const PORT: u16 = 5001;
+    /// The peer's first byte, after its SYN.
+    const PEER_FIRST: u32 = u32::MAX - 99;
+
+    /// A stack that is connected to a peer that this test plays.
+    struct Connected {
+        stack: Stack,
+        clock: ManualClock,
+        handle: SocketHandle,
+        port: u16,
+        /// Our first byte, after our SYN.
+        first: u32,
+    }
+
+    impl Connected {
+        fn open(acknowledgement_delay: Duration) -> Self {
+            let clock = ManualClock::default();
+            let tuning = Tuning {
+                acknowledgement_delay,
+                ..Tuning::SIMULATION
+            };
+            let link = LinkConfig::lab(US, 1500, tuning);
+            let by = Clock::Manual(clock.clone());
+            let mut stack = Stack::new(&link, by, TcpChecksums::Offloaded).unwrap();
+            stack.push(who_has());
+            stack.pop().expect("an answer to who has our address");
+            let remote = SocketAddr::new([10, 77, 0, PEER].into(), PORT);
+            let (handle, local) = stack.connect(remote).unwrap();
+            let (first, _) = numbers(&stack.pop().expect("a SYN"));
+            let mut connected = Self {
+                stack,
+                clock,
+                handle,
+                port: local.port(),
+                first: first.wrapping_add(1),
+            };
+            connected.peer_sends(PEER_FIRST.wrapping_sub(1), 0, SYN | ACK, 0);
+            connected.stack.pop().expect("the end of the handshake");
+            connected
+        }
+
+        /// Delivers a segment of the peer, which acknowledges our first bytes.
+        fn peer_sends(&mut self, sequence: u32, acknowledged: u32, flags: u8, bytes: u16) {
+            let acknowledgement = self.first.wrapping_add(acknowledged);
+            let mut frame = vec![2, 0, 0, 0, 0, US, 2, 0, 0, 0, 0, PEER, 8, 0, 0x45, 0];
+            frame.extend((40 + bytes).to_be_bytes());
+            frame.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
+            frame.extend([10, 77, 0, PEER, 10, 77, 0, US]);
+            let sum = !ones_sum(&frame[14..], 0);
+            frame[24..26].copy_from_slice(&sum.to_be_bytes());
+            frame.extend(PORT.to_be_bytes());
+            frame.extend(self.port.to_be_bytes());
+            frame.extend(sequence.to_be_bytes());
+            frame.extend(acknowledgement.to_be_bytes());
+            frame.extend([0x50, flags, 0x40, 0, 0, 0, 0, 0]);
+            frame.resize(frame.len() + usize::from(bytes), 0);
+            self.stack.push(frame);
+        }
+
+        /// Sends filler; returns the number of its first byte, and its length.
+        fn send(&mut self, bytes: usize) -> (u32, usize) {
+            let socket = self.stack.socket(self.handle);
+            socket.send_slice(&vec![0; bytes]).unwrap();
+            let sent = numbers(&self.stack.pop().unwrap());
+            assert_eq!(sent, (self.first, bytes));
+            sent
+        }
+
+        fn unacknowledged_bytes(&mut self) -> usize {
+            self.stack.socket(self.handle).send_queue()
+        }
+    }
+
+    /// The peer asks who has our address, and so tells its own.
+    fn who_has() -> Vec<u8> {
+        let mut frame = vec![0xff; 6];
+        frame.extend([2, 0, 0, 0, 0, PEER, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1]);
+        frame.extend([2, 0, 0, 0, 0, PEER, 10, 77, 0, PEER]);
+        frame.extend([0, 0, 0, 0, 0, 0, 10, 77, 0, US]);
+        frame
+    }
+
+    /// Sequence number and payload bytes of a frame.
+    fn numbers(frame: &[u8]) -> (u32, usize) {
+        let layout = TcpLayout::parse(frame).unwrap();
+        let sequence = frame[layout.segment + 4..layout.segment + 8].try_into();
+        (u32::from_be_bytes(sequence.unwrap()), layout.payload_bytes)
+    }
+
+    /// Both ends have timed out and begin again at their oldest byte. The peer's byte fills a gap,
+    /// and the peer acknowledges from behind that byte before the stack is asked for its answer.
+    #[test]
+    fn an_acknowledgement_from_before_what_was_just_taken_is_not_lost() {
+        let mut connected = Connected::open(Duration::ZERO);
+        connected.send(300);
+        connected.peer_sends(PEER_FIRST.wrapping_add(100), 0, ACK, 100);
+        connected.peer_sends(PEER_FIRST, 0, ACK, 100);
+        connected.peer_sends(PEER_FIRST.wrapping_add(100), 300, ACK, 0);
+        assert_eq!(connected.unacknowledged_bytes(), 0);
+    }
+
+    /// The same where the stack has not even made its answer, so nothing tells what it expects:
+    /// then the acknowledgement is lost once, until both repeat themselves.
+    #[test]
+    fn an_acknowledgement_that_was_lost_to_a_delayed_answer_comes_with_the_repetition() {
+        let mut connected = Connected::open(Duration::from_millis(10));
+        let sent = connected.send(300);
+        connected.peer_sends(PEER_FIRST, 0, ACK, 100);
+        connected.peer_sends(PEER_FIRST, 300, ACK, 0);
+        assert_eq!(
+            connected.unacknowledged_bytes(),
+            300,
+            "if not, this proves nothing"
+        );
+        while connected.unacknowledged_bytes() > 0 {
+            assert!(connected.clock.now() < Duration::from_secs(10), "stuck");
+            connected.clock.advance(Duration::from_millis(1));
+            let stack = &mut connected.stack;
+            if std::iter::from_fn(|| stack.pop()).any(|frame| numbers(&frame) == sent) {
+                connected.peer_sends(PEER_FIRST, 300, ACK, 100);
+            }
+        }
     }
 }
