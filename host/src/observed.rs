@@ -44,8 +44,8 @@ pub use self::tuple::Tuple;
 use crate::control::packet::{flow_key, TcpHeader};
 use crate::driver::error::{HostError, Result};
 use crate::protocol::{
-    Doubt, FlowIndex, FlowKey, Guards, HeaderSink, Install, Protocol, ProtocolCounters,
-    ProtocolEvent, Segment, Verdict,
+    Arrival, Doubt, FlowIndex, FlowKey, Guards, HeaderSink, Install, Protocol, ProtocolCounters,
+    ProtocolEvent, Segment,
 };
 use crate::transport::{ListenerId, NextTimer, StreamId, Transport, TransportError};
 
@@ -251,8 +251,8 @@ impl<T: Transport> Protocol for Observed<T> {
         Ok(self.transport.abort(stream)?)
     }
 
-    fn arrive(&mut self, _now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Verdict> {
-        self.judge(flow, segment)
+    fn arrive(&mut self, _now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
+        Ok(self.judge(flow, segment)?.into())
     }
 
     fn take_later(&mut self, _now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<()> {

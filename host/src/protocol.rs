@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   provider                                                     Protocol
-//!   header entry ── arrive(segment, where its payload is) ──►  Verdict: taken, refused, later
+//!   header entry ── arrive(segment, where its payload is) ──►  Arrival: taken, refused, later
 //!   memory posted ─ granted(end) ───────────────────────────►  window
 //!   bytes posted ── offered(end) ───────────────────────────►  what may be sent
 //!   send ring ◄──── sink ◄──────────────────────────────────── transmit
@@ -91,7 +91,7 @@ pub enum Doubt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Its payload is of the stream and stands. Everything before `accepted_to` is accepted in
-    /// order. A packet without payload accepts nothing: what else it changes is told by events.
+    /// order. A packet without payload accepts nothing.
     Taken {
         /// Stream offset; of a packet without payload not looked at.
         accepted_to: u64,
@@ -104,6 +104,27 @@ pub enum Verdict {
     /// payload with this doubt and shows the packet again ([`Protocol::take_later`]); one that
     /// cannot be kept is withheld.
     Later(Doubt),
+}
+
+/// What a packet comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// What becomes of it.
+    pub verdict: Verdict,
+    /// By its acknowledgement, the peer has everything before this stream offset, whatever becomes
+    /// of its payload; 0 where it says nothing new, or [`ProtocolEvent::Acknowledged`] says it
+    /// later.
+    pub acknowledged_to: u64,
+}
+
+impl From<Verdict> for Arrival {
+    /// A packet whose acknowledgement says nothing new.
+    fn from(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            acknowledged_to: 0,
+        }
+    }
 }
 
 /// What a flow needs to be installed on the card.
@@ -141,7 +162,8 @@ pub enum ProtocolEvent {
         /// Stream offset.
         to: u64,
     },
-    /// The peer has everything before `to`.
+    /// The peer has everything before `to`, where no packet of the flow said so when it arrived
+    /// ([`Arrival::acknowledged_to`]).
     Acknowledged {
         /// The connection.
         flow: FlowIndex,
@@ -303,7 +325,7 @@ pub trait Protocol {
     fn expect(&self, _flow: FlowIndex) {}
 
     /// A packet of an installed flow.
-    fn arrive(&mut self, now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Verdict>;
+    fn arrive(&mut self, now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Arrival>;
 
     /// The packet of the last [`Verdict::Later`] is kept: it may be accepted.
     fn take_later(&mut self, _now_ns: u64, _flow: FlowIndex, _segment: &Segment<'_>) -> Result<()> {

@@ -24,8 +24,8 @@ use host::driver::error::{HostError, Result};
 use host::large_pages::{self, LargePageVec};
 use host::prefetch::expect_all;
 use host::protocol::{
-    FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader, OutgoingPayload, Protocol,
-    ProtocolEvent, Segment, Verdict, HEADERS_AHEAD,
+    Arrival, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader, OutgoingPayload,
+    Protocol, ProtocolEvent, Segment, Verdict, HEADERS_AHEAD,
 };
 use host::transport::header::{ACK, SYN};
 use host::transport::TransportError;
@@ -142,31 +142,23 @@ impl NullProtocol {
         }
     }
 
-    /// Takes ACK number and window.
-    fn take_numbers(&mut self, index: FlowIndex, header: &[u8]) {
+    /// Takes ACK number and window. Returns the stream offset that is acknowledged, 0 if it is not
+    /// a new one.
+    fn take_numbers(&mut self, index: FlowIndex, header: &[u8]) -> u64 {
         let Some(flow) = self.flow_mut(index) else {
-            return;
+            return 0;
         };
         let number = get32(header, TCP + 8);
         flow.edge = number.wrapping_add(u32::from(get16(header, TCP + 14)) << WINDOW_SCALE);
         let more = number.wrapping_sub(flow.acknowledged_number);
+        let mut acknowledged_to = 0;
         if more > 0 && (more as i32) > 0 {
             flow.acknowledged_number = number;
             flow.acknowledged += u64::from(more);
-            let to = flow.acknowledged;
-            match self.events.back_mut() {
-                // One event tells of all ACKs in a row.
-                Some(ProtocolEvent::Acknowledged { flow, to: last }) if *flow == index => {
-                    *last = to;
-                }
-                _ => {
-                    let flow = index;
-                    self.events
-                        .push_back(ProtocolEvent::Acknowledged { flow, to });
-                }
-            }
+            acknowledged_to = flow.acknowledged;
         }
         self.may_send(index);
+        acknowledged_to
     }
 
     /// Takes payload in order.
@@ -360,16 +352,18 @@ impl Protocol for NullProtocol {
         }
     }
 
-    fn arrive(&mut self, _now_ns: u64, index: FlowIndex, segment: &Segment<'_>) -> Result<Verdict> {
+    fn arrive(&mut self, _now_ns: u64, index: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
         if segment.header.len() < HEADER_BYTES {
-            return Ok(Verdict::Refused);
+            return Ok(Verdict::Refused.into());
         }
-        self.take_numbers(index, segment.header);
-        Ok(match segment.payload_bytes {
-            0 => Verdict::Taken {
-                accepted_to: self.flow(index)?.accepted,
-            },
+        let acknowledged_to = self.take_numbers(index, segment.header);
+        let verdict = match segment.payload_bytes {
+            0 => Verdict::Taken { accepted_to: 0 },
             _ => self.take_payload(index, segment),
+        };
+        Ok(Arrival {
+            verdict,
+            acknowledged_to,
         })
     }
 

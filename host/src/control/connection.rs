@@ -502,7 +502,7 @@ mod tests {
     use super::*;
     use crate::control::commands::Entry;
     use crate::control::regions::RegionName;
-    use crate::protocol::{HeaderSink, Install, Segment, Verdict};
+    use crate::protocol::{Arrival, HeaderSink, Install, Segment, Verdict};
     use abi::command::{FLOW_INSTALL, FLOW_REMOVE, OPCODE, SEGMENT_POST};
     use std::net::SocketAddr;
 
@@ -584,8 +584,8 @@ mod tests {
             Ok(())
         }
 
-        fn arrive(&mut self, _: u64, _: FlowIndex, _: &Segment<'_>) -> Result<Verdict> {
-            Ok(Verdict::Refused)
+        fn arrive(&mut self, _: u64, _: FlowIndex, _: &Segment<'_>) -> Result<Arrival> {
+            Ok(Verdict::Refused.into())
         }
 
         fn flow_of(&self, _: &Segment<'_>) -> Option<FlowIndex> {

@@ -15,7 +15,7 @@ use super::outbox::Outgoing;
 use crate::control::profile::Profile;
 use crate::driver::error::{HostError, Result};
 use crate::protocol::{
-    FlowIndex, FlowKey, HeaderSink, Install, OutgoingHeader, OutgoingPayload, Protocol,
+    Arrival, FlowIndex, FlowKey, HeaderSink, Install, OutgoingHeader, OutgoingPayload, Protocol,
     ProtocolEvent, Segment, Verdict,
 };
 use crate::transport::NextTimer;
@@ -266,20 +266,21 @@ impl Protocol for Messages {
         self.forget(flow)
     }
 
-    fn arrive(&mut self, now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Verdict> {
+    fn arrive(&mut self, now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
         let Some((from, header)) = Header::read(segment.header, segment.l4_offset) else {
-            return Ok(Verdict::Refused);
+            return Ok(Verdict::Refused.into());
         };
         if let Meaning::Acknowledge(position) = header.meaning {
             // Of a message that is sent the other way under the same number.
             let now = Duration::from_nanos(now_ns);
             self.take_acknowledgement((from, header.message), position, now);
-            return Ok(Verdict::Refused);
+            return Ok(Verdict::Refused.into());
         }
-        Ok(match self.transfer_mut(flow) {
+        let verdict = match self.transfer_mut(flow) {
             Some(Transfer::Incoming(incoming)) => incoming.take(segment),
             _ => Verdict::Refused,
-        })
+        };
+        Ok(verdict.into())
     }
 
     fn flow_of(&self, segment: &Segment<'_>) -> Option<FlowIndex> {

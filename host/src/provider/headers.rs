@@ -160,13 +160,21 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         }
         let is_its_own = connection.owns(&packet);
         let mut stays_at_rest = false;
-        let verdict = match is_its_own {
+        let arrival = match is_its_own {
             true => self.protocol.arrive(now_ns, index, &packet.segment)?,
-            false => Verdict::Refused,
+            false => Verdict::Refused.into(),
         };
-        let is_kept = match verdict {
+        let to = arrival.acknowledged_to;
+        // An ACK within a buffer that is being sent needs no step.
+        let is_quiet = to == 0 || connection.absorb_acknowledged(to);
+        let is_kept = match arrival.verdict {
             // Nothing of the receive side changes.
-            Verdict::Taken { .. } if is_bare => return Ok(()),
+            Verdict::Taken { .. } if is_bare => {
+                if !is_quiet {
+                    self.connections.touch(id);
+                }
+                return Ok(());
+            }
             Verdict::Taken { accepted_to } => {
                 let is_kept = connection.keep(&packet.segment, Doubt::None);
                 connection.take_accepted(accepted_to);
@@ -190,7 +198,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         if !is_light || stays_at_rest {
             connection.charge(&mut self.budget);
         }
-        if !stays_at_rest {
+        if !stays_at_rest || !is_quiet {
             self.connections.touch(id);
         }
         Ok(())

@@ -5,77 +5,14 @@
 //!   peer     ◄── ACK, window 0      ✗ window ◄── 0 ◄── window, with the byte
 //! ```
 
-use std::time::Duration;
+use host::transport::header::{ACK, SYN};
 
-use host::control::packet::{parse_tcp, TcpHeader};
-use host::provider::Completion;
-use host::transport::header::{tcp_checksum, TcpLayout, ACK, SYN};
-use sim::harness::mac::Frame;
-use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
-
+use super::scripted::answer;
 use super::*;
 
 const BYTES: u32 = 10_000;
 /// The first window of the peer.
 const WINDOW: u16 = 3000;
-const TCP: usize = 34;
-
-/// A packet of the peer that answers one of ours: sequence and ACK number, flags, window.
-fn answer(to: &TcpHeader, numbers: (u32, u32), flags: u8, window: u16) -> Frame {
-    let spec = PacketSpec {
-        tags: Vec::new(),
-        addresses: Addresses::V4([10, 77, 0, 2], [10, 77, 0, 1]),
-        ip_options: Vec::new(),
-        ports: (to.destination.port(), to.source.port()),
-        layer4: Layer4::Tcp {
-            sequence: numbers.0,
-            acknowledgement: numbers.1,
-            flags,
-            options: Vec::new(),
-        },
-        payload: Vec::new(),
-    };
-    let mut bytes = spec.frame(0);
-    bytes[TCP + 14..TCP + 16].copy_from_slice(&window.to_be_bytes());
-    bytes[TCP + 16..TCP + 18].fill(0);
-    let layout = TcpLayout::parse(&bytes).expect("TCP");
-    let checksum = tcp_checksum(&bytes, &layout);
-    bytes[TCP + 16..TCP + 18].copy_from_slice(&checksum.to_be_bytes());
-    assert_eq!(tcp_checksum(&bytes, &layout), 0);
-    Frame {
-        bytes,
-        ..Frame::default()
-    }
-}
-
-impl World {
-    /// A tenth of a millisecond. Returns the TCP packets that were sent: header, payload.
-    fn round(&mut self) -> Vec<(TcpHeader, Vec<u8>)> {
-        self.clock.advance(Duration::from_micros(100));
-        self.provider.poll().expect("it polls");
-        let mut sent = Vec::new();
-        self.card.take_sent(&mut sent);
-        let parsed = |frame: &Frame| {
-            let layout = TcpLayout::parse(&frame.bytes).ok()?;
-            assert_eq!(tcp_checksum(&frame.bytes, &layout), 0);
-            let end = layout.payload + layout.payload_bytes;
-            let payload = frame.bytes[layout.payload..end].to_vec();
-            Some((parse_tcp(&frame.bytes)?, payload))
-        };
-        sent.iter().filter_map(parsed).collect()
-    }
-
-    /// Rounds until something is sent.
-    fn until_sent(&mut self) -> Vec<(TcpHeader, Vec<u8>)> {
-        for _ in 0..100_000 {
-            let sent = self.round();
-            if !sent.is_empty() {
-                return sent;
-            }
-        }
-        panic!("nothing is sent in 10 s");
-    }
-}
 
 /// Probes come at growing distances, each of one byte, until one is answered with a window; then
 /// the rest follows.
@@ -97,7 +34,7 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
     let start = syn.sequence.wrapping_add(1);
     world
         .card
-        .receive(answer(&syn, (PEER, start), SYN | ACK, WINDOW));
+        .receive(answer(&syn, (PEER, start), SYN | ACK, WINDOW, &[]));
 
     let mut received = Vec::new();
     while received.len() < usize::from(WINDOW) {
@@ -109,7 +46,7 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
     }
     assert_eq!(received.len(), usize::from(WINDOW));
     let edge = start.wrapping_add(WINDOW.into());
-    let close = || answer(&syn, (PEER + 1, edge), ACK, 0);
+    let close = || answer(&syn, (PEER + 1, edge), ACK, 0, &[]);
     world.card.receive(close());
     let mut distances = Vec::new();
     while distances.len() < 8 {
@@ -140,7 +77,7 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
     received.push(expected[3000]);
     world
         .card
-        .receive(answer(&syn, (PEER + 1, opened), ACK, 60_000));
+        .receive(answer(&syn, (PEER + 1, opened), ACK, 60_000, &[]));
     let mut is_sent = false;
     for _ in 0..100_000 {
         for (header, payload) in world.round() {
@@ -154,7 +91,7 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
         if received.len() == expected.len() {
             world
                 .card
-                .receive(answer(&syn, (PEER + 1, number), ACK, 60_000));
+                .receive(answer(&syn, (PEER + 1, number), ACK, 60_000, &[]));
         }
         while let Some(completion) = world.provider.next_completion() {
             is_sent |= matches!(completion, Completion::Sent { request: 1, .. });

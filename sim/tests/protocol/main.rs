@@ -6,10 +6,13 @@
 //!                    └────── GoldenBus ─ golden card ── wire that loses ── smoltcp
 //! ```
 //! Proven: every byte is right both ways whatever the wire does, in the card's time; memory that is
-//! taken away is not written, and what the protocol accepted meanwhile is not lost.
+//! taken away is not written, and what the protocol accepted meanwhile is not lost; a packet's
+//! acknowledgement counts, whatever becomes of its payload.
 
+mod acknowledging;
 mod closed_window;
 mod plain_tcp;
+mod scripted;
 
 use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddrV4};

@@ -21,8 +21,8 @@ use host::control::flow::ranges::RangeSet;
 use host::control::packet::{flow_key, parse_tcp, TcpHeader};
 use host::driver::error::{HostError, Result};
 use host::protocol::{
-    FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader, OutgoingPayload, Protocol,
-    ProtocolEvent, Segment, SegmentPayload, Verdict,
+    Arrival, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader, OutgoingPayload,
+    Protocol, ProtocolEvent, Segment, SegmentPayload, Verdict,
 };
 use host::transport::header::{ACK, FIN, RST, SYN};
 use host::transport::NextTimer;
@@ -307,10 +307,10 @@ impl Protocol for PlainTcp {
         Ok(())
     }
 
-    fn arrive(&mut self, now_ns: u64, index: FlowIndex, segment: &Segment<'_>) -> Result<Verdict> {
+    fn arrive(&mut self, now_ns: u64, index: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
         let flow = self.flows.get_mut(&index);
         let (Some(flow), Some(parsed)) = (flow, parse_tcp(segment.header)) else {
-            return Ok(Verdict::Refused);
+            return Ok(Verdict::Refused.into());
         };
         if parsed.flags & RST != 0 {
             self.events.push(ProtocolEvent::Ended {
@@ -319,23 +319,25 @@ impl Protocol for PlainTcp {
                 why: "reset by the peer".to_owned(),
                 accepted_to: flow.accepted(),
             });
-            return Ok(Verdict::Refused);
+            return Ok(Verdict::Refused.into());
         }
         if parsed.flags & SYN != 0 {
             flow.is_ack_due = true;
-            return Ok(Verdict::Refused);
+            return Ok(Verdict::Refused.into());
         }
-        if flow.take_numbers(&parsed, now_ns) {
-            let to = flow.acknowledged.min(flow.offered);
-            self.events
-                .push(ProtocolEvent::Acknowledged { flow: index, to });
-        }
+        let acknowledged_to = match flow.take_numbers(&parsed, now_ns) {
+            true => flow.acknowledged.min(flow.offered),
+            false => 0,
+        };
         let verdict = flow.take_payload(&parsed, segment);
         let is_at_end = flow.fin_at == Some(flow.accepted());
         if is_at_end && !std::mem::replace(&mut flow.is_ended, true) {
             self.events.push(ProtocolEvent::EndOfStream(index));
         }
-        Ok(verdict)
+        Ok(Arrival {
+            verdict,
+            acknowledged_to,
+        })
     }
 
     fn flow_of(&self, segment: &Segment<'_>) -> Option<FlowIndex> {

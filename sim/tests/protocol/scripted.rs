@@ -1,0 +1,83 @@
+//! A peer made by hand: packets that answer ours, and rounds in which ours are looked at.
+//!
+//! ```text
+//!   us ── packets ──► round, until_sent ── header, payload ──► the test
+//!   us ◄───────────────────── answer ◄──────────────────────── the test
+//! ```
+
+use std::time::Duration;
+
+use host::control::packet::{parse_tcp, TcpHeader};
+use host::transport::header::{tcp_checksum, TcpLayout};
+use sim::harness::mac::Frame;
+use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
+
+use sim::network_side::NetworkSide;
+
+use super::World;
+
+const TCP: usize = 34;
+
+/// A packet of the peer that answers one of ours: sequence and ACK number, flags,
+/// window, payload.
+pub(super) fn answer(
+    to: &TcpHeader,
+    numbers: (u32, u32),
+    flags: u8,
+    window: u16,
+    payload: &[u8],
+) -> Frame {
+    let spec = PacketSpec {
+        tags: Vec::new(),
+        addresses: Addresses::V4([10, 77, 0, 2], [10, 77, 0, 1]),
+        ip_options: Vec::new(),
+        ports: (to.destination.port(), to.source.port()),
+        layer4: Layer4::Tcp {
+            sequence: numbers.0,
+            acknowledgement: numbers.1,
+            flags,
+            options: Vec::new(),
+        },
+        payload: payload.to_vec(),
+    };
+    let mut bytes = spec.frame(0);
+    bytes[TCP + 14..TCP + 16].copy_from_slice(&window.to_be_bytes());
+    bytes[TCP + 16..TCP + 18].fill(0);
+    let layout = TcpLayout::parse(&bytes).expect("TCP");
+    let checksum = tcp_checksum(&bytes, &layout);
+    bytes[TCP + 16..TCP + 18].copy_from_slice(&checksum.to_be_bytes());
+    assert_eq!(tcp_checksum(&bytes, &layout), 0);
+    Frame {
+        bytes,
+        ..Frame::default()
+    }
+}
+
+impl World {
+    /// A tenth of a millisecond. Returns the TCP packets that were sent: header, payload.
+    pub(super) fn round(&mut self) -> Vec<(TcpHeader, Vec<u8>)> {
+        self.clock.advance(Duration::from_micros(100));
+        self.provider.poll().expect("it polls");
+        let mut sent = Vec::new();
+        self.card.take_sent(&mut sent);
+        let parsed = |frame: &Frame| {
+            let layout = TcpLayout::parse(&frame.bytes).ok()?;
+            assert_eq!(tcp_checksum(&frame.bytes, &layout), 0);
+            let end = layout.payload + layout.payload_bytes;
+            let payload = frame.bytes[layout.payload..end].to_vec();
+            Some((parse_tcp(&frame.bytes)?, payload))
+        };
+        sent.iter().filter_map(parsed).collect()
+    }
+
+    /// Rounds until something is sent.
+    pub(super) fn until_sent(&mut self) -> Vec<(TcpHeader, Vec<u8>)> {
+        for _ in 0..100_000 {
+            let sent = self.round();
+            if !sent.is_empty() {
+                return sent;
+            }
+        }
+        panic!("nothing is sent in 10 s");
+    }
+}
