@@ -144,6 +144,7 @@ impl NullProtocol {
 
     /// Takes ACK number and window. Returns the stream offset that is acknowledged, 0 if it is not
     /// a new one.
+    #[inline]
     fn take_numbers(&mut self, index: FlowIndex, header: &[u8]) -> u64 {
         let Some(flow) = self.flow_mut(index) else {
             return 0;
@@ -162,6 +163,7 @@ impl NullProtocol {
     }
 
     /// Takes payload in order.
+    #[inline]
     fn take_payload(&mut self, index: FlowIndex, segment: &Segment<'_>) -> Verdict {
         let config = self.config;
         let Some(flow) = self.flow_mut(index) else {
@@ -352,6 +354,7 @@ impl Protocol for NullProtocol {
         }
     }
 
+    #[inline]
     fn arrive(&mut self, _now_ns: u64, index: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
         if segment.header.len() < HEADER_BYTES {
             return Ok(Verdict::Refused.into());
