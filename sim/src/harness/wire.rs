@@ -17,6 +17,8 @@ use crate::harness::mac::Frame;
 /// How many later frames may overtake one.
 pub const HOLD_FRAMES_MAX: u32 = 8;
 
+const ETHERTYPE_ARP: [u8; 2] = [0x08, 0x06];
+
 /// What may happen to a frame; probabilities from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Disturbance {
@@ -28,7 +30,9 @@ pub struct Disturbance {
     pub duplicate: f64,
     /// A bit flips, and the FCS detects it.
     pub corrupt: f64,
-    /// A bit flips after the FCS was checked: only the checksums of higher layers can detect it.
+    /// A bit flips after the FCS was checked: only the checksums of higher layers can detect it. In
+    /// ARP (RFC 826), which has none, the FCS does: no host could know that it learns a wrong
+    /// address.
     pub corrupt_unseen: f64,
     /// Time from one end to the other.
     pub delay_ps: u64,
@@ -129,13 +133,14 @@ impl Wire {
 
     fn damage(&mut self, frame: &mut Frame) {
         let is_seen = self.happens(self.disturbance.corrupt);
-        let is_unseen = !is_seen && self.happens(self.disturbance.corrupt_unseen);
-        if is_seen || is_unseen {
+        let is_flipped = is_seen || self.happens(self.disturbance.corrupt_unseen);
+        let is_seen = is_seen || is_flipped && is_arp(&frame.bytes);
+        if is_flipped {
             let bit = self.random.random_range(0..frame.bytes.len() * 8);
             frame.bytes[bit / 8] ^= 1 << (bit % 8);
             frame.is_bad |= is_seen;
             self.statistics.corrupted += u64::from(is_seen);
-            self.statistics.corrupted_unseen += u64::from(is_unseen);
+            self.statistics.corrupted_unseen += u64::from(!is_seen);
         }
     }
 
@@ -156,9 +161,41 @@ impl Wire {
     }
 }
 
+fn is_arp(bytes: &[u8]) -> bool {
+    bytes.get(12..14) == Some(&ETHERTYPE_ARP)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_flipped_bit_in_arp_is_detected() {
+        let disturbance = Disturbance {
+            corrupt_unseen: 1.0,
+            ..Disturbance::default()
+        };
+        for (ethertype, is_detected) in [([0x08, 0x06], true), ([0x08, 0x00], false)] {
+            let mut wire = Wire::new(disturbance, 1);
+            let mut bytes = vec![0; 60];
+            bytes[12..14].copy_from_slice(&ethertype);
+            let (mut out, frame) = (
+                Vec::new(),
+                Frame {
+                    bytes,
+                    ..Frame::default()
+                },
+            );
+            wire.carry(frame.clone(), &mut out);
+            assert_ne!(out[0].bytes, frame.bytes);
+            assert_eq!(out[0].is_bad, is_detected);
+            let counted = (
+                wire.statistics().corrupted,
+                wire.statistics().corrupted_unseen,
+            );
+            assert_eq!(counted, (u64::from(is_detected), u64::from(!is_detected)));
+        }
+    }
 
     fn run(disturbance: Disturbance, seed: u64) -> (Vec<Frame>, WireStatistics) {
         let mut wire = Wire::new(disturbance, seed);
