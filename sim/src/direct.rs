@@ -26,7 +26,7 @@ use pcie_sim::PcieConfig;
 use crate::bus::SimulatedBus;
 use crate::card::SimulatedCard;
 use crate::harness::mac::Frame;
-use crate::harness::traffic::{Addresses, Layer4, PacketSpec};
+use crate::harness::traffic::{Addresses, PacketSpec};
 use crate::network_side::NetworkSide;
 
 /// Value of memory that has not been written.
@@ -79,19 +79,13 @@ impl Flow {
     /// A packet from the peer, at an offset of the stream.
     pub fn packet(&self, offset: u32, payload: &[u8]) -> PacketSpec {
         let (remote, local) = self.ends();
-        PacketSpec {
-            tags: Vec::new(),
-            addresses: Addresses::V4([10, 0, 0, 2], [10, 0, 0, 1]),
-            ip_options: Vec::new(),
-            ports: (remote.port(), local.port()),
-            layer4: Layer4::Tcp {
-                sequence: self.base.wrapping_add(offset),
-                acknowledgement: 1,
-                flags: 0x10,
-                options: Vec::new(),
-            },
-            payload: payload.to_vec(),
-        }
+        PacketSpec::tcp(
+            Addresses::V4([10, 0, 0, 2], [10, 0, 0, 1]),
+            (remote.port(), local.port()),
+            (self.base.wrapping_add(offset), 1),
+            0x10,
+            payload.to_vec(),
+        )
     }
 
     /// The command that installs the flow, with both lists in their committed places.

@@ -354,6 +354,8 @@ impl Protocol for NullProtocol {
         }
     }
 
+    // Inlined: a result that goes through memory waits for all stores before it, those to the rings
+    // included.
     #[inline]
     fn arrive(&mut self, _now_ns: u64, index: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
         if segment.header.len() < HEADER_BYTES {

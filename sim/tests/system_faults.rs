@@ -26,7 +26,7 @@ use pcie_sim::{Fault, PcieConfig, Target};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use sim::harness::mac::Frame;
-use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
+use sim::harness::traffic::{Addresses, PacketSpec};
 use sim::network_side::NetworkSide;
 use verilate::options::Options;
 
@@ -221,19 +221,13 @@ fn two_flows(bed: &mut Bed) -> Vec<(FlowName, u64, Vec<u8>)> {
 }
 
 fn send(bed: &mut Bed, name: FlowName, position: u32) {
-    let spec = PacketSpec {
-        tags: Vec::new(),
-        addresses: Addresses::V4([10, 0, 0, 1], [10, 0, 1, name.flow as u8]),
-        ip_options: Vec::new(),
-        ports: (1, name.flow),
-        layer4: Layer4::Tcp {
-            sequence: position,
-            acknowledgement: 0,
-            flags: 0x10,
-            options: Vec::new(),
-        },
-        payload: Vec::new(),
-    };
+    let spec = PacketSpec::tcp(
+        Addresses::V4([10, 0, 0, 1], [10, 0, 1, name.flow as u8]),
+        (1, name.flow),
+        (position, 0),
+        0x10,
+        Vec::new(),
+    );
     let mut packet = spec.frame(0);
     packet.truncate(54);
     let header = parse_tcp(&packet).expect("a TCP header");

@@ -411,7 +411,7 @@ mod tests {
     use host::driver::bus::MemoryKind;
     use sim::golden_card::{GoldenBus, GoldenCard};
     use sim::harness::capture::Captured;
-    use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
+    use sim::harness::traffic::{Addresses, PacketSpec};
     use sim::network_side::NetworkSide;
     use std::cell::RefCell;
     use std::rc::Rc;
@@ -463,19 +463,13 @@ mod tests {
 
     /// A packet of 100 bytes to a flow with memory for 120.
     fn received(change: u8) -> Received {
-        let spec = PacketSpec {
-            tags: Vec::new(),
-            addresses: Addresses::V4([10, 0, 0, 2], [10, 0, 0, 1]),
-            ip_options: Vec::new(),
-            ports: (9, 80),
-            layer4: Layer4::Tcp {
-                sequence: 1000,
-                acknowledgement: 0,
-                flags: 0x10,
-                options: Vec::new(),
-            },
-            payload: (0..100).collect(),
-        };
+        let spec = PacketSpec::tcp(
+            Addresses::V4([10, 0, 0, 2], [10, 0, 0, 1]),
+            (9, 80),
+            (1000, 0),
+            0x10,
+            (0..100).collect(),
+        );
         let frames = Frames {
             frames: vec![Captured {
                 number: 1,

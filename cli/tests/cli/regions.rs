@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sim::harness::pcapng::CaptureWriter;
-use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
+use sim::harness::traffic::{Addresses, PacketSpec};
 
 use crate::run::{accepted, folder};
 
@@ -13,18 +13,14 @@ const ACK: u8 = 0x10;
 
 /// A capture of a SYN and one packet with `bytes` bytes of payload.
 fn capture(path: &Path, bytes: u8) {
-    let packet = |sequence, flags, payload| PacketSpec {
-        tags: Vec::new(),
-        addresses: Addresses::V4([10, 77, 0, 2], [10, 77, 0, 1]),
-        ip_options: Vec::new(),
-        ports: (40_000, 5001),
-        layer4: Layer4::Tcp {
-            sequence,
-            acknowledgement: 1,
+    let packet = |sequence, flags, payload| {
+        PacketSpec::tcp(
+            Addresses::V4([10, 77, 0, 2], [10, 77, 0, 1]),
+            (40_000, 5001),
+            (sequence, 1),
             flags,
-            options: Vec::new(),
-        },
-        payload,
+            payload,
+        )
     };
     let data = (0..bytes).collect();
     let mut writer = CaptureWriter::create(path, &["wire"]).expect("a file");

@@ -211,16 +211,12 @@ impl Connection {
         self.receive.as_mut().is_some_and(ReceiveSide::absorb)
     }
 
-    /// The same for what the peer has acknowledged.
+    /// The peer has everything before `to`. Returns whether a connection at rest stays so: within
+    /// a buffer that is being sent it needs no step.
     #[inline]
-    pub fn absorb_acknowledged(&mut self, to: u64) -> bool {
-        self.take_acknowledged(to);
-        self.acknowledged < self.quiet_to
-    }
-
-    /// The peer has everything before `to`.
-    pub fn take_acknowledged(&mut self, to: u64) {
+    pub fn take_acknowledged(&mut self, to: u64) -> bool {
         self.acknowledged = self.acknowledged.max(to);
+        self.acknowledged < self.quiet_to
     }
 
     /// The peer has ended its sending half, and everything before that was accepted.

@@ -7,7 +7,7 @@ use crate::driver::bus::Bus;
 use crate::protocol::{Protocol, ProtocolEvent};
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
-    /// Takes all events. Each touches its connection.
+    /// Takes all events. Each touches its connection, unless that needs no step.
     pub(super) fn take_events(&mut self) {
         while let Some(event) = self.protocol.event() {
             let Some(id) = self.connections.of_index(event.flow()) else {
@@ -16,23 +16,19 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             let Some(connection) = self.connections.get_mut(id) else {
                 continue;
             };
-            // An ACK within a buffer that is being sent needs no step.
-            if let ProtocolEvent::Acknowledged { to, .. } = event {
-                if connection.absorb_acknowledged(to) {
-                    continue;
-                }
+            if !take_event(connection, event) {
+                self.connections.touch(id);
             }
-            take_event(connection, event);
-            self.connections.touch(id);
         }
     }
 }
 
-fn take_event(connection: &mut Connection, event: ProtocolEvent) {
+/// Returns whether the connection needs no step.
+fn take_event(connection: &mut Connection, event: ProtocolEvent) -> bool {
     match event {
         ProtocolEvent::Opened(_) => connection.is_open = true,
         ProtocolEvent::Accepted { to, .. } => connection.take_accepted(to),
-        ProtocolEvent::Acknowledged { to, .. } => connection.take_acknowledged(to),
+        ProtocolEvent::Acknowledged { to, .. } => return connection.take_acknowledged(to),
         ProtocolEvent::EndOfStream(_) => connection.take_end(),
         ProtocolEvent::Ended {
             errno,
@@ -45,4 +41,5 @@ fn take_event(connection: &mut Connection, event: ProtocolEvent) {
             accepted_to,
         }),
     }
+    false
 }

@@ -165,8 +165,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             false => Verdict::Refused.into(),
         };
         let to = arrival.acknowledged_to;
-        // An ACK within a buffer that is being sent needs no step.
-        let is_quiet = to == 0 || connection.absorb_acknowledged(to);
+        let is_quiet = to == 0 || connection.take_acknowledged(to);
         let is_kept = match arrival.verdict {
             // Nothing of the receive side changes.
             Verdict::Taken { .. } if is_bare => {

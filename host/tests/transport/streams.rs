@@ -3,15 +3,12 @@
 
 use std::net::SocketAddr;
 
-use host::transport::peer::{Conversation, Progress, Script, SmoltcpPeer};
-use host::transport::{
-    Clock, Event, LinkConfig, ListenerId, ManualClock, SmoltcpTransport, StreamId, StreamState,
-    TransportError, Tuning,
-};
+use host::transport::peer::{Conversation, Progress, Script};
+use host::transport::{Event, ListenerId, StreamId, StreamState, TransportError, Tuning};
 
 use crate::rig::{address, Rig};
 use crate::wire::Faults;
-use crate::{kernel_peer, linux, small_buffers, MIB, PEER, US};
+use crate::{kernel_peer, linux, small_buffers, smoltcps, MIB, PEER, US};
 
 const CONNECTION_REFUSED: i32 = 111;
 const CONNECTION_RESET: i32 = 104;
@@ -25,14 +22,7 @@ fn on_both(test: impl Fn(&mut Rig)) {
     if let (Some(transport), Some(peer)) = (linux(1500, tuning), kernel_peer(1500, tuning)) {
         test(&mut Rig::new(transport, peer, Faults::NONE, 1));
     }
-    let clock = ManualClock::default();
-    let by = || Clock::Manual(clock.clone());
-    let transport =
-        SmoltcpTransport::open(&LinkConfig::lab(US, 1500, small_buffers()), by()).unwrap();
-    let peer = SmoltcpPeer::open(&LinkConfig::lab(PEER, 1500, small_buffers()), by()).unwrap();
-    let mut rig = Rig::new(Box::new(transport), Box::new(peer), Faults::NONE, 1);
-    rig.clock = Some(clock);
-    test(&mut rig);
+    test(&mut smoltcps(1500, small_buffers(), Faults::NONE, 1));
 }
 
 /// A script that sends the first bytes of a seed.

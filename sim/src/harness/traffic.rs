@@ -73,6 +73,30 @@ pub fn set_tag_types(frame: &mut [u8], types: &[usize]) {
 }
 
 impl PacketSpec {
+    /// A TCP packet without tags and options: ports of source and destination, sequence and
+    /// acknowledgement number.
+    pub fn tcp(
+        addresses: Addresses,
+        ports: (u16, u16),
+        (sequence, acknowledgement): (u32, u32),
+        flags: u8,
+        payload: Vec<u8>,
+    ) -> Self {
+        Self {
+            tags: Vec::new(),
+            addresses,
+            ip_options: Vec::new(),
+            ports,
+            layer4: Layer4::Tcp {
+                sequence,
+                acknowledgement,
+                flags,
+                options: Vec::new(),
+            },
+            payload,
+        }
+    }
+
     /// The frame without FCS, padded with `padding` to the shortest length.
     pub fn frame(&self, padding: u8) -> Vec<u8> {
         let mut frame = vec![0x02, 0, 0, 0, 0, 1, 0x02, 0, 0, 0, 0, 2];

@@ -5,14 +5,12 @@
 //!   peer            ◄── payload with the ACK: taken at rest, or refused; then silence
 //! ```
 
-use host::transport::header::{ACK, SYN};
+use host::transport::header::ACK;
 
-use super::scripted::answer;
+use super::scripted::{answer, PEER};
 use super::*;
 
 const BYTES: u32 = 2000;
-/// First byte of the peer, less one.
-const PEER: u32 = 7000;
 
 /// The request is complete, whatever becomes of the payload that lies so far ahead.
 fn is_complete_with_payload_ahead_by(bytes: u32) {
@@ -27,17 +25,12 @@ fn is_complete_with_payload_ahead_by(bytes: u32) {
     let receive = provider.recv(id, region, 1 << 14, 1 << 14, false, 1);
     receive.expect("it is taken");
     provider.send(id, region, 0, BYTES, 2).expect("it is taken");
-    let (syn, _) = world.until_sent().remove(0);
+    let syn = world.answer_syn(60_000);
     let start = syn.sequence.wrapping_add(1);
-    let open = answer(&syn, (PEER, start), SYN | ACK, 60_000, &[]);
-    world.card.receive(open);
     let mut sent_bytes = 0;
-    while sent_bytes < BYTES {
+    while sent_bytes < BYTES as usize {
         let sent = world.until_sent();
-        sent_bytes += sent
-            .iter()
-            .map(|(_, payload)| payload.len() as u32)
-            .sum::<u32>();
+        sent_bytes += sent.iter().map(|(_, payload)| payload.len()).sum::<usize>();
     }
     // What the connection has under way comes to its end.
     for _ in 0..20 {

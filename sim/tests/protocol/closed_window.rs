@@ -5,9 +5,9 @@
 //!   peer     ◄── ACK, window 0      ✗ window ◄── 0 ◄── window, with the byte
 //! ```
 
-use host::transport::header::{ACK, SYN};
+use host::transport::header::ACK;
 
-use super::scripted::answer;
+use super::scripted::{answer, PEER};
 use super::*;
 
 const BYTES: u32 = 10_000;
@@ -17,7 +17,6 @@ const WINDOW: u16 = 3000;
 /// Probes come at growing distances, each of one byte, until one is answered with a window; then
 /// the rest follows.
 fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
-    const PEER: u32 = 7000;
     let mut world = World::new(card);
     let first = ApplicationId::FIRST;
     let provider = &mut world.provider;
@@ -30,11 +29,8 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
     let id = provider.connect(first, REMOTE.parse().expect("an address"));
     let id = id.expect("a flow");
     provider.send(id, region, 0, BYTES, 1).expect("it is taken");
-    let (syn, _) = world.until_sent().remove(0);
+    let syn = world.answer_syn(WINDOW);
     let start = syn.sequence.wrapping_add(1);
-    world
-        .card
-        .receive(answer(&syn, (PEER, start), SYN | ACK, WINDOW, &[]));
 
     let mut received = Vec::new();
     while received.len() < usize::from(WINDOW) {

@@ -8,18 +8,19 @@
 use std::time::Duration;
 
 use host::control::packet::{parse_tcp, TcpHeader};
-use host::transport::header::{tcp_checksum, TcpLayout};
+use host::transport::header::{tcp_checksum, TcpLayout, ACK, SYN};
 use sim::harness::mac::Frame;
-use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
-
+use sim::harness::traffic::{Addresses, PacketSpec};
 use sim::network_side::NetworkSide;
 
 use super::World;
 
+/// Sequence number of the peer's SYN.
+pub(super) const PEER: u32 = 7000;
 const TCP: usize = 34;
 
-/// A packet of the peer that answers one of ours: sequence and ACK number, flags,
-/// window, payload.
+/// A packet of the peer that answers one of ours: sequence and ACK number, flags, window,
+/// payload.
 pub(super) fn answer(
     to: &TcpHeader,
     numbers: (u32, u32),
@@ -27,19 +28,13 @@ pub(super) fn answer(
     window: u16,
     payload: &[u8],
 ) -> Frame {
-    let spec = PacketSpec {
-        tags: Vec::new(),
-        addresses: Addresses::V4([10, 77, 0, 2], [10, 77, 0, 1]),
-        ip_options: Vec::new(),
-        ports: (to.destination.port(), to.source.port()),
-        layer4: Layer4::Tcp {
-            sequence: numbers.0,
-            acknowledgement: numbers.1,
-            flags,
-            options: Vec::new(),
-        },
-        payload: payload.to_vec(),
-    };
+    let spec = PacketSpec::tcp(
+        Addresses::V4([10, 77, 0, 2], [10, 77, 0, 1]),
+        (to.destination.port(), to.source.port()),
+        numbers,
+        flags,
+        payload.to_vec(),
+    );
     let mut bytes = spec.frame(0);
     bytes[TCP + 14..TCP + 16].copy_from_slice(&window.to_be_bytes());
     bytes[TCP + 16..TCP + 18].fill(0);
@@ -68,6 +63,15 @@ impl World {
             Some((parse_tcp(&frame.bytes)?, payload))
         };
         sent.iter().filter_map(parsed).collect()
+    }
+
+    /// The peer answers our SYN with this window. Returns our SYN.
+    pub(super) fn answer_syn(&mut self, window: u16) -> TcpHeader {
+        let (syn, _) = self.until_sent().remove(0);
+        let numbers = (PEER, syn.sequence.wrapping_add(1));
+        self.card
+            .receive(answer(&syn, numbers, SYN | ACK, window, &[]));
+        syn
     }
 
     /// Rounds until something is sent.

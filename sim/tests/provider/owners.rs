@@ -19,7 +19,7 @@ use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::mac::Frame;
-use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
+use sim::harness::traffic::{Addresses, PacketSpec};
 use sim::network_side::NetworkSide;
 
 use crate::rig::{assert_clean, verilated_card};
@@ -30,19 +30,13 @@ const FLOOR: u32 = 1000;
 
 /// A frame of flow `number` (10.0.0.`number` to port 80) with `payload` at a position.
 pub fn frame(number: u8, position: u32, payload: &[u8]) -> Frame {
-    let spec = PacketSpec {
-        tags: Vec::new(),
-        addresses: Addresses::V4([10, 0, 0, number], [10, 0, 0, 100]),
-        ip_options: Vec::new(),
-        ports: (4000, 80),
-        layer4: Layer4::Tcp {
-            sequence: position,
-            acknowledgement: 1,
-            flags: 0x10,
-            options: Vec::new(),
-        },
-        payload: payload.to_vec(),
-    };
+    let spec = PacketSpec::tcp(
+        Addresses::V4([10, 0, 0, number], [10, 0, 0, 100]),
+        (4000, 80),
+        (position, 1),
+        0x10,
+        payload.to_vec(),
+    );
     Frame {
         bytes: spec.frame(0),
         ..Frame::default()

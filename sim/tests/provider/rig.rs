@@ -19,7 +19,7 @@ use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::mac::Frame;
-use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
+use sim::harness::traffic::{Addresses, PacketSpec};
 use sim::network_side::NetworkSide;
 use verilate::options::Options;
 
@@ -73,19 +73,13 @@ pub fn link(host: u8) -> LinkConfig {
 
 /// A TCP packet from the peer's address to ours: ports, sequence and ACK number.
 pub fn forged(ports: (u16, u16), numbers: (u32, u32), flags: u8, payload: &[u8]) -> Frame {
-    let spec = PacketSpec {
-        tags: Vec::new(),
-        addresses: Addresses::V4([10, 77, 0, 2], [10, 77, 0, 1]),
-        ip_options: Vec::new(),
+    let spec = PacketSpec::tcp(
+        Addresses::V4([10, 77, 0, 2], [10, 77, 0, 1]),
         ports,
-        layer4: Layer4::Tcp {
-            sequence: numbers.0,
-            acknowledgement: numbers.1,
-            flags,
-            options: Vec::new(),
-        },
-        payload: payload.to_vec(),
-    };
+        numbers,
+        flags,
+        payload.to_vec(),
+    );
     let mut bytes = spec.frame(0);
     bytes[..6].copy_from_slice(&link(1).mac);
     bytes[6..12].copy_from_slice(&link(2).mac);

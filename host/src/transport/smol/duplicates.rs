@@ -74,8 +74,8 @@ impl Duplicates {
             return;
         }
         let (start, expected) = (long(tcp, 4), long(tcp, 8));
-        let fin = start.wrapping_add(layout.payload_bytes as u32);
-        let end = fin.wrapping_add(u32::from(flags & (SYN | FIN) != 0));
+        let payload_end = start.wrapping_add(layout.payload_bytes as u32);
+        let end = payload_end.wrapping_add(u32::from(flags & (SYN | FIN) != 0));
         let fresh = Numbers {
             expected,
             sent: end,
@@ -93,7 +93,7 @@ impl Duplicates {
             }
         }
         if flags & FIN != 0 {
-            numbers.fin = Some(fin);
+            numbers.fin = Some(payload_end);
         }
     }
 
@@ -134,12 +134,11 @@ impl Duplicates {
             return None;
         }
         numbers.acknowledged = Some(acknowledged);
-        let is_left = is_after(numbers.expected, end);
-        let ends_there = end == numbers.expected && layout.payload_bytes > 0;
-        if !is_left && !ends_there {
-            return None;
-        }
-        Some(pure(frame, &layout, numbers.expected))
+        let is_duplicate = match layout.payload_bytes {
+            0 => is_after(numbers.expected, end),
+            _ => !is_after(end, numbers.expected),
+        };
+        is_duplicate.then(|| pure(frame, &layout, numbers.expected))
     }
 
     /// Number of known connections.

@@ -83,8 +83,6 @@ pub(crate) struct Stack {
     tuning: Tuning,
     ports_used: u16,
     duplicates: Duplicates,
-    /// Outgoing frames that `duplicates` knows.
-    noted: usize,
 }
 
 impl Stack {
@@ -132,19 +130,18 @@ impl Stack {
             tuning: link.tuning,
             ports_used: 0,
             duplicates: Duplicates::new(link.tuning.receive_buffer_bytes),
-            noted: 0,
         })
     }
 
     /// Lets the stack process incoming frames and queue outgoing ones.
     pub(crate) fn poll(&mut self) {
         let now = self.now();
+        let before = self.device.outgoing.len();
         self.interface
             .poll(now, &mut self.device, &mut self.sockets);
-        for frame in self.device.outgoing.range(self.noted..) {
+        for frame in self.device.outgoing.range(before..) {
             self.duplicates.note_sent(frame);
         }
-        self.noted = self.device.outgoing.len();
     }
 
     fn now(&self) -> smoltcp::time::Instant {
@@ -180,7 +177,6 @@ impl Stack {
             self.poll();
         }
         let frame = self.device.outgoing.pop_front()?;
-        self.noted -= 1;
         if self.duplicates.len() > 2 * self.sockets.iter().count() + CONNECTIONS_SLACK {
             let live: HashSet<_> = self.sockets.iter().filter_map(connection).collect();
             self.duplicates
