@@ -60,6 +60,9 @@ impl LinkConfig {
 pub struct Tuning {
     /// Lower bound of the retransmission timeout.
     pub retransmission_timeout_min: Duration,
+    /// Upper bound of the retransmission timeout, which doubles with each loss in a row: from 1 s
+    /// to 120 s. Linux before 6.15 keeps 120 s; smoltcp has its own, 60 s.
+    pub retransmission_timeout_max: Duration,
     /// Whether a tail loss probe may be sent after two round trips, before the timeout.
     pub tail_loss_probe: bool,
     /// Initial congestion window, packets; 0 keeps that of the stack.
@@ -79,6 +82,7 @@ impl Tuning {
     /// For a card on a real wire: defaults of the stack, with buffers for 100 Gb/s.
     pub const REAL_TIME: Self = Self {
         retransmission_timeout_min: Duration::from_millis(200),
+        retransmission_timeout_max: Duration::from_secs(120),
         tail_loss_probe: true,
         initial_window_packets: 0,
         acknowledgement_delay: Duration::from_millis(10),
@@ -89,11 +93,13 @@ impl Tuning {
     /// For a simulated card, whose wire is a thousand times slower than wall-clock time. The
     /// initial congestion window exceeds what such a wire holds, because CUBIC leaves slow start,
     /// and grows after it, by wall-clock time. A handshake that takes longer than a second of
-    /// wall-clock time still repeats its SYN: the kernel has no setting for that timer. smoltcp
-    /// has the card's time, in which its delay of an acknowledgement, 10 ms, is longer than
-    /// all the rest of a transfer.
+    /// wall-clock time still repeats its SYN: the kernel has no setting for that timer. Where a
+    /// fifth of all frames is lost each way, six losses in a row are not rare: the longest timeout
+    /// is a tenth of [`super::patience::PATIENCE`]. smoltcp has the card's time, in which its delay
+    /// of an acknowledgement, 10 ms, is longer than all the rest of a transfer.
     pub const SIMULATION: Self = Self {
         retransmission_timeout_min: Duration::from_secs(3),
+        retransmission_timeout_max: Duration::from_secs(12),
         tail_loss_probe: false,
         initial_window_packets: 128,
         acknowledgement_delay: Duration::ZERO,

@@ -24,7 +24,7 @@ use host::transport::peer::{KernelPeer, RandomBytes, Script, SmoltcpPeer, WirePe
 use host::transport::permitted::{permitted, skip};
 use host::transport::{
     Clock, FrameKind, LinkConfig, LinuxTransport, ManualClock, NextTimer, SmoltcpTransport,
-    Transport, Tuning,
+    StreamState, Transport, Tuning,
 };
 
 use rig::{address, Rig};
@@ -111,6 +111,42 @@ fn the_kernel_waits_as_long_as_its_link_is_tuned_to() {
         (LEAST..LEAST + trips + LEAST).contains(&timeout),
         "{info:?}"
     );
+}
+
+/// Losses in a row double its timeout up to the longest one.
+#[test]
+fn the_kernel_never_waits_longer_than_its_link_is_tuned_to() {
+    const LONGEST: Duration = Duration::from_secs(1);
+    let tuning = Tuning {
+        retransmission_timeout_max: LONGEST,
+        ..Tuning::REAL_TIME
+    };
+    let transport = permitted(LinuxTransport::open(&LinkConfig::lab(US, 1500, tuning)));
+    let (Some(transport), Some(peer)) = (transport, kernel_peer(1500, tuning)) else {
+        return;
+    };
+    let mut refused = transport.refused_settings().iter();
+    if let Some((name, error)) = refused.find(|(name, _)| name.ends_with("tcp_rto_max_ms")) {
+        // Linux before 6.15.
+        println!("setting refused: {name}: {error}");
+        return;
+    }
+    let mut rig = Rig::new(Box::new(transport), peer, Faults::NONE, 1);
+    rig.peer
+        .listen(address(PEER, false, 5001), Script::default())
+        .unwrap();
+    let stream = rig.transport.connect(address(PEER, false, 5001)).unwrap();
+    rig.run_until(|rig| rig.transport.status(stream).unwrap().state == StreamState::Open);
+    rig.to_peer = wire::Wire::new(Faults::ALL_LOST, 1);
+    rig.converse(stream, (1, 1000), (2, 0));
+    let mut longest = Duration::ZERO;
+    rig.run_until(|rig| {
+        let info = rig.transport.info(stream).unwrap();
+        longest = longest.max(info.retransmission_timeout);
+        info.timeouts >= 5
+    });
+    // Doubled five times, the least one would be 6.4 s.
+    assert!((LONGEST / 2..=LONGEST).contains(&longest), "{longest:?}");
 }
 
 fn report(rig: &Rig) {

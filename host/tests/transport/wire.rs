@@ -26,6 +26,11 @@ impl Faults {
         frame_time: Duration::ZERO,
     };
 
+    pub const ALL_LOST: Self = Self {
+        loss: 1000,
+        ..Self::NONE
+    };
+
     pub const ONE_PERCENT: Self = Self {
         loss: 10,
         duplicate: 10,

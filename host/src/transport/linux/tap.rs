@@ -170,7 +170,9 @@ fn settings(tuning: &Tuning) -> Vec<(String, String)> {
     let buffer = |bytes: u32| format!("4096 {bytes} {bytes}");
     let mut settings: Vec<(String, String)> = Vec::new();
     let mut put = |name: &str, value: &str| settings.push((name.into(), value.into()));
+    let timeout_max = tuning.retransmission_timeout_max.as_millis();
     put("ipv4/tcp_early_retrans", probe);
+    put("ipv4/tcp_rto_max_ms", &timeout_max.to_string());
     put("ipv4/tcp_no_metrics_save", "1");
     put("ipv4/tcp_slow_start_after_idle", "0");
     // Buffers of all sockets. SO_RCVBUFFORCE would need root outside the namespace.
