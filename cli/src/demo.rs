@@ -300,7 +300,11 @@ fn build_card(arguments: &DemoArguments) -> Result<Rc<RefCell<SimulatedCard>>> {
 }
 
 fn link(host: u8, arguments: &DemoArguments) -> LinkConfig {
-    LinkConfig::lab(host, arguments.mtu, Tuning::SIMULATION)
+    let tuning = match arguments.wave {
+        None => Tuning::SIMULATION,
+        Some(_) => Tuning::TRACED_SIMULATION,
+    };
+    LinkConfig::lab(host, arguments.mtu, tuning)
 }
 
 fn remote(arguments: &DemoArguments) -> std::net::SocketAddr {

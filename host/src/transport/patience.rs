@@ -10,8 +10,9 @@
 use std::time::{Duration, Instant};
 
 /// Wall time without progress after which whatever has a kernel in it is stuck. The kernel's own
-/// timers are part of it: with 1 % of the packets lost, the fourth loss in a row of one packet is
-/// repaired 45 s after the first (a retransmission timeout of 3 s, doubled each time).
+/// timers are part of it: where a fifth of all frames is lost each way, one packet may be lost ten
+/// times in a row, and its repetitions are 2 s apart, or 12 s where the card records waveforms
+/// ([`super::Tuning::retransmission_timeout_max`]).
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Watches for progress. See the module's head.
