@@ -1,4 +1,5 @@
-//! The documents name files that exist, and the map leaves none of the crates out.
+//! The documents name files that exist, and figures that were measured; the map leaves none of the
+//! crates out.
 
 use std::path::Path;
 
@@ -76,4 +77,43 @@ fn the_map_names_every_crate() {
         "ARCHITECTURE.md has {} lines",
         map.lines().count()
     );
+}
+
+/// Cell `cell` of the first row of the measured page that begins with these cells.
+fn measured<T: std::str::FromStr>(row: &str, cell: usize) -> T {
+    let page = read("docs/bench.md");
+    let row_start = format!("| {row} |");
+    let line = page.lines().find(|line| line.starts_with(&row_start));
+    let line = line.unwrap_or_else(|| panic!("docs/bench.md has no row {row}"));
+    let text = line.split(" | ").nth(cell);
+    let value = text.and_then(|text| text.split(',').next()?.parse().ok());
+    value.unwrap_or_else(|| panic!("docs/bench.md: cell {cell} of {line}"))
+}
+
+/// Those of the host, which the page `docs/bench.md` has from one run.
+#[test]
+fn figures_of_the_host_are_those_that_were_measured() {
+    let rows = [
+        "packet of 1448 B received",
+        "descriptor of 1448 B sent",
+        "pure ACK written",
+    ];
+    let [received, sent, written] = rows.map(|row| measured::<u64>(row, 1));
+    let time = format!("{received} / {sent} / {written} ns; ");
+    let [received, sent, written] = rows.map(|row| measured::<u64>(row, 4));
+    let counts = format!("{received} / {sent} / {written} instructions");
+    assert_contains("docs/limits.md", &(time + &counts));
+
+    let seconds = |stack: &str| {
+        [1500, 9000].map(|mtu| measured::<f64>(&format!("{stack} | {mtu} | not read"), 3))
+    };
+    let ([kernel_1500, kernel_9000], ours) =
+        (seconds("kernel TCP over veth"), seconds("ours, null"));
+    let kernel = format!("the kernel's TCP: {kernel_1500:.2} / {kernel_9000:.2} s");
+    assert_contains("README.md", &kernel);
+    assert_contains("README.md", &format!("{:.3} / {:.3} s", ours[0], ours[1]));
+}
+
+fn assert_contains(document: &str, text: &str) {
+    assert!(read(document).contains(text), "{document} lacks {text}");
 }

@@ -16,11 +16,11 @@ mod rig;
 mod streams;
 mod wire;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use host::transport::header::HEADER_BYTES_MAX;
 use host::transport::patience::Patience;
-use host::transport::peer::{KernelPeer, RandomBytes, Script, SmoltcpPeer, WirePeer};
+use host::transport::peer::{KernelPeer, Progress, RandomBytes, Script, SmoltcpPeer, WirePeer};
 use host::transport::permitted::{permitted, skip};
 use host::transport::{
     Clock, FrameKind, LinkConfig, LinuxTransport, ManualClock, NextTimer, SmoltcpTransport,
@@ -147,6 +147,43 @@ fn the_kernel_never_waits_longer_than_its_link_is_tuned_to() {
     });
     // Doubled five times, the least one would be 6.4 s.
     assert!((LONGEST / 2..=LONGEST).contains(&longest), "{longest:?}");
+}
+
+/// A stream that was closed goes on with what it has still to send, though its timeouts have become
+/// as long as they may: nobody would learn that it gave up.
+#[test]
+fn the_kernel_does_not_give_up_what_was_closed() {
+    // Timeouts of 0.2, 0.4, 0.8, 1 and 1 s.
+    const LOST_FOR: Duration = Duration::from_secs(4);
+    let tuning = Tuning {
+        retransmission_timeout_max: Duration::from_secs(1),
+        ..Tuning::REAL_TIME
+    };
+    let (Some(transport), Some(peer)) = (linux(1500, tuning), kernel_peer(1500, tuning)) else {
+        return;
+    };
+    let mut rig = Rig::new(transport, peer, Faults::NONE, 1);
+    let script = Script {
+        send_bytes: 1000,
+        seed: 2,
+        ..Script::default()
+    };
+    rig.peer.listen(address(PEER, false, 5001), script).unwrap();
+    let stream = rig.transport.connect(address(PEER, false, 5001)).unwrap();
+    rig.run_until(|rig| rig.transport.status(stream).unwrap().state == StreamState::Open);
+    rig.to_card = wire::Wire::new(Faults::ALL_LOST, 1);
+    rig.converse(stream, (1, 1000), (2, 1000));
+    // It has all that we send, and closes.
+    rig.run_until(|rig| {
+        let conversations = rig.peer.conversations();
+        conversations
+            .iter()
+            .any(|one| one.progress == Progress::Finished)
+    });
+    let closed = Instant::now();
+    rig.run_until(|_| closed.elapsed() > LOST_FOR);
+    rig.to_card = wire::Wire::new(Faults::NONE, 1);
+    rig.run();
 }
 
 fn report(rig: &Rig) {

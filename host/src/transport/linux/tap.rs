@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::namespace::Namespace;
 use super::netlink::{RouteMetrics, RouteSocket};
 use super::sys;
-use crate::transport::patience::Patience;
+use crate::transport::patience::{Patience, PATIENCE};
 use crate::transport::{LinkConfig, Result, TransportError, Tuning};
 
 /// Name of the interface, as C string for the driver and as path component.
@@ -164,6 +164,25 @@ fn metrics(tuning: &Tuning) -> RouteMetrics {
     }
 }
 
+/// How many timeouts in a row end a connection, of Linux: those of a SYN, of its answer, of data,
+/// and of data whose application has closed. The last must be set: without, such a connection ends
+/// with the first timeout of the longest length, and nobody learns what was left.
+const RETRIES: [(&str, u128); 4] = [
+    ("ipv4/tcp_syn_retries", 6),
+    ("ipv4/tcp_synack_retries", 5),
+    ("ipv4/tcp_retries2", 15),
+    ("ipv4/tcp_orphan_retries", 8),
+];
+/// The most that Linux takes for a SYN.
+const RETRIES_MAX: u128 = 127;
+
+/// Shorter timeouts get more retries: a connection ends no earlier than the patience of whoever
+/// waits for it.
+fn retries_of(retries: u128, tuning: &Tuning) -> u128 {
+    let longest_ms = tuning.retransmission_timeout_max.as_millis().max(1);
+    (PATIENCE.as_millis() / longest_ms).clamp(retries, RETRIES_MAX)
+}
+
 /// Settings of a namespace, below `/proc/sys/net`; older kernels lack some of them.
 fn settings(tuning: &Tuning) -> Vec<(String, String)> {
     let probe = if tuning.tail_loss_probe { "3" } else { "0" };
@@ -173,6 +192,9 @@ fn settings(tuning: &Tuning) -> Vec<(String, String)> {
     let timeout_max = tuning.retransmission_timeout_max.as_millis();
     put("ipv4/tcp_early_retrans", probe);
     put("ipv4/tcp_rto_max_ms", &timeout_max.to_string());
+    for (name, retries) in RETRIES {
+        put(name, &retries_of(retries, tuning).to_string());
+    }
     put("ipv4/tcp_no_metrics_save", "1");
     put("ipv4/tcp_slow_start_after_idle", "0");
     // Buffers of all sockets. SO_RCVBUFFORCE would need root outside the namespace.
