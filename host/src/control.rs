@@ -18,6 +18,7 @@
 //! | `placement.rs` | places keys in the flow table |
 //! | `lists.rs` | allocates segment lists, committed and borrowed |
 //! | `regions.rs` | allocates regions and page entries |
+//! | `rest.rs` | what a connection waits for after a step |
 //! | `flow/` | buffers of one flow, and the payload that arrived for them |
 //! | `connection/` | one connection: its flow, its two sides, its close |
 
@@ -32,3 +33,4 @@ pub mod placement;
 pub mod profile;
 pub mod queue;
 pub mod regions;
+pub mod rest;

@@ -9,6 +9,7 @@
 //! | `bus.rs` | registers, DMA memory and faults of a card, real or simulated |
 //! | `control_memory.rs` | memory that host and card share: words, loaded and stored in place |
 //! | `device.rs` | opens a card, moves its rings, reads its counters |
+//! | `device/marks.rs` | marks behind commands, and whether the card has passed them |
 //! | `owner.rs` | one owner: its rings and its commands in flight |
 //! | `read.rs` | reads registers, notices a card that is gone |
 //! | `rings.rs` | producer and consumer sides of the rings |

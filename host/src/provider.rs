@@ -50,6 +50,7 @@ use crate::control::connection::{Connection, Progress};
 use crate::control::lists::Shared;
 use crate::control::placement::KeyTable;
 use crate::control::regions::Regions;
+use crate::control::rest::Rest;
 use crate::driver::bus::Bus;
 use crate::driver::device::{Device, DeviceConfig};
 use crate::driver::error::{HostError, Result};
@@ -312,6 +313,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let now_ns = self.now_ns();
         self.take_faults()?;
         self.poll_device()?;
+        self.connections.wake(|mark| self.device.has_passed(mark));
         self.take_headers(now_ns)?;
         self.take_refused()?;
         self.protocol.advance(now_ns)?;
@@ -352,8 +354,14 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 continue;
             };
             connection.charge(&mut self.budget);
-            if !connection.rest() {
-                self.connections.touch(id);
+            let owner = connection.owner;
+            match connection.rest() {
+                Rest::Quiet => {}
+                Rest::UnderWay => {
+                    let mark = || self.device.mark(owner);
+                    self.connections.await_card(id, owner, mark);
+                }
+                Rest::Due => self.connections.touch(id),
             }
         }
         self.stepped = stepped;

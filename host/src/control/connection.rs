@@ -14,6 +14,7 @@ pub mod ended;
 mod ending;
 mod install;
 pub(crate) mod layout;
+mod waiting;
 
 use self::ended::Ended;
 use super::budget::Budget;
@@ -263,33 +264,6 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether nothing is under way: until a request, a packet or an event of its protocol touches
-    /// the connection, a step would change nothing. Then it also finds what the next of these may
-    /// say without a step.
-    pub fn rest(&mut self) -> bool {
-        let rests = self.is_at_rest();
-        if let (Some(receive), Some(send)) = (&mut self.receive, &self.send) {
-            receive.set_quiet(rests && !self.end_taken);
-            self.quiet_to = match rests && !self.finish_asked {
-                true => send.quiet_to(),
-                false => 0,
-            };
-        }
-        rests
-    }
-
-    fn is_at_rest(&self) -> bool {
-        let (Some(receive), Some(send)) = (&self.receive, &self.send) else {
-            return !self.is_open && !self.close_asked;
-        };
-        let ends = self.finish_asked && !self.finished || self.close_asked;
-        let reports = self.end_taken && !self.end_reported;
-        self.phase == Phase::Installed
-            && !(ends || reports || self.acceptance_stale || self.ended.is_some())
-            && receive.is_at_rest(self.end_taken)
-            && send.is_at_rest()
-    }
-
     /// Grows and shrinks both segment lists with the number of requests.
     fn step_lists(&mut self, commands: &mut dyn CommandQueue, shared: &mut Shared) {
         let Shared {
@@ -498,6 +472,7 @@ mod tests {
     use super::*;
     use crate::control::commands::Entry;
     use crate::control::regions::RegionName;
+    use crate::control::rest::Rest;
     use crate::protocol::{Arrival, HeaderSink, Install, Segment, Verdict};
     use abi::command::{FLOW_INSTALL, FLOW_REMOVE, OPCODE, SEGMENT_POST};
     use std::net::SocketAddr;
@@ -654,14 +629,14 @@ mod tests {
         step(&mut connection, &mut commands).unwrap();
         assert_eq!(commands.queued.len(), 1, "the install is not confirmed");
         commands.confirm_all();
-        assert!(!connection.rest(), "the install is under way");
+        assert_eq!(connection.rest(), Rest::UnderWay, "the install");
         step(&mut connection, &mut commands).unwrap();
         assert_eq!(connection.phase, Phase::Installed);
         assert_eq!(commands.take(), [(OWNER, SEGMENT_POST)]);
-        assert!(!connection.rest(), "a segment is under way");
+        assert_eq!(connection.rest(), Rest::UnderWay, "a segment");
         commands.confirm_all();
         step(&mut connection, &mut commands).unwrap();
-        assert!(connection.rest(), "it waits for the peer");
+        assert_eq!(connection.rest(), Rest::Quiet, "it waits for the peer");
         step(&mut connection, &mut commands).unwrap();
         assert_eq!(commands.take(), [], "a step at rest changes nothing");
         connection.remove(&mut commands);

@@ -16,6 +16,7 @@
 use std::collections::BTreeSet;
 
 use super::commands::{list_move, Direction, Entry, FlowName, List};
+use super::rest::Rest;
 use crate::driver::ticket::Ticket;
 
 use abi::config::{SEGMENTS_BORROWED_BITS_MAX, SEGMENTS_COMMITTED_BITS};
@@ -159,9 +160,13 @@ impl FlowList {
         self.tail.wrapping_sub(self.head)
     }
 
-    /// Whether no move is under way or due while no request waits.
-    pub fn is_at_rest(&self) -> bool {
-        self.moving.is_none() && self.wanted(0).is_none()
+    /// What the list waits for while no request waits: for a move that is under way or due.
+    pub fn rest(&self) -> Rest {
+        match self.moving {
+            Some(_) => Rest::UnderWay,
+            None if self.wanted(0).is_some() => Rest::Due,
+            None => Rest::Quiet,
+        }
     }
 
     /// Entries that may be posted now.

@@ -15,6 +15,8 @@
 //! A device that is closed or dropped leaves a card that reaches no memory: the new epoch knows
 //! nothing of what was set up.
 
+pub mod marks;
+
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;

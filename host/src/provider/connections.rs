@@ -2,22 +2,27 @@
 //! something to do.
 //!
 //! ```text
-//!   header, confirmation, event, request ── touch ──► ready ── take_ready ──► step ─┬─► at rest
-//!                                                       ▲                          │
-//!                                                       └── something is under way ┘
+//!   header, event, request ── touch ──► ready ── take_ready ──► step ─┬─► quiet
+//!                                       ▲  ▲                         │
+//!                                       │  └──────── due ◄───────────┤
+//!                       card confirms ──┴───── under way ◄───────────┘
 //! ```
-//! A connection at rest costs nothing: it is stepped again when something touches it. A header
+//! A connection at rest costs nothing: it is stepped again when something touches it, or, with
+//! commands under way, when the card has confirmed them. A header
 //! entry names the flow, so it finds its connection without a hash. Connections lie one behind the
 //! other, by place: with thousands in turn, time goes where pages are looked up.
 //!
 //! Places up to the number of flows of the card are flow ids; those beyond are connections that the
 //! card does not know. They are added when they are needed.
 
+use std::collections::VecDeque;
+
 use abi::header_entry::FLOW_NONE;
 
 use super::names::ConnectionId;
 use crate::control::commands::FlowName;
 use crate::control::connection::{layout, Connection};
+use crate::driver::device::marks::Mark;
 use crate::driver::error::{HostError, Result};
 use crate::large_pages::{self, LargePageVec};
 use crate::prefetch::{expect, expect_all};
@@ -39,6 +44,8 @@ pub(super) struct Connections {
     /// Free places beyond the flow table.
     free_beyond: Vec<u16>,
     ready: Vec<ConnectionId>,
+    /// By owner, those with commands under way, each once: oldest mark first.
+    under_way: Vec<VecDeque<(Mark, ConnectionId)>>,
 }
 
 /// The place of a flow.
@@ -48,6 +55,8 @@ struct Slot {
     /// Connections that the place has had: the upper half of their ids.
     serial: u16,
     is_ready: bool,
+    /// It is in the queue of those with commands under way.
+    is_under_way: bool,
 }
 
 fn place(id: ConnectionId) -> usize {
@@ -72,6 +81,7 @@ impl Connections {
             free: (0..=u16::MAX).take(flows).rev().collect(),
             free_beyond: Vec::new(),
             ready: Vec::new(),
+            under_way: Vec::new(),
         }
     }
 
@@ -124,6 +134,7 @@ impl Connections {
         let flow = connection.name.flow;
         let slot = &mut self.slots[usize::from(flow)];
         slot.serial = slot.serial.wrapping_add(1);
+        slot.is_under_way = false;
         let id = slot.id(flow);
         let end = usize::from(flow) + 1;
         if self.connections.len() < end {
@@ -250,6 +261,37 @@ impl Connections {
         }
     }
 
+    /// A connection of this owner has commands under way, all before a mark: it is ready when the
+    /// card has passed that. What it queues while it waits here does not move it back.
+    pub fn await_card(&mut self, id: ConnectionId, owner: u8, mark: impl FnOnce() -> Mark) {
+        let Some(slot) = self.slots.get_mut(place(id)) else {
+            return;
+        };
+        if !std::mem::replace(&mut slot.is_under_way, true) {
+            let owner = usize::from(owner);
+            if self.under_way.len() <= owner {
+                self.under_way.resize_with(owner + 1, VecDeque::new);
+            }
+            self.under_way[owner].push_back((mark(), id));
+        }
+    }
+
+    /// The card has confirmed commands: those whose mark it has passed are ready.
+    pub fn wake(&mut self, has_passed: impl Fn(&Mark) -> bool) {
+        for owner in 0..self.under_way.len() {
+            while let Some(&(mark, id)) = self.under_way[owner].front() {
+                if !has_passed(&mark) {
+                    break;
+                }
+                self.under_way[owner].pop_front();
+                if self.slot(id).is_some() {
+                    self.slots[place(id)].is_under_way = false;
+                    self.touch(id);
+                }
+            }
+        }
+    }
+
     /// These connections are stepped next: asks for what of them lies apart.
     pub fn expect_steps(&self, ids: &[ConnectionId]) {
         let connections = ids.iter().filter_map(|&id| self.get(id));
@@ -347,5 +389,42 @@ mod tests {
         connections.touch(id);
         connections.take_ready(&mut ready);
         assert_eq!(ready, [], "nothing is there any more");
+    }
+
+    /// Commands under way cost no step: a connection is ready again when the card has passed the
+    /// mark behind them, and one that has taken its place by then is not.
+    #[test]
+    fn commands_under_way_make_a_connection_ready_when_they_are_confirmed() {
+        let mark = |queued| move || Mark::at(0, queued);
+        let mut connections = Connections::new(6);
+        let ids: Vec<ConnectionId> = (0..3)
+            .map(|_| {
+                let name = connections.take_name().expect("a flow");
+                connections.add(Connection::new(name, (0, 0)))
+            })
+            .collect();
+        let mut ready = Vec::new();
+        connections.take_ready(&mut ready);
+        for (queued, id) in (1..).zip(&ids) {
+            connections.await_card(*id, 0, mark(queued));
+            // It queues more, and is stepped for another reason.
+            connections.await_card(*id, 0, mark(100));
+        }
+        let mut confirm = |connections: &mut Connections, confirmed| {
+            connections.wake(|mark| mark.is_below(confirmed));
+            connections.take_ready(&mut ready);
+            ready.clone()
+        };
+        assert_eq!(confirm(&mut connections, 0), []);
+        assert_eq!(confirm(&mut connections, 1), [ids[0]]);
+        // One of the others ends, and a connection of the same place waits for a later mark.
+        connections.remove(ids[1]).expect("it is there");
+        let name = connections.take_name().expect("the same flow");
+        let heir = connections.add(Connection::new(name, (0, 0)));
+        assert_eq!(confirm(&mut connections, 1), [heir], "it is new");
+        connections.await_card(heir, 0, mark(4));
+        assert_eq!(confirm(&mut connections, 3), [ids[2]]);
+        assert_eq!(confirm(&mut connections, 4), [heir]);
+        assert_eq!(confirm(&mut connections, 100), [], "each once");
     }
 }

@@ -78,7 +78,7 @@ pub enum RigError {
     #[error("{0}")]
     Payload(#[from] WrongSum),
     /// Nothing moves any more.
-    #[error("{what}: {done} of {all} after {POLLS_MAX} polls")]
+    #[error("{what}: {done} of {all} after {polls} polls")]
     Stuck {
         /// What is waited for.
         what: &'static str,
@@ -86,6 +86,8 @@ pub enum RigError {
         done: usize,
         /// How much there should be.
         all: usize,
+        /// Polls in vain.
+        polls: usize,
     },
 }
 
@@ -226,6 +228,7 @@ impl NullRig {
             what: "connections",
             done: self.opened,
             all,
+            polls: POLLS_MAX,
         })
     }
 

@@ -320,6 +320,11 @@ pub fn receive_beside(
 }
 
 fn stuck(what: &'static str, done: usize) -> anyhow::Error {
-    let all = BATCH;
-    RigError::Stuck { what, done, all }.into()
+    let stuck = RigError::Stuck {
+        what,
+        done,
+        all: BATCH,
+        polls: POLLS_MAX,
+    };
+    stuck.into()
 }

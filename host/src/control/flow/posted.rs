@@ -21,6 +21,7 @@ use super::buffer::{Buffer, Done};
 use super::state::PostedState;
 use crate::control::commands::{segment_post, Direction, Entry, FlowName, Segment};
 use crate::control::lists::FlowList;
+use crate::control::rest::Rest;
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
 use crate::prefetch::expect_all;
@@ -136,11 +137,17 @@ impl BufferQueue {
         self.apart.pending.is_empty()
     }
 
-    /// Whether no command is under way or due, floors included, and no request waits.
-    pub fn is_at_rest(&self) -> bool {
+    /// What the queue waits for: for commands, floors included, or for room or regions for the
+    /// requests that wait.
+    pub fn rest(&self) -> Rest {
         let apart = &self.apart;
-        let is_confirmed = apart.pending.is_empty() && apart.pending_floors.is_empty();
-        is_confirmed && apart.waiting.is_empty() && apart.list.is_at_rest()
+        if !apart.waiting.is_empty() {
+            return Rest::Due;
+        }
+        match apart.pending.is_empty() && apart.pending_floors.is_empty() {
+            true => apart.list.rest(),
+            false => apart.list.rest().max(Rest::UnderWay),
+        }
     }
 
     /// Adds a buffer, which is posted when the list has a free entry.

@@ -23,6 +23,7 @@ use super::posted::{BufferQueue, Posted};
 use super::standing::{Hole, Standing};
 use crate::control::commands::{Direction, Entry, FlowName};
 use crate::control::regions::RegionName;
+use crate::control::rest::Rest;
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
 use crate::prefetch::expect_all;
@@ -462,11 +463,13 @@ impl ReceiveSide {
             && !self.has_started()
     }
 
-    /// Whether no command is under way or due, and no request waits for a place in the list.
-    pub fn is_at_rest(&self, is_ending: bool) -> bool {
-        let is_quiet = self.queue.is_at_rest();
+    /// What the side waits for. A withdrawal has more steps than its command.
+    pub fn rest(&self, is_ending: bool) -> Rest {
         let is_asked = self.is_floor_due(is_ending) || !self.apart.cancelling.is_empty();
-        is_quiet && self.apart.withdrawing.is_none() && !self.has_started() && !is_asked
+        match self.is_withdrawing() || self.has_started() || is_asked {
+            true => Rest::Due,
+            false => self.queue.rest(),
+        }
     }
 
     /// Whether a withdrawal is in progress.

@@ -16,6 +16,7 @@ use abi::config::FLOW_REACH_BYTES;
 use super::buffer::{Done, Piece};
 use super::posted::BufferQueue;
 use crate::control::commands::{Direction, Entry, FlowName};
+use crate::control::rest::Rest;
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
 use crate::transport::header::is_after;
@@ -166,9 +167,9 @@ impl SendSide {
         (left == 0).then_some(pieces)
     }
 
-    /// Whether no command is under way, and no request waits.
-    pub fn is_at_rest(&self) -> bool {
-        self.queue.is_at_rest()
+    /// What the side waits for.
+    pub fn rest(&self) -> Rest {
+        self.queue.rest()
     }
 
     /// Whether a floor beyond this sequence number was requested.

@@ -1,0 +1,43 @@
+//! What a connection waits for after a step.
+//!
+//! ```text
+//!   receive side, send side ── the later of both ──┐
+//!   phase, end, requests to end ───────────────────┴─► quiet, commands under way, or a step is due
+//! ```
+
+use super::{Connection, Phase};
+use crate::control::rest::Rest;
+
+impl Connection {
+    /// What the connection waits for. If for nothing, it also finds what the next packet may say
+    /// without a step.
+    pub fn rest(&mut self) -> Rest {
+        let rest = self.waits_for();
+        let is_quiet = rest == Rest::Quiet;
+        if let (Some(receive), Some(send)) = (&mut self.receive, &self.send) {
+            receive.set_quiet(is_quiet && !self.end_taken);
+            self.quiet_to = match is_quiet && !self.finish_asked {
+                true => send.quiet_to(),
+                false => 0,
+            };
+        }
+        rest
+    }
+
+    fn waits_for(&self) -> Rest {
+        let (Some(receive), Some(send)) = (&self.receive, &self.send) else {
+            return match self.is_open || self.close_asked {
+                true => Rest::Due,
+                false => Rest::Quiet,
+            };
+        };
+        let ends = self.finish_asked && !self.finished || self.close_asked;
+        let reports = self.end_taken && !self.end_reported;
+        let has_more = ends || reports || self.acceptance_stale || self.ended.is_some();
+        match self.phase {
+            Phase::Installing(_) | Phase::Removing(_) => Rest::UnderWay,
+            Phase::Installed if !has_more => receive.rest(self.end_taken).max(send.rest()),
+            Phase::Opening | Phase::Installed => Rest::Due,
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! What a connection, or a part of it, waits for after a step.
+
+/// Of two parts, the later one in this order counts for both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rest {
+    /// Nothing is under way: until a request, a packet or an event of its protocol touches it, a
+    /// step changes nothing.
+    Quiet,
+    /// Commands are under way, and nothing else is: nor does a step before the card has confirmed
+    /// one of them.
+    UnderWay,
+    /// A step may change something at any time.
+    Due,
+}
