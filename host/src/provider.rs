@@ -354,12 +354,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 continue;
             };
             connection.charge(&mut self.budget);
-            let owner = connection.owner;
             match connection.rest() {
                 Rest::Quiet => {}
                 Rest::UnderWay => {
-                    let mark = || self.device.mark(owner);
-                    self.connections.await_card(id, owner, mark);
+                    let mark = self.device.mark(connection.owner);
+                    self.connections.await_card(id, mark);
                 }
                 Rest::Due => self.connections.touch(id),
             }

@@ -129,12 +129,12 @@ impl Owner {
 
     /// Queues a command.
     pub(crate) fn command(&mut self, entry: [u8; COMMAND_BYTES]) -> Ticket {
-        let ahead = self.unconfirmed() as u64;
+        let number = self.queued();
         match self.waiting.is_empty() && self.has_room_for_command() {
             true => self.post_command(&entry),
             false => self.waiting.push_back(entry),
         }
-        Ticket::new(self.number, self.confirmed + ahead)
+        Ticket::new(self.number, number)
     }
 
     fn has_room_for_command(&self) -> bool {
@@ -158,6 +158,11 @@ impl Owner {
     /// Commands whose fence has passed.
     pub(crate) fn confirmed(&self) -> u64 {
         self.confirmed
+    }
+
+    /// Commands so far: the number of the next one.
+    pub(crate) fn queued(&self) -> u64 {
+        self.confirmed + self.unconfirmed() as u64
     }
 
     /// Commands queued or in flight.

@@ -261,18 +261,18 @@ impl Connections {
         }
     }
 
-    /// A connection of this owner has commands under way, all before a mark: it is ready when the
+    /// A connection has commands under way, all before a mark of its owner: it is ready when the
     /// card has passed that. What it queues while it waits here does not move it back.
-    pub fn await_card(&mut self, id: ConnectionId, owner: u8, mark: impl FnOnce() -> Mark) {
+    pub fn await_card(&mut self, id: ConnectionId, mark: Mark) {
         let Some(slot) = self.slots.get_mut(place(id)) else {
             return;
         };
         if !std::mem::replace(&mut slot.is_under_way, true) {
-            let owner = usize::from(owner);
+            let owner = usize::from(mark.owner());
             if self.under_way.len() <= owner {
                 self.under_way.resize_with(owner + 1, VecDeque::new);
             }
-            self.under_way[owner].push_back((mark(), id));
+            self.under_way[owner].push_back((mark, id));
         }
     }
 
@@ -395,7 +395,7 @@ mod tests {
     /// mark behind them, and one that has taken its place by then is not.
     #[test]
     fn commands_under_way_make_a_connection_ready_when_they_are_confirmed() {
-        let mark = |queued| move || Mark::at(0, queued);
+        let mark = |queued| Mark::at(0, queued);
         let mut connections = Connections::new(6);
         let ids: Vec<ConnectionId> = (0..3)
             .map(|_| {
@@ -406,9 +406,9 @@ mod tests {
         let mut ready = Vec::new();
         connections.take_ready(&mut ready);
         for (queued, id) in (1..).zip(&ids) {
-            connections.await_card(*id, 0, mark(queued));
+            connections.await_card(*id, mark(queued));
             // It queues more, and is stepped for another reason.
-            connections.await_card(*id, 0, mark(100));
+            connections.await_card(*id, mark(100));
         }
         let mut confirm = |connections: &mut Connections, confirmed| {
             connections.wake(|mark| mark.is_below(confirmed));
@@ -422,7 +422,7 @@ mod tests {
         let name = connections.take_name().expect("the same flow");
         let heir = connections.add(Connection::new(name, (0, 0)));
         assert_eq!(confirm(&mut connections, 1), [heir], "it is new");
-        connections.await_card(heir, 0, mark(4));
+        connections.await_card(heir, mark(4));
         assert_eq!(confirm(&mut connections, 3), [ids[2]]);
         assert_eq!(confirm(&mut connections, 4), [heir]);
         assert_eq!(confirm(&mut connections, 100), [], "each once");

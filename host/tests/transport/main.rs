@@ -24,7 +24,7 @@ use host::transport::peer::{KernelPeer, Progress, RandomBytes, Script, SmoltcpPe
 use host::transport::permitted::{permitted, skip};
 use host::transport::{
     Clock, FrameKind, LinkConfig, LinuxTransport, ManualClock, NextTimer, SmoltcpTransport,
-    StreamState, Transport, Tuning,
+    StreamId, StreamState, Transport, Tuning,
 };
 
 use rig::{address, Rig};
@@ -76,6 +76,21 @@ fn kernel_peer(mtu: u16, tuning: Tuning) -> Option<Box<dyn WirePeer>> {
     )))?))
 }
 
+/// Our side connects to a peer that follows a script.
+fn connect(rig: &mut Rig, ipv6: bool, script: Script) -> StreamId {
+    let remote = address(PEER, ipv6, 5001);
+    rig.peer.listen(remote, script).unwrap();
+    rig.transport.connect(remote).unwrap()
+}
+
+/// The same, over IPv4; waits until both ends have the connection.
+fn establish(rig: &mut Rig, script: Script) -> StreamId {
+    let stream = connect(rig, false, script);
+    rig.run_until(|rig| rig.transport.status(stream).unwrap().state == StreamState::Open);
+    rig.run_until(|rig| !rig.peer.conversations().is_empty());
+    stream
+}
+
 /// Our side connects, and both send `bytes`.
 fn exchange(rig: &mut Rig, ipv6: bool, bytes: u64, seed: u64) {
     let script = Script {
@@ -83,8 +98,7 @@ fn exchange(rig: &mut Rig, ipv6: bool, bytes: u64, seed: u64) {
         seed: seed ^ 4,
         ..Script::default()
     };
-    rig.peer.listen(address(PEER, ipv6, 5001), script).unwrap();
-    let stream = rig.transport.connect(address(PEER, ipv6, 5001)).unwrap();
+    let stream = connect(rig, ipv6, script);
     rig.converse(stream, (seed ^ 3, bytes), (seed ^ 4, bytes));
     rig.run();
 }
@@ -132,11 +146,7 @@ fn the_kernel_never_waits_longer_than_its_link_is_tuned_to() {
         return;
     }
     let mut rig = Rig::new(Box::new(transport), peer, Faults::NONE, 1);
-    rig.peer
-        .listen(address(PEER, false, 5001), Script::default())
-        .unwrap();
-    let stream = rig.transport.connect(address(PEER, false, 5001)).unwrap();
-    rig.run_until(|rig| rig.transport.status(stream).unwrap().state == StreamState::Open);
+    let stream = establish(&mut rig, Script::default());
     rig.to_peer = wire::Wire::new(Faults::ALL_LOST, 1);
     rig.converse(stream, (1, 1000), (2, 0));
     let mut longest = Duration::ZERO;
@@ -168,9 +178,7 @@ fn the_kernel_does_not_give_up_what_was_closed() {
         seed: 2,
         ..Script::default()
     };
-    rig.peer.listen(address(PEER, false, 5001), script).unwrap();
-    let stream = rig.transport.connect(address(PEER, false, 5001)).unwrap();
-    rig.run_until(|rig| rig.transport.status(stream).unwrap().state == StreamState::Open);
+    let stream = establish(&mut rig, script);
     rig.to_card = wire::Wire::new(Faults::ALL_LOST, 1);
     rig.converse(stream, (1, 1000), (2, 1000));
     // It has all that we send, and closes.

@@ -8,7 +8,7 @@ use host::transport::{Event, ListenerId, StreamId, StreamState, TransportError, 
 
 use crate::rig::{address, Rig};
 use crate::wire::Faults;
-use crate::{kernel_peer, linux, small_buffers, smoltcps, MIB, PEER, US};
+use crate::{connect, establish, kernel_peer, linux, small_buffers, smoltcps, MIB, PEER, US};
 
 const CONNECTION_REFUSED: i32 = 111;
 const CONNECTION_RESET: i32 = 104;
@@ -41,15 +41,6 @@ fn accept(rig: &mut Rig, listener: ListenerId) -> StreamId {
         accepted.is_some()
     });
     accepted.unwrap()
-}
-
-/// Connects to a peer that follows `script`, and waits for the handshake.
-fn establish(rig: &mut Rig, script: Script) -> StreamId {
-    rig.peer.listen(address(PEER, false, 5001), script).unwrap();
-    let stream = rig.transport.connect(address(PEER, false, 5001)).unwrap();
-    rig.run_until(|rig| rig.transport.status(stream).unwrap().state == StreamState::Open);
-    rig.run_until(|rig| !rig.peer.conversations().is_empty());
-    stream
 }
 
 #[test]
@@ -183,10 +174,7 @@ fn a_port_without_listener_refuses_the_peer() {
 #[test]
 fn a_half_finished_before_its_handshake_still_receives() {
     on_both(|rig| {
-        rig.peer
-            .listen(address(PEER, true, 5001), sending(MIB, 5))
-            .unwrap();
-        let stream = rig.transport.connect(address(PEER, true, 5001)).unwrap();
+        let stream = connect(rig, true, sending(MIB, 5));
         rig.converse(stream, (0, 0), (5, MIB));
         rig.transport.finish(stream).unwrap();
         rig.run();
@@ -199,10 +187,7 @@ fn a_half_finished_before_its_handshake_still_receives() {
 fn a_stream_ends_when_both_ends_finish_at_once() {
     on_both(|rig| {
         rig.held = Some(Vec::new());
-        rig.peer
-            .listen(address(PEER, false, 5001), sending(0, 5))
-            .unwrap();
-        let stream = rig.transport.connect(address(PEER, false, 5001)).unwrap();
+        let stream = connect(rig, false, sending(0, 5));
         // It is sent with the end of the handshake, and the peer sends its own for lack of it.
         rig.transport.finish(stream).unwrap();
         rig.run_until(|rig| rig.transport.status(stream).unwrap().end_of_stream);

@@ -8,6 +8,7 @@
 
 use super::Device;
 use crate::driver::bus::Bus;
+use crate::driver::owner::Owner;
 
 /// Lies behind all commands that an owner, and owner 0, had queued when it was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +18,19 @@ pub struct Mark {
     queued: [u64; 2],
 }
 
+impl Mark {
+    /// The owner whose commands it lies behind.
+    pub fn owner(&self) -> u8 {
+        self.owner
+    }
+}
+
 impl<B: Bus> Device<B> {
     /// A mark behind all that is queued now as this owner and as owner 0.
     pub fn mark(&self, owner: u8) -> Mark {
         let queued = [owner, 0].map(|owner| {
             let owner = self.owners.get(usize::from(owner));
-            owner.map_or(0, |owner| owner.confirmed() + owner.unconfirmed() as u64)
+            owner.map_or(0, Owner::queued)
         });
         Mark { owner, queued }
     }
