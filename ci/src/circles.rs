@@ -53,9 +53,7 @@ struct Modules {
 impl Modules {
     fn of(source: &Path, files: &[PathBuf]) -> Self {
         let module = |file: &PathBuf| (module_of(source, file), file.clone());
-        Self {
-            files: files.iter().map(module).collect(),
-        }
+        Self { files: files.iter().map(module).collect() }
     }
 
     /// The files that `syntax`, the content of `file`, names.
@@ -73,23 +71,16 @@ impl Modules {
 
     /// The file of the innermost module on a path from the crate's root.
     fn file(&self, path: &[String]) -> Option<&PathBuf> {
-        (0..=path.len())
-            .rev()
-            .find_map(|count| self.files.get(&path[..count]))
+        (0..=path.len()).rev().find_map(|count| self.files.get(&path[..count]))
     }
 }
 
 /// The path of a file's module from the crate's root.
 fn module_of(source: &Path, file: &Path) -> Vec<String> {
     let inside = file.strip_prefix(source).unwrap_or(file).with_extension("");
-    let parts = inside
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy());
+    let parts = inside.components().map(|part| part.as_os_str().to_string_lossy());
     let mut module: Vec<String> = parts.map(|part| part.into_owned()).collect();
-    if matches!(
-        module.last().map(String::as_str),
-        Some("lib" | "main" | "mod")
-    ) {
+    if matches!(module.last().map(String::as_str), Some("lib" | "main" | "mod")) {
         module.pop();
     }
     module
@@ -193,11 +184,7 @@ impl<'ast> Visit<'ast> for Names<'_> {
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        let parts: Vec<String> = path
-            .segments
-            .iter()
-            .map(|part| part.ident.to_string())
-            .collect();
+        let parts: Vec<String> = path.segments.iter().map(|part| part.ident.to_string()).collect();
         if parts.len() > 1 && path.leading_colon.is_none() {
             self.name(&parts);
         }
@@ -208,31 +195,22 @@ impl<'ast> Visit<'ast> for Names<'_> {
 fn is_test(attributes: &[syn::Attribute]) -> bool {
     let is_test = |attribute: &syn::Attribute| {
         let is_cfg = attribute.path().is_ident("cfg");
-        is_cfg
-            && attribute
-                .parse_args::<syn::Ident>()
-                .is_ok_and(|it| it == "test")
+        is_cfg && attribute.parse_args::<syn::Ident>().is_ok_and(|it| it == "test")
     };
     attributes.iter().any(is_test)
 }
 
 /// Groups of files each of which leads to all others of its group.
 fn circles(graph: &Graph) -> Vec<Circle> {
-    let reached: BTreeMap<&PathBuf, BTreeSet<&PathBuf>> = graph
-        .keys()
-        .map(|file| (file, reached_from(graph, file)))
-        .collect();
+    let reached: BTreeMap<&PathBuf, BTreeSet<&PathBuf>> =
+        graph.keys().map(|file| (file, reached_from(graph, file))).collect();
     let mut circles = BTreeSet::new();
     for (file, others) in &reached {
         if !others.contains(file) {
             continue;
         }
         let meets = |other: &&&PathBuf| reached.get(**other).is_some_and(|it| it.contains(file));
-        let circle: Circle = others
-            .iter()
-            .filter(meets)
-            .map(|it| (*it).clone())
-            .collect();
+        let circle: Circle = others.iter().filter(meets).map(|it| (*it).clone()).collect();
         circles.insert(circle);
     }
     circles.into_iter().collect()
@@ -255,10 +233,8 @@ mod tests {
 
     /// The circles of a crate `a` whose files have this content.
     fn found(files: &[(&str, &str)]) -> Vec<String> {
-        let paths: Vec<PathBuf> = files
-            .iter()
-            .map(|(name, _)| Path::new("a/src").join(name))
-            .collect();
+        let paths: Vec<PathBuf> =
+            files.iter().map(|(name, _)| Path::new("a/src").join(name)).collect();
         let modules = Modules::of(Path::new("a/src"), &paths);
         let mut graph = Graph::new();
         for (path, (_, text)) in paths.iter().zip(files) {
@@ -266,13 +242,8 @@ mod tests {
             graph.insert(path.clone(), modules.named_by(path, &syntax));
         }
         let line = |circle: &Circle| {
-            let names = circle
-                .iter()
-                .filter_map(|file| file.strip_prefix("a/src").ok());
-            names
-                .map(|name| name.display().to_string())
-                .collect::<Vec<_>>()
-                .join(" ")
+            let names = circle.iter().filter_map(|file| file.strip_prefix("a/src").ok());
+            names.map(|name| name.display().to_string()).collect::<Vec<_>>().join(" ")
         };
         circles(&graph).iter().map(line).collect()
     }
@@ -281,29 +252,20 @@ mod tests {
     fn workspace_has_no_circle() {
         let root = crate::walk::workspace();
         let files = crate::walk::rust_files(root).expect("the workspace is readable");
-        assert_eq!(
-            find(root, &files).expect("all files are Rust"),
-            Vec::<Circle>::new()
-        );
+        assert_eq!(find(root, &files).expect("all files are Rust"), Vec::<Circle>::new());
     }
 
     #[test]
     fn two_files_that_use_each_other_are_a_circle() {
-        let files = [
-            ("b.rs", "use crate::c::{C, D};"),
-            ("c.rs", "fn f() -> crate::b::B {}"),
-        ];
+        let files = [("b.rs", "use crate::c::{C, D};"), ("c.rs", "fn f() -> crate::b::B {}")];
         assert_eq!(found(&files), ["b.rs c.rs"]);
         assert!(found(&[files[0], ("c.rs", "")]).is_empty());
     }
 
     #[test]
     fn three_files_in_a_ring_are_one_circle() {
-        let files = [
-            ("b.rs", "use crate::c::C;"),
-            ("c.rs", "use super::d::D;"),
-            ("d.rs", "use crate::b;"),
-        ];
+        let files =
+            [("b.rs", "use crate::c::C;"), ("c.rs", "use super::d::D;"), ("d.rs", "use crate::b;")];
         assert_eq!(found(&files), ["b.rs c.rs d.rs"]);
     }
 
@@ -316,16 +278,8 @@ mod tests {
     #[test]
     fn parent_that_uses_a_child_which_uses_it_is_a_circle() {
         let child = ("b/c.rs", "use super::B;");
-        for parent in [
-            "mod c; use c::C;",
-            "mod c; fn f() { c::g() }",
-            "use crate::b::c::C;",
-        ] {
-            assert_eq!(
-                found(&[("b.rs", parent), child]),
-                ["b/c.rs b.rs"],
-                "{parent}"
-            );
+        for parent in ["mod c; use c::C;", "mod c; fn f() { c::g() }", "use crate::b::c::C;"] {
+            assert_eq!(found(&[("b.rs", parent), child]), ["b/c.rs b.rs"], "{parent}");
         }
     }
 
@@ -333,10 +287,7 @@ mod tests {
     fn tests_and_other_crates_do_not_count() {
         let test = "#[cfg(test)] mod tests { use crate::c::C; }";
         assert!(found(&[("b.rs", test), ("c.rs", "use crate::b::B;")]).is_empty());
-        let other = [
-            ("b.rs", "use c::C; use std::fmt;"),
-            ("c.rs", "use crate::b::B;"),
-        ];
+        let other = [("b.rs", "use c::C; use std::fmt;"), ("c.rs", "use crate::b::B;")];
         assert!(found(&other).is_empty());
     }
 }

@@ -59,10 +59,7 @@ fn parse(arguments: &[String]) -> Result<Vec<Step>, String> {
     if names.is_empty() {
         return Ok(Step::ALL.to_vec());
     }
-    names
-        .iter()
-        .map(|name| Step::named(name).ok_or(format!("unknown step `{name}`")))
-        .collect()
+    names.iter().map(|name| Step::named(name).ok_or(format!("unknown step `{name}`"))).collect()
 }
 
 #[cfg(test)]
@@ -70,12 +67,7 @@ mod tests {
     use super::*;
 
     fn parsed(words: &str) -> Result<Vec<Step>, String> {
-        parse(
-            &words
-                .split_ascii_whitespace()
-                .map(str::to_owned)
-                .collect::<Vec<_>>(),
-        )
+        parse(&words.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]

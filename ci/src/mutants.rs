@@ -108,13 +108,7 @@ pub fn of_change() -> anyhow::Result<()> {
     let head = draw::git(root, &["rev-parse", "HEAD"])?;
     // Other mutants for each change, the same for one.
     let seed = u32::from_str_radix(head.get(..8).unwrap_or_default(), 16)?.to_string();
-    let words = [
-        "mutants",
-        "--changed-since",
-        revision.trim(),
-        "--seed",
-        &seed,
-    ];
+    let words = ["mutants", "--changed-since", revision.trim(), "--seed", &seed];
     let options = Options::parse_from(words.into_iter().chain(GATE));
     let home = root.join("target").join(HOME_OF_GATE);
     let _ = fs::remove_dir_all(&home);
@@ -160,11 +154,7 @@ fn drawn(root: &Path, options: &Options) -> anyhow::Result<(Vec<Mutant>, Vec<Equ
     let entries = equivalents::parse(&document.with_context(|| equivalents::FILE)?)?;
     let stale = equivalents::stale(&entries, &draw::all(root, &files)?);
     if !stale.is_empty() {
-        bail!(
-            "{} is out of date:\n{}",
-            equivalents::FILE,
-            stale.join("\n")
-        );
+        bail!("{} is out of date:\n{}", equivalents::FILE, stale.join("\n"));
     }
     if let Some(package) = &options.package {
         files = draw::of_package(root, files, package)?;
@@ -189,27 +179,17 @@ fn judged(
     options: &Options,
     started: Instant,
 ) -> anyhow::Result<Report> {
-    let limit = options
-        .minutes
-        .map(|minutes| Duration::from_secs(60 * minutes));
+    let limit = options.minutes.map(|minutes| Duration::from_secs(60 * minutes));
     let deadline = limit.map(|limit| started + limit);
     let commit = draw::commit(root)?;
-    let judged = |mutant, verdict, how| Judged {
-        mutant,
-        verdict,
-        how,
-        commit: commit.clone(),
-    };
+    let judged = |mutant, verdict, how| Judged { mutant, verdict, how, commit: commit.clone() };
     let mut known = match &options.json {
         Some(file) if options.resume => {
             Known::read(root, file, options.earlier_kills, commit.as_deref())?
         }
         _ => Known::default(),
     };
-    let mut report = Report {
-        judged: Vec::new(),
-        drawn: mutants.len(),
-    };
+    let mut report = Report { judged: Vec::new(), drawn: mutants.len() };
     let mut left = Vec::new();
     for (place, mutant) in mutants.iter().enumerate() {
         if equivalents.iter().any(|entry| entry.is_of(mutant)) {
@@ -223,11 +203,7 @@ fn judged(
         }
     }
     if options.resume {
-        println!(
-            "== {} to judge, {} verdicts taken over",
-            left.len(),
-            known.taken()
-        );
+        println!("== {} to judge, {} verdicts taken over", left.len(), known.taken());
     }
     left.shuffle(&mut StdRng::seed_from_u64(options.seed));
     // Kills alone would be no fair part: what survived at an earlier commit comes first.

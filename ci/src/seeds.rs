@@ -62,16 +62,11 @@ pub fn run(arguments: &[String]) -> anyhow::Result<()> {
     println!("== {} programs, seeds from {first}", programs.len());
     let tallies = run_all(&options, &programs, first);
     let failed = print(&tallies);
-    let thin = tallies
-        .iter()
-        .flat_map(|(title, tally)| tally.margins.thin(title));
+    let thin = tallies.iter().flat_map(|(title, tally)| tally.margins.thin(title));
     let thin: Vec<String> = thin.collect();
     thin.iter().for_each(|line| println!("{line}"));
     if failed > 0 || !thin.is_empty() {
-        bail!(
-            "{failed} runs failed, {} counts are too near to their floor",
-            thin.len()
-        );
+        bail!("{failed} runs failed, {} counts are too near to their floor", thin.len());
     }
     Ok(())
 }
@@ -91,19 +86,13 @@ fn with_seeds(options: &Options) -> anyhow::Result<Vec<Program>> {
     for mut program in built.into_iter().filter(is_asked) {
         let seen = program.first_run(slowest)?;
         match seen {
-            None => println!(
-                "left out: {} takes more than {} s",
-                program.name, options.slowest
-            ),
+            None => println!("left out: {} takes more than {} s", program.name, options.slowest),
             Some(false) => (),
             Some(true) => programs.push(program),
         }
     }
     if programs.is_empty() {
-        bail!(
-            "none of these programs prints a seed within {} s",
-            options.slowest
-        );
+        bail!("none of these programs prints a seed within {} s", options.slowest);
     }
     Ok(programs)
 }

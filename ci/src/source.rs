@@ -44,10 +44,7 @@ impl Source {
                 continue;
             };
             if let Some(end) = self.body_end(index) {
-                functions.push(Function {
-                    name: name.to_owned(),
-                    lines: index..end,
-                });
+                functions.push(Function { name: name.to_owned(), lines: index..end });
             }
         }
         functions
@@ -132,9 +129,7 @@ fn skip_end(text: &[char], at: usize) -> usize {
 }
 
 fn find(text: &[char], from: usize, wanted: impl Fn(char) -> bool) -> usize {
-    (from..text.len())
-        .find(|index| wanted(text[*index]))
-        .unwrap_or(text.len())
+    (from..text.len()).find(|index| wanted(text[*index])).unwrap_or(text.len())
 }
 
 fn block_comment_end(text: &[char], at: usize) -> usize {
@@ -200,10 +195,7 @@ mod tests {
         let code = |text: &str| Source::new(text).code.join("\n");
         assert_eq!(code("a // b {"), "a       ");
         assert_eq!(code("a /* { /* } */ x */ b"), "a                   b");
-        assert_eq!(
-            code(r#"f("}\"{", '{', b'\'') + 1"#),
-            "f(      ,    , b    ) + 1"
-        );
+        assert_eq!(code(r#"f("}\"{", '{', b'\'') + 1"#), "f(      ,    , b    ) + 1");
         assert_eq!(code("r##\"{\"#}\"## + break_r"), "            + break_r");
         assert_eq!(code("fn f<'a>(x: &'a str) {}"), "fn f<'a>(x: &'a str) {}");
     }
@@ -213,13 +205,7 @@ mod tests {
         let source =
             Source::new("trait T {\n    fn a();\n}\nfn b(\n    x: [u8; 2],\n) {\n    {}\n}\n");
         let functions = source.functions();
-        assert_eq!(
-            functions,
-            [Function {
-                name: "b".into(),
-                lines: 3..8
-            }]
-        );
+        assert_eq!(functions, [Function { name: "b".into(), lines: 3..8 }]);
     }
 
     #[test]

@@ -62,17 +62,8 @@ impl Step {
 }
 
 /// Not `--all-targets`: that checks libraries without unit tests twice, too.
-const LINT: [&str; 9] = [
-    "clippy",
-    "--workspace",
-    "--lib",
-    "--bins",
-    "--tests",
-    "--examples",
-    "--",
-    "-D",
-    "warnings",
-];
+const LINT: [&str; 9] =
+    ["clippy", "--workspace", "--lib", "--bins", "--tests", "--examples", "--", "-D", "warnings"];
 
 /// Runs the steps and stops at the first that fails. Lint and test go side by side.
 pub fn run(steps: &[Step]) -> anyhow::Result<()> {
@@ -89,11 +80,7 @@ pub fn run(steps: &[Step]) -> anyhow::Result<()> {
             false => step.run(),
         };
         outcome.with_context(|| format!("step `{}` failed", step.name()))?;
-        println!(
-            "== {} passed in {:.0} s",
-            step.name(),
-            started.elapsed().as_secs_f32()
-        );
+        println!("== {} passed in {:.0} s", step.name(), started.elapsed().as_secs_f32());
     }
     Ok(())
 }
@@ -165,10 +152,7 @@ fn cargo_program() -> OsString {
 
 fn command(arguments: &[&str], environment: &[(&str, &OsStr)]) -> Command {
     let mut command = Command::new(cargo_program());
-    command
-        .args(arguments)
-        .envs(environment.iter().copied())
-        .current_dir(walk::workspace());
+    command.args(arguments).envs(environment.iter().copied()).current_dir(walk::workspace());
     command
 }
 

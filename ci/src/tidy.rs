@@ -39,38 +39,19 @@ const SAFETY_LINES: usize = 8;
 
 /// Words that must not land, and what to do instead.
 const BANNED: &[(&str, &str)] = &[
-    (
-        "todo!",
-        "finish it, or return an error that says what is not supported",
-    ),
-    (
-        "unimplemented!",
-        "finish it, or return an error that says what is not supported",
-    ),
+    ("todo!", "finish it, or return an error that says what is not supported"),
+    ("unimplemented!", "finish it, or return an error that says what is not supported"),
     ("dbg!", "remove it, or assert what you looked at"),
-    (
-        "FIXME",
-        "fix it, or open an issue and describe the limit in a sentence",
-    ),
-    (
-        "TODO",
-        "do it, or open an issue and describe the limit in a sentence",
-    ),
+    ("FIXME", "fix it, or open an issue and describe the limit in a sentence"),
+    ("TODO", "do it, or open an issue and describe the limit in a sentence"),
     ("XXX", "say in a sentence what is odd"),
     ("HACK", "say in a sentence why it has to be so"),
     ("#[ignore", "delete the test, or make it fast enough to run"),
 ];
 
 /// Doc comments that say nothing where they are shown alone.
-const FILLERS: &[&str] = &[
-    "Likewise.",
-    "The same.",
-    "This.",
-    "Clock.",
-    "Whose.",
-    "Its tag.",
-    "Reset.",
-];
+const FILLERS: &[&str] =
+    &["Likewise.", "The same.", "This.", "Clock.", "Whose.", "Its tag.", "Reset."];
 
 /// Most source files in a folder.
 const FOLDER_FILES_MAX: usize = 25;
@@ -128,11 +109,7 @@ fn check_folders(files: &[PathBuf]) -> Vec<Finding> {
         if file.ends_with("mod.rs") {
             let message = "`mod.rs`: call it by the module's name, beside its folder".to_owned();
             let file = file.clone();
-            findings.push(Finding {
-                file,
-                line: 1,
-                message,
-            });
+            findings.push(Finding { file, line: 1, message });
         }
     }
     for (folder, count) in counts {
@@ -142,11 +119,7 @@ fn check_folders(files: &[PathBuf]) -> Vec<Finding> {
                  together"
             );
             let file = folder.to_path_buf();
-            findings.push(Finding {
-                file,
-                line: 1,
-                message,
-            });
+            findings.push(Finding { file, line: 1, message });
         }
     }
     findings
@@ -163,11 +136,7 @@ fn circle_finding(circle: &circles::Circle) -> Finding {
         "circle of `use` between {}: move what they both need into a file of its own",
         names.join(", ")
     );
-    Finding {
-        file: circle.first().cloned().unwrap_or_default(),
-        line: 1,
-        message,
-    }
+    Finding { file: circle.first().cloned().unwrap_or_default(), line: 1, message }
 }
 
 /// Judges one file.
@@ -177,12 +146,7 @@ pub fn check_file(file: &Path, text: &str) -> Vec<Finding> {
     if is_test_file(file) {
         is_test.fill(true);
     }
-    let mut judge = Judge {
-        file,
-        source: &source,
-        is_test: &is_test,
-        findings: Vec::new(),
-    };
+    let mut judge = Judge { file, source: &source, is_test: &is_test, findings: Vec::new() };
     judge.head();
     judge.block_head();
     judge.file_length();
@@ -207,24 +171,12 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     fn report(&mut self, index: usize, message: String) {
-        self.findings.push(Finding {
-            file: self.file.to_path_buf(),
-            line: index + 1,
-            message,
-        });
+        self.findings.push(Finding { file: self.file.to_path_buf(), line: index + 1, message });
     }
 
     fn head(&mut self) {
-        if !self
-            .source
-            .text
-            .first()
-            .is_some_and(|line| line.starts_with("//!"))
-        {
-            self.report(
-                0,
-                "no head: start with one `//!` sentence that says what this is".into(),
-            );
+        if !self.source.text.first().is_some_and(|line| line.starts_with("//!")) {
+            self.report(0, "no head: start with one `//!` sentence that says what this is".into());
         }
     }
 
@@ -236,11 +188,8 @@ impl Judge<'_> {
             return;
         }
         let text = &self.source.text;
-        let head: Vec<String> = text
-            .iter()
-            .take_while(|line| line.starts_with("//!"))
-            .cloned()
-            .collect();
+        let head: Vec<String> =
+            text.iter().take_while(|line| line.starts_with("//!")).cloned().collect();
         if !head.iter().any(|line| line.contains("Timing")) {
             let message = "no `Timing:` in the head: say latency and throughput, or that it is \
                            combinational";
@@ -260,10 +209,7 @@ impl Judge<'_> {
         let is_alone = index == 0 || doc_text(&lines[index - 1]).is_none();
         let text = doc_text(&lines[index]).filter(|_| is_alone);
         if let Some(text) = text.filter(|text| FILLERS.contains(text)) {
-            self.report(
-                index,
-                format!("`{text}` says nothing where it is shown alone"),
-            );
+            self.report(index, format!("`{text}` says nothing where it is shown alone"));
         }
     }
 
@@ -297,10 +243,7 @@ impl Judge<'_> {
     fn columns(&mut self, index: usize) {
         let columns = self.source.text[index].chars().count();
         if columns > COLUMNS_MAX {
-            self.report(
-                index,
-                format!("{columns} columns, limit {COLUMNS_MAX}: wrap the line"),
-            );
+            self.report(index, format!("{columns} columns, limit {COLUMNS_MAX}: wrap the line"));
         }
     }
 
@@ -325,10 +268,7 @@ impl Judge<'_> {
 
     fn safety(&mut self, index: usize) {
         let code = &self.source.code[index];
-        if !["unsafe {", "unsafe impl"]
-            .iter()
-            .any(|form| code.contains(form))
-        {
+        if !["unsafe {", "unsafe impl"].iter().any(|form| code.contains(form)) {
             return;
         }
         let above = &self.source.text[index.saturating_sub(SAFETY_LINES)..=index];
@@ -362,10 +302,7 @@ mod tests {
     use super::*;
 
     fn messages(file: &str, text: &str) -> Vec<String> {
-        check_file(Path::new(file), text)
-            .iter()
-            .map(ToString::to_string)
-            .collect()
+        check_file(Path::new(file), text).iter().map(ToString::to_string).collect()
     }
 
     fn one(text: &str) -> String {
@@ -378,12 +315,7 @@ mod tests {
     fn workspace_is_tidy() {
         let findings = check_workspace().expect("the workspace is readable");
         let list: Vec<String> = findings.iter().map(ToString::to_string).collect();
-        assert!(
-            list.is_empty(),
-            "{} findings:\n{}",
-            list.len(),
-            list.join("\n")
-        );
+        assert!(list.is_empty(), "{} findings:\n{}", list.len(), list.join("\n"));
     }
 
     #[test]
@@ -436,10 +368,7 @@ mod tests {
     #[test]
     fn banned_words_are_found_whole_and_with_advice() {
         for (word, instead) in BANNED {
-            assert!(
-                one(&format!("//! H\n// {word}\n")).contains(instead),
-                "{word}"
-            );
+            assert!(one(&format!("//! H\n// {word}\n")).contains(instead), "{word}");
         }
         assert!(messages("a.rs", "//! H TODOS\nfn mastodon_todo() {}\n").is_empty());
     }
@@ -472,9 +401,7 @@ mod tests {
         let files: Vec<PathBuf> = (0..FOLDER_FILES_MAX).map(file).collect();
         assert!(check_folders(&files).is_empty());
         let more: Vec<PathBuf> = (0..=FOLDER_FILES_MAX).map(file).collect();
-        assert!(check_folders(&more)[0]
-            .message
-            .starts_with("26 source files"));
+        assert!(check_folders(&more)[0].message.starts_with("26 source files"));
         let found = check_folders(&["a/src/b/mod.rs".into(), "a/tests/b/mod.rs".into()]);
         assert_eq!(found.len(), 1);
         assert!(found[0].message.starts_with("`mod.rs`"));

@@ -30,9 +30,7 @@ mod tests {
 
     #[test]
     fn only_the_section_of_the_library_counts() {
-        assert!(has_no_unit_tests(
-            "[package]\n\n[lib]\ndoctest = false\ntest = false\n"
-        ));
+        assert!(has_no_unit_tests("[package]\n\n[lib]\ndoctest = false\ntest = false\n"));
         assert!(!has_no_unit_tests("[lib]\n\n[[bin]]\ntest = false\n"));
         assert!(!has_no_unit_tests("[package]\n"));
     }

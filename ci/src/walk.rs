@@ -8,9 +8,7 @@ use anyhow::Context;
 /// The folder of the workspace.
 pub fn workspace() -> &'static Path {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    package
-        .parent()
-        .expect("this package lies in a folder of the workspace")
+    package.parent().expect("this package lies in a folder of the workspace")
 }
 
 /// All Rust files below `root`, relative to it, sorted; build results and hidden folders apart.
@@ -22,11 +20,7 @@ pub fn rust_files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
             fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
         for entry in entries {
             let path = entry.context("cannot list a folder")?.path();
-            let name = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if path.is_dir() {
                 if name != "target" && !name.starts_with('.') {
                     folders.push(path);

@@ -41,27 +41,9 @@ struct Connection {
 const STRANGER_PORT: u16 = 5005;
 
 const CONNECTIONS: [Connection; 5] = [
-    Connection {
-        name: "plain",
-        port: 5001,
-        ipv6: false,
-        bytes: 30_000,
-        tags: &[],
-    },
-    Connection {
-        name: "tagged",
-        port: 5002,
-        ipv6: false,
-        bytes: 20_011,
-        tags: &[(0x8100, 7)],
-    },
-    Connection {
-        name: "six",
-        port: 5003,
-        ipv6: true,
-        bytes: 25_000,
-        tags: &[],
-    },
+    Connection { name: "plain", port: 5001, ipv6: false, bytes: 30_000, tags: &[] },
+    Connection { name: "tagged", port: 5002, ipv6: false, bytes: 20_011, tags: &[(0x8100, 7)] },
+    Connection { name: "six", port: 5003, ipv6: true, bytes: 25_000, tags: &[] },
     Connection {
         name: "double",
         port: 5004,
@@ -70,13 +52,7 @@ const CONNECTIONS: [Connection; 5] = [
         tags: &[(0x88a8, 100), (0x8100, 200)],
     },
     // No flow in the file: its packets go up whole, and out inline.
-    Connection {
-        name: "stranger",
-        port: STRANGER_PORT,
-        ipv6: false,
-        bytes: 100,
-        tags: &[],
-    },
+    Connection { name: "stranger", port: STRANGER_PORT, ipv6: false, bytes: 100, tags: &[] },
 ];
 
 /// Lengths of segments, over and over: odd, tiny, whole pages.
@@ -117,29 +93,18 @@ impl Side {
 
     fn disturbance(self) -> Disturbance {
         let loss = if self == Side::Receive { 0.03 } else { 0.05 };
-        Disturbance {
-            loss,
-            reorder: 0.1,
-            duplicate: 0.12,
-            ..Disturbance::default()
-        }
+        Disturbance { loss, reorder: 0.1, duplicate: 0.12, ..Disturbance::default() }
     }
 }
 
 fn link(host: u8) -> LinkConfig {
-    let tuning = Tuning {
-        retransmission_timeout_min: Duration::from_millis(20),
-        ..Tuning::REAL_TIME
-    };
+    let tuning =
+        Tuning { retransmission_timeout_min: Duration::from_millis(20), ..Tuning::REAL_TIME };
     LinkConfig::lab(host, 1500, tuning)
 }
 
 fn server(connection: &Connection, host: u8) -> SocketAddr {
-    (
-        link(host).addresses[usize::from(connection.ipv6)].address,
-        connection.port,
-    )
-        .into()
+    (link(host).addresses[usize::from(connection.ipv6)].address, connection.port).into()
 }
 
 /// The two machines, the wire between them, and the capture on the card's side.
@@ -170,10 +135,7 @@ fn record(side: Side, path: &Path) -> Result<String> {
             seed: connection.port.into(),
             ..Script::default()
         };
-        let silence = Script {
-            send_bytes: 0,
-            ..data
-        };
+        let silence = Script { send_bytes: 0, ..data };
         // The data side connects, so each capture shows handshakes in its own direction.
         if side == Side::Receive {
             recorder.card.listen(server(connection, 1), silence)?;
@@ -215,10 +177,7 @@ impl Recorder {
     /// Bytes that either end has received.
     fn progress(&self) -> Vec<u64> {
         let ends = [self.card.conversations(), self.peer.conversations()];
-        ends.iter()
-            .flatten()
-            .map(|one| one.received_bytes)
-            .collect()
+        ends.iter().flatten().map(|one| one.received_bytes).collect()
     }
 
     /// Moves the frames that wait. True if there was one.
@@ -227,10 +186,7 @@ impl Recorder {
         let mut moved = false;
         if let Some(bytes) = self.card.poll_frame(&mut buffer)? {
             moved = true;
-            let frame = Frame {
-                bytes: tag(&buffer[..bytes]),
-                ..Frame::default()
-            };
+            let frame = Frame { bytes: tag(&buffer[..bytes]), ..Frame::default() };
             self.note(&frame)?;
             let mut arrived = Vec::new();
             self.to_peer.carry(frame, &mut arrived);
@@ -238,10 +194,7 @@ impl Recorder {
         }
         if let Some(bytes) = self.peer.poll_frame(&mut buffer)? {
             moved = true;
-            let frame = Frame {
-                bytes: tag(&buffer[..bytes]),
-                ..Frame::default()
-            };
+            let frame = Frame { bytes: tag(&buffer[..bytes]), ..Frame::default() };
             let mut arrived = Vec::new();
             self.to_card.carry(frame, &mut arrived);
             self.give_to_card(arrived)?;
@@ -275,8 +228,7 @@ impl Recorder {
     fn note(&mut self, frame: &Frame) -> Result<()> {
         let time_ps = self.start.elapsed().as_nanos() as u64 * 1000;
         self.capture.frame(0, time_ps, &frame.bytes)?;
-        self.handshakes
-            .extend(parse_tcp(&frame.bytes).filter(|header| header.flags & SYN != 0));
+        self.handshakes.extend(parse_tcp(&frame.bytes).filter(|header| header.flags & SYN != 0));
         Ok(())
     }
 }
@@ -288,13 +240,8 @@ fn tag(frame: &[u8]) -> Vec<u8> {
         return bytes;
     };
     let ports = [header.source.port(), header.destination.port()];
-    let found = CONNECTIONS
-        .iter()
-        .find(|connection| ports.contains(&connection.port));
-    for (kind, id) in found
-        .into_iter()
-        .flat_map(|connection| connection.tags.iter().rev())
-    {
+    let found = CONNECTIONS.iter().find(|connection| ports.contains(&connection.port));
+    for (kind, id) in found.into_iter().flat_map(|connection| connection.tags.iter().rev()) {
         let tag = [kind.to_be_bytes(), id.to_be_bytes()].concat();
         bytes.splice(12..12, tag);
     }
@@ -315,24 +262,16 @@ fn flow_file(side: Side, card: &LinkConfig, handshakes: &[TcpHeader]) -> Result<
     let mut text =
         format!("# Flows of {name}.pcapng. Written by `cargo run -p zeronic --example record`.\n");
     text += "# Format: docs/replay.md\n\n";
-    text += &format!(
-        "card = \"{}\"\n\n",
-        card.mac.map(|byte| format!("{byte:02x}")).join(":")
-    );
+    text += &format!("card = \"{}\"\n\n", card.mac.map(|byte| format!("{byte:02x}")).join(":"));
     text += "[[region]]\nname = \"dram\"\nbytes = \"64KiB\"\nguard = 0xa5\n\n";
     text += "[[region]]\nname = \"gpu\"\nbytes = \"64KiB\"\nmemory = \"gpu\"\nguard = 0x5a\n";
     let mut offsets = [3, 4090];
-    let known = CONNECTIONS
-        .iter()
-        .filter(|connection| connection.port != STRANGER_PORT);
+    let known = CONNECTIONS.iter().filter(|connection| connection.port != STRANGER_PORT);
     for (index, connection) in known.enumerate() {
         let is_opening = |header: &&TcpHeader| {
             header.destination.port() == connection.port && header.flags & ACK == 0
         };
-        let opening = handshakes
-            .iter()
-            .find(is_opening)
-            .context("no SYN was recorded")?;
+        let opening = handshakes.iter().find(is_opening).context("no SYN was recorded")?;
         let (local, remote) = match side {
             Side::Receive => (opening.destination, opening.source),
             Side::Send => (opening.source, opening.destination),

@@ -138,10 +138,7 @@ fn netlist_is_right(
     written: &Written,
     results: &Path,
 ) -> Result<bool> {
-    let card = written
-        .card
-        .as_ref()
-        .context("a golden image has no card")?;
+    let card = written.card.as_ref().context("a golden image has no card")?;
     let run = vivado.run(plan, "netlist.tcl")?;
     if !run.is_success() {
         return Err(failed(run.failure(board, "")).into());
@@ -169,9 +166,7 @@ fn prepare(results: &Path, fresh: bool) -> Result<()> {
     for entry in std::fs::read_dir(results).map_err(unusable)?.flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
-        let is_result = [".bit", ".zimg", ".mcs", ".prm"]
-            .iter()
-            .any(|end| name.ends_with(end));
+        let is_result = [".bit", ".zimg", ".mcs", ".prm"].iter().any(|end| name.ends_with(end));
         let is_step = name.ends_with(".dcp") || name == "steps.txt";
         if is_result || name == figures::FILE || (fresh && is_step) {
             crate::output::remove(&path).map_err(unusable)?;
@@ -198,11 +193,7 @@ fn plan(arguments: &BuildArguments, out: &Path, results: &Path) -> Result<vivado
             variables.push((GIT_HASH, hash.into()));
         }
     }
-    Ok(vivado::Plan {
-        folder: absolute(out)?,
-        log: results.join("vivado.log"),
-        variables,
-    })
+    Ok(vivado::Plan { folder: absolute(out)?, log: results.join("vivado.log"), variables })
 }
 
 /// The variable with the hash of the sources.
@@ -210,9 +201,7 @@ const GIT_HASH: &str = "ZERONIC_GIT_HASH";
 
 /// The hash of the sources: of the repository that this runs in.
 fn git_hash() -> Option<String> {
-    let git = std::process::Command::new("git")
-        .args(["rev-parse", "HEAD"])
-        .output();
+    let git = std::process::Command::new("git").args(["rev-parse", "HEAD"]).output();
     let hash = String::from_utf8(git.ok()?.stdout).ok()?;
     let hash = hash.trim();
     (hash.len() == 40).then(|| hash.to_owned())
@@ -248,11 +237,7 @@ impl Written {
         if arguments.golden {
             let (design, said) = write_golden(&verilog, board, out)?;
             print(&said)?;
-            return Ok(Self {
-                top: board.golden_top(),
-                card: None,
-                designs: vec![design],
-            });
+            return Ok(Self { top: board.golden_top(), card: None, designs: vec![design] });
         }
         let Folder { card, config, said } = write_folder(&verilog, board, out)?;
         print(&said)?;
@@ -268,17 +253,12 @@ impl Written {
 
     /// Instance and field; what is none of ours as it is.
     fn short(&self, pin: &str) -> String {
-        let mut origins = self
-            .designs
-            .iter()
-            .filter_map(|design| design.explain(pin).ok());
+        let mut origins = self.designs.iter().filter_map(|design| design.explain(pin).ok());
         let Some(origin) = origins.next() else {
             return pin.to_owned();
         };
         let bit = origin.bit.map_or(String::new(), |bit| format!("[{bit}]"));
-        let field = origin
-            .field
-            .map_or(String::new(), |field| format!(".{field}{bit}"));
+        let field = origin.field.map_or(String::new(), |field| format!(".{field}{bit}"));
         match origin.path.as_str() {
             "" => pin.to_owned(),
             path => format!("{path}{field}"),
@@ -287,12 +267,7 @@ impl Written {
 
     /// All that is known of a name.
     fn long(&self, pin: &str) -> String {
-        let mut found = self
-            .designs
-            .iter()
-            .filter_map(|design| explained(design, pin).ok());
-        found
-            .next()
-            .unwrap_or_else(|| format!("{pin}\n  none of ours\n"))
+        let mut found = self.designs.iter().filter_map(|design| explained(design, pin).ok());
+        found.next().unwrap_or_else(|| format!("{pin}\n  none of ours\n"))
     }
 }

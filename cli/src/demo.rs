@@ -163,20 +163,12 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
         let open = card.borrow_mut().model.open_wave(path);
         open.with_context(|| format!("waveform {}", path.display()))?;
     }
-    let start = (
-        card.borrow().cycles(),
-        card.borrow().now_ps(),
-        Instant::now(),
-    );
+    let start = (card.borrow().cycles(), card.borrow().now_ps(), Instant::now());
     let mut watcher = Watcher::new(arguments.bytes.0, outputs.pcap)?;
     let mut port = card.clone();
-    let outcome = Lab {
-        provider: &mut provider,
-        card: &mut port,
-        peer: peer.as_mut(),
-        clock: Some(clock),
-    }
-    .run(remote(arguments), &exchange(arguments), &mut watcher);
+    let outcome =
+        Lab { provider: &mut provider, card: &mut port, peer: peer.as_mut(), clock: Some(clock) }
+            .run(remote(arguments), &exchange(arguments), &mut watcher);
     let captured = watcher.finish();
     let seconds = start.2.elapsed().as_secs_f64();
     let outcome = outcome.map_err(|error| describe(error, &card))?;
@@ -212,8 +204,7 @@ impl Outputs {
     fn prepare(arguments: &DemoArguments) -> Result<Self, UsageError> {
         let file = |option: &str, path: &Option<PathBuf>| {
             let path = path.as_deref();
-            path.map(|path| ResultFile::prepare(option, path))
-                .transpose()
+            path.map(|path| ResultFile::prepare(option, path)).transpose()
         };
         Ok(Self {
             wave: file("--wave", &arguments.wave)?,
@@ -241,10 +232,7 @@ fn collect<P: Protocol>(
     seconds: f64,
     peer: &'static str,
 ) -> Result<Report> {
-    let (cycles, now_ps) = (
-        card.borrow().cycles() - start.0,
-        card.borrow().now_ps() - start.1,
-    );
+    let (cycles, now_ps) = (card.borrow().cycles() - start.0, card.borrow().now_ps() - start.1);
     // Let the last frames settle, then every frame that came in is a header entry or a counted
     // drop.
     card.borrow_mut().run(2_000);
@@ -252,13 +240,11 @@ fn collect<P: Protocol>(
     let provider_counters: ProviderCounters = provider.counters();
     let frames_in = card.borrow().mac.received_count().frames;
     let violations = card.borrow().violations();
-    Ok(
-        Report::new(outcome, &counters, provider_counters, frames_in, violations).with_time(
-            (now_ps / 1000, outcome.skipped),
-            cycles as f64 / seconds,
-            peer,
-        ),
-    )
+    Ok(Report::new(outcome, &counters, provider_counters, frames_in, violations).with_time(
+        (now_ps / 1000, outcome.skipped),
+        cycles as f64 / seconds,
+        peer,
+    ))
 }
 
 fn exchange(arguments: &DemoArguments) -> Exchange {
@@ -281,22 +267,14 @@ fn exchange(arguments: &DemoArguments) -> Exchange {
 }
 
 fn pcie_config(arguments: &DemoArguments) -> PcieConfig {
-    PcieConfig {
-        seed: arguments.seed,
-        ..PcieConfig::default()
-    }
+    PcieConfig { seed: arguments.seed, ..PcieConfig::default() }
 }
 
 fn build_card(arguments: &DemoArguments) -> Result<Rc<RefCell<SimulatedCard>>> {
-    let options = Options {
-        trace: arguments.wave.is_some(),
-        ..Options::default()
-    };
+    let options = Options { trace: arguments.wave.is_some(), ..Options::default() };
     let config = pcie_config(arguments);
     let card = SimulatedCard::new(arguments.config.name(), config, options);
-    Ok(Rc::new(RefCell::new(
-        card.context("the card does not build")?,
-    )))
+    Ok(Rc::new(RefCell::new(card.context("the card does not build")?)))
 }
 
 fn link(host: u8, arguments: &DemoArguments) -> LinkConfig {
@@ -341,12 +319,7 @@ fn open_transport(
     choose::<Box<dyn Transport>>(
         arguments.transport,
         || Ok(Box::new(LinuxTransport::open(&link)?)),
-        || {
-            Ok(Box::new(SmoltcpTransport::open(
-                &link,
-                Clock::Manual(clock.clone()),
-            )?))
-        },
+        || Ok(Box::new(SmoltcpTransport::open(&link, Clock::Manual(clock.clone()))?)),
     )
 }
 
@@ -358,11 +331,6 @@ fn open_peer(
     choose::<Box<dyn WirePeer>>(
         arguments.peer,
         || Ok(Box::new(KernelPeer::open(&link)?)),
-        || {
-            Ok(Box::new(SmoltcpPeer::open(
-                &link,
-                Clock::Manual(clock.clone()),
-            )?))
-        },
+        || Ok(Box::new(SmoltcpPeer::open(&link, Clock::Manual(clock.clone()))?)),
     )
 }

@@ -151,12 +151,7 @@ fn program_of(arguments: &ReprogramArguments) -> Result<Vec<String>> {
     let own = std::env::current_exe()?;
     let text = |path: &Path| path.display().to_string();
     let board = &image.header.board;
-    let mut words = vec![
-        text(&own),
-        "flash".to_owned(),
-        "--board".to_owned(),
-        board.clone(),
-    ];
+    let mut words = vec![text(&own), "flash".to_owned(), "--board".to_owned(), board.clone()];
     words.extend([text(path), "--volatile".to_owned(), "--yes".to_owned()]);
     if let Some(cable) = &arguments.cable {
         words.extend(["--cable".to_owned(), cable.clone()]);
@@ -171,11 +166,7 @@ fn check_program(words: &[String]) -> Result<()> {
         return Ok(());
     };
     let mut command = Command::new(program);
-    let output = command
-        .args(words)
-        .arg("--dry-run")
-        .stdin(Stdio::null())
-        .output()?;
+    let output = command.args(words).arg("--dry-run").stdin(Stdio::null()).output()?;
     if output.status.success() {
         return Ok(());
     }

@@ -91,11 +91,7 @@ pub struct FlashArguments {
 /// Runs the command.
 pub fn run(arguments: &FlashArguments) -> Result<bool> {
     flash(arguments).map_err(|error| match error.downcast_ref::<FlashError>() {
-        Some(failure) => StatusError {
-            status: failure.status(),
-            text: failure.to_string(),
-        }
-        .into(),
+        Some(failure) => StatusError { status: failure.status(), text: failure.to_string() }.into(),
         None => error,
     })
 }
@@ -152,14 +148,8 @@ fn flash(arguments: &FlashArguments) -> Result<bool> {
 /// The way over a cable; `None`: over PCIe.
 fn way(board: &Board, arguments: &FlashArguments) -> Result<Option<Way>, UsageError> {
     let is_pcie = arguments.via == Via::Pcie;
-    let jtag = [
-        ("--cable", arguments.cable.is_some()),
-        ("--volatile", arguments.volatile),
-    ];
-    let pcie = [
-        ("--device", arguments.device.is_some()),
-        ("--boot", arguments.boot),
-    ];
+    let jtag = [("--cable", arguments.cable.is_some()), ("--volatile", arguments.volatile)];
+    let pcie = [("--device", arguments.device.is_some()), ("--boot", arguments.boot)];
     let (foreign, via) = match is_pcie {
         true => (jtag, "jtag"),
         false => (pcie, "pcie"),

@@ -60,24 +60,14 @@ const CLOSED: u8 = 128 + 13;
 
 /// Reports a wrong command line in one line.
 fn refuse(error: &clap::Error) -> ExitCode {
-    let asked = matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    );
+    let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if asked || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let printed = output::printed(error.print());
-        return if asked {
-            end(printed.map(|()| true))
-        } else {
-            ExitCode::from(2)
-        };
+        return if asked { end(printed.map(|()| true)) } else { ExitCode::from(2) };
     }
     let text = error.to_string();
     let head = text.split("\n\n").next().unwrap_or(&text);
-    let words: Vec<&str> = head
-        .trim_start_matches("error: ")
-        .split_whitespace()
-        .collect();
+    let words: Vec<&str> = head.trim_start_matches("error: ").split_whitespace().collect();
     output::complain(&words.join(" "));
     ExitCode::from(2)
 }

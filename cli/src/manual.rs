@@ -33,22 +33,10 @@ pub fn manual() -> String {
 fn write_manual(out: &mut String) -> std::fmt::Result {
     let (major, minor) = (ABI_VERSION >> 16, ABI_VERSION & 0xffff);
     writeln!(out, "# Register manual\n")?;
-    writeln!(
-        out,
-        "Contract version {major}.{minor}. Generated from `hdl/abi`; do not edit."
-    )?;
-    writeln!(
-        out,
-        "Regenerate: `cargo run --release -- verilog --manual docs/registers.md`.\n"
-    )?;
-    writeln!(
-        out,
-        "All records are little-endian; packet headers inside them are as on the wire."
-    )?;
-    writeln!(
-        out,
-        "Bit 0 of a field's offset is bit 0 of the record's first byte.\n"
-    )?;
+    writeln!(out, "Contract version {major}.{minor}. Generated from `hdl/abi`; do not edit.")?;
+    writeln!(out, "Regenerate: `cargo run --release -- verilog --manual docs/registers.md`.\n")?;
+    writeln!(out, "All records are little-endian; packet headers inside them are as on the wire.")?;
+    writeln!(out, "Bit 0 of a field's offset is bit 0 of the record's first byte.\n")?;
     write_sizes(out)?;
     write_registers(out)?;
     write_counters(out)?;
@@ -64,12 +52,7 @@ type Bits = fn(&CardConfig) -> usize;
 
 fn write_sizes(out: &mut String) -> std::fmt::Result {
     writeln!(out, "## Sizes\n")?;
-    writeln!(
-        out,
-        "| what | {} | {} |",
-        config::DEFAULT.name,
-        config::SMALL.name
-    )?;
+    writeln!(out, "| what | {} | {} |", config::DEFAULT.name, config::SMALL.name)?;
     writeln!(out, "|---|---|---|")?;
     let rows: [(&str, Bits); 6] = [
         ("zero-copy flows", |size| size.flow_bits),
@@ -81,12 +64,7 @@ fn write_sizes(out: &mut String) -> std::fmt::Result {
     ];
     for (name, bits) in rows {
         let count = |size: &CardConfig| 1usize << bits(size);
-        writeln!(
-            out,
-            "| {name} | {} | {} |",
-            count(&config::DEFAULT),
-            count(&config::SMALL)
-        )?;
+        writeln!(out, "| {name} | {} | {} |", count(&config::DEFAULT), count(&config::SMALL))?;
     }
     writeln!(out, "\n| limit | value |\n|---|---|")?;
     let borrowed = 1 << config::SEGMENTS_BORROWED_BITS_MAX;
@@ -94,27 +72,15 @@ fn write_sizes(out: &mut String) -> std::fmt::Result {
         ("frame without FCS, bytes, least", config::FRAME_BYTES_MIN),
         ("frame without FCS, bytes, most", config::FRAME_BYTES_MAX),
         ("packet header, bytes, most", config::HEADER_BYTES_MAX),
-        (
-            "slot of header queue and send ring, bytes",
-            config::SLOT_BYTES,
-        ),
-        (
-            "metadata of an entry or descriptor, bytes",
-            config::METADATA_BYTES,
-        ),
+        ("slot of header queue and send ring, bytes", config::SLOT_BYTES),
+        ("metadata of an entry or descriptor, bytes", config::METADATA_BYTES),
         ("command, bytes", config::COMMAND_BYTES),
         ("completion, bytes", config::COMPLETION_BYTES),
         ("slow buffer, bytes", config::SLOW_BUFFER_BYTES),
-        (
-            "reach of a flow beyond its floor, bytes (exclusive)",
-            config::FLOW_REACH_BYTES as usize,
-        ),
+        ("reach of a flow beyond its floor, bytes (exclusive)", config::FLOW_REACH_BYTES as usize),
         ("banks of the flow table", config::FLOW_BANKS),
         ("ways of a bucket", config::BUCKET_WAYS),
-        (
-            "segments committed to a flow and direction",
-            1 << config::SEGMENTS_COMMITTED_BITS,
-        ),
+        ("segments committed to a flow and direction", 1 << config::SEGMENTS_COMMITTED_BITS),
         ("segments of a list, most", borrowed),
         ("pieces of one packet, most", config::PIECES_MAX),
         ("page, log2 bytes, least", config::PAGE_BITS_MIN),
@@ -174,15 +140,9 @@ fn computed(constant: &str) -> String {
 fn write_registers(out: &mut String) -> std::fmt::Result {
     writeln!(out, "## BAR 0\n")?;
     let size = r::BAR_BYTES >> 20;
-    writeln!(
-        out,
-        "{size} MiB of 32-bit registers. Everything below the doorbells is privileged."
-    )?;
+    writeln!(out, "{size} MiB of 32-bit registers. Everything below the doorbells is privileged.")?;
     writeln!(out, "64-bit values are two words, low word first.\n")?;
-    writeln!(
-        out,
-        "| offset | name | access | meaning |\n|---|---|---|---|"
-    )?;
+    writeln!(out, "| offset | name | access | meaning |\n|---|---|---|---|")?;
     for register in REGISTERS {
         let (offset, name) = (register.offset, register.constant.to_lowercase());
         let meaning = match register.meaning {
@@ -196,14 +156,8 @@ fn write_registers(out: &mut String) -> std::fmt::Result {
     writeln!(out, "Indices run freely, 32 bits.\n")?;
     write_words(out, DOORBELLS)?;
     writeln!(out, "## Owner context\n")?;
-    writeln!(
-        out,
-        "Addresses are 64-bit bus addresses. The context takes effect when its enable"
-    )?;
-    writeln!(
-        out,
-        "word is written; that sets all indices of the owner to 0 and all phases to 1."
-    )?;
+    writeln!(out, "Addresses are 64-bit bus addresses. The context takes effect when its enable")?;
+    writeln!(out, "word is written; that sets all indices of the owner to 0 and all phases to 1.")?;
     let (min, max) = (r::RING_BITS_MIN, r::RING_BITS_MAX);
     writeln!(out, "Log2 ring sizes lie between {min} and {max}.\n")?;
     write_words(out, CONTEXT)
@@ -220,10 +174,7 @@ fn write_counters(out: &mut String) -> std::fmt::Result {
         "at 0 with power and are never reset; peaks start again with each epoch. A stage"
     )?;
     writeln!(out, "counter may be seen up to 16 cycles late.\n")?;
-    writeln!(
-        out,
-        "| offset | name | access | meaning |\n|---|---|---|---|"
-    )?;
+    writeln!(out, "| offset | name | access | meaning |\n|---|---|---|---|")?;
     for bank in COUNTERS {
         let (offset, name) = (bank.offset, bank.constant.to_lowercase());
         let (access, meaning) = (bank.access, bank.meaning);
@@ -257,11 +208,7 @@ fn write_words(out: &mut String, words: &[Register]) -> std::fmt::Result {
     writeln!(out, "| offset | name | meaning |\n|---|---|---|")?;
     for word in words {
         let name = word.constant.to_lowercase();
-        writeln!(
-            out,
-            "| {:#04x} | `{name}` | {} |",
-            word.offset, word.meaning
-        )?;
+        writeln!(out, "| {:#04x} | `{name}` | {} |", word.offset, word.meaning)?;
     }
     writeln!(out)
 }
@@ -270,28 +217,17 @@ fn write_fields(out: &mut String, fields: &[Field]) -> std::fmt::Result {
     writeln!(out, "| bits | byte | field | meaning |\n|---|---|---|---|")?;
     for field in fields {
         let last = field.offset + field.bits - 1;
-        let range = if field.bits == 1 {
-            format!("{last}")
-        } else {
-            format!("{last}:{}", field.offset)
-        };
+        let range =
+            if field.bits == 1 { format!("{last}") } else { format!("{last}:{}", field.offset) };
         let byte = field.offset / 8;
-        writeln!(
-            out,
-            "| {range} | {byte} | `{}` | {} |",
-            field.name, field.meaning
-        )?;
+        writeln!(out, "| {range} | {byte} | `{}` | {} |", field.name, field.meaning)?;
     }
     writeln!(out)
 }
 
 fn write_profiles(out: &mut String) -> std::fmt::Result {
     writeln!(out, "## Header profiles\n")?;
-    writeln!(
-        out,
-        "Profile 0 is TCP and fixed; 1 to {} lie over UDP.",
-        config::PROFILES - 1
-    )?;
+    writeln!(out, "Profile 0 is TCP and fixed; 1 to {} lie over UDP.", config::PROFILES - 1)?;
     writeln!(out, "A profile register has two words.\n\nWord 0:\n")?;
     write_fields(out, &[profile::PORT, profile::ENABLE])?;
     writeln!(out, "Word 1:\n")?;
@@ -309,34 +245,18 @@ fn write_profiles(out: &mut String) -> std::fmt::Result {
 
 fn write_flow_key(out: &mut String) -> std::fmt::Result {
     writeln!(out, "## Flow key\n")?;
-    writeln!(
-        out,
-        "{} bytes, in wire order, matched exactly.\n",
-        flow_key::KEY_BYTES
-    )?;
+    writeln!(out, "{} bytes, in wire order, matched exactly.\n", flow_key::KEY_BYTES)?;
     writeln!(out, "| bytes | part |\n|---|---|")?;
     let range = |range: std::ops::Range<usize>| format!("{}..{}", range.start, range.end);
     let one = |at: usize| format!("{}..{}", at, at + 1);
     for (bytes, part) in [
-        (
-            range(flow_key::REMOTE_ADDRESS),
-            "remote (source) address; IPv4 in the first 4 bytes",
-        ),
-        (
-            range(flow_key::LOCAL_ADDRESS),
-            "local (destination) address; IPv4 in the first 4 bytes",
-        ),
+        (range(flow_key::REMOTE_ADDRESS), "remote (source) address; IPv4 in the first 4 bytes"),
+        (range(flow_key::LOCAL_ADDRESS), "local (destination) address; IPv4 in the first 4 bytes"),
         (range(flow_key::REMOTE_PORT), "remote port"),
         (range(flow_key::LOCAL_PORT), "local port"),
         (one(flow_key::PROTOCOL), "IP protocol number"),
-        (
-            one(flow_key::FAMILY_PROFILE),
-            "IP version in bits 3:0, header profile in bits 7:4",
-        ),
-        (
-            range(flow_key::MESSAGE_KEY),
-            "message key of the profile, else zero",
-        ),
+        (one(flow_key::FAMILY_PROFILE), "IP version in bits 3:0, header profile in bits 7:4"),
+        (range(flow_key::MESSAGE_KEY), "message key of the profile, else zero"),
     ] {
         writeln!(out, "| {bytes} | {part} |")?;
     }
@@ -344,10 +264,7 @@ fn write_flow_key(out: &mut String) -> std::fmt::Result {
         out,
         "\nThe bucket of a bank is the low bits of a Toeplitz hash: bit i is the parity"
     )?;
-    writeln!(
-        out,
-        "of the key under the bank's secret shifted right by i.\n"
-    )
+    writeln!(out, "of the key under the bank's secret shifted right by i.\n")
 }
 
 fn write_commands(out: &mut String) -> std::fmt::Result {
@@ -366,11 +283,7 @@ fn write_commands(out: &mut String) -> std::fmt::Result {
     write_fields(out, &[c::OPCODE, c::GENERATION, c::FLOW])?;
     for command in COMMANDS {
         let name = command.constant.to_lowercase();
-        writeln!(
-            out,
-            "### {} `{name}`\n\n{}.\n",
-            command.opcode, command.meaning
-        )?;
+        writeln!(out, "### {} `{name}`\n\n{}.\n", command.opcode, command.meaning)?;
         if !command.fields.is_empty() {
             write_fields(out, command.fields)?;
         }
@@ -379,23 +292,13 @@ fn write_commands(out: &mut String) -> std::fmt::Result {
 }
 
 fn write_records(out: &mut String) -> std::fmt::Result {
-    writeln!(
-        out,
-        "## Completion\n\n{} bytes.\n",
-        config::COMPLETION_BYTES
-    )?;
+    writeln!(out, "## Completion\n\n{} bytes.\n", config::COMPLETION_BYTES)?;
     write_fields(out, completion::FIELDS)?;
     writeln!(out, "## Header entry\n")?;
     let slot = config::SLOT_BYTES;
-    writeln!(
-        out,
-        "One slot of {slot} bytes or two; header bytes follow the metadata."
-    )?;
+    writeln!(out, "One slot of {slot} bytes or two; header bytes follow the metadata.")?;
     let header = config::SLOT_HEADER_BYTES;
-    writeln!(
-        out,
-        "The first slot has room for {header} of them. The phase publishes the entry."
-    )?;
+    writeln!(out, "The first slot has room for {header} of them. The phase publishes the entry.")?;
     let at = header_entry::SECOND_SLOT_HEADER_AT;
     writeln!(
         out,
@@ -404,10 +307,7 @@ fn write_records(out: &mut String) -> std::fmt::Result {
     )?;
     write_fields(out, header_entry::FIELDS)?;
     writeln!(out, "## Send descriptor\n")?;
-    writeln!(
-        out,
-        "One slot of {slot} bytes or two; the header follows the metadata.\n"
-    )?;
+    writeln!(out, "One slot of {slot} bytes or two; the header follows the metadata.\n")?;
     write_fields(out, send_descriptor::FIELDS)
 }
 
@@ -419,19 +319,13 @@ fn write_codes(out: &mut String) -> std::fmt::Result {
         }
         writeln!(out)
     };
-    let dispositions = Disposition::ALL
-        .iter()
-        .map(|code| (*code as u8, code.name()));
+    let dispositions = Disposition::ALL.iter().map(|code| (*code as u8, code.name()));
     table("Dispositions", dispositions.collect())?;
-    let drops = DropReason::ALL
-        .iter()
-        .map(|code| (*code as u8, code.name()));
+    let drops = DropReason::ALL.iter().map(|code| (*code as u8, code.name()));
     table("Drop reasons", drops.collect())?;
     let errors = SendError::ALL.iter().map(|code| (*code as u8, code.name()));
     table("Send errors", errors.collect())?;
-    let statuses = CommandStatus::ALL
-        .iter()
-        .map(|code| (*code as u8, code.name()));
+    let statuses = CommandStatus::ALL.iter().map(|code| (*code as u8, code.name()));
     table("Command statuses", statuses.collect())?;
     out.truncate(out.trim_end().len());
     out.push('\n');
@@ -513,13 +407,7 @@ mod tests {
     #[test]
     fn every_field_and_opcode_is_in_the_manual() {
         let text = manual();
-        for file in [
-            "command",
-            "completion",
-            "header_entry",
-            "send_descriptor",
-            "profile",
-        ] {
+        for file in ["command", "completion", "header_entry", "send_descriptor", "profile"] {
             let fields = constants(file, "Field");
             assert!(fields.len() >= 4, "{file}: {fields:?}");
             for name in fields {
@@ -528,10 +416,6 @@ mod tests {
             }
         }
         let opcodes = constants("command", "u8");
-        assert_eq!(
-            opcodes.len(),
-            COMMANDS.len() + 1,
-            "opcodes and PRIVILEGED_FIRST"
-        );
+        assert_eq!(opcodes.len(), COMMANDS.len() + 1, "opcodes and PRIVILEGED_FIRST");
     }
 }

@@ -44,9 +44,7 @@ pub fn size(text: &str) -> Result<u64, String> {
         "G" | "GiB" => 30,
         unit => return Err(format!("unknown unit '{unit}'; use KiB, MiB or GiB")),
     };
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| format!("'{text}' is not a size"))?;
+    let number: u64 = digits.parse().map_err(|_| format!("'{text}' is not a size"))?;
     let bytes = number.checked_mul(1 << shift);
     bytes.ok_or_else(|| format!("'{text}' is too large"))
 }
@@ -94,10 +92,7 @@ pub fn probability(text: &str) -> Result<f64, String> {
         Some(number) => (number, 100.0),
         None => (text, 1.0),
     };
-    let value: f64 = number
-        .trim()
-        .parse()
-        .map_err(|_| format!("'{text}' is not a number"))?;
+    let value: f64 = number.trim().parse().map_err(|_| format!("'{text}' is not a number"))?;
     let value = value / scale;
     if (0.0..=1.0).contains(&value) {
         Ok(value)

@@ -63,17 +63,11 @@ impl ResultFile {
         // What a link leads to is replaced, not the link.
         let target = target(path).map_err(failed)?;
         if let Some(device) = open_device(&target).map_err(failed)? {
-            return Ok(Self {
-                path: path.to_path_buf(),
-                device: Some(device),
-            });
+            return Ok(Self { path: path.to_path_buf(), device: Some(device) });
         }
         check_free(named, path, &target)?;
         keep(named, &target);
-        let file = Self {
-            path: target,
-            device: None,
-        };
+        let file = Self { path: target, device: None };
         remove(&file.path).map_err(failed)?;
         let (_, part) = file.part().map_err(failed)?;
         fs::remove_file(&part).map_err(failed)?;
@@ -108,8 +102,7 @@ impl ResultFile {
 
     /// Writes it.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
-        self.written(bytes)
-            .with_context(|| format!("file {}", self.path.display()))
+        self.written(bytes).with_context(|| format!("file {}", self.path.display()))
     }
 
     fn written(&self, bytes: &[u8]) -> io::Result<()> {
@@ -146,18 +139,14 @@ fn target(path: &Path) -> io::Result<PathBuf> {
         };
         path = path.parent().unwrap_or(Path::new("")).join(link);
     }
-    Err(io::Error::other(format!(
-        "more than {LINKS_MAX} links in a row"
-    )))
+    Err(io::Error::other(format!("more than {LINKS_MAX} links in a row")))
 }
 
 /// The names of what the program has open.
 fn is_open_already(path: &Path) -> bool {
     let folder = path.parent();
     let in_folder = |name| folder == Some(Path::new(name));
-    ["/dev/stdout", "/dev/stderr"]
-        .map(Path::new)
-        .contains(&path)
+    ["/dev/stdout", "/dev/stderr"].map(Path::new).contains(&path)
         || in_folder("/dev/fd")
         || in_folder("/proc/self/fd")
 }
@@ -182,8 +171,7 @@ fn open_device(path: &Path) -> io::Result<Option<File>> {
 
 /// The file of `--json`, if it was asked for.
 pub fn json_file(path: Option<&Path>) -> Result<Option<ResultFile>, UsageError> {
-    path.map(|path| ResultFile::prepare("--json", path))
-        .transpose()
+    path.map(|path| ResultFile::prepare("--json", path)).transpose()
 }
 
 /// Writes a file that a folder of results has, whole or not at all.
@@ -225,10 +213,9 @@ fn check_free(named: &str, path: &Path, target: &Path) -> Result<(), UsageError>
     let place = place(target);
     let in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
     match in_use.get(&place) {
-        Some(other) => Err(UsageError(format!(
-            "{named} {}: {other} is the same file",
-            path.display()
-        ))),
+        Some(other) => {
+            Err(UsageError(format!("{named} {}: {other} is the same file", path.display())))
+        }
         None => Ok(()),
     }
 }

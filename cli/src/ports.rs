@@ -10,22 +10,10 @@ use hdl::ports::{Port, PortDirection};
 
 /// AXI4-Stream interfaces: prefix and what flows there.
 const STREAMS: &[(&str, &str)] = &[
-    (
-        "s_axis_rq",
-        "requests of the card to host memory (RQ, straddle on)",
-    ),
-    (
-        "m_axis_rc",
-        "completions of the card's reads (RC, straddle on)",
-    ),
-    (
-        "m_axis_cq",
-        "register accesses of the host (CQ, straddle off)",
-    ),
-    (
-        "s_axis_cc",
-        "completions of register reads (CC, straddle off)",
-    ),
+    ("s_axis_rq", "requests of the card to host memory (RQ, straddle on)"),
+    ("m_axis_rc", "completions of the card's reads (RC, straddle on)"),
+    ("m_axis_cq", "register accesses of the host (CQ, straddle off)"),
+    ("s_axis_cc", "completions of register reads (CC, straddle off)"),
     ("rx_axis", "frames from the wire; cannot be stalled"),
     ("tx_axis", "frames to the wire; no gap inside a frame"),
 ];
@@ -68,11 +56,8 @@ pub fn port_table(title: &str, ports: &[Port], verilog: &str) -> String {
         let meaning = meanings.get(port.name.as_str()).unwrap_or(&"");
         let stream = stream(&port.name).map_or(String::new(), |stream| format!("{stream}: "));
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "| `{}` | {direction} | {} | {stream}{meaning} |",
-            port.name, port.bits
-        );
+        let _ =
+            writeln!(text, "| `{}` | {direction} | {} | {stream}{meaning} |", port.name, port.bits);
     }
     text
 }

@@ -152,10 +152,7 @@ mod tests {
     fn a_bar_has_rate_and_time_left() {
         for unit in [Unit::Bytes, Unit::Count("frames")] {
             let text = template(unit);
-            assert!(
-                text.contains("per_sec}") && text.contains("{eta}"),
-                "{text}"
-            );
+            assert!(text.contains("per_sec}") && text.contains("{eta}"), "{text}");
             assert!(ProgressStyle::with_template(&text).is_ok(), "{text}");
         }
     }
@@ -168,19 +165,13 @@ mod tests {
             frames.line(25, 10 * second, "; 1 lost"),
             "25 of 100 frames, 2.5/s, 30 s left; 1 lost"
         );
-        assert_eq!(
-            frames.line(0, 10 * second, ""),
-            "0 of 100 frames, 0.0/s, time left unknown"
-        );
+        assert_eq!(frames.line(0, 10 * second, ""), "0 of 100 frames, 0.0/s, time left unknown");
         assert_eq!(
             frames.line(250, 100 * second, ""),
             "250 beyond 100 frames, 2.5/s, time left unknown"
         );
         let bytes = Progress::new(4 << 20, Unit::Bytes);
-        assert_eq!(
-            bytes.line(1 << 20, second, ""),
-            "1.00 MiB of 4.00 MiB, 1.00 MiB/s, 3 s left"
-        );
+        assert_eq!(bytes.line(1 << 20, second, ""), "1.00 MiB of 4.00 MiB, 1.00 MiB/s, 3 s left");
     }
 
     #[test]

@@ -136,8 +136,7 @@ fn replay(arguments: &SimArguments) -> Result<bool> {
     let mut results = Results::prepare(out, way == Way::Out)?;
     let file = |named, path: &Option<PathBuf>| {
         let path = path.as_deref();
-        path.map(|path| ResultFile::prepare(named, path))
-            .transpose()
+        path.map(|path| ResultFile::prepare(named, path)).transpose()
     };
     let wave = file("--wave", &arguments.wave)?;
     let written = file("--write-flows", &arguments.write_flows)?;
@@ -187,11 +186,8 @@ fn set_up(
     frames: &Frames,
     way: Way,
 ) -> Result<(Plan, Told), UsageError> {
-    let mut told = Told {
-        skipped: frames.skipped.clone(),
-        notes: frames.notes.clone(),
-        ..Told::default()
-    };
+    let mut told =
+        Told { skipped: frames.skipped.clone(), notes: frames.notes.clone(), ..Told::default() };
     if let Some(mut plan) = given {
         if !arguments.cards.is_empty() {
             plan.cards.clone_from(&arguments.cards);
@@ -199,11 +195,7 @@ fn set_up(
         return Ok((plan, told));
     }
     let config = arguments.config.sizes();
-    let wish = Wish {
-        way,
-        cards: &arguments.cards,
-        flows_max: 1 << config.flow_bits,
-    };
+    let wish = Wish { way, cards: &arguments.cards, flows_max: 1 << config.flow_bits };
     let learned = learn(&frames.frames, wish)?;
     told.notes.extend(learned.notes);
     let beyond = learned.connections.beyond_the_table;
@@ -228,10 +220,7 @@ fn comments(told: &Told) -> Vec<String> {
 }
 
 fn run_rtl(arguments: &SimArguments, job: Job, wave: Option<&ResultFile>) -> Result<bool> {
-    let options = Options {
-        trace: arguments.wave.is_some(),
-        ..Options::default()
-    };
+    let options = Options { trace: arguments.wave.is_some(), ..Options::default() };
     let config = pcie_config(job.plan);
     let card = SimulatedCard::new(arguments.config.sizes().name, config.clone(), options);
     let card = Rc::new(RefCell::new(card.context("the card does not build")?));
@@ -251,13 +240,8 @@ fn run_rtl(arguments: &SimArguments, job: Job, wave: Option<&ResultFile>) -> Res
 /// A machine with room for the regions of a plan, beside what it has by default for the rings.
 fn pcie_config(plan: &Plan) -> PcieConfig {
     let regions = |memory| {
-        let regions = plan
-            .regions
-            .iter()
-            .filter(move |plan| plan.memory == memory);
-        regions
-            .map(|plan| plan.bytes.next_multiple_of(4096))
-            .sum::<usize>()
+        let regions = plan.regions.iter().filter(move |plan| plan.memory == memory);
+        regions.map(|plan| plan.bytes.next_multiple_of(4096)).sum::<usize>()
     };
     let mut config = PcieConfig::default();
     config.dram_bytes += regions(MemoryKind::Application);

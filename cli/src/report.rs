@@ -138,22 +138,13 @@ impl Report {
             table.add_row([format!("  {name}"), format!("{count} packets")]);
         }
         let (frames_in, frames_out) = self.frames;
-        let conserved = if frames_in == frames_out {
-            "all accounted for"
-        } else {
-            "NOT CONSERVED"
-        };
-        table.add_row([
-            "frames into the card".to_owned(),
-            format!("{frames_in}, {conserved}"),
-        ]);
+        let conserved = if frames_in == frames_out { "all accounted for" } else { "NOT CONSERVED" };
+        table.add_row(["frames into the card".to_owned(), format!("{frames_in}, {conserved}")]);
         let time = format!("{:.3} ms", self.sim_time_ns as f64 / 1e6);
         table.add_row(["simulated time".to_owned(), time]);
         if self.skipped_time_ns > 0 {
-            let skipped = format!(
-                "{:.3} ms, idle until a timer",
-                self.skipped_time_ns as f64 / 1e6
-            );
+            let skipped =
+                format!("{:.3} ms, idle until a timer", self.skipped_time_ns as f64 / 1e6);
             table.add_row(["skipped time".to_owned(), skipped]);
         }
         let speed = format!("{:.0} cycles/s of 250 MHz", self.cycles_per_second);

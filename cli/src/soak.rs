@@ -90,9 +90,7 @@ struct Results {
 pub fn run(arguments: &SoakArguments) -> Result<bool> {
     let json = json_file(arguments.json.as_deref())?;
     let mut draw = Draw(arguments.seed);
-    let demos: Vec<Demo> = (0..arguments.runs)
-        .map(|_| draw.demo(arguments.bytes.0))
-        .collect();
+    let demos: Vec<Demo> = (0..arguments.runs).map(|_| draw.demo(arguments.bytes.0)).collect();
     build_cards(&demos)?;
     let program = std::env::current_exe().context("this program has no path")?;
     let limit = Duration::from_secs(arguments.limit);
@@ -103,9 +101,7 @@ pub fn run(arguments: &SoakArguments) -> Result<bool> {
         let mut command = Command::new(&program);
         command.args(&demo.arguments);
         let start = Instant::now();
-        let ended = watch(&mut command, limit, || {
-            progress.set(number as u64, &message)
-        })?;
+        let ended = watch(&mut command, limit, || progress.set(number as u64, &message))?;
         let run = Run {
             command: demo.command(),
             ok: ended.is_ok(),
@@ -118,11 +114,7 @@ pub fn run(arguments: &SoakArguments) -> Result<bool> {
     }
     progress.clear();
     let failed = runs.iter().filter(|run| !run.ok).count();
-    let results = Results {
-        ok: failed == 0,
-        seed: arguments.seed,
-        runs,
-    };
+    let results = Results { ok: failed == 0, seed: arguments.seed, runs };
     if let Some(json) = json {
         json.write_json(&results)?;
     }

@@ -304,14 +304,9 @@ pub fn explained(design: &Design, signal: &str) -> Result<String, UsageError> {
         (Some(file), Some(line)) => format!(", {file}:{line}"),
         _ => String::new(),
     };
-    row(
-        "block",
-        origin.block.unwrap_or("unknown").to_owned() + &place,
-    );
+    row("block", origin.block.unwrap_or("unknown").to_owned() + &place);
     if let Some(field) = origin.field {
-        let bit = origin
-            .bit
-            .map_or(String::new(), |bit| format!(", bit {bit}"));
+        let bit = origin.bit.map_or(String::new(), |bit| format!(", bit {bit}"));
         row("field", field + &bit);
     }
     let instance = match origin.path.as_str() {

@@ -307,18 +307,12 @@ impl<
             &mut self.host_interface.command_fetch,
             &mut self.datapath.command_fetch,
         );
-        PacketSource::join(
-            &mut self.host_interface.commands,
-            &mut self.datapath.commands,
-        );
+        PacketSource::join(&mut self.host_interface.commands, &mut self.datapath.commands);
         MessageSource::<RingFetch>::join(
             &mut self.host_interface.descriptor_fetch,
             &mut self.datapath.descriptor_fetch,
         );
-        PacketSource::join(
-            &mut self.host_interface.descriptors,
-            &mut self.datapath.descriptors,
-        );
+        PacketSource::join(&mut self.host_interface.descriptors, &mut self.datapath.descriptors);
         MessageSource::<Confirmation>::join(
             &mut self.datapath.confirmation,
             &mut self.host_interface.confirmation,
@@ -328,26 +322,17 @@ impl<
             &mut self.datapath.write_job,
             &mut self.host_interface.write_job,
         );
-        PacketSource::join(
-            &mut self.datapath.write_data,
-            &mut self.host_interface.write_data,
-        );
+        PacketSource::join(&mut self.datapath.write_data, &mut self.host_interface.write_data);
         MessageSource::<ReadJob>::join(
             &mut self.datapath.flush_job,
             &mut self.host_interface.flush_job,
         );
-        PacketSource::join(
-            &mut self.host_interface.flush_data,
-            &mut self.datapath.flush_data,
-        );
+        PacketSource::join(&mut self.host_interface.flush_data, &mut self.datapath.flush_data);
         MessageSource::<ReadJob>::join(
             &mut self.datapath.payload_job,
             &mut self.host_interface.payload_job,
         );
-        PacketSource::join(
-            &mut self.host_interface.payload_data,
-            &mut self.datapath.payload_data,
-        );
+        PacketSource::join(&mut self.host_interface.payload_data, &mut self.datapath.payload_data);
 
         PulseSource::<RingFetch>::join(
             &mut self.datapath.header_produced,

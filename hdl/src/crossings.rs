@@ -56,9 +56,7 @@ pub const CLOCKS: [CardClock; 2] = [
     CardClock {
         port: "gt_txusrclk2",
         frequency_mhz: 322.265_625,
-        prefixes: &[
-            "rx_axis_", "tx_axis_", "usr_", "stat_", "ctl_", "tx_ovf", "tx_unf",
-        ],
+        prefixes: &["rx_axis_", "tx_axis_", "usr_", "stat_", "ctl_", "tx_ovf", "tx_unf"],
     },
 ];
 
@@ -73,10 +71,7 @@ const HEAD: &str = "\
 
 /// The ports of each of [`CLOCKS`].
 pub fn ports() -> [Domain<'static>; CLOCKS.len()] {
-    CLOCKS.map(|clock| Domain {
-        clock: clock.port,
-        prefixes: clock.prefixes,
-    })
+    CLOCKS.map(|clock| Domain { clock: clock.port, prefixes: clock.prefixes })
 }
 
 /// Follows the card's clocks.
@@ -88,25 +83,16 @@ pub fn domains(card: &EmittedCard) -> Domains {
 pub fn constraints(card: &EmittedCard) -> String {
     let mut text = HEAD.to_owned();
     for crossing in &domains(card).crossings {
-        let clocks = (
-            CLOCKS[crossing.clocks.0].port,
-            CLOCKS[crossing.clocks.1].port,
-        );
+        let clocks = (CLOCKS[crossing.clocks.0].port, CLOCKS[crossing.clocks.1].port);
         let block = &crossing.block;
         let title = format!("{}: {block}, {} to {}", crossing.path, clocks.0, clocks.1);
         put(&mut text, &format!("\n# {title}\n"));
         match paths(crossing).as_slice() {
-            [] => put(
-                &mut text,
-                "# A block RAM with a clock at each port: no path crosses.\n",
-            ),
+            [] => put(&mut text, "# A block RAM with a clock at each port: no path crosses.\n"),
             paths => paths.iter().for_each(|path| put(&mut text, &path.lines())),
         }
     }
-    put(
-        &mut text,
-        "\n# The net: whatever else goes from one clock to the other.\n",
-    );
+    put(&mut text, "\n# The net: whatever else goes from one clock to the other.\n");
     for (from, to) in [(1, 0), (0, 1)] {
         let (from, to, period) = (clock(from), clock(to), period_ns(to));
         let line = format!("set_max_delay -datapath_only -from {from} -to {to} {period:.3}\n");
@@ -135,16 +121,11 @@ impl Path {
     /// The lines of the file.
     fn lines(&self) -> String {
         let Path { from, to, .. } = self;
-        let limit_ns = (0..CLOCKS.len())
-            .map(period_ns)
-            .fold(f64::INFINITY, f64::min);
+        let limit_ns = (0..CLOCKS.len()).map(period_ns).fold(f64::INFINITY, f64::min);
         let mut text =
             format!("set_max_delay -datapath_only -from {from} -to {to} {limit_ns:.3}\n");
         if self.is_bus {
-            put(
-                &mut text,
-                &format!("set_bus_skew -from {from} -to {to} {limit_ns:.3}\n"),
-            );
+            put(&mut text, &format!("set_bus_skew -from {from} -to {to} {limit_ns:.3}\n"));
         }
         text
     }
@@ -157,18 +138,13 @@ fn paths(crossing: &Crossing) -> Vec<Path> {
         "AsyncFifo" => {
             let top = crossing.bits - 1;
             let pointer = |side: &str| {
-                let from = [
-                    format!("{at}/{side}_gray_reg[*]"),
-                    format!("{at}/{side}_pointer_reg[{top}]"),
-                ];
+                let from =
+                    [format!("{at}/{side}_gray_reg[*]"), format!("{at}/{side}_pointer_reg[{top}]")];
                 let to = format!("{at}/{side}_seen/first_reg[*]");
                 Path::registers(&from, &to, crossing.bits)
             };
             let head = register(&format!("{at}/head"), crossing.message_bits);
-            let data = Path {
-                from: clock(crossing.clocks.0),
-                ..Path::registers(&[], &head, 1)
-            };
+            let data = Path { from: clock(crossing.clocks.0), ..Path::registers(&[], &head, 1) };
             vec![pointer("write"), pointer("read"), data]
         }
         "ValueCrossing" => value_paths(at, crossing.bits),
@@ -183,19 +159,12 @@ fn paths(crossing: &Crossing) -> Vec<Path> {
 
 fn value_paths(at: &str, bits: usize) -> Vec<Path> {
     let single = |name: &str| {
-        let (from, to) = (
-            format!("{at}/{name}_reg"),
-            format!("{at}/{name}_seen/first_reg[0]"),
-        );
+        let (from, to) = (format!("{at}/{name}_reg"), format!("{at}/{name}_seen/first_reg[0]"));
         Path::registers(&[from], &to, 1)
     };
     let held = register(&format!("{at}/held"), bits);
     let seen = register(&format!("{at}/seen"), bits);
-    vec![
-        Path::registers(&[held], &seen, bits),
-        single("toggle"),
-        single("acknowledge"),
-    ]
+    vec![Path::registers(&[held], &seen, bits), single("toggle"), single("acknowledge")]
 }
 
 /// The cells of a register as Vivado calls them: one, or one for each bit.

@@ -65,10 +65,7 @@ pub fn emit_card_for(
         "default-slices" => try_on_large_stack(|| {
             let mut card = DefaultCard::new(buffer).with_die_slices();
             let emitted = emitted(&mut card, "zeronic", prefix)?;
-            Ok(EmittedCard {
-                has_far_list: true,
-                ..emitted
-            })
+            Ok(EmittedCard { has_far_list: true, ..emitted })
         }),
         "lab" => try_on_large_stack(|| emitted(&mut LabCard::new(buffer), "zeronic_lab", prefix)),
         "small" => {
@@ -76,10 +73,7 @@ pub fn emit_card_for(
         }
         _ => return None,
     };
-    Some(
-        card.map_err(CardEmitError::Stack)
-            .and_then(|card| Ok(card?)),
-    )
+    Some(card.map_err(CardEmitError::Stack).and_then(|card| Ok(card?)))
 }
 
 fn emitted<B: Block>(
@@ -87,24 +81,12 @@ fn emitted<B: Block>(
     top: &'static str,
     prefix: &str,
 ) -> Result<EmittedCard, EmitError> {
-    let called = ModuleNames {
-        prefix,
-        ..ModuleNames::plain(top)
-    };
+    let called = ModuleNames { prefix, ..ModuleNames::plain(top) };
     let design = design(card, called)?;
     // At the top, a port has exactly the vendor's name.
-    let flat = |port: Port| Port {
-        name: port.verilog_name(),
-        ..port
-    };
+    let flat = |port: Port| Port { name: port.verilog_name(), ..port };
     let ports = ports_of(card).into_iter().map(flat).collect();
-    Ok(EmittedCard {
-        top,
-        prefix: prefix.to_owned(),
-        design,
-        ports,
-        has_far_list: false,
-    })
+    Ok(EmittedCard { top, prefix: prefix.to_owned(), design, ports, has_far_list: false })
 }
 
 /// Runs `work` on a stack of its own, a gigabyte of address space: for code that makes or walks a
@@ -116,9 +98,8 @@ pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// As [`on_large_stack`], but returns an error if the system cannot provide the stack.
 fn try_on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> std::io::Result<T> {
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new()
-            .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, work)?;
+        let thread =
+            std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work)?;
         let done = thread.join();
         Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })

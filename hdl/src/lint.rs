@@ -67,13 +67,7 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: `{}`: {}",
-            self.block,
-            self.expression,
-            self.rule.advice()
-        )
+        write!(f, "{}: `{}`: {}", self.block, self.expression, self.rule.advice())
     }
 }
 
@@ -109,10 +103,7 @@ impl Probe for LintProbe {
         self.path.push(name.to_owned());
         self.namespace.clear();
         if let Verilog::Combinatorial(code) = node.hdl() {
-            let mut kernel = KernelLint {
-                block: self.path.join("$"),
-                findings: Vec::new(),
-            };
+            let mut kernel = KernelLint { block: self.path.join("$"), findings: Vec::new() };
             kernel.visit_block(&code);
             self.findings.append(&mut kernel.findings);
         }
@@ -144,11 +135,7 @@ struct KernelLint {
 
 impl KernelLint {
     fn report(&mut self, rule: Rule, expression: String) {
-        self.findings.push(Finding {
-            block: self.block.clone(),
-            rule,
-            expression,
-        });
+        self.findings.push(Finding { block: self.block.clone(), rule, expression });
     }
 
     fn judge_context(&mut self, operand: &Expression, whole: impl Fn() -> String) {
@@ -183,9 +170,7 @@ impl VerilogVisitor for KernelLint {
 
     fn visit_unop(&mut self, op: &Unary, operand: &Expression) {
         if matches!(op, Unary::All | Unary::Any | Unary::Xor) {
-            self.judge_context(operand, || {
-                show(&Expression::Unary(op.clone(), boxed(operand)))
-            });
+            self.judge_context(operand, || show(&Expression::Unary(op.clone(), boxed(operand))));
         }
         walk_unop(self, op, operand);
     }

@@ -36,13 +36,7 @@ fn main() {
         let name = format!("hdl/{}", name.display());
         let head = paragraph(text.lines().map_while(|line| line.strip_prefix("//!")));
         for block in structs(&text) {
-            print(
-                &mut out,
-                &name,
-                &head,
-                &block,
-                &implementation(&text, &block.name),
-            );
+            print(&mut out, &name, &head, &block, &implementation(&text, &block.name));
         }
     }
     out.push_str("];\n");
@@ -63,11 +57,8 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 fn print(out: &mut String, file: &str, head: &str, block: &Struct, body: &str) {
-    let fields: Vec<String> = block
-        .fields
-        .iter()
-        .map(|f| format!("({:?}, {:?}, {:?})", f.name, f.kind, f.doc))
-        .collect();
+    let fields: Vec<String> =
+        block.fields.iter().map(|f| format!("({:?}, {:?}, {:?})", f.name, f.kind, f.doc)).collect();
     let kept = block.fields.iter().filter(|field| field.is_kept);
     let kept: Vec<&str> = kept.map(|field| field.name.as_str()).collect();
     writeln!(
@@ -107,9 +98,8 @@ fn structs(text: &str) -> Vec<Struct> {
             continue;
         };
         let above = above(&lines, index);
-        let derives = above
-            .iter()
-            .any(|line| line.contains("LogicBlock") || line.contains("LogicInterface"));
+        let derives =
+            above.iter().any(|line| line.contains("LogicBlock") || line.contains("LogicInterface"));
         if !derives {
             continue;
         }
@@ -164,9 +154,7 @@ fn fields(lines: &[&str]) -> Vec<Field> {
         if line.starts_with('}') {
             break;
         }
-        let line = line
-            .trim_start_matches("pub(crate) ")
-            .trim_start_matches("pub ");
+        let line = line.trim_start_matches("pub(crate) ").trim_start_matches("pub ");
         let Some((name, kind)) = line.split_once(':') else {
             continue;
         };

@@ -99,10 +99,7 @@ pub struct Image {
 impl Image {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, ImageError> {
-        let failed = |error| ImageError::File {
-            path: path.to_path_buf(),
-            error,
-        };
+        let failed = |error| ImageError::File { path: path.to_path_buf(), error };
         let bytes = std::fs::metadata(path).map_err(failed)?.len();
         if bytes > IMAGE_BYTES_MAX {
             return Err(ImageError::Large { bytes });
@@ -126,20 +123,12 @@ impl Image {
         }
         let hash = sha256(data);
         if hash != header.sha256 {
-            return Err(ImageError::Damaged {
-                expected: header.sha256,
-                found: hash,
-            });
+            return Err(ImageError::Damaged { expected: header.sha256, found: hash });
         }
         if sync_offset_bytes(data).is_none() {
-            return Err(ImageError::NoSync {
-                searched: data.len().min(data::SYNC_WITHIN_BYTES),
-            });
+            return Err(ImageError::NoSync { searched: data.len().min(data::SYNC_WITHIN_BYTES) });
         }
-        Ok(Self {
-            header,
-            data: data.to_vec(),
-        })
+        Ok(Self { header, data: data.to_vec() })
     }
 
     /// An image of data; size and hash of the header become theirs.

@@ -69,10 +69,7 @@ impl MemoryFile {
     pub fn new(bytes: usize) -> io::Result<Self> {
         // SAFETY: the name is a C string; the call has no other argument that is a pointer.
         let number = unsafe {
-            libc::memfd_create(
-                c"zeronic".as_ptr(),
-                libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING,
-            )
+            libc::memfd_create(c"zeronic".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING)
         };
         if number < 0 {
             return Err(io::Error::last_os_error());
@@ -89,10 +86,7 @@ impl MemoryFile {
         if unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_ADD_SEALS, seals) } < 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(Self {
-            descriptor: Arc::new(descriptor),
-            bytes,
-        })
+        Ok(Self { descriptor: Arc::new(descriptor), bytes })
     }
 
     /// A file that a program already has: a memfd of whole pages, sealed against shrinking
@@ -110,17 +104,12 @@ impl MemoryFile {
         // The length is read after the seal: it does not fall any more.
         let file = File::from(descriptor);
         let bytes = file.metadata().map_err(failed("fstat"))?.len();
-        Ok(Self {
-            bytes: whole_pages(bytes)?,
-            descriptor: Arc::new(file.into()),
-        })
+        Ok(Self { bytes: whole_pages(bytes)?, descriptor: Arc::new(file.into()) })
     }
 
     /// The range of `bytes` bytes from `offset`, a multiple of [`PAGE_BYTES`], to be mapped.
     pub fn range(&self, offset: usize, bytes: usize) -> io::Result<MemoryRange> {
-        let fits = offset
-            .checked_add(bytes)
-            .is_some_and(|end| end <= self.bytes);
+        let fits = offset.checked_add(bytes).is_some_and(|end| end <= self.bytes);
         if bytes == 0 || !fits || !offset.is_multiple_of(PAGE_BYTES) {
             let all = self.bytes;
             let text = format!(
@@ -128,11 +117,7 @@ impl MemoryFile {
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        Ok(MemoryRange {
-            file: self.clone(),
-            offset,
-            bytes,
-        })
+        Ok(MemoryRange { file: self.clone(), offset, bytes })
     }
 
     /// The whole file.
@@ -215,10 +200,7 @@ impl Mapping {
             return Err(io::Error::last_os_error());
         }
         let start = NonNull::new(start.cast::<u8>());
-        Ok(Self {
-            start: start.ok_or(io::ErrorKind::AddrNotAvailable)?,
-            bytes: range.bytes,
-        })
+        Ok(Self { start: start.ok_or(io::ErrorKind::AddrNotAvailable)?, bytes: range.bytes })
     }
 
     /// The address of `bytes` bytes at `offset`. Panics when they are outside the mapping.

@@ -216,8 +216,7 @@ impl<T: Transport> Protocol for Observed<T> {
         let early = self.handshakes.remove(tuple);
         let early = early.map_or_else(Vec::new, |handshake| handshake.early);
         let expected = expected.with_old_acks(self.transport.takes_old_acks());
-        self.known_mut(index)?
-            .install((local, remote), expected, window);
+        self.known_mut(index)?.install((local, remote), expected, window);
         self.touch(index);
         Ok(Install {
             profile: 0,

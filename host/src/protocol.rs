@@ -120,10 +120,7 @@ pub struct Arrival {
 impl From<Verdict> for Arrival {
     /// A packet whose acknowledgement says nothing new.
     fn from(verdict: Verdict) -> Self {
-        Self {
-            verdict,
-            acknowledged_to: 0,
-        }
+        Self { verdict, acknowledged_to: 0 }
     }
 }
 

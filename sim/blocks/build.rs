@@ -23,10 +23,7 @@ fn main() {
     let manifest = env::var("CARGO_MANIFEST_DIR").expect("set by Cargo");
     let root = Path::new(&manifest).join("../..");
     println!("cargo:rerun-if-changed={}", root.join("hdl").display());
-    println!(
-        "cargo:rerun-if-changed={}",
-        root.join("Cargo.toml").display()
-    );
+    println!("cargo:rerun-if-changed={}", root.join("Cargo.toml").display());
     for file in ["build.rs", "sizes.rs", "source.rs"] {
         println!("cargo:rerun-if-changed={file}");
     }
@@ -58,9 +55,8 @@ fn hardware_crates(root: &Path) -> Vec<String> {
     let members = text.split("members = [").nth(1).expect("a list of members");
     let members = members.split(']').next().unwrap_or(members);
     let names = members.split('"').skip(1).step_by(2).map(str::to_owned);
-    let found: Vec<String> = names
-        .filter(|name| name == "hdl" || name.starts_with("hdl/"))
-        .collect();
+    let found: Vec<String> =
+        names.filter(|name| name == "hdl" || name.starts_with("hdl/")).collect();
     assert!(!found.is_empty(), "the workspace has members below hdl");
     found
 }
@@ -69,9 +65,7 @@ fn hardware_crates(root: &Path) -> Vec<String> {
 fn package(folder: &Path) -> String {
     let text = fs::read_to_string(folder.join("Cargo.toml")).expect("a package is readable");
     let name = text.lines().find_map(|line| line.strip_prefix("name = "));
-    name.expect("a package has a name")
-        .trim_matches('"')
-        .to_owned()
+    name.expect("a package has a name").trim_matches('"').to_owned()
 }
 
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) {

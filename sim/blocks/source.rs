@@ -63,9 +63,8 @@ pub fn items(text: &str) -> Vec<Item> {
     let lines: Vec<&str> = lines(text).collect();
     let mut found = Vec::new();
     for (index, line) in lines.iter().enumerate() {
-        let word = ["pub struct ", "pub enum "]
-            .into_iter()
-            .find_map(|word| line.strip_prefix(word));
+        let word =
+            ["pub struct ", "pub enum "].into_iter().find_map(|word| line.strip_prefix(word));
         let Some(rest) = word else { continue };
         let above = attributes(&lines, index);
         let derives = |name: &str| above.iter().any(|line| line.contains(name));
@@ -125,10 +124,7 @@ fn writes_default(text: &str, name: &str) -> bool {
 
 fn attributes<'a>(lines: &[&'a str], index: usize) -> Vec<&'a str> {
     let above = lines[..index].iter().rev();
-    above
-        .take_while(|line| line.starts_with("///") || line.starts_with('#'))
-        .copied()
-        .collect()
+    above.take_while(|line| line.starts_with("///") || line.starts_with('#')).copied().collect()
 }
 
 /// The parts of a body at its own depth, without comments and attributes.
@@ -157,10 +153,7 @@ fn fields(body: &str) -> Vec<Field> {
     let fields = parts(body).into_iter().filter_map(|part| {
         let (name, _) = part.split_once(':')?;
         let is_public = name.starts_with("pub ");
-        Some(Field {
-            name: name.trim_start_matches("pub ").trim().to_owned(),
-            is_public,
-        })
+        Some(Field { name: name.trim_start_matches("pub ").trim().to_owned(), is_public })
     });
     fields.collect()
 }

@@ -38,10 +38,7 @@ const PROFILE: u8 = 1;
 const HEADER_BYTES: usize = 8;
 const BYTES: u32 = 64 << 10;
 const PAYLOAD_BYTES: u32 = 1024;
-const FLOW: FlowName = FlowName {
-    flow: 0,
-    generation: 1,
-};
+const FLOW: FlowName = FlowName { flow: 0, generation: 1 };
 const PROTOCOL_UDP: u8 = 17;
 
 /// One end: its card, and 64 KiB that the card knows.
@@ -98,11 +95,7 @@ impl End {
             device.poll()?;
         }
         ensure!(device.take_refused().is_none(), "a command was refused");
-        Ok(Self {
-            device,
-            region,
-            memory: mapping,
-        })
+        Ok(Self { device, region, memory: mapping })
     }
 }
 
@@ -121,35 +114,13 @@ fn header(position: u32) -> (Vec<u8>, Layers) {
     let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00];
     bytes.extend([0x45, 0]);
     bytes.extend((20 + udp_bytes).to_be_bytes());
-    bytes.extend([
-        0,
-        0,
-        0x40,
-        0,
-        64,
-        PROTOCOL_UDP,
-        0,
-        0,
-        10,
-        0,
-        0,
-        1,
-        10,
-        0,
-        0,
-        2,
-    ]);
+    bytes.extend([0, 0, 0x40, 0, 64, PROTOCOL_UDP, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
     bytes.extend([PORT.to_be_bytes(), PORT.to_be_bytes()].concat());
     bytes.extend(udp_bytes.to_be_bytes());
     bytes.extend([0, 0]);
     bytes.extend(position.to_be_bytes());
     bytes.extend(*b"mine");
-    let layers = Layers {
-        l3_offset: 14,
-        l4_offset: 34,
-        ipv6: false,
-        udp: true,
-    };
+    let layers = Layers { l3_offset: 14, l4_offset: 34, ipv6: false, udp: true };
     (bytes, layers)
 }
 

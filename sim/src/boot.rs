@@ -36,9 +36,8 @@ pub enum Booted {
 /// Loads an image: `golden` is what the first chip must have at address 0, `slot` the slot in each
 /// chip, `images` the data of those that were written.
 pub fn boot(chips: &[FlashChip], golden: &[u8], slot: u32, images: &[&[u8]]) -> Booted {
-    let is_golden = chips
-        .first()
-        .is_some_and(|chip| chip.read_range(0, golden.len() as u32) == golden);
+    let is_golden =
+        chips.first().is_some_and(|chip| chip.read_range(0, golden.len() as u32) == golden);
     if !is_golden {
         return Booted::None;
     }
@@ -59,9 +58,7 @@ fn load(chips: &[FlashChip], slot: u32, images: &[&[u8]]) -> Option<usize> {
         (slot..slot + SEARCH_BYTES).contains(at) && first.read(*at) == 0xaa && is_sync(*at)
     })?;
     images.iter().position(|image| {
-        let offset = image
-            .windows(4)
-            .position(|word| word == SYNC_WORD.to_be_bytes());
+        let offset = image.windows(4).position(|word| word == SYNC_WORD.to_be_bytes());
         // Before the sync word the device looks at nothing but the width of the bus.
         let Some(start) = offset.and_then(|offset| sync.checked_sub(offset as u32)) else {
             return false;
@@ -85,10 +82,7 @@ fn spread(chips: &[FlashChip], start: u32, place: u32) -> u8 {
     // The upper half of a chip's byte is sent first.
     let shift = if place.is_multiple_of(2) { 4 } else { 0 };
     let half = |chip: &FlashChip| chip.read(start + place / 2) >> shift & 0x0f;
-    chips
-        .iter()
-        .rev()
-        .fold(0, |byte, chip| byte << 4 | half(chip))
+    chips.iter().rev().fold(0, |byte, chip| byte << 4 | half(chip))
 }
 
 #[cfg(test)]

@@ -75,9 +75,7 @@ impl SimulatedBus {
     /// and place in the memory.
     fn place(&mut self, memory: MemoryId, bytes: usize, align: usize) -> Result<(u64, u64)> {
         let length = (bytes as u64).next_multiple_of(PAGE_BYTES);
-        let address = self
-            .bus_next
-            .next_multiple_of((align as u64).max(PAGE_BYTES));
+        let address = self.bus_next.next_multiple_of((align as u64).max(PAGE_BYTES));
         let next = match memory {
             MemoryId::Gpu(_) => &mut self.gpu_next,
             _ => &mut self.dram_next,
@@ -147,9 +145,7 @@ impl Bus for SimulatedBus {
         }
         let address = self.bar_base + u64::from(offset);
         let mut card = self.card.borrow_mut();
-        card.pcie
-            .mmio_write32(address, value)
-            .map_err(|error| BusError::Device(error.to_string()))
+        card.pcie.mmio_write32(address, value).map_err(|error| BusError::Device(error.to_string()))
     }
 
     fn write_line(&mut self, offset: u32, line: &[u8; PUSH_BYTES]) -> Result<()> {
@@ -158,9 +154,7 @@ impl Bus for SimulatedBus {
         }
         let address = self.bar_base + u64::from(offset);
         let mut card = self.card.borrow_mut();
-        card.pcie
-            .mmio_write(address, line)
-            .map_err(|error| BusError::Device(error.to_string()))
+        card.pcie.mmio_write(address, line).map_err(|error| BusError::Device(error.to_string()))
     }
 
     fn writes_lines(&self) -> bool {
@@ -185,11 +179,7 @@ impl Bus for SimulatedBus {
             MemoryKind::Gpu => MemoryId::Gpu(0),
         };
         let (address, _) = self.place(memory, bytes, align)?;
-        let memory = DmaMemory {
-            address,
-            bytes,
-            kind,
-        };
+        let memory = DmaMemory { address, bytes, kind };
         self.allocated.insert(address, memory);
         Ok(memory)
     }
@@ -208,11 +198,7 @@ impl Bus for SimulatedBus {
         }
         self.bus_next = address + length + PAGE_BYTES;
         self.mapped.insert(address, (memory, range.clone()));
-        let memory = DmaMemory {
-            address,
-            bytes,
-            kind: MemoryKind::Application,
-        };
+        let memory = DmaMemory { address, bytes, kind: MemoryKind::Application };
         self.allocated.insert(address, memory);
         Ok(memory)
     }
@@ -255,9 +241,7 @@ impl Bus for SimulatedBus {
         let log = self.card.borrow_mut().pcie.take_fault_log();
         log.iter()
             .filter(|record| record.write)
-            .map(|record| DmaFault {
-                address: record.bus_address,
-            })
+            .map(|record| DmaFault { address: record.bus_address })
             .collect()
     }
 

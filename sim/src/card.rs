@@ -118,11 +118,7 @@ impl Profile {
     }
 
     fn add(&mut self, is_link: bool, time: Duration) {
-        let part = if is_link {
-            &mut self.link
-        } else {
-            &mut self.wire
-        };
+        let part = if is_link { &mut self.link } else { &mut self.wire };
         *part += time * Self::EVERY as u32;
     }
 
@@ -186,10 +182,8 @@ impl SimulatedCard {
     /// Builds the Verilated model of the card in a named configuration (`hdl::card`), for the
     /// completion buffer of this slot, and connects it.
     pub fn new(config: &str, pcie: PcieConfig, options: Options) -> Result<Self, CardError> {
-        let buffer = CompletionBuffer {
-            headers: pcie.completion_headers,
-            data: pcie.completion_data,
-        };
+        let buffer =
+            CompletionBuffer { headers: pcie.completion_headers, data: pcie.completion_data };
         if !buffer.is_supported() {
             return Err(CardError::Buffer(buffer));
         }
@@ -302,8 +296,7 @@ impl SimulatedCard {
 
     /// Stops the MAC's clock, or lets it run again.
     pub fn set_mac_clock(&mut self, runs: bool) {
-        self.clocks
-            .set_running(&mut self.model, self.mac_clock, runs);
+        self.clocks.set_running(&mut self.model, self.mac_clock, runs);
     }
 
     /// Whether the card asks the other end of the wire to pause.
@@ -328,11 +321,7 @@ impl SimulatedCard {
             .violations()
             .iter()
             .map(|report| format!("pcie, cycle {}: {:?}", report.cycle, report.violation));
-        let mac = self
-            .mac
-            .violations
-            .iter()
-            .map(|violation| format!("mac: {violation}"));
+        let mac = self.mac.violations.iter().map(|violation| format!("mac: {violation}"));
         pcie.chain(mac).collect()
     }
 }

@@ -189,12 +189,7 @@ impl<'a, 'm> Run<'a, 'm> {
             }
             self.poll()?;
         }
-        Err(ConnectionsError::Stuck {
-            what,
-            done: done(self),
-            all,
-            refused: self.echo.refused,
-        })
+        Err(ConnectionsError::Stuck { what, done: done(self), all, refused: self.echo.refused })
     }
 
     fn poll(&mut self) -> Result<()> {
@@ -207,9 +202,9 @@ impl<'a, 'm> Run<'a, 'm> {
                 }
                 Completion::Sent { .. } => self.sent += 1,
                 Completion::Closed(_) => self.closed += 1,
-                Completion::Failed {
-                    connection, why, ..
-                } => return Err(ConnectionsError::Ended(connection, why)),
+                Completion::Failed { connection, why, .. } => {
+                    return Err(ConnectionsError::Ended(connection, why))
+                }
                 Completion::EndOfStream(id) => {
                     return Err(ConnectionsError::Ended(id, "end of stream".to_owned()));
                 }
@@ -226,10 +221,7 @@ impl<'a, 'm> Run<'a, 'm> {
         }
         for _ in 0..FRAMES_PER_POLL {
             let Some(bytes) = self.echo.next() else { break };
-            self.card.receive(Frame {
-                bytes,
-                ..Frame::default()
-            });
+            self.card.receive(Frame { bytes, ..Frame::default() });
         }
         Ok(())
     }
@@ -243,11 +235,9 @@ impl<'a, 'm> Run<'a, 'm> {
         self.received += 1;
         match (bytes == BYTES, wrong) {
             (true, None) => Ok(()),
-            (_, wrong) => Err(ConnectionsError::Bytes {
-                number,
-                bytes,
-                wrong_from: wrong.unwrap_or(length),
-            }),
+            (_, wrong) => {
+                Err(ConnectionsError::Bytes { number, bytes, wrong_from: wrong.unwrap_or(length) })
+            }
         }
     }
 

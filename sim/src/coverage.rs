@@ -46,9 +46,7 @@ impl Coverage {
         let empty = empty.map(|bin| format!("never drawn: {bin}"));
         let unlisted = self.counts.keys();
         let unlisted = unlisted.filter(|bin| !expected.contains(&bin.as_str()));
-        empty
-            .chain(unlisted.map(|bin| format!("not listed: {bin}")))
-            .collect()
+        empty.chain(unlisted.map(|bin| format!("not listed: {bin}"))).collect()
     }
 
     /// Prints the bins and compares them with those of `expected`. `cargo xtask seeds` tells how
@@ -59,11 +57,7 @@ impl Coverage {
     pub fn check(&self, generator: &str, expected: &[&str]) {
         println!("coverage of {generator}\n{self}");
         let differences = self.differences(expected);
-        assert!(
-            differences.is_empty(),
-            "coverage of {generator}:\n{}",
-            differences.join("\n")
-        );
+        assert!(differences.is_empty(), "coverage of {generator}:\n{}", differences.join("\n"));
         for bin in expected {
             seed::enough(&format!("{generator}: {bin}"), self.of(bin), 0);
         }

@@ -53,15 +53,8 @@ pub struct Flow {
 impl Flow {
     /// A flow of generation 1 in domain 0.
     pub fn new(flow: u16, base: u32) -> Flow {
-        let name = FlowName {
-            flow,
-            generation: 1,
-        };
-        Flow {
-            name,
-            base,
-            domain: 0,
-        }
+        let name = FlowName { flow, generation: 1 };
+        Flow { name, base, domain: 0 }
     }
 
     fn ends(&self) -> (SocketAddr, SocketAddr) {
@@ -269,19 +262,13 @@ impl Direct {
     pub fn memory(&self, memory: &DmaMemory) -> Vec<u8> {
         let mut bytes = vec![0; memory.bytes];
         let card = self.card.borrow();
-        card.pcie
-            .read(memory.address, &mut bytes)
-            .expect("it is mapped");
+        card.pcie.read(memory.address, &mut bytes).expect("it is mapped");
         bytes
     }
 
     /// Puts a frame on the wire.
     pub fn receive(&mut self, bytes: Vec<u8>, is_bad: bool) {
-        self.card.receive(Frame {
-            bytes,
-            is_bad,
-            time_ps: 0,
-        });
+        self.card.receive(Frame { bytes, is_bad, time_ps: 0 });
     }
 
     /// Lets time pass.
@@ -336,11 +323,7 @@ impl Direct {
         let ends = Disposition::ALL.iter().map(|end| counters[end.name()]);
         let drops = DropReason::ALL.iter().map(|drop| counters[drop.name()]);
         let frames = self.card.borrow().mac.received_count().frames;
-        assert_eq!(
-            ends.chain(drops).sum::<u64>(),
-            frames,
-            "frames are not conserved"
-        );
+        assert_eq!(ends.chain(drops).sum::<u64>(), frames, "frames are not conserved");
         let violations = self.card.borrow().violations();
         assert!(violations.is_empty(), "{violations:#?}");
     }

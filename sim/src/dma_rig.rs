@@ -203,9 +203,7 @@ impl Slot {
 
     /// Host memory of `bytes` bytes that the card may access.
     pub fn memory(&mut self, bytes: u64) -> u64 {
-        self.pcie
-            .allocate(bytes, BUS_BASE, Rights::ReadWrite)
-            .expect("enough memory")
+        self.pcie.allocate(bytes, BUS_BASE, Rights::ReadWrite).expect("enough memory")
     }
 
     /// The bytes at a bus address.
@@ -250,10 +248,8 @@ impl Agent for Slot {
 
 /// What makes a requester for the hard block that is configured, and how it differs from others.
 fn requester(config: &PcieConfig) -> (String, impl FnOnce() -> Requester) {
-    let buffer = CompletionBuffer {
-        headers: config.completion_headers,
-        data: config.completion_data,
-    };
+    let buffer =
+        CompletionBuffer { headers: config.completion_headers, data: config.completion_data };
     let make = move || Requester::new(TIMEOUT_CYCLES, buffer);
     (format!("{buffer:?}"), make)
 }
@@ -293,12 +289,7 @@ impl Rig {
         let seed = config.seed;
         let slot = Slot::new(&bench.model, config);
         let clients = Clients::new(&bench.model, source, sink, seed);
-        let mut rig = Rig {
-            bench,
-            slot,
-            clients,
-            stalls: (source, sink),
-        };
+        let mut rig = Rig { bench, slot, clients, stalls: (source, sink) };
         rig.wait_for_link();
         rig
     }
@@ -415,9 +406,6 @@ impl Rig {
 
     /// The next read data of a client.
     pub fn answer(&mut self, client: usize) -> Packet {
-        self.clients.answers[client]
-            .packets
-            .pop_front()
-            .expect("counted")
+        self.clients.answers[client].packets.pop_front().expect("counted")
     }
 }

@@ -77,56 +77,30 @@ pub fn planted() -> Design {
 fn at_the_top(card: &mut Planted) {
     let off = |net: &str| format!("({net} & 1'd0)");
     let input = |instance, port| [CARD, instance, port];
-    card.at_input(
-        Fault::DropUncounted as u8,
-        input("host_interface", "drop_count_valid"),
-        off,
-    );
-    card.at_input(
-        Fault::BadFrameBelieved as u8,
-        input("datapath", "rx_frames_abort"),
-        off,
-    );
-    card.at_input(
-        Fault::OwnerIgnored as u8,
-        input("datapath", "command_fetch_payload"),
-        |net| changed::<RingFetch>(net, "owner", |_| "8'd0".to_owned()),
-    );
+    card.at_input(Fault::DropUncounted as u8, input("host_interface", "drop_count_valid"), off);
+    card.at_input(Fault::BadFrameBelieved as u8, input("datapath", "rx_frames_abort"), off);
+    card.at_input(Fault::OwnerIgnored as u8, input("datapath", "command_fetch_payload"), |net| {
+        changed::<RingFetch>(net, "owner", |_| "8'd0".to_owned())
+    });
     // The last epoch: a smaller one than before would clear the tables.
     card.at_input(Fault::EpochStuck as u8, input("datapath", "epoch"), |net| {
         format!("(({net} & 16'd0) | 16'hfffe)")
     });
     // Bits 64 to 74 of a request's header are its length in dwords (PG213).
-    card.at_output(
-        Fault::RequestLength as u8,
-        ["host_interface", "s_axis_rq_tdata"],
-        |net| format!("({net} ^ (512'd1 << 64))"),
-    );
-    card.at_output(
-        Fault::FrameGap as u8,
-        ["mac_send", "tx_axis_tvalid"],
-        |net| format!("({net} & tx_axis_tdata[3])"),
-    );
+    card.at_output(Fault::RequestLength as u8, ["host_interface", "s_axis_rq_tdata"], |net| {
+        format!("({net} ^ (512'd1 << 64))")
+    });
+    card.at_output(Fault::FrameGap as u8, ["mac_send", "tx_axis_tvalid"], |net| {
+        format!("({net} & tx_axis_tdata[3])")
+    });
 }
 
 /// Ready inputs that are ignored.
 fn ready(card: &mut Planted) {
     for (fault, [instance, port], always) in [
-        (
-            Fault::RequestReadyIgnored,
-            ["host_interface", "s_axis_rq_tready"],
-            "4'd15",
-        ),
-        (
-            Fault::ReplyReadyIgnored,
-            ["host_interface", "s_axis_cc_tready"],
-            "4'd15",
-        ),
-        (
-            Fault::MacReadyIgnored,
-            ["mac_send", "tx_axis_tready"],
-            "1'd1",
-        ),
+        (Fault::RequestReadyIgnored, ["host_interface", "s_axis_rq_tready"], "4'd15"),
+        (Fault::ReplyReadyIgnored, ["host_interface", "s_axis_cc_tready"], "4'd15"),
+        (Fault::MacReadyIgnored, ["mac_send", "tx_axis_tready"], "1'd1"),
     ] {
         card.at_input(fault as u8, [CARD, instance, port], |_| always.to_owned());
     }
@@ -134,41 +108,29 @@ fn ready(card: &mut Planted) {
 
 fn in_the_datapath(card: &mut Planted) {
     let input = |instance, port| [DATAPATH, instance, port];
-    card.at_input(
-        Fault::FloorIgnored as u8,
-        input("rx_split", "flow_reply_payload"),
-        |net| changed::<FlowReply>(net, "floor", |bits| format!("{bits} - 32'd4096")),
-    );
-    card.at_input(
-        Fault::FloorIgnored as u8,
-        input("rx_split", "cursor"),
-        |net| format!("({net} - 32'd4096)"),
-    );
+    card.at_input(Fault::FloorIgnored as u8, input("rx_split", "flow_reply_payload"), |net| {
+        changed::<FlowReply>(net, "floor", |bits| format!("{bits} - 32'd4096"))
+    });
+    card.at_input(Fault::FloorIgnored as u8, input("rx_split", "cursor"), |net| {
+        format!("({net} - 32'd4096)")
+    });
     card.at_input(
         Fault::SegmentMisplaced as u8,
         input("rx_split", "segment_reply_payload"),
         |net| changed::<SegmentReply>(net, "position", |bits| format!("{bits} - 32'd1")),
     );
-    card.at_input(
-        Fault::StrangerKnown as u8,
-        input("tables", "flow_lookup_payload"),
-        |net| {
-            let port = abi::flow_key::REMOTE_PORT;
-            // Port 9000, as on the wire.
-            let known = "16'h2823";
-            with_bits(net, FlowLookup::BITS, (8 * port.start, 16), known)
-        },
-    );
-    card.at_input(
-        Fault::RegionIgnored as u8,
-        input("rx_split", "region_reply_payload"),
-        |net| changed::<RegionReply>(net, "granted", |_| "1'd1".to_owned()),
-    );
-    card.at_input(
-        Fault::SendFloorIgnored as u8,
-        input("tx_merge", "flow_reply_payload"),
-        |net| changed::<SendFlowReply>(net, "floor", |bits| format!("{bits} - 32'd8192")),
-    );
+    card.at_input(Fault::StrangerKnown as u8, input("tables", "flow_lookup_payload"), |net| {
+        let port = abi::flow_key::REMOTE_PORT;
+        // Port 9000, as on the wire.
+        let known = "16'h2823";
+        with_bits(net, FlowLookup::BITS, (8 * port.start, 16), known)
+    });
+    card.at_input(Fault::RegionIgnored as u8, input("rx_split", "region_reply_payload"), |net| {
+        changed::<RegionReply>(net, "granted", |_| "1'd1".to_owned())
+    });
+    card.at_input(Fault::SendFloorIgnored as u8, input("tx_merge", "flow_reply_payload"), |net| {
+        changed::<SendFlowReply>(net, "floor", |bits| format!("{bits} - 32'd8192"))
+    });
 }
 
 /// Room that is another owner's.

@@ -154,9 +154,7 @@ impl FlashChip {
 
     /// The bytes of a range, as the cells are.
     pub fn read_range(&self, address: u32, bytes: u32) -> Vec<u8> {
-        (0..bytes)
-            .map(|place| self.read(address.wrapping_add(place)))
-            .collect()
+        (0..bytes).map(|place| self.read(address.wrapping_add(place))).collect()
     }
 
     /// Puts bytes into the cells, as a programmer had before.
@@ -191,11 +189,7 @@ impl FlashChip {
     /// Lets time go by.
     pub fn pass_ns(&mut self, time_ns: u64) {
         self.now_ns += time_ns;
-        if self
-            .work
-            .as_ref()
-            .is_some_and(|(_, end)| *end <= self.now_ns)
-        {
+        if self.work.as_ref().is_some_and(|(_, end)| *end <= self.now_ns) {
             if let Some((work, _)) = self.work.take() {
                 self.complete(work);
             }
@@ -236,9 +230,7 @@ impl FlashChip {
             Phase::Read { .. } | Phase::Answer => self.clocks_out += 1,
             Phase::Dummy { clocks_left: 1 } => self.begin_read(),
             Phase::Dummy { clocks_left } => {
-                self.phase = Phase::Dummy {
-                    clocks_left: clocks_left - 1,
-                };
+                self.phase = Phase::Dummy { clocks_left: clocks_left - 1 };
             }
             _ => {
                 self.shift = self.shift << 1 | u8::from(mosi);
@@ -297,9 +289,7 @@ impl FlashChip {
             Phase::Opcode => self.begin(byte),
             Phase::Address { bytes_left } => {
                 self.address = self.address << 8 | u32::from(byte);
-                self.phase = Phase::Address {
-                    bytes_left: bytes_left - 1,
-                };
+                self.phase = Phase::Address { bytes_left: bytes_left - 1 };
                 if bytes_left == 1 {
                     self.address %= self.size_bytes;
                     self.addressed();
@@ -349,11 +339,7 @@ impl FlashChip {
     fn addressed(&mut self) {
         match self.opcode {
             0x03 | 0x13 | 0x0b | 0x0c | 0x6b | 0x6c => {
-                let clocks_left = if matches!(self.opcode, 0x03 | 0x13) {
-                    0
-                } else {
-                    8
-                };
+                let clocks_left = if matches!(self.opcode, 0x03 | 0x13) { 0 } else { 8 };
                 self.phase = Phase::Dummy { clocks_left };
                 if clocks_left == 0 {
                     self.begin_read();
@@ -365,11 +351,7 @@ impl FlashChip {
     }
 
     fn begin_read(&mut self) {
-        let lines = if matches!(self.opcode, 0x6b | 0x6c) {
-            4
-        } else {
-            1
-        };
+        let lines = if matches!(self.opcode, 0x6b | 0x6c) { 4 } else { 1 };
         self.phase = Phase::Read { lines };
         self.clocks_out = 0;
     }
@@ -475,10 +457,7 @@ impl FlashChip {
 
 /// Whether a command erases or programs.
 fn is_change(opcode: u8) -> bool {
-    matches!(
-        opcode,
-        0x02 | 0x12 | 0x20 | 0x21 | 0x52 | 0x5c | 0xd8 | 0xdc | 0xc4 | 0xc7 | 0x60
-    )
+    matches!(opcode, 0x02 | 0x12 | 0x20 | 0x21 | 0x52 | 0x5c | 0xd8 | 0xdc | 0xc4 | 0xc7 | 0x60)
 }
 
 #[cfg(test)]

@@ -209,18 +209,11 @@ impl FlashWindow {
             3 => {
                 let found = self.transfer(chip, &with_place(0x13), FLASH_PAGE_BYTES as usize);
                 for (word, bytes) in self.page.iter_mut().zip(found.chunks_exact(4)) {
-                    *word = bytes
-                        .iter()
-                        .rev()
-                        .fold(0, |word, byte| word << 8 | u32::from(*byte));
+                    *word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
                 }
             }
             operation => {
-                self.changes.push(Change {
-                    accesses: self.accesses,
-                    chip,
-                    address: place,
-                });
+                self.changes.push(Change { accesses: self.accesses, chip, address: place });
                 self.transfer(chip, &[0x06], 0);
                 let mut bytes = with_place([0x12, 0x21, 0xdc][operation as usize - 4]);
                 if operation == FlashOperation::Program as u32 {
@@ -236,9 +229,9 @@ impl FlashWindow {
         let chip = &mut self.chips[chip];
         chip.select(true);
         let mut send = |byte: u8| {
-            (0..8).rev().fold(0, |answer, bit| {
-                answer << 1 | u8::from(chip.clock(byte >> bit & 1 == 1))
-            })
+            (0..8)
+                .rev()
+                .fold(0, |answer, bit| answer << 1 | u8::from(chip.clock(byte >> bit & 1 == 1)))
         };
         for byte in bytes {
             send(*byte);

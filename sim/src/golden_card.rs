@@ -179,10 +179,7 @@ impl NetworkSide for Rc<RefCell<GoldenCard>> {
     fn take_sent(&mut self, into: &mut Vec<Frame>) {
         let card = &mut *self.borrow_mut();
         card.traffic += card.device.sent.len() as u64;
-        into.extend(card.device.sent.drain(..).map(|bytes| Frame {
-            bytes,
-            ..Frame::default()
-        }));
+        into.extend(card.device.sent.drain(..).map(|bytes| Frame { bytes, ..Frame::default() }));
     }
 
     fn is_quiet(&self) -> bool {
@@ -216,20 +213,13 @@ pub struct GoldenBus {
 impl GoldenBus {
     /// A bus to `card`.
     pub fn new(card: Rc<RefCell<GoldenCard>>) -> Self {
-        Self {
-            card,
-            bus_next: BUS_BASE,
-            late: None,
-        }
+        Self { card, bus_next: BUS_BASE, late: None }
     }
 
     /// A bus on which register writes wait for [`GoldenBus::carry_out`] or the next read, so that
     /// the card works between the calls of the host and not inside them.
     pub fn late(card: Rc<RefCell<GoldenCard>>) -> Self {
-        Self {
-            late: Some(VecDeque::new()),
-            ..Self::new(card)
-        }
+        Self { late: Some(VecDeque::new()), ..Self::new(card) }
     }
 
     /// The card takes the register writes that wait.
@@ -245,11 +235,7 @@ impl GoldenBus {
     fn add(&mut self, is_control: bool, range: MemoryRange, align: u64) -> Result<u64> {
         let bytes = range.bytes();
         let address = self.bus_next.next_multiple_of(align);
-        let piece = Piece {
-            is_control,
-            bytes: range.map_device().map_err(device)?,
-            range,
-        };
+        let piece = Piece { is_control, bytes: range.map_device().map_err(device)?, range };
         // An unmapped page between two pieces: an overrun is refused.
         self.bus_next = address + (bytes as u64).next_multiple_of(PAGE_BYTES) + PAGE_BYTES;
         self.card.borrow_mut().memory.pieces.insert(address, piece);
@@ -309,21 +295,13 @@ impl Bus for GoldenBus {
 
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
         let address = self.add(false, pages(bytes)?, align as u64)?;
-        Ok(DmaMemory {
-            address,
-            bytes,
-            kind,
-        })
+        Ok(DmaMemory { address, bytes, kind })
     }
 
     fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
         let bytes = range.bytes();
         let address = self.add(false, range.clone(), 1 << page_bits(bytes as u64))?;
-        Ok(DmaMemory {
-            address,
-            bytes,
-            kind: MemoryKind::Application,
-        })
+        Ok(DmaMemory { address, bytes, kind: MemoryKind::Application })
     }
 
     fn release(&mut self, memory: DmaMemory) -> Result<()> {
@@ -335,10 +313,7 @@ impl Bus for GoldenBus {
         let card = self.card.borrow();
         match card.memory.pieces.get(&memory.address) {
             Some(piece) if !piece.is_control => Ok(piece.range.clone()),
-            _ => Err(BusError::BadAddress {
-                address: memory.address,
-                bytes: memory.bytes,
-            }),
+            _ => Err(BusError::BadAddress { address: memory.address, bytes: memory.bytes }),
         }
     }
 

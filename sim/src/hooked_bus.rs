@@ -165,10 +165,7 @@ pub struct OwnerRings {
 impl OwnerRings {
     /// Those of owner `owner`.
     pub fn of(owner: u8) -> Self {
-        Self {
-            owner,
-            ..Self::default()
-        }
+        Self { owner, ..Self::default() }
     }
 
     /// The owner.

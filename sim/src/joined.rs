@@ -196,9 +196,7 @@ impl Joined {
         }
         self.carry();
         match self.patience.is_over(self.received) {
-            true => Err(JoinedError::Stuck {
-                bytes: self.received,
-            }),
+            true => Err(JoinedError::Stuck { bytes: self.received }),
             false => Ok(()),
         }
     }
@@ -210,8 +208,7 @@ impl Joined {
         let Some(id) = end.connection else {
             return Ok(());
         };
-        end.memory
-            .write(offset as usize, self.pattern.at(self.sent, bytes as usize));
+        end.memory.write(offset as usize, self.pattern.at(self.sent, bytes as usize));
         self.sent += u64::from(bytes);
         let (provider, mut result) = (&mut end.provider, Ok(()));
         meter(&mut || {

@@ -66,11 +66,7 @@ impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> 
         observer: &mut dyn Observer,
     ) -> Result<Outcome, LabError> {
         let (bytes, seed) = (exchange.bytes, exchange.seed);
-        let script = Script {
-            send_bytes: bytes,
-            seed: seed ^ 0x70,
-            receive_bytes_max: None,
-        };
+        let script = Script { send_bytes: bytes, seed: seed ^ 0x70, receive_bytes_max: None };
         self.peer.listen(remote, script)?;
         let mut application = Application::connect(self.provider, remote, exchange)?;
         let mut wires = Wires {
@@ -205,11 +201,5 @@ impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> 
 }
 
 fn stuck_at(why: Stuck, status: Status, bytes: u64) -> LabError {
-    LabError::Stuck {
-        why,
-        received: status.received,
-        sent: status.sent,
-        lost: status.lost,
-        bytes,
-    }
+    LabError::Stuck { why, received: status.received, sent: status.sent, lost: status.lost, bytes }
 }

@@ -37,12 +37,8 @@ pub fn moves_bytes(design: &Design, plan: &Exchange, address: usize) -> Result<(
     let bus = SimulatedBus::new(card.clone(), &pcie).map_err(said)?;
     let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
     let mut provider = provider.map_err(said)?;
-    let mut lab = Lab {
-        provider: &mut provider,
-        card: &mut card,
-        peer: &mut peer,
-        clock: Some(time),
-    };
+    let mut lab =
+        Lab { provider: &mut provider, card: &mut card, peer: &mut peer, clock: Some(time) };
     let remote = (link(2).addresses[address].address, 5001).into();
     let outcome = lab.run(remote, plan, &mut Blind).map_err(said)?;
     let violations = card.borrow().violations();

@@ -276,9 +276,7 @@ impl NullCard {
 
     /// Judges a descriptor of a connection. Returns its peer.
     fn judge(&mut self, owner: u8, descriptor: &Descriptor<'_>) -> Result<usize, Wrong> {
-        let unknown = Wrong::Header {
-            bytes: descriptor.header.len(),
-        };
+        let unknown = Wrong::Header { bytes: descriptor.header.len() };
         let name = tuple(descriptor.header);
         let at = *self.names.get(&name).ok_or(unknown)?;
         let peer = &mut self.peers[at];

@@ -42,12 +42,7 @@ const PORT_FIRST: u16 = 1024;
 const ENDED_ERRNO: i32 = 71;
 /// Flows that have ports.
 const FLOWS_MAX: usize = 60_000;
-const LAYERS: Layers = Layers {
-    l3_offset: 14,
-    l4_offset: TCP,
-    ipv6: false,
-    udp: false,
-};
+const LAYERS: Layers = Layers { l3_offset: 14, l4_offset: TCP, ipv6: false, udp: false };
 
 /// How a [`NullProtocol`] sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,18 +166,10 @@ impl NullProtocol {
         };
         let bytes = segment.payload_bytes;
         if segment.position != flow.expected || !segment.has_room {
-            let why = format!(
-                "byte {} came, {} was expected",
-                segment.position, flow.expected
-            );
+            let why = format!("byte {} came, {} was expected", segment.position, flow.expected);
             let accepted_to = flow.accepted;
             let (errno, flow) = (ENDED_ERRNO, index);
-            self.events.push_back(ProtocolEvent::Ended {
-                flow,
-                errno,
-                why,
-                accepted_to,
-            });
+            self.events.push_back(ProtocolEvent::Ended { flow, errno, why, accepted_to });
             return Verdict::Refused;
         }
         flow.expected = flow.expected.wrapping_add(bytes);
@@ -330,10 +317,7 @@ impl Protocol for NullProtocol {
     }
 
     fn guards(&self, _flow: FlowIndex, send_floor: u32) -> Guards {
-        Guards {
-            ack_low: send_floor,
-            timestamp_floor: None,
-        }
+        Guards { ack_low: send_floor, timestamp_floor: None }
     }
 
     fn finish(&mut self, _now_ns: u64, _flow: FlowIndex) -> Result<()> {
@@ -366,10 +350,7 @@ impl Protocol for NullProtocol {
             0 => Verdict::Taken { accepted_to: 0 },
             _ => self.take_payload(index, segment),
         };
-        Ok(Arrival {
-            verdict,
-            acknowledged_to,
-        })
+        Ok(Arrival { verdict, acknowledged_to })
     }
 
     fn flow_of(&self, segment: &Segment<'_>) -> Option<FlowIndex> {

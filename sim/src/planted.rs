@@ -41,11 +41,7 @@ impl Planted {
         let card = emitted.unwrap_or_else(|error| panic!("{config}: {error}"));
         let mut ports = card.ports;
         ports.push(fault_port());
-        Planted {
-            top: card.top,
-            verilog: with_port(card.top, &card.design.single_file()),
-            ports,
-        }
+        Planted { top: card.top, verilog: with_port(card.top, &card.design.single_file()), ports }
     }
 
     /// Byte offset of a module.
@@ -106,11 +102,7 @@ impl Planted {
     ) {
         let (at, net) = self.connection(module, instance, port);
         let net = net.to_owned();
-        let text = format!(
-            "{} ? {} : {net}",
-            is_on(self.top, fault.into()),
-            wrong(&net)
-        );
+        let text = format!("{} ? {} : {net}", is_on(self.top, fault.into()), wrong(&net));
         self.verilog.replace_range(at..at + net.len(), &text);
     }
 
@@ -125,9 +117,7 @@ impl Planted {
         let (at, net) = self.connection(top, instance, port);
         let net = net.to_owned();
         let known = self.ports.iter().find(|port| port.name == net);
-        let bits = known
-            .unwrap_or_else(|| panic!("`{net}` is not a port of the card"))
-            .bits;
+        let bits = known.unwrap_or_else(|| panic!("`{net}` is not a port of the card")).bits;
         let inner = format!("planted_{net}");
         self.verilog.replace_range(at..at + net.len(), &inner);
         let (is_on, wrong) = (is_on(self.top, fault.into()), wrong(&inner));
@@ -198,10 +188,7 @@ endmodule
         Planted {
             top: "top",
             verilog: TEXT.to_owned(),
-            ports: vec![
-                port("a", PortDirection::Input),
-                port("b", PortDirection::Output),
-            ],
+            ports: vec![port("a", PortDirection::Input), port("b", PortDirection::Output)],
         }
     }
 

@@ -107,10 +107,7 @@ pub fn fault_port() -> Port {
 /// If there is no such module with ports.
 pub fn with_port(module: &str, verilog: &str) -> String {
     let head = format!("module {module} (\n");
-    let port = format!(
-        "{head}    input wire [{}:0] {FAULT_PORT},\n",
-        FAULT_BITS - 1
-    );
+    let port = format!("{head}    input wire [{}:0] {FAULT_PORT},\n", FAULT_BITS - 1);
     replaced(verilog, &head, &port)
 }
 
@@ -141,10 +138,7 @@ fn only(verilog: &str, original: &str) -> usize {
     match (found.next(), found.count()) {
         (None, _) => panic!("the text to replace is not found: `{original}`"),
         (Some((at, _)), 0) => at,
-        (_, more) => panic!(
-            "the text to replace is there {} times: `{original}`",
-            more + 1
-        ),
+        (_, more) => panic!("the text to replace is there {} times: `{original}`", more + 1),
     }
 }
 
@@ -175,10 +169,7 @@ fn parts(line: &str) -> Option<[&str; 3]> {
 
 /// The width of a constant: what stands before the first apostrophe.
 fn literal_bits(constant: &str) -> &str {
-    let bits = constant
-        .split('\'')
-        .next()
-        .and_then(|text| text.rsplit(' ').next());
+    let bits = constant.split('\'').next().and_then(|text| text.rsplit(' ').next());
     let is_number = |text: &&str| text.bytes().all(|digit| digit.is_ascii_digit());
     let bits = bits.filter(is_number).filter(|_| constant.contains('\''));
     bits.unwrap_or_else(|| panic!("a constant without a width: `{}`", constant.trim()))
@@ -249,22 +240,10 @@ endmodule
     fn expressions_and_conditions_are_switched() {
         let text = planted(&[("a & c[0]", "a"), ("(~c[1])", "c[2]"), ("4'd5", "4'd2")]);
         let on = |number: u8| format!("(leaf.planted_fault == 8'd{number})");
-        has(
-            &text,
-            &format!("\n    assign b = {} ? (a) : (a & c[0]);\n", on(1)),
-        );
-        has(
-            &text,
-            &format!("if ({} ? (a & c[2]) : (a & (~c[1]))) begin\n", on(2)),
-        );
-        has(
-            &text,
-            &format!("\n            e <= {} ? (4'd2) : (4'd5);\n", on(3)),
-        );
-        has(
-            &text,
-            "module leaf (\n    input wire [7:0] planted_fault,\n    input wire a,\n",
-        );
+        has(&text, &format!("\n    assign b = {} ? (a) : (a & c[0]);\n", on(1)));
+        has(&text, &format!("if ({} ? (a & c[2]) : (a & (~c[1]))) begin\n", on(2)));
+        has(&text, &format!("\n            e <= {} ? (4'd2) : (4'd5);\n", on(3)));
+        has(&text, "module leaf (\n    input wire [7:0] planted_fault,\n    input wire a,\n");
     }
 
     #[test]
@@ -296,10 +275,7 @@ endmodule
     fn a_statement_may_be_left_out_or_need_a_declaration() {
         let late = "reg late;\n    always @(posedge clock) late <= a;\n    assign b = late;";
         let text = planted(&[("d = a;", ""), ("assign b = a & c[0];", late)]);
-        has(
-            &text,
-            "\n        if (!(leaf.planted_fault == 8'd1)) d = a;\n",
-        );
+        has(&text, "\n        if (!(leaf.planted_fault == 8'd1)) d = a;\n");
         let expected = "\n    reg late;\n    always @(posedge clock) late <= a;\n    assign b = \
                         (leaf.planted_fault == 8'd2) ? (late) : (a & c[0]);\n";
         has(&text, expected);

@@ -47,11 +47,7 @@ impl XvcServer {
         });
         let serving = Arc::clone(&shared);
         let thread = std::thread::spawn(move || serving.serve(&listener));
-        Ok(Self {
-            shared,
-            address,
-            thread: Some(thread),
-        })
+        Ok(Self { shared, address, thread: Some(thread) })
     }
 
     /// Where it listens.
@@ -131,10 +127,7 @@ impl Shared {
     /// Carries a shift out; `None` when the cable was pulled before.
     fn shift(&self, stream: &mut TcpStream) -> io::Result<Option<Vec<u8>>> {
         let head = take(stream, 4)?;
-        let bits = head
-            .iter()
-            .rev()
-            .fold(0, |bits, byte| bits << 8 | usize::from(*byte));
+        let bits = head.iter().rev().fold(0, |bits, byte| bits << 8 | usize::from(*byte));
         let bytes = bits.div_ceil(8);
         if bytes > SHIFT_BYTES_MAX {
             return Err(io::ErrorKind::InvalidData.into());
@@ -145,11 +138,7 @@ impl Shared {
             left => left.checked_sub(1),
         };
         let order = Ordering::SeqCst;
-        if self
-            .shifts_left
-            .fetch_update(order, order, one_less)
-            .is_err()
-        {
+        if self.shifts_left.fetch_update(order, order, one_less).is_err() {
             return Ok(None);
         }
         self.shifts.fetch_add(1, order);

@@ -48,11 +48,7 @@ fn became(netlist: &Netlist, name: &str) -> (Vec<String>, u64) {
     let memories = memories(&flat);
     assert_eq!(memories.len(), 1, "{memories:?}");
     assert!(
-        memories[0].is_registered
-            || memories[0]
-                .primitives
-                .keys()
-                .all(|k| k.starts_with("RAM32"))
+        memories[0].is_registered || memories[0].primitives.keys().all(|k| k.starts_with("RAM32"))
     );
     let kinds = memories[0].primitives.keys().cloned().collect();
     (kinds, blocks(&flat, 0)[0].usage.registers)
@@ -72,10 +68,7 @@ fn a_module_for_itself_takes_what_it_takes_in_the_whole() {
     };
     let each = usage(&Part::each_of(&modules));
     let found: BTreeSet<&str> = each.iter().map(|block| block.module.as_str()).collect();
-    assert_eq!(
-        found,
-        modules.iter().map(|module| module.0.as_str()).collect()
-    );
+    assert_eq!(found, modules.iter().map(|module| module.0.as_str()).collect());
     assert_eq!(each, usage(&[Part::whole("fifo", &design.single_file())]));
     assert!(each[0].usage.luts > 0 && each[0].usage.memory_luts > 0);
 }
@@ -248,10 +241,7 @@ fn memories_become_what_they_say() {
         ("zeroed_ram", Box::new(BlockRam::<Bits<72>, 9>::zeroed())),
         ("ultra_ram", Box::new(BlockRam::<Bits<72>, 12>::default())),
         ("banked_ram", Box::new(BlockRam::<Bits<72>, 14>::default())),
-        (
-            "banked_block_ram",
-            Box::new(BlockRam::<Bits<35>, 14>::zeroed()),
-        ),
+        ("banked_block_ram", Box::new(BlockRam::<Bits<35>, 14>::zeroed())),
     ]);
     let are_all = |kinds: &[String], what: &str| {
         let fit = kinds.iter().all(|kind| kind.starts_with(what));

@@ -50,14 +50,7 @@ fn receive_finds_a_sum_right_exactly_where_it_is_a_multiple_of_65535() {
     let mut right = 0;
     for sum in sums_near(0).into_iter().chain(sums_near(0xffff)) {
         // The summands meet in every way at the carry out of their low halves.
-        for extra in [
-            0,
-            sum.min(1),
-            sum / 2,
-            sum & 0xffff,
-            sum.min(0xffff),
-            sum.min(0x2_fffd),
-        ] {
+        for extra in [0, sum.min(1), sum / 2, sum & 0xffff, sum.min(0xffff), sum.min(0x2_fffd)] {
             bench.set("sum", sum - extra);
             bench.set("extra", extra);
             expected.push((sum, extra, folded(sum) == 0xffff));
@@ -80,11 +73,7 @@ fn exchanged(word: u64) -> u64 {
 
 /// The checksum that belongs into a frame, as the patch has it: words with their first byte low.
 fn checksum(l4_sum: u64, udp: bool, is_odd: bool, l4_bytes: u64) -> u64 {
-    let words = if is_odd {
-        exchanged(folded(l4_sum))
-    } else {
-        folded(l4_sum)
-    };
+    let words = if is_odd { exchanged(folded(l4_sum)) } else { folded(l4_sum) };
     let protocol: u64 = if udp { 0x1100 } else { 0x0600 };
     let sum = folded(words + protocol + exchanged(l4_bytes));
     match 0xffff - sum {
@@ -116,11 +105,8 @@ fn send_makes_the_checksum_at_every_carry() {
                     udp,
                     ..HeaderLayout::default()
                 };
-                let end = FrameEnd {
-                    layout,
-                    frame_bytes: (l4_offset + l4_bytes).into(),
-                    abort: false,
-                };
+                let end =
+                    FrameEnd { layout, frame_bytes: (l4_offset + l4_bytes).into(), abort: false };
                 let ip_sum = l4_sum % 0x9_fff6;
                 set(&mut bench.model, "frame_end", end);
                 bench.set("ip_sum", ip_sum);
@@ -151,8 +137,5 @@ fn send_makes_the_checksum_at_every_carry() {
         }
     }
     assert!(zeros > 5, "{zeros} UDP checksums that would be zero");
-    assert!(
-        last_carries > 5,
-        "{last_carries} sums whose last carry matters"
-    );
+    assert!(last_carries > 5, "{last_carries} sums whose last carry matters");
 }

@@ -61,12 +61,7 @@ impl Agent for Registers {
         }
         if self.request_ready && get("read_request$valid") == 1 {
             let address = get("read_request$payload") as u32;
-            self.reply = Some(
-                self.words
-                    .get(&address)
-                    .copied()
-                    .unwrap_or(address ^ 0x5a5a),
-            );
+            self.reply = Some(self.words.get(&address).copied().unwrap_or(address ^ 0x5a5a));
         }
         if get("pushed$valid") == 1 {
             // Owner (8 bits), half, data.
@@ -85,16 +80,10 @@ impl Agent for Registers {
 
     fn drive(&mut self, model: &mut Model) {
         self.request_ready = self.reply.is_none() && self.random.random_bool(0.6);
-        model.set(
-            model.port("read_request$ready"),
-            u64::from(self.request_ready),
-        );
+        model.set(model.port("read_request$ready"), u64::from(self.request_ready));
         self.offered |= self.reply.is_some() && self.random.random_bool(0.4);
         model.set(model.port("read_reply$valid"), u64::from(self.offered));
-        model.set(
-            model.port("read_reply$payload"),
-            u64::from(self.reply.unwrap_or(0)),
-        );
+        model.set(model.port("read_reply$payload"), u64::from(self.reply.unwrap_or(0)));
     }
 }
 
@@ -151,10 +140,7 @@ fn bench() -> Bench {
 }
 
 fn config(seed: u64, stalled: bool) -> PcieConfig {
-    let mut config = PcieConfig {
-        seed,
-        ..PcieConfig::default()
-    };
+    let mut config = PcieConfig { seed, ..PcieConfig::default() };
     if stalled {
         config.cc_stall_permille = 500;
         config.idle_permille = 300;
@@ -174,9 +160,7 @@ fn random_accesses(seed: u64, stalled: bool) {
     let mut bench = bench();
     let config = config(seed, stalled);
     let base = config.bars[0].base;
-    let mut hard_block = HardBlock {
-        pcie: PcieSim::new(config).expect("valid configuration"),
-    };
+    let mut hard_block = HardBlock { pcie: PcieSim::new(config).expect("valid configuration") };
     hard_block.pcie.enable_device();
     let mut registers = Registers::new(seed);
     let mut words: HashMap<u32, u32> = HashMap::new();
@@ -192,18 +176,12 @@ fn random_accesses(seed: u64, stalled: bool) {
         let (start, length) = match random.random_range(0..6) {
             0 => (start, length),
             1 | 2 => (0, 64),
-            _ => (
-                start & !3,
-                length.next_multiple_of(4).min(64 - (start & !3)),
-            ),
+            _ => (start & !3, length.next_multiple_of(4).min(64 - (start & !3))),
         };
         let address = line + start;
         if random.random_bool(0.6) {
             let bytes: Vec<u8> = (0..length).map(|_| random.random()).collect();
-            hard_block
-                .pcie
-                .mmio_write(base + u64::from(address), &bytes)
-                .expect("inside the BAR");
+            hard_block.pcie.mmio_write(base + u64::from(address), &bytes).expect("inside the BAR");
             accesses.push(Access::Write);
             if length == 64 && line & 0x80 != 0 {
                 let bytes = bytes.try_into().expect("a line");
@@ -249,10 +227,7 @@ fn random_accesses(seed: u64, stalled: bool) {
         assert_eq!(result.expect("completes"), expected);
     }
     bench.cycles(2_000, &mut [&mut hard_block, &mut registers]);
-    assert_eq!(
-        registers.writes, writes,
-        "every full dword once and in order"
-    );
+    assert_eq!(registers.writes, writes, "every full dword once and in order");
     enough("lines", pushes.len() as u64, 20);
     assert!(registers.pushes == pushes, "every line");
     assert_eq!(registers.malformed, malformed);
@@ -438,26 +413,14 @@ fn refused_read_reaches_the_host() {
     let seed = seed();
     let mut bench = bench();
     let mut config = config(seed, true);
-    let other = Bar {
-        index: 2,
-        base: config.bars[0].base + config.bars[0].bytes,
-        bytes: 4096,
-    };
+    let other = Bar { index: 2, base: config.bars[0].base + config.bars[0].bytes, bytes: 4096 };
     config.bars.push(other);
-    let mut hard_block = HardBlock {
-        pcie: PcieSim::new(config).expect("valid configuration"),
-    };
+    let mut hard_block = HardBlock { pcie: PcieSim::new(config).expect("valid configuration") };
     hard_block.pcie.enable_device();
     let mut registers = Registers::new(seed);
-    let read = hard_block
-        .pcie
-        .mmio_read(other.base, 4)
-        .expect("inside the BAR");
+    let read = hard_block.pcie.mmio_read(other.base, 4).expect("inside the BAR");
     bench.cycles(3_000, &mut [&mut hard_block, &mut registers]);
-    assert_eq!(
-        hard_block.pcie.mmio_poll(read),
-        Some(Err(MmioError::UnsupportedRequest))
-    );
+    assert_eq!(hard_block.pcie.mmio_poll(read), Some(Err(MmioError::UnsupportedRequest)));
     assert_eq!(registers.unsupported, 1);
     assert_eq!(hard_block.pcie.violations(), &[]);
 }
@@ -527,11 +490,7 @@ impl Agent for Board {
             *count += model.get(model.port(name));
         }
         let get = |name: &str| model.get(model.port(&format!("m_axil${name}")));
-        let channels = [
-            ("awvalid", "awaddr"),
-            ("wvalid", "wdata"),
-            ("arvalid", "araddr"),
-        ];
+        let channels = [("awvalid", "awaddr"), ("wvalid", "wdata"), ("arvalid", "araddr")];
         for (at, (valid, payload)) in channels.into_iter().enumerate() {
             let offered = (get(valid) == 1).then(|| get(payload));
             if let Some(before) = self.offered[at] {
@@ -580,11 +539,7 @@ impl Agent for Board {
         set("bresp", response);
         set("rresp", response);
         let address = self.seen.last().map_or(0, |(address, _)| *address);
-        let value = self
-            .words
-            .get(&address)
-            .copied()
-            .unwrap_or(address ^ 0xa5a5);
+        let value = self.words.get(&address).copied().unwrap_or(address ^ 0xa5a5);
         set("rdata", u64::from(value));
     }
 }
@@ -604,9 +559,7 @@ impl Window {
         // 17 accesses may wait 10 us each.
         config.mmio_timeout_ns = 1_000_000;
         let base = config.bars[0].base;
-        let mut hard_block = HardBlock {
-            pcie: PcieSim::new(config).expect("valid configuration"),
-        };
+        let mut hard_block = HardBlock { pcie: PcieSim::new(config).expect("valid configuration") };
         hard_block.pcie.enable_device();
         Window {
             bench: bench(),
@@ -625,18 +578,12 @@ impl Window {
 
     fn read(&mut self, address: u32) -> MmioRead {
         let address = self.base + u64::from(address);
-        self.hard_block
-            .pcie
-            .mmio_read(address, 4)
-            .expect("in the BAR")
+        self.hard_block.pcie.mmio_read(address, 4).expect("in the BAR")
     }
 
     fn write(&mut self, address: u32, value: u32) {
         let address = self.base + u64::from(address);
-        self.hard_block
-            .pcie
-            .mmio_write32(address, value)
-            .expect("in the BAR");
+        self.hard_block.pcie.mmio_write32(address, value).expect("in the BAR");
     }
 
     /// The value of a read, and the cycles until it came.
@@ -703,10 +650,7 @@ fn the_board_window_reads_what_was_written_in_order() {
     assert_eq!(window.board.counts, [failed, late, 0]);
     enough("errors", failed, 20);
     enough("accesses without an answer", late, 10);
-    assert!(
-        window.registers.writes.is_empty(),
-        "no register was written"
-    );
+    assert!(window.registers.writes.is_empty(), "no register was written");
     assert_eq!(window.hard_block.pcie.violations(), &[]);
 }
 
@@ -720,20 +664,12 @@ fn what_the_board_has_no_time_for_is_never_issued() {
     }
     (0..SILENT_CYCLES).for_each(|_| window.cycle());
     assert_eq!(window.board.counts, [0, 16, 0], "all ended late");
-    let issued: Vec<u32> = window
-        .board
-        .seen
-        .iter()
-        .map(|(address, _)| *address)
-        .collect();
+    let issued: Vec<u32> = window.board.seen.iter().map(|(address, _)| *address).collect();
     // Those that the first ones leave time for, and then one of each few.
     let first = SILENT_IN_TIME as usize;
     assert_eq!(issued[..first], addresses[..first], "{issued:?}");
     assert!(issued.is_sorted() && issued.len() < 16, "{issued:?}");
-    assert!(
-        issued.len() as u64 >= 15 * TIMEOUT_CYCLES / SILENT_CYCLES,
-        "{issued:?}"
-    );
+    assert!(issued.len() as u64 >= 15 * TIMEOUT_CYCLES / SILENT_CYCLES, "{issued:?}");
 }
 
 #[test]
@@ -775,13 +711,7 @@ fn the_board_window_takes_single_dwords_only() {
         }
         window.cycle();
     };
-    assert!(
-        matches!(result, Err(MmioError::UnsupportedRequest)),
-        "{result:?}"
-    );
-    assert_eq!(
-        (window.registers.malformed, window.registers.unsupported),
-        (2, 1)
-    );
+    assert!(matches!(result, Err(MmioError::UnsupportedRequest)), "{result:?}");
+    assert_eq!((window.registers.malformed, window.registers.unsupported), (2, 1));
     assert!(window.board.seen.is_empty());
 }

@@ -40,10 +40,7 @@ struct Pulses {
 
 impl Pulses {
     fn new(name: &'static str) -> Pulses {
-        Pulses {
-            name,
-            queue: VecDeque::new(),
-        }
+        Pulses { name, queue: VecDeque::new() }
     }
 
     fn context(&mut self, owner: u32, register: u32, value: u32) {
@@ -105,12 +102,7 @@ impl Completions {
     fn cycles(&mut self, count: u64) {
         self.bench.cycles(
             count,
-            &mut [
-                &mut self.settings,
-                &mut self.confirmation,
-                &mut self.write,
-                &mut self.monitor,
-            ],
+            &mut [&mut self.settings, &mut self.confirmation, &mut self.write, &mut self.monitor],
         );
     }
 
@@ -144,19 +136,11 @@ impl HostRing {
     /// Takes the next entry; returns the commands it confirmed.
     fn take(&mut self, owner: u32, write: &[u8]) -> usize {
         let place = u64::from(self.read & ((1 << self.size_bits) - 1));
-        assert_eq!(
-            field::<SmallWrite>(write, "address"),
-            base(owner) + 16 * place
-        );
+        assert_eq!(field::<SmallWrite>(write, "address"), base(owner) + 16 * place);
         assert_eq!(field::<SmallWrite>(write, "bytes"), 16);
         let entry = &bits_from(write, 69)[..16];
         let odd = (self.read >> self.size_bits) & 1 == 0;
-        assert_eq!(
-            completion::PHASE.get(entry),
-            u64::from(odd),
-            "entry {}",
-            self.read
-        );
+        assert_eq!(completion::PHASE.get(entry), u64::from(odd), "entry {}", self.read);
         assert_eq!(completion::EPOCH.get(entry), EPOCH);
         self.read += 1;
         let index = completion::INDEX.get(entry) as u32;
@@ -167,11 +151,7 @@ impl HostRing {
                 assert_eq!(status, Some(expected), "command {command}");
                 return confirmed;
             }
-            assert_eq!(
-                expected,
-                CommandStatus::Ok,
-                "command {command} failed silently"
-            );
+            assert_eq!(expected, CommandStatus::Ok, "command {command} failed silently");
         }
         unreachable!("the commands end before the numbers do")
     }
@@ -197,11 +177,7 @@ fn confirm_all(source: Stall, sink: Stall, seed: u64) -> usize {
             let size_bits = random.random_range(2..5);
             let register = registers::CONTEXT_COMPLETION_BASE;
             enable(&mut test.settings, owner, register, size_bits);
-            HostRing {
-                size_bits,
-                read: 0,
-                commands: VecDeque::new(),
-            }
+            HostRing { size_bits, read: 0, commands: VecDeque::new() }
         })
         .collect();
     test.cycles(30);
@@ -227,11 +203,7 @@ fn confirm_all(source: Stall, sink: Stall, seed: u64) -> usize {
         merged += usize::from(rings[owner as usize].take(owner, &write) > 1);
     }
     for ring in rings {
-        assert!(
-            ring.commands.is_empty(),
-            "{} not confirmed",
-            ring.commands.len()
-        );
+        assert!(ring.commands.is_empty(), "{} not confirmed", ring.commands.len());
         assert!(ring.read >> ring.size_bits >= 2, "the phase has flipped");
     }
     merged
@@ -255,12 +227,7 @@ const ENTRY_CYCLES: usize = 6;
 fn a_busy_owner_shares_entries_and_keeps_no_other_waiting() {
     let mut test = Completions::new(Stall::None, Stall::None, 1);
     for owner in 0..2 {
-        enable(
-            &mut test.settings,
-            owner,
-            registers::CONTEXT_COMPLETION_BASE,
-            8,
-        );
+        enable(&mut test.settings, owner, registers::CONTEXT_COMPLETION_BASE, 8);
     }
     test.cycles(30);
     // The first at once, then one entry in each pause: a short one where few commands share it.
@@ -312,11 +279,8 @@ fn owner_that_is_not_enabled_gets_no_entry() {
     test.confirm(2, 1, CommandStatus::Ok);
     test.drain();
     let entry = test.write.messages.pop_front().expect("an entry");
-    let mut ring = HostRing {
-        size_bits: 2,
-        read: 0,
-        commands: VecDeque::from([(1, CommandStatus::Ok)]),
-    };
+    let mut ring =
+        HostRing { size_bits: 2, read: 0, commands: VecDeque::from([(1, CommandStatus::Ok)]) };
     assert_eq!(ring.take(2, &entry), 1);
     assert!(test.write.messages.is_empty(), "one entry only");
 }
@@ -345,12 +309,7 @@ fn enable_word_starts_the_ring_afresh() {
 fn an_enable_word_moves_no_ring_of_another_owner() {
     let mut test = Completions::new(Stall::None, Stall::None, 1);
     for owner in [1, 2] {
-        enable(
-            &mut test.settings,
-            owner,
-            registers::CONTEXT_COMPLETION_BASE,
-            8,
-        );
+        enable(&mut test.settings, owner, registers::CONTEXT_COMPLETION_BASE, 8);
     }
     test.cycles(30);
     // In each cycle of an entry.
@@ -374,12 +333,7 @@ fn a_reset_withdraws_an_entry_that_waits() {
     test.confirm(1, 0, CommandStatus::Ok);
     // Nobody takes what is written.
     test.bench.set("write$ready", 0);
-    let Completions {
-        bench,
-        settings,
-        confirmation,
-        ..
-    } = &mut test;
+    let Completions { bench, settings, confirmation, .. } = &mut test;
     let mut offers = |reset: u64| {
         bench.set("reset", reset);
         bench.cycles(20, &mut [settings, confirmation]);
@@ -431,10 +385,7 @@ fn last_index_of_every_owner_reaches_the_host() {
             let index = u32::from_le_bytes(data[..4].try_into().expect("4 bytes"));
             let before = seen.insert(owner, index);
             let step = index.wrapping_sub(before.unwrap_or(0u32.wrapping_sub(30 * owner)));
-            assert!(
-                (1..1 << 31).contains(&step),
-                "owner {owner} went back to {index}"
-            );
+            assert!((1..1 << 31).contains(&step), "owner {owner} went back to {index}");
         }
         newest.remove(&3);
         assert_eq!(seen, newest);

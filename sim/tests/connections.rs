@@ -24,11 +24,7 @@ fn a_thousand_connections_are_opened_used_and_closed() {
 #[test]
 fn all_flows_of_a_small_card_are_used() {
     let outcome = run(SMALL, 1 << SMALL.flow_bits);
-    assert_eq!(
-        outcome.copied_bytes,
-        2 * u64::from(BYTES),
-        "of one connection"
-    );
+    assert_eq!(outcome.copied_bytes, 2 * u64::from(BYTES), "of one connection");
 }
 
 /// The same where the card confirms late, at random.

@@ -44,8 +44,7 @@ impl Test {
     }
 
     fn cycle(&mut self) {
-        self.bench
-            .cycle(&mut [&mut self.request, &mut self.reply, &mut self.monitor]);
+        self.bench.cycle(&mut [&mut self.request, &mut self.reply, &mut self.monitor]);
     }
 
     fn read(&mut self, address: u32) -> u32 {
@@ -53,10 +52,7 @@ impl Test {
         let start = self.bench.now();
         while self.reply.messages.is_empty() {
             self.cycle();
-            assert!(
-                self.bench.now() < start + 1_000,
-                "no reply for {address:#x}"
-            );
+            assert!(self.bench.now() < start + 1_000, "no reply for {address:#x}");
         }
         self.monitor.assert_clean();
         self.reply.pop_u64().expect("there is one") as u32
@@ -100,15 +96,7 @@ fn identity_and_sizes() {
         test.bench.set("ltssm_state", 0x10);
         test.bench.set("power_state", 1);
         assert_eq!(test.read(r::PCIE_STATE), 0x110);
-        for address in [
-            0x40,
-            0x1000,
-            r::CONTEXTS,
-            0x8ff0,
-            0x9000,
-            r::DOORBELLS,
-            0xff_fffc,
-        ] {
+        for address in [0x40, 0x1000, r::CONTEXTS, 0x8ff0, 0x9000, r::DOORBELLS, 0xff_fffc] {
             assert_eq!(test.read(address), 0, "{address:#x}");
         }
     });
@@ -117,14 +105,8 @@ fn identity_and_sizes() {
 #[test]
 fn every_cause_begins_an_epoch_and_stops_both_directions() {
     let mut test = Test::new(Stall::None, Stall::None, 1);
-    let causes = [
-        "command",
-        "user_reset",
-        "hot_reset",
-        "power_state",
-        "bus_master",
-        "flr_in_process",
-    ];
+    let causes =
+        ["command", "user_reset", "hot_reset", "power_state", "bus_master", "flr_in_process"];
     for cause in causes {
         let epoch = test.epoch();
         test.write(r::CONTROL, r::CONTROL_RX | r::CONTROL_TX);
@@ -167,14 +149,7 @@ fn epochs_count_from_one_to_the_last() {
     for _ in 0..0x1_0000 {
         test.write(r::CONTROL, r::CONTROL_RESET);
         let epoch = test.bench.get("epoch");
-        assert_eq!(
-            epoch,
-            if last == u64::from(EPOCH_MAX) {
-                1
-            } else {
-                last + 1
-            }
-        );
+        assert_eq!(epoch, if last == u64::from(EPOCH_MAX) { 1 } else { last + 1 });
         last = epoch;
     }
 }
@@ -284,11 +259,7 @@ fn counters_count_every_pulse() {
             if base == n::COUNTERS_DROP && index == 0 {
                 continue;
             }
-            assert_eq!(
-                test.read_64(base + 8 * index as u32),
-                value,
-                "{base:#x} {index}"
-            );
+            assert_eq!(test.read_64(base + 8 * index as u32), value, "{base:#x} {index}");
         }
     }
 }
@@ -368,10 +339,7 @@ fn is_writable(offset: u32) -> bool {
     ]
     .into_iter();
     let all = single.chain(secrets).chain(profiles).chain(flushes);
-    all.chain(contexts)
-        .chain(table)
-        .chain(doorbells)
-        .any(|at| at == offset)
+    all.chain(contexts).chain(table).chain(doorbells).any(|at| at == offset)
 }
 
 #[test]

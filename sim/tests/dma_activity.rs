@@ -50,11 +50,7 @@ fn write_all(rig: &mut Rig, base: u64, count: u64, bytes: usize) -> Activity {
 
 fn read_all(rig: &mut Rig, base: u64, client: usize, count: u64, bytes: usize) -> Activity {
     for index in 0..count {
-        rig.push_read(&Read {
-            client,
-            address: base + index * 4096 % 0xf_0000,
-            bytes,
-        });
+        rig.push_read(&Read { client, address: base + index * 4096 % 0xf_0000, bytes });
     }
     let mut counts = [0; 4];
     counts[client] = count as usize;
@@ -82,19 +78,13 @@ fn jobs_and_beats_are_counted_one_by_one() {
 /// A cycle in which a beat is offered takes it or stalls, never both.
 #[test]
 fn a_beat_counts_once_at_a_port_that_stalls() {
-    let config = PcieConfig {
-        rq_stall_permille: 500,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { rq_stall_permille: 500, ..PcieConfig::default() };
     let (mut rig, base) = rig(config, Stall::None, Stall::None);
     let activity = write_all(&mut rig, base, 50, 256);
     let names = ["rq_beats", "rq_stall_cycles"];
     let [beats, stalls] = names.map(|name| requests(&activity, name));
     assert_eq!(beats + stalls, rig.slot.pulses.rq_offers);
-    assert!(
-        beats >= 225 && stalls >= 100,
-        "{beats} beats, {stalls} stalls"
-    );
+    assert!(beats >= 225 && stalls >= 100, "{beats} beats, {stalls} stalls");
 }
 
 #[test]
@@ -107,11 +97,7 @@ fn nothing_waits_when_little_is_asked() {
             bytes: vec![1; 64],
             relaxed: false,
         });
-        rig.push_read(&Read {
-            client: 2,
-            address: base,
-            bytes: 64,
-        });
+        rig.push_read(&Read { client: 2, address: base, bytes: 64 });
         rig.cycles(600);
     }
     let activity = rig.slot.activity;
@@ -141,11 +127,7 @@ fn nothing_waits_when_little_is_asked() {
 #[test]
 fn a_link_without_credits_stalls_the_port_and_fills_the_window() {
     let config = PcieConfig {
-        host_credits: Credits {
-            posted_headers: 2,
-            posted_data: 64,
-            nonposted_headers: 4,
-        },
+        host_credits: Credits { posted_headers: 2, posted_data: 64, nonposted_headers: 4 },
         ..PcieConfig::default()
     };
     let (mut rig, base) = rig(config, Stall::None, Stall::None);
@@ -168,10 +150,7 @@ fn a_slow_client_shows_as_data_stall() {
 
 #[test]
 fn reads_wait_for_tags_or_for_room() {
-    let few_tags = PcieConfig {
-        extended_tags: false,
-        ..PcieConfig::default()
-    };
+    let few_tags = PcieConfig { extended_tags: false, ..PcieConfig::default() };
     let (mut rig_32, base) = rig(few_tags, Stall::None, Stall::None);
     let activity = read_all(&mut rig_32, base, 2, 300, 64);
     assert!(reads(&activity, "tag_stall_cycles") > 1_000);
@@ -186,10 +165,7 @@ fn reads_wait_for_tags_or_for_room() {
     // 32 reads of 512 bytes: 8 headers each.
     assert_eq!(activity.completion_headers, 256);
     assert_eq!(activity.completion_data, 32 * 32);
-    assert_eq!(
-        u64::from(rig_256.slot.pcie.statistics().reads_in_flight_peak),
-        32
-    );
+    assert_eq!(u64::from(rig_256.slot.pcie.statistics().reads_in_flight_peak), 32);
 }
 
 #[test]
@@ -202,16 +178,10 @@ fn a_client_that_takes_no_answers_stalls_answers_and_then_the_port() {
 #[test]
 fn small_completions_stall_the_port() {
     // Completions of one dword, up to four in a beat, are taken apart one a cycle.
-    let config = PcieConfig {
-        jitter_ns: 800,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { jitter_ns: 800, ..PcieConfig::default() };
     let (mut rig, base) = rig(config, Stall::None, Stall::None);
     let activity = read_all(&mut rig, base, 2, 400, 4);
-    let (beats, stalls) = (
-        reads(&activity, "rc_beats"),
-        reads(&activity, "rc_stall_cycles"),
-    );
+    let (beats, stalls) = (reads(&activity, "rc_beats"), reads(&activity, "rc_stall_cycles"));
     // A beat that is offered is taken in this cycle or it stalls.
     assert_eq!(beats + stalls, rig.slot.pulses.rc_offers);
     // Every completion beyond the first of its beat takes a cycle more. It stalls the port when
@@ -224,12 +194,7 @@ fn small_completions_stall_the_port() {
 #[test]
 fn a_flush_waits_for_writes() {
     let (mut rig, base) = rig(PcieConfig::default(), Stall::Random(0.5), Stall::None);
-    rig.push_write(&Write {
-        client: 0,
-        address: base,
-        bytes: vec![1; 16_000],
-        relaxed: true,
-    });
+    rig.push_write(&Write { client: 0, address: base, bytes: vec![1; 16_000], relaxed: true });
     rig.cycles(50);
     let activity = read_all(&mut rig, base, 3, 1, 1);
     assert!(reads(&activity, "flush_wait_cycles") > 100);
@@ -238,10 +203,7 @@ fn a_flush_waits_for_writes() {
 #[test]
 fn latency_falls_into_its_bucket() {
     for (latency_ns, bucket) in [(420, 1), (700, 2), (1_500, 3), (3_000, 4), (12_000, 6)] {
-        let config = PcieConfig {
-            latency_ns,
-            ..PcieConfig::default()
-        };
+        let config = PcieConfig { latency_ns, ..PcieConfig::default() };
         let (mut rig, base) = rig(config, Stall::None, Stall::None);
         let activity = read_all(&mut rig, base, 1, 8, 256);
         let mut expected = [0; 8];
@@ -274,10 +236,7 @@ fn failures_count_for_their_client() {
 
 #[test]
 fn lost_and_late_completions_show_as_quarantine_and_as_unexpected() {
-    let config = PcieConfig {
-        completion_timeout_ns: None,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { completion_timeout_ns: None, ..PcieConfig::default() };
     let (mut rig, base) = rig(config, Stall::None, Stall::None);
     let late = Fault::Late(2 * 4 * u64::from(TIMEOUT_CYCLES));
     let at = |page: u64| Target::Address(base + page * 4096..base + page * 4096 + 1);

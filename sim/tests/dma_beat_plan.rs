@@ -91,21 +91,7 @@ impl Beat {
             1 => edges[random.random_range(0..edges.len())],
             _ => random.random_range(0..=256),
         };
-        let sizes = [
-            0,
-            1,
-            3,
-            4,
-            5,
-            11,
-            12,
-            13,
-            19,
-            20,
-            21,
-            256,
-            random.random_range(0..=256),
-        ];
+        let sizes = [0, 1, 3, 4, 5, 11, 12, 13, 19, 20, 21, 256, random.random_range(0..=256)];
         let size = |random: &mut SmallRng| sizes[random.random_range(0..sizes.len())];
         let (first, other) = (size(random), size(random).max(1));
         let [position, start, behind] = [0; 3].map(|_: u64| random.random_range(0..=0xffffu64));
@@ -160,11 +146,7 @@ fn judge_starts(beat: &Beat, plan: &BeatPlan) {
         let enables = (plan.second_first_be, plan.second_last_be);
         assert_eq!(enables, (tlp.first_be, tlp.last_be));
         // Numbers of writes have five bits.
-        assert_eq!(
-            plan.second_sequence.to_u64(),
-            (beat.number + 1) % 32,
-            "second number"
-        );
+        assert_eq!(plan.second_sequence.to_u64(), (beat.number + 1) % 32, "second number");
     }
 }
 
@@ -205,12 +187,7 @@ fn judge(beat: &Beat, plan: &BeatPlan, after: &After) {
     }
     let open = layout.open;
     let (rest, position) = open.unwrap_or((0, after.position));
-    let expected = After {
-        rest,
-        is_open: open.is_some(),
-        is_long: rest > 8,
-        position,
-    };
+    let expected = After { rest, is_open: open.is_some(), is_long: rest > 8, position };
     assert_eq!(*after, expected, "after the beat");
 }
 

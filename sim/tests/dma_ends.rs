@@ -106,11 +106,7 @@ impl Job {
         let offset = (address % 4) as usize;
         let bytes = random.random_range(9..=4 * DWORDS_MAX - offset);
         let ending = ENDINGS[random.random_range(0..ENDINGS.len())];
-        Job {
-            address,
-            bytes,
-            ending,
-        }
+        Job { address, bytes, ending }
     }
 
     fn dwords(&self) -> usize {
@@ -187,10 +183,7 @@ impl Job {
     /// Judges the answer.
     fn judge(&self, bytes: &[u8], abort: bool) {
         let right = (self.address..).map(byte).take(self.bytes);
-        assert!(
-            abort || right.eq(bytes.iter().copied()),
-            "{self:x?} brings other bytes"
-        );
+        assert!(abort || right.eq(bytes.iter().copied()), "{self:x?} brings other bytes");
         match self.ending {
             Ending::Right => assert!(!abort, "{self:x?} is aborted"),
             // Its bytes are there: whether it counts as failed is open.
@@ -243,12 +236,7 @@ impl Port {
     fn cycles(&mut self, count: u64) {
         self.bench.cycles(
             count,
-            &mut [
-                &mut self.completer,
-                &mut self.jobs,
-                &mut self.answers,
-                &mut self.monitor,
-            ],
+            &mut [&mut self.completer, &mut self.jobs, &mut self.answers, &mut self.monitor],
         );
     }
 
@@ -276,10 +264,7 @@ impl Port {
         let reads: VecDeque<ReadSeen> = std::mem::take(&mut self.completer.reads);
         let mut answers: Vec<Vec<RcBeat>> = Vec::new();
         for (job, read) in jobs.iter().zip(reads) {
-            assert_eq!(
-                (read.address, read.dwords),
-                (job.address & !3, job.dwords())
-            );
+            assert_eq!((read.address, read.dwords), (job.address & !3, job.dwords()));
             answers.push(job.beats(read.tag, random, drawn));
         }
         answers.shuffle(random);
@@ -353,13 +338,8 @@ impl Port {
     fn given_up(&mut self, ends: bool) -> [u64; 2] {
         let (address, first, all) = (0x40_0000, 4, 12);
         let bytes = 4 * all;
-        self.jobs.push_struct(ReadJob {
-            address: address.into(),
-            bytes: (bytes as u64).into(),
-        });
-        self.until("the read does not go out", |port| {
-            !port.completer.reads.is_empty()
-        });
+        self.jobs.push_struct(ReadJob { address: address.into(), bytes: (bytes as u64).into() });
+        self.until("the read does not go out", |port| !port.completer.reads.is_empty());
         let read = self.completer.reads.pop_front().expect("it went out");
         let part = |from: usize, to: usize, is_timed_out: bool| Completion {
             tag: read.tag,
@@ -373,14 +353,9 @@ impl Port {
         // The first begins in the last quarter of a beat and ends in the next one, as the other.
         let parts = [part(0, first, true), part(first, all, false)];
         let beats = pack(&parts[..1 + usize::from(ends)], 3);
-        assert_eq!(
-            (beats.len(), beats[1].ends.len()),
-            (2, 1 + usize::from(ends))
-        );
+        assert_eq!((beats.len(), beats[1].ends.len()), (2, 1 + usize::from(ends)));
         self.completer.beats.extend(beats);
-        self.until("the read does not end", |port| {
-            !port.answers.packets.is_empty()
-        });
+        self.until("the read does not end", |port| !port.answers.packets.is_empty());
         self.cycles(20);
         let answer = self.answers.packets.pop_front().expect("counted");
         assert!(answer.abort, "the data of a read that was given up");
@@ -397,17 +372,11 @@ fn a_read_given_up_as_it_ends_gives_no_room_back() {
     let kept = design().given_up(false);
     assert!(kept.iter().all(|room| *room > 0), "{kept:?}");
     assert_eq!(design().given_up(true), kept);
-    assert_eq!(
-        faulty(NO_FAULT).given_up(true),
-        kept,
-        "the model of all faults"
-    );
+    assert_eq!(faulty(NO_FAULT).given_up(true), kept, "the model of all faults");
 }
 
-const ROOM_OF_A_READ_GIVEN_UP_THAT_COMES_BACK: TextFault = (
-    "~(over_0 & (tag_0 == tag_1))",
-    "~(due_0 & (tag_0 == tag_1))",
-);
+const ROOM_OF_A_READ_GIVEN_UP_THAT_COMES_BACK: TextFault =
+    ("~(over_0 & (tag_0 == tag_1))", "~(due_0 & (tag_0 == tag_1))");
 
 #[test]
 fn room_of_a_read_given_up_that_comes_back_is_caught() {

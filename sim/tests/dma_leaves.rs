@@ -82,11 +82,7 @@ fn completion_credit() {
     for _ in 0..3000 {
         let (address, bytes) = (random.random::<u64>(), random.random_range(1..=512u64));
         let rcb = random.random::<bool>();
-        let piece = Piece {
-            address: address.into(),
-            bytes: bytes.into(),
-            ..Piece::default()
-        };
+        let piece = Piece { address: address.into(), bytes: bytes.into(), ..Piece::default() };
         twin.set("piece", piece, |b| &mut b.piece);
         twin.set("rcb", rcb, |b| &mut b.rcb);
         twin.settle();
@@ -130,23 +126,15 @@ fn credit_account() {
         twin.set("is_wanted", wanted.is_some(), |b| &mut b.is_wanted);
         twin.set("wanted", room(wanted.unwrap_or((0, 0))), |b| &mut b.wanted);
         twin.set("following", room(behind), |b| &mut b.following);
-        twin.set("give_back_headers", returned.0.to_bits(), |b| {
-            &mut b.give_back_headers
-        });
-        twin.set("give_back_data", returned.1.to_bits(), |b| {
-            &mut b.give_back_data
-        });
+        twin.set("give_back_headers", returned.0.to_bits(), |b| &mut b.give_back_headers);
+        twin.set("give_back_data", returned.1.to_bits(), |b| &mut b.give_back_data);
         twin.set("take", false, |b| &mut b.take);
         twin.settle();
         twin.check("fits", |b| b.fits.val());
         let takes = cycle >= 2 && wanted.is_some() && twin.rust.fits.val();
         let after = wanted.map(|(headers, data)| (used.0 + headers, used.1 + data));
         let has_room = after.is_some_and(|it| it.0 <= all.headers && it.1 <= all.data);
-        waits = if cycle >= 2 && has_room && !takes {
-            waits + 1
-        } else {
-            0
-        };
+        waits = if cycle >= 2 && has_room && !takes { waits + 1 } else { 0 };
         assert!(waits <= 1, "cycle {cycle}: it fits and waits");
         full += usize::from(cycle >= 2 && wanted.is_some() && !has_room);
         twin.set("take", takes, |b| &mut b.take);
@@ -201,10 +189,7 @@ fn descriptor_check() {
     let mut good = 0;
     for _ in 0..6000 {
         // Mostly what belongs to the request, with one bit flipped in every other case.
-        let (address, bytes) = (
-            random.random_range(0..4096u64),
-            random.random_range(1..=512u64),
-        );
+        let (address, bytes) = (random.random_range(0..4096u64), random.random_range(1..=512u64));
         let received = random.random_range(0..bytes);
         let next = (address + received) % 4096;
         let needed = (next % 4 + bytes - received).div_ceil(4);
@@ -278,20 +263,13 @@ fn start_of_a_completion() {
         let part = twin.rust.part.val();
         let quarter = (quarters % 4) as usize;
         let descriptor = bytes_of(twin.rust.descriptor.val());
-        assert_eq!(
-            descriptor[..],
-            bytes_of(data)[16 * quarter..16 * quarter + 12]
-        );
+        assert_eq!(descriptor[..], bytes_of(data)[16 * quarter..16 * quarter + 12]);
         assert_eq!(part.present, starts & 1 == 1);
         let of = u32::from(is_inside);
         let ends_here = ends >> of & 1 == 1;
         assert_eq!(part.ends, ends_here);
         let first = 4 * quarter as u64 + 3;
-        let end = if ends_here {
-            (end_at >> (4 * of) & 15) + 1
-        } else {
-            16
-        };
+        let end = if ends_here { (end_at >> (4 * of) & 15) + 1 } else { 16 };
         // An end before the payload is none of this completion.
         if end < first {
             continue;

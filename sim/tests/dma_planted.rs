@@ -78,11 +78,7 @@ fn reads(rig: &mut Rig, count: u64, bytes: usize) {
     rig.slot.pcie.write(base, &content).expect("mapped");
     let place = |index: u64| index as usize * 517 % (content.len() - bytes);
     for index in 0..count {
-        rig.push_read(&Read {
-            client: 2,
-            address: base + place(index) as u64,
-            bytes,
-        });
+        rig.push_read(&Read { client: 2, address: base + place(index) as u64, bytes });
     }
     // A broken rule shows before a read that never ends.
     rig.cycles(5_000);
@@ -133,13 +129,8 @@ fn published(rig: &mut Rig, client: usize) {
             let seen = rig.slot.bytes(entry, 4);
             let seen = u32::from_le_bytes(seen.try_into().expect("4 bytes")) as usize;
             if let Some(last) = seen.checked_sub(1) {
-                let landed = rig
-                    .slot
-                    .bytes(base + 4096 * last as u64, payloads[last].len());
-                assert!(
-                    landed == payloads[last],
-                    "entry {last} came before its payload"
-                );
+                let landed = rig.slot.bytes(base + 4096 * last as u64, payloads[last].len());
+                assert!(landed == payloads[last], "entry {last} came before its payload");
             }
         }
     }
@@ -158,28 +149,13 @@ fn flushed(rig: &mut Rig) {
     // No read goes out while tags are cleared, which the hard block's reset has begun.
     rig.cycles(2 * dma::read::tags::TAGS as u64);
     let bytes = random_bytes(&mut generator(10), 16_000);
-    rig.push_write(&Write {
-        client: 0,
-        address: gpu,
-        bytes: bytes.clone(),
-        relaxed: true,
-    });
+    rig.push_write(&Write { client: 0, address: gpu, bytes: bytes.clone(), relaxed: true });
     rig.cycles(10);
-    rig.push_read(&Read {
-        client: 3,
-        address: gpu,
-        bytes: 1,
-    });
+    rig.push_read(&Read { client: 3, address: gpu, bytes: 1 });
     rig.finish_reads([0, 0, 0, 1]);
     let mut landed = vec![0; bytes.len()];
-    rig.slot
-        .pcie
-        .read_memory(MemoryId::Gpu(0), 0, &mut landed)
-        .expect("inside");
-    assert!(
-        landed == bytes,
-        "the flush came back before the write was there"
-    );
+    rig.slot.pcie.read_memory(MemoryId::Gpu(0), 0, &mut landed).expect("inside");
+    assert!(landed == bytes, "the flush came back before the write was there");
     rig.assert_clean();
 }
 
@@ -190,11 +166,7 @@ fn misplaced(rig: &mut Rig) {
     rig.slot.pcie.write(base, &content).expect("mapped");
     rig.slot.pcie.inject(Fault::WrongAddress, Target::Nth(1));
     for index in 0..4 {
-        rig.push_read(&Read {
-            client: 1,
-            address: base + 4096 * index,
-            bytes: 256,
-        });
+        rig.push_read(&Read { client: 1, address: base + 4096 * index, bytes: 256 });
     }
     rig.finish_reads([0, 4, 0, 0]);
     for index in 0..4 {
@@ -207,10 +179,8 @@ fn misplaced(rig: &mut Rig) {
 }
 
 /// The ordering attribute of a write that must stay in order, and with relaxed ordering set.
-const STRICT: TextFault = (
-    "strict_ordering = 128'd0;",
-    "strict_ordering = 128'h20000000000000000000000000000000;",
-);
+const STRICT: TextFault =
+    ("strict_ordering = 128'd0;", "strict_ordering = 128'h20000000000000000000000000000000;");
 
 #[test]
 fn without_a_fault_the_model_of_them_all_passes() {
@@ -226,34 +196,22 @@ const A_SKIPPED_SPLIT_AT_4_KIB: TextFault = ("line = 7'd64;", "line = cut;");
 
 #[test]
 fn a_skipped_split_at_4_kib_is_caught() {
-    catches(
-        "PageCrossing",
-        A_SKIPPED_SPLIT_AT_4_KIB,
-        &PcieConfig::default(),
-        scattered_writes,
-    );
+    catches("PageCrossing", A_SKIPPED_SPLIT_AT_4_KIB, &PcieConfig::default(), scattered_writes);
 }
 
-const A_REUSED_TAG: TextFault = (
-    "assign is_used = issued_read_data_0 ^",
-    "assign is_used = retired_read_data ^",
-);
+const A_REUSED_TAG: TextFault =
+    ("assign is_used = issued_read_data_0 ^", "assign is_used = retired_read_data ^");
 
 #[test]
 fn a_reused_tag_is_caught() {
-    let config = PcieConfig {
-        extended_tags: false,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { extended_tags: false, ..PcieConfig::default() };
     catches("TagReused", A_REUSED_TAG, &config, |rig| {
         reads(rig, 200, 64);
     });
 }
 
-const A_MISSING_CHECK_OF_THE_COMPLETION_BUFFER: TextFault = (
-    "assign fits = headers_fits",
-    "assign fits = 1'd1 | headers_fits",
-);
+const A_MISSING_CHECK_OF_THE_COMPLETION_BUFFER: TextFault =
+    ("assign fits = headers_fits", "assign fits = 1'd1 | headers_fits");
 
 #[test]
 fn a_missing_check_of_the_completion_buffer_is_caught() {
@@ -272,10 +230,7 @@ const ROOM_THAT_COMES_BACK_BEFORE_THE_LAST_COMPLETION: TextFault = (
 
 #[test]
 fn room_that_comes_back_before_the_last_completion_is_caught() {
-    let config = PcieConfig {
-        completion_payload_bytes: 128,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { completion_payload_bytes: 128, ..PcieConfig::default() };
     catches(
         "BufferOversubscribed",
         ROOM_THAT_COMES_BACK_BEFORE_THE_LAST_COMPLETION,
@@ -303,38 +258,20 @@ const A_MISSING_CHECK_OF_THE_LOWER_ADDRESS: TextFault =
 
 #[test]
 fn a_missing_check_of_the_lower_address_is_caught() {
-    let config = PcieConfig {
-        checks_completions: false,
-        ..PcieConfig::default()
-    };
-    catches(
-        "read 1 is aborted, or not",
-        A_MISSING_CHECK_OF_THE_LOWER_ADDRESS,
-        &config,
-        misplaced,
-    );
+    let config = PcieConfig { checks_completions: false, ..PcieConfig::default() };
+    catches("read 1 is aborted, or not", A_MISSING_CHECK_OF_THE_LOWER_ADDRESS, &config, misplaced);
 }
 
 #[test]
 fn a_relaxed_header_entry_is_caught() {
-    let config = PcieConfig {
-        relaxed_pass_permille: 500,
-        ..PcieConfig::default()
-    };
-    catches("came before its payload", STRICT, &config, |rig| {
-        published(rig, 0)
-    });
+    let config = PcieConfig { relaxed_pass_permille: 500, ..PcieConfig::default() };
+    catches("came before its payload", STRICT, &config, |rig| published(rig, 0));
 }
 
 #[test]
 fn a_confirmation_that_overtakes_a_write_is_caught() {
-    let config = PcieConfig {
-        relaxed_pass_permille: 500,
-        ..PcieConfig::default()
-    };
-    catches("came before its payload", STRICT, &config, |rig| {
-        published(rig, 1)
-    });
+    let config = PcieConfig { relaxed_pass_permille: 500, ..PcieConfig::default() };
+    catches("came before its payload", STRICT, &config, |rig| published(rig, 1));
 }
 
 const A_FLUSH_THAT_OVERTAKES_A_WRITE: TextFault = ("passed <= armed & ", "passed <= armed | ");
@@ -366,9 +303,8 @@ fn a_write_without_its_payload_is_caught() {
 /// Short writes, each with one behind it that begins in its beat.
 fn short_pairs(rig: &mut Rig) {
     let mut random = generator(12);
-    let shapes: Vec<(u64, usize)> = (0..300)
-        .map(|_| (random.random_range(0..64), random.random_range(1..=29)))
-        .collect();
+    let shapes: Vec<(u64, usize)> =
+        (0..300).map(|_| (random.random_range(0..64), random.random_range(1..=29))).collect();
     check_pairs(rig, &mut random, &shapes);
 }
 
@@ -398,10 +334,8 @@ fn another_client_between_two_jobs_of_one_beat_is_caught() {
     );
 }
 
-const A_SECOND_WRITE_OF_A_BEAT_WITHOUT_ITS_PAYLOAD: TextFault = (
-    "((sink_valid & (~moves)) & next_end_passed) &",
-    "(sink_valid & (~moves)) &",
-);
+const A_SECOND_WRITE_OF_A_BEAT_WITHOUT_ITS_PAYLOAD: TextFault =
+    ("((sink_valid & (~moves)) & next_end_passed) &", "(sink_valid & (~moves)) &");
 
 #[test]
 fn a_second_write_of_a_beat_without_its_payload_is_caught() {
@@ -414,10 +348,8 @@ fn a_second_write_of_a_beat_without_its_payload_is_caught() {
     );
 }
 
-const A_SECOND_WRITE_OF_A_BEAT_THAT_NOBODY_COUNTS: TextFault = (
-    "assign counted = takes_write | took_two;",
-    "assign counted = takes_write;",
-);
+const A_SECOND_WRITE_OF_A_BEAT_THAT_NOBODY_COUNTS: TextFault =
+    ("assign counted = takes_write | took_two;", "assign counted = takes_write;");
 
 #[test]
 fn a_second_write_of_a_beat_that_nobody_counts_is_caught() {

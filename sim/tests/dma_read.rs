@@ -56,11 +56,7 @@ fn some_reads(random: &mut SmallRng, base: u64, count: usize) -> Vec<Read> {
             let longest = [64, 700, 16_384][random.random_range(0..3)];
             let bytes = random.random_range(1..=longest);
             let at = random.random_range(0..=MEMORY_BYTES - bytes);
-            Read {
-                client: random.random_range(0..4),
-                address: base + at as u64,
-                bytes,
-            }
+            Read { client: random.random_range(0..4), address: base + at as u64, bytes }
         })
         .collect()
 }
@@ -83,11 +79,7 @@ fn every_alignment_and_length_comes_back_from_byte_0() {
             for (index, bytes) in LENGTHS.into_iter().enumerate() {
                 let address = base + alignment + 448 * index as u64;
                 let client = index % 4;
-                reads.push(Read {
-                    client,
-                    address,
-                    bytes,
-                });
+                reads.push(Read { client, address, bytes });
             }
         }
         let aborted = run(&mut rig, base, &content, &reads);
@@ -150,10 +142,7 @@ fn failed_completion_aborts_its_job_alone() {
         Fault::WrongAddress,
         Fault::WrongLength,
     ] {
-        let config = PcieConfig {
-            seed,
-            ..PcieConfig::default()
-        };
+        let config = PcieConfig { seed, ..PcieConfig::default() };
         let rig = one_fault(fault, config);
         assert!(rig.slot.pulses.read_error > 0, "{fault:?}");
         assert_eq!(rig.slot.pulses.read_timeout, 0, "{fault:?}");

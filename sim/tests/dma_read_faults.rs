@@ -51,11 +51,7 @@ fn read_all(rig: &mut Rig, base: u64, content: &[u8], count: u64) -> Vec<bool> {
 fn timeout_round(fault: Fault, completion_timeout_ns: Option<u64>) -> Rig {
     let seed = seed();
     let mut random = generator(seed);
-    let config = PcieConfig {
-        seed,
-        completion_timeout_ns,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { seed, completion_timeout_ns, ..PcieConfig::default() };
     let mut rig = open(config, Stall::None, Stall::None);
     let (base, content) = fill(&mut rig, &mut random);
     let at = base + 5 * 2048 + 600;
@@ -97,28 +93,16 @@ fn late_completion_is_dropped_and_counted() {
 fn completion_with_other_attributes_is_dropped_and_the_right_one_taken() {
     let seed = seed();
     let mut random = generator(seed);
-    let config = PcieConfig {
-        seed,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { seed, ..PcieConfig::default() };
     let mut rig = open(config, Stall::None, Stall::None);
     let (base, content) = fill(&mut rig, &mut random);
     for read in 0..20 {
-        rig.slot
-            .pcie
-            .inject(Fault::OtherAttributes, Target::Nth(3 * read));
+        rig.slot.pcie.inject(Fault::OtherAttributes, Target::Nth(3 * read));
     }
-    assert!(
-        !read_all(&mut rig, base, &content, 8).contains(&true),
-        "no read fails"
-    );
+    assert!(!read_all(&mut rig, base, &content, 8).contains(&true), "no read fails");
     assert!(!read_all(&mut rig, base, &content, 8).contains(&true));
     assert_eq!(rig.slot.pulses.read_timeout, 0);
-    assert!(
-        rig.slot.pulses.read_error >= 10,
-        "{}",
-        rig.slot.pulses.read_error
-    );
+    assert!(rig.slot.pulses.read_error >= 10, "{}", rig.slot.pulses.read_error);
     rig.assert_clean();
 }
 
@@ -154,12 +138,7 @@ fn check_recovery(rig: &mut Rig, base: u64, content: &[u8], random: &mut SmallRn
     assert!(!read_all(rig, base, content, 8).contains(&true));
     let bytes = random_bytes(random, 3000);
     let address = base + 0x3_8001;
-    rig.push_write(&Write {
-        client: 1,
-        address,
-        bytes: bytes.clone(),
-        relaxed: false,
-    });
+    rig.push_write(&Write { client: 1, address, bytes: bytes.clone(), relaxed: false });
     rig.finish_writes();
     assert!(rig.slot.bytes(address, 3000) == bytes);
     rig.assert_clean();

@@ -27,15 +27,8 @@ const WINDOW: usize = 32;
 /// Bit of a sequence number that is set for reads.
 const READ: u64 = 32;
 /// What the writes must meet: starts in a beat, and how many writes were in flight before it.
-const DRAWN: [&str; 7] = [
-    "one at 29",
-    "one at 30",
-    "one at 31",
-    "one below",
-    "two at 29",
-    "two below",
-    "window full",
-];
+const DRAWN: [&str; 7] =
+    ["one at 29", "one at 30", "one at 31", "one below", "two at 29", "two below", "window full"];
 
 /// The writes in flight, as the port shows them.
 #[derive(Default)]
@@ -75,10 +68,7 @@ impl Window {
             assert_eq!(number & READ, 0, "only writes are sent");
             assert_eq!(number, self.next, "a number out of order");
             self.next = (number + 1) % WINDOW as u64;
-            assert!(
-                self.in_flight.insert(number),
-                "number {number} is in flight"
-            );
+            assert!(self.in_flight.insert(number), "number {number} is in flight");
         }
         let after = self.in_flight.len();
         let count = ["none", "one", "two"][starts];
@@ -100,11 +90,7 @@ const LINKS: [(u32, u64); 4] = [(5, 900), (16, 1500), (24, 2000), (40, 1500)];
 fn config(seed: u64, (posted_headers, credit_return_ns): (u32, u64)) -> PcieConfig {
     PcieConfig {
         seed,
-        host_credits: Credits {
-            posted_headers,
-            posted_data: 2032,
-            nonposted_headers: 8,
-        },
+        host_credits: Credits { posted_headers, posted_data: 2032, nonposted_headers: 8 },
         credit_return_ns,
         // Two writes start together if the first had to wait.
         rq_stall_permille: 400,
@@ -192,35 +178,26 @@ fn caught(checker: &str, fault: TextFault) {
     });
 }
 
-const A_SECOND_WRITE_OF_A_BEAT_BEYOND_THE_WINDOW: TextFault = (
-    " & second_ready) & count_two_in_window;",
-    " & second_ready);",
-);
+const A_SECOND_WRITE_OF_A_BEAT_BEYOND_THE_WINDOW: TextFault =
+    (" & second_ready) & count_two_in_window;", " & second_ready);");
 
 #[test]
 fn a_second_write_of_a_beat_beyond_the_window_is_caught() {
     caught("is in flight", A_SECOND_WRITE_OF_A_BEAT_BEYOND_THE_WINDOW);
 }
 
-const ROOM_FOR_ONE_WRITE_THAT_TWO_TAKE: TextFault = (
-    "in_flight_max_of_two = 6'd30",
-    "in_flight_max_of_two = 6'd32",
-);
+const ROOM_FOR_ONE_WRITE_THAT_TWO_TAKE: TextFault =
+    ("in_flight_max_of_two = 6'd30", "in_flight_max_of_two = 6'd32");
 
 #[test]
 fn room_for_one_write_that_two_take_is_caught() {
     caught("is in flight", ROOM_FOR_ONE_WRITE_THAT_TWO_TAKE);
 }
 
-const TWO_WRITES_OF_A_BEAT_WITH_ONE_NUMBER: TextFault = (
-    "next_number <= next_number + 5'd2",
-    "next_number <= next_number + 5'd1",
-);
+const TWO_WRITES_OF_A_BEAT_WITH_ONE_NUMBER: TextFault =
+    ("next_number <= next_number + 5'd2", "next_number <= next_number + 5'd1");
 
 #[test]
 fn two_writes_of_a_beat_with_one_number_are_caught() {
-    caught(
-        "a number out of order",
-        TWO_WRITES_OF_A_BEAT_WITH_ONE_NUMBER,
-    );
+    caught("a number out of order", TWO_WRITES_OF_A_BEAT_WITH_ONE_NUMBER);
 }

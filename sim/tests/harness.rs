@@ -63,18 +63,11 @@ fn results_follow_numbers_under_all_stalls() {
         let mut source = MessageSource::new(&bench.model, "number", source_stall, seed);
         let mut sink = MessageSink::new(&bench.model, "result", sink_stall, seed);
         let mut monitor = StreamMonitor::new(&bench.model, "result");
-        let numbers: Vec<u64> = (0..200)
-            .map(|i| (i * 331) & 0xffff)
-            .chain([0xffff])
-            .collect();
+        let numbers: Vec<u64> = (0..200).map(|i| (i * 331) & 0xffff).chain([0xffff]).collect();
         numbers.iter().for_each(|number| source.push_u64(*number));
         while sink.messages.len() < numbers.len() {
             bench.cycle(&mut [&mut source, &mut sink, &mut monitor]);
-            assert!(
-                bench.now() < 20_000,
-                "{} results after 20,000 cycles",
-                sink.messages.len()
-            );
+            assert!(bench.now() < 20_000, "{} results after 20,000 cycles", sink.messages.len());
         }
         for number in numbers {
             assert_eq!(sink.pop_u64(), Some((number + 1) & 0xffff));
@@ -89,14 +82,9 @@ fn both_simulators_agree_cycle_by_cycle() {
     let mut bench = Bench::of(&mut rust, "increment").expect("builds");
     let (mut state, mut trace) = (seed() | 1, VecDeque::new());
     for _ in 0..500 {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        let (valid, ready, payload) = (
-            state >> 63 == 1,
-            (state >> 62) & 1 == 1,
-            state >> 40 & 0xffff,
-        );
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let (valid, ready, payload) =
+            (state >> 63 == 1, (state >> 62) & 1 == 1, state >> 40 & 0xffff);
         bench.set("number$valid", u64::from(valid));
         bench.set("result$ready", u64::from(ready));
         bench.set("number$payload", payload);
@@ -106,20 +94,9 @@ fn both_simulators_agree_cycle_by_cycle() {
         rust.clock.next = Clock { clk: false };
         assert!(simulate(&mut rust, 100));
         trace.push_back((valid, ready, payload));
-        assert_eq!(
-            bench.get("result$valid") == 1,
-            rust.result.valid.val(),
-            "{trace:?}"
-        );
-        assert_eq!(
-            bench.get("number$ready") == 1,
-            rust.number.ready.val(),
-            "{trace:?}"
-        );
-        assert_eq!(
-            bench.get("result$payload"),
-            rust.result.payload.val().index() as u64
-        );
+        assert_eq!(bench.get("result$valid") == 1, rust.result.valid.val(), "{trace:?}");
+        assert_eq!(bench.get("number$ready") == 1, rust.number.ready.val(), "{trace:?}");
+        assert_eq!(bench.get("result$payload"), rust.result.payload.val().index() as u64);
         rust.clock.next = Clock { clk: true };
         assert!(simulate(&mut rust, 100));
         bench.cycle(&mut []);

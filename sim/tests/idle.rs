@@ -45,18 +45,8 @@ fn exchange(
     let bus = GoldenBus::new(card.clone());
     let mut provider =
         Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1)).expect("a card");
-    let mut lab = Lab {
-        provider: &mut provider,
-        card: &mut card,
-        peer,
-        clock: Some(clock),
-    };
-    let plan = Exchange {
-        bytes: BYTES,
-        seed,
-        disturbance,
-        memory: MemoryKind::Application,
-    };
+    let mut lab = Lab { provider: &mut provider, card: &mut card, peer, clock: Some(clock) };
+    let plan = Exchange { bytes: BYTES, seed, disturbance, memory: MemoryKind::Application };
     let remote = "10.77.0.2:5001".parse().expect("an address");
     lab.run(remote, &plan, &mut Blind)
 }
@@ -77,10 +67,7 @@ fn run(seed: u64, mtu_bytes: u16, disturbance: Disturbance) -> Result<Outcome, L
 }
 
 fn losing(loss: f64) -> Disturbance {
-    Disturbance {
-        loss,
-        ..Disturbance::default()
-    }
+    Disturbance { loss, ..Disturbance::default() }
 }
 
 #[test]
@@ -119,10 +106,7 @@ fn the_end_of_time_wait_is_no_timer_to_skip_to() {
 
 #[test]
 fn frames_held_back_at_the_end_are_released() {
-    let disturbance = Disturbance {
-        reorder: 0.1,
-        ..Disturbance::default()
-    };
+    let disturbance = Disturbance { reorder: 0.1, ..Disturbance::default() };
     let outcome = run(2, 1500, disturbance).expect("it ends");
     println!("{outcome:?}");
     assert!(outcome.is_exact(), "{outcome:?}");

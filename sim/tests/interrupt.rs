@@ -155,10 +155,7 @@ fn interval_parts_messages_unless_many_entries_wait() {
     }
     for pair in times.windows(2) {
         let apart = pair[1] - pair[0];
-        assert!(
-            (INTERVAL - 50..INTERVAL + 150).contains(&apart),
-            "{apart} cycles"
-        );
+        assert!((INTERVAL - 50..INTERVAL + 150).contains(&apart), "{apart} cycles");
     }
     test.produce(0, index + 20);
     test.cycles(50);
@@ -183,10 +180,7 @@ fn table_reads_back() {
         let written = words[at as usize];
         // A control word that was never written is masked.
         let value = test.read(registers::MSIX_TABLE + 4 * at);
-        assert!(
-            value == written || (at % 4 == 3 && written == 0 && value == 1),
-            "word {at}"
-        );
+        assert!(value == written || (at % 4 == 3 && written == 0 && value == 1), "word {at}");
     }
 }
 

@@ -117,10 +117,7 @@ fn trial(test: &mut Test, meeting: Meeting, phase: u64, written: u64) -> Trial {
     let mut all = offers(test, start, written);
     act(test, meeting);
     all.extend(offers(test, start, OFFSETS + REST_CYCLES - written));
-    let trial = Trial {
-        written,
-        offers: all,
-    };
+    let trial = Trial { written, offers: all };
     assert_eq!(test.fired().len(), trial.offers.len(), "{meeting:?}");
     trial
 }
@@ -214,11 +211,7 @@ fn meet(test: &mut Test, meetings: &[Meeting]) -> BTreeMap<(Meeting, i64), u32> 
 fn a_write_in_any_cycle_of_an_interrupt_loses_and_doubles_nothing() {
     let leads = meet(&mut Test::running(Stall::None, 1), &MEETINGS);
     let mut of_faults = Test::with_fault(&FAULTS, NO_FAULT, Stall::None, 1);
-    assert_eq!(
-        meet(&mut of_faults, &MEETINGS),
-        leads,
-        "the model of all faults"
-    );
+    assert_eq!(meet(&mut of_faults, &MEETINGS), leads, "the model of all faults");
     // The last write that comes too late, and the first that comes in time.
     for (meeting, lead) in [
         (Meeting::Disarmed, 1),
@@ -298,9 +291,5 @@ const AN_ARMING_BETWEEN_LOOK_AND_DECISION: TextFault =
 
 #[test]
 fn an_arming_between_look_and_decision_is_caught() {
-    caught(
-        "for what was seen",
-        AN_ARMING_BETWEEN_LOOK_AND_DECISION,
-        &[Meeting::ArmedWithAllSeen],
-    );
+    caught("for what was seen", AN_ARMING_BETWEEN_LOOK_AND_DECISION, &[Meeting::ArmedWithAllSeen]);
 }

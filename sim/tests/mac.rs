@@ -102,16 +102,12 @@ fn step(clocks: &mut Clocks, model: &mut Model, mac: &mut Mac, mac_clock: ClockI
 }
 
 fn frame(length: usize, salt: usize) -> Vec<u8> {
-    (0..length)
-        .map(|index| (index * 7 + index / 256 + salt) as u8)
-        .collect()
+    (0..length).map(|index| (index * 7 + index / 256 + salt) as u8).collect()
 }
 
 #[test]
 fn frames_of_all_lengths_come_back_in_order() {
-    let lengths = [
-        60, 61, 63, 64, 65, 127, 128, 129, 1514, 4096, 9000, 9215, 9216, 60,
-    ];
+    let lengths = [60, 61, 63, 64, 65, 127, 128, 129, 1514, 4096, 9000, 9215, 9216, 60];
     let design = design_of(&mut Loopback::default(), "mac_loopback", Options::default());
     let design = design.expect("builds");
     let seed = seed();
@@ -120,15 +116,8 @@ fn frames_of_all_lengths_come_back_in_order() {
         let mut mac = Mac::new(&model, "rx_axis", "tx_axis");
         mac.stall_send(stall, seed);
         for (salt, length) in lengths.into_iter().enumerate() {
-            let earliest_ps = if stall == Stall::None {
-                0
-            } else {
-                salt as u64 * 5_000_000
-            };
-            let frame = Frame {
-                bytes: frame(length, salt),
-                ..Frame::default()
-            };
+            let earliest_ps = if stall == Stall::None { 0 } else { salt as u64 * 5_000_000 };
+            let frame = Frame { bytes: frame(length, salt), ..Frame::default() };
             mac.receive_frame(frame, earliest_ps);
         }
         run(&mut model, &mut mac, lengths.len(), 50_000);
@@ -147,43 +136,19 @@ fn wire_time_is_kept_in_both_directions() {
     let mut model = design.expect("builds").model();
     let mut mac = Mac::new(&model, "rx_axis", "tx_axis");
     let ends: Vec<u64> = (0..50)
-        .map(|salt| {
-            mac.receive_frame(
-                Frame {
-                    bytes: frame(1514, salt),
-                    ..Frame::default()
-                },
-                0,
-            )
-        })
+        .map(|salt| mac.receive_frame(Frame { bytes: frame(1514, salt), ..Frame::default() }, 0))
         .collect();
-    assert!(ends
-        .windows(2)
-        .all(|pair| pair[1] - pair[0] == wire_time_ps(1514)));
+    assert!(ends.windows(2).all(|pair| pair[1] - pair[0] == wire_time_ps(1514)));
     run(&mut model, &mut mac, 50, 50_000);
     assert_eq!(mac.sent.len(), 50);
     let first = mac.sent[0].time_ps - ends[0];
-    assert!(mac
-        .sent
-        .iter()
-        .zip(&ends)
-        .all(|(frame, end)| frame.time_ps > *end));
+    assert!(mac.sent.iter().zip(&ends).all(|(frame, end)| frame.time_ps > *end));
     let last = mac.sent[49].time_ps - ends[49];
     // Each crossing may add a cycle of its reading clock.
-    assert!(
-        last <= first + 4000 + CLOCK_PS,
-        "delay grew from {first} to {last} ps at line rate"
-    );
+    assert!(last <= first + 4000 + CLOCK_PS, "delay grew from {first} to {last} ps at line rate");
     let (received, sent) = (mac.received_count(), mac.sent_count());
-    assert_eq!(
-        (received.frames, sent.frames, sent.bytes),
-        (50, 50, 50 * 1514)
-    );
-    assert!(
-        (received.gbps() - 98.44).abs() < 0.01,
-        "{} Gb/s",
-        received.gbps()
-    );
+    assert_eq!((received.frames, sent.frames, sent.bytes), (50, 50, 50 * 1514));
+    assert!((received.gbps() - 98.44).abs() < 0.01, "{} Gb/s", received.gbps());
     assert!(sent.gbps() > 98.3, "{} Gb/s", sent.gbps());
 }
 
@@ -193,14 +158,7 @@ fn bad_frame_is_not_sent_on() {
     let mut model = design.expect("builds").model();
     let mut mac = Mac::new(&model, "rx_axis", "tx_axis");
     mac.receive(frame(200, 1));
-    mac.receive_frame(
-        Frame {
-            bytes: frame(300, 2),
-            is_bad: true,
-            time_ps: 0,
-        },
-        0,
-    );
+    mac.receive_frame(Frame { bytes: frame(300, 2), is_bad: true, time_ps: 0 }, 0);
     mac.receive(frame(400, 3));
     run(&mut model, &mut mac, 3, 2_000);
     mac.assert_clean();
@@ -249,21 +207,13 @@ fn breaches(beats: &[(u64, u64, u64, u64)]) -> Vec<String> {
     let mac_clock = clocks.add(&mut model, "mac_clock", CLOCK_PS, 0);
     step(&mut clocks, &mut model, &mut mac, mac_clock);
     for (valid, keep, last, bad) in beats {
-        for (port, value) in [
-            ("valid", valid),
-            ("keep", keep),
-            ("last", last),
-            ("bad", bad),
-        ] {
+        for (port, value) in [("valid", valid), ("keep", keep), ("last", last), ("bad", bad)] {
             let port = model.port(port);
             model.set(port, *value);
         }
         step(&mut clocks, &mut model, &mut mac, mac_clock);
     }
-    mac.violations
-        .into_iter()
-        .map(|violation| violation.what)
-        .collect()
+    mac.violations.into_iter().map(|violation| violation.what).collect()
 }
 
 const FULL: (u64, u64, u64, u64) = (1, u64::MAX, 0, 0);
@@ -282,10 +232,7 @@ fn gap_inside_a_frame_is_caught() {
 
 #[test]
 fn short_frame_is_caught() {
-    assert_eq!(
-        breaches(&[(1, u64::MAX >> 5, 1, 0)]),
-        ["a frame of 59 bytes"]
-    );
+    assert_eq!(breaches(&[(1, u64::MAX >> 5, 1, 0)]), ["a frame of 59 bytes"]);
 }
 
 #[test]
@@ -298,8 +245,5 @@ fn keep_with_holes_or_before_the_end_is_caught() {
 
 #[test]
 fn frame_marked_bad_is_caught() {
-    assert_eq!(
-        breaches(&[FULL, (1, u64::MAX, 1, 1)]),
-        ["a frame marked bad"]
-    );
+    assert_eq!(breaches(&[FULL, (1, u64::MAX, 1, 1)]), ["a frame marked bad"]);
 }

@@ -212,34 +212,23 @@ impl Rig {
     fn cycles(&mut self, cycles: u64) {
         let end = self.clocks.cycles(self.user) + cycles;
         while self.clocks.cycles(self.user) < end {
-            let Self {
-                model,
-                clocks,
-                user,
-                mac,
-                pins,
-                wire,
-                ..
-            } = self;
+            let Self { model, clocks, user, mac, pins, wire, .. } = self;
             let (user, wire) = (*user, *wire);
             let (mut taken, mut counted, mut after) = (false, 0, false);
             let offering = self.offering;
-            clocks.step(
-                model,
-                &mut |model, tick| match (tick.clock == user, tick.edge) {
-                    (true, Edge::Before) => {
-                        taken = offering && model.is_high(model.port("frames$ready"));
-                        counted = model.get(model.port("counted"));
-                    }
-                    (true, Edge::After) => after = true,
-                    (false, Edge::Before) => mac.sample(model, tick.time_ps),
-                    (false, Edge::After) => {
-                        pins.drive(model, &wire);
-                        mac.hold_in_reset(wire.rx_reset, wire.tx_reset);
-                        mac.drive(model, tick.time_ps);
-                    }
-                },
-            );
+            clocks.step(model, &mut |model, tick| match (tick.clock == user, tick.edge) {
+                (true, Edge::Before) => {
+                    taken = offering && model.is_high(model.port("frames$ready"));
+                    counted = model.get(model.port("counted"));
+                }
+                (true, Edge::After) => after = true,
+                (false, Edge::Before) => mac.sample(model, tick.time_ps),
+                (false, Edge::After) => {
+                    pins.drive(model, &wire);
+                    mac.hold_in_reset(wire.rx_reset, wire.tx_reset);
+                    mac.drive(model, tick.time_ps);
+                }
+            });
             for (place, count) in self.counts.iter_mut().enumerate() {
                 *count += counted >> place & 1;
             }
@@ -297,10 +286,7 @@ impl Rig {
                 u32::from_le_bytes(frame.bytes[4 * at..][..4].try_into().expect("four bytes"))
             };
             let (epoch, number, bytes) = (word(0), word(1), word(2));
-            assert!(
-                epoch >= oldest,
-                "a frame of epoch {epoch} left in epoch {oldest}"
-            );
+            assert!(epoch >= oldest, "a frame of epoch {epoch} left in epoch {oldest}");
             assert!(number > *last, "frame {number} after {last}");
             assert_eq!(frame.bytes.len(), bytes as usize, "frame {number}");
             let body = frame.bytes.iter().enumerate().skip(12);
@@ -312,12 +298,7 @@ impl Rig {
     }
 
     fn stop_clock(&mut self, runs: bool) {
-        let Self {
-            clocks,
-            model,
-            mac_clock,
-            ..
-        } = self;
+        let Self { clocks, model, mac_clock, .. } = self;
         clocks.set_running(model, *mac_clock, runs);
     }
 }
@@ -342,10 +323,7 @@ fn old_frames_stay(design: &Design, taken_beats: u64) {
     assert_eq!(rig.counts[CUT], rig.mac.cut.len() as u64);
     for frame in &rig.mac.cut {
         let end = &frame.bytes[frame.bytes.len() - 64..];
-        assert!(
-            end.iter().all(|byte| *byte == 0),
-            "old bytes in the last beat"
-        );
+        assert!(end.iter().all(|byte| *byte == 0), "old bytes in the last beat");
     }
 }
 
@@ -401,11 +379,7 @@ fn epochs_under_a_stopped_clock(epochs: u64) {
         rig.cycles(2);
     }
     rig.cycles(300);
-    assert_eq!(
-        rig.get("status") & 3,
-        0,
-        "the clock stands, and STATUS says so"
-    );
+    assert_eq!(rig.get("status") & 3, 0, "the clock stands, and STATUS says so");
     let unsent = rig.counts[UNSENT];
     rig.push(200);
     rig.cycles(20);
@@ -441,11 +415,7 @@ fn after_a_reset_of_the_mac_the_next_frame_is_whole() {
         rig.cycles(600);
         let mut last = 0;
         let sent = rig.judge(1, &mut last) as u64;
-        assert!(
-            sent + rig.counts[CUT] == 6,
-            "{sent} sent, {} cut",
-            rig.counts[CUT]
-        );
+        assert!(sent + rig.counts[CUT] == 6, "{sent} sent, {} cut", rig.counts[CUT]);
         assert!(rig.counts[CUT] <= 1);
     }
 }
@@ -459,29 +429,16 @@ fn a_lost_link_is_seen_told_and_survived() {
         (0..4).for_each(|_| rig.push(9000));
         rig.cycles(150);
         let down = match kind {
-            0 => WireState {
-                aligned: false,
-                ..WireState::UP
-            },
-            1 => WireState {
-                local_fault: true,
-                ..WireState::UP
-            },
-            2 => WireState {
-                remote_fault: true,
-                ..WireState::UP
-            },
+            0 => WireState { aligned: false, ..WireState::UP },
+            1 => WireState { local_fault: true, ..WireState::UP },
+            2 => WireState { remote_fault: true, ..WireState::UP },
             _ => WireState::UP,
         };
         rig.wire = down;
         rig.stop_clock(kind != 3);
         // 1 ms is asked for; a clock that stands is the slowest to be seen.
         rig.cycles(300);
-        assert_eq!(
-            rig.get("status") & wire_bit(r::STATUS_WIRE_UP),
-            0,
-            "kind {kind}"
-        );
+        assert_eq!(rig.get("status") & wire_bit(r::STATUS_WIRE_UP), 0, "kind {kind}");
         assert_eq!(rig.counts[LOSSES], kind + 1);
         assert_eq!(rig.get("event_valid"), 1, "owner 0 is told");
         (0..4).for_each(|_| rig.push(9000));
@@ -494,11 +451,7 @@ fn a_lost_link_is_seen_told_and_survived() {
         rig.set("event_ready", 0);
         rig.cycles(100);
         assert_eq!(rig.get("status"), 7, "kind {kind}");
-        assert_eq!(
-            rig.get("event_value"),
-            7,
-            "the event tells the state of now"
-        );
+        assert_eq!(rig.get("event_value"), 7, "the event tells the state of now");
         rig.set("event_ready", 1);
         rig.cycles(1);
         rig.set("event_ready", 0);
@@ -529,10 +482,7 @@ fn a_pause_is_obeyed_between_frames_and_not_for_ever() {
     assert_ne!(rig.get("status") & wire_bit(r::STATUS_PAUSED), 0);
     rig.cycles(1_500);
     assert_ne!(rig.get("status") & wire_bit(r::STATUS_PAUSE_IGNORED), 0);
-    assert!(
-        rig.mac.sent_count().frames > before,
-        "a pause beyond the limit is ignored"
-    );
+    assert!(rig.mac.sent_count().frames > before, "a pause beyond the limit is ignored");
     rig.wire.paused = false;
     rig.cycles(1_000);
     assert_eq!(rig.get("status"), 7);
@@ -662,10 +612,7 @@ fn is_caught(fault: (&str, &str), test: fn(&Design)) -> bool {
 #[test]
 fn planted_faults_are_caught() {
     let old: fn(&Design) = |design| (0..30).for_each(|beats| old_frames_stay(design, beats));
-    for fault in [
-        (".reset(flush),", ".reset(1'd0),"),
-        (".flush(flush),", ".flush(1'd0),"),
-    ] {
+    for fault in [(".reset(flush),", ".reset(1'd0),"), (".flush(flush),", ".flush(1'd0),")] {
         assert!(is_caught(fault, old), "{fault:?}");
     }
 }

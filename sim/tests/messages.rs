@@ -42,10 +42,7 @@ fn station(host: u8, ipv6: bool) -> Station {
         false => ([10, 77, 0, host], 7700).into(),
         true => ([0xfd77, 0, 0, 0, 0, 0, 0, host.into()], 7700).into(),
     };
-    Station {
-        mac: [2, 0, 0, 0, 0, host],
-        address,
-    }
+    Station { mac: [2, 0, 0, 0, 0, host], address }
 }
 
 /// One end with its memory: what it sends in the first half, what it receives in the second.
@@ -87,16 +84,9 @@ impl<B: Bus> End<B> {
             let again = endpoint.expect(other, message, (region, 0, 1), 0);
             assert!(matches!(again, Err(HostError::MessageKnown(n)) if n == message));
             let source = (region, from as u64, bytes);
-            endpoint
-                .send(other, message, source, 100 + number as u64)
-                .expect("a flow");
+            endpoint.send(other, message, source, 100 + number as u64).expect("a flow");
         }
-        Self {
-            endpoint,
-            region,
-            memory,
-            done: Vec::new(),
-        }
+        Self { endpoint, region, memory, done: Vec::new() }
     }
 
     fn is_done(&self) -> bool {
@@ -119,12 +109,7 @@ impl<B: Bus> End<B> {
         for number in 0..LENGTHS.len() as u64 {
             let done = |what| self.done.iter().filter(|d| **d == what).count();
             assert_eq!(done(MessageDone::Received { request: number }), 1);
-            assert_eq!(
-                done(MessageDone::Sent {
-                    request: 100 + number
-                }),
-                1
-            );
+            assert_eq!(done(MessageDone::Sent { request: 100 + number }), 1);
         }
     }
 }
@@ -134,13 +119,7 @@ fn carry(from: &mut impl NetworkSide, wire: &mut Wire, to: &mut impl NetworkSide
     from.take_sent(&mut sent);
     for frame in sent {
         let bytes = frame.bytes;
-        wire.carry(
-            Frame {
-                bytes,
-                ..Frame::default()
-            },
-            &mut arrived,
-        );
+        wire.carry(Frame { bytes, ..Frame::default() }, &mut arrived);
     }
     arrived.into_iter().for_each(|frame| to.receive(frame));
 }
@@ -167,9 +146,7 @@ fn exchange(ipv6: bool, disturbance: Disturbance) -> u64 {
             break;
         }
         here.done.extend(here.endpoint.poll(now).expect("it polls"));
-        there
-            .done
-            .extend(there.endpoint.poll(now).expect("it polls"));
+        there.done.extend(there.endpoint.poll(now).expect("it polls"));
         carry(&mut card, &mut out, &mut golden);
         carry(&mut golden, &mut back, &mut card);
         now += ROUND;
@@ -178,9 +155,7 @@ fn exchange(ipv6: bool, disturbance: Disturbance) -> u64 {
     there.judge(seed);
     let violations = card.borrow().violations();
     assert!(violations.is_empty(), "{violations:#?}");
-    let unknown = here
-        .endpoint
-        .send(station(2, ipv6), 1, (RegionId(here.region.0 + 1), 0, 1), 0);
+    let unknown = here.endpoint.send(station(2, ipv6), 1, (RegionId(here.region.0 + 1), 0, 1), 0);
     assert!(matches!(unknown, Err(HostError::UnknownRegion(n)) if n == here.region.0 + 1));
     here.endpoint.copied_payload_bytes()
 }
@@ -230,14 +205,9 @@ fn more_messages_than_flows_arrive() {
         here.1 .1.write(at, &bytes_of(seed, message, BYTES));
         let (from, to) = (station(1, false), station(2, false));
         let into = place(there.1 .0, message);
-        there
-            .0
-            .expect(from, message, into, message)
-            .expect("it is taken");
+        there.0.expect(from, message, into, message).expect("it is taken");
         let source = place(here.1 .0, message);
-        here.0
-            .send(to, message, source, message)
-            .expect("it is taken");
+        here.0.send(to, message, source, message).expect("it is taken");
     }
     let [mut out, mut back] = [2, 3].map(|n| Wire::new(Disturbance::default(), seed + n));
     let (mut sent, mut received, mut now) = (0, 0, Duration::ZERO);
@@ -245,10 +215,7 @@ fn more_messages_than_flows_arrive() {
         let done = |done: &MessageDone| !matches!(done, MessageDone::Failed { .. });
         let of_here = here.0.poll(now).expect("it polls");
         let of_there = there.0.poll(now).expect("it polls");
-        assert!(
-            of_here.iter().chain(&of_there).all(done),
-            "{of_here:?} {of_there:?}"
-        );
+        assert!(of_here.iter().chain(&of_there).all(done), "{of_here:?} {of_there:?}");
         (sent, received) = (sent + of_here.len(), received + of_there.len());
         if (sent, received) == (MESSAGES as usize, MESSAGES as usize) {
             break;
@@ -260,10 +227,7 @@ fn more_messages_than_flows_arrive() {
     assert_eq!((sent, received), (MESSAGES as usize, MESSAGES as usize));
     for message in 0..MESSAGES {
         let mut found = vec![0; BYTES as usize];
-        there
-            .1
-             .1
-            .read(message as usize * BYTES as usize, &mut found);
+        there.1 .1.read(message as usize * BYTES as usize, &mut found);
         assert!(found == bytes_of(seed, message, BYTES), "message {message}");
     }
     // 63 have a flow on either card.

@@ -41,12 +41,8 @@ fn packets_come_in_order_and_every_flow_has_its_turn() {
         (16, None, BURST),
         (63, None, 1),
     ] {
-        let mut rig = NullRig::open(RigConfig {
-            segments_per_ack,
-            burst,
-            ..config(flows)
-        })
-        .unwrap();
+        let mut rig =
+            NullRig::open(RigConfig { segments_per_ack, burst, ..config(flows) }).unwrap();
         let mut offered = 0;
         for _ in 0..100 {
             rig.step().unwrap();
@@ -66,10 +62,7 @@ fn packets_come_in_order_and_every_flow_has_its_turn() {
             _ => flows.min(BATCH) * 100,
         };
         let slack = 16 * flows + 64;
-        assert!(
-            (wanted..wanted + slack).contains(&acks),
-            "{flows} flows: {acks} ACKs"
-        );
+        assert!((wanted..wanted + slack).contains(&acks), "{flows} flows: {acks} ACKs");
     }
 }
 
@@ -78,11 +71,7 @@ fn packets_come_in_order_and_every_flow_has_its_turn() {
 fn flows_send_in_bursts_if_they_are_to() {
     const FLOWS: usize = 5;
     for (burst, acks) in [(BURST, 1), (1, BATCH)] {
-        let mut rig = NullRig::open(RigConfig {
-            burst,
-            ..config(FLOWS)
-        })
-        .unwrap();
+        let mut rig = NullRig::open(RigConfig { burst, ..config(FLOWS) }).unwrap();
         for flow in (0..FLOWS).flat_map(|flow| [flow; 2]) {
             rig.post_send(flow).unwrap();
         }
@@ -93,11 +82,7 @@ fn flows_send_in_bursts_if_they_are_to() {
         rig.step().unwrap();
         let sends = rig.card.counters().sends - before.sends;
         assert_eq!(sends, BATCH as u64);
-        assert_eq!(
-            rig.card.acknowledge(usize::MAX, false),
-            acks,
-            "bursts of {burst}"
-        );
+        assert_eq!(rig.card.acknowledge(usize::MAX, false), acks, "bursts of {burst}");
     }
 }
 
@@ -321,10 +306,7 @@ fn about_to_send() -> (NullRig, Vec<u8>, TcpHeader, Payload) {
     // No window beyond what was offered at first.
     bytes[parsed.l4_offset + 14..parsed.l4_offset + 16].copy_from_slice(&[0x20, 0]);
     let payload = Payload {
-        name: FlowName {
-            flow: 0,
-            generation: 1,
-        },
+        name: FlowName { flow: 0, generation: 1 },
         position: parsed.sequence,
         bytes: FRAME_PAYLOAD_BYTES,
         mss_bytes: FRAME_PAYLOAD_BYTES as u16,
@@ -348,10 +330,7 @@ fn verdict(rig: &mut NullRig, descriptor: Descriptor<'_>) -> Option<Wrong> {
 #[test]
 fn a_right_descriptor_is_taken() {
     let (mut rig, bytes, parsed, payload) = about_to_send();
-    assert_eq!(
-        verdict(&mut rig, send(&bytes, (&parsed).into(), &payload)),
-        None
-    );
+    assert_eq!(verdict(&mut rig, send(&bytes, (&parsed).into(), &payload)), None);
     assert_eq!(rig.card.counters().sends, 1);
 }
 
@@ -398,16 +377,7 @@ fn a_range_that_is_sent_twice_or_not_posted_is_caught() {
     assert_eq!(verdict(&mut rig, descriptor), None);
     rig.card.judge_later();
     let again = verdict(&mut rig, descriptor).expect("a repetition");
-    assert!(
-        matches!(
-            again,
-            Wrong::Field {
-                what: "sequence",
-                ..
-            }
-        ),
-        "{again}"
-    );
+    assert!(matches!(again, Wrong::Field { what: "sequence", .. }), "{again}");
     let (mut rig, mut bytes, parsed, mut payload) = about_to_send();
     payload.bytes = BATCH as u32 * FRAME_PAYLOAD_BYTES;
     let length = (bytes.len() - 14) as u16;
@@ -418,28 +388,13 @@ fn a_range_that_is_sent_twice_or_not_posted_is_caught() {
 #[test]
 fn a_floor_that_moves_back_and_a_header_of_nobody_are_caught() {
     let (mut rig, mut bytes, parsed, payload) = about_to_send();
-    let acceptance = Acceptance {
-        floor: 0x8000_0000,
-        ack_low: 0,
-        ack_high: 0,
-        timestamp_floor: None,
-    };
-    rig.provider
-        .device()
-        .command(floor_set(payload.name, acceptance, 0));
+    let acceptance =
+        Acceptance { floor: 0x8000_0000, ack_low: 0, ack_high: 0, timestamp_floor: None };
+    rig.provider.device().command(floor_set(payload.name, acceptance, 0));
     rig.provider.device().poll().unwrap();
     rig.card.step();
     let wrong = rig.card.wrongs().first().expect("a floor");
-    assert!(
-        matches!(
-            wrong,
-            Wrong::Command {
-                status: "bad_range",
-                ..
-            }
-        ),
-        "{wrong}"
-    );
+    assert!(matches!(wrong, Wrong::Command { status: "bad_range", .. }), "{wrong}");
     let (mut rig, ..) = about_to_send();
     bytes[parsed.l4_offset] ^= 1;
     let length = (bytes.len() - 14) as u16;

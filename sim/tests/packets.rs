@@ -16,14 +16,8 @@ use sim::harness::stall::Stall;
 use stream::frame_fifo::FrameFifo;
 
 fn packet(length: usize, salt: usize) -> Packet {
-    let bytes = (0..length)
-        .map(|index| (index * 13 + index / 251 + salt) as u8)
-        .collect();
-    Packet {
-        bytes,
-        abort: salt % 5 == 4,
-        meta: Vec::new(),
-    }
+    let bytes = (0..length).map(|index| (index * 13 + index / 251 + salt) as u8).collect();
+    Packet { bytes, abort: salt % 5 == 4, meta: Vec::new() }
 }
 
 #[test]
@@ -87,14 +81,7 @@ struct Beat {
     abort: u64,
 }
 
-const TAKEN: Beat = Beat {
-    valid: 1,
-    ready: 1,
-    data: 1,
-    byte_count: 64,
-    last: 0,
-    abort: 0,
-};
+const TAKEN: Beat = Beat { valid: 1, ready: 1, data: 1, byte_count: 64, last: 0, abort: 0 };
 const LAST: Beat = Beat { last: 1, ..TAKEN };
 const WAITING: Beat = Beat { ready: 0, ..LAST };
 const IDLE: Beat = Beat { valid: 0, ..TAKEN };
@@ -113,11 +100,7 @@ fn breaches(beats: &[Beat]) -> Vec<String> {
         bench.model.eval();
         bench.cycle(&mut [&mut monitor as &mut dyn Agent]);
     }
-    monitor
-        .violations
-        .into_iter()
-        .map(|violation| violation.what)
-        .collect()
+    monitor.violations.into_iter().map(|violation| violation.what).collect()
 }
 
 #[test]
@@ -127,35 +110,20 @@ fn good_beats_break_no_rule() {
 
 #[test]
 fn withdrawn_offer_is_caught() {
-    assert_eq!(
-        breaches(&[WAITING, IDLE]),
-        ["valid fell before its handshake"]
-    );
+    assert_eq!(breaches(&[WAITING, IDLE]), ["valid fell before its handshake"]);
 }
 
 #[test]
 fn offer_that_changes_is_caught() {
     let changed = Beat { data: 2, ..LAST };
-    assert_eq!(
-        breaches(&[WAITING, changed]),
-        ["data changed while valid waited for ready"]
-    );
+    assert_eq!(breaches(&[WAITING, changed]), ["data changed while valid waited for ready"]);
 }
 
 #[test]
 fn wrong_byte_counts_and_aborts_are_caught() {
-    let short = Beat {
-        byte_count: 63,
-        ..TAKEN
-    };
-    assert_eq!(
-        breaches(&[short]),
-        ["63 bytes in a beat that is not the last"]
-    );
-    let empty = Beat {
-        byte_count: 0,
-        ..LAST
-    };
+    let short = Beat { byte_count: 63, ..TAKEN };
+    assert_eq!(breaches(&[short]), ["63 bytes in a beat that is not the last"]);
+    let empty = Beat { byte_count: 0, ..LAST };
     assert_eq!(breaches(&[empty]), ["0 bytes in the last beat"]);
     let early = Beat { abort: 1, ..TAKEN };
     assert_eq!(breaches(&[early]), ["abort before the last beat"]);

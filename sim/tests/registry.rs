@@ -15,9 +15,7 @@ fn every_block_is_here() {
 
 #[test]
 fn equal_seeds_give_equal_inputs() {
-    let entry = BLOCKS
-        .iter()
-        .find(|entry| entry.name == "stream::fifo::Fifo");
+    let entry = BLOCKS.iter().find(|entry| entry.name == "stream::fifo::Fifo");
     let entry = entry.expect("the FIFO is a block");
     let run = || {
         let mut block = (entry.make)();

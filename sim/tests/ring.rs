@@ -127,32 +127,17 @@ impl Host {
         let at = ((address - Host::base(owner)) >> self.kind.entry_bits) as u32;
         let count = (bytes >> self.kind.entry_bits) as u32;
         let index = next.entry(owner).or_default();
-        assert_eq!(
-            at,
-            *index & (size - 1),
-            "owner {owner}: place of index {index}"
-        );
+        assert_eq!(at, *index & (size - 1), "owner {owner}: place of index {index}");
         assert!(count >= 1 && count <= self.kind.entries_max);
-        assert!(
-            at + count <= size,
-            "owner {owner}: {at} + {count} crosses the end"
-        );
+        assert!(at + count <= size, "owner {owner}: {at} + {count} crosses the end");
         let ahead = self.producer[owner as usize].wrapping_sub(*index);
         assert!(count <= ahead, "owner {owner}: {count} of {ahead} produced");
-        let bytes = (0..count)
-            .flat_map(|i| entry(owner, index.wrapping_add(i), &self.kind))
-            .collect();
+        let bytes =
+            (0..count).flat_map(|i| entry(owner, index.wrapping_add(i), &self.kind)).collect();
         *index = index.wrapping_add(count);
         let abort = self.fail == Some(owner);
         let due = now + self.random.random_range(self.latency_cycles.clone());
-        self.jobs.push_back((
-            due,
-            Packet {
-                bytes,
-                abort,
-                meta: Vec::new(),
-            },
-        ));
+        self.jobs.push_back((due, Packet { bytes, abort, meta: Vec::new() }));
         self.log.push((owner, count));
     }
 }
@@ -236,8 +221,7 @@ impl Test {
         let count = self.host.random.random_range(0..=most).min(free);
         if count > 0 {
             self.host.producer[owner as usize] = producer + count;
-            self.settings
-                .doorbell(owner, self.host.kind.doorbell, producer + count);
+            self.settings.doorbell(owner, self.host.kind.doorbell, producer + count);
         }
     }
 
@@ -287,16 +271,12 @@ fn traffic(kind: RingKind, source: Stall, sink: Stall, seed: u64) {
 
 #[test]
 fn command_rings_wrap_under_all_stalls() {
-    Stall::matrix(seed(), |source, sink, seed| {
-        traffic(COMMAND_RING, source, sink, seed)
-    });
+    Stall::matrix(seed(), |source, sink, seed| traffic(COMMAND_RING, source, sink, seed));
 }
 
 #[test]
 fn send_rings_wrap_under_all_stalls() {
-    Stall::matrix(seed(), |source, sink, seed| {
-        traffic(SEND_RING, source, sink, seed)
-    });
+    Stall::matrix(seed(), |source, sink, seed| traffic(SEND_RING, source, sink, seed));
 }
 
 #[test]
@@ -342,8 +322,7 @@ fn enables_of_one_owner_do_not_disturb_the_others() {
         test.produce(owner, consumed, 6);
         for _ in 0..test.host.random.random_range(1..20) {
             let enable = test.host.random.random_range(0..2);
-            test.settings
-                .context(OWNERS - 1, registers::CONTEXT_ENABLE, enable);
+            test.settings.context(OWNERS - 1, registers::CONTEXT_ENABLE, enable);
         }
         let pause = test.host.random.random_range(0..30);
         test.cycles(pause);

@@ -38,20 +38,14 @@ struct Owner {
 impl Owner {
     /// `count` descriptors of random length, from slot `index` on.
     fn new(random: &mut SmallRng, index: u32, count: usize) -> Owner {
-        let mut owner = Owner {
-            slots: VecDeque::new(),
-            index,
-            expected: VecDeque::new(),
-        };
+        let mut owner = Owner { slots: VecDeque::new(), index, expected: VecDeque::new() };
         let mut at = index;
         for _ in 0..count {
             let two = random.random_bool(0.5);
             let slots = if two { 2 } else { 1 };
             let mut bytes: Vec<u8> = (0..slots * SLOT_BYTES).map(|_| random.random()).collect();
             TWO_SLOTS.set(&mut bytes, u64::from(two));
-            owner
-                .slots
-                .extend(bytes.chunks(SLOT_BYTES).map(<[u8]>::to_vec));
+            owner.slots.extend(bytes.chunks(SLOT_BYTES).map(<[u8]>::to_vec));
             owner.expected.push_back(Descriptor { index: at, bytes });
             at = at.wrapping_add(slots as u32);
         }
@@ -126,11 +120,7 @@ impl Test {
             .map(|(message, packet)| {
                 assert!(!packet.abort);
                 let owner = field::<RingFetch>(message, "owner") as usize;
-                (
-                    owner,
-                    field::<RingFetch>(message, "index") as u32,
-                    packet.bytes,
-                )
+                (owner, field::<RingFetch>(message, "index") as u32, packet.bytes)
             })
             .collect()
     }
@@ -158,11 +148,7 @@ fn descriptors_come_whole_however_they_are_fetched() {
         test.cycles(400);
         for (owner, index, bytes) in test.take() {
             let expected = owners[owner].expected.pop_front().expect("one was posted");
-            assert_eq!(
-                (index, bytes),
-                (expected.index, expected.bytes),
-                "owner {owner}"
-            );
+            assert_eq!((index, bytes), (expected.index, expected.bytes), "owner {owner}");
         }
         assert!(owners.iter().all(|owner| owner.expected.is_empty()));
     });
@@ -236,30 +222,17 @@ fn failure_goes_between_descriptors() {
         for cycle in 0..12_000 {
             // A packet comes no earlier than its name is taken, as from the splitter.
             if named < 50 && named == pushed && packets.is_done() {
-                names.push_struct(RingFetch {
-                    owner: 1u64.into(),
-                    index: named.into(),
-                });
+                names.push_struct(RingFetch { owner: 1u64.into(), index: named.into() });
                 named += 1;
             } else if named > pushed && names.is_done() {
-                packets.push(vec![
-                    pushed as u8 + 1;
-                    SLOT_BYTES * (1 + pushed as usize % 2)
-                ]);
+                packets.push(vec![pushed as u8 + 1; SLOT_BYTES * (1 + pushed as usize % 2)]);
                 pushed += 1;
             }
             let fails = [3, 4, 40, 100, 1_900].contains(&cycle);
             bench.set("ring_failed$payload", cycle % 16);
             bench.set("ring_failed$valid", u64::from(fails));
             let [a, b] = &mut monitors;
-            bench.cycle(&mut [
-                &mut names,
-                &mut packets,
-                &mut names_out,
-                &mut packets_out,
-                a,
-                b,
-            ]);
+            bench.cycle(&mut [&mut names, &mut packets, &mut names_out, &mut packets_out, a, b]);
         }
         monitors.iter().for_each(StreamMonitor::assert_clean);
         let (mut failed, mut next) = (Vec::new(), 0);

@@ -34,22 +34,14 @@ fn card() -> Rc<RefCell<SimulatedCard>> {
 
 fn assert_clean(card: &Rc<RefCell<SimulatedCard>>) {
     let violations = card.borrow().violations();
-    assert!(
-        violations.is_empty(),
-        "{} violations: {:#?}",
-        violations.len(),
-        &violations[..1]
-    );
+    assert!(violations.is_empty(), "{} violations: {:#?}", violations.len(), &violations[..1]);
 }
 
 #[test]
 fn registers_answer_and_commands_are_confirmed() {
     let card = card();
     let mut bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
-    assert_eq!(
-        bus.read_register(registers::ID).expect("an answer"),
-        registers::ID_VALUE
-    );
+    assert_eq!(bus.read_register(registers::ID).expect("an answer"), registers::ID_VALUE);
     let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
     // An open card carries the first command out at once: its tables are written.
     let ticket = device.command([0; 64]);
@@ -58,10 +50,7 @@ fn registers_answer_and_commands_are_confirmed() {
         device.bus().advance().expect("time passes");
     }
     device.poll().expect("it polls");
-    assert!(
-        device.confirmed(ticket),
-        "a nop is not confirmed within 5 us"
-    );
+    assert!(device.confirmed(ticket), "a nop is not confirmed within 5 us");
     assert_eq!(device.take_refused(), None);
     assert_clean(&card);
 }
@@ -73,15 +62,9 @@ fn a_raw_frame_goes_out_as_it_was_given() {
     let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
     if let Some(folder) = std::env::var_os("ZERONIC_WAVES") {
         let path = std::path::Path::new(&folder).join("raw_frame.fst");
-        card.borrow_mut()
-            .model
-            .open_wave(&path)
-            .expect("a waveform");
+        card.borrow_mut().model.open_wave(&path).expect("a waveform");
     }
-    let frames: Vec<Vec<u8>> = (14..=224u8)
-        .step_by(7)
-        .map(|bytes| (0..bytes).collect())
-        .collect();
+    let frames: Vec<Vec<u8>> = (14..=224u8).step_by(7).map(|bytes| (0..bytes).collect()).collect();
     for frame in &frames {
         device.send(host::control::descriptor::raw(frame));
     }
@@ -90,13 +73,7 @@ fn a_raw_frame_goes_out_as_it_was_given() {
         device.bus().advance().expect("time passes");
     }
     card.borrow_mut().model.close_wave().expect("a waveform");
-    let sent: Vec<Vec<u8>> = card
-        .borrow_mut()
-        .mac
-        .sent
-        .drain(..)
-        .map(|f| f.bytes)
-        .collect();
+    let sent: Vec<Vec<u8>> = card.borrow_mut().mac.sent.drain(..).map(|f| f.bytes).collect();
     assert_clean(&card);
     assert_eq!(sent.len(), frames.len());
     for (sent, frame) in sent.iter().zip(frames) {
@@ -108,18 +85,13 @@ fn a_raw_frame_goes_out_as_it_was_given() {
 
 fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKind) {
     let seed = seed::seed();
-    let Some(transport) = permitted(LinuxTransport::open(&LinkConfig::lab(
-        1,
-        1500,
-        Tuning::SIMULATION,
-    ))) else {
+    let Some(transport) =
+        permitted(LinuxTransport::open(&LinkConfig::lab(1, 1500, Tuning::SIMULATION)))
+    else {
         return;
     };
-    let Some(mut peer) = permitted(KernelPeer::open(&LinkConfig::lab(
-        2,
-        1500,
-        Tuning::SIMULATION,
-    ))) else {
+    let Some(mut peer) = permitted(KernelPeer::open(&LinkConfig::lab(2, 1500, Tuning::SIMULATION)))
+    else {
         return;
     };
     let card = card();
@@ -133,23 +105,14 @@ fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKi
         peer: &mut peer as &mut dyn WirePeer,
         clock: None,
     };
-    let plan = Exchange {
-        bytes,
-        seed,
-        disturbance,
-        memory,
-    };
+    let plan = Exchange { bytes, seed, disturbance, memory };
     let outcome = lab.run(remote.parse().expect("an address"), &plan, &mut Blind);
     card.borrow_mut().run(2_000);
     let counters = provider.device().counters().expect("counters");
     for (name, count) in counters.iter().filter(|(_, count)| *count > 0) {
         println!("{name:>20} {count}");
     }
-    println!(
-        "{:?}, {} cycles",
-        provider.counters(),
-        card.borrow().cycles()
-    );
+    println!("{:?}, {} cycles", provider.counters(), card.borrow().cycles());
     let total = |names: &[&str]| -> u64 {
         let counted = counters.iter().filter(|(name, _)| names.contains(name));
         counted.map(|(_, count)| count).sum()
@@ -157,11 +120,7 @@ fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKi
     let ends: Vec<&str> = Disposition::ALL.iter().map(|d| d.name()).collect();
     let drops: Vec<&str> = DropReason::ALL.iter().map(|d| d.name()).collect();
     let frames_in = card.borrow().mac.received_count().frames;
-    assert_eq!(
-        frames_in,
-        total(&ends) + total(&drops),
-        "frames are not conserved"
-    );
+    assert_eq!(frames_in, total(&ends) + total(&drops), "frames are not conserved");
     assert_clean(&card);
     let outcome = outcome.expect("it ends");
     assert!(outcome.is_exact(), "{outcome:?}");
@@ -169,12 +128,7 @@ fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKi
 
 #[test]
 fn every_byte_of_a_linux_connection_arrives() {
-    exchange(
-        "10.77.0.2:5001",
-        256 << 10,
-        Disturbance::default(),
-        MemoryKind::Application,
-    );
+    exchange("10.77.0.2:5001", 256 << 10, Disturbance::default(), MemoryKind::Application);
 }
 
 #[test]
@@ -187,30 +141,15 @@ fn every_byte_arrives_over_a_wire_that_loses_reorders_repeats_and_damages() {
         corrupt_unseen: 0.005,
         delay_ps: 0,
     };
-    exchange(
-        "10.77.0.2:5001",
-        256 << 10,
-        disturbance,
-        MemoryKind::Application,
-    );
+    exchange("10.77.0.2:5001", 256 << 10, disturbance, MemoryKind::Application);
 }
 
 #[test]
 fn every_byte_arrives_over_ipv6() {
-    exchange(
-        "[fd77::2]:5001",
-        128 << 10,
-        Disturbance::default(),
-        MemoryKind::Application,
-    );
+    exchange("[fd77::2]:5001", 128 << 10, Disturbance::default(), MemoryKind::Application);
 }
 
 #[test]
 fn every_byte_arrives_in_gpu_memory() {
-    exchange(
-        "10.77.0.2:5001",
-        128 << 10,
-        Disturbance::default(),
-        MemoryKind::Gpu,
-    );
+    exchange("10.77.0.2:5001", 128 << 10, Disturbance::default(), MemoryKind::Gpu);
 }

@@ -45,10 +45,7 @@ impl Bed {
         let card = Rc::new(RefCell::new(card.expect("it builds")));
         let bus = SimulatedBus::new(card.clone(), &config).expect("a bus");
         // Every send slot is read from its ring, so that the read can fail.
-        let rings = DeviceConfig {
-            push_slots: false,
-            ..DeviceConfig::seeded(1)
-        };
+        let rings = DeviceConfig { push_slots: false, ..DeviceConfig::seeded(1) };
         let device = Device::open(bus, rings).expect("it opens");
         Bed { card, device }
     }
@@ -62,11 +59,7 @@ impl Bed {
     }
 
     fn counters(&mut self) -> BTreeMap<&'static str, u64> {
-        self.device
-            .counters()
-            .expect("counters")
-            .into_iter()
-            .collect()
+        self.device.counters().expect("counters").into_iter().collect()
     }
 
     fn nop(&mut self) -> Ticket {
@@ -99,13 +92,7 @@ fn register_writes_that_go_nowhere_are_counted() {
     let mut bed = Bed::open();
     let before = bed.counters();
     assert_eq!(before["registers_unmapped"], 0);
-    for offset in [
-        r::ID,
-        r::EPOCH,
-        0x40,
-        0x9000,
-        r::DOORBELLS + r::DOORBELL_STATUS,
-    ] {
+    for offset in [r::ID, r::EPOCH, 0x40, 0x9000, r::DOORBELLS + r::DOORBELL_STATUS] {
         let bus = bed.device.bus();
         bus.write_register(offset, 1).expect("it is a register");
     }
@@ -138,10 +125,7 @@ fn a_failed_read_stops_its_command_ring_and_tells_its_owner() {
     let stopped = |bed: &mut Bed, owner| bed.device.stopped_rings(owner).expect("a register");
     assert_eq!(stopped(&mut bed, 0), (true, false));
     let nobody = bed.device.stopped_rings(1);
-    assert!(matches!(
-        nobody,
-        Err(HostError::UnknownOwner { owner: 1, open: 1 })
-    ));
+    assert!(matches!(nobody, Err(HostError::UnknownOwner { owner: 1, open: 1 })));
     // The send ring of the same owner goes on.
     bed.device.send(raw(&frame(1)));
     bed.run();
@@ -158,10 +142,7 @@ fn a_failed_read_stops_its_send_ring_and_tells_its_owner() {
     let counters = bed.counters();
     assert_eq!(counters["send_rings_stopped"], 1);
     assert_eq!(counters["command_rings_stopped"], 0);
-    assert_eq!(
-        bed.device.stopped_rings(0).expect("a register"),
-        (false, true)
-    );
+    assert_eq!(bed.device.stopped_rings(0).expect("a register"), (false, true));
     let ticket = bed.nop();
     bed.run();
     assert!(bed.device.confirmed(ticket), "commands go on");
@@ -181,16 +162,8 @@ fn two_flows(bed: &mut Bed) -> Vec<(FlowName, u64, Vec<u8>)> {
         let bytes: Vec<u8> = (0..4096u32).map(|at| (at * 7) as u8 ^ id as u8).collect();
         let range = bed.device.bus().share(&memory).expect("its pages");
         range.map().expect("a mapping").write(0, &bytes);
-        let name = FlowName {
-            flow: id,
-            generation: id as u8,
-        };
-        let acceptance = Acceptance {
-            floor: 0,
-            ack_low: 0,
-            ack_high: 0,
-            ..Acceptance::default()
-        };
+        let name = FlowName { flow: id, generation: id as u8 };
+        let acceptance = Acceptance { floor: 0, ack_low: 0, ack_high: 0, ..Acceptance::default() };
         let (region, mut commands) = regions.register(memory, 0).expect("room");
         commands.push(cmd::flow_install(&FlowInstall {
             name,
@@ -231,25 +204,14 @@ fn send(bed: &mut Bed, name: FlowName, position: u32) {
     let mut packet = spec.frame(0);
     packet.truncate(54);
     let header = parse_tcp(&packet).expect("a TCP header");
-    let payload = Payload {
-        name,
-        position,
-        bytes: PAYLOAD_BYTES,
-        mss_bytes: 1460,
-        segment_index: 0,
-    };
-    bed.device
-        .send(descriptor::send(&packet, (&header).into(), &payload));
+    let payload =
+        Payload { name, position, bytes: PAYLOAD_BYTES, mss_bytes: 1460, segment_index: 0 };
+    bed.device.send(descriptor::send(&packet, (&header).into(), &payload));
 }
 
 #[test]
 fn a_failed_payload_read_costs_its_frame_and_tells_its_owner_and_other_flows_go_on() {
-    for fault in [
-        Fault::Poison,
-        Fault::UnsupportedRequest,
-        Fault::CompleterAbort,
-        Fault::Lost,
-    ] {
+    for fault in [Fault::Poison, Fault::UnsupportedRequest, Fault::CompleterAbort, Fault::Lost] {
         let mut bed = Bed::open();
         let flows = two_flows(&mut bed);
         let (broken, address, _) = flows[0].clone();
@@ -314,22 +276,14 @@ fn stages_say_where_time_goes() {
     assert_eq!(moved("tx_beats"), 16 * 17);
     assert!(moved("read_jobs") >= 17 && moved("read_tlps") >= moved("read_jobs"));
     assert!(moved("rq_beats") > 0 && moved("rc_beats") >= 16 * 1000 / 64);
-    let samples: u64 = after
-        .keys()
-        .filter(|name| name.starts_with("read_latency"))
-        .map(|name| moved(name))
-        .sum();
+    let samples: u64 =
+        after.keys().filter(|name| name.starts_with("read_latency")).map(|name| moved(name)).sum();
     assert!(samples > 0 && samples <= moved("read_tlps"));
     // The round trip of the model is 900 ns.
     assert!(moved("read_latency_below_512_ns") == 0, "{after:#?}");
     assert!((1..=256).contains(&after["reads_in_flight_peak"]));
     assert!(after["completion_headers_peak"] <= 256);
-    for quiet in [
-        "read_errors",
-        "read_timeouts",
-        "flushes_failed",
-        "posted_credit_stall_cycles",
-    ] {
+    for quiet in ["read_errors", "read_timeouts", "flushes_failed", "posted_credit_stall_cycles"] {
         assert_eq!(after[quiet], 0, "{quiet}");
     }
     bed.assert_clean();
@@ -348,10 +302,7 @@ fn the_stores_at_the_mac_say_how_full_they_were() {
     let receive = |bed: &mut Bed, bytes: usize| {
         let mut frame = vec![0x5a; bytes];
         frame[12..14].copy_from_slice(&[0x88, 0xb5]);
-        bed.card.clone().receive(Frame {
-            bytes: frame,
-            ..Frame::default()
-        });
+        bed.card.clone().receive(Frame { bytes: frame, ..Frame::default() });
         bed.run();
     };
     receive(&mut bed, 9_000);
@@ -364,7 +315,6 @@ fn the_stores_at_the_mac_say_how_full_they_were() {
     assert_eq!(peaks(&mut bed), [9_000usize.div_ceil(64) as u64, beats]);
     // Peaks belong to an epoch.
     let bus = bed.device.bus();
-    bus.write_register(r::CONTROL, r::CONTROL_RESET)
-        .expect("a reset");
+    bus.write_register(r::CONTROL, r::CONTROL_RESET).expect("a reset");
     assert_eq!(peaks(&mut bed), [0, 0]);
 }

@@ -58,11 +58,7 @@ impl Bed {
             direct.done([flow.segment(Direction::Receive, range, (&region, 0))]);
             flows.push(flow);
         }
-        Bed {
-            direct,
-            flows,
-            flush: flush.expect("GPU memory is flushed"),
-        }
+        Bed { direct, flows, flush: flush.expect("GPU memory is flushed") }
     }
 
     /// Sends the nth packet of both flows; the marks of flow 1's entry and of flow 2's.
@@ -92,12 +88,7 @@ impl Bed {
 
 #[test]
 fn a_flush_that_fails_twice_marks_its_entries_and_other_flows_go_on() {
-    for fault in [
-        Fault::Poison,
-        Fault::UnsupportedRequest,
-        Fault::CompleterAbort,
-        Fault::Lost,
-    ] {
+    for fault in [Fault::Poison, Fault::UnsupportedRequest, Fault::CompleterAbort, Fault::Lost] {
         let mut bed = Bed::open();
         bed.break_flushes(fault, 1);
         assert_eq!(bed.round(0), [0, 0], "{fault:?}, once: repeated");
@@ -164,12 +155,7 @@ fn a_memory_that_answers_no_flush_ends_its_connection() {
         disturbance: Disturbance::default(),
         memory: MemoryKind::Gpu,
     };
-    let mut lab = Lab {
-        provider: &mut provider,
-        card: &mut card,
-        peer: &mut peer,
-        clock: None,
-    };
+    let mut lab = Lab { provider: &mut provider, card: &mut card, peer: &mut peer, clock: None };
     let remote = "10.77.0.2:5001".parse().expect("an address");
     let outcome = lab.run(remote, &plan, &mut breaker);
     assert!(breaker.is_broken, "no data came: {outcome:?}");

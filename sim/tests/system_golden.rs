@@ -22,10 +22,8 @@ use sim::harness::wire::Disturbance;
 use sim::lab::{Blind, Exchange, Lab};
 
 /// The kernel's loss timers, shortened as far as a virtual machine allows.
-const TUNING: Tuning = Tuning {
-    retransmission_timeout_min: Duration::from_millis(20),
-    ..Tuning::REAL_TIME
-};
+const TUNING: Tuning =
+    Tuning { retransmission_timeout_min: Duration::from_millis(20), ..Tuning::REAL_TIME };
 
 fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) {
     let seed = seed::seed_or(11);
@@ -46,15 +44,8 @@ fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) 
         peer: &mut peer as &mut dyn WirePeer,
         clock: None,
     };
-    let plan = Exchange {
-        bytes,
-        seed,
-        disturbance,
-        memory: MemoryKind::Application,
-    };
-    let outcome = lab
-        .run(remote.parse().expect("an address"), &plan, &mut Blind)
-        .expect("it ends");
+    let plan = Exchange { bytes, seed, disturbance, memory: MemoryKind::Application };
+    let outcome = lab.run(remote.parse().expect("an address"), &plan, &mut Blind).expect("it ends");
     println!("{:?}", provider.counters());
     for (name, count) in provider.device().counters().expect("counters") {
         if count > 0 {

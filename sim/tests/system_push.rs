@@ -22,10 +22,7 @@ const PAYLOAD_BYTES: u32 = 700;
 fn open(push_slots: bool) -> Direct {
     let pcie = PcieConfig::default();
     let card = SimulatedCard::new("small", pcie.clone(), Options::default()).expect("it builds");
-    let rings = DeviceConfig {
-        push_slots,
-        ..DeviceConfig::seeded(1)
-    };
+    let rings = DeviceConfig { push_slots, ..DeviceConfig::seeded(1) };
     Direct::open(card, &pcie, rings)
 }
 
@@ -44,10 +41,7 @@ fn one_by_one(direct: &mut Direct) -> Vec<Vec<u8>> {
     let mut sent = Vec::new();
     for round in 0..ROUNDS {
         let offset = round as u32 * PAYLOAD_BYTES;
-        for record in [
-            raw(&frame(round)).record(),
-            flow.descriptor(offset, PAYLOAD_BYTES, 1400),
-        ] {
+        for record in [raw(&frame(round)).record(), flow.descriptor(offset, PAYLOAD_BYTES, 1400)] {
             direct.device.send(Descriptor::of(&record));
             direct.device.poll().expect("it polls");
             // Long enough for the frame and the ring's status.
@@ -104,10 +98,7 @@ fn what_another_owner_pushes_is_not_sent() {
             bus.write_line(window(1) + offset, line).expect("it writes");
         }
         let doorbell = r::DOORBELLS + r::DOORBELL_STRIDE + r::DOORBELL_SEND;
-        let rung = direct
-            .device
-            .bus()
-            .write_register(doorbell, round as u32 + 1);
+        let rung = direct.device.bus().write_register(doorbell, round as u32 + 1);
         rung.expect("it writes");
         direct.device.send(raw(&frame(round)));
         direct.device.poll().expect("it polls");
@@ -128,11 +119,7 @@ fn pushes_that_go_nowhere_are_counted() {
     // Half a line is eight writes to no register.
     let base = PcieConfig::default().bars[0].base;
     let window = base + u64::from(r::DOORBELLS + r::PUSH_WINDOW);
-    let written = direct
-        .card
-        .borrow_mut()
-        .pcie
-        .mmio_write(window, &line[..32]);
+    let written = direct.card.borrow_mut().pcie.mmio_write(window, &line[..32]);
     written.expect("it writes");
     direct.run(1_000);
     let counters = direct.counters();

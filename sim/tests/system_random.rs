@@ -120,13 +120,7 @@ impl<B: Bus> Half<B> {
                 memory
             })
             .collect();
-        Half {
-            device,
-            memories,
-            regions,
-            entries: Vec::new(),
-            refused: Vec::new(),
-        }
+        Half { device, memories, regions, entries: Vec::new(), refused: Vec::new() }
     }
 
     /// Posts commands and waits until the last is confirmed.
@@ -230,9 +224,7 @@ impl Flow {
 
     fn post(&mut self, random: &mut SmallRng, region: u16, region_key: u16) -> Option<Entry> {
         let room = LIST - self.tail.wrapping_sub(self.head);
-        let bytes = random
-            .random_range(1..6000u32)
-            .min(REGION_BYTES as u32 - 1024);
+        let bytes = random.random_range(1..6000u32).min(REGION_BYTES as u32 - 1024);
         let offset =
             GUARD_BYTES + u64::from(random.random_range(0..REGION_BYTES as u32 - bytes - 512));
         if room == 0 {
@@ -283,10 +275,7 @@ impl Flow {
                 let before = random.random_range(0..2000);
                 (self.posted.saturating_sub(before), "around the end")
             }
-            2 => (
-                self.posted + random.random_range(0..3000),
-                "beyond the list",
-            ),
+            2 => (self.posted + random.random_range(0..3000), "beyond the list"),
             3..6 => (self.floor, "at the floor"),
             _ => (self.floor + random.random_range(0..span), "in the window"),
         };
@@ -414,11 +403,7 @@ fn frame(flows: &[Flow], random: &mut SmallRng, drawn: &mut Coverage) -> Frame {
     };
     let is_bad = random.random_range(0..60) == 0;
     drawn.count_of("damage:", if is_bad { "FCS" } else { damage });
-    Frame {
-        bytes,
-        is_bad,
-        time_ps: 0,
-    }
+    Frame { bytes, is_bad, time_ps: 0 }
 }
 
 fn install(flow: &Flow) -> Entry {
@@ -436,17 +421,10 @@ fn install(flow: &Flow) -> Entry {
 fn flows(random: &mut SmallRng) -> Vec<Flow> {
     (0..FLOWS)
         .map(|id| Flow {
-            name: FlowName {
-                flow: id,
-                generation: random.random(),
-            },
+            name: FlowName { flow: id, generation: random.random() },
             ports: (random.random(), random.random()),
             ipv6: id % 3 == 0,
-            base: if id % 4 == 0 {
-                u32::MAX - 3000
-            } else {
-                random.random()
-            },
+            base: if id % 4 == 0 { u32::MAX - 3000 } else { random.random() },
             floor: 0,
             posted: 0,
             head: 0,
@@ -494,10 +472,7 @@ fn compare(rtl: &mut Half<SimulatedBus>, golden: &mut Half<GoldenBus>, batch: us
         assert_eq!(ours, theirs, "batch {batch}, entry {number}");
     }
     assert_eq!(rtl.entries.len(), golden.entries.len(), "batch {batch}");
-    assert_eq!(
-        rtl.refused, golden.refused,
-        "batch {batch}: refused commands"
-    );
+    assert_eq!(rtl.refused, golden.refused, "batch {batch}: refused commands");
     rtl.entries.clear();
     golden.entries.clear();
 }
@@ -508,10 +483,7 @@ fn packet_counters<B: Bus>(half: &mut Half<B>) -> Vec<(&'static str, u64)> {
         Disposition::ALL.iter().any(|d| d.name() == name)
             || DropReason::ALL.iter().any(|d| d.name() == name)
     };
-    counters
-        .into_iter()
-        .filter(|(name, _)| known(name))
-        .collect()
+    counters.into_iter().filter(|(name, _)| known(name)).collect()
 }
 
 /// Gives so many packets to a card and a golden card; what was drawn.
@@ -553,26 +525,14 @@ fn agree(seed: u64, packets: usize) -> Coverage {
         compare(&mut rtl, &mut golden, batch);
     }
     for index in 0..usize::from(FLOWS) {
-        assert_eq!(
-            rtl.bytes(index),
-            golden.bytes(index),
-            "memory of flow {index}"
-        );
+        assert_eq!(rtl.bytes(index), golden.bytes(index), "memory of flow {index}");
     }
     let (ours, theirs) = (packet_counters(&mut rtl), packet_counters(&mut golden));
     println!("{ours:?}, {} cycles", card.borrow().cycles());
     assert_eq!(ours, theirs);
-    assert_eq!(
-        ours.iter().map(|(_, count)| count).sum::<u64>(),
-        packets as u64
-    );
+    assert_eq!(ours.iter().map(|(_, count)| count).sum::<u64>(), packets as u64);
     let violations = card.borrow().violations();
-    assert!(
-        violations.is_empty(),
-        "{} violations, first {}",
-        violations.len(),
-        violations[0]
-    );
+    assert!(violations.is_empty(), "{} violations, first {}", violations.len(), violations[0]);
     drawn
 }
 

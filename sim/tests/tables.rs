@@ -40,13 +40,7 @@ impl Test {
         tables.write_secrets(&secrets);
         let mut model = Model::new(SMALL);
         model.secrets = secrets.map(Secret::new);
-        Test {
-            tables,
-            model,
-            traffic,
-            index: u32::MAX - 50,
-            seen: BTreeMap::new(),
-        }
+        Test { tables, model, traffic, index: u32::MAX - 50, seen: BTreeMap::new() }
     }
 
     fn count(&mut self, kind: &'static str) {
@@ -121,20 +115,13 @@ impl Test {
                 })
                 .collect()
         });
-        let accesses: [Vec<Access>; 2] = [(); 2].map(|()| {
-            (0..count)
-                .map(|_| self.traffic.access(&self.model))
-                .collect()
-        });
+        let accesses: [Vec<Access>; 2] =
+            [(); 2].map(|()| (0..count).map(|_| self.traffic.access(&self.model)).collect());
 
         let pairs = &mut self.tables.pairs;
         for n in 0..count {
-            pairs[Port::Flow as usize]
-                .request
-                .push(flow_request(&random_keys[n]));
-            pairs[Port::SendFlow as usize]
-                .request
-                .push_u64(flows[n].into());
+            pairs[Port::Flow as usize].request.push(flow_request(&random_keys[n]));
+            pairs[Port::SendFlow as usize].request.push_u64(flows[n].into());
             for tx in 0..2 {
                 let (flow, by_index, index, position) = segments[tx][n];
                 let request = segment_request(flow, by_index, index, position);
@@ -172,11 +159,7 @@ impl Test {
             let expected = self.model.flow(*flow);
             let expected = expected.map(|f| (f.generation, f.owner, f.domain, f.send_floor));
             assert_eq!(send_flow_answer(reply), expected, "flow {flow}");
-            self.count(if expected.is_some() {
-                "send flow"
-            } else {
-                "no send flow"
-            });
+            self.count(if expected.is_some() { "send flow" } else { "no send flow" });
         }
         for (tx, port) in [(false, Port::RxSegment), (true, Port::TxSegment)] {
             let replies = self.tables.replies(port, count);

@@ -32,14 +32,7 @@ const FLOW_ID: u64 = 5;
 /// Not zero, as memories power up in the simulator.
 const KEY: [u8; KEY_BYTES] = [7; KEY_BYTES];
 
-const ACCESS: Access = Access {
-    region: 4,
-    key: 7,
-    domain: 3,
-    write: true,
-    offset: 0,
-    bytes: 64,
-};
+const ACCESS: Access = Access { region: 4, key: 7, domain: 3, write: true, offset: 0, bytes: 64 };
 
 /// Flow 5 with eight segments of 100 bytes from 1,000 on, its key, and a region of 4,096 bytes.
 fn set_up(mut tables: Tables) -> Tables {
@@ -76,10 +69,7 @@ fn without_a_fault_the_model_of_them_all_passes() {
     assert!(is_granted(&mut tables, ACCESS) && flow_is_found(&mut tables));
     tables.execute(floor(FLOW_ID, 1_200, 2));
     assert_eq!(segment(&mut tables, 1_050), SegmentAnswer::Missing);
-    assert!(matches!(
-        segment(&mut tables, 1_250),
-        SegmentAnswer::Found(2, _)
-    ));
+    assert!(matches!(segment(&mut tables, 1_250), SegmentAnswer::Found(2, _)));
 }
 
 fn status_of(tables: &mut Tables, owner: u8, command: Command) -> CommandStatus {
@@ -88,9 +78,7 @@ fn status_of(tables: &mut Tables, owner: u8, command: Command) -> CommandStatus 
 }
 
 fn is_granted(tables: &mut Tables, access: Access) -> bool {
-    let reply = tables
-        .ask(Port::RxRegion, &[region_request(&access)])
-        .remove(0);
+    let reply = tables.ask(Port::RxRegion, &[region_request(&access)]).remove(0);
     region_answer(&reply).is_some()
 }
 
@@ -109,16 +97,12 @@ const GENERATION_THAT_IS_NOT_COMPARED: TextFault =
 
 #[test]
 fn generation_that_is_not_compared_is_caught() {
-    catches(
-        "the generation is stale",
-        GENERATION_THAT_IS_NOT_COMPARED,
-        |tables| {
-            let mut stale = floor(FLOW_ID, 1_100, 1);
-            GENERATION.set(&mut stale, 8);
-            let status = status_of(tables, 0, stale);
-            assert_eq!(status, CommandStatus::BadFlow, "the generation is stale");
-        },
-    );
+    catches("the generation is stale", GENERATION_THAT_IS_NOT_COMPARED, |tables| {
+        let mut stale = floor(FLOW_ID, 1_100, 1);
+        GENERATION.set(&mut stale, 8);
+        let status = status_of(tables, 0, stale);
+        assert_eq!(status, CommandStatus::BadFlow, "the generation is stale");
+    });
 }
 
 const OWNER_THAT_IS_NOT_COMPARED: TextFault =
@@ -126,90 +110,66 @@ const OWNER_THAT_IS_NOT_COMPARED: TextFault =
 
 #[test]
 fn owner_that_is_not_compared_is_caught() {
-    catches(
-        "the owner is another",
-        OWNER_THAT_IS_NOT_COMPARED,
-        |tables| {
-            let status = status_of(tables, 2, floor(FLOW_ID, 1_100, 1));
-            assert_eq!(status, CommandStatus::NotOwner, "the owner is another");
-        },
-    );
+    catches("the owner is another", OWNER_THAT_IS_NOT_COMPARED, |tables| {
+        let status = status_of(tables, 2, floor(FLOW_ID, 1_100, 1));
+        assert_eq!(status, CommandStatus::NotOwner, "the owner is another");
+    });
 }
 
 const DOMAIN_THAT_IS_NOT_COMPARED: TextFault = (" & (region[31:16] == request[47:32])}", "}");
 
 #[test]
 fn domain_that_is_not_compared_is_caught() {
-    catches(
-        "granted to another domain",
-        DOMAIN_THAT_IS_NOT_COMPARED,
-        |tables| {
-            let domain = ACCESS.domain + 1;
-            assert!(is_granted(tables, ACCESS));
-            let granted = is_granted(tables, Access { domain, ..ACCESS });
-            assert!(!granted, "granted to another domain");
-        },
-    );
+    catches("granted to another domain", DOMAIN_THAT_IS_NOT_COMPARED, |tables| {
+        let domain = ACCESS.domain + 1;
+        assert!(is_granted(tables, ACCESS));
+        let granted = is_granted(tables, Access { domain, ..ACCESS });
+        assert!(!granted, "granted to another domain");
+    });
 }
 
 const REGION_KEY_THAT_IS_NOT_COMPARED: TextFault = (" & (region[15:0] == request[31:16])", "");
 
 #[test]
 fn region_key_that_is_not_compared_is_caught() {
-    catches(
-        "granted with another key",
-        REGION_KEY_THAT_IS_NOT_COMPARED,
-        |tables| {
-            let key = ACCESS.key + 1;
-            let granted = is_granted(tables, Access { key, ..ACCESS });
-            assert!(!granted, "granted with another key");
-        },
-    );
+    catches("granted with another key", REGION_KEY_THAT_IS_NOT_COMPARED, |tables| {
+        let key = ACCESS.key + 1;
+        let granted = is_granted(tables, Access { key, ..ACCESS });
+        assert!(!granted, "granted with another key");
+    });
 }
 
 const RIGHT_THAT_IS_NOT_COMPARED: TextFault = ("right = region[33];", "right = 1'd1;");
 
 #[test]
 fn right_that_is_not_compared_is_caught() {
-    catches(
-        "granted without the right",
-        RIGHT_THAT_IS_NOT_COMPARED,
-        |tables| {
-            let write = false;
-            let granted = is_granted(tables, Access { write, ..ACCESS });
-            assert!(!granted, "granted without the right");
-        },
-    );
+    catches("granted without the right", RIGHT_THAT_IS_NOT_COMPARED, |tables| {
+        let write = false;
+        let granted = is_granted(tables, Access { write, ..ACCESS });
+        assert!(!granted, "granted without the right");
+    });
 }
 
 const EPOCH_THAT_IS_NOT_COMPARED: TextFault = ("{384'd0, slots_read_epoch}", "{384'd0, epoch}");
 
 #[test]
 fn epoch_that_is_not_compared_is_caught() {
-    catches(
-        "its key is of the epoch before",
-        EPOCH_THAT_IS_NOT_COMPARED,
-        |tables| {
-            tables.start_epoch(2);
-            tables.execute(install(FLOW_ID, (40, 3)));
-            assert!(!flow_is_found(tables), "its key is of the epoch before");
-        },
-    );
+    catches("its key is of the epoch before", EPOCH_THAT_IS_NOT_COMPARED, |tables| {
+        tables.start_epoch(2);
+        tables.execute(install(FLOW_ID, (40, 3)));
+        assert!(!flow_is_found(tables), "its key is of the epoch before");
+    });
 }
 
 const EPOCH_THAT_COMES_AGAIN_UNSCRUBBED: TextFault = ("scrubbing <= 1'd1;", "scrubbing <= 1'd0;");
 
 #[test]
 fn epoch_that_comes_again_unscrubbed_is_caught() {
-    catches(
-        "its key is of an epoch long past",
-        EPOCH_THAT_COMES_AGAIN_UNSCRUBBED,
-        |tables| {
-            tables.start_epoch(EPOCH_MAX);
-            tables.start_epoch(1);
-            assert!(!flow_is_found(tables), "its key is of an epoch long past");
-        },
-    );
+    catches("its key is of an epoch long past", EPOCH_THAT_COMES_AGAIN_UNSCRUBBED, |tables| {
+        tables.start_epoch(EPOCH_MAX);
+        tables.start_epoch(1);
+        assert!(!flow_is_found(tables), "its key is of an epoch long past");
+    });
 }
 
 const BOUNDS_OFF_BY_ONE: TextFault = (
@@ -231,17 +191,13 @@ const FLOOR_THAT_DOES_NOT_TRIM_THE_LIST: TextFault = ("after[55:40] = change[34:
 
 #[test]
 fn floor_that_does_not_trim_the_list_is_caught() {
-    catches(
-        "below the floor",
-        FLOOR_THAT_DOES_NOT_TRIM_THE_LIST,
-        |tables| {
-            assert!(matches!(segment(tables, 1_050), SegmentAnswer::Found(0, _)));
-            tables.execute(floor(FLOW_ID, 1_200, 2));
-            let found = segment(tables, 1_050);
-            assert_eq!(found, SegmentAnswer::Missing, "below the floor");
-            tables.execute(post(FLOW_ID, 8, 1_800, 100));
-        },
-    );
+    catches("below the floor", FLOOR_THAT_DOES_NOT_TRIM_THE_LIST, |tables| {
+        assert!(matches!(segment(tables, 1_050), SegmentAnswer::Found(0, _)));
+        tables.execute(floor(FLOW_ID, 1_200, 2));
+        let found = segment(tables, 1_050);
+        assert_eq!(found, SegmentAnswer::Missing, "below the floor");
+        tables.execute(post(FLOW_ID, 8, 1_800, 100));
+    });
 }
 
 const LIST_THAT_IS_NEVER_FULL: TextFault = (
@@ -267,33 +223,25 @@ const UPDATE_THAT_IS_VISIBLE_AFTER_ITS_CONFIRMATION: TextFault = (
 
 #[test]
 fn update_that_is_visible_after_its_confirmation_is_caught() {
-    catches(
-        "below the new floor",
-        UPDATE_THAT_IS_VISIBLE_AFTER_ITS_CONFIRMATION,
-        |tables| {
-            // The request goes out in the cycle after the confirmation.
-            tables.execute(floor(FLOW_ID, 1_200, 2));
-            let found = segment(tables, 1_050);
-            assert_eq!(found, SegmentAnswer::Missing, "below the new floor");
-        },
-    );
+    catches("below the new floor", UPDATE_THAT_IS_VISIBLE_AFTER_ITS_CONFIRMATION, |tables| {
+        // The request goes out in the cycle after the confirmation.
+        tables.execute(floor(FLOW_ID, 1_200, 2));
+        let found = segment(tables, 1_050);
+        assert_eq!(found, SegmentAnswer::Missing, "below the new floor");
+    });
 }
 
 const MOVE_THAT_FORGETS_ITS_ENTRIES: TextFault = ("write_entry = ~grows;", "write_entry = 1'd0;");
 
 #[test]
 fn move_that_forgets_its_entries_is_caught() {
-    catches(
-        "segment 0 is gone",
-        MOVE_THAT_FORGETS_ITS_ENTRIES,
-        |tables| {
-            tables.execute(list_move(FLOW_ID, 1_024, 5));
-            for n in 0..8 {
-                let SegmentAnswer::Found(index, found) = segment(tables, 1_000 + 100 * n) else {
-                    panic!("segment {n} is gone");
-                };
-                assert_eq!((u32::from(index), found.position), (n, 1_000 + 100 * n));
-            }
-        },
-    );
+    catches("segment 0 is gone", MOVE_THAT_FORGETS_ITS_ENTRIES, |tables| {
+        tables.execute(list_move(FLOW_ID, 1_024, 5));
+        for n in 0..8 {
+            let SegmentAnswer::Found(index, found) = segment(tables, 1_000 + 100 * n) else {
+                panic!("segment {n} is gone");
+            };
+            assert_eq!((u32::from(index), found.position), (n, 1_000 + 100 * n));
+        }
+    });
 }

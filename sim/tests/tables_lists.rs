@@ -60,11 +60,7 @@ fn search_everywhere(tables: &mut Tables) {
         .map(|position| segment_request(FLOW_ID as u16, false, 0, *position))
         .collect();
     for (reply, position) in tables.ask(Port::RxSegment, &requests).iter().zip(positions) {
-        assert_eq!(
-            segment_answer(reply),
-            expected(position),
-            "position {position}"
-        );
+        assert_eq!(segment_answer(reply), expected(position), "position {position}");
     }
 }
 
@@ -93,11 +89,7 @@ fn list_is_searched_while_it_moves() {
     for (base, bits, status) in [places[0], refused[0], places[1], refused[1], refused[2]] {
         tables.send_commands(0, 0, &[list_move(FLOW_ID, base, bits)], false);
         search_everywhere(&mut tables);
-        assert_eq!(
-            tables.confirmed(0, 0, 1),
-            [status],
-            "to {base}, {bits} bits"
-        );
+        assert_eq!(tables.confirmed(0, 0, 1), [status], "to {base}, {bits} bits");
         search_everywhere(&mut tables);
     }
     tables.assert_clean();
@@ -111,42 +103,25 @@ fn list_indices_pass_2_16() {
     let mut index = 0u16;
     for piece in 0..8_200u32 {
         let mut batch: Vec<Command> = (0..8u16)
-            .map(|n| {
-                post(
-                    FLOW_ID,
-                    index.wrapping_add(n),
-                    position + 10 * u32::from(n),
-                    10,
-                )
-            })
+            .map(|n| post(FLOW_ID, index.wrapping_add(n), position + 10 * u32::from(n), 10))
             .collect();
         position += 80;
         index = index.wrapping_add(8);
         let kept = if piece % 64 == 63 { 3 } else { 0 };
-        batch.push(floor(
-            FLOW_ID,
-            position - 10 * kept,
-            index.wrapping_sub(kept as u16),
-        ));
+        batch.push(floor(FLOW_ID, position - 10 * kept, index.wrapping_sub(kept as u16)));
         if kept > 0 {
             batch.push(floor(FLOW_ID, position, index));
         }
         let middle = batch.len() - 1;
         tables.send_commands(0, 0, &batch[..middle], false);
-        assert_eq!(
-            tables.confirmed(0, 0, middle),
-            vec![CommandStatus::Ok; middle]
-        );
+        assert_eq!(tables.confirmed(0, 0, middle), vec![CommandStatus::Ok; middle]);
         if kept > 0 {
             let request = segment_request(FLOW_ID as u16, false, 0, position - 15);
             let reply = tables.ask(Port::RxSegment, &[request]).remove(0);
             let SegmentAnswer::Found(at, segment) = segment_answer(&reply) else {
                 panic!("index {index}: nothing found");
             };
-            assert_eq!(
-                (at, segment.position),
-                (index.wrapping_sub(2), position - 20)
-            );
+            assert_eq!((at, segment.position), (index.wrapping_sub(2), position - 20));
         }
         tables.execute(batch[middle]);
     }
@@ -214,11 +189,7 @@ impl Ring {
 
     fn move_to(&mut self, base: u64, bits: u64, status: CommandStatus, random: &mut SmallRng) {
         let batch = [list_move(FLOW_ID, base, bits)];
-        assert_eq!(
-            self.race(&batch, random),
-            [status],
-            "to {base}, {bits} bits"
-        );
+        assert_eq!(self.race(&batch, random), [status], "to {base}, {bits} bits");
     }
 
     /// Every answer is exact when nothing changes: all entries, both edges, the end.
@@ -252,12 +223,7 @@ fn borrow(bits: u64, rounds: u32) {
     let mut random = SmallRng::seed_from_u64(seed());
     let mut tables = Tables::wide(Stall::None, Stall::None, 1);
     tables.execute(install(FLOW_ID, (40, 3)));
-    let mut ring = Ring {
-        tables,
-        head: 0,
-        tail: 0,
-        low: 1_000,
-    };
+    let mut ring = Ring { tables, head: 0, tail: 0, low: 1_000 };
     let capacity = 1u16 << bits;
     ring.post(8, &mut random);
     let full = [post(FLOW_ID, 8, 1_080, 10)];
@@ -272,10 +238,7 @@ fn borrow(bits: u64, rounds: u32) {
         ring.check();
         let other = [8_192, 4_096][usize::from(random.random::<bool>())];
         let overlaps = ring.race(&[list_move(FLOW_ID, other, bits)], &mut random);
-        assert!(matches!(
-            overlaps[0],
-            CommandStatus::Ok | CommandStatus::BadRange
-        ));
+        assert!(matches!(overlaps[0], CommandStatus::Ok | CommandStatus::BadRange));
         ring.check();
         // More than a committed list's eight stay: a floor never passes the tail.
         let gone = random.random_range(capacity / 2..ring.held() - 8);
@@ -313,9 +276,8 @@ fn a_borrowed_list_never_reaches_into_that_of_another_flow() {
     for n in 8..1_024u16 {
         tables.execute(post(FLOW_ID, n, 1_000 + 10 * u32::from(n), 10));
     }
-    let requests: Vec<_> = (0..8)
-        .map(|n| segment_request(FLOW_ID as u16 + 1, false, 0, 1_000 + 20 * n))
-        .collect();
+    let requests: Vec<_> =
+        (0..8).map(|n| segment_request(FLOW_ID as u16 + 1, false, 0, 1_000 + 20 * n)).collect();
     for (n, reply) in tables.ask(Port::RxSegment, &requests).iter().enumerate() {
         let SegmentAnswer::Found(index, segment) = segment_answer(reply) else {
             panic!("segment {n} of the neighbour is gone");

@@ -48,14 +48,7 @@ fn region(bytes: u64) -> [Command; 2] {
     [command(REGION_INSTALL, &fields), command(PAGE_SET, &page)]
 }
 
-const ACCESS: Access = Access {
-    region: 4,
-    key: 7,
-    domain: 3,
-    write: true,
-    offset: 16,
-    bytes: 64,
-};
+const ACCESS: Access = Access { region: 4, key: 7, domain: 3, write: true, offset: 16, bytes: 64 };
 
 fn installed() -> Tables {
     let mut tables = Tables::new(Stall::None, Stall::None, 1);
@@ -72,10 +65,7 @@ fn requests() -> [(Port, Vec<u8>); 4] {
     [
         (Port::Flow, flow_request(&KEY)),
         (Port::SendFlow, FLOW_ID.to_le_bytes().to_vec()),
-        (
-            Port::RxSegment,
-            segment_request(FLOW_ID as u16, false, 0, 1_499),
-        ),
+        (Port::RxSegment, segment_request(FLOW_ID as u16, false, 0, 1_499)),
         (Port::RxRegion, region_request(&ACCESS)),
     ]
 }
@@ -122,9 +112,7 @@ fn region_ports_share_every_second_cycle_each() {
     let mut tables = installed();
     for port in [Port::RxRegion, Port::TxRegion] {
         for _ in 0..200 {
-            tables.pairs[port as usize]
-                .request
-                .push(region_request(&ACCESS));
+            tables.pairs[port as usize].request.push(region_request(&ACCESS));
         }
     }
     tables.replies(Port::RxRegion, 200);
@@ -155,10 +143,7 @@ fn streaming_lookups_see_floors_once_confirmed() {
     for (reply, cycle) in replies.iter().zip(asked) {
         let floor = field::<FlowReply>(reply, "floor") as usize;
         let confirmed = before(&tables.confirmed_at.cycles[first..], *cycle);
-        assert!(
-            floor >= 1_000 + confirmed,
-            "{floor} after {confirmed} confirmations"
-        );
+        assert!(floor >= 1_000 + confirmed, "{floor} after {confirmed} confirmations");
         assert!(floor >= last);
         last = floor;
     }
@@ -170,10 +155,9 @@ fn streaming_lookups_see_floors_once_confirmed() {
 fn cursor_shows_pulses_up_to_two_cycles_before() {
     let mut tables = installed();
     for n in 1..=400u64 {
-        tables.cursors.push(bytes_of(CursorWrite {
-            flow: FLOW_ID.into(),
-            cursor: (1_000 + n).into(),
-        }));
+        tables
+            .cursors
+            .push(bytes_of(CursorWrite { flow: FLOW_ID.into(), cursor: (1_000 + n).into() }));
     }
     tables.bench.set("cursor_flow", FLOW_ID);
     tables.cycles(5);
@@ -199,10 +183,9 @@ fn cursor_pulses_during_floor_commands_are_never_lost_or_undone() {
         tables.cycles(wait);
         // As a packet would that was looked up before: it never moves the cursor back.
         cursor += random.random_range(1..200);
-        tables.cursors.push(bytes_of(CursorWrite {
-            flow: FLOW_ID.into(),
-            cursor: u64::from(cursor).into(),
-        }));
+        tables
+            .cursors
+            .push(bytes_of(CursorWrite { flow: FLOW_ID.into(), cursor: u64::from(cursor).into() }));
         assert_eq!(tables.confirmed(0, 7, 1), [CommandStatus::Ok]);
         tables.cycles(2);
         // A stored cursor below the floor counts as the floor.
@@ -221,10 +204,9 @@ fn floors_wait_for_a_gap_between_cursor_pulses_and_take_effect() {
         // The floor lifts the cursor, so it needs the cursor's memory, which pulses keep busy.
         tables.send_commands(0, 7, &[floor(FLOW_ID, low as u32, 0)], false);
         for _ in 0..random.random_range(20..40) {
-            tables.cursors.push(bytes_of(CursorWrite {
-                flow: (FLOW_ID + 1).into(),
-                cursor: low.into(),
-            }));
+            tables
+                .cursors
+                .push(bytes_of(CursorWrite { flow: (FLOW_ID + 1).into(), cursor: low.into() }));
         }
         assert_eq!(tables.confirmed(0, 7, 1), [CommandStatus::Ok]);
         let reply = tables.ask(Port::Flow, &[flow_request(&KEY)]).remove(0);
@@ -263,15 +245,9 @@ fn streaming_accesses_see_a_region_go_once_confirmed() {
     for (reply, cycle) in replies.iter().zip(asked) {
         let confirmed = before(&tables.confirmed_at.cycles[first..], *cycle);
         if confirmed == 0 {
-            assert!(
-                region_answer(reply).is_some(),
-                "another key removes nothing"
-            );
+            assert!(region_answer(reply).is_some(), "another key removes nothing");
         }
-        assert!(
-            confirmed < 2 || region_answer(reply).is_none(),
-            "cycle {cycle}"
-        );
+        assert!(confirmed < 2 || region_answer(reply).is_none(), "cycle {cycle}");
     }
     assert!(region_answer(replies.last().unwrap()).is_none());
     tables.assert_clean();
@@ -312,18 +288,11 @@ fn nothing_is_valid_before_an_install_of_this_epoch() {
         for (port, request) in requests() {
             let reply = tables.ask(port, &[request]).remove(0);
             // List states have no epoch of their own: the flow's counts.
-            assert!(
-                port == Port::RxSegment || !hits(port, &reply),
-                "{epoch}: {port:?}"
-            );
+            assert!(port == Port::RxSegment || !hits(port, &reply), "{epoch}: {port:?}");
         }
         tables.send_commands(0, 0, &[floor(FLOW_ID, 1_001, 0)], false);
         assert_eq!(tables.confirmed(0, 0, 1), [CommandStatus::BadFlow]);
-        for entry in [
-            install(FLOW_ID, (40, 3)),
-            key_set(FLOW_ID),
-            post(FLOW_ID, 0, 1_000, 500),
-        ] {
+        for entry in [install(FLOW_ID, (40, 3)), key_set(FLOW_ID), post(FLOW_ID, 0, 1_000, 500)] {
             tables.execute(entry);
         }
         for entry in region(4096) {
@@ -353,19 +322,13 @@ fn nothing_of_an_old_epoch_is_valid_when_its_number_comes_again() {
         for (port, request) in requests() {
             let reply = tables.ask(port, &[request]).remove(0);
             // List states have no epoch of their own: the flow's counts.
-            assert!(
-                port == Port::RxSegment || !hits(port, &reply),
-                "round {round}: {port:?}"
-            );
+            assert!(port == Port::RxSegment || !hits(port, &reply), "round {round}: {port:?}");
         }
     }
     // The command waited until the entries were gone; the lookups did not.
     assert_eq!(tables.confirmed(0, 0, 1), [CommandStatus::BadFlow]);
     let confirmed_at = *tables.confirmed_at.cycles.last().expect("confirmed");
-    assert!(
-        confirmed_at >= asked_at + 256 - 4,
-        "largest table: 256 key slots"
-    );
+    assert!(confirmed_at >= asked_at + 256 - 4, "largest table: 256 key slots");
     for entry in [install(FLOW_ID, (40, 3)), key_set(FLOW_ID)] {
         tables.execute(entry);
     }
@@ -413,9 +376,8 @@ fn reset_forgets_what_is_in_flight() {
 #[test]
 fn send_flow_beyond_the_table_is_no_hit() {
     let mut tables = installed();
-    let aliases: Vec<Vec<u8>> = (1..1024u64)
-        .map(|n| (FLOW_ID + 64 * n).to_le_bytes().to_vec())
-        .collect();
+    let aliases: Vec<Vec<u8>> =
+        (1..1024u64).map(|n| (FLOW_ID + 64 * n).to_le_bytes().to_vec()).collect();
     for reply in tables.ask(Port::SendFlow, &aliases) {
         assert_eq!(field::<SendFlowReply>(&reply, "hit"), 0);
     }
@@ -435,10 +397,7 @@ fn no_more_commands_are_taken_than_confirmations_have_places() {
     assert_eq!(tables.confirmations.messages.len(), CONFIRMATIONS_MAX);
     tables.last_fence.is_shut = false;
     let count = 16 * pieces as usize;
-    assert_eq!(
-        tables.confirmed(0, 0, count),
-        vec![CommandStatus::Ok; count]
-    );
+    assert_eq!(tables.confirmed(0, 0, count), vec![CommandStatus::Ok; count]);
     // An epoch later nothing is under way, whatever was.
     tables.last_fence.is_shut = true;
     tables.send_commands(0, 0, &[command(NOP, &[]); 16], false);
@@ -492,18 +451,9 @@ fn default_sizes_reach_their_last_entries() {
     let sizes = abi::config::DEFAULT;
     let last = |bits: usize| (1u64 << bits) - 1;
     let list_base = (1 << sizes.segment_bits) - 8;
-    let key = |bucket| {
-        command(
-            KEY_SET,
-            &[(FLOW, last(sizes.flow_bits)), (KEY_BUCKET, bucket)],
-        )
-    };
+    let key = |bucket| command(KEY_SET, &[(FLOW, last(sizes.flow_bits)), (KEY_BUCKET, bucket)]);
     let install = |base| {
-        let fields = [
-            (FLOW, last(sizes.flow_bits)),
-            (RX_LIST_BASE, base),
-            (RX_LIST_BITS, 3),
-        ];
+        let fields = [(FLOW, last(sizes.flow_bits)), (RX_LIST_BASE, base), (RX_LIST_BITS, 3)];
         command(FLOW_INSTALL, &fields)
     };
     let remove = |flow| command(FLOW_REMOVE, &[(FLOW, flow)]);

@@ -13,10 +13,7 @@ use tables_model::Command;
 const FLOW_ID: u64 = 5;
 
 fn flow(opcode: u8, fields: &[(abi::field::Field, u64)]) -> Command {
-    command(
-        opcode,
-        &[&[(FLOW, FLOW_ID), (GENERATION, 9)], fields].concat(),
-    )
+    command(opcode, &[&[(FLOW, FLOW_ID), (GENERATION, 9)], fields].concat())
 }
 
 /// Cycles for each command when `batches` pieces of 16 wait in the ring.
@@ -41,27 +38,16 @@ fn commands_are_carried_out_at_the_rate_of_acks_and_posts() {
     let post_at = |n: u16| post(FLOW_ID, n, 1_000 + 10 * u32::from(n), 10);
     let sixteen = |entry: Command| move |_: u16| vec![entry; 16];
     let mut rows = vec![
-        (
-            "nop",
-            cycles_each(&mut tables, sixteen(command(NOP, &[])), 8),
-        ),
+        ("nop", cycles_each(&mut tables, sixteen(command(NOP, &[])), 8)),
         (
             "segment_post",
-            cycles_each(
-                &mut tables,
-                |p| (16 * p..16 * p + 16).map(post_at).collect(),
-                32,
-            ),
+            cycles_each(&mut tables, |p| (16 * p..16 * p + 16).map(post_at).collect(), 32),
         ),
         (
             "floor_set",
             cycles_each(
                 &mut tables,
-                |p| {
-                    (1..=16)
-                        .map(|n| floor(FLOW_ID, 1_000 + u32::from(16 * p + n), 0))
-                        .collect()
-                },
+                |p| (1..=16).map(|n| floor(FLOW_ID, 1_000 + u32::from(16 * p + n), 0)).collect(),
                 8,
             ),
         ),
@@ -79,10 +65,7 @@ fn commands_are_carried_out_at_the_rate_of_acks_and_posts() {
             })
             .collect()
     };
-    rows.push((
-        "floor_set + segment_post",
-        cycles_each(&mut tables, mixed, 16),
-    ));
+    rows.push(("floor_set + segment_post", cycles_each(&mut tables, mixed, 16)));
     let truncate = flow(SEGMENT_TRUNCATE, &[(SEGMENT_INDEX, 3), (SEGMENT_BYTES, 7)]);
     let region = [(REGION_PAGE_BITS, 12), (REGION_BYTES, 4_096)];
     for (name, entry) in [
@@ -147,11 +130,8 @@ fn search_cycles(count: u16) -> [f64; 3] {
     for n in 0..count {
         tables.execute(post(FLOW_ID, n, 1_000 + 10 * u32::from(n), 10));
     }
-    let places: [&dyn Fn(u32) -> u32; 3] = [
-        &|_| 0,
-        &|n| (n * 37 + n * n * 11) % u32::from(count),
-        &|_| u32::from(count) - 1,
-    ];
+    let places: [&dyn Fn(u32) -> u32; 3] =
+        [&|_| 0, &|n| (n * 37 + n * n * 11) % u32::from(count), &|_| u32::from(count) - 1];
     places.map(|place| {
         let requests: Vec<_> = (0..600)
             .map(|n| segment_request(FLOW_ID as u16, false, 0, 1_003 + 10 * place(n)))

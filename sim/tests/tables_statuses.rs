@@ -69,25 +69,14 @@ struct Case {
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |opcode, field, value, status| {
-        cases.push(Case {
-            opcode,
-            owner: 0,
-            field,
-            value,
-            status,
-        });
+        cases.push(Case { opcode, owner: 0, field, value, status });
     };
     for opcode in (0..=255).filter(|o| !matches!(o, NOP..=SEND_FLOOR_SET | KEY_SET..=PAGE_SET)) {
         add(opcode, FLOW, 0, BadOpcode);
     }
-    for opcode in [
-        FLOOR_SET,
-        SEGMENT_POST,
-        SEGMENT_TRUNCATE,
-        SEND_FLOOR_SET,
-        LIST_MOVE,
-        FLOW_REMOVE,
-    ] {
+    for opcode in
+        [FLOOR_SET, SEGMENT_POST, SEGMENT_TRUNCATE, SEND_FLOOR_SET, LIST_MOVE, FLOW_REMOVE]
+    {
         add(opcode, FLOW, 64, BadIndex);
         add(opcode, FLOW, 0xffff, BadIndex);
         add(opcode, FLOW, 6, BadFlow);
@@ -133,11 +122,7 @@ fn cases() -> Vec<Case> {
         }
         let names_flow = matches!(opcode, FLOOR_SET..=SEND_FLOOR_SET);
         let privileged = opcode >= PRIVILEGED_FIRST;
-        let stranger = if names_flow || privileged {
-            NotOwner
-        } else {
-            Ok
-        };
+        let stranger = if names_flow || privileged { NotOwner } else { Ok };
         let owner = if privileged { NotOwner } else { Ok };
         for (from, status) in [(2, stranger), (FLOW_OWNER as u8, owner), (0, Ok)] {
             cases.push(Case {
@@ -165,11 +150,7 @@ fn segment_cases(add: &mut impl FnMut(u8, Field, u64, CommandStatus)) {
         (SEGMENT_POSITION, LOW + REACH - 100, Ok),
         (SEGMENT_POSITION, LOW + REACH - 99, BadRange),
         (SEGMENT_POSITION, LOW.wrapping_sub(REACH) & 0xffff_ffff, Ok),
-        (
-            SEGMENT_POSITION,
-            LOW.wrapping_sub(REACH + 1) & 0xffff_ffff,
-            BadRange,
-        ),
+        (SEGMENT_POSITION, LOW.wrapping_sub(REACH + 1) & 0xffff_ffff, BadRange),
         (SEGMENT_OFFSET, (1 << 48) - 100, Ok),
         (SEGMENT_OFFSET, (1 << 48) - 99, BadRange),
         (DIRECTION, 1, Ok),
@@ -273,17 +254,10 @@ fn every_bad_operand_has_its_status_and_the_golden_model_agrees() {
             case.opcode, case.field.name, case.value, case.owner
         );
         assert_eq!(status, case.status, "RTL, {what}");
-        assert_eq!(
-            model.apply(case.owner, &entry),
-            case.status,
-            "golden, {what}"
-        );
+        assert_eq!(model.apply(case.owner, &entry), case.status, "golden, {what}");
     }
     for status in CommandStatus::ALL {
-        assert!(
-            cases.iter().any(|case| case.status == *status),
-            "{status:?}"
-        );
+        assert!(cases.iter().any(|case| case.status == *status), "{status:?}");
     }
     tables.assert_clean();
 }

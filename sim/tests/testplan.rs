@@ -89,10 +89,7 @@ fn every_system_and_decision_test_is_in_the_plan() {
             }
             let name = format!("{folder}/{within}");
             for test in tests_of(&read(&file)) {
-                assert!(
-                    planned.contains(&(&name[..], test)),
-                    "{name}: {test} is not in the plan"
-                );
+                assert!(planned.contains(&(&name[..], test)), "{name}: {test} is not in the plan");
             }
         }
     }
@@ -113,9 +110,6 @@ fn every_disposition_reason_and_decision_has_a_row() {
         let test = format!("decision_{number:02}_");
         let is_it =
             |row: &&(&str, &str, &str)| row.0.starts_with(&prefix) && row.2.starts_with(&test);
-        assert!(
-            rows.iter().any(|row| is_it(&row)),
-            "decision {number} has no row"
-        );
+        assert!(rows.iter().any(|row| is_it(&row)), "decision {number} has no row");
     }
 }

@@ -139,20 +139,13 @@ fn bank(blocks: &[&dyn Block]) -> (String, Vec<Vec<Port>>) {
                 PortDirection::Output => "output",
                 PortDirection::InOut => "inout",
             };
-            header.push(format!(
-                "    {direction} wire [{}:0] {}",
-                port.bits - 1,
-                port.name
-            ));
+            header.push(format!("    {direction} wire [{}:0] {}", port.bits - 1, port.name));
             connections.push(format!(".{inside}({})", port.name));
         }
         body.push_str(&format!("{name} i{index} ({});\n", connections.join(", ")));
         all.push(ports);
     }
-    text.push_str(&format!(
-        "module bank (\n{}\n);\n{body}endmodule\n",
-        header.join(",\n")
-    ));
+    text.push_str(&format!("module bank (\n{}\n);\n{body}endmodule\n", header.join(",\n")));
     (text, all)
 }
 
@@ -164,9 +157,7 @@ fn run(mut pairs: Vec<Pair>, model: &mut Model, seed: u64) {
             pair.give(model);
         }
         model.eval();
-        pairs
-            .iter()
-            .for_each(|pair| pair.compare(model, step, seed));
+        pairs.iter().for_each(|pair| pair.compare(model, step, seed));
         for pair in &mut pairs {
             if pair.stimulus.edge(&mut *pair.rust, step / 2) {
                 pair.settle();
@@ -174,9 +165,7 @@ fn run(mut pairs: Vec<Pair>, model: &mut Model, seed: u64) {
             }
         }
         model.eval();
-        pairs
-            .iter()
-            .for_each(|pair| pair.compare(model, step, seed));
+        pairs.iter().for_each(|pair| pair.compare(model, step, seed));
     }
 }
 
@@ -193,10 +182,7 @@ fn pair(
         stimulus: blocks::Stimulus::new(seed),
         ports: ports
             .iter()
-            .map(|port| Watched {
-                port: port.clone(),
-                in_model: model.port(&port.name),
-            })
+            .map(|port| Watched { port: port.clone(), in_model: model.port(&port.name) })
             .collect(),
     }
 }
@@ -204,16 +190,11 @@ fn pair(
 type Made = (blocks::Entry, Box<dyn blocks::Subject>);
 
 fn compare_bank(made: Vec<Made>, name: &str, seed: u64) {
-    let views: Vec<&dyn Block> = made
-        .iter()
-        .map(|(_, block)| &**block as &dyn Block)
-        .collect();
+    let views: Vec<&dyn Block> = made.iter().map(|(_, block)| &**block as &dyn Block).collect();
     let (text, ports) = bank(&views);
     let flat: Vec<Port> = ports.iter().flatten().cloned().collect();
     let design = Design::build("bank", &text, &flat, Options::QUICK);
-    let mut model = design
-        .unwrap_or_else(|error| panic!("{name}: {error}"))
-        .model();
+    let mut model = design.unwrap_or_else(|error| panic!("{name}: {error}")).model();
     model.clear_inputs();
     let pairs = made.into_iter().zip(&ports);
     let pairs = pairs.map(|((entry, block), ports)| pair(&entry, block, ports, &model, seed));
@@ -226,9 +207,7 @@ fn compare_bank(made: Vec<Made>, name: &str, seed: u64) {
 fn compare_alone(entry: blocks::Entry, block: Box<dyn blocks::Subject>, text: &str, seed: u64) {
     let ports = ports_of(&*block);
     let design = Design::build("dut", text, &ports, Options::QUICK);
-    let mut model = design
-        .unwrap_or_else(|error| panic!("{}: {error}", entry.name))
-        .model();
+    let mut model = design.unwrap_or_else(|error| panic!("{}: {error}", entry.name)).model();
     model.clear_inputs();
     let pair = pair(&entry, block, &ports, &model, seed);
     run(vec![pair], &mut model, seed);
@@ -268,10 +247,7 @@ impl Compared {
 
     /// The file that is there once a block of this text was compared.
     fn mark(&self, text: &str) -> PathBuf {
-        let digest = Sha256::new()
-            .chain_update(&self.beside)
-            .chain_update(text)
-            .finalize();
+        let digest = Sha256::new().chain_update(&self.beside).chain_update(text).finalize();
         self.folder.join(hex(&digest[..10]))
     }
 }
@@ -316,8 +292,7 @@ fn made(of: &str, when: When) -> Vec<Made> {
         block.connect_all();
         (*entry, block)
     });
-    made.filter(|(entry, block)| verilog_support::when(entry, &**block) == when)
-        .collect()
+    made.filter(|(entry, block)| verilog_support::when(entry, &**block) == when).collect()
 }
 
 fn leaves_of(of: &str) {
@@ -353,9 +328,7 @@ leaf_blocks! {
 fn no_leaf_block_is_left_out() {
     let entries = blocks::BLOCKS.iter();
     let leaves = entries.filter(|entry| blocks::is_leaf(&*(entry.make)()));
-    let crates: BTreeSet<&str> = leaves
-        .filter_map(|entry| entry.name.split("::").next())
-        .collect();
+    let crates: BTreeSet<&str> = leaves.filter_map(|entry| entry.name.split("::").next()).collect();
     assert_eq!(crates, CRATES.iter().copied().collect());
 }
 

@@ -60,9 +60,7 @@ fn tool_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").expect("Linux");
     let (_, behind_name) = text.rsplit_once(')').expect("the program's name");
     let of_children = behind_name.split_whitespace().skip(13).take(2);
-    let ticks: f64 = of_children
-        .filter_map(|ticks| ticks.parse::<f64>().ok())
-        .sum();
+    let ticks: f64 = of_children.filter_map(|ticks| ticks.parse::<f64>().ok()).sum();
     ticks / TICKS_PER_SECOND
 }
 
@@ -80,10 +78,7 @@ impl Text {
             part.text.insert_str(0, &stamp);
             part
         });
-        Text {
-            whole: format!("{stamp}{}", self.whole),
-            parts: parts.collect(),
-        }
+        Text { whole: format!("{stamp}{}", self.whole), parts: parts.collect() }
     }
 }
 
@@ -155,10 +150,7 @@ fn prepare(texts: &[(Text, Vec<Port>); 2]) -> [Candidate; 2] {
     let [stock_built, ours_built] = least(texts, |(text, ports)| build(text, ports));
     let [stock_mapped, ours_mapped] = least(texts, |(text, _)| map(text));
     let [(stock, _), (ours, _)] = texts;
-    [
-        candidate(stock, stock_built, stock_mapped),
-        candidate(ours, ours_built, ours_mapped),
-    ]
+    [candidate(stock, stock_built, stock_mapped), candidate(ours, ours_built, ours_mapped)]
 }
 
 /// Runs both clocks edges of `cycles` cycles under the patterns.
@@ -183,10 +175,8 @@ fn run(model: &mut Model, clocks: &[PortId], inputs: &[(PortId, Vec<Vec<u32>>)],
 fn stimulus(ports: &[Port]) -> (Vec<String>, Patterns) {
     let mut random = SmallRng::seed_from_u64(1);
     let is_input = |port: &&Port| port.direction == PortDirection::Input;
-    let (clocks, inputs): (Vec<&Port>, Vec<&Port>) = ports
-        .iter()
-        .filter(is_input)
-        .partition(|port| port.is_clock);
+    let (clocks, inputs): (Vec<&Port>, Vec<&Port>) =
+        ports.iter().filter(is_input).partition(|port| port.is_clock);
     let patterns: Patterns = inputs
         .iter()
         .map(|port| {
@@ -201,10 +191,7 @@ fn stimulus(ports: &[Port]) -> (Vec<String>, Patterns) {
                 }
                 words
             };
-            (
-                port.name.clone(),
-                (0..PATTERNS).map(|_| pattern()).collect(),
-            )
+            (port.name.clone(), (0..PATTERNS).map(|_| pattern()).collect())
         })
         .collect();
     let clocks = clocks.iter().map(|port| port.name.clone()).collect();
@@ -302,14 +289,8 @@ fn compare<B: Block>(name: &str, make: impl FnOnce() -> B) {
     let ours = verilog::emit(&block, "dut").expect("emits");
     let modules = ours.texts();
     let stock_text = stock::emit(&block, "dut");
-    let stock_text = Text {
-        parts: stock_parts(&stock_text),
-        whole: stock_text,
-    };
-    let ours = Text {
-        parts: Part::each_of(&modules),
-        whole: ours.single_file(),
-    };
+    let stock_text = Text { parts: stock_parts(&stock_text), whole: stock_text };
+    let ours = Text { parts: Part::each_of(&modules), whole: ours.single_file() };
     let mut stock_ports = ports.clone();
     for port in &mut stock_ports {
         port.name = stock::port_name(&port.name);

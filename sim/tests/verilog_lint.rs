@@ -40,9 +40,7 @@ const LARGE: [&str; 3] = ["default", "default-slices", "lab"];
 
 /// Writes a design as users get it; the folder, and the files in order.
 fn written(design: &verilog::Design, name: &str) -> (PathBuf, Vec<String>) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("lint")
-        .join(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint").join(name);
     if folder.exists() {
         fs::remove_dir_all(&folder).expect("an old folder goes");
     }

@@ -51,11 +51,7 @@ const PATCHES: &[Patch] = &[
         heads: Some(["fn build(block:", "fn write(block:"]),
         text: include_str!("planted/emitter_build.txt"),
     },
-    Patch {
-        file: "hdl/src/lib.rs",
-        heads: None,
-        text: include_str!("planted/hdl_texts.txt"),
-    },
+    Patch { file: "hdl/src/lib.rs", heads: None, text: include_str!("planted/hdl_texts.txt") },
     Patch {
         file: "sim/verilate/src/design.rs",
         heads: Some(["pub fn build(", "pub fn plain("]),
@@ -85,9 +81,7 @@ impl Additions {
         let mut has_kernels = BTreeMap::<PathBuf, bool>::new();
         for mutant in mutants {
             let is_kernel = matches!(mutant.place, Place::Kernel(_));
-            *has_kernels
-                .entry(tree.crate_root(&mutant.file)?)
-                .or_default() |= is_kernel;
+            *has_kernels.entry(tree.crate_root(&mutant.file)?).or_default() |= is_kernel;
         }
         let mut additions = BTreeMap::<PathBuf, Addition>::new();
         if has_kernels.values().any(|has_kernel| *has_kernel) {

@@ -51,9 +51,7 @@ pub fn of_package(root: &Path, files: Vec<PathBuf>, name: &str) -> anyhow::Resul
 fn package_of(root: &Path, file: &Path) -> Option<String> {
     let manifest = |folder: &Path| fs::read_to_string(root.join(folder).join("Cargo.toml")).ok();
     let text = file.ancestors().skip(1).find_map(manifest)?;
-    let name = text
-        .lines()
-        .find_map(|line| line.strip_prefix("name = \""))?;
+    let name = text.lines().find_map(|line| line.strip_prefix("name = \""))?;
     name.strip_suffix('"').map(str::to_owned)
 }
 
@@ -86,10 +84,7 @@ pub fn changed_since(
     let mut changed = git(root, &["diff", "--name-only", base.trim()])?;
     changed += &git(root, &["ls-files", "--others", "--exclude-standard"])?;
     let changed: Vec<&Path> = changed.lines().map(Path::new).collect();
-    Ok(files
-        .into_iter()
-        .filter(|file| changed.contains(&file.as_path()))
-        .collect())
+    Ok(files.into_iter().filter(|file| changed.contains(&file.as_path())).collect())
 }
 
 /// The commit that the tree is equal to, if it is to one.
@@ -102,11 +97,7 @@ pub fn commit(root: &Path) -> anyhow::Result<Option<String>> {
 /// What git answers.
 pub fn git(root: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     let mut command = Command::new("git");
-    let output = command
-        .args(arguments)
-        .current_dir(root)
-        .output()
-        .context("cannot run git")?;
+    let output = command.args(arguments).current_dir(root).output().context("cannot run git")?;
     if !output.status.success() {
         let error = String::from_utf8_lossy(&output.stderr);
         bail!("git {}: {}", arguments.join(" "), error.trim());
@@ -160,11 +151,7 @@ mod tests {
     #[test]
     fn one_row_is_drawn_whole() {
         let of = |file: &str| Mutant::new(file.into(), "1", 0..1, "2".into()).expect("one line");
-        let files = [
-            "host/src/lib.rs",
-            "hdl/dma/src/lib.rs",
-            "host/src/domain.rs",
-        ];
+        let files = ["host/src/lib.rs", "hdl/dma/src/lib.rs", "host/src/domain.rs"];
         let drawn = |seed| -> Vec<_> {
             let found = of_one_row(files.map(of).to_vec(), seed).into_iter();
             found.map(|mutant| mutant.file).collect()
@@ -172,10 +159,7 @@ mod tests {
         let rows: Vec<Vec<PathBuf>> = (0..20).map(drawn).collect();
         let host = vec![PathBuf::from(files[0]), files[2].into()];
         let dma = vec![PathBuf::from(files[1])];
-        assert!(
-            rows.iter().all(|row| *row == host || *row == dma),
-            "{rows:?}"
-        );
+        assert!(rows.iter().all(|row| *row == host || *row == dma), "{rows:?}");
         assert!(rows.contains(&host) && rows.contains(&dma));
         assert_eq!(of_one_row(Vec::new(), 1), Vec::<Mutant>::new());
     }

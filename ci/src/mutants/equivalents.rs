@@ -56,11 +56,7 @@ pub fn parse(document: &str) -> anyhow::Result<Vec<Equivalent>> {
         }
     }
     let list: List = toml::from_str(&text).with_context(|| format!("{FILE} is no list"))?;
-    if let Some(entry) = list
-        .equivalent
-        .iter()
-        .find(|it| it.reason.trim().is_empty())
-    {
+    if let Some(entry) = list.equivalent.iter().find(|it| it.reason.trim().is_empty()) {
         bail!("{FILE}: `{}` has no reason", entry.before);
     }
     Ok(list.equivalent)
@@ -78,10 +74,7 @@ pub fn stale(entries: &[Equivalent], mutants: &[Mutant]) -> Vec<String> {
     let fits = |entry: &&Equivalent| !mutants.iter().any(|mutant| entry.is_of(mutant));
     let line = |entry: &Equivalent| {
         let file = entry.file.display();
-        format!(
-            "{file} has no mutant `{}` of `{}`",
-            entry.after, entry.before
-        )
+        format!("{file} has no mutant `{}` of `{}`", entry.after, entry.before)
     };
     entries.iter().filter(fits).map(line).collect()
 }
@@ -117,9 +110,6 @@ mod tests {
     #[test]
     fn an_entry_without_a_reason_is_refused() {
         let document = DOCUMENT.replace("never equal", " ");
-        assert!(parse(&document)
-            .expect_err("no reason")
-            .to_string()
-            .contains("no reason"));
+        assert!(parse(&document).expect_err("no reason").to_string().contains("no reason"));
     }
 }

@@ -56,12 +56,8 @@ const PRINTING: &[&str] = &["Display", "Debug"];
 pub fn mutants(file: &Path, text: &str, has_contract: bool) -> anyhow::Result<Vec<Mutant>> {
     let syntax =
         syn::parse_file(text).with_context(|| format!("cannot parse {}", file.display()))?;
-    let mut places = Places {
-        text,
-        has_contract,
-        surroundings: Surroundings::default(),
-        found: Vec::new(),
-    };
+    let mut places =
+        Places { text, has_contract, surroundings: Surroundings::default(), found: Vec::new() };
     places.visit_file(&syntax);
     let mut found = places.found;
     found.sort_by(|(a, one, _), (b, other, _)| (a.start, a.end, one).cmp(&(b.start, b.end, other)));
@@ -98,13 +94,8 @@ impl Places<'_> {
     /// A mutant whose switch stands at `place`, if its surroundings allow one.
     fn add_at(&mut self, bytes: Range<usize>, replacement: impl Into<String>, place: Place) {
         let place = match &self.surroundings {
-            Surroundings {
-                kernel: Some(kernel),
-                ..
-            } => Place::Kernel(kernel.clone()),
-            Surroundings {
-                is_constant: true, ..
-            } => Place::Nowhere,
+            Surroundings { kernel: Some(kernel), .. } => Place::Kernel(kernel.clone()),
+            Surroundings { is_constant: true, .. } => Place::Nowhere,
             _ => place,
         };
         self.found.push((bytes, replacement.into(), place));
@@ -127,10 +118,7 @@ impl Places<'_> {
 
     /// Visits what the compiler evaluates, or not.
     fn constant(&mut self, is_constant: bool, visit: impl FnOnce(&mut Self)) {
-        let surroundings = Surroundings {
-            is_constant,
-            ..self.surroundings.clone()
-        };
+        let surroundings = Surroundings { is_constant, ..self.surroundings.clone() };
         self.with(surroundings, visit);
     }
 
@@ -149,10 +137,7 @@ impl Places<'_> {
         };
         let is_hex = self.text[bytes.clone()].starts_with("0x");
         let suffix = lit.suffix();
-        for other in [value.checked_add(1), value.checked_sub(1)]
-            .into_iter()
-            .flatten()
-        {
+        for other in [value.checked_add(1), value.checked_sub(1)].into_iter().flatten() {
             let digits = match is_hex {
                 true => format!("{other:#x}"),
                 false => other.to_string(),
@@ -202,10 +187,7 @@ fn opposites(op: &BinOp) -> &'static [&'static str] {
 }
 
 fn joins(op: &BinOp) -> bool {
-    matches!(
-        op,
-        BinOp::And(_) | BinOp::Or(_) | BinOp::BitAnd(_) | BinOp::BitOr(_)
-    )
+    matches!(op, BinOp::And(_) | BinOp::Or(_) | BinOp::BitAnd(_) | BinOp::BitOr(_))
 }
 
 /// Whether attributes make an item one of the tests.
@@ -257,9 +239,7 @@ impl<'ast> Visit<'ast> for Places<'_> {
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
         if !is_test(&item.attrs) {
             let is_constant = item.sig.constness.is_some();
-            self.constant(is_constant, |places| {
-                visit::visit_impl_item_fn(places, item)
-            });
+            self.constant(is_constant, |places| visit::visit_impl_item_fn(places, item));
         }
     }
 
@@ -453,10 +433,7 @@ mod tests {
         assert_eq!(of_body("if a { g() }"), expected);
         assert_eq!(
             of_body("match a { b if c => d, _ => e }"),
-            [
-                "match a { b if false => d, _ => e }",
-                "match a { b if true => d, _ => e }"
-            ]
+            ["match a { b if false => d, _ => e }", "match a { b if true => d, _ => e }"]
         );
         assert!(of_body("if let Some(a) = b { g() }").is_empty());
     }

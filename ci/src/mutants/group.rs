@@ -109,10 +109,7 @@ impl<'a> Group<'a> {
     fn plant(&mut self) -> anyhow::Result<()> {
         let mut by_file = BTreeMap::<&PathBuf, Vec<(u32, &Mutant)>>::new();
         for (switch, mutant) in &self.mutants {
-            by_file
-                .entry(&mutant.file)
-                .or_default()
-                .push((*switch, mutant));
+            by_file.entry(&mutant.file).or_default().push((*switch, mutant));
         }
         let mut planted = BTreeMap::new();
         for (file, mutants) in by_file {
@@ -222,8 +219,7 @@ impl<'a> Group<'a> {
             let variable = (NOTED, path.as_str());
             let started = Instant::now();
             let outcome =
-                self.runner
-                    .run(&program, &arguments, variable, RUN_LIMIT, CPU_LIMIT_S)?;
+                self.runner.run(&program, &arguments, variable, RUN_LIMIT, CPU_LIMIT_S)?;
             if outcome == Outcome::Passed {
                 return Ok(Some(Call {
                     program,
@@ -276,10 +272,7 @@ impl<'a> Group<'a> {
             let number = switch.to_string();
             let variable = (SWITCH, number.as_str());
             let cpu_s = suite.cpu_limit_s();
-            answer = match self
-                .runner
-                .run(&call.program, &arguments, variable, limit, cpu_s)?
-            {
+            answer = match self.runner.run(&call.program, &arguments, variable, limit, cpu_s)? {
                 Outcome::Passed => Answer::Passed,
                 Outcome::Failed(test) => return Ok(Answer::Killed(test)),
                 Outcome::Hung if self.runner.is_over() => return Ok(Answer::OutOfTime),
@@ -325,9 +318,7 @@ fn users(noted: &str) -> BTreeMap<u32, Users> {
     for line in noted.lines() {
         let (switch, name) = line.split_once(' ').unwrap_or((line, ""));
         let Ok(switch) = switch.parse() else { continue };
-        let users = all
-            .entry(switch)
-            .or_insert_with(|| Users::Tests(BTreeSet::new()));
+        let users = all.entry(switch).or_insert_with(|| Users::Tests(BTreeSet::new()));
         match users {
             _ if name.is_empty() || name == "main" => *users = Users::Any,
             Users::Tests(tests) => {

@@ -40,10 +40,7 @@ pub fn judge(
     let mut group = Group::new(tree, runner, switched.clone())?;
     let (mut waiting, mut alone) = (Vec::new(), Vec::new());
     for place in wanted {
-        match u32::try_from(place + 1)
-            .ok()
-            .and_then(|it| switched.remove_entry(&it))
-        {
+        match u32::try_from(place + 1).ok().and_then(|it| switched.remove_entry(&it)) {
             Some(entry) => waiting.push(Waiting::new(entry)),
             None => alone.push(sample[*place].clone()),
         }
@@ -116,11 +113,7 @@ enum Step {
 
 impl Waiting {
     fn new((switch, mutant): (u32, Mutant)) -> Self {
-        Self {
-            switch,
-            mutant,
-            how: How::Unused,
-        }
+        Self { switch, mutant, how: How::Unused }
     }
 
     /// Asks the suite of a round.

@@ -88,10 +88,7 @@ fn variant(text: &str, switch: u32, mutant: &Mutant) -> Option<(Range<usize>, St
 impl Planted {
     /// The switches around a byte of the text: those of the shortest range.
     pub fn at(&self, byte: usize) -> &[u32] {
-        let around = self
-            .ranges
-            .iter()
-            .filter(|(range, _)| range.contains(&byte));
+        let around = self.ranges.iter().filter(|(range, _)| range.contains(&byte));
         let least = around.min_by_key(|(range, _)| range.len());
         least.map_or(&[], |(_, switches)| switches)
     }
@@ -282,10 +279,7 @@ mod tests {
         let original = "impl<const N: usize> crate::planted_kernels::original::Logic for A<N> {\n";
         assert!(text.contains(original), "{text}");
         assert!(text.contains("self . a . next = 0 . into ()"), "{text}");
-        assert!(
-            text.contains("impl< const N : usize > Logic for A < N >"),
-            "{text}"
-        );
+        assert!(text.contains("impl< const N : usize > Logic for A < N >"), "{text}");
         assert_eq!(text.matches("crate::planted::on(&[1, 2, 3])").count(), 4);
         assert!(text.contains("is_on(4) { 1 }"), "{text}");
     }

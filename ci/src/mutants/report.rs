@@ -18,18 +18,8 @@ pub struct Report {
 
 /// One mutant's line, and what it was if nothing killed it.
 pub fn line(judged: &Judged) -> String {
-    let Judged {
-        mutant,
-        verdict,
-        how,
-        ..
-    } = judged;
-    let place = format!(
-        "{}:{}:{}",
-        mutant.file.display(),
-        mutant.line,
-        mutant.column
-    );
+    let Judged { mutant, verdict, how, .. } = judged;
+    let place = format!("{}:{}:{}", mutant.file.display(), mutant.line, mutant.column);
     let how = how.words();
     match verdict {
         Verdict::Killed { suite, test } => format!("killed      {place}  {how}: {suite}: {test}"),
@@ -44,10 +34,7 @@ pub fn line(judged: &Judged) -> String {
 pub fn progress(report: &Report, done: usize, took: Duration) -> String {
     let (judged, drawn) = (report.judged.len(), report.drawn);
     let left = took.as_secs_f64() / done.max(1) as f64 * (drawn - judged) as f64;
-    format!(
-        "{judged}/{drawn}, about {:.0} min left",
-        (left / 60.0).ceil()
-    )
+    format!("{judged}/{drawn}, about {:.0} min left", (left / 60.0).ceil())
 }
 
 impl Report {
@@ -57,10 +44,7 @@ impl Report {
     }
 
     fn count(&self, wanted: &str) -> usize {
-        self.judged
-            .iter()
-            .filter(|one| one.verdict.words() == wanted)
-            .count()
+        self.judged.iter().filter(|one| one.verdict.words() == wanted).count()
     }
 
     /// Percent killed of those that tests could judge; 100 where there were none.
@@ -75,10 +59,7 @@ impl Report {
     /// The score, one line for each package folder and one for all.
     pub fn summary(&self) -> String {
         let mut folders = BTreeMap::<String, [usize; 4]>::new();
-        for Judged {
-            mutant, verdict, ..
-        } in &self.judged
-        {
+        for Judged { mutant, verdict, .. } in &self.judged {
             let name = mutant.file.display().to_string();
             let folder = name.split("/src/").next().unwrap_or(&name).to_owned();
             let [drawn, killed, survived, equivalent] = folders.entry(folder).or_default();
@@ -113,9 +94,7 @@ impl Report {
     /// Everything, for other programs.
     pub fn json(&self, seed: u64) -> Value {
         let mutant = |one: &Judged| {
-            let Judged {
-                mutant, verdict, ..
-            } = one;
+            let Judged { mutant, verdict, .. } = one;
             let mut value = json!({
                 "file": mutant.file,
                 "line": mutant.line,
@@ -153,10 +132,7 @@ mod tests {
 
     fn report() -> Report {
         let mutant = |file: &str| Mutant::new(file.into(), "a < b", 2..3, "<=".into());
-        let killed = Verdict::Killed {
-            suite: "host --lib".into(),
-            test: "t".into(),
-        };
+        let killed = Verdict::Killed { suite: "host --lib".into(), test: "t".into() };
         let verdicts = [
             ("host/src/a.rs", killed.clone()),
             ("host/src/b.rs", Verdict::Survived),
@@ -167,30 +143,16 @@ mod tests {
         let judged = verdicts.into_iter().map(|(file, verdict)| {
             let mutant = mutant(file).expect("one line");
             let (how, commit) = (How::Switch, Some("c0ffee".into()));
-            Judged {
-                mutant,
-                verdict,
-                how,
-                commit,
-            }
+            Judged { mutant, verdict, how, commit }
         });
-        Report {
-            judged: judged.collect(),
-            drawn: 6,
-        }
+        Report { judged: judged.collect(), drawn: 6 }
     }
 
     #[test]
     fn the_score_counts_what_tests_could_judge() {
         let text = report().summary();
-        assert!(
-            text.contains("host: 1 of 2 killed; 0 of 2 equivalent\n"),
-            "{text}"
-        );
-        assert!(
-            text.contains("hdl/ip: 1 of 1 killed; 1 of 3 equivalent\n"),
-            "{text}"
-        );
+        assert!(text.contains("host: 1 of 2 killed; 0 of 2 equivalent\n"), "{text}");
+        assert!(text.contains("hdl/ip: 1 of 1 killed; 1 of 3 equivalent\n"), "{text}");
         let last = "== 6 mutants: 2 killed, 1 survived, 1 equivalent, 1 do not build, \
                     1 not judged for want of time: 66.7 % killed\n";
         assert!(text.ends_with(last), "{text}");

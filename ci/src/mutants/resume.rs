@@ -149,10 +149,7 @@ impl Row {
 
     /// The verdict of tests or of the compiler, if it is one.
     fn judged(&self, mutant: &Mutant) -> Option<Judged> {
-        let killed = Verdict::Killed {
-            suite: self.suite.clone(),
-            test: self.test.clone(),
-        };
+        let killed = Verdict::Killed { suite: self.suite.clone(), test: self.test.clone() };
         let all = [killed, Verdict::Survived, Verdict::DoesNotBuild];
         Some(Judged {
             mutant: mutant.clone(),
@@ -174,27 +171,16 @@ mod tests {
     }
 
     fn killed() -> Verdict {
-        Verdict::Killed {
-            suite: "host --lib".into(),
-            test: "a::b".into(),
-        }
+        Verdict::Killed { suite: "host --lib".into(), test: "a::b".into() }
     }
 
     fn judged(mutant: Mutant, verdict: Verdict, commit: Option<&str>) -> Judged {
-        Judged {
-            mutant,
-            verdict,
-            how: How::Switch,
-            commit: commit.map(str::to_owned),
-        }
+        Judged { mutant, verdict, how: How::Switch, commit: commit.map(str::to_owned) }
     }
 
     /// What is known at `commit` of verdicts that a report wrote.
     fn known(judged: &[Judged], commit: Option<&str>, has_earlier_kills: bool) -> Known {
-        let report = Report {
-            judged: judged.to_vec(),
-            drawn: judged.len(),
-        };
+        let report = Report { judged: judged.to_vec(), drawn: judged.len() };
         Known {
             root: crate::walk::workspace().into(),
             commit: commit.map(str::to_owned),

@@ -26,14 +26,7 @@ const BUILD_LIMIT: Duration = Duration::from_secs(2400);
 /// library and no test of a suite's name, each package of the workspace has the features that it
 /// has in a build of all. With the program, procedural macros share with it what both are made of,
 /// as there. So all suites use what was built once.
-const BESIDES: [&str; 6] = [
-    "--package",
-    "xtask",
-    "--package",
-    "zeronic",
-    "--bin",
-    "xtask",
-];
+const BESIDES: [&str; 6] = ["--package", "xtask", "--package", "zeronic", "--bin", "xtask"];
 
 /// Names the folder of compiled designs.
 const CACHE: &str = "ZERONIC_CACHE";
@@ -95,18 +88,13 @@ impl<'a> Runner<'a> {
             let tools = original.join(".tools").display().to_string();
             environment.push(("ZERONIC_TOOLS".into(), tools));
         }
-        Ok(Self {
-            tree,
-            environment,
-            deadline,
-        })
+        Ok(Self { tree, environment, deadline })
     }
 
     /// Whether the time of the whole run is over.
     pub fn is_over(&self) -> bool {
         // Limits are whole seconds: what is ended for the time ends up to one earlier.
-        self.deadline
-            .is_some_and(|at| Instant::now() + Duration::from_secs(1) >= at)
+        self.deadline.is_some_and(|at| Instant::now() + Duration::from_secs(1) >= at)
     }
 
     /// Whether the time of the whole run is limited.
@@ -158,9 +146,7 @@ impl<'a> Runner<'a> {
             .output()
             .context("cannot run cargo")?;
         let text = String::from_utf8_lossy(&output.stdout);
-        let messages = text
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok());
+        let messages = text.lines().filter_map(|line| serde_json::from_str(line).ok());
         let messages: Vec<Value> = messages.collect();
         if output.status.success() {
             let programs = messages.iter().filter_map(|it| program(it, suite.package));
@@ -277,10 +263,7 @@ fn failure(line: &str) -> Option<&str> {
 fn end(child: &mut Child) -> anyhow::Result<ExitStatus> {
     let group = format!("kill -s KILL -- -{}", child.id());
     // It may have ended by itself.
-    let _ = Command::new("sh")
-        .args(["-c", &group])
-        .stderr(Stdio::null())
-        .status();
+    let _ = Command::new("sh").args(["-c", &group]).stderr(Stdio::null()).status();
     child.wait().context("cannot wait for cargo")
 }
 
@@ -294,22 +277,14 @@ mod tests {
     fn the_first_failure_is_named() {
         let output = "running 3 tests\ntest a::b ... ok\ntest c ... FAILED\ntest d ... FAILED\n";
         assert_eq!(first_failure(output.as_bytes()), Some("c".into()));
-        assert_eq!(
-            first_failure("test result: FAILED. 1 failed\n".as_bytes()),
-            None
-        );
+        assert_eq!(first_failure("test result: FAILED. 1 failed\n".as_bytes()), None);
         assert_eq!(failure("test a ... ok"), None);
     }
 
     #[test]
     fn a_run_is_ended_with_all_that_it_started() {
         let mut command = Command::new("timeout");
-        command.args([
-            "60",
-            "sh",
-            "-c",
-            "echo 'test a ... FAILED'; sleep 50 & sleep 50",
-        ]);
+        command.args(["60", "sh", "-c", "echo 'test a ... FAILED'; sleep 50 & sleep 50"]);
         let mut child = command.stdout(Stdio::piped()).spawn().expect("a shell");
         let mut output = child.stdout.take().expect("an output");
         let mut line = [0; 18];
@@ -319,9 +294,6 @@ mod tests {
         // Whoever holds the other end of the pipe would keep this waiting.
         let mut rest = String::new();
         output.read_to_string(&mut rest).expect("the end");
-        assert_eq!(
-            (&line[..], rest.trim()),
-            (&b"test a ... FAILED\n"[..18], "")
-        );
+        assert_eq!((&line[..], rest.trim()), (&b"test a ... FAILED\n"[..18], ""));
     }
 }

@@ -16,29 +16,17 @@ pub struct Suite {
 impl Suite {
     /// The unit tests of a package, without those of a kernel.
     pub const fn unit(package: &'static str) -> Self {
-        Self {
-            package,
-            targets: &["--lib"],
-            filter: &["--skip", "kernel", "--skip", "linux"],
-        }
+        Self { package, targets: &["--lib"], filter: &["--skip", "kernel", "--skip", "linux"] }
     }
 
     /// Tests of single blocks, by the modules of `hdl/tests/hdl`.
     pub const fn of_hdl(filter: &'static [&'static str]) -> Self {
-        Self {
-            package: "hdl",
-            targets: &["--test", "hdl"],
-            filter,
-        }
+        Self { package: "hdl", targets: &["--test", "hdl"], filter }
     }
 
     /// Tests of the package `sim`.
     pub const fn of_sim(targets: &'static [&'static str], filter: &'static [&'static str]) -> Self {
-        Self {
-            package: "sim",
-            targets,
-            filter,
-        }
+        Self { package: "sim", targets, filter }
     }
 
     /// Tests of the program.
@@ -46,11 +34,7 @@ impl Suite {
         targets: &'static [&'static str],
         filter: &'static [&'static str],
     ) -> Self {
-        Self {
-            package: "zeronic",
-            targets,
-            filter,
-        }
+        Self { package: "zeronic", targets, filter }
     }
 
     /// CPU time after which a test program of it hangs, seconds: several times what any takes. The

@@ -17,41 +17,26 @@ const NO_PLANTED: &[&str] = &["--skip", "faults", "--skip", "caught"];
 
 /// Of the receive path what compares values, without what takes its time: planted faults, rates,
 /// held entries.
-const QUICK_RECEIVE: &[&str] = &[
-    "--skip", "faults", "--skip", "rate", "--skip", "held", "--skip", "shared",
-];
+const QUICK_RECEIVE: &[&str] =
+    &["--skip", "faults", "--skip", "rate", "--skip", "held", "--skip", "shared"];
 
 /// The unit tests of the program.
 const PROGRAM: Suite = Suite::of_program(&["--bins"], &["--skip", "kernel"]);
 
 /// What costs the engines cycles, and no more.
-const DMA_RATE: Suite = Suite {
-    package: "measure",
-    targets: &["--test", "dma_rate"],
-    filter: &[],
-};
+const DMA_RATE: Suite = Suite { package: "measure", targets: &["--test", "dma_rate"], filter: &[] };
 
 /// Suites by the start of a path; the first that fits counts.
 const TABLE: &[(&str, &[Suite])] = &[
     (
         "host/src/message",
-        &[
-            Suite::unit("host"),
-            Suite::of_sim(&["--test", "messages"], NO_PLANTED),
-        ],
+        &[Suite::unit("host"), Suite::of_sim(&["--test", "messages"], NO_PLANTED)],
     ),
     (
         "host/src/transport/linux",
         &[
-            Suite {
-                package: "host",
-                targets: &["--lib", "--test", "transport"],
-                filter: &[],
-            },
-            Suite::of_sim(
-                &["--test", "system_golden", "--test", "provider"],
-                WITH_KERNEL,
-            ),
+            Suite { package: "host", targets: &["--lib", "--test", "transport"], filter: &[] },
+            Suite::of_sim(&["--test", "system_golden", "--test", "provider"], WITH_KERNEL),
         ],
     ),
     (
@@ -66,13 +51,7 @@ const TABLE: &[(&str, &[Suite])] = &[
             Suite::of_sim(&["--test", "provider"], ON_GOLDEN),
         ],
     ),
-    (
-        "host/src/board",
-        &[
-            Suite::unit("host"),
-            Suite::of_sim(&["--test", "flash_update"], &[]),
-        ],
-    ),
+    ("host/src/board", &[Suite::unit("host"), Suite::of_sim(&["--test", "flash_update"], &[])]),
     ("host/src/image", &[Suite::unit("host")]),
     ("host/src/pci", &[Suite::unit("host")]),
     (
@@ -95,10 +74,7 @@ const TABLE: &[(&str, &[Suite])] = &[
                 ],
                 ON_GOLDEN,
             ),
-            Suite::of_sim(
-                &["--test", "system_golden", "--test", "provider"],
-                WITH_KERNEL,
-            ),
+            Suite::of_sim(&["--test", "system_golden", "--test", "provider"], WITH_KERNEL),
         ],
     ),
     (
@@ -168,14 +144,7 @@ const TABLE: &[(&str, &[Suite])] = &[
         &[
             Suite::of_hdl(&["stream::"]),
             Suite::of_sim(
-                &[
-                    "--test",
-                    "packets",
-                    "--test",
-                    "harness",
-                    "--test",
-                    "crossings",
-                ],
+                &["--test", "packets", "--test", "harness", "--test", "crossings"],
                 NO_PLANTED,
             ),
         ],
@@ -224,10 +193,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     ),
     (
         "hdl/tx_merge/src",
-        &[
-            Suite::of_hdl(&["tx_merge::"]),
-            Suite::of_sim(&["--test", "tx_merge"], NO_PLANTED),
-        ],
+        &[Suite::of_hdl(&["tx_merge::"]), Suite::of_sim(&["--test", "tx_merge"], NO_PLANTED)],
     ),
     (
         "hdl/dma/src/read",
@@ -278,36 +244,21 @@ const TABLE: &[(&str, &[Suite])] = &[
             DMA_RATE,
         ],
     ),
-    (
-        "hdl/host_interface/src/completer",
-        &[Suite::of_sim(&["--test", "completer"], NO_PLANTED)],
-    ),
-    (
-        "hdl/host_interface/src/completion",
-        &[Suite::of_sim(&["--test", "completion"], NO_PLANTED)],
-    ),
+    ("hdl/host_interface/src/completer", &[Suite::of_sim(&["--test", "completer"], NO_PLANTED)]),
+    ("hdl/host_interface/src/completion", &[Suite::of_sim(&["--test", "completion"], NO_PLANTED)]),
     (
         "hdl/host_interface/src/csr",
-        &[
-            Suite::of_hdl(&["host_interface::"]),
-            Suite::of_sim(&["--test", "csr"], NO_PLANTED),
-        ],
+        &[Suite::of_hdl(&["host_interface::"]), Suite::of_sim(&["--test", "csr"], NO_PLANTED)],
     ),
     (
         "hdl/host_interface/src/interrupt",
-        &[Suite::of_sim(
-            &["--test", "interrupt", "--test", "interrupt_races"],
-            NO_PLANTED,
-        )],
+        &[Suite::of_sim(&["--test", "interrupt", "--test", "interrupt_races"], NO_PLANTED)],
     ),
     (
         "hdl/host_interface/src/ring",
         &[
             Suite::of_hdl(&["host_interface::"]),
-            Suite::of_sim(
-                &["--test", "ring", "--test", "slots", "--test", "pushed"],
-                NO_PLANTED,
-            ),
+            Suite::of_sim(&["--test", "ring", "--test", "slots", "--test", "pushed"], NO_PLANTED),
         ],
     ),
     (
@@ -322,75 +273,32 @@ const TABLE: &[(&str, &[Suite])] = &[
     ),
     (
         "hdl/board/src/window",
-        &[Suite::of_sim(
-            &["--test", "boards"],
-            &["window::", "flash::", "--skip", "planted"],
-        )],
+        &[Suite::of_sim(&["--test", "boards"], &["window::", "flash::", "--skip", "planted"])],
     ),
     (
         "hdl/board/src",
-        &[Suite::of_sim(
-            &["--test", "boards"],
-            &["boards::", "tops::", "documents::", "golden"],
-        )],
+        &[Suite::of_sim(&["--test", "boards"], &["boards::", "tops::", "documents::", "golden"])],
     ),
-    (
-        "hdl/ip/src/cmac",
-        &[Suite::of_sim(
-            &["--test", "mac", "--test", "mac_side"],
-            NO_PLANTED,
-        )],
-    ),
-    (
-        "hdl/ip/src/pcie_core",
-        &[Suite::of_sim(
-            &["--test", "boards"],
-            &["boards::", "tops::"],
-        )],
-    ),
-    (
-        "hdl/ip/src",
-        &[
-            Suite::of_hdl(&["ip::"]),
-            Suite::of_sim(&["--test", "mac"], NO_PLANTED),
-        ],
-    ),
+    ("hdl/ip/src/cmac", &[Suite::of_sim(&["--test", "mac", "--test", "mac_side"], NO_PLANTED)]),
+    ("hdl/ip/src/pcie_core", &[Suite::of_sim(&["--test", "boards"], &["boards::", "tops::"])]),
+    ("hdl/ip/src", &[Suite::of_hdl(&["ip::"]), Suite::of_sim(&["--test", "mac"], NO_PLANTED)]),
     (
         "hdl/verilog/src",
         &[
-            Suite {
-                package: "verilog",
-                targets: &["--lib", "--test", "emit"],
-                filter: &[],
-            },
+            Suite { package: "verilog", targets: &["--lib", "--test", "emit"], filter: &[] },
             Suite::of_sim(&["--test", "verilog_meaning"], &[]),
         ],
     ),
-    (
-        "hdl/abi/src",
-        &[
-            Suite::unit("abi"),
-            Suite::of_sim(&["--test", "provider"], ON_GOLDEN),
-        ],
-    ),
-    (
-        "hdl/src/crossings",
-        &[Suite::of_sim(&["--test", "verilog_crossings"], &[])],
-    ),
+    ("hdl/abi/src", &[Suite::unit("abi"), Suite::of_sim(&["--test", "provider"], ON_GOLDEN)]),
+    ("hdl/src/crossings", &[Suite::of_sim(&["--test", "verilog_crossings"], &[])]),
     (
         "hdl/src",
         &[
             Suite::of_hdl(&["emit::", "lint::", "ports::"]),
-            Suite::of_sim(
-                &["--test", "verilog_lint", "--test", "system_card"],
-                ON_GOLDEN,
-            ),
+            Suite::of_sim(&["--test", "verilog_lint", "--test", "system_card"], ON_GOLDEN),
         ],
     ),
-    (
-        "cli/src/flash",
-        &[PROGRAM, Suite::of_program(&["--test", "flash"], &[])],
-    ),
+    ("cli/src/flash", &[PROGRAM, Suite::of_program(&["--test", "flash"], &[])]),
     (
         "cli/src/replay",
         &[
@@ -409,19 +317,10 @@ const TABLE: &[(&str, &[Suite])] = &[
             ),
         ],
     ),
-    (
-        "cli/src/build",
-        &[
-            PROGRAM,
-            Suite::of_program(&["--test", "cli"], &["build::", "verilog::"]),
-        ],
-    ),
+    ("cli/src/build", &[PROGRAM, Suite::of_program(&["--test", "cli"], &["build::", "verilog::"])]),
     (
         "cli/src/demo",
-        &[
-            PROGRAM,
-            Suite::of_program(&["--test", "cli"], &["demo::", "--skip", "kernel"]),
-        ],
+        &[PROGRAM, Suite::of_program(&["--test", "cli"], &["demo::", "--skip", "kernel"])],
     ),
     (
         "cli/src",
@@ -447,11 +346,7 @@ const TABLE: &[(&str, &[Suite])] = &[
 
 /// Parts of the program that measure, and that no test judges by value; and what installs tools
 /// for everything that runs after it.
-const LEFT_OUT: &[&str] = &[
-    "cli/src/bench",
-    "cli/src/soak.rs",
-    "sim/verilate/src/toolchain.rs",
-];
+const LEFT_OUT: &[&str] = &["cli/src/bench", "cli/src/soak.rs", "sim/verilate/src/toolchain.rs"];
 
 /// The suites of a file, cheapest first; `None` for a file whose mutants nothing is to judge.
 pub fn of(file: &Path) -> Option<&'static [Suite]> {
@@ -464,15 +359,12 @@ pub fn of(file: &Path) -> Option<&'static [Suite]> {
 /// The row of a file's suites: files of one row are judged by the same.
 pub fn row(file: &Path) -> Option<usize> {
     let suites = of(file)?;
-    TABLE
-        .iter()
-        .position(|(_, known)| std::ptr::eq(*known, suites))
+    TABLE.iter().position(|(_, known)| std::ptr::eq(*known, suites))
 }
 
 /// Whether a path starts with this text: `a/b` is the start of `a/b.rs` and of `a/b/c.rs`.
 fn file_starts(file: &Path, start: &str) -> bool {
-    file.to_str()
-        .is_some_and(|file| file.strip_prefix(start) == Some(".rs"))
+    file.to_str().is_some_and(|file| file.strip_prefix(start) == Some(".rs"))
 }
 
 /// Whether a file is the contract, whose constants all sides read.
@@ -507,10 +399,7 @@ mod tests {
     #[test]
     fn a_module_goes_with_its_folder() {
         let of = |file: &str| super::of(Path::new(file)).map(|suites| suites[0].name());
-        assert_eq!(
-            of("hdl/host_interface/src/csr.rs"),
-            of("hdl/host_interface/src/csr/peaks.rs")
-        );
+        assert_eq!(of("hdl/host_interface/src/csr.rs"), of("hdl/host_interface/src/csr/peaks.rs"));
         assert_eq!(of("host/src/provider.rs"), Some("host --lib".into()));
         assert_eq!(of("sim/src/lab.rs"), None);
         assert_eq!(of("cli/src/bench/all.rs"), None);

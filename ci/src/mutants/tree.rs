@@ -52,10 +52,7 @@ impl Tree {
     /// built again for it. A new one has the time of the original: what was built is of that.
     /// Sources that are there already are left to [`Tree::fill`].
     fn follow(&mut self, original: &Path) -> anyhow::Result<()> {
-        let list = git(
-            original,
-            &["ls-files", "-z", "-c", "-o", "--exclude-standard"],
-        )?;
+        let list = git(original, &["ls-files", "-z", "-c", "-o", "--exclude-standard"])?;
         let mut files: BTreeSet<&str> = list.split('\0').filter(|name| !name.is_empty()).collect();
         files.retain(|name| original.join(name).is_file());
         let known = self.root.with_file_name("files");
@@ -169,8 +166,5 @@ fn copy_folder(from: &Path, to: &Path, is_built: bool) -> io::Result<()> {
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     let time = fs::metadata(from)?.modified()?;
     fs::copy(from, to)?;
-    fs::File::options()
-        .append(true)
-        .open(to)?
-        .set_modified(time)
+    fs::File::options().append(true).open(to)?.set_modified(time)
 }

@@ -47,11 +47,7 @@ fn runs_for_a_failure(mean: f64, variance: f64, floor: f64) -> f64 {
     }
     let group = variance / mean;
     let (mean, floor) = (mean / group, floor / group);
-    let lost = if floor > 0.0 {
-        floor * (floor / mean).ln()
-    } else {
-        0.0
-    };
+    let lost = if floor > 0.0 { floor * (floor / mean).ln() } else { 0.0 };
     (mean - floor + lost).exp()
 }
 
@@ -66,10 +62,7 @@ impl Margins {
 
     /// A sentence for each count of `program` that comes too near to its floor.
     pub fn thin(&self, program: &str) -> Vec<String> {
-        let known = self
-            .0
-            .iter()
-            .filter(|(_, counts)| counts.len() >= KNOWN_FROM);
+        let known = self.0.iter().filter(|(_, counts)| counts.len() >= KNOWN_FROM);
         let thin = known.filter_map(|((what, floor), counts)| {
             let (mean, variance) = spread(counts);
             let runs = runs_for_a_failure(mean, variance, *floor as f64);
@@ -103,9 +96,7 @@ mod tests {
         for at in 0..30 {
             // As the lines of a test whose floor was broken by a seed in some hundred.
             let count = 30 + 12 * (at % 2);
-            margins.take(&format!(
-                "met {count}, more than 20: near\nmet 5, more than 4: even"
-            ));
+            margins.take(&format!("met {count}, more than 20: near\nmet 5, more than 4: even"));
             margins.take(&format!("met {count}, more than 0: far"));
         }
         // Too few to tell.

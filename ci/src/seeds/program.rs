@@ -55,9 +55,7 @@ pub fn built() -> anyhow::Result<Vec<Program>> {
         bail!("the build of the tests ended with {}", output.status);
     }
     let text = String::from_utf8_lossy(&output.stdout);
-    let messages = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
+    let messages = text.lines().filter_map(|line| serde_json::from_str(line).ok());
     let mut programs: Vec<Program> = messages.filter_map(|it| named(&it)).collect();
     programs.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(programs)
@@ -145,10 +143,7 @@ impl Program {
             false => format!("--workspace --test {}", self.name),
         };
         let test = test.map(|test| format!(" -- --exact {test}"));
-        format!(
-            "{VARIABLE}={seed} cargo test {which}{}",
-            test.unwrap_or_default()
-        )
+        format!("{VARIABLE}={seed} cargo test {which}{}", test.unwrap_or_default())
     }
 
     /// Package and name.

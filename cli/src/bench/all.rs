@@ -177,25 +177,16 @@ fn lines(section: Section, config: ConfigName, quick: bool) -> Vec<Goal> {
             lines
         }
         Section::Acks => each(&both, &mtus, "--flows 1 --acks pure", Some(ONE_FLOW)),
-        Section::Completions => [
-            "--completion 64",
-            "--completion 128",
-            "--completion-headers 128",
-        ]
-        .iter()
-        .flat_map(|slot| {
-            let mut lines = each(&["tx"], &mtus, &format!("--flows 1 {slot}"), None);
-            lines.push((format!("tx --frame 64 --flows 1 {slot}"), None));
-            let many = most.min(16_384);
-            lines.extend(each(
-                &["tx"],
-                &[1500],
-                &format!("--flows {many} {slot}"),
-                None,
-            ));
-            lines
-        })
-        .collect(),
+        Section::Completions => ["--completion 64", "--completion 128", "--completion-headers 128"]
+            .iter()
+            .flat_map(|slot| {
+                let mut lines = each(&["tx"], &mtus, &format!("--flows 1 {slot}"), None);
+                lines.push((format!("tx --frame 64 --flows 1 {slot}"), None));
+                let many = most.min(16_384);
+                lines.extend(each(&["tx"], &[1500], &format!("--flows {many} {slot}"), None));
+                lines
+            })
+            .collect(),
         Section::Frames => {
             let sizes = |word: &'static str| FRAMES.iter().map(move |bytes| (word, bytes));
             let line = |(word, bytes)| (format!("{word} --frame {bytes} --flows 1"), Some(SMALL));
@@ -203,16 +194,15 @@ fn lines(section: Section, config: ConfigName, quick: bool) -> Vec<Goal> {
             lines.push(("rx --frame 64-9216 --flows 1".to_owned(), Some(ONE_FLOW)));
             lines
         }
-        Section::Pause => [
-            "--frame 64",
-            "--frame 128",
-            "--frame 1518 --lanes 8",
-            "--frame 9216 --lanes 8",
-        ]
-        .iter()
-        .flat_map(|what| ["", " --pause", " --pause --pause-beats 32"].map(|how| (what, how)))
-        .map(|(what, how)| (format!("rx {what} --flows 1{how}"), None))
-        .collect(),
+        Section::Pause => {
+            ["--frame 64", "--frame 128", "--frame 1518 --lanes 8", "--frame 9216 --lanes 8"]
+                .iter()
+                .flat_map(|what| {
+                    ["", " --pause", " --pause --pause-beats 32"].map(|how| (what, how))
+                })
+                .map(|(what, how)| (format!("rx {what} --flows 1{how}"), None))
+                .collect()
+        }
         // Nothing of the first owner may be lost: the rest is rounding.
         Section::Owners => ["undrained", "greedy"]
             .iter()
@@ -232,11 +222,7 @@ fn flow_lines(most: u32) -> Vec<Goal> {
     let goal = Some(ONE_FLOW * AS_ONE);
     let mut lines = Vec::new();
     for count in FLOWS.into_iter().filter(|count| *count <= most) {
-        let mtus: &[u32] = if count == most {
-            &[9000, 1500]
-        } else {
-            &[1500]
-        };
+        let mtus: &[u32] = if count == most { &[9000, 1500] } else { &[1500] };
         lines.extend(each(&both, mtus, &format!("--flows {count}"), goal));
     }
     let rest = format!("--flows {} --burst 1", most.min(16_384));
@@ -270,15 +256,9 @@ pub fn run(arguments: &AllArguments) -> Result<bool> {
     };
     let area = arguments.area.as_deref().map(Figures::read).transpose()?;
     let files = PageFiles::prepare(&arguments.out)?;
-    let sections: Vec<Section> = Section::value_variants()
-        .iter()
-        .filter(is_wanted)
-        .copied()
-        .collect();
-    let mut page = Page {
-        area,
-        ..Page::default()
-    };
+    let sections: Vec<Section> =
+        Section::value_variants().iter().filter(is_wanted).copied().collect();
+    let mut page = Page { area, ..Page::default() };
     measure_alone(&sections, arguments, &files, &mut page)?;
     measure_rows(&sections, arguments, &files, &mut page)?;
     if page.area.is_none() && sections.contains(&Section::Area) {
@@ -364,12 +344,7 @@ fn measure_rows(
     for (section, name) in sections.iter().enumerate() {
         let lines = lines(*name, arguments.config, arguments.quick);
         rows.push(lines.iter().map(|_| None).collect());
-        let task = |(row, (line, goal))| Task {
-            section,
-            row,
-            line,
-            goal,
-        };
+        let task = |(row, (line, goal))| Task { section, row, line, goal };
         tasks.extend(lines.into_iter().enumerate().map(task));
     }
     tasks.sort_by_key(Task::order);
@@ -425,16 +400,12 @@ mod tests {
     #[test]
     fn every_row_is_a_command_line() {
         for config in ConfigName::value_variants() {
-            let lines = Section::value_variants()
-                .iter()
-                .flat_map(|it| lines(*it, *config, false));
+            let lines = Section::value_variants().iter().flat_map(|it| lines(*it, *config, false));
             for (line, goal) in lines {
                 let line = format!("{line} --config {}", config.name());
                 let words: Vec<&str> = line.split_whitespace().collect();
                 let parsed = Line::try_parse_from(&words).expect("a command line");
-                let scenario = parsed
-                    .throughput
-                    .scenario(words[0] != "tx", words[0] != "rx");
+                let scenario = parsed.throughput.scenario(words[0] != "tx", words[0] != "rx");
                 assert_eq!(scenario.check(), Ok(()), "{line}");
                 assert!(goal.is_none_or(|goal| (0.85..1.0).contains(&goal)));
             }

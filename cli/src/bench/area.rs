@@ -90,9 +90,7 @@ impl Figures {
     pub fn largest(&self, count: usize) -> Vec<(String, f64)> {
         let mut shown: Vec<&BlockFigures> = Vec::new();
         let holds = |outer: &str, inner: &str| {
-            inner
-                .strip_prefix(outer)
-                .is_some_and(|rest| rest.starts_with('/'))
+            inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'))
         };
         // The largest is split into its parts as long as it has some and they fit.
         let children = |path: &str| -> Vec<&BlockFigures> {
@@ -125,10 +123,8 @@ impl Figures {
 }
 
 fn figures(report: &Report) -> Figures {
-    let levels = |block: &str| Levels {
-        core: report.levels_in(block, 0),
-        mac: report.levels_in(block, 1),
-    };
+    let levels =
+        |block: &str| Levels { core: report.levels_in(block, 0), mac: report.levels_in(block, 1) };
     let blocks = report.blocks.iter().map(|block| BlockFigures {
         path: block.path.clone(),
         module: block.module.clone(),
@@ -138,11 +134,8 @@ fn figures(report: &Report) -> Figures {
         urams: block.usage.urams,
         levels: levels(&block.path),
     });
-    let (lut_percent, bram_percent, uram_percent) = (
-        report.lut_percent(&XCVU9P),
-        report.bram_percent(&XCVU9P),
-        report.uram_percent(&XCVU9P),
-    );
+    let (lut_percent, bram_percent, uram_percent) =
+        (report.lut_percent(&XCVU9P), report.bram_percent(&XCVU9P), report.uram_percent(&XCVU9P));
     let in_time = (0..DOMAINS.len()).all(|d| report.levels(d) <= DOMAINS[d].levels_max);
     Figures {
         ok: in_time
@@ -193,11 +186,7 @@ pub fn run(arguments: &AreaArguments) -> Result<bool> {
         ("BRAM", figures.bram_percent, BRAM_PERCENT_MAX),
         ("URAM", figures.uram_percent, URAM_PERCENT_MAX),
     ] {
-        rows.add_row([
-            what.to_owned(),
-            format!("{percent:.2} %"),
-            format!("{limit} %"),
-        ]);
+        rows.add_row([what.to_owned(), format!("{percent:.2} %"), format!("{limit} %")]);
     }
     for (index, domain) in DOMAINS.iter().enumerate() {
         rows.add_row([

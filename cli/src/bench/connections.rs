@@ -85,10 +85,7 @@ impl Report {
         let seconds = |seconds: f64| format!("{seconds:.2} s");
         let mut rows = vec![
             row("opened in", seconds(self.opening_seconds)),
-            row(
-                &format!("each sent and received {BYTES} bytes in"),
-                seconds(self.using_seconds),
-            ),
+            row(&format!("each sent and received {BYTES} bytes in"), seconds(self.using_seconds)),
             row("closed in", seconds(self.closing_seconds)),
             row("together", seconds(self.seconds)),
             row(

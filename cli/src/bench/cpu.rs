@@ -100,12 +100,7 @@ struct Plan {
 impl CpuArguments {
     /// What `bench all` measures.
     pub fn of_page(quick: bool) -> Self {
-        Self {
-            transport: TransportName::Null,
-            repetitions: REPETITIONS,
-            quick,
-            json: None,
-        }
+        Self { transport: TransportName::Null, repetitions: REPETITIONS, quick, json: None }
     }
 
     fn plan(&self) -> Plan {
@@ -154,12 +149,7 @@ impl CpuArguments {
             }
         }
         let has_receive_offload = pairs.iter().all(|(_, pair)| pair.has_receive_offload());
-        Ok(samples.report(
-            self.transport.name(),
-            !self.quick,
-            has_receive_offload,
-            cores.count(),
-        ))
+        Ok(samples.report(self.transport.name(), !self.quick, has_receive_offload, cores.count()))
     }
 }
 
@@ -205,14 +195,12 @@ impl Part<'_> {
         for touched in [false, true] {
             let received = null::receive(mtu, Acks::Each64KiB, touched, batches, cores)?;
             let key = self.key(touched);
-            self.samples
-                .add_ours(self.repetition, key, &[received, sent]);
+            self.samples.add_ours(self.repetition, key, &[received, sent]);
         }
         let acks = Acks::EverySecondSegment;
         let sent = null::send(mtu, acks, batches, cores)?;
         let received = null::receive(mtu, acks, false, batches, cores)?;
-        self.samples
-            .add_one_ack_for_two(self.repetition, mtu, &[received, sent]);
+        self.samples.add_one_ack_for_two(self.repetition, mtu, &[received, sent]);
         Ok(())
     }
 }

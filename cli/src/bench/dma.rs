@@ -49,12 +49,10 @@ pub struct Row {
 impl Row {
     /// Cells of a table under [`HEAD`].
     pub fn cells(&self) -> Vec<String> {
-        let goal = self
-            .goal_gigabytes_per_second
-            .map_or_else(String::new, |goal| {
-                let reached = self.gigabytes_per_second >= goal;
-                format!("{goal:.1}: {}", if reached { "yes" } else { "no" })
-            });
+        let goal = self.goal_gigabytes_per_second.map_or_else(String::new, |goal| {
+            let reached = self.gigabytes_per_second >= goal;
+            format!("{goal:.1}: {}", if reached { "yes" } else { "no" })
+        });
         vec![
             self.work.clone(),
             self.engine.to_owned(),
@@ -83,14 +81,8 @@ pub struct Report {
 }
 
 fn works() -> Vec<Work> {
-    let reads = SLOTS
-        .iter()
-        .flat_map(|(bytes, headers)| read_works(*bytes, *headers));
-    write_works()
-        .into_iter()
-        .chain(reads)
-        .chain(both_works())
-        .collect()
+    let reads = SLOTS.iter().flat_map(|(bytes, headers)| read_works(*bytes, *headers));
+    write_works().into_iter().chain(reads).chain(both_works()).collect()
 }
 
 /// Goals are those of long jobs alone in the usual slot.
@@ -106,12 +98,7 @@ fn goal(work: &Work, engine: &str) -> Option<f64> {
 pub fn measure(time_us: u64) -> Result<Report> {
     let works = works();
     let mut progress = Progress::new(works.len() as u64, Unit::Count("works"));
-    let mut report = Report {
-        ok: true,
-        rows: Vec::new(),
-        sim_time_ns: 0,
-        problems: Vec::new(),
-    };
+    let mut report = Report { ok: true, rows: Vec::new(), sim_time_ns: 0, problems: Vec::new() };
     for (number, work) in works.iter().enumerate() {
         progress.set(number as u64, &format!(": {}", work.name));
         let outcome = measure_work(work, time_us * 1000)?;
@@ -127,9 +114,7 @@ pub fn measure(time_us: u64) -> Result<Report> {
         }
         report.sim_time_ns = outcome.time_ns;
         let first = outcome.problems.first.iter();
-        report
-            .problems
-            .extend(first.map(|problem| format!("{}: {problem}", work.name)));
+        report.problems.extend(first.map(|problem| format!("{}: {problem}", work.name)));
     }
     progress.clear();
     report.ok = report.problems.is_empty();

@@ -136,10 +136,7 @@ impl HostArguments {
 /// Measures, prints, writes.
 pub fn run(arguments: &HostArguments) -> Result<bool> {
     if let Some(work) = arguments.count {
-        print(&format!(
-            "{}\n",
-            valgrind::count(work, arguments.flows as usize)?
-        ))?;
+        print(&format!("{}\n", valgrind::count(work, arguments.flows as usize)?))?;
         return Ok(true);
     }
     if let Some(path) = &arguments.counts {

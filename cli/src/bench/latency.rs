@@ -150,16 +150,8 @@ impl Report {
         [
             (rx.clone(), self.rx_ns, self.rx_goal_ns),
             (entry.clone(), self.rx_entry_ns, self.rx_goal_ns),
-            (
-                format!("{rx}, {at_load}"),
-                self.rx_loaded_ns,
-                self.rx_goal_ns,
-            ),
-            (
-                format!("{entry}, {at_load}"),
-                self.rx_loaded_entry_ns,
-                self.rx_goal_ns,
-            ),
+            (format!("{rx}, {at_load}"), self.rx_loaded_ns, self.rx_goal_ns),
+            (format!("{entry}, {at_load}"), self.rx_loaded_entry_ns, self.rx_goal_ns),
             (
                 format!("doorbell with descriptor to first wire beat, {SEND_BYTES} B"),
                 self.tx_ns,

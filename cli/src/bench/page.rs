@@ -120,13 +120,7 @@ impl Page {
 
     fn markdown(&self) -> String {
         let mut text = format!("# Benchmarks\n\n{INTRODUCTION}\n\nMade by `zeronic bench all`.\n");
-        for Table {
-            title,
-            note,
-            head,
-            rows,
-        } in self.tables()
-        {
+        for Table { title, note, head, rows } in self.tables() {
             let _ = writeln!(text, "\n## {title}\n");
             if !note.is_empty() {
                 let _ = writeln!(text, "{note}\n");
@@ -160,9 +154,7 @@ impl Page {
             text.push_str("<table>\n");
             let rows = table.rows.iter().map(|row| ("td", row));
             for (tag, row) in std::iter::once(("th", &table.head)).chain(rows) {
-                let cells = row
-                    .iter()
-                    .map(|cell| format!("<{tag}>{}</{tag}>", escape(cell)));
+                let cells = row.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell)));
                 let _ = writeln!(text, "<tr>{}</tr>", cells.collect::<String>());
             }
             text.push_str("</table>\n");
@@ -173,18 +165,11 @@ impl Page {
 }
 
 fn escape(text: &str) -> String {
-    let text = text
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;");
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let mut parts = text.split('`');
     let mut out = parts.next().unwrap_or("").to_owned();
     for (number, part) in parts.enumerate() {
-        out.push_str(if number.is_multiple_of(2) {
-            "<code>"
-        } else {
-            "</code>"
-        });
+        out.push_str(if number.is_multiple_of(2) { "<code>" } else { "</code>" });
         out.push_str(part);
     }
     out

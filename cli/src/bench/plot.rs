@@ -20,9 +20,7 @@ const BOTTOM: f64 = 62.0;
 /// Width of the names beside lying bars.
 const NAMES: f64 = 220.0;
 const ROW: f64 = 22.0;
-const COLOURS: [&str; 6] = [
-    "#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df", "#57606a",
-];
+const COLOURS: [&str; 6] = ["#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df", "#57606a"];
 const LIMIT: &str = "#cf222e";
 
 /// One line of a plot.
@@ -75,22 +73,12 @@ impl Frame {
         );
         let (step, count) = steps(y_max);
         let y_max = step * count as f64;
-        let mut frame = Self {
-            text,
-            x,
-            y_max,
-            is_log,
-        };
+        let mut frame = Self { text, x, y_max, is_log };
         for number in 0..=count {
             let value = step * number as f64;
             let at = frame.y(value);
             line(&mut frame.text, "grid", (LEFT, at), (right, at));
-            label(
-                &mut frame.text,
-                "end",
-                (LEFT - 6.0, at + 4.0),
-                &short(value),
-            );
+            label(&mut frame.text, "end", (LEFT - 6.0, at + 4.0), &short(value));
         }
         line(&mut frame.text, "axis", (LEFT, bottom), (right, bottom));
         line(&mut frame.text, "axis", (LEFT, TOP), (LEFT, bottom));
@@ -125,9 +113,7 @@ impl Frame {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
 fn opened(title: &str, height: f64) -> String {
@@ -231,10 +217,7 @@ pub fn lines(title: &str, axes: (&str, &str), is_log: bool, series: &[Series]) -
         entries.push((one.name.as_str(), colour, one.is_limit));
         let place = |point: &(f64, f64)| (frame.x(point.0), frame.y(point.1));
         let places: Vec<(f64, f64)> = one.points.iter().map(place).collect();
-        let path: Vec<String> = places
-            .iter()
-            .map(|(x, y)| format!("{x:.1},{y:.1}"))
-            .collect();
+        let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let dash = dash(one.is_limit);
         let _ = writeln!(
             frame.text,
@@ -267,12 +250,7 @@ pub fn bars(title: &str, axis: &str, bars: &[Bar]) -> String {
         let (from, to) = (frame.x(number as f64 + 0.15), frame.x(number as f64 + 0.85));
         let (top, limit) = (frame.y(bar.value), frame.y(bar.limit));
         rectangle(&mut frame.text, (from, top), (to - from, bottom - top));
-        line(
-            &mut frame.text,
-            "limit",
-            (from - 4.0, limit),
-            (to + 4.0, limit),
-        );
+        line(&mut frame.text, "limit", (from - 4.0, limit), (to + 4.0, limit));
         let middle = (from + to) / 2.0;
         let at = (middle, top + 16.0);
         let _ = writeln!(
@@ -285,10 +263,7 @@ pub fn bars(title: &str, axis: &str, bars: &[Bar]) -> String {
             label(&mut frame.text, "middle", at, part);
         }
     }
-    legend(
-        &mut frame.text,
-        &[("card", COLOURS[0], false), ("limit", LIMIT, true)],
-    );
+    legend(&mut frame.text, &[("card", COLOURS[0], false), ("limit", LIMIT, true)]);
     frame.finish()
 }
 

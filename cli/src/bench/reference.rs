@@ -30,10 +30,7 @@ impl Reference {
             value = value.wrapping_mul(0x9e37_79b1).rotate_left(7) ^ 0x5bd1_e995;
             value
         });
-        Self {
-            table,
-            chains: [1, 2, 3, 4],
-        }
+        Self { table, chains: [1, 2, 3, 4] }
     }
 
     /// Goes through the loop once; the time, ns.

@@ -79,9 +79,7 @@ pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
     let mut progress = simulated_time(scenario.time_ns);
     let outcome = measurement.run(&mut |status| progress.set(status.time_ns / 1000, ""))?;
     let seconds = started.elapsed().as_secs_f64();
-    let on_core = core_seconds()
-        .zip(on_core)
-        .map(|(after, before)| after - before);
+    let on_core = core_seconds().zip(on_core).map(|(after, before)| after - before);
     let cycles = card.borrow().cycles() - cycles;
     let profile = card.borrow().profile.unwrap_or_default();
     let share = |time: std::time::Duration| time.as_secs_f64() / seconds;
@@ -120,10 +118,7 @@ pub fn run(arguments: &SpeedArguments) -> Result<bool> {
     let speed = format!("{:.0} cycles/s of 250 MHz", report.cycles_per_second);
     table.add_row(["speed".to_owned(), speed]);
     if let Some(speed) = report.cycles_per_core_second {
-        table.add_row([
-            "on a core of its own".to_owned(),
-            format!("{speed:.0} cycles/s"),
-        ]);
+        table.add_row(["on a core of its own".to_owned(), format!("{speed:.0} cycles/s")]);
     }
     for (name, share) in report.parts() {
         table.add_row([name.to_owned(), format!("{:.1} %", 100.0 * share)]);

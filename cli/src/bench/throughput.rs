@@ -169,11 +169,7 @@ impl ThroughputArguments {
         });
         let owners = if self.rival.is_some() { 2 } else { 1 };
         scenario.flows = self.flows.saturating_mul(owners);
-        scenario.order = if is_random {
-            Order::Random
-        } else {
-            Order::InOrder
-        };
+        scenario.order = if is_random { Order::Random } else { Order::InOrder };
         scenario.family = if is_mixed { Family::Mixed } else { Family::V4 };
         scenario.acks = match self.acks {
             AckName::Data => Acks::InData,
@@ -194,16 +190,10 @@ impl ThroughputArguments {
     /// Measures. Without `is_alone` it does not say how far it is.
     pub fn measure(&self, receive: bool, send: bool, is_alone: bool) -> Result<Report> {
         let scenario = self.scenario(receive, send);
-        scenario
-            .check()
-            .map_err(|bad| UsageError(bad.to_string()))?;
+        scenario.check().map_err(|bad| UsageError(bad.to_string()))?;
         let started = Instant::now();
         let outcome = measure(&scenario, is_alone)?;
-        Ok(Report::new(
-            &scenario,
-            &outcome,
-            started.elapsed().as_secs_f64(),
-        ))
+        Ok(Report::new(&scenario, &outcome, started.elapsed().as_secs_f64()))
     }
 
     /// Measures, prints, writes.
@@ -333,10 +323,8 @@ impl Report {
         let mut row = |name: &str, value: String| {
             table.add_row([name.to_owned(), value]);
         };
-        for (name, goodput) in [
-            ("received", self.rx_goodput_gbps),
-            ("sent", self.tx_goodput_gbps),
-        ] {
+        for (name, goodput) in [("received", self.rx_goodput_gbps), ("sent", self.tx_goodput_gbps)]
+        {
             if let Some(goodput) = goodput {
                 row(name, format!("{goodput:.2} Gb/s of payload"));
             }
@@ -349,20 +337,15 @@ impl Report {
         row("limit", format!("{gbps:.2} Gb/s, {mpps:.3} Mpps ({by})"));
         row("reached", format!("{:.2} % of it", 100.0 * self.ratio));
         row("frames lost", self.frames_lost.to_string());
-        if let (Some(offered), Some(taken), Some(lost)) = (
-            self.rival_offered_mpps,
-            self.rival_mpps,
-            self.rival_frames_lost,
-        ) {
+        if let (Some(offered), Some(taken), Some(lost)) =
+            (self.rival_offered_mpps, self.rival_mpps, self.rival_frames_lost)
+        {
             let text = format!("{offered:.3} Mpps offered, {taken:.3} taken, {lost} lost");
             row("rival", text);
         }
         row("acknowledgements", self.ack_policy.to_owned());
         let time = self.sim_time_ns as f64 / 1e6;
-        row(
-            "simulated",
-            format!("{time:.3} ms, lists wrapped {} times", self.list_wraps),
-        );
+        row("simulated", format!("{time:.3} ms, lists wrapped {} times", self.list_wraps));
         let (up, down) = (100.0 * self.lanes_up, 100.0 * self.lanes_down);
         row("lanes used", format!("{up:.1} % up, {down:.1} % down"));
         let closed = 100.0 * self.window_closed;
@@ -370,10 +353,7 @@ impl Report {
         for (name, count) in &self.counters {
             row(&format!("  {name}"), count.to_string());
         }
-        row(
-            "simulation",
-            format!("{:.0} cycles/s of 250 MHz", self.cycles_per_second),
-        );
+        row("simulation", format!("{:.0} cycles/s of 250 MHz", self.cycles_per_second));
         print_judged(&table, self.ok, &self.problems)
     }
 }

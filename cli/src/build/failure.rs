@@ -118,10 +118,7 @@ mod tests {
     fn an_end_without_a_word_has_its_reason() {
         assert!(reason(&[], 9).contains("signal 9, as where memory is short"));
         assert!(reason(&[], 11).ends_with("signal 11"));
-        assert_eq!(
-            reason(&["bye"], 256),
-            "exit status 1; the last it said: bye"
-        );
+        assert_eq!(reason(&["bye"], 256), "exit status 1; the last it said: bye");
         assert!(reason(&[], 0).contains("without a result"));
         let long = "x".repeat(SAID_MAX + 1);
         assert!(reason(&[&long], 256).ends_with("x ..."));

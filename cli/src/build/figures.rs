@@ -65,9 +65,7 @@ impl Figures {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             text => {
                 let named = || format!("file {}", path.display());
-                Self::parse(&text.with_context(named)?)
-                    .with_context(named)
-                    .map(Some)
+                Self::parse(&text.with_context(named)?).with_context(named).map(Some)
             }
         }
     }
@@ -119,11 +117,7 @@ impl Figures {
         for clock in &self.clocks {
             let (of, period) = (&clock.name, &clock.period_ns);
             let slack = format!("{} / {} ns", clock.setup_ns, clock.hold_ns);
-            row(
-                format!("slack of {of} ({period} ns), setup / hold"),
-                slack,
-                "0 or more",
-            );
+            row(format!("slack of {of} ({period} ns), setup / hold"), slack, "0 or more");
         }
         for path in &self.paths {
             let (kind, slack, levels) = (&path.kind, &path.slack_ns, &path.levels);
@@ -133,26 +127,16 @@ impl Figures {
             row("  to".to_owned(), name(&path.end), "");
         }
         row("critical crossings".to_owned(), self.critical.clone(), "0");
-        row(
-            "crossings whose bits are apart".to_owned(),
-            self.skew.clone(),
-            "0",
-        );
-        row(
-            "paths without a constraint".to_owned(),
-            self.unconstrained.clone(),
-            "0",
-        );
+        row("crossings whose bits are apart".to_owned(), self.skew.clone(), "0");
+        row("paths without a constraint".to_owned(), self.unconstrained.clone(), "0");
         let ports = match &self.ports[..] {
             [] => "0".to_owned(),
             ports => ports.join(", "),
         };
         row("ports without a pin".to_owned(), ports, "0");
         for Die([number, lut, lut_share, bram, bram_share, uram, uram_share]) in &self.dies {
-            let (lut, bram) = (
-                format!("{lut} LUT ({lut_share} %)"),
-                format!("{bram} BRAM ({bram_share} %)"),
-            );
+            let (lut, bram) =
+                (format!("{lut} LUT ({lut_share} %)"), format!("{bram} BRAM ({bram_share} %)"));
             let value = format!("{lut}, {bram}, {uram} URAM ({uram_share} %)");
             row(format!("die {number}"), value, "");
         }

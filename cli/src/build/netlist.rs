@@ -41,17 +41,8 @@ pub fn check(netlist: &Path, card: &EmittedCard, models: &Path) -> Result<Result
         bail!("{}: no module {}", netlist.display(), card.top);
     };
     let known = ports_of(top);
-    if let Some(port) = card
-        .ports
-        .iter()
-        .find(|port| !known.contains(port.name.as_str()))
-    {
-        bail!(
-            "{}: module {} has no port {}",
-            netlist.display(),
-            card.top,
-            port.name
-        );
+    if let Some(port) = card.ports.iter().find(|port| !known.contains(port.name.as_str())) {
+        bail!("{}: module {} has no port {}", netlist.display(), card.top, port.name);
     }
     let more = primitives(&modules, models)?;
     let around = around(card, modules.contains_key(GLOBAL));
@@ -159,12 +150,7 @@ fn around(card: &EmittedCard, has_global: bool) -> String {
 
 /// What is moved over a wire.
 fn plan(disturbance: Disturbance) -> Exchange {
-    Exchange {
-        bytes: BYTES,
-        seed: 1,
-        disturbance,
-        memory: MemoryKind::Application,
-    }
+    Exchange { bytes: BYTES, seed: 1, disturbance, memory: MemoryKind::Application }
 }
 
 #[cfg(test)]
@@ -178,19 +164,11 @@ mod tests {
     #[test]
     fn modules_ports_and_primitives_are_found() {
         let modules = modules(TEXT);
-        assert_eq!(
-            modules.keys().copied().collect::<Vec<_>>(),
-            ["inner", "top"]
-        );
+        assert_eq!(modules.keys().copied().collect::<Vec<_>>(), ["inner", "top"]);
         assert!(ports_of(modules["top"]).contains("d"));
         assert!(!ports_of(modules["top"]).contains("input"));
         assert_eq!(used(modules["top"]), ["LUT6", "FDRE"]);
         let error = primitives(&modules, Path::new("/nowhere")).expect_err("no models");
-        assert!(
-            error
-                .to_string()
-                .contains("no model of FDRE: /nowhere/FDRE.v"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("no model of FDRE: /nowhere/FDRE.v"), "{error}");
     }
 }

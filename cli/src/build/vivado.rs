@@ -56,9 +56,7 @@ pub fn is_wrong(version: &str) -> bool {
 
 /// The version in what `vivado -version` prints: `Vivado v2024.1 (64-bit)`.
 fn version_in(text: &str) -> Option<&str> {
-    let words = text
-        .split_whitespace()
-        .filter_map(|word| word.strip_prefix('v'));
+    let words = text.split_whitespace().filter_map(|word| word.strip_prefix('v'));
     let is_version = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
     words.into_iter().find(is_version)
 }
@@ -81,10 +79,7 @@ impl Vivado {
     /// Its version; otherwise what is wrong.
     pub fn version(&self) -> Result<String, String> {
         let program = self.program.display();
-        let output = Command::new(&self.program)
-            .arg("-version")
-            .stdin(Stdio::null())
-            .output();
+        let output = Command::new(&self.program).arg("-version").stdin(Stdio::null()).output();
         let output = output.map_err(|error| format!("{program} does not start: {error}"))?;
         let text = String::from_utf8_lossy(&output.stdout);
         match version_in(&text) {
@@ -92,13 +87,8 @@ impl Vivado {
             None => {
                 let error = String::from_utf8_lossy(&output.stderr);
                 let mut lines = text.lines().chain(error.lines());
-                let said = lines
-                    .find(|line| !line.trim().is_empty())
-                    .unwrap_or("nothing");
-                Err(format!(
-                    "{program} -version says no version, but '{}'",
-                    said.trim()
-                ))
+                let said = lines.find(|line| !line.trim().is_empty()).unwrap_or("nothing");
+                Err(format!("{program} -version says no version, but '{}'", said.trim()))
             }
         }
     }
@@ -117,24 +107,14 @@ impl Vivado {
         let (reader, writer) = std::io::pipe().context("a pipe")?;
         let mut command = Command::new(&self.program);
         command
-            .args([
-                "-mode",
-                "batch",
-                "-nolog",
-                "-nojournal",
-                "-notrace",
-                "-source",
-                script,
-            ])
+            .args(["-mode", "batch", "-nolog", "-nojournal", "-notrace", "-source", script])
             .current_dir(&plan.folder)
             .envs(plan.variables.iter().map(|(name, value)| (*name, value)))
             .stdin(Stdio::null())
             .stdout(writer.try_clone().context("a pipe")?)
             .stderr(writer);
         let program = self.program.display();
-        let mut child = command
-            .spawn()
-            .with_context(|| format!("{program} does not start"))?;
+        let mut child = command.spawn().with_context(|| format!("{program} does not start"))?;
         // The pipe ends when the last writer has closed it: this one must not hold it.
         drop(command);
         let mut steps = Steps::new();
@@ -146,10 +126,7 @@ impl Vivado {
             let line = line.trim_end();
             // A log that cannot be written is none of the build's faults.
             let _ = writeln!(log, "{line}");
-            match line
-                .strip_prefix("zeronic-step ")
-                .and_then(|rest| rest.split_once(' '))
-            {
+            match line.strip_prefix("zeronic-step ").and_then(|rest| rest.split_once(' ')) {
                 Some((step, what)) => {
                     failure = Failure::default();
                     printed = printed.and(steps.say(step, what));
@@ -159,12 +136,7 @@ impl Vivado {
         }
         let status = child.wait().context("Vivado")?;
         printed?;
-        Ok(Run {
-            status,
-            step: steps.running(),
-            failure,
-            log: plan.log.clone(),
-        })
+        Ok(Run { status, step: steps.running(), failure, log: plan.log.clone() })
     }
 }
 
@@ -235,12 +207,7 @@ impl Steps {
 /// A time as h:mm:ss.
 fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
-    format!(
-        "{}:{:02}:{:02}",
-        seconds / 3600,
-        seconds / 60 % 60,
-        seconds % 60
-    )
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 #[cfg(test)]

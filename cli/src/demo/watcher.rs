@@ -28,12 +28,7 @@ impl Watcher {
             created.with_context(|| format!("capture {}", file.path().display()))
         };
         let capture = pcap.as_ref().map(create).transpose()?;
-        Ok(Self {
-            progress: Progress::new(2 * bytes, Unit::Bytes),
-            pcap,
-            capture,
-            failed: None,
-        })
+        Ok(Self { progress: Progress::new(2 * bytes, Unit::Bytes), pcap, capture, failed: None })
     }
 
     pub(super) fn finish(&mut self) -> Result<()> {
@@ -68,10 +63,9 @@ impl Observer for Watcher {
         let bytes = status.received + status.sent;
         self.progress.set(bytes, &why_long(&status));
         match self.failed.take() {
-            Some(error) => Err(LabError::Stopped(format!(
-                "capture {}: {error}",
-                self.path().display()
-            ))),
+            Some(error) => {
+                Err(LabError::Stopped(format!("capture {}: {error}", self.path().display())))
+            }
             None => Ok(()),
         }
     }

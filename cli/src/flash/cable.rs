@@ -64,9 +64,7 @@ pub fn parse(text: &str) -> Result<Cable, UsageError> {
         let mut found = found.map_err(|error| failed(&error.to_string()))?;
         // openFPGALoader takes IPv4 alone.
         let found = found.find(SocketAddr::is_ipv4);
-        return found
-            .map(Cable::Xvc)
-            .ok_or_else(|| failed("no IPv4 address"));
+        return found.map(Cable::Xvc).ok_or_else(|| failed("no IPv4 address"));
     }
     let (name, serial) = match text.split_once('#') {
         Some((name, serial)) => (name, Some(serial.to_owned())),
@@ -84,31 +82,20 @@ pub fn choose(board: &Board, cable: Option<Cable>, volatile: bool) -> Result<Way
     let known = KNOWN.iter().find(|known| known.0 == board.name);
     let served = known.filter(|known| volatile || known.3);
     match (cable, served) {
-        (Some(Cable::HwServer(url, target)), _) => Ok(Way::Vivado {
-            url,
-            target,
-            xvc: None,
-        }),
+        (Some(Cable::HwServer(url, target)), _) => Ok(Way::Vivado { url, target, xvc: None }),
         (Some(cable), Some((_, part, ..))) => Ok(Way::Loader { cable, part }),
-        (None, Some((_, part, cable, _))) => Ok(Way::Loader {
-            cable: Cable::Named((*cable).to_owned(), None),
-            part,
-        }),
+        (None, Some((_, part, cable, _))) => {
+            Ok(Way::Loader { cable: Cable::Named((*cable).to_owned(), None), part })
+        }
         (Some(Cable::Named(name, _)), None) => Err(UsageError(format!(
             "--cable {name}: openFPGALoader cannot do that to {}; its flash is written by \
              Vivado: --cable hw_server or xvc:HOST:PORT",
             board.name
         ))),
-        (Some(Cable::Xvc(address)), None) => Ok(Way::Vivado {
-            url: HW_SERVER.to_owned(),
-            target: None,
-            xvc: Some(address),
-        }),
-        (None, None) => Ok(Way::Vivado {
-            url: HW_SERVER.to_owned(),
-            target: None,
-            xvc: None,
-        }),
+        (Some(Cable::Xvc(address)), None) => {
+            Ok(Way::Vivado { url: HW_SERVER.to_owned(), target: None, xvc: Some(address) })
+        }
+        (None, None) => Ok(Way::Vivado { url: HW_SERVER.to_owned(), target: None, xvc: None }),
     }
 }
 
@@ -124,19 +111,11 @@ mod tests {
 
     #[test]
     fn boards_that_the_loader_knows_go_by_it() {
-        let named = |name: &str, part| Way::Loader {
-            cable: Cable::Named(name.to_owned(), None),
-            part,
-        };
+        let named =
+            |name: &str, part| Way::Loader { cable: Cable::Named(name.to_owned(), None), part };
         let vcu118 = "xcvu9p-flga2104";
-        assert_eq!(
-            way("vcu118", None, false).ok(),
-            Some(named("jtag-smt2-nc", vcu118))
-        );
-        assert_eq!(
-            way("vcu118", Some("ft4232"), false).ok(),
-            Some(named("ft4232", vcu118))
-        );
+        assert_eq!(way("vcu118", None, false).ok(), Some(named("jtag-smt2-nc", vcu118)));
+        assert_eq!(way("vcu118", Some("ft4232"), false).ok(), Some(named("ft4232", vcu118)));
         let vcu1525 = named("ft4232", "xcvu9p-fsgd2104");
         assert_eq!(way("vcu1525", None, true).ok(), Some(vcu1525));
     }
@@ -152,18 +131,12 @@ mod tests {
         assert_eq!(way("vcu1525", None, false).ok(), Some(vivado(local, None)));
         assert_eq!(way("u250", None, true).ok(), Some(vivado(local, None)));
         let far = Some("hw_server:lab:3122");
-        assert_eq!(
-            way("vcu118", far, false).ok(),
-            Some(vivado("lab:3122", None))
-        );
+        assert_eq!(way("vcu118", far, false).ok(), Some(vivado("lab:3122", None)));
         let xvc = Some("xvc:127.0.0.1:2542");
         let behind = vivado(local, Some("127.0.0.1:2542"));
         assert_eq!(way("u55c", xvc, false).ok(), Some(behind));
         let error = way("u280", Some("ft4232"), false).expect_err("it cannot");
-        assert!(
-            error.0.contains("ft4232") && error.0.contains("hw_server"),
-            "{error}"
-        );
+        assert!(error.0.contains("ft4232") && error.0.contains("hw_server"), "{error}");
         assert!(parse("xvc:nowhere").is_err());
         let one = Cable::HwServer("localhost:3121".to_owned(), Some("K01".to_owned()));
         assert_eq!(parse("hw_server#K01").ok(), Some(one));

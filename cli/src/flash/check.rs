@@ -24,17 +24,12 @@ pub struct Checked {
 
 /// Reads an image and compares it with the board.
 pub fn check(path: &Path, board: &Board) -> Result<Checked, FlashError> {
-    let image = Image::read(path).map_err(|error| FlashError::File {
-        file: path.display().to_string(),
-        error,
-    })?;
+    let image = Image::read(path)
+        .map_err(|error| FlashError::File { file: path.display().to_string(), error })?;
     let name = || board.name.to_owned();
     let header = &image.header;
     if find(&header.board).map(|found| found.name) != Some(board.name) {
-        return Err(FlashError::Board {
-            image: header.board.clone(),
-            board: name(),
-        });
+        return Err(FlashError::Board { image: header.board.clone(), board: name() });
     }
     if !same_device(&header.part, board.part) {
         return Err(FlashError::Part {
@@ -45,17 +40,12 @@ pub fn check(path: &Path, board: &Board) -> Result<Checked, FlashError> {
     }
     check_data(&image, board)?;
     if header.slot != Slot::User {
-        return Err(FlashError::Slot {
-            slot: header.slot.name(),
-        });
+        return Err(FlashError::Slot { slot: header.slot.name() });
     }
     let plan = board.flash.plan();
     let room = plan.chip_bytes - plan.slot_bytes;
     let contents = slot_contents(&image.data, plan.chips, u64::from(room));
-    let contents = contents.map_err(|error| FlashError::Chips {
-        board: name(),
-        error,
-    })?;
+    let contents = contents.map_err(|error| FlashError::Chips { board: name(), error })?;
     Ok(Checked { image, contents })
 }
 

@@ -161,27 +161,15 @@ pub const STATUSES: [(u8, &str); 12] = [
     (0, "done: written, and read back as it was written"),
     (1, "anything that has no status of its own: a full disk"),
     (2, "wrong command line"),
-    (
-        3,
-        "wrong board, part or slot: the image is for something else",
-    ),
-    (
-        4,
-        "wrong IDCODE: another device on the cable, another board in the slot",
-    ),
+    (3, "wrong board, part or slot: the image is for something else"),
+    (4, "wrong IDCODE: another device on the cable, another board in the slot"),
     (5, "short or damaged image file"),
     (6, "no cable, no device, no card"),
     (7, "verify failed: the slot may hold half an image"),
     (8, "a program is missing or too old"),
     (9, "refused by the user, or nobody there to ask"),
-    (
-        10,
-        "ended before it was done, as when a cable is pulled: half an image, unless --volatile",
-    ),
-    (
-        11,
-        "the card refused or did not answer; the message says whether anything was erased",
-    ),
+    (10, "ended before it was done, as when a cable is pulled: half an image, unless --volatile"),
+    (11, "the card refused or did not answer; the message says whether anything was erased"),
 ];
 
 impl FlashError {

@@ -38,9 +38,8 @@ pub fn mcs_file(address: u32, bytes: &[u8]) -> String {
 
 /// Data with the header of a .bit file: fields of a letter, a length and a text.
 pub fn bit_file(board: &Board, data: &[u8]) -> Vec<u8> {
-    let mut file = vec![
-        0x00, 0x09, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x00, 0x00, 0x01,
-    ];
+    let mut file =
+        vec![0x00, 0x09, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x00, 0x00, 0x01];
     for (letter, text) in [
         (b'a', board.top()),
         (b'b', board.part.to_owned()),

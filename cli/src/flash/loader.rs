@@ -29,17 +29,9 @@ const VERSION_LOAD_MIN: (u32, u32) = (0, 10);
 pub fn plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked: &Checked) -> Plan {
     let command = |purpose, arguments: Vec<String>| {
         let program = std::env::var(VARIABLE).unwrap_or_else(|_| LOADER.to_owned());
-        Step::Run(Command {
-            program,
-            arguments,
-            purpose,
-        })
+        Step::Run(Command { program, arguments, purpose })
     };
-    let words = |text: &[&str]| {
-        text.iter()
-            .map(|word| (*word).to_owned())
-            .collect::<Vec<_>>()
-    };
+    let words = |text: &[&str]| text.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let cable = match cable {
         Cable::Xvc(address) => {
             let (ip, port) = (address.ip().to_string(), address.port().to_string());
@@ -54,10 +46,7 @@ pub fn plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked: &Che
     };
     let before = vec![
         command(Purpose::Version(VERSION_WRITE_MIN), words(&["--Version"])),
-        command(
-            Purpose::Detect,
-            [&cable[..], &words(&["--detect"])].concat(),
-        ),
+        command(Purpose::Detect, [&cable[..], &words(&["--detect"])].concat()),
     ];
     let contents = &checked.contents;
     let file = |number: usize| work.join(format!("chip{number}.bin"));
@@ -75,12 +64,7 @@ pub fn plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked: &Che
     let mut write = [&cable[..], &words(&["--fpga-part", part, "--write-flash"])].concat();
     if contents.len() == 2 {
         let second = name(1);
-        write.extend(words(&[
-            "--target-flash",
-            "both",
-            "--secondary-bitstream",
-            &second,
-        ]));
+        write.extend(words(&["--target-flash", "both", "--secondary-bitstream", &second]));
     }
     write.extend(words(&["--offset", &offset, "--verify", &name(0)]));
     let chips = contents.len() as u32;
@@ -114,16 +98,9 @@ pub fn load_plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked:
     if let Some(Step::Run(version)) = plan.before.first_mut() {
         version.purpose = Purpose::Version(VERSION_LOAD_MIN);
     }
-    plan.question = format!(
-        "Load the device of {}, and leave the flash as it is?",
-        board.name
-    );
+    plan.question = format!("Load the device of {}, and leave the flash as it is?", board.name);
     plan.after = vec![
-        Step::File {
-            path,
-            what: "the image's data".to_owned(),
-            bytes: checked.image.data.clone(),
-        },
+        Step::File { path, what: "the image's data".to_owned(), bytes: checked.image.data.clone() },
         Step::Run(load),
     ];
     plan
@@ -157,10 +134,7 @@ fn judge_version(least: (u32, u32), output: &Output) -> Result<(), FlashError> {
         }
         None => output.last_line(),
     };
-    Err(FlashError::Tool {
-        tool: LOADER.to_owned(),
-        said,
-    })
+    Err(FlashError::Tool { tool: LOADER.to_owned(), said })
 }
 
 fn judge_device(board: &Board, output: &Output) -> Result<(), FlashError> {
@@ -183,11 +157,7 @@ fn judge_device(board: &Board, output: &Output) -> Result<(), FlashError> {
     match (&known[..], &unknown[..]) {
         ([found], []) if output.is_good && found & 0x0fff_ffff == expected => Ok(()),
         (_, [found, ..]) | ([found], []) if found & 0x0fff_ffff != expected => {
-            Err(FlashError::Device {
-                found: *found,
-                board: board.name.to_owned(),
-                expected,
-            })
+            Err(FlashError::Device { found: *found, board: board.name.to_owned(), expected })
         }
         ([_, _, ..], _) => Err(failed(format!("{} devices on the cable", known.len()))),
         _ => Err(failed(output.last_line())),
@@ -211,14 +181,9 @@ fn judge_load(output: &Output) -> Result<(), FlashError> {
 }
 
 fn judge_write(chips: u32, output: &Output) -> Result<(), FlashError> {
-    let failed = output
-        .text
-        .lines()
-        .find(|line| line.contains("Verification failed"));
+    let failed = output.text.lines().find(|line| line.contains("Verification failed"));
     if let Some(line) = failed {
-        return Err(FlashError::Verify {
-            said: line.trim().to_owned(),
-        });
+        return Err(FlashError::Verify { said: line.trim().to_owned() });
     }
     let said = output.last_line();
     if output.is_good {
@@ -240,9 +205,7 @@ fn judge_write(chips: u32, output: &Output) -> Result<(), FlashError> {
     // What a program that was killed has said need not be all that it has done. Otherwise it has
     // named the chip before it erased anything.
     let said_lower = output.text.to_lowercase();
-    let has_chip = ["jedec id", "detected: "]
-        .iter()
-        .any(|name| said_lower.contains(name));
+    let has_chip = ["jedec id", "detected: "].iter().any(|name| said_lower.contains(name));
     if !output.was_killed && !has_chip {
         return Err(FlashError::Cable { tool: LOADER, said });
     }

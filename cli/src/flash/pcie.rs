@@ -20,16 +20,9 @@ use super::steps::{Plan, Step};
 /// The run; with an exchange, the card loads the image at the end.
 pub fn plan(board: &Board, device: &str, checked: &Checked, boot: Option<pci::Plan>) -> Plan {
     let flash = board.flash.plan();
-    let layout = Layout {
-        chips: flash.chips,
-        size_bytes: flash.chip_bytes,
-        slot: flash.slot_bytes,
-    };
-    let before = vec![Step::Card {
-        device: device.to_owned(),
-        board: board.number,
-        layout,
-    }];
+    let layout =
+        Layout { chips: flash.chips, size_bytes: flash.chip_bytes, slot: flash.slot_bytes };
+    let before = vec![Step::Card { device: device.to_owned(), board: board.number, layout }];
     let update = steps(&checked.contents, layout.slot);
     let mut after: Vec<Step> = update.into_iter().map(Step::Flash).collect();
     if let Some(exchange) = boot {
@@ -74,9 +67,8 @@ pub fn only_card(sysfs: &Path) -> Result<String, FlashError> {
             && number(device, "device") == Some(pci_ids::DEVICE_ID)
     };
     let cards = devices.filter(|entry| is_card(&entry.path()));
-    let mut cards: Vec<String> = cards
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
+    let mut cards: Vec<String> =
+        cards.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     cards.sort();
     match &cards[..] {
         [card] => Ok(card.clone()),

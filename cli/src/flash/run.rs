@@ -56,16 +56,7 @@ impl<'a> Run<'a> {
         (open, sysfs): (Open<'a>, &'a Path),
         say: &'a mut dyn FnMut(&str) -> Result<()>,
     ) -> Self {
-        Self {
-            board,
-            volatile,
-            contents,
-            open,
-            sysfs,
-            say,
-            window: None,
-            began: false,
-        }
+        Self { board, volatile, contents, open, sysfs, say, window: None, began: false }
     }
 
     /// Carries steps out, in order.
@@ -158,10 +149,7 @@ impl<'a> Run<'a> {
             return Err(FlashError::Boot(text));
         }
         if !found.git.eq_ignore_ascii_case(git) {
-            let text = format!(
-                "the card at {device} runs git hash {}, not {git}",
-                found.git
-            );
+            let text = format!("the card at {device} runs git hash {}, not {git}", found.git);
             return Err(FlashError::Boot(text));
         }
         Ok(())
@@ -171,10 +159,7 @@ impl<'a> Run<'a> {
         let said = error.to_string();
         match error {
             UpdateError::Verify { .. } => FlashError::Verify { said },
-            _ => FlashError::Window {
-                said,
-                began: self.began,
-            },
+            _ => FlashError::Window { said, began: self.began },
         }
     }
 }
@@ -187,8 +172,5 @@ fn silence(purpose: Purpose) -> Option<Duration> {
 
 /// A plan opens the card before it does anything to it.
 fn no_window() -> FlashError {
-    FlashError::Window {
-        said: "no card is open".to_owned(),
-        began: false,
-    }
+    FlashError::Window { said: "no card is open".to_owned(), began: false }
 }

@@ -34,12 +34,7 @@ pub struct Output {
 impl Output {
     /// The last line that says something: an error, if there is one.
     pub fn last_line(&self) -> String {
-        let lines = || {
-            self.text
-                .lines()
-                .map(str::trim)
-                .filter(|line| !line.is_empty())
-        };
+        let lines = || self.text.lines().map(str::trim).filter(|line| !line.is_empty());
         let is_error = |line: &&str| line.to_lowercase().contains("error");
         let line = lines().rfind(is_error).or_else(|| lines().next_back());
         let line = line.unwrap_or("it said nothing");
@@ -172,10 +167,7 @@ mod tests {
         let output = run(&shell("echo first; exec sleep 1000"), 0, silence).expect("it starts");
         assert!(output.was_killed && !output.is_good);
         let line = output.last_line();
-        assert!(
-            line.contains("silent for 300ms") && line.contains("first"),
-            "{line}"
-        );
+        assert!(line.contains("silent for 300ms") && line.contains("first"), "{line}");
         let talks = "for i in 1 2 3 4; do echo $i; sleep 0.1; done; echo end >&2; exit 3";
         let output = run(&shell(talks), 0, silence).expect("it starts");
         assert_eq!((output.status, output.was_silent), (Some(3), None));
@@ -189,9 +181,6 @@ mod tests {
         assert_eq!(percentage("Writing: [=====     ] 50.2"), None);
         assert_eq!(percentage("JEDEC ID: 0x20bb21"), None);
         assert_eq!(percentage("zeronic: IDCODE 04b31093"), None);
-        assert_eq!(
-            percentage("zeronic: verifying"),
-            Some(("verifying".to_owned(), 0.0))
-        );
+        assert_eq!(percentage("zeronic: verifying"), Some(("verifying".to_owned(), 0.0)));
     }
 }

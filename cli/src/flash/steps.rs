@@ -96,16 +96,9 @@ impl fmt::Display for Step {
                 write!(f, "file  {path}: {what}, {bytes} bytes")
             }
             Step::Run(command) => write!(f, "run   {command}"),
-            Step::Card {
-                device,
-                board,
-                layout,
-            } => {
+            Step::Card { device, board, layout } => {
                 let Layout { chips, slot, .. } = layout;
-                write!(
-                    f,
-                    "card  {device}: board {board}, flash chips {chips}, slot 0x{slot:08x}?"
-                )
+                write!(f, "card  {device}: board {board}, flash chips {chips}, slot 0x{slot:08x}?")
             }
             Step::Flash(step) => write!(f, "flash {step}"),
             Step::Boot(plan) => {

@@ -62,39 +62,22 @@ pub fn plan(
     }];
     after.extend(files);
     let source = script.display().to_string();
-    let fixed = [
-        "-mode",
-        "batch",
-        "-nojournal",
-        "-nolog",
-        "-notrace",
-        "-source",
-        &source,
-        "-tclargs",
-    ];
+    let fixed =
+        ["-mode", "batch", "-nojournal", "-nolog", "-notrace", "-source", &source, "-tclargs"];
     let fixed = fixed.iter().map(|word| (*word).to_owned());
-    let named = arguments
-        .into_iter()
-        .flat_map(|(name, value)| [name.to_owned(), value]);
+    let named = arguments.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
     after.push(Step::Run(Command {
         program: VIVADO.to_owned(),
         arguments: fixed.chain(named).collect(),
         purpose: Purpose::Vivado,
     }));
-    Plan {
-        before: Vec::new(),
-        question: question(board, checked, volatile),
-        after,
-    }
+    Plan { before: Vec::new(), question: question(board, checked, volatile), after }
 }
 
 /// What the user is asked.
 fn question(board: &Board, checked: &Checked, volatile: bool) -> String {
     match volatile {
-        true => format!(
-            "Load the device of {}, and leave the flash as it is?",
-            board.name
-        ),
+        true => format!("Load the device of {}, and leave the flash as it is?", board.name),
         false => format!(
             "Erase the user's slot of {} from 0x{:08x} on in each of {} chips, and write?",
             board.name,
@@ -126,13 +109,8 @@ fn chip_files(board: &Board, work: &Path, checked: &Checked) -> Vec<Step> {
 
 /// Judges how the script has ended.
 pub fn judge(board: &Board, volatile: bool, output: &Output) -> Result<(), FlashError> {
-    let mut ours = output
-        .text
-        .lines()
-        .filter_map(|line| line.strip_prefix(OURS));
-    let said = ours
-        .next_back()
-        .map_or_else(|| output.last_line(), str::to_owned);
+    let mut ours = output.text.lines().filter_map(|line| line.strip_prefix(OURS));
+    let said = ours.next_back().map_or_else(|| output.last_line(), str::to_owned);
     match output.status {
         Some(0) if output.text.contains("zeronic: done") => Ok(()),
         Some(4) => {
@@ -145,16 +123,10 @@ pub fn judge(board: &Board, volatile: bool, output: &Output) -> Result<(), Flash
         }
         Some(6) => Err(FlashError::Cable { tool: VIVADO, said }),
         Some(7) => Err(FlashError::Verify { said }),
-        Some(8) => Err(FlashError::Tool {
-            tool: VIVADO.to_owned(),
-            said,
-        }),
+        Some(8) => Err(FlashError::Tool { tool: VIVADO.to_owned(), said }),
         // It ended before the script had anything to say: no licence, another version.
         _ if !output.was_killed && !output.text.contains("zeronic: begun") => {
-            Err(FlashError::Tool {
-                tool: VIVADO.to_owned(),
-                said: output.last_line(),
-            })
+            Err(FlashError::Tool { tool: VIVADO.to_owned(), said: output.last_line() })
         }
         _ if volatile => Err(FlashError::NotLoaded { tool: VIVADO, said }),
         _ => Err(FlashError::Interrupted { tool: VIVADO, said }),

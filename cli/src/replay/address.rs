@@ -77,13 +77,9 @@ mod tests {
 
     #[test]
     fn addresses_are_read_and_written() {
-        for text in [
-            "02:00:00:00:00:01",
-            "10.77.0.1",
-            "fd77::1",
-            "10.77.0.1:5001",
-            "[fd77::1]:5001",
-        ] {
+        for text in
+            ["02:00:00:00:00:01", "10.77.0.1", "fd77::1", "10.77.0.1:5001", "[fd77::1]:5001"]
+        {
             let address: CardAddress = text.parse().expect("an address");
             assert_eq!(address.to_string(), text);
         }

@@ -98,22 +98,14 @@ fn layers(header: &[u8]) -> String {
     let mut at = 12;
     while matches!(header.get(at..at + 2), Some([0x81, 0] | [0x88, 0xa8])) {
         let tag = header.get(at + 2..at + 4).unwrap_or(&[0, 0]);
-        let _ = write!(
-            text,
-            "vlan={} ",
-            u16::from_be_bytes([tag[0] & 0x0f, tag[1]])
-        );
+        let _ = write!(text, "vlan={} ", u16::from_be_bytes([tag[0] & 0x0f, tag[1]]));
         at += 4;
     }
     match parse_tcp(header) {
         Some(tcp) => text += &tcp_fields(&tcp),
         None => {
             let kind = header.get(at..at + 2).unwrap_or(&[0, 0]);
-            let _ = write!(
-                text,
-                "ethertype={:#06x}",
-                u16::from_be_bytes([kind[0], kind[1]])
-            );
+            let _ = write!(text, "ethertype={:#06x}", u16::from_be_bytes([kind[0], kind[1]]));
         }
     }
     text

@@ -51,10 +51,7 @@ mod tests {
     fn what_the_card_did_is_its_fault_and_all_else_is_not() {
         let stuck = CardFault("it is stuck".to_owned());
         assert!(!is_usage(anyhow::Error::from(stuck).context("frame 3")));
-        let stopped = HostError::RingStopped {
-            owner: 0,
-            ring: "send",
-        };
+        let stopped = HostError::RingStopped { owner: 0, ring: "send" };
         assert!(!is_usage(anyhow::Error::from(stopped).context("frame 3")));
         assert!(!is_usage(OutputClosed.into()));
         let full = std::fs::read("/nowhere").context("file x").unwrap_err();

@@ -43,8 +43,7 @@ impl<'de> Deserialize<'de> for Size {
             }
             fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Size, E> {
                 let size = u64::try_from(value);
-                size.map(Size)
-                    .map_err(|_| E::custom(format!("{value} is negative")))
+                size.map(Size).map_err(|_| E::custom(format!("{value} is negative")))
             }
             fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Size, E> {
                 size(value).map(Size).map_err(E::custom)
@@ -113,10 +112,7 @@ struct SegmentText {
 pub fn read_plan(path: &Path) -> Result<Plan, UsageError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| UsageError(format!("flow file {}: {error}", path.display())))?;
-    let checker = Checker {
-        name: path.display().to_string(),
-        text: &text,
-    };
+    let checker = Checker { name: path.display().to_string(), text: &text };
     checker.plan()
 }
 
@@ -142,20 +138,13 @@ impl Checker<'_> {
         let cards = cards.transpose()?.unwrap_or_default();
         let mut regions: Vec<RegionPlan> = Vec::new();
         for region in &file.region {
-            if regions
-                .iter()
-                .any(|other| other.name == *region.name.get_ref())
-            {
+            if regions.iter().any(|other| other.name == *region.name.get_ref()) {
                 let message = format!("region '{}' is there twice", region.name.get_ref());
                 return Err(self.error(region.name.span(), message));
             }
             regions.push(self.region(region)?);
         }
-        let mut plan = Plan {
-            cards,
-            regions,
-            flows: Vec::new(),
-        };
+        let mut plan = Plan { cards, regions, flows: Vec::new() };
         for flow in &file.flow {
             let flow = self.flow(flow, &plan)?;
             plan.flows.push(flow);
@@ -233,10 +222,7 @@ impl Checker<'_> {
         }
         let most = 1 << SEGMENTS_BORROWED_BITS_MAX;
         if flow.segments.len() > most {
-            let message = format!(
-                "flow '{name}': {} segments, limit {most}",
-                flow.segments.len()
-            );
+            let message = format!("flow '{name}': {} segments, limit {most}", flow.segments.len());
             return Err(self.error(text.name.span(), message));
         }
         Ok(flow)
@@ -320,10 +306,7 @@ impl Checker<'_> {
         plan: &Plan,
     ) -> Result<SegmentPlan, UsageError> {
         let wanted = text.region.get_ref();
-        let found = plan
-            .regions
-            .iter()
-            .position(|region| region.name == *wanted);
+        let found = plan.regions.iter().position(|region| region.name == *wanted);
         let Some(region) = found else {
             return Err(self.error(text.region.span(), format!("no region '{wanted}'")));
         };
@@ -334,34 +317,16 @@ impl Checker<'_> {
                 format!("{bytes} bytes at offset {offset} do not lie in '{wanted}' ({room} bytes)");
             return Err(self.error(text.bytes.span(), message));
         }
-        let end = flow
-            .segments
-            .last()
-            .map_or(flow.floor, |last| last.stream().end);
-        let position = text
-            .position
-            .as_ref()
-            .map_or(end, |position| *position.get_ref());
-        let span = text
-            .position
-            .as_ref()
-            .map_or(text.bytes.span(), Spanned::span);
+        let end = flow.segments.last().map_or(flow.floor, |last| last.stream().end);
+        let position = text.position.as_ref().map_or(end, |position| *position.get_ref());
+        let span = text.position.as_ref().map_or(text.bytes.span(), Spanned::span);
         if !flow.segments.is_empty() && position < end {
             let message = format!("position {position} lies before {end}, where the last one ends");
             return Err(self.error(span, message));
         }
         self.reach(span, position, bytes, flow.floor)?;
-        let segment = SegmentPlan {
-            region,
-            position,
-            bytes: bytes as u32,
-            offset,
-        };
-        let others = plan
-            .flows
-            .iter()
-            .flat_map(|flow| &flow.segments)
-            .chain(&flow.segments);
+        let segment = SegmentPlan { region, position, bytes: bytes as u32, offset };
+        let others = plan.flows.iter().flat_map(|flow| &flow.segments).chain(&flow.segments);
         let shares = |other: &SegmentPlan| {
             let (a, b) = (other.place(), segment.place());
             other.region == region && a.start < b.end && b.start < a.end

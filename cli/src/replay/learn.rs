@@ -149,11 +149,7 @@ impl Stream {
             Start::Payload => {}
         }
         let floor = self.base.wrapping_add(low as u32);
-        (
-            Positions::Absolute,
-            floor.into(),
-            (high - low).max(0) as u64,
-        )
+        (Positions::Absolute, floor.into(), (high - low).max(0) as u64)
     }
 }
 
@@ -326,16 +322,9 @@ pub fn learn(frames: &[Captured], wish: Wish) -> Result<Learned, UsageError> {
     for (connection, end, why) in chosen {
         card.entry(connection.ends[end].ip()).or_insert(why);
     }
-    let card = card.into_iter().map(|(address, why)| CardSide {
-        address: address.to_string(),
-        why,
-    });
-    Ok(Learned {
-        plan,
-        card: card.collect(),
-        connections,
-        notes,
-    })
+    let card =
+        card.into_iter().map(|(address, why)| CardSide { address: address.to_string(), why });
+    Ok(Learned { plan, card: card.collect(), connections, notes })
 }
 
 /// A plan without flows: all that the card can be told is its address.
@@ -350,32 +339,19 @@ fn without_connections(frames: &[Captured], wish: Wish) -> Learned {
     }
     // The first one of those that are equal.
     let most = first.iter().rev().max_by_key(|address| bytes[address]);
-    let address = most
-        .copied()
-        .unwrap_or(CardAddress::Ethernet(CARD_ETHERNET));
+    let address = most.copied().unwrap_or(CardAddress::Ethernet(CARD_ETHERNET));
     let (verb, bytes) = (wish.way.verb(), bytes.get(&address).copied().unwrap_or(0));
-    let learned = CardSide {
-        address: address.to_string(),
-        why: format!("{verb} most: {bytes} bytes"),
-    };
+    let learned =
+        CardSide { address: address.to_string(), why: format!("{verb} most: {bytes} bytes") };
     let is_named = !wish.cards.is_empty();
     Learned {
         plan: Plan {
-            cards: if is_named {
-                wish.cards.to_vec()
-            } else {
-                vec![address]
-            },
+            cards: if is_named { wish.cards.to_vec() } else { vec![address] },
             regions: Vec::new(),
             flows: Vec::new(),
         },
         card: if is_named { Vec::new() } else { vec![learned] },
-        connections: Connections {
-            found: 0,
-            taken: 0,
-            beyond_the_table: 0,
-            of_others: 0,
-        },
+        connections: Connections { found: 0, taken: 0, beyond_the_table: 0, of_others: 0 },
         notes: vec!["No TCP connection in the capture: there is no flow.".to_owned()],
     }
 }
@@ -411,12 +387,7 @@ fn plan(chosen: &[(&Connection, usize, String)], wish: Wish, notes: &mut Vec<Str
                  gets no memory."
             ));
         }
-        let segment = SegmentPlan {
-            region: 0,
-            position: floor,
-            bytes: bytes as u32,
-            offset: at,
-        };
+        let segment = SegmentPlan { region: 0, position: floor, bytes: bytes as u32, offset: at };
         flows.push(FlowPlan {
             name,
             local: connection.ends[*end],
@@ -428,11 +399,7 @@ fn plan(chosen: &[(&Connection, usize, String)], wish: Wish, notes: &mut Vec<Str
             timestamp_floor: None,
             join_bytes: 0,
             mss_bytes: None,
-            segments: if bytes == 0 {
-                Vec::new()
-            } else {
-                vec![segment]
-            },
+            segments: if bytes == 0 { Vec::new() } else { vec![segment] },
         });
         at = (at + bytes + BETWEEN_BYTES).next_multiple_of(BETWEEN_BYTES);
     }
@@ -447,9 +414,5 @@ fn plan(chosen: &[(&Connection, usize, String)], wish: Wish, notes: &mut Vec<Str
         memory: MemoryKind::Application,
         guard: GUARD,
     };
-    Plan {
-        cards: wish.cards.to_vec(),
-        regions: vec![region],
-        flows,
-    }
+    Plan { cards: wish.cards.to_vec(), regions: vec![region], flows }
 }

@@ -41,11 +41,7 @@ impl Packet {
             // Longer than any IP length: see `restore_length`.
             end = frame.len();
         }
-        Some(Packet {
-            header,
-            header_bytes: layout.payload,
-            payload: layout.payload..end,
-        })
+        Some(Packet { header, header_bytes: layout.payload, payload: layout.payload..end })
     }
 
     /// The largest segment that a SYN allows its receiver to send, payload bytes without options.
@@ -199,13 +195,7 @@ mod tests {
         };
         assert_eq!(mss(&[2, 4, 5, 0xb4]), Some(1460));
         assert_eq!(mss(&[1, 1, 4, 2, 2, 4, 5, 0xb4]), Some(1460));
-        for none in [
-            [3, 3, 7, 0],
-            [0, 2, 4, 5],
-            [2, 3, 1, 1],
-            [5, 0, 1, 1],
-            [8, 10, 1, 1],
-        ] {
+        for none in [[3, 3, 7, 0], [0, 2, 4, 5], [2, 3, 1, 1], [5, 0, 1, 1], [8, 10, 1, 1]] {
             assert_eq!(mss(&none), None);
         }
     }

@@ -170,10 +170,7 @@ fn pass<B: Bus, C: Model>(
     frames_in: u64,
     entries_before: u64,
 ) -> Result<Vec<HeaderEntry>> {
-    rig.card.receive(Frame {
-        bytes: frame.bytes.clone(),
-        ..Frame::default()
-    });
+    rig.card.receive(Frame { bytes: frame.bytes.clone(), ..Frame::default() });
     for round in 0..ROUNDS_MAX {
         let entries = rig.advance()?;
         if !entries.is_empty() {
@@ -199,18 +196,9 @@ impl Landing {
         entry: &HeaderEntry,
     ) -> Result<()> {
         self.entries += 1;
-        self.lines += &line(
-            self.entries as usize,
-            Some(frame.number),
-            entry,
-            plan,
-            &rig.flows,
-        );
+        self.lines += &line(self.entries as usize, Some(frame.number), entry, plan, &rig.flows);
         self.lines.push('\n');
-        self.deferred_bytes += entry
-            .deferred
-            .as_ref()
-            .map_or(0, |payload| payload.len() as u64);
+        self.deferred_bytes += entry.deferred.as_ref().map_or(0, |payload| payload.len() as u64);
         let placed = matches!(
             disposition(entry),
             Some(Disposition::PlacedInOrder | Disposition::PlacedAhead)
@@ -242,10 +230,7 @@ impl Landing {
     /// The end of the bytes that have landed from `floor` on without a gap.
     fn landed_end(&self, index: usize, floor: u64) -> u64 {
         let limit = floor + u64::from(abi::config::FLOW_REACH_BYTES);
-        self.landed[index]
-            .gaps(floor, limit)
-            .first()
-            .map_or(limit, |gap| gap.0)
+        self.landed[index].gaps(floor, limit).first().map_or(limit, |gap| gap.0)
     }
 }
 
@@ -287,18 +272,11 @@ fn report<B: Bus, C: Model>(
 ) -> Result<ReceiveReport> {
     let counters = rig.device.counters()?;
     let counted = |names: Vec<&'static str>| -> BTreeMap<&'static str, u64> {
-        let all = counters
-            .iter()
-            .filter(|(name, count)| *count > 0 && names.contains(name));
+        let all = counters.iter().filter(|(name, count)| *count > 0 && names.contains(name));
         all.copied().collect()
     };
     let dispositions = counted(Disposition::ALL.iter().map(|code| code.name()).collect());
-    let drops = counted(
-        abi::reason::DropReason::ALL
-            .iter()
-            .map(|code| code.name())
-            .collect(),
-    );
+    let drops = counted(abi::reason::DropReason::ALL.iter().map(|code| code.name()).collect());
     let frames_in = traffic.incoming.len() as u64;
     let up: u64 = dispositions.values().sum();
     let conserved = frames_in == up + drops.values().sum::<u64>() && up == landing.entries;
@@ -336,11 +314,7 @@ fn guards_intact<B: Bus, C: Model>(
     for (index, region) in plan.regions.iter().enumerate() {
         let mut written = RangeSet::default();
         for (flow, landed) in plan.flows.iter().zip(&landing.landed) {
-            for segment in flow
-                .segments
-                .iter()
-                .filter(|segment| segment.region == index)
-            {
+            for segment in flow.segments.iter().filter(|segment| segment.region == index) {
                 for (start, end) in landed_in(landed, segment.stream()) {
                     let at = |position: u64| segment.offset + (position - segment.position);
                     written.insert(at(start), at(end));
@@ -492,12 +466,7 @@ mod tests {
             timestamp_floor: None,
             join_bytes: 0,
             mss_bytes: None,
-            segments: vec![SegmentPlan {
-                region: 0,
-                position: 1000,
-                bytes: 120,
-                offset: 7,
-            }],
+            segments: vec![SegmentPlan { region: 0, position: 1000, bytes: 120, offset: 7 }],
         };
         let plan = Plan {
             cards: Vec::new(),

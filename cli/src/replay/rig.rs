@@ -128,15 +128,7 @@ impl<B: Bus, C: Model> Rig<B, C> {
         }
         let pool_next = 1 << (sizes.flow_bits + SEGMENTS_COMMITTED_BITS as u32);
         let flows = Vec::new();
-        let mut rig = Self {
-            device,
-            card,
-            regions,
-            mappings,
-            flows,
-            keys,
-            pool_next,
-        };
+        let mut rig = Self { device, card, regions, mappings, flows, keys, pool_next };
         rig.settle().context("the regions")?;
         Ok(rig)
     }
@@ -150,36 +142,18 @@ impl<B: Bus, C: Model> Rig<B, C> {
         acks: Option<(u32, u32)>,
     ) -> Result<()> {
         let id = self.flows.len() as u16;
-        let name = FlowName {
-            flow: id,
-            generation: 1,
-        };
+        let name = FlowName { flow: id, generation: 1 };
         let floor = base.wrapping_add(flow.floor as u32);
         let (ack_low, ack_high) = acks.unwrap_or((0, u32::MAX));
-        let acceptance = Acceptance {
-            floor,
-            ack_low,
-            ack_high,
-            ..Acceptance::default()
-        };
-        let committed = (
-            u32::from(id) << SEGMENTS_COMMITTED_BITS,
-            SEGMENTS_COMMITTED_BITS as u8,
-        );
+        let acceptance = Acceptance { floor, ack_low, ack_high, ..Acceptance::default() };
+        let committed = (u32::from(id) << SEGMENTS_COMMITTED_BITS, SEGMENTS_COMMITTED_BITS as u8);
         let list = self.list(flow, committed)?;
         let lists = match direction {
             Direction::Receive => [list, committed],
             Direction::Send => [committed, list],
         };
         let domain = 0;
-        let install = FlowInstall {
-            name,
-            owner: 0,
-            domain,
-            acceptance,
-            send_floor: floor,
-            lists,
-        };
+        let install = FlowInstall { name, owner: 0, domain, acceptance, send_floor: floor, lists };
         let mut entry = flow_install(&install);
         if let Some(floor) = flow.timestamp_floor {
             command::TIMESTAMP_CHECK.set(&mut entry, 1);
@@ -203,13 +177,8 @@ impl<B: Bus, C: Model> Rig<B, C> {
             };
             self.device.command(segment_post(name, direction, &posted));
         }
-        self.flows.push(Installed {
-            name,
-            base,
-            acceptance,
-        });
-        self.settle()
-            .with_context(|| format!("flow '{}'", flow.name))
+        self.flows.push(Installed { name, base, acceptance });
+        self.settle().with_context(|| format!("flow '{}'", flow.name))
     }
 
     /// Where a flow's list lies: its committed entries, or a piece of the pool if it is longer.
@@ -235,11 +204,7 @@ impl<B: Bus, C: Model> Rig<B, C> {
     pub fn accept(&mut self, index: usize, plan: &FlowPlan, end: u64) -> Result<()> {
         let flow = &mut self.flows[index];
         flow.acceptance.floor = flow.base.wrapping_add(end as u32);
-        let head = plan
-            .segments
-            .iter()
-            .take_while(|segment| segment.stream().end <= end)
-            .count();
+        let head = plan.segments.iter().take_while(|segment| segment.stream().end <= end).count();
         let mut entry = floor_set(flow.name, flow.acceptance, head as u16);
         command::TIMESTAMP_FLOOR.set(&mut entry, plan.timestamp_floor.unwrap_or(0).into());
         self.command(entry)
@@ -294,11 +259,7 @@ impl<B: Bus, C: Model> Rig<B, C> {
     pub fn totals(&mut self) -> Result<Totals> {
         let counters = self.device.counters()?;
         let sum = |names: Vec<&str>| {
-            counters
-                .iter()
-                .filter(|(name, _)| names.contains(name))
-                .map(|(_, count)| count)
-                .sum()
+            counters.iter().filter(|(name, _)| names.contains(name)).map(|(_, count)| count).sum()
         };
         Ok(Totals {
             entries: sum(Disposition::ALL.iter().map(|code| code.name()).collect()),
@@ -357,12 +318,7 @@ fn refusal(plan: &RegionPlan, error: HostError) -> anyhow::Error {
     let (name, bytes) = (&plan.name, plan.bytes);
     let remedy = "make the regions smaller or fewer";
     let message = match error {
-        HostError::PagesFull {
-            needed,
-            free,
-            limit,
-            ..
-        } => format!(
+        HostError::PagesFull { needed, free, limit, .. } => format!(
             "region '{name}' of {bytes} bytes needs {needed} page entries in a row, {free} of \
              {limit} are free: {remedy}, or take --config default"
         ),
@@ -387,11 +343,7 @@ mod tests {
             memory: MemoryKind::Application,
             guard: 0,
         };
-        let memory = DmaMemory {
-            address: 4096,
-            bytes: plan.bytes,
-            kind: plan.memory,
-        };
+        let memory = DmaMemory { address: 4096, bytes: plan.bytes, kind: plan.memory };
         let full = Regions::new(6, 6).register(memory, 0).unwrap_err();
         let none = BusError::NoMemory { bytes: plan.bytes };
         for (error, text) in [

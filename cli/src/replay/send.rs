@@ -131,9 +131,7 @@ fn report<B: Bus, C: Model>(
 ) -> Result<SendReport> {
     let counters = rig.device.counters()?;
     let names: Vec<_> = SendError::ALL.iter().map(|code| code.name()).collect();
-    let errors = counters
-        .into_iter()
-        .filter(|(name, count)| *count > 0 && names.contains(name));
+    let errors = counters.into_iter().filter(|(name, count)| *count > 0 && names.contains(name));
     let errors: BTreeMap<_, _> = errors.collect();
     let first_difference = first_difference(&work.expected, sent);
     let violations = rig.card.violations();
@@ -161,10 +159,7 @@ fn first_difference(expected: &[Numbered], sent: &[Frame]) -> Option<Difference>
         let pairs = want.bytes.iter().zip(&have.bytes);
         let same = pairs.take_while(|(want, have)| want == have).count();
         if same < want.bytes.len() || same < have.bytes.len() {
-            return Some(Difference {
-                frame: Some(want.number),
-                byte: same,
-            });
+            return Some(Difference { frame: Some(want.number), byte: same });
         }
     }
     let frame = expected.get(sent.len()).map(|frame| frame.number);

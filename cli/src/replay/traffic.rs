@@ -125,10 +125,10 @@ impl Frames {
     pub fn read(path: &Path) -> Result<Frames, UsageError> {
         let at = path.display();
         let capture = read_capture(path).map_err(|error| UsageError(format!("{at}: {error}")))?;
-        let skipped = capture.skipped.into_iter().map(|skipped| Skipped {
-            frame: skipped.number,
-            reason: skipped.reason,
-        });
+        let skipped = capture
+            .skipped
+            .into_iter()
+            .map(|skipped| Skipped { frame: skipped.number, reason: skipped.reason });
         let mut frames = Frames {
             frames: capture.frames,
             skipped: skipped.collect(),
@@ -331,10 +331,7 @@ impl<'a> Card<'a> {
             bytes[6..12].copy_from_slice(&from);
         }
         bytes.resize(bytes.len().max(FRAME_BYTES_MIN), 0);
-        Numbered {
-            number: frame.number,
-            bytes,
-        }
+        Numbered { number: frame.number, bytes }
     }
 
     /// Whether an IP address is the card's.
@@ -360,10 +357,7 @@ mod tests {
     fn a_frame_from_another_port_is_incoming_unless_its_header_was_made() {
         let (own, other) = ([10, 0, 0, 1], [10, 0, 0, 2]);
         let plan = Plan {
-            cards: vec![
-                CardAddress::Ethernet(CARD_ETHERNET),
-                CardAddress::Ip(own.into()),
-            ],
+            cards: vec![CardAddress::Ethernet(CARD_ETHERNET), CardAddress::Ip(own.into())],
             regions: Vec::new(),
             flows: Vec::new(),
         };

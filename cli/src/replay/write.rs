@@ -27,18 +27,12 @@ pub fn flow_file(plan: &Plan, comments: &[String]) -> String {
             MemoryKind::Gpu => "gpu",
         };
         line(format_args!("\n[[region]]\nname = \"{}\"", region.name));
-        line(format_args!(
-            "bytes = {}\nmemory = \"{memory}\"",
-            region.bytes
-        ));
+        line(format_args!("bytes = {}\nmemory = \"{memory}\"", region.bytes));
         line(format_args!("guard = {:#04x}", region.guard));
     }
     for flow in &plan.flows {
         line(format_args!("\n[[flow]]\nname = \"{}\"", flow.name));
-        line(format_args!(
-            "local = \"{}\"\nremote = \"{}\"",
-            flow.local, flow.remote
-        ));
+        line(format_args!("local = \"{}\"\nremote = \"{}\"", flow.local, flow.remote));
         line(format_args!(
             "positions = \"{}\"\nfloor = {}\naccept = \"{}\"",
             match flow.positions {
@@ -99,11 +93,7 @@ mod tests {
     #[test]
     fn only_what_a_flow_has_is_written() {
         let text = |flow| {
-            let plan = Plan {
-                cards: Vec::new(),
-                regions: Vec::new(),
-                flows: vec![flow],
-            };
+            let plan = Plan { cards: Vec::new(), regions: Vec::new(), flows: vec![flow] };
             flow_file(&plan, &["learned".to_owned()])
         };
         let usual = "# learned\n\n[[flow]]\nname = \"f\"\nlocal = \"10.0.0.1:80\"\n\

@@ -13,19 +13,14 @@ fn help_and_version_are_no_errors() {
 fn commands_and_options_that_do_not_exist() {
     refused(&["dance"], &["'dance'"]);
     refused(&["sim", "--tango", "1"], &["'--tango'"]);
-    refused(
-        &["verilog", "--out", "x", "--bord", "vcu118"],
-        &["'--bord'"],
-    );
+    refused(&["verilog", "--out", "x", "--bord", "vcu118"], &["'--bord'"]);
 }
 
 #[test]
 fn options_that_are_missing_or_exclude_each_other() {
     refused(&["verilog", "--board", "vcu118"], &["--out"]);
     refused(&["sim", "--flows", "f", "--out", "o"], &["--rx", "--tx"]);
-    let both = [
-        "sim", "--rx", "a", "--tx", "b", "--flows", "f", "--out", "o",
-    ];
+    let both = ["sim", "--rx", "a", "--tx", "b", "--flows", "f", "--out", "o"];
     refused(&both, &["--rx", "--tx"]);
 }
 
@@ -33,27 +28,17 @@ fn options_that_are_missing_or_exclude_each_other() {
 fn names_that_are_not_known() {
     let out = folder("unknown_names");
     let out = out.to_str().expect("a path");
-    refused(
-        &["verilog", "--board", "pdp11", "--out", out],
-        &["'pdp11'", "vcu118"],
-    );
-    let config = [
-        "verilog", "--board", "vcu118", "--config", "huge", "--out", out,
-    ];
+    refused(&["verilog", "--board", "pdp11", "--out", out], &["'pdp11'", "vcu118"]);
+    let config = ["verilog", "--board", "vcu118", "--config", "huge", "--out", out];
     refused(&config, &["'huge'", "default, default-slices, lab, small"]);
     let (rx, flows) = (example("receive.pcapng"), example("receive.toml"));
-    let model = [
-        "sim", "--rx", &rx, "--flows", &flows, "--out", out, "--model", "wax",
-    ];
+    let model = ["sim", "--rx", &rx, "--flows", &flows, "--out", out, "--model", "wax"];
     refused(&model, &["'wax'", "rtl", "golden"]);
 }
 
 #[test]
 fn sizes_and_probabilities_that_are_none() {
-    refused(
-        &["demo", "--bytes", "12parsecs"],
-        &["'12parsecs'", "--bytes"],
-    );
+    refused(&["demo", "--bytes", "12parsecs"], &["'12parsecs'", "--bytes"]);
     refused(&["demo", "--bytes", "0"], &["'0'", "--bytes"]);
     for vast in ["9223372036854775808", "1099511627777"] {
         refused(&["demo", "--bytes", vast], &[vast, "--bytes", "1024 GiB"]);
@@ -69,33 +54,16 @@ fn files_that_are_not_there_or_something_else() {
     let out = folder("wrong_files");
     let (capture, flows) = (example("receive.pcapng"), example("receive.toml"));
     let run = |rx: &str, flows: &str, out: &str, parts: &[&str]| {
-        let arguments = [
-            "sim", "--model", "golden", "--rx", rx, "--flows", flows, "--out", out,
-        ];
+        let arguments = ["sim", "--model", "golden", "--rx", rx, "--flows", flows, "--out", out];
         refused(&arguments, parts);
     };
     let here = out.to_str().expect("a path");
-    run(
-        "none.pcapng",
-        &flows,
-        here,
-        &["none.pcapng", "No such file"],
-    );
+    run("none.pcapng", &flows, here, &["none.pcapng", "No such file"]);
     run(&capture, "none.toml", here, &["none.toml", "No such file"]);
-    run(
-        &flows,
-        &flows,
-        here,
-        &["receive.toml", "neither pcapng nor pcap"],
-    );
+    run(&flows, &flows, here, &["receive.toml", "neither pcapng nor pcap"]);
     let file = out.join("file");
     std::fs::write(&file, "").expect("a file");
-    run(
-        &capture,
-        &flows,
-        file.to_str().expect("a path"),
-        &["file", "exists"],
-    );
+    run(&capture, &flows, file.to_str().expect("a path"), &["file", "exists"]);
     let none = file.to_str().expect("a path");
     run(none, &flows, here, &["file", "empty"]);
     let header = out.join("header.pcapng");
@@ -111,11 +79,7 @@ fn a_waveform_of_the_golden_model() {
     let (rx, flows) = (example("receive.pcapng"), example("receive.toml"));
     let out = out.to_str().expect("a path");
     let wave = ["--wave", "w.fst", "--model", "golden"];
-    let arguments = [
-        &["sim", "--rx", &rx, "--flows", &flows, "--out", out][..],
-        &wave,
-    ]
-    .concat();
+    let arguments = [&["sim", "--rx", &rx, "--flows", &flows, "--out", out][..], &wave].concat();
     refused(&arguments, &["--wave", "--model rtl"]);
     let nowhere = "/nowhere/w.fst";
     let arguments = [&arguments[..7], &["--wave", nowhere]].concat();

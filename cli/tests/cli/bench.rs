@@ -10,17 +10,11 @@ fn what_cannot_be_measured_is_refused() {
     refused(&["bench", "rx", "--mtu", "9001"], &["9001"]);
     refused(&["bench", "tx", "--frame", "63"], &["63"]);
     refused(&["bench", "rx", "--flows", "0"], &["0"]);
-    refused(
-        &["bench", "rx", "--order", "sorted"],
-        &["'sorted'", "--order"],
-    );
+    refused(&["bench", "rx", "--order", "sorted"], &["'sorted'", "--order"]);
     refused(&["bench", "rx", "--frame", "64-63"], &["64-63"]);
     refused(&["bench", "rx", "--frame", "64-x"], &["64-x", "64-9216"]);
     refused(&["bench", "tx", "--frame", "64-128"], &["received"]);
-    refused(
-        &["bench", "rx", "--flows", "300", "--order", "random"],
-        &["300"],
-    );
+    refused(&["bench", "rx", "--flows", "300", "--order", "random"], &["300"]);
     for (option, value) in [
         ("--time", "0"),
         ("--time", "18446744073709552"),
@@ -34,10 +28,7 @@ fn what_cannot_be_measured_is_refused() {
         refused(&words, &["--time", "9"]);
     }
     let small = ["bench", "duplex", "--config", "small"];
-    refused(
-        &[&small[..], &["--flows", "33"]].concat(),
-        &["66 regions", "64"],
-    );
+    refused(&[&small[..], &["--flows", "33"]].concat(), &["66 regions", "64"]);
     let pure = ["--frame", "128", "--acks", "pure"];
     refused(&[&small[..], &pure].concat(), &["128", "pure ACKs"]);
     refused(
@@ -45,10 +36,7 @@ fn what_cannot_be_measured_is_refused() {
         &["30 packets", "268440", "262143"],
     );
     let mixed = ["--flows", "2", "--ip", "mixed"];
-    refused(
-        &[&["bench", "rx", "--frame", "77"][..], &mixed].concat(),
-        &["77", "79"],
-    );
+    refused(&[&["bench", "rx", "--frame", "77"][..], &mixed].concat(), &["77", "79"]);
 }
 
 #[test]
@@ -67,10 +55,7 @@ fn figures_are_written_as_json() {
     assert!(report["sim_time_ns"].as_u64().expect("a number") >= 50_000);
     let figure = |name: &str| report[name].as_f64().expect("a number");
     let (goodput, limit) = (figure("goodput_gbps"), figure("limit_gbps"));
-    assert!(
-        goodput > 1.0 && goodput <= limit * 1.02,
-        "{goodput} of {limit}"
-    );
+    assert!(goodput > 1.0 && goodput <= limit * 1.02, "{goodput} of {limit}");
     assert!(figure("mpps") > 0.1);
 }
 
@@ -101,10 +86,8 @@ fn frames_may_stand_beside_an_mtu() {
 
 #[test]
 fn latencies_are_written_as_json() {
-    let report = report(
-        "bench_latency",
-        &["bench", "latency", "--config", "small", "--time", "10"],
-    );
+    let report =
+        report("bench_latency", &["bench", "latency", "--config", "small", "--time", "10"]);
     assert_eq!(report["ok"], true);
     for name in ["rx_ns", "tx_ns"] {
         let of = |part: &str| report[name][part].as_f64().expect("a number");
@@ -117,14 +100,9 @@ fn rates_of_the_dma_engines_are_written_as_json() {
     let report = report("bench_dma", &["bench", "dma", "--time", "10"]);
     assert_eq!(report["ok"], true);
     let rows = report["rows"].as_array().expect("rows");
-    let engines: Vec<&str> = rows
-        .iter()
-        .filter_map(|row| row["engine"].as_str())
-        .collect();
+    let engines: Vec<&str> = rows.iter().filter_map(|row| row["engine"].as_str()).collect();
     assert!(engines.contains(&"read") && engines.contains(&"write"));
-    assert!(rows
-        .iter()
-        .all(|row| row["ratio"].as_f64().expect("a number") < 1.1));
+    assert!(rows.iter().all(|row| row["ratio"].as_f64().expect("a number") < 1.1));
 }
 
 /// Times are not judged: the machine may be busy.
@@ -191,20 +169,14 @@ fn the_page_has_tables_and_plots() {
     for reference in ["<script", "<link", "<img", " src=", " href=", "url("] {
         assert!(!html.contains(reference), "{reference}");
     }
-    assert!(
-        markdown.contains("| `bench duplex --mtu 1500 --flows 16 "),
-        "{markdown}"
-    );
+    assert!(markdown.contains("| `bench duplex --mtu 1500 --flows 16 "), "{markdown}");
     assert!(markdown.contains("Acknowledgements: ACKs ride in data"));
     let report: serde_json::Value = serde_json::from_str(&read("benchmarks.json")).expect("JSON");
     for part in ["latency", "host", "connections"] {
         assert_eq!(report[part]["ok"], true, "{part}");
     }
     let has_cpu = report["cpu"].is_object();
-    assert_eq!(
-        html.contains("class=\"title\">Host: CPU time for a GB"),
-        has_cpu
-    );
+    assert_eq!(html.contains("class=\"title\">Host: CPU time for a GB"), has_cpu);
     match VethPair::open(1500) {
         Ok(_) => assert!(has_cpu, "{markdown}"),
         Err(refusal) => skip(&refusal),
@@ -227,15 +199,7 @@ fn figures_of_the_area_that_cannot_be_read_leave_the_page() {
 fn cpu_report(transport: &str) -> Option<serde_json::Value> {
     let json = folder(&format!("bench_cpu_{transport}")).join("figures.json");
     let path = json.to_str().expect("a path");
-    let words = [
-        "bench",
-        "cpu",
-        "--quick",
-        "--transport",
-        transport,
-        "--json",
-        path,
-    ];
+    let words = ["bench", "cpu", "--quick", "--transport", transport, "--json", path];
     let link = LinkConfig::lab(1, 1500, Tuning::REAL_TIME);
     let opened = VethPair::open(1500).and_then(|_| LinuxTransport::open(&link));
     if let Err(refusal) = opened {
@@ -248,10 +212,7 @@ fn cpu_report(transport: &str) -> Option<serde_json::Value> {
         return None;
     }
     let said = accepted(&words);
-    assert!(
-        said.contains("every descriptor and byte is right"),
-        "{said}"
-    );
+    assert!(said.contains("every descriptor and byte is right"), "{said}");
     let text = std::fs::read_to_string(&json).expect("a report");
     let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(report["ok"], true);
@@ -260,11 +221,7 @@ fn cpu_report(transport: &str) -> Option<serde_json::Value> {
     let all = [(1500, false), (1500, true), (9000, false), (9000, true)];
     let all = all.map(|(mtu, touched)| (Some(mtu), Some(touched)));
     for part in ["rows", "kernel"] {
-        assert_eq!(
-            rows(part).iter().map(named).collect::<Vec<_>>(),
-            all,
-            "{part}"
-        );
+        assert_eq!(rows(part).iter().map(named).collect::<Vec<_>>(), all, "{part}");
     }
     for row in rows("rows").iter().chain(&rows("one_ack_for_two")) {
         assert_eq!(row["transport"], transport);
@@ -298,25 +255,12 @@ fn cpu_time_of_linux_tcp_on_joined_cards_is_written_as_json() {
 fn connections_are_measured_as_json() {
     let json = folder("bench_connections").join("figures.json");
     let path = json.to_str().expect("a path");
-    accepted(&[
-        "bench",
-        "connections",
-        "--connections",
-        "100",
-        "--json",
-        path,
-    ]);
+    accepted(&["bench", "connections", "--connections", "100", "--json", path]);
     let text = std::fs::read_to_string(&json).expect("a report");
     let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(
-        (&report["ok"], &report["connections"]),
-        (&true.into(), &100.into())
-    );
+    assert_eq!((&report["ok"], &report["connections"]), (&true.into(), &100.into()));
     assert!(report["seconds"].as_f64() > Some(0.0));
     assert!(report["bytes_per_connection"].as_f64() > Some(0.0));
     assert!(report.get("resident_bytes_per_connection").is_some());
-    refused(
-        &["bench", "connections", "--connections", "16385"],
-        &["16385"],
-    );
+    refused(&["bench", "connections", "--connections", "16385"], &["16385"]);
 }

@@ -17,15 +17,10 @@ fn every_board_is_listed_and_shown() {
         assert!(row.is_some_and(|row| row.contains(board.name)), "{list}");
         let text = accepted(&["board", "show", board.name]);
         for pad in board.pads {
-            let row = text
-                .lines()
-                .find(|line| line.contains(&format!(" {} ", pad.port)));
+            let row = text.lines().find(|line| line.contains(&format!(" {} ", pad.port)));
             let row = row.unwrap_or_else(|| panic!("{}: no {}", board.name, pad.port));
             let first = pad.pins[0];
-            assert!(
-                row.contains(first) && row.contains(pad.source.name()),
-                "{row}"
-            );
+            assert!(row.contains(first) && row.contains(pad.source.name()), "{row}");
         }
         for note in board.notes {
             assert!(text.contains(note), "{text}");
@@ -40,9 +35,7 @@ fn every_board_is_listed_and_shown() {
 fn an_unknown_board_is_refused_with_the_known_ones() {
     for command in [
         &["board", "show", "u2000"][..],
-        &[
-            "verilog", "--board", "u2000", "--config", "small", "--out", "x",
-        ],
+        &["verilog", "--board", "u2000", "--config", "small", "--out", "x"],
     ] {
         refused(command, &["'u2000'", "vcu118", "bcu1525", "u55n", "c1100"]);
     }
@@ -69,9 +62,7 @@ fn below(folder: &Path) -> BTreeMap<String, String> {
 /// Writes a board with a small card into a folder that may hold something.
 fn write_into(out: &Path, board: &str) -> BTreeMap<String, String> {
     let path = out.to_str().expect("a path");
-    accepted(&[
-        "verilog", "--config", "small", "--board", board, "--out", path,
-    ]);
+    accepted(&["verilog", "--config", "small", "--board", board, "--out", path]);
     below(out)
 }
 
@@ -91,16 +82,9 @@ fn a_board_has_its_top_scripts_and_the_constraints_that_are_kept() {
         let kept = below(Path::new(&format!("{ROOT}/constraints/{board}")));
         assert_eq!(kept.len(), 4);
         for (name, text) in kept {
-            assert_eq!(
-                files[&format!("constraints/{name}")],
-                text,
-                "{board}: {name}"
-            );
+            assert_eq!(files[&format!("constraints/{name}")], text, "{board}: {name}");
         }
-        assert!(
-            files == write_into(&folder("board_again"), board),
-            "{board}: runs differ"
-        );
+        assert!(files == write_into(&folder("board_again"), board), "{board}: runs differ");
     }
 }
 
@@ -128,19 +112,8 @@ fn the_build_of_a_board_runs_to_its_end_and_every_name_is_there() {
 fn a_card_that_a_die_cannot_hold_is_refused() {
     let out = folder("board_full");
     let path = out.to_str().expect("a path");
-    let default = [
-        "verilog", "--config", "default", "--board", "u55n", "--out", path,
-    ];
-    refused(
-        &default,
-        &[
-            "'default'",
-            "376 URAM",
-            "u55n",
-            "320",
-            "default-slices, lab, small",
-        ],
-    );
+    let default = ["verilog", "--config", "default", "--board", "u55n", "--out", path];
+    refused(&default, &["'default'", "376 URAM", "u55n", "320", "default-slices, lab, small"]);
     assert_eq!(below(&out).len(), 0);
 }
 
@@ -148,15 +121,7 @@ fn a_card_that_a_die_cannot_hold_is_refused() {
 fn the_default_sizes_fit_with_a_list_in_the_neighbour_die() {
     let out = folder("board_far");
     let path = out.to_str().expect("a path");
-    accepted(&[
-        "verilog",
-        "--config",
-        "default-slices",
-        "--board",
-        "vcu118",
-        "--out",
-        path,
-    ]);
+    accepted(&["verilog", "--config", "default-slices", "--board", "vcu118", "--out", path]);
     let floorplan = std::fs::read_to_string(out.join("constraints/floorplan.xdc"));
     let floorplan = floorplan.expect("a floorplan");
     for line in [
@@ -175,11 +140,7 @@ fn a_golden_image_is_written_for_boards_that_have_one_of_ours() {
     let path = out.to_str().expect("a path");
     accepted(&["verilog", "--golden", "--board", "vcu118", "--out", path]);
     let script = std::fs::read_to_string(out.join("board.tcl")).expect("a script");
-    for line in [
-        "zeronic_golden_vcu118",
-        "zeronic_golden_offset",
-        "0x04000000",
-    ] {
+    for line in ["zeronic_golden_vcu118", "zeronic_golden_offset", "0x04000000"] {
         assert!(script.contains(line), "{line} is not in {script}");
     }
     assert!(!script.contains("zeronic_card"), "{script}");
@@ -190,9 +151,7 @@ fn a_golden_image_is_written_for_boards_that_have_one_of_ours() {
         &["u200", "factory image", "vcu118, vcu1525"],
     );
     refused(
-        &[
-            "verilog", "--golden", "--config", "small", "--board", "vcu118", "--out", path,
-        ],
+        &["verilog", "--golden", "--config", "small", "--board", "vcu118", "--out", path],
         &["--golden", "--config"],
     );
 }
@@ -204,8 +163,6 @@ fn constraints_of_somebody_else_are_not_replaced() {
     let file = out.join("constraints/pins.xdc");
     std::fs::write(&file, "set_property LOC A1 [get_ports x]\n").expect("a file");
     let path = out.to_str().expect("a path");
-    let small = [
-        "verilog", "--config", "small", "--board", "vcu118", "--out", path,
-    ];
+    let small = ["verilog", "--config", "small", "--board", "vcu118", "--out", path];
     refused(&small, &["constraints/pins.xdc", "not written"]);
 }

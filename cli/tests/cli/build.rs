@@ -28,10 +28,7 @@ const STEPS: [&str; 9] = [
 /// A register of the card at either end of a path, and what both are called in its blocks.
 const PATH: &str = "shell/card/datapath/rx_split/intake/gate/toggle_reg/C \
                     shell/card/mac_send/crossing/head_reg[1]/D";
-const ENDS: [&str; 2] = [
-    "datapath/rx_split/intake/gate.toggle.q",
-    "mac_send/crossing.head.q[1]",
-];
+const ENDS: [&str; 2] = ["datapath/rx_split/intake/gate.toggle.q", "mac_send/crossing.head.q[1]"];
 
 /// A folder with a Vivado of the stand-in's kind, and one to build in.
 struct Bench {
@@ -76,11 +73,7 @@ impl Bench {
         let out = self.out();
         let out = out.to_str().expect("a path");
         let is_golden = more.contains(&"--golden");
-        let size: &[&str] = if is_golden {
-            &[]
-        } else {
-            &["--config", "small"]
-        };
+        let size: &[&str] = if is_golden { &[] } else { &["--config", "small"] };
         let words = ["build", "--board", "vcu118", "--out", out];
         let mut command = command(&[&words[..], size, more].concat());
         for name in ["ZERONIC_GIT_HASH", "SOURCE_DATE_EPOCH"] {
@@ -189,36 +182,20 @@ const WRONG: [(&str, &str, &[&str]); 5] = [
     (
         "REPLAY_SLACK",
         "-0.031",
-        &[
-            "-0.031 ns, 5 LUTs",
-            ENDS[0],
-            ENDS[1],
-            "wrong: setup: slack -0.031 ns",
-        ],
+        &["-0.031 ns, 5 LUTs", ENDS[0], ENDS[1], "wrong: setup: slack -0.031 ns"],
     ),
     (
         "REPLAY_CDC",
         "CDC-1  Critical  3  1-bit unknown CDC circuitry",
-        &[
-            "critical crossings",
-            "wrong: a crossing that is none of the card's (3)",
-        ],
+        &["critical crossings", "wrong: a crossing that is none of the card's (3)"],
     ),
-    (
-        "REPLAY_UNCONSTRAINED",
-        "7",
-        &["wrong: paths without a constraint (7)"],
-    ),
+    ("REPLAY_UNCONSTRAINED", "7", &["wrong: paths without a constraint (7)"]),
     (
         "REPLAY_PORTS",
         "led[0], and qsfp_resetl",
         &["led[0], qsfp_resetl", "wrong: port qsfp_resetl has no pin"],
     ),
-    (
-        "REPLAY_SKEW",
-        "Slack (VIOLATED)",
-        &["wrong: bits of a crossing arrive too far apart (1)"],
-    ),
+    ("REPLAY_SKEW", "Slack (VIOLATED)", &["wrong: bits of a crossing arrive too far apart (1)"]),
 ];
 
 #[test]
@@ -226,9 +203,7 @@ fn an_image_that_is_not_right_is_not_written() {
     let bench = Bench::new("build_wrong");
     bench.build(&[], &[]).ended(0);
     for (variable, value, said) in WRONG {
-        let built = bench
-            .build(&[], &[(variable, value), ("REPLAY_PATH", PATH)])
-            .ended(1);
+        let built = bench.build(&[], &[(variable, value), ("REPLAY_PATH", PATH)]).ended(1);
         built.has(said);
         assert_eq!(built.steps(true).len(), 7, "{}", built.out());
         assert_eq!(built.said(), [""; 0]);
@@ -253,14 +228,8 @@ fn the_worst_paths_are_explained() {
     ]);
     // The window is of the board's top; the cores have no block of ours.
     let names = "shell/window/clocks/mac/turn_reg/C shell/mac/core/inst/x_reg/D";
-    let built = bench
-        .build(&["--explain"], &[("REPLAY_PATH", names)])
-        .ended(0);
-    built.has(&[
-        "shell/window/clocks/mac.turn.q",
-        "hdl/board/src/",
-        "none of ours",
-    ]);
+    let built = bench.build(&["--explain"], &[("REPLAY_PATH", names)]).ended(0);
+    built.has(&["shell/window/clocks/mac.turn.q", "hdl/board/src/", "none of ours"]);
 }
 
 #[test]
@@ -271,9 +240,7 @@ fn a_wrong_vivado_is_refused_unless_forced() {
         built.refused(2, &[version, "wrong logic of masks", "--force-vivado"]);
     }
     assert!(!bench.result("vivado.log").exists());
-    let forced = bench
-        .build(&["--force-vivado"], &[("REPLAY_VERSION", "2023.2.1")])
-        .ended(0);
+    let forced = bench.build(&["--force-vivado"], &[("REPLAY_VERSION", "2023.2.1")]).ended(0);
     forced.has(&["2023.2.1"]);
 }
 
@@ -282,15 +249,9 @@ fn a_crash_in_the_middle_is_gone_on_behind() {
     let bench = Bench::new("build_crash");
     let built = bench.build(&[], &[("REPLAY_FAIL", "route_design")]);
     let built = built.refused(4, &["step route", "signal 9", "vivado.log"]);
-    assert_eq!(
-        built.steps(false),
-        ["ip", "synthesis", "opt", "place", "phys_opt"]
-    );
+    assert_eq!(built.steps(false), ["ip", "synthesis", "opt", "place", "phys_opt"]);
     let again = bench.build(&[], &[]).ended(0);
-    assert_eq!(
-        again.steps(true),
-        ["ip", "synthesis", "opt", "place", "phys_opt"]
-    );
+    assert_eq!(again.steps(true), ["ip", "synthesis", "opt", "place", "phys_opt"]);
     // A crash behind the reports has figures, and no image.
     let built = bench.build(&[], &[("REPLAY_FAIL", "write_bitstream")]);
     let built = built.refused(4, &["step bitstream", "the design is as it must be"]);
@@ -298,10 +259,7 @@ fn a_crash_in_the_middle_is_gone_on_behind() {
     // Of a step that was cut off there is no checkpoint: it is run again.
     let built = bench.build(&["--fresh"], &[("REPLAY_FAIL", "write_checkpoint/3")]);
     built.refused(4, &["step place", "signal 9"]);
-    assert_eq!(
-        bench.build(&[], &[]).ended(0).steps(true),
-        ["ip", "synthesis", "opt"]
-    );
+    assert_eq!(bench.build(&[], &[]).ended(0).steps(true), ["ip", "synthesis", "opt"]);
 }
 
 #[test]
@@ -309,14 +267,7 @@ fn what_vivado_cannot_do_is_said_in_one_line() {
     let bench = Bench::new("build_failed");
     let key = "ERROR: [Common 17-345] A valid license was not found for feature 'Synthesis'";
     let built = bench.build(&[], &[("REPLAY_FAIL", &format!("synth_design {key}"))]);
-    built.refused(
-        4,
-        &[
-            "step synthesis",
-            "no licence (xcvu9p-flga2104-2L-e",
-            "Vivado Enterprise",
-        ],
-    );
+    built.refused(4, &["step synthesis", "no licence (xcvu9p-flga2104-2L-e", "Vivado Enterprise"]);
     let error = "ERROR: [Place 30-640] Place Check : This design requires more URAM cells";
     let built = bench.build(&[], &[("REPLAY_FAIL", &format!("place_design {error}"))]);
     built.refused(4, &["step place", error]);
@@ -324,23 +275,13 @@ fn what_vivado_cannot_do_is_said_in_one_line() {
     let checkpoint = bench.result("unfinished.dcp");
     symlink("/dev/full", &checkpoint).expect("a link");
     let built = bench.build(&["--jobs", "2"], &[]);
-    built.refused(
-        4,
-        &["step place", "the disk is full", "no space left on device"],
-    );
+    built.refused(4, &["step place", "the disk is full", "no space left on device"]);
     std::fs::remove_file(&checkpoint).expect("a link goes");
-    assert_eq!(
-        bench.build(&[], &[]).ended(0).steps(true),
-        ["ip", "synthesis", "opt"]
-    );
+    assert_eq!(bench.build(&[], &[]).ended(0).steps(true), ["ip", "synthesis", "opt"]);
     bench.install("echo 'libtinfo.so.5: cannot open shared object file' >&2; exit 127\n");
-    bench
-        .build(&[], &[])
-        .refused(4, &["-version says no version", "libtinfo.so.5"]);
+    bench.build(&[], &[]).refused(4, &["-version says no version", "libtinfo.so.5"]);
     bench.install("[ \"$1\" = -version ] && echo v2024.1 && exit 0\nexit 0\n");
-    bench
-        .build(&[], &[])
-        .refused(4, &["ended without a result"]);
+    bench.build(&[], &[]).refused(4, &["ended without a result"]);
 }
 
 #[test]
@@ -354,23 +295,9 @@ fn without_vivado_the_folder_is_written_and_what_to_run_is_said() {
     let out = bench.out();
     let built = bench.build_with(path, &[], &[]);
     let line = "vivado -mode batch -source build.tcl";
-    let built = built.refused(
-        3,
-        &[
-            "no `vivado` on the PATH",
-            out.to_str().expect("a path"),
-            line,
-        ],
-    );
+    let built = built.refused(3, &["no `vivado` on the PATH", out.to_str().expect("a path"), line]);
     built.has(&["card zeronic_small, top module zeronic_vcu118"]);
-    for name in [
-        "build.tcl",
-        "steps.tcl",
-        "judge.tcl",
-        "image.tcl",
-        "board.tcl",
-        "files.f",
-    ] {
+    for name in ["build.tcl", "steps.tcl", "judge.tcl", "image.tcl", "board.tcl", "files.f"] {
         assert!(out.join(name).is_file(), "{name}");
     }
 }
@@ -379,9 +306,7 @@ fn without_vivado_the_folder_is_written_and_what_to_run_is_said() {
 fn a_golden_image_is_built_where_it_is_ours() {
     let bench = Bench::new("build_golden");
     let names = "golden/window/chips/command/kept_reg[3]/C golden/pcie_side/core/inst/x_reg/D";
-    let built = bench
-        .build(&["--golden"], &[("REPLAY_PATH", names)])
-        .ended(0);
+    let built = bench.build(&["--golden"], &[("REPLAY_PATH", names)]).ended(0);
     built.has(&[
         "golden image, top module zeronic_golden_vcu118",
         "golden/window/chips/command.kept.q[3]",
@@ -389,19 +314,13 @@ fn a_golden_image_is_built_where_it_is_ours() {
     for (name, config) in [("", "golden"), ("_stay", "golden-stay")] {
         let file = bench.result(&format!("zeronic_golden_vcu118{name}.zimg"));
         let image = Image::read(&file).expect("an image");
-        assert_eq!(
-            (image.header.slot, image.header.config.as_str()),
-            (Slot::Golden, config)
-        );
+        assert_eq!((image.header.slot, image.header.config.as_str()), (Slot::Golden, config));
     }
     let out = bench.out();
     let out = out.to_str().expect("a path");
     let words = ["build", "--golden", "--board", "u280", "--out", out];
     refused(&words, &["u280", "factory image", "vcu118"]);
-    refused(
-        &[&words[..], &["--config", "small"]].concat(),
-        &["--golden", "--config"],
-    );
+    refused(&[&words[..], &["--config", "small"]].concat(), &["--golden", "--config"]);
 }
 
 /// The small card as Yosys leaves it: flat, its logic optimised across the blocks' borders. That
@@ -448,13 +367,8 @@ fn the_card_s_test_runs_on_a_netlist() {
     without.ended(3);
     let good = netlist(&bench.out());
     let name = good.to_str().expect("a path");
-    let built = bench
-        .build(&["--check-netlist"], &[("REPLAY_NETLIST", name)])
-        .ended(0);
-    built.has(&[
-        "netlist           0:00:",
-        "the netlist does what the card does",
-    ]);
+    let built = bench.build(&["--check-netlist"], &[("REPLAY_NETLIST", name)]).ended(0);
+    built.has(&["netlist           0:00:", "the netlist does what the card does"]);
     let text = std::fs::read_to_string(&good).expect("a netlist");
     let broken = bench.folder.join("broken.v");
     let name = broken.to_str().expect("a path");
@@ -463,24 +377,14 @@ fn the_card_s_test_runs_on_a_netlist() {
     let (before, mask) = text.split_at(at.expect("a mask"));
     let wrong_way = format!("{before}{}", mask.replacen("<<", ">>", 1));
     std::fs::write(&broken, wrong_way).expect("a file");
-    let wrong = bench
-        .build(&["--check-netlist"], &[("REPLAY_NETLIST", name)])
-        .ended(1);
+    let wrong = bench.build(&["--check-netlist"], &[("REPLAY_NETLIST", name)]).ended(1);
     wrong.has(&["wrong: the netlist does not do what the card does: "]);
     assert_eq!(wrong.steps(false), [""; 0]);
     // A card that cannot be asked, and one with primitives that nobody has models of.
     let primitive = "endmodule\n\nmodule more (a);\n  LUT6 x (.O(a));\nendmodule\n";
     for (from, to, said) in [
-        (
-            "module zeronic_small(user_clk, ",
-            "module zeronic_small(",
-            "has no port user_clk",
-        ),
-        (
-            "module zeronic_small(",
-            "module zeronic_smal(",
-            "no module zeronic_small",
-        ),
+        ("module zeronic_small(user_clk, ", "module zeronic_small(", "has no port user_clk"),
+        ("module zeronic_small(", "module zeronic_smal(", "no module zeronic_small"),
         ("endmodule\n", primitive, "unisims/LUT6.v is not there"),
     ] {
         assert!(text.contains(from), "{from}");
@@ -497,9 +401,7 @@ fn the_exit_statuses_are_documented() {
     let guide = std::fs::read_to_string(Path::new(ROOT).join("docs/boards/README.md"));
     let guide = guide.expect("a document");
     for status in 0..=4 {
-        let line = help
-            .lines()
-            .find(|line| line.trim_start().starts_with(&format!("{status}  ")));
+        let line = help.lines().find(|line| line.trim_start().starts_with(&format!("{status}  ")));
         assert!(line.is_some(), "{status}:\n{help}");
         assert!(guide.contains(&format!("\n| {status} | ")), "{status}");
     }

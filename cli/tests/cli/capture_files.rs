@@ -46,11 +46,7 @@ impl Segment {
 
     /// Its frame, without padding, as the sending host captures it.
     pub fn frame(&self) -> Vec<u8> {
-        let (from, to) = if self.from_card {
-            (CARD, PEER)
-        } else {
-            (PEER, CARD)
-        };
+        let (from, to) = if self.from_card { (CARD, PEER) } else { (PEER, CARD) };
         let six = |socket: ([u8; 4], u16)| {
             let mut address = [0; 16];
             address[0] = 0xfd;
@@ -87,9 +83,7 @@ impl Segment {
 
 /// Bytes that differ from one to the next.
 pub fn bytes(count: usize, start: usize) -> Vec<u8> {
-    (start..start + count)
-        .map(|at| (at * 13 + 7 + at / 256) as u8)
-        .collect()
+    (start..start + count).map(|at| (at * 13 + 7 + at / 256) as u8).collect()
 }
 
 /// A SYN and two segments of 200 and 300 bytes to the card.
@@ -112,10 +106,7 @@ pub struct Layout {
 }
 
 /// Little-endian, microseconds.
-pub const USUAL: Layout = Layout {
-    is_big: false,
-    is_nanoseconds: false,
-};
+pub const USUAL: Layout = Layout { is_big: false, is_nanoseconds: false };
 
 impl Layout {
     fn half(self, value: u16) -> [u8; 2] {
@@ -143,12 +134,7 @@ impl Layout {
             false => 0xa1b2_c3d4,
         };
         let version = [self.half(2), self.half(4)].concat();
-        [
-            &self.word(magic)[..],
-            &version,
-            &self.words(&[0, 0, 262_144, link]),
-        ]
-        .concat()
+        [&self.word(magic)[..], &version, &self.words(&[0, 0, 262_144, link])].concat()
     }
 
     /// A record of a classic file; `wire_bytes` may be more than there are.

@@ -17,12 +17,7 @@ const ETHERNET: u32 = 1;
 
 fn layouts() -> Vec<Layout> {
     let both = [false, true];
-    let of = |is_big| {
-        both.map(|is_nanoseconds| Layout {
-            is_big,
-            is_nanoseconds,
-        })
-    };
+    let of = |is_big| both.map(|is_nanoseconds| Layout { is_big, is_nanoseconds });
     both.map(of).concat()
 }
 
@@ -52,11 +47,7 @@ fn every_kind() -> Vec<(String, Vec<u8>)> {
 }
 
 fn contents(capture: &Capture) -> Vec<Vec<u8>> {
-    capture
-        .frames
-        .iter()
-        .map(|frame| frame.bytes.clone())
-        .collect()
+    capture.frames.iter().map(|frame| frame.bytes.clone()).collect()
 }
 
 /// Replays into the golden card; the summary and the exit status.
@@ -66,11 +57,7 @@ fn replay(out: &Path, capture: &str, more: &[&str]) -> (Option<i32>, Value) {
     let output = zeronic(&[&words[..], more].concat());
     let summary = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    let summary = if summary.is_null() {
-        Value::from(error)
-    } else {
-        summary
-    };
+    let summary = if summary.is_null() { Value::from(error) } else { summary };
     (output.status.code(), summary)
 }
 
@@ -80,18 +67,10 @@ fn every_kind_of_file_holds_the_same_frames() {
     for (name, file) in every_kind() {
         let capture = parse_capture(&file).expect(&name);
         assert_eq!(contents(&capture), frames, "{name}");
-        assert_eq!(
-            (&capture.skipped[..], &capture.notes[..]),
-            (&[][..], &[][..]),
-            "{name}"
-        );
+        assert_eq!((&capture.skipped[..], &capture.notes[..]), (&[][..], &[][..]), "{name}");
         let numbers: Vec<_> = capture.frames.iter().map(|frame| frame.number).collect();
         assert_eq!(numbers, [1, 2, 3], "{name}");
-        let unit_ns = if name.contains("is_nanoseconds: true") {
-            1
-        } else {
-            1000
-        };
+        let unit_ns = if name.contains("is_nanoseconds: true") { 1 } else { 1000 };
         let seconds = if name.contains("pcapng") { 0 } else { 5 };
         let time = capture.frames[0].time_ns;
         assert_eq!(time, seconds * 1_000_000_000 + 7 * unit_ns, "{name}");
@@ -118,10 +97,7 @@ fn packed_files_may_have_several_parts() {
 #[test]
 fn interfaces_and_sections_have_their_own_links_and_lengths() {
     let frames = three_frames();
-    let big = Layout {
-        is_big: true,
-        ..USUAL
-    };
+    let big = Layout { is_big: true, ..USUAL };
     let packet = |number: usize| frames[number][14..].to_vec();
     let file = [
         USUAL.section(),
@@ -141,28 +117,14 @@ fn interfaces_and_sections_have_their_own_links_and_lengths() {
     ]
     .concat();
     let capture = parse_capture(&file).expect("a capture");
-    let numbers: Vec<_> = capture
-        .frames
-        .iter()
-        .map(|it| (it.number, it.is_made))
-        .collect();
+    let numbers: Vec<_> = capture.frames.iter().map(|it| (it.number, it.is_made)).collect();
     assert_eq!(numbers, [(1, false), (2, true), (4, true), (6, true)]);
     for (frame, number) in capture.frames.iter().zip([0, 1, 0, 2]) {
-        assert_eq!(
-            frame.bytes[14..],
-            frames[number][14..],
-            "frame {}",
-            frame.number
-        );
+        assert_eq!(frame.bytes[14..], frames[number][14..], "frame {}", frame.number);
     }
     let skipped: Vec<_> = capture.skipped.iter().map(|it| it.number).collect();
     assert_eq!(skipped, [3, 5, 7, 8]);
-    let parts = [
-        "interface 7",
-        "40 of 340 bytes",
-        "50 of 340 bytes",
-        "60 of 340 bytes",
-    ];
+    let parts = ["interface 7", "40 of 340 bytes", "50 of 340 bytes", "60 of 340 bytes"];
     for (skipped, part) in capture.skipped.iter().zip(parts) {
         assert!(skipped.reason.contains(part), "{skipped:?}");
     }
@@ -192,11 +154,7 @@ fn blocks_that_are_no_packets() {
     assert_eq!(numbers, [3, 6]);
     let skipped: Vec<_> = capture.skipped.iter().map(|it| it.number).collect();
     assert_eq!(skipped, [1, 2, 4, 5]);
-    for (skipped, part) in capture
-        .skipped
-        .iter()
-        .zip(["journal", "custom", "byte", "damaged"])
-    {
+    for (skipped, part) in capture.skipped.iter().zip(["journal", "custom", "byte", "damaged"]) {
         assert!(skipped.reason.contains(part), "{skipped:?}");
     }
     assert_eq!(capture.notes.len(), 1, "{:?}", capture.notes);
@@ -217,24 +175,15 @@ fn frame_check_sequences_are_taken_off() {
         option
     };
     let described = [&[1, 0, 0, 0, 0, 0, 0, 0][..], &option(13, &[4])].concat();
-    let by_interface = [
-        USUAL.section(),
-        USUAL.block(1, &described),
-        USUAL.enhanced(0, &with_fcs, with_fcs.len()),
-    ];
+    let by_interface =
+        [USUAL.section(), USUAL.block(1, &described), USUAL.enhanced(0, &with_fcs, with_fcs.len())];
     let mut packet = USUAL.enhanced(0, &with_fcs, with_fcs.len());
     packet.truncate(packet.len() - 4);
     let body = [&packet[8..], &option(2, &(4_u32 << 5 | 2).to_le_bytes())].concat();
-    let by_packet = [
-        USUAL.section(),
-        USUAL.interface(1, 0),
-        USUAL.block(6, &body),
-    ];
-    for (file, is_sent) in [
-        (classic, None),
-        (by_interface.concat(), None),
-        (by_packet.concat(), Some(true)),
-    ] {
+    let by_packet = [USUAL.section(), USUAL.interface(1, 0), USUAL.block(6, &body)];
+    for (file, is_sent) in
+        [(classic, None), (by_interface.concat(), None), (by_packet.concat(), Some(true))]
+    {
         let capture = parse_capture(&file).expect("a capture");
         assert_eq!(contents(&capture), std::slice::from_ref(&frame));
         assert_eq!(capture.frames[0].is_sent, is_sent);
@@ -263,10 +212,7 @@ fn a_file_cut_anywhere_is_read_up_to_there() {
                 silent.push(read.len());
             }
             let next = read.len() + 1;
-            assert!(
-                capture.skipped.iter().all(|it| it.number == next),
-                "{name} cut to {length}"
-            );
+            assert!(capture.skipped.iter().all(|it| it.number == next), "{name} cut to {length}");
         }
         // Behind the header, or behind section and interface, and behind two frames.
         let is_packed = name.contains("gzip") || name.contains("zstd");
@@ -282,10 +228,7 @@ fn a_file_cut_anywhere_is_read_up_to_there() {
 /// A file system may leave zeros of what a host did not write before it crashed.
 #[test]
 fn zeros_at_the_end_are_no_frames() {
-    for file in [
-        USUAL.pcap(ETHERNET, &three_frames()),
-        USUAL.pcapng(1, &three_frames()),
-    ] {
+    for file in [USUAL.pcap(ETHERNET, &three_frames()), USUAL.pcapng(1, &three_frames())] {
         for zeros in [1, 8, 16, 4_000] {
             let file = [&file[..], &vec![0; zeros]].concat();
             let capture = parse_capture(&file).expect("a capture");
@@ -381,23 +324,11 @@ fn other_packers_and_other_formats_are_named() {
         assert!(matches!(error, CaptureError::Packed(_)), "{error}");
         assert!(error.to_string().contains(part), "{error}");
     }
-    assert!(matches!(
-        parse_capture(b"snoop\0\0\0"),
-        Err(CaptureError::Magic(_))
-    ));
-    assert!(matches!(
-        parse_capture(&[0xd4, 0xc3]),
-        Err(CaptureError::Short(2))
-    ));
+    assert!(matches!(parse_capture(b"snoop\0\0\0"), Err(CaptureError::Magic(_))));
+    assert!(matches!(parse_capture(&[0xd4, 0xc3]), Err(CaptureError::Short(2))));
     assert!(matches!(parse_capture(&[]), Err(CaptureError::Empty)));
-    assert!(matches!(
-        parse_capture(&gzip(&[])),
-        Err(CaptureError::Empty)
-    ));
-    assert!(matches!(
-        parse_capture(&gzip(&[1; 90])[..12]),
-        Err(CaptureError::Damaged(_))
-    ));
+    assert!(matches!(parse_capture(&gzip(&[])), Err(CaptureError::Empty)));
+    assert!(matches!(parse_capture(&gzip(&[1; 90])[..12]), Err(CaptureError::Damaged(_))));
 }
 
 /// Links whose packets get an Ethernet header: what stands before the packet.
@@ -424,10 +355,7 @@ fn packets_of_other_links_get_an_ethernet_header() {
     let out = folder("links");
     for (link, head) in links() {
         let frames = three_frames();
-        let packets: Vec<_> = frames
-            .iter()
-            .map(|frame| [&head, &frame[14..]].concat())
-            .collect();
+        let packets: Vec<_> = frames.iter().map(|frame| [&head, &frame[14..]].concat()).collect();
         let capture = write(&out, "in.pcap", &USUAL.pcap(link, &packets));
         let (status, summary) = replay(&out, &capture, &[]);
         assert_eq!(status, Some(0), "link type {link}: {summary}");
@@ -455,37 +383,19 @@ fn a_cut_frame_is_left_out() {
     let capture = write(&out, "in.pcap", &file);
     let (status, summary) = replay(&out, &capture, &[]);
     assert_eq!(status, Some(0), "{summary}");
-    assert_eq!(
-        (&summary["ok"], &summary["frames_in"]),
-        (&Value::from(true), &Value::from(2))
-    );
+    assert_eq!((&summary["ok"], &summary["frames_in"]), (&Value::from(true), &Value::from(2)));
     let skipped = summary["skipped"].as_array().expect("a list");
     let numbers: Vec<_> = skipped.iter().map(|it| it["frame"].as_u64()).collect();
     assert_eq!(numbers, [Some(2), Some(4)], "{summary}");
-    assert!(skipped[0]["reason"]
-        .as_str()
-        .is_some_and(|why| why.contains("96 of 254 bytes")));
+    assert!(skipped[0]["reason"].as_str().is_some_and(|why| why.contains("96 of 254 bytes")));
     // The bytes of the frame that is missing are not there; those behind them are.
     assert_eq!(summary["dispositions"]["placed_ahead"], 1, "{summary}");
     assert_eq!(summary["buffers"][0]["written_bytes"], 300, "{summary}");
-    let all = [
-        USUAL.pcap_header(ETHERNET),
-        USUAL.record(&frames[1][..96], 254),
-    ]
-    .concat();
+    let all = [USUAL.pcap_header(ETHERNET), USUAL.record(&frames[1][..96], 254)].concat();
     let capture = write(&out, "in.pcap", &all);
     let path = out.to_str().expect("a path");
     let words = ["sim", "--rx", &capture, "--out", path];
-    refused(
-        &words,
-        &[
-            "in.pcap",
-            "no frames",
-            "frame 1",
-            "96 of 254 bytes",
-            "tcpdump -s 0",
-        ],
-    );
+    refused(&words, &["in.pcap", "no frames", "frame 1", "96 of 254 bytes", "tcpdump -s 0"]);
 }
 
 /// A flow file for the three frames.
@@ -566,11 +476,7 @@ fn frames_of_every_shape_are_accounted_for() {
         let mut frame = segment(2000, ACK, 100).frame();
         frame.splice(54..54, head.clone());
         frame[20] = next;
-        let length = if head[2] == 0xc2 {
-            0
-        } else {
-            frame.len() as u16 - 54
-        };
+        let length = if head[2] == 0xc2 { 0 } else { frame.len() as u16 - 54 };
         frame[18..20].copy_from_slice(&length.to_be_bytes());
         frames.push(frame);
     }
@@ -589,9 +495,7 @@ fn the_capture_of_a_replay_is_one() {
     let out = folder("sent_again");
     let path = out.to_str().expect("a path");
     let (capture, flows) = (example("send.pcapng"), example("send.toml"));
-    let words = [
-        "sim", "--model", "golden", "--tx", &capture, "--flows", &flows, "--out", path,
-    ];
+    let words = ["sim", "--model", "golden", "--tx", &capture, "--flows", &flows, "--out", path];
     accepted(&words);
     let sent = std::fs::read(out.join("sent.pcapng")).expect("a capture");
     let capture = parse_capture(&sent).expect("a capture");

@@ -50,11 +50,7 @@ fn counts_that_differ_are_a_failure() {
     let output = command.env("PATH", "").output().expect("the program");
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    for part in [
-        "DIFFERS",
-        "NOT within",
-        "skipped: instructions: no valgrind",
-    ] {
+    for part in ["DIFFERS", "NOT within", "skipped: instructions: no valgrind"] {
         assert!(said.contains(part), "{said}");
     }
     refused(&["bench", "host", "--bless"], &["--counts"]);

@@ -44,11 +44,7 @@ fn a_short_demo_says_what_it_did() {
         "--pcap",
         &pcap,
     ]);
-    for part in [
-        "peer: smoltcp; transport: smoltcp",
-        "simulated time",
-        "every byte is right",
-    ] {
+    for part in ["peer: smoltcp; transport: smoltcp", "simulated time", "every byte is right"] {
         assert!(text.contains(part), "'{part}' is not in: {text}");
     }
     let report = std::fs::read(&json).expect("the report");
@@ -74,12 +70,8 @@ fn a_short_demo_says_what_it_did() {
     assert_ne!(report["rx"]["sha256"], report["tx"]["sha256"]);
     assert_eq!(report["ok"], true);
     // The capture: both ways, all IPv6, every frame that the card was given.
-    let frames = read_capture(out.join("d.pcapng").as_path())
-        .expect("a capture")
-        .frames;
-    assert!(frames
-        .iter()
-        .all(|frame| frame.bytes[12..14] == [0x86, 0xdd]));
+    let frames = read_capture(out.join("d.pcapng").as_path()).expect("a capture").frames;
+    assert!(frames.iter().all(|frame| frame.bytes[12..14] == [0x86, 0xdd]));
     let payload: usize = frames.iter().map(|frame| frame.bytes.len()).sum();
     assert!(payload as u64 > 2 * BYTES, "{payload} bytes captured");
     // The waveform, in another project's reader: the card's signals change until the end.
@@ -97,10 +89,7 @@ fn a_short_demo_says_what_it_did() {
     let filter = FstFilter::filter_time(from, header.end_time);
     reader.read_signals(&filter, count).expect("FST");
     assert!(changes > 250, "{changes} changes in 250 cycles");
-    assert!(
-        (from..=header.end_time).contains(&last),
-        "last change at {last}"
-    );
+    assert!((from..=header.end_time).contains(&last), "last change at {last}");
 }
 
 /// With smoltcp at both ends the wall clock has no part in it.
@@ -143,17 +132,12 @@ fn a_lossy_demo_skips_what_is_idle_and_repeats_from_its_seed() {
 /// The kernel's TCP where it may be had, and smoltcp elsewhere.
 #[test]
 fn links_too_narrow_for_ipv6_carry_ipv4() {
-    let text = accepted(&[
-        "demo", "--config", "small", "--mtu", "576", "--bytes", "10000",
-    ]);
+    let text = accepted(&["demo", "--config", "small", "--mtu", "576", "--bytes", "10000"]);
     assert!(text.contains("every byte is right"), "{text}");
     if text.contains("smoltcp") {
         skip("the demo took smoltcp");
     }
-    refused(
-        &["demo", "--mtu", "1279", "--ipv6"],
-        &["--mtu 1279", "IPv6", "1280"],
-    );
+    refused(&["demo", "--mtu", "1279", "--ipv6"], &["--mtu 1279", "IPv6", "1280"]);
 }
 
 #[test]

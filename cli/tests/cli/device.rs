@@ -84,11 +84,7 @@ impl Machine {
                 std::thread::sleep(Duration::from_millis(1));
             }
         });
-        Self {
-            root,
-            ends,
-            thread: Some(thread),
-        }
+        Self { root, ends, thread: Some(thread) }
     }
 
     fn device(&self) -> PathBuf {
@@ -101,21 +97,12 @@ impl Machine {
 
     fn words<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         let root = self.root.to_str().expect("a path");
-        let words = [
-            "device",
-            "reprogram",
-            "--device",
-            "03:00.0",
-            "--sysfs",
-            root,
-        ];
+        let words = ["device", "reprogram", "--device", "03:00.0", "--sysfs", root];
         [&words[..], more].concat()
     }
 
     fn run(&self, more: &[&str]) -> Output {
-        command(&self.words(more))
-            .output()
-            .expect("the program starts")
+        command(&self.words(more)).output().expect("the program starts")
     }
 
     /// The bridge is as it was, and the device with its driver there.
@@ -198,10 +185,7 @@ fn a_dry_run_prints_exactly_what_a_run_does() {
     for (line, part) in [
         (0, "0000:00:01.0: COMMAND (0x004): clear bits 0x0100; SERR#"),
         (1, "Device Control (0x078): clear bits 0x0004"),
-        (
-            2,
-            "AER Uncorrectable Error Mask (0x108): set bits 0x07fff030",
-        ),
+        (2, "AER Uncorrectable Error Mask (0x108): set bits 0x07fff030"),
         (3, "DPC Control (0x166): clear bits 0x0003"),
         (4, "driver zeronic-test lets it go"),
         (5, "the system forgets it"),
@@ -235,10 +219,7 @@ fn a_program_that_fails_or_is_interrupted_leaves_everything_as_it_was() {
         let line = text(&output.stderr);
         assert_eq!(output.status.code(), Some(4), "{program}: {line}");
         assert!(line.contains(said), "{line}");
-        assert!(
-            line.trim_end().ends_with("everything is as it was"),
-            "{line}"
-        );
+        assert!(line.trim_end().ends_with("everything is as it was"), "{line}");
         assert_eq!(line.lines().count(), 1, "{line}");
         eventually("the card is back", || machine.is_whole());
     }
@@ -258,13 +239,7 @@ fn image_of(board: &str, part: &str) -> Vec<u8> {
         sha256: String::new(),
     };
     let mut data = vec![0xff; 64];
-    for word in [
-        SYNC_WORD,
-        0x2000_0000,
-        0x3001_8001,
-        0x04b3_1093,
-        0x2000_0000,
-    ] {
+    for word in [SYNC_WORD, 0x2000_0000, 0x3001_8001, 0x04b3_1093, 0x2000_0000] {
         data.extend(u32::to_be_bytes(word));
     }
     Image::new(header, data).file().expect("an image")
@@ -278,10 +253,7 @@ fn an_image_is_written_by_the_flash_command() {
     let other = machine.root.join("other.zimg");
     fs::write(&other, image_of("vcu1525", "xcu200-fsgd2104-2-e")).expect("a file");
     let other = other.to_str().expect("a path");
-    refused(
-        &machine.words(&[other]),
-        &["zeronic flash --dry-run: ", "xcu200", "vcu1525"],
-    );
+    refused(&machine.words(&[other]), &["zeronic flash --dry-run: ", "xcu200", "vcu1525"]);
     let file = machine.root.join("card.zimg");
     let image = image_of("vcu1525", "xcvu9p-fsgd2104-2L-e");
     fs::write(&file, image).expect("a file");
@@ -325,10 +297,7 @@ fn what_cannot_be_done_is_refused_before_anything_is() {
     refused_with(&["/nowhere.zimg"], &["/nowhere.zimg", "No such file"]);
     let file = machine.root.join("old.bin");
     fs::write(&file, "no image").expect("a file");
-    refused_with(
-        &[file.to_str().expect("a path")],
-        &["no image: it begins with 'no image'"],
-    );
+    refused_with(&[file.to_str().expect("a path")], &["no image: it begins with 'no image'"]);
     let other = machine.bridge().join("0000:03:00.1");
     fs::create_dir(&other).expect("a folder");
     refused_with(&program, &["also 0000:03:00.1", "lost with 0000:03:00.0"]);
@@ -339,14 +308,7 @@ fn what_cannot_be_done_is_refused_before_anything_is() {
     refused_with(&program, &["10ee:5004", "--foreign"]);
     accepted(&machine.words(&["--command", "true", "--foreign", "--dry-run"]));
     refused(
-        &[
-            "device",
-            "reprogram",
-            "--device",
-            "3:0",
-            "--command",
-            "true",
-        ],
+        &["device", "reprogram", "--device", "3:0", "--command", "true"],
         &["'3:0'", "0000:01:00.0"],
     );
 }
@@ -356,15 +318,9 @@ fn what_cannot_be_done_is_refused_before_anything_is() {
 fn the_exit_statuses_are_documented() {
     let help = accepted(&["device", "reprogram", "--help"]);
     let guide = fs::read_to_string(format!("{ROOT}/docs/boards/README.md")).expect("a document");
-    let part = guide
-        .split("## A new image in a running machine")
-        .nth(1)
-        .expect("a part");
+    let part = guide.split("## A new image in a running machine").nth(1).expect("a part");
     for status in [0, 2, 3, 4] {
-        assert!(
-            help.contains(&format!("\n  {status}  ")),
-            "{status}:\n{help}"
-        );
+        assert!(help.contains(&format!("\n  {status}  ")), "{status}:\n{help}");
         assert!(part.contains(&format!("\n| {status} | ")), "{status}");
     }
 }
@@ -374,10 +330,7 @@ fn the_exit_statuses_are_documented() {
 fn without_the_right_to_write_nothing_is_begun() {
     let machine = Machine::new("device_rights");
     let mut run = command(&machine.words(&["--command", "true"]));
-    let files = [
-        machine.bridge().join("config"),
-        machine.device().join("remove"),
-    ];
+    let files = [machine.bridge().join("config"), machine.device().join("remove")];
     for file in &files {
         let mode = fs::Permissions::from_mode(0o444);
         fs::set_permissions(file, mode).expect("a file");
@@ -389,37 +342,19 @@ fn without_the_right_to_write_nothing_is_begun() {
         fs::create_dir_all(&copy).expect("a folder");
         fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).expect("a folder");
         fs::copy(env!("CARGO_BIN_EXE_zeronic"), copy.join("zeronic")).expect("a program");
-        let paths = [
-            machine.root.to_str().expect("a path"),
-            tree.to_str().expect("a path"),
-        ];
+        let paths = [machine.root.to_str().expect("a path"), tree.to_str().expect("a path")];
         let mut copied = std::process::Command::new("cp");
         let status = copied.arg("-r").args(paths).status().expect("cp runs");
         assert!(status.success());
         let links = tree.join("bus/pci/devices");
-        for (name, place) in [
-            (BRIDGE, BRIDGE.to_owned()),
-            (DEVICE, format!("{BRIDGE}/{DEVICE}")),
-        ] {
+        for (name, place) in [(BRIDGE, BRIDGE.to_owned()), (DEVICE, format!("{BRIDGE}/{DEVICE}"))] {
             fs::remove_file(links.join(name)).expect("a link");
             let place = tree.join("devices/pci0000:00").join(place);
             symlink(place, links.join(name)).expect("a link");
         }
-        let words = [
-            "device",
-            "reprogram",
-            "--device",
-            "03:00.0",
-            "--command",
-            "true",
-            "--sysfs",
-        ];
+        let words = ["device", "reprogram", "--device", "03:00.0", "--command", "true", "--sysfs"];
         run = std::process::Command::new(copy.join("zeronic"));
-        run.args(words)
-            .arg(&tree)
-            .current_dir("/")
-            .uid(65534)
-            .gid(65534);
+        run.args(words).arg(&tree).current_dir("/").uid(65534).gid(65534);
         let output = run.output().expect("the program starts");
         fs::remove_dir_all(&copy).expect("a folder");
         rights_are_missing(&output);
@@ -431,11 +366,7 @@ fn without_the_right_to_write_nothing_is_begun() {
 fn rights_are_missing(output: &Output) {
     let line = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{line}");
-    for part in [
-        "config cannot be written",
-        "remove cannot be written",
-        "run as root",
-    ] {
+    for part in ["config cannot be written", "remove cannot be written", "run as root"] {
         assert!(line.contains(part), "{part}: {line}");
     }
 }

@@ -31,10 +31,7 @@ fn a_damaged_frame_is_a_counted_drop() {
     let damaged = out.join("damaged.pcapng");
     let mut writer = CaptureWriter::create(&damaged, &["wire"]).expect("a file");
     let mut left = 3;
-    for frame in read_capture(Path::new(&example("receive.pcapng")))
-        .expect("the example")
-        .frames
-    {
+    for frame in read_capture(Path::new(&example("receive.pcapng"))).expect("the example").frames {
         let mut bytes = frame.bytes;
         let to_card = bytes[..6] == [2, 0, 0, 0, 0, 1];
         if to_card && bytes.len() > 1400 && left > 0 {
@@ -42,9 +39,7 @@ fn a_damaged_frame_is_a_counted_drop() {
             bytes[last] ^= 4;
             left -= 1;
         }
-        writer
-            .frame(0, frame.time_ns * 1000, &bytes)
-            .expect("a frame");
+        writer.frame(0, frame.time_ns * 1000, &bytes).expect("a frame");
     }
     writer.finish().expect("a file");
     let capture = damaged.to_str().expect("a path");
@@ -59,10 +54,7 @@ fn a_damaged_frame_is_a_counted_drop() {
 fn acknowledgements_outside_the_range_are_deferred() {
     let out = folder("acks");
     let narrow = |text: String| {
-        text.replace(
-            "name = \"six\"\n",
-            "name = \"six\"\nack_low = 5\nack_high = 6\n",
-        )
+        text.replace("name = \"six\"\n", "name = \"six\"\nack_low = 5\nack_high = 6\n")
     };
     let flows = changed("receive.toml", &out, narrow);
     let (status, summary) = replay("--rx", &example("receive.pcapng"), &flows, &out);
@@ -76,10 +68,7 @@ fn a_timestamp_that_is_too_old_is_deferred() {
     let out = folder("timestamps");
     // The floor that makes every timestamp old lies half the number range away from one of them.
     let mut first = None;
-    for frame in read_capture(Path::new(&example("receive.pcapng")))
-        .expect("the example")
-        .frames
-    {
+    for frame in read_capture(Path::new(&example("receive.pcapng"))).expect("the example").frames {
         let tcp = host::control::packet::parse_tcp(&frame.bytes);
         let Some(tcp) = tcp.filter(|tcp| tcp.destination.port() == 5001 && tcp.flags == 0x10)
         else {
@@ -92,9 +81,7 @@ fn a_timestamp_that_is_too_old_is_deferred() {
     }
     let floor = first.expect("a timestamp").wrapping_add(1 << 30);
     let line = format!("name = \"plain\"\ntimestamp_floor = {floor}\n");
-    let flows = changed("receive.toml", &out, |text| {
-        text.replace("name = \"plain\"\n", &line)
-    });
+    let flows = changed("receive.toml", &out, |text| text.replace("name = \"plain\"\n", &line));
     let (status, summary) = replay("--rx", &example("receive.pcapng"), &flows, &out);
     let deferred = summary["dispositions"]["timestamp_old"].as_u64();
     assert!(deferred.is_some_and(|count| count > 10), "{summary}");
@@ -121,10 +108,7 @@ fn a_range_without_memory_is_an_event_that_the_card_owes() {
     let skipped = summary["skipped"].as_array().expect("a list");
     assert_eq!(Some(skipped.len() as u64), errors, "{summary}");
     let reason = skipped[0]["reason"].as_str().expect("a reason");
-    assert!(
-        reason.contains("flow 'double' has no memory for position"),
-        "{reason}"
-    );
+    assert!(reason.contains("flow 'double' has no memory for position"), "{reason}");
     let entries = std::fs::read_to_string(out.join("entries.txt")).expect("entries");
     assert_eq!(
         entries.matches("event send_no_segment flow=double").count() as u64,
@@ -169,9 +153,7 @@ fn absolute_positions_go_on_where_sequence_numbers_wrap() {
     let floor = u32::MAX - 1023;
     for number in 0..3 {
         let sequence = floor.wrapping_add(1000 * number);
-        let payload: Vec<u8> = (0..1000)
-            .map(|at| (at % 251) as u8 ^ number as u8)
-            .collect();
+        let payload: Vec<u8> = (0..1000).map(|at| (at % 251) as u8 ^ number as u8).collect();
         let frame = packet(sequence, &payload);
         writer.frame(0, 0, &frame).expect("a frame");
     }
@@ -199,10 +181,7 @@ fn a_packet_that_contradicts_its_stream_is_left_out() {
     let odd = out.join("odd.pcapng");
     let mut writer = CaptureWriter::create(&odd, &["wire"]).expect("a file");
     let mut seen = None;
-    for frame in read_capture(Path::new(&example("send.pcapng")))
-        .expect("the example")
-        .frames
-    {
+    for frame in read_capture(Path::new(&example("send.pcapng"))).expect("the example").frames {
         writer.frame(0, 0, &frame.bytes).expect("a frame");
         let from_card = frame.bytes[6..12] == [2, 0, 0, 0, 0, 1];
         if from_card && frame.bytes.len() > 1400 && seen.is_none() {
@@ -217,11 +196,7 @@ fn a_packet_that_contradicts_its_stream_is_left_out() {
     let (capture, flows) = (odd.to_str().expect("a path"), example("send.toml"));
     let (status, summary) = replay("--tx", capture, &flows, &out);
     assert_eq!(status, Some(0), "{summary}");
-    assert_eq!(
-        summary["skipped"].as_array().map(Vec::len),
-        Some(1),
-        "{summary}"
-    );
+    assert_eq!(summary["skipped"].as_array().map(Vec::len), Some(1), "{summary}");
     let reason = summary["skipped"][0]["reason"].as_str().expect("a reason");
     for part in ["other bytes than before", "position", "do not fit the 224"] {
         assert!(reason.contains(part), "{reason}");

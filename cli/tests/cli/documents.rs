@@ -8,10 +8,7 @@ use crate::run::ROOT;
 /// Words in backquotes, and the targets of links.
 fn names(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2);
-    let linked = text
-        .split("](")
-        .skip(1)
-        .filter_map(|rest| rest.split(')').next());
+    let linked = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     quoted.chain(linked).map(str::to_owned).collect()
 }
 
@@ -33,13 +30,9 @@ fn read(document: &str) -> String {
 
 #[test]
 fn files_and_links_in_the_documents_exist() {
-    for document in [
-        "README.md",
-        "ARCHITECTURE.md",
-        "CONTRIBUTING.md",
-        "CHANGELOG.md",
-        "docs/hardware.md",
-    ] {
+    for document in
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/hardware.md"]
+    {
         let mut checked = 0;
         for name in names(&read(document)) {
             if is_path(&name) && !is_block(&name) {
@@ -60,23 +53,13 @@ fn is_host(name: &str) -> bool {
 #[test]
 fn the_map_names_every_crate() {
     let manifest = read("Cargo.toml");
-    let members = manifest
-        .split("members = [")
-        .nth(1)
-        .and_then(|rest| rest.split(']').next());
+    let members = manifest.split("members = [").nth(1).and_then(|rest| rest.split(']').next());
     let map = read("ARCHITECTURE.md");
     let members = members.expect("a list of members");
     for member in members.split('"').skip(1).step_by(2) {
-        assert!(
-            map.contains(&format!("`{member}")),
-            "{member} is not in ARCHITECTURE.md"
-        );
+        assert!(map.contains(&format!("`{member}")), "{member} is not in ARCHITECTURE.md");
     }
-    assert!(
-        map.lines().count() < 200,
-        "ARCHITECTURE.md has {} lines",
-        map.lines().count()
-    );
+    assert!(map.lines().count() < 200, "ARCHITECTURE.md has {} lines", map.lines().count());
 }
 
 /// Cell `cell` of the first row of the measured page that begins with these cells.
@@ -93,11 +76,7 @@ fn measured<T: std::str::FromStr>(row: &str, cell: usize) -> T {
 /// Those of the host, which the page `docs/bench.md` has from one run.
 #[test]
 fn figures_of_the_host_are_those_that_were_measured() {
-    let rows = [
-        "packet of 1448 B received",
-        "descriptor of 1448 B sent",
-        "pure ACK written",
-    ];
+    let rows = ["packet of 1448 B received", "descriptor of 1448 B sent", "pure ACK written"];
     let [received, sent, written] = rows.map(|row| measured::<u64>(row, 1));
     let time = format!("{received} / {sent} / {written} ns; ");
     let [received, sent, written] = rows.map(|row| measured::<u64>(row, 4));

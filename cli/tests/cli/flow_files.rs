@@ -16,15 +16,9 @@ fn refuse_with(name: &str, text: &str, capture: &str, parts: &[&str]) {
     let out = folder(&format!("flow_file_{name}"));
     let file = out.join("flows.toml");
     std::fs::write(&file, text).expect("a file");
-    let (file, out) = (
-        file.to_str().expect("a path"),
-        out.to_str().expect("a path"),
-    );
+    let (file, out) = (file.to_str().expect("a path"), out.to_str().expect("a path"));
     let side = ["sim", "--model", "golden", "--rx", capture];
-    refused(
-        &[&side[..], &["--flows", file, "--out", out]].concat(),
-        parts,
-    );
+    refused(&[&side[..], &["--flows", file, "--out", out]].concat(), parts);
 }
 
 fn segment(fields: &str) -> String {
@@ -34,16 +28,8 @@ fn segment(fields: &str) -> String {
 #[test]
 fn syntax_and_keys() {
     refuse("syntax", "[[region]\n", &["flows.toml:1:"]);
-    refuse(
-        "key",
-        &format!("{REGION}colour = 1\n"),
-        &["flows.toml:4:", "colour"],
-    );
-    refuse(
-        "missing",
-        "[[region]]\nname = \"r\"\n",
-        &["flows.toml:1:", "bytes"],
-    );
+    refuse("key", &format!("{REGION}colour = 1\n"), &["flows.toml:4:", "colour"]);
+    refuse("missing", "[[region]]\nname = \"r\"\n", &["flows.toml:1:", "bytes"]);
     refuse("empty", "", &["flows.toml:1:", "no flow"]);
 }
 
@@ -51,35 +37,15 @@ fn syntax_and_keys() {
 fn values_of_the_wrong_kind() {
     let region = |bytes: &str| format!("[[region]]\nname = \"r\"\nbytes = {bytes}\n");
     refuse("negative", &region("-1"), &["flows.toml:3:", "-1"]);
-    refuse(
-        "unit",
-        &region("\"4 parsecs\""),
-        &["flows.toml:3:", "parsecs"],
-    );
+    refuse("unit", &region("\"4 parsecs\""), &["flows.toml:3:", "parsecs"]);
     refuse("zero", &region("0"), &["flows.toml:3:", "0 bytes"]);
-    refuse(
-        "vast",
-        &region("\"2GiB\""),
-        &["flows.toml:3:", "2147483648"],
-    );
+    refuse("vast", &region("\"2GiB\""), &["flows.toml:3:", "2147483648"]);
     let flow = FLOW.replace("10.0.0.1:80", "10.0.0.1");
     refuse("address", &flow, &["flows.toml:3:", "address"]);
     let flow = FLOW.replace("10.0.0.1:80", "[fd77::1]:80");
-    refuse(
-        "family",
-        &flow,
-        &["flows.toml:4:", "[fd77::1]:80", "family"],
-    );
-    refuse(
-        "accept",
-        &format!("{FLOW}accept = \"maybe\"\n"),
-        &["flows.toml:5:", "maybe"],
-    );
-    refuse(
-        "card",
-        &format!("card = \"02:00\"\n{FLOW}"),
-        &["flows.toml:1:", "02:00"],
-    );
+    refuse("family", &flow, &["flows.toml:4:", "[fd77::1]:80", "family"]);
+    refuse("accept", &format!("{FLOW}accept = \"maybe\"\n"), &["flows.toml:5:", "maybe"]);
+    refuse("card", &format!("card = \"02:00\"\n{FLOW}"), &["flows.toml:1:", "02:00"]);
 }
 
 #[test]
@@ -111,22 +77,10 @@ fn numbers_beyond_a_sequence_number() {
 
 #[test]
 fn names_and_addresses_that_come_twice() {
-    refuse(
-        "regions",
-        &format!("{REGION}{REGION}"),
-        &["flows.toml:5:", "'r'", "twice"],
-    );
-    refuse(
-        "flows",
-        &format!("{FLOW}{FLOW}"),
-        &["flows.toml:6:", "'f'", "twice"],
-    );
+    refuse("regions", &format!("{REGION}{REGION}"), &["flows.toml:5:", "'r'", "twice"]);
+    refuse("flows", &format!("{FLOW}{FLOW}"), &["flows.toml:6:", "'f'", "twice"]);
     let other = FLOW.replace("\"f\"", "\"g\"");
-    refuse(
-        "pairs",
-        &format!("{FLOW}{other}"),
-        &["flows.toml:7:", "'g'"],
-    );
+    refuse("pairs", &format!("{FLOW}{other}"), &["flows.toml:7:", "'g'"]);
 }
 
 #[test]
@@ -151,11 +105,7 @@ fn segments_that_do_not_fit() {
     let low = low.replace("[[flow.segment]]", "floor = 4294967295\n[[flow.segment]]");
     refuse("below", &low, &["flows.toml:13:", "2147483647", "below"]);
     let farther = place("offset = 0\nbytes = 10\nposition = 9223372036854775807\n");
-    refuse(
-        "overflow",
-        &farther,
-        &["flows.toml:12:", "9223372036854775807"],
-    );
+    refuse("overflow", &farther, &["flows.toml:12:", "9223372036854775807"]);
 }
 
 #[test]
@@ -165,11 +115,7 @@ fn more_than_the_tables_take() {
         text += &REGION.replace("\"r\"", &format!("\"r{number}\""));
     }
     let card = "card = \"02:00:00:00:00:01\"\n";
-    refuse(
-        "regions_many",
-        &format!("{card}{text}{FLOW}"),
-        &["65 regions", "64"],
-    );
+    refuse("regions_many", &format!("{card}{text}{FLOW}"), &["65 regions", "64"]);
     text = String::new();
     for number in 0..65 {
         let flow = FLOW.replace("\"f\"", &format!("\"f{number}\""));
@@ -200,22 +146,14 @@ fn a_list_that_ends_with_the_pool_is_taken_and_a_longer_one_refused() {
 
 #[test]
 fn ranges_of_acknowledgements() {
-    refuse(
-        "one",
-        &format!("{FLOW}ack_low = 5\n"),
-        &["flows.toml:5:", "belong together"],
-    );
+    refuse("one", &format!("{FLOW}ack_low = 5\n"), &["flows.toml:5:", "belong together"]);
     let crossed = format!("{FLOW}ack_low = 5\nack_high = 4\n");
     refuse("crossed", &crossed, &["flows.toml:5:", "5", "4"]);
 }
 
 #[test]
 fn captures_that_do_not_fit_the_flows() {
-    refuse(
-        "stranger",
-        &format!("{REGION}{FLOW}"),
-        &["receive.pcapng", "no packet of any flow"],
-    );
+    refuse("stranger", &format!("{REGION}{FLOW}"), &["receive.pcapng", "no packet of any flow"]);
     let out = folder("flow_file_capture");
     let no_syn = out.join("no_syn.pcapng");
     let mut writer = CaptureWriter::create(&no_syn, &["wire"]).expect("a file");

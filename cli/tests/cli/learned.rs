@@ -48,19 +48,9 @@ fn same_again(side: &str, name: &str, cards: &[&str]) -> Value {
     let capture = example(name);
     let flows = again.join("flows.toml");
     let flows = flows.to_str().expect("a path");
-    let summary = replay(
-        side,
-        &capture,
-        &out,
-        &[cards, &["--write-flows", flows]].concat(),
-    );
+    let summary = replay(side, &capture, &out, &[cards, &["--write-flows", flows]].concat());
     replay(side, &capture, &again, &["--flows", flows]);
-    assert!(
-        results(&out) == results(&again),
-        "see {} and {}",
-        out.display(),
-        again.display()
-    );
+    assert!(results(&out) == results(&again), "see {} and {}", out.display(), again.display());
     summary
 }
 
@@ -73,35 +63,17 @@ fn a_capture_alone_is_enough() {
     let cards = summary["card"].as_array().expect("a list");
     let addresses: Vec<_> = cards.iter().map(|card| card["address"].as_str()).collect();
     assert_eq!(addresses, [Some("10.77.0.1"), Some("fd77::1")], "{summary}");
-    assert!(cards[0]["why"]
-        .as_str()
-        .is_some_and(|why| why.starts_with("receives ")));
+    assert!(cards[0]["why"].as_str().is_some_and(|why| why.starts_with("receives ")));
     let buffers = summary["buffers"].as_array().expect("buffers");
-    let written: u64 = buffers
-        .iter()
-        .filter_map(|it| it["written_bytes"].as_u64())
-        .sum();
-    assert_eq!(
-        written,
-        30_000 + 20_011 + 25_000 + 15_001 + 100,
-        "{summary}"
-    );
+    let written: u64 = buffers.iter().filter_map(|it| it["written_bytes"].as_u64()).sum();
+    assert_eq!(written, 30_000 + 20_011 + 25_000 + 15_001 + 100, "{summary}");
 }
 
 #[test]
 fn a_capture_alone_is_enough_for_sending() {
     let summary = same_again("--tx", "send.pcapng", &[]);
-    assert_eq!(
-        (&summary["ok"], &summary["identical"]),
-        (&true.into(), &true.into()),
-        "{summary}"
-    );
-    assert!(
-        summary["payload_bytes"]
-            .as_u64()
-            .is_some_and(|bytes| bytes > 90_000),
-        "{summary}"
-    );
+    assert_eq!((&summary["ok"], &summary["identical"]), (&true.into(), &true.into()), "{summary}");
+    assert!(summary["payload_bytes"].as_u64().is_some_and(|bytes| bytes > 90_000), "{summary}");
 }
 
 #[test]
@@ -114,14 +86,8 @@ fn the_card_may_be_named() {
     ] {
         let summary = same_again("--rx", "receive.pcapng", cards);
         let named = summary["card"].as_array().expect("a list");
-        assert!(
-            named.iter().all(|it| it["why"] == "named with --card"),
-            "{summary}"
-        );
-        assert!(
-            named.iter().any(|it| it["address"] == "10.77.0.2"),
-            "{summary}"
-        );
+        assert!(named.iter().all(|it| it["why"] == "named with --card"), "{summary}");
+        assert!(named.iter().any(|it| it["address"] == "10.77.0.2"), "{summary}");
     }
     let out = folder("learned_stranger");
     let path = out.to_str().expect("a path");
@@ -129,18 +95,11 @@ fn the_card_may_be_named() {
     let words = ["sim", "--rx", &capture, "--out", path, "--card"];
     refused(
         &[&words[..], &["10.9.9.9"]].concat(),
-        &[
-            "receive.pcapng",
-            "no connection of --card 10.9.9.9",
-            "10.77.0.2",
-        ],
+        &["receive.pcapng", "no connection of --card 10.9.9.9", "10.77.0.2"],
     );
     refused(&[&words[..], &["10.9.9"]].concat(), &["10.9.9", "--card"]);
     let both = ["--flows", "a.toml", "--write-flows", "b.toml"];
-    refused(
-        &[&words[..5], &both].concat(),
-        &["--flows", "--write-flows"],
-    );
+    refused(&[&words[..5], &both].concat(), &["--flows", "--write-flows"]);
 }
 
 /// A download: the card is the client, which receives most.
@@ -189,10 +148,7 @@ fn the_host_of_the_capture_is_the_card() {
     let capture = write(&out, "in.pcap", &USUAL.pcap(113, &packets));
     let summary = replay("--rx", &capture, &out, &[]);
     assert_eq!(summary["card"][0]["address"], "10.77.0.2", "{summary}");
-    assert_eq!(
-        summary["card"][0]["why"],
-        "the capture says that it has sent packets"
-    );
+    assert_eq!(summary["card"][0]["why"], "the capture says that it has sent packets");
     assert_eq!(summary["frames_outgoing"], 1, "{summary}");
 }
 
@@ -201,12 +157,7 @@ fn the_host_of_the_capture_is_the_card() {
 fn a_capture_that_begins_in_the_middle() {
     let out = folder("learned_middle");
     let first = u32::MAX - 99;
-    let mut segments = vec![Segment::new(
-        false,
-        first.wrapping_add(200),
-        ACK,
-        &bytes(100, 200),
-    )];
+    let mut segments = vec![Segment::new(false, first.wrapping_add(200), ACK, &bytes(100, 200))];
     for number in [0, 1, 3] {
         let at = 100 * number;
         let sequence = first.wrapping_add(at);
@@ -219,10 +170,7 @@ fn a_capture_that_begins_in_the_middle() {
     let capture = captured(&out, &segments);
     let summary = replay("--rx", &capture, &out, &[]);
     let buffer = &summary["buffers"][0];
-    assert_eq!(
-        (&buffer["position"], &buffer["bytes"]),
-        (&first.into(), &400.into())
-    );
+    assert_eq!((&buffer["position"], &buffer["bytes"]), (&first.into(), &400.into()));
     let content = std::fs::read(out.join("buffers/c1-0.bin")).expect("a buffer");
     assert_eq!(content, bytes(400, 0));
     let note = summary["notes"][0].as_str().expect("a note");
@@ -242,10 +190,7 @@ fn a_connection_that_was_tried_twice() {
     ];
     let summary = replay("--rx", &captured(&out, &segments), &out, &[]);
     let buffer = &summary["buffers"][0];
-    assert_eq!(
-        (&buffer["position"], &buffer["bytes"]),
-        (&1_000.into(), &200.into())
-    );
+    assert_eq!((&buffer["position"], &buffer["bytes"]), (&1_000.into(), &200.into()));
     let content = std::fs::read(out.join("buffers/c1-0.bin")).expect("a buffer");
     assert_eq!(content, bytes(200, 0));
 }
@@ -275,11 +220,7 @@ fn a_connection_of_a_host_with_itself() {
         let named = ["--card", "127.0.0.1:5001"];
         for more in [&named[..], &[]] {
             let summary = replay(side, &capture, &out, more);
-            let count = if side == "--rx" {
-                "frames_in"
-            } else {
-                "frames_expected"
-            };
+            let count = if side == "--rx" { "frames_in" } else { "frames_expected" };
             assert_eq!(summary[count], 2, "{summary}");
             if side == "--rx" {
                 assert_eq!(summary["buffers"][0]["written_bytes"], 500, "{summary}");
@@ -304,9 +245,7 @@ fn checksums(frame: &mut [u8]) {
     let ip = sum(&frame[14..34], 0);
     frame[24..26].copy_from_slice(&ip.to_be_bytes());
     frame[50..52].fill(0);
-    let pseudo = frame[26..34]
-        .chunks(2)
-        .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
+    let pseudo = frame[26..34].chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
     let start = pseudo.sum::<u32>() + 6 + (frame.len() as u32 - 34);
     let tcp = sum(&frame[34..], start);
     frame[50..52].copy_from_slice(&tcp.to_be_bytes());
@@ -348,11 +287,7 @@ fn what_the_capturing_host_has_changed_is_put_right() {
         let capture = write(&out, "in.pcap", &USUAL.pcap(1, &frames));
         let summary = replay("--rx", &capture, &out, &[]);
         let count = |name: &str| summary[name].as_u64().unwrap_or(u64::MAX);
-        assert_eq!(
-            (count("packets_cut"), count("checksums_completed")),
-            (1, 1),
-            "{summary}"
-        );
+        assert_eq!((count("packets_cut"), count("checksums_completed")), (1, 1), "{summary}");
         // A SYN, 60 frames of 1,000 bytes, three others.
         assert_eq!(count("frames_in"), 1 + 60 + 3, "{summary}");
         assert_eq!(summary["dispositions"]["placed_in_order"], 62, "{summary}");
@@ -378,14 +313,7 @@ fn of_too_many_connections_the_largest_are_taken() {
     let mut frames = Vec::new();
     for number in 0..70_u16 {
         for flags in [SYN, ACK] {
-            let data = bytes(
-                if flags == SYN {
-                    0
-                } else {
-                    10 + usize::from(number)
-                },
-                0,
-            );
+            let data = bytes(if flags == SYN { 0 } else { 10 + usize::from(number) }, 0);
             let sequence = 1_000 - u32::from(flags == SYN);
             let mut frame = Segment::new(false, sequence, flags, &data).frame();
             frame[34..36].copy_from_slice(&(40_000 + number).to_be_bytes());
@@ -400,10 +328,7 @@ fn of_too_many_connections_the_largest_are_taken() {
         .map(|name| connections[name].as_u64().unwrap_or(u64::MAX));
     assert_eq!(counts, [70, 64, 6, 0], "{summary}");
     let note = summary["notes"][0].as_str().expect("a note");
-    assert!(
-        note.contains("6 connections") && note.contains("16384"),
-        "{note}"
-    );
+    assert!(note.contains("6 connections") && note.contains("16384"), "{note}");
     assert_eq!(summary["dispositions"]["placed_in_order"], 64, "{summary}");
     // Those with least payload: six SYNs and six packets.
     assert_eq!(summary["dispositions"]["no_flow"], 12, "{summary}");
@@ -424,23 +349,13 @@ fn a_capture_without_a_connection() {
     };
     let mut broadcast = vec![0xff; 1000];
     broadcast[6..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 8, 6]);
-    let frames = [
-        datagram(false, &[1; 20]),
-        datagram(true, &[1; 10]),
-        broadcast,
-    ];
+    let frames = [datagram(false, &[1; 20]), datagram(true, &[1; 10]), broadcast];
     let capture = write(&out, "in.pcap", &USUAL.pcap(1, &frames));
     let flows = out.join("flows.toml");
     let flows = flows.to_str().expect("a path");
     let summary = replay("--rx", &capture, &out, &["--write-flows", flows]);
-    assert_eq!(
-        summary["card"][0]["address"], "02:00:00:00:00:01",
-        "{summary}"
-    );
-    assert_eq!(
-        summary["card"][0]["why"], "receives most: 74 bytes",
-        "{summary}"
-    );
+    assert_eq!(summary["card"][0]["address"], "02:00:00:00:00:01", "{summary}");
+    assert_eq!(summary["card"][0]["why"], "receives most: 74 bytes", "{summary}");
     let counts = [&summary["frames_in"], &summary["frames_outgoing"]];
     assert_eq!(counts, [1, 2], "{summary}");
     assert_eq!(summary["drops"]["malformed_l4"], 1, "{summary}");
@@ -460,15 +375,7 @@ fn a_capture_without_a_connection() {
     // Nothing goes to the card: all that was captured comes from it.
     let segment = Segment::new(true, 0, ACK, &[1; 20]);
     let capture = captured(&out, &[segment]);
-    let words = [
-        "sim",
-        "--rx",
-        &capture,
-        "--out",
-        path,
-        "--card",
-        "10.77.0.1",
-    ];
+    let words = ["sim", "--rx", &capture, "--out", path, "--card", "10.77.0.1"];
     refused(&words, &["in.pcap", "no frame goes to the card"]);
 }
 
@@ -476,9 +383,7 @@ fn a_capture_without_a_connection() {
 fn ip_checksum(frame: &mut [u8]) {
     frame[24..26].fill(0);
     let words = frame[14..34].chunks(2);
-    let sum: u32 = words
-        .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]))
-        .sum();
+    let sum: u32 = words.map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum();
     let sum = (sum & 0xffff) + (sum >> 16);
     let sum = !((sum & 0xffff) + (sum >> 16)) as u16;
     frame[24..26].copy_from_slice(&sum.to_be_bytes());

@@ -12,15 +12,7 @@ use sim::harness::capture::parse_capture;
 use crate::run::{accepted, command, example, folder, refused};
 
 /// The shortest run whose figures can be had as JSON.
-const BENCH: [&str; 7] = [
-    "bench",
-    "tx",
-    "--config",
-    "small",
-    "--time",
-    "20",
-    "--wraps=0",
-];
+const BENCH: [&str; 7] = ["bench", "tx", "--config", "small", "--time", "20", "--wraps=0"];
 /// The shortest run whose frames can be had as a capture.
 const DEMO: [&str; 9] = [
     "demo",
@@ -37,13 +29,8 @@ const DEMO: [&str; 9] = [
 /// An example on the golden model, with its results in `out`.
 fn replay_of(side: &str, name: &str, out: &Path) -> Vec<String> {
     let out = out.to_str().expect("a path");
-    let (capture, flows) = (
-        example(&format!("{name}.pcapng")),
-        example(&format!("{name}.toml")),
-    );
-    let words = [
-        "sim", "--model", "golden", side, &capture, "--flows", &flows, "--out", out,
-    ];
+    let (capture, flows) = (example(&format!("{name}.pcapng")), example(&format!("{name}.toml")));
+    let words = ["sim", "--model", "golden", side, &capture, "--flows", &flows, "--out", out];
     words.map(str::to_owned).to_vec()
 }
 
@@ -55,9 +42,7 @@ fn replay(out: &Path) -> Vec<String> {
 fn on_a_full_disk(arguments: &[&str]) -> Output {
     let full = File::options().write(true).open("/dev/full");
     let mut command = command(arguments);
-    command
-        .stdout(full.expect("a device"))
-        .stderr(Stdio::piped());
+    command.stdout(full.expect("a device")).stderr(Stdio::piped());
     let child = command.spawn().expect("the program starts");
     child.wait_with_output().expect("it ends")
 }
@@ -135,10 +120,7 @@ fn a_full_standard_output_is_an_error_and_the_files_are_there() {
         let output = on_a_full_disk(arguments);
         let line = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(status), "{arguments:?}: {line}");
-        assert!(
-            line.contains("standard output: No space left"),
-            "{arguments:?}: {line}"
-        );
+        assert!(line.contains("standard output: No space left"), "{arguments:?}: {line}");
         if let Some(file) = file {
             let text = std::fs::read(out.join(file)).expect("the results");
             let results: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
@@ -195,11 +177,7 @@ fn two_results_in_one_file_are_refused() {
 fn nobody_who_reads_is_no_reason_to_complain() {
     let out = folder("closed_output");
     let arguments = replay(&out);
-    let runs: [&[&str]; 3] = [
-        &words(&arguments),
-        &["verilog", "--manual", "-"],
-        &["--help"],
-    ];
+    let runs: [&[&str]; 3] = [&words(&arguments), &["verilog", "--manual", "-"], &["--help"]];
     for arguments in runs {
         let output = into_a_closed_pipe(arguments);
         let line = String::from_utf8_lossy(&output.stderr);
@@ -346,9 +324,8 @@ fn a_waveform_may_lie_in_the_folder_that_the_run_makes() {
 fn left_in(folder: &Path) -> Vec<String> {
     let files = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
     let all = files(folder).chain(files(&folder.join("buffers")));
-    let mut names: Vec<_> = all
-        .map(|file| file.file_name().to_string_lossy().into_owned())
-        .collect();
+    let mut names: Vec<_> =
+        all.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
     names.sort_unstable();
     names
 }

@@ -60,9 +60,8 @@ fn replay(
     let content = flow(segments).replacen("[[flow]]", &(regions.concat() + "[[flow]]"), 1);
     std::fs::write(&file, content).expect("a file");
     let out = text(".");
-    let printed = accepted(&[
-        "sim", "--model", model, "--rx", &packets, "--flows", &file, "--out", &out,
-    ]);
+    let printed =
+        accepted(&["sim", "--model", model, "--rx", &packets, "--flows", &file, "--out", &out]);
     let entries = std::fs::read_to_string(text("entries.txt")).expect("entries");
     (serde_json::from_str(&printed).expect("JSON"), entries)
 }

@@ -33,10 +33,7 @@ fn stream(port: u64, bytes: usize) -> Vec<u8> {
 fn replay(side: &str, model: &str) -> (PathBuf, Value) {
     let name = if side == "--rx" { "receive" } else { "send" };
     let out = folder(&format!("replay_{name}_{model}"));
-    let (capture, flows) = (
-        example(&format!("{name}.pcapng")),
-        example(&format!("{name}.toml")),
-    );
+    let (capture, flows) = (example(&format!("{name}.pcapng")), example(&format!("{name}.toml")));
     let path = out.to_str().expect("a path");
     let common = ["--flows", &flows, "--out", path, "--model", model];
     let printed = accepted(&[&["sim", side, &capture][..], &common].concat());
@@ -46,9 +43,7 @@ fn replay(side: &str, model: &str) -> (PathBuf, Value) {
 }
 
 fn number(value: &Value, key: &str) -> u64 {
-    value[key]
-        .as_u64()
-        .unwrap_or_else(|| panic!("{key} in {value}"))
+    value[key].as_u64().unwrap_or_else(|| panic!("{key} in {value}"))
 }
 
 /// Every buffer of the receive example against the stream it belongs to.
@@ -57,10 +52,8 @@ fn judge_buffers(out: &Path, summary: &Value) {
     let mut covered = BTreeMap::new();
     for buffer in summary["buffers"].as_array().expect("buffers") {
         let name = buffer["flow"].as_str().expect("a name");
-        let (_, port, bytes) = *CONNECTIONS
-            .iter()
-            .find(|(flow, _, _)| *flow == name)
-            .expect("a connection");
+        let (_, port, bytes) =
+            *CONNECTIONS.iter().find(|(flow, _, _)| *flow == name).expect("a connection");
         let file = out.join(buffer["file"].as_str().expect("a file"));
         let content = std::fs::read(file).expect("a buffer");
         let digest = format!("{:x}", Sha256::digest(&content));
@@ -74,15 +67,8 @@ fn judge_buffers(out: &Path, summary: &Value) {
         if name == "double" && end + 1428 > bytes - UNCOVERED {
             // The last packets do not fit the list whole, so nothing of them is placed.
             let written = number(buffer, "written_bytes") as usize;
-            assert_eq!(
-                content[..written],
-                stream[start..start + written],
-                "{buffer}"
-            );
-            assert!(
-                content[written..].iter().all(|byte| *byte == 0x5a),
-                "{buffer}"
-            );
+            assert_eq!(content[..written], stream[start..start + written], "{buffer}");
+            assert!(content[written..].iter().all(|byte| *byte == 0x5a), "{buffer}");
         } else {
             let expected = format!("{:x}", Sha256::digest(&stream[start..end]));
             assert_eq!(digest, expected, "{buffer}");
@@ -110,23 +96,11 @@ fn judge_receive(model: &str) -> PathBuf {
         "no_payload",
         "not_transport",
     ] {
-        assert!(
-            number(&summary["dispositions"], disposition) > 0,
-            "no {disposition}"
-        );
+        assert!(number(&summary["dispositions"], disposition) > 0, "no {disposition}");
     }
     let entries = std::fs::read_to_string(out.join("entries.txt")).expect("entries");
-    assert_eq!(
-        entries.lines().count() as u64,
-        number(&summary, "header_entries")
-    );
-    for part in [
-        "vlan=7 ",
-        "vlan=100 vlan=200 ",
-        "[fd77::2]",
-        "10.77.0.2",
-        "slots=2",
-    ] {
+    assert_eq!(entries.lines().count() as u64, number(&summary, "header_entries"));
+    for part in ["vlan=7 ", "vlan=100 vlan=200 ", "[fd77::2]", "10.77.0.2", "slots=2"] {
         assert!(entries.contains(part), "no '{part}' in entries.txt");
     }
     judge_buffers(&out, &summary);
@@ -138,25 +112,14 @@ fn judge_send(model: &str) -> PathBuf {
     assert_eq!(summary["ok"], true, "{summary}");
     assert_eq!(summary["identical"], true, "{summary}");
     assert!(number(&summary, "descriptors_joined") > 0, "{summary}");
-    assert!(
-        number(&summary, "descriptors") < number(&summary, "frames_expected"),
-        "{summary}"
-    );
-    let sent = read_capture(&out.join("sent.pcapng"))
-        .expect("a capture")
-        .frames;
+    assert!(number(&summary, "descriptors") < number(&summary, "frames_expected"), "{summary}");
+    let sent = read_capture(&out.join("sent.pcapng")).expect("a capture").frames;
     assert_eq!(sent.len() as u64, number(&summary, "frames_sent"));
-    let recorded = read_capture(Path::new(&example("send.pcapng")))
-        .expect("a capture")
-        .frames;
+    let recorded = read_capture(Path::new(&example("send.pcapng"))).expect("a capture").frames;
     let card = [2, 0, 0, 0, 0, 1];
     let outgoing = recorded.iter().filter(|frame| frame.bytes[6..12] == card);
     for (number, (sent, recorded)) in sent.iter().zip(outgoing).enumerate() {
-        assert_eq!(
-            sent.bytes[..recorded.bytes.len()],
-            recorded.bytes,
-            "frame {number}"
-        );
+        assert_eq!(sent.bytes[..recorded.bytes.len()], recorded.bytes, "frame {number}");
     }
     out
 }
@@ -177,17 +140,11 @@ fn files(out: &Path) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn the_rtl_receives_as_the_golden_model_does() {
-    let (golden, rtl) = (
-        files(&judge_receive("golden")),
-        files(&judge_receive("rtl")),
-    );
+    let (golden, rtl) = (files(&judge_receive("golden")), files(&judge_receive("rtl")));
     let names: Vec<_> = golden.keys().collect();
     assert_eq!(names, rtl.keys().collect::<Vec<_>>());
     for (name, bytes) in &golden {
-        assert!(
-            rtl[name] == *bytes,
-            "{name} differs: see the folders replay_receive_*"
-        );
+        assert!(rtl[name] == *bytes, "{name} differs: see the folders replay_receive_*");
     }
 }
 

@@ -27,11 +27,7 @@ pub fn buffers(out: &Path) -> std::io::Result<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(out.join("buffers"))? {
         let path = entry.expect("an entry").path();
-        let name = path
-            .file_name()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         files.insert(name, std::fs::read(path).expect("a file"));
     }
     Ok(files)
@@ -58,28 +54,16 @@ pub fn refused(arguments: &[&str], parts: &[&str]) {
     assert_eq!(line.trim_end().lines().count(), 1, "{arguments:?}: {line}");
     assert!(line.starts_with("zeronic: "), "{arguments:?}: {line}");
     for part in parts {
-        assert!(
-            line.contains(part),
-            "{arguments:?}: '{part}' is not in: {line}"
-        );
+        assert!(line.contains(part), "{arguments:?}: '{part}' is not in: {line}");
     }
-    assert!(
-        output.stdout.is_empty(),
-        "{arguments:?} printed to standard output"
-    );
+    assert!(output.stdout.is_empty(), "{arguments:?} printed to standard output");
 }
 
 /// The program must succeed; its standard output comes back.
 pub fn accepted(arguments: &[&str]) -> String {
     let output = zeronic(arguments);
-    let (out, error) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{arguments:?}: {out}\n{error}"
-    );
+    let (out, error) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {out}\n{error}");
     out.into_owned()
 }

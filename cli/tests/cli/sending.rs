@@ -22,10 +22,7 @@ fn send(name: &str, model: &str, frames: &[Vec<u8>], more: &[&str]) -> (Value, V
     let summary: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(summary["identical"], true, "{summary}");
     let sent = read_capture(&Path::new(path).join("sent.pcapng")).expect("a capture");
-    (
-        summary,
-        sent.frames.into_iter().map(|frame| frame.bytes).collect(),
-    )
+    (summary, sent.frames.into_iter().map(|frame| frame.bytes).collect())
 }
 
 fn from_card(sequence: u32, flags: u8, payload: &[u8]) -> Segment {
@@ -226,11 +223,7 @@ fn keep_alive_probes_are_sent() {
         let (summary, sent) = send("probe", model, &frames, &[]);
         let all = frames.iter().cloned().map(padded);
         assert_eq!(sent, all.collect::<Vec<_>>(), "{summary}");
-        assert_eq!(
-            summary["skipped"].as_array().map(Vec::len),
-            Some(0),
-            "{summary}"
-        );
+        assert_eq!(summary["skipped"].as_array().map(Vec::len), Some(0), "{summary}");
     }
 }
 
@@ -252,10 +245,7 @@ fn trailers_and_padding_are_not_payload() {
 /// Both directions of a connection from one Ethernet address: addresses and ports decide.
 #[test]
 fn both_directions_may_have_the_address_of_the_card() {
-    let own = [
-        from_card(999, SYN, &[]).frame(),
-        from_card(1_000, ACK, &bytes(300, 0)).frame(),
-    ];
+    let own = [from_card(999, SYN, &[]).frame(), from_card(1_000, ACK, &bytes(300, 0)).frame()];
     let mut theirs = [
         Segment::new(false, 999, SYN, &[]).frame(),
         Segment::new(false, 1_000, ACK, &bytes(200, 77)).frame(),
@@ -290,11 +280,7 @@ fn packets_with_extension_headers_are_cut_and_sent() {
     frames.push(extended(1_000, &data));
     for model in ["golden", "rtl"] {
         let (summary, sent) = send("extended", model, &frames, &[]);
-        let parts = [
-            (1_000, 0..1_000),
-            (2_000, 1_000..2_000),
-            (3_000, 2_000..2_500),
-        ];
+        let parts = [(1_000, 0..1_000), (2_000, 1_000..2_000), (3_000, 2_000..2_500)];
         let parts = parts.map(|(sequence, part)| extended(sequence, &data[part]));
         assert_eq!(sent[1..], parts, "{summary}");
     }
@@ -319,21 +305,9 @@ fn what_cannot_be_sent_is_said() {
     let mut arp = vec![0xff; 60];
     arp[6..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 8, 6]);
     let syn = from_card(999, SYN, &[]).frame();
-    let frames = [
-        syn.clone(),
-        fragment,
-        short.clone(),
-        broken,
-        jumbo,
-        arp.clone(),
-        data.frame(),
-    ];
+    let frames = [syn.clone(), fragment, short.clone(), broken, jumbo, arp.clone(), data.frame()];
     let (summary, sent) = send("left_out", "golden", &frames, &[]);
-    assert_eq!(
-        sent,
-        [padded(syn), padded(short), arp, data.frame()],
-        "{summary}"
-    );
+    assert_eq!(sent, [padded(syn), padded(short), arp, data.frame()], "{summary}");
     let skipped = summary["skipped"].as_array().expect("a list");
     let said: Vec<_> = skipped
         .iter()
@@ -357,12 +331,7 @@ fn headers_longer_than_any_frame_are_left_out() {
     segment.is_ipv6 = true;
     let mut frame = segment.frame();
     // Five destination options of 2,048 bytes; the last one is followed by TCP.
-    let mut headers = [60, 255]
-        .iter()
-        .copied()
-        .chain([0; 2046])
-        .collect::<Vec<u8>>()
-        .repeat(5);
+    let mut headers = [60, 255].iter().copied().chain([0; 2046]).collect::<Vec<u8>>().repeat(5);
     headers[4 * 2048] = 6;
     frame[20] = 60;
     frame.splice(54..54, headers);

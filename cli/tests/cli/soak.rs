@@ -50,10 +50,7 @@ fn a_demo_that_does_not_end_fails_its_soak() {
     assert_eq!(status, Some(1), "{text}");
     assert_eq!(json["ok"], false, "{json}");
     assert_eq!(json["runs"][0]["reason"], "no end within 1 s", "{json}");
-    assert!(
-        text.contains("(no end within 1 s): zeronic demo "),
-        "{text}"
-    );
+    assert!(text.contains("(no end within 1 s): zeronic demo "), "{text}");
     assert!(text.ends_with("1 of 1 runs FAILED\n"), "{text}");
 }
 

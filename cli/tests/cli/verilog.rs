@@ -27,9 +27,7 @@ fn files_of(folder: &Path) -> BTreeMap<String, String> {
 
 fn modules(text: &str) -> Vec<&str> {
     let names = text.lines().filter_map(|line| line.strip_prefix("module "));
-    names
-        .map(|rest| rest.split([' ', '(', ';']).next().unwrap_or(rest))
-        .collect()
+    names.map(|rest| rest.split([' ', '(', ';']).next().unwrap_or(rest)).collect()
 }
 
 #[test]
@@ -37,19 +35,13 @@ fn card_ports_and_manual_are_written() {
     let files = written("verilog", &[]);
     let top = &files["zeronic_small.v"];
     assert_eq!(modules(top), ["zeronic_small"]);
-    let rows: Vec<_> = files["ports.md"]
-        .lines()
-        .filter(|line| line.starts_with("| `"))
-        .collect();
+    let rows: Vec<_> = files["ports.md"].lines().filter(|line| line.starts_with("| `")).collect();
     assert!(rows.len() > 10, "{rows:?}");
     for row in rows {
         let cells: Vec<_> = row.split('|').map(str::trim).collect();
         let name = cells[1].trim_matches('`');
         assert!(top.contains(name), "port {name} is not in the Verilog");
-        assert!(
-            !cells[4].is_empty(),
-            "port {name} has no meaning in cli/src/ports.rs"
-        );
+        assert!(!cells[4].is_empty(), "port {name} has no meaning in cli/src/ports.rs");
         let mut said = top.lines().filter(|line| line.starts_with("//   "));
         let said = said.find(|line| line.split_whitespace().nth(1) == Some(name));
         let (said, meaning) = (said.expect(name), cells[4]);
@@ -108,25 +100,14 @@ fn each_module_opens_with_name_source_sentence_and_ports() {
         let path = source.split(':').next().unwrap_or_default();
         let text = std::fs::read_to_string(format!("{ROOT}/{path}")).unwrap_or_default();
         assert!(text.contains(&format!("struct {name}")), "{file}: {source}");
-        assert!(
-            lines.next().is_some_and(|l| !l.starts_with(' ')),
-            "{file}: no sentence"
-        );
+        assert!(lines.next().is_some_and(|l| !l.starts_with(' ')), "{file}: no sentence");
         let kinds = ["input", "output", "inout"];
         let is_port = |line: &&str| kinds.iter().any(|kind| line.trim().starts_with(kind));
-        let ports = body
-            .split(");")
-            .next()
-            .unwrap_or_default()
-            .lines()
-            .filter(is_port);
+        let ports = body.split(");").next().unwrap_or_default().lines().filter(is_port);
         let rows: Vec<&str> = lines.filter(|line| line.starts_with("  ")).collect();
         assert_eq!(rows.len(), ports.count(), "{file}: a port without a row");
         for row in rows {
-            assert!(
-                row.split_whitespace().count() > 3,
-                "{file}: no meaning: {row}"
-            );
+            assert!(row.split_whitespace().count() > 3, "{file}: no meaning: {row}");
         }
     }
 }
@@ -148,11 +129,9 @@ fn the_single_file_has_the_same_modules_and_every_run_the_same_bytes() {
 /// Beside the modules of another design none may be called as one of its own.
 #[test]
 fn every_module_bears_the_prefix_that_is_asked_for() {
-    for (more, prefix) in [
-        (&[][..], "zeronic_"),
-        (&["--prefix", "lab7_"][..], "lab7_"),
-        (&["--prefix", ""][..], ""),
-    ] {
+    for (more, prefix) in
+        [(&[][..], "zeronic_"), (&["--prefix", "lab7_"][..], "lab7_"), (&["--prefix", ""][..], "")]
+    {
         let words = [&["--single-file"][..], more].concat();
         let files = written(&format!("verilog_prefix_{prefix}"), &words);
         let text = &files["zeronic_small.v"];
@@ -165,10 +144,7 @@ fn every_module_bears_the_prefix_that_is_asked_for() {
             // Each is used: instances bear the same name.
             assert!(text.contains(&format!("\n    {module} ")), "{module}");
         }
-        assert!(
-            all.contains(&format!("{prefix}async_fifo_4_7").as_str()),
-            "{prefix}"
-        );
+        assert!(all.contains(&format!("{prefix}async_fifo_4_7").as_str()), "{prefix}");
     }
     for wrong in ["7_", "a-", "a b"] {
         let board = ["verilog", "--board", "vcu118", "--out", "x", "--prefix"];
@@ -197,9 +173,7 @@ fn a_folder_holds_one_card_at_a_time() {
     // A list of other files is not ours to replace.
     std::fs::write(out.join("files.f"), "wrapper.v\n").expect("a file");
     let path = out.to_str().expect("a path");
-    let again = [
-        "verilog", "--board", "vcu118", "--config", "small", "--out", path,
-    ];
+    let again = ["verilog", "--board", "vcu118", "--config", "small", "--out", path];
     refused(&again, &["files.f", "'wrapper.v'"]);
     assert!(out.join("wrapper.v").exists());
     std::fs::write(out.join("files.f"), "../outside.v\n").expect("a file");
@@ -218,9 +192,7 @@ fn what_an_interrupted_run_has_left_is_replaced() {
         assert!(write_into(&out, &small) == whole, "{bytes} bytes of a file");
     }
     let (list, text) = (out.join("files.f"), &whole["files.f"]);
-    let at = text
-        .find("zeronic_keep_count.v")
-        .expect("a file of the list");
+    let at = text.find("zeronic_keep_count.v").expect("a file of the list");
     for bytes in [0, at + 4, at + 19, at + 20] {
         std::fs::write(&list, &text[..bytes]).expect("a list");
         assert!(write_into(&out, &small) == whole, "{bytes} bytes of list");
@@ -231,15 +203,10 @@ fn what_an_interrupted_run_has_left_is_replaced() {
 fn files_of_somebody_else_are_not_replaced() {
     let out = folder("verilog_foreign");
     let path = out.to_str().expect("a path");
-    let small = [
-        "verilog", "--board", "vcu118", "--config", "small", "--out", path,
-    ];
+    let small = ["verilog", "--board", "vcu118", "--config", "small", "--out", path];
     for (name, text) in [
         ("zeronic_checksum.v", "module checksum; endmodule\n"),
-        (
-            "zeronic_csr.v",
-            "`default_nettype none\n\n// Csr of another card\n",
-        ),
+        ("zeronic_csr.v", "`default_nettype none\n\n// Csr of another card\n"),
         ("ports.md", "# Ports\n"),
         ("registers.md", "# Register manual of another card\n"),
     ] {
@@ -304,10 +271,7 @@ fn names_of_a_timing_report_are_explained() {
         assert!(text.contains(part), "'{part}' is not in:\n{text}");
     }
     let wrong = format!("{instance}/{register}x_reg[1]/D");
-    refused(
-        &[&small[..], &[&wrong]].concat(),
-        &[instance, register, "near"],
-    );
+    refused(&[&small[..], &[&wrong]].concat(), &[instance, register, "near"]);
 }
 
 #[test]

@@ -9,10 +9,7 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/flash.md");
 /// What stands between two marks of the page must be `table`.
 fn compare(name: &str, table: &str) {
     let page = std::fs::read_to_string(PAGE).expect("a page");
-    let (start, end) = (
-        format!("<!-- {name} -->\n\n"),
-        format!("\n<!-- end of {name} -->"),
-    );
+    let (start, end) = (format!("<!-- {name} -->\n\n"), format!("\n<!-- end of {name} -->"));
     let (before, rest) = page.split_once(&start).expect("a mark");
     let (found, after) = rest.split_once(&end).expect("a mark");
     if std::env::var_os("ZERONIC_BLESS").is_some() {
@@ -60,9 +57,7 @@ fn the_page_has_the_ways_and_the_statuses_of_the_program() {
     compare("ways", &table);
     let (_, help, _) = rig.run(&["--help"]);
     let (_, statuses) = help.split_once("Exit status:\n").expect("the statuses");
-    let rows = statuses
-        .lines()
-        .filter_map(|line| line.trim().split_once("  "));
+    let rows = statuses.lines().filter_map(|line| line.trim().split_once("  "));
     let mut table = "| status | meaning |\n|---|---|\n".to_owned();
     let rows: Vec<_> = rows.collect();
     assert_eq!(rows.len(), 12);

@@ -18,10 +18,7 @@ impl Server {
     fn new(name: &str, idcode: u32) -> Self {
         let rig = Rig::new(&format!("server_{name}"), VU9P);
         let stand_in = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/flash/stand_in.tcl");
-        rig.script(
-            "vivado",
-            &format!("#!/bin/sh\nexec tclsh '{stand_in}' \"$@\"\n"),
-        );
+        rig.script("vivado", &format!("#!/bin/sh\nexec tclsh '{stand_in}' \"$@\"\n"));
         let log = rig.folder().join("vivado.log").display().to_string();
         let variables = vec![
             ("STAND_IN_LOG", log),
@@ -51,16 +48,11 @@ impl Server {
     /// Vivado's commands so far.
     fn log(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.rig.folder().join("vivado.log"));
-        text.unwrap_or_default()
-            .lines()
-            .map(str::to_owned)
-            .collect()
+        text.unwrap_or_default().lines().map(str::to_owned).collect()
     }
 
     fn erased(&self) -> bool {
-        self.log()
-            .iter()
-            .any(|line| line.starts_with("program_hw_cfgmem"))
+        self.log().iter().any(|line| line.starts_with("program_hw_cfgmem"))
     }
 }
 
@@ -73,12 +65,7 @@ fn mcs(text: &str) -> BTreeMap<u32, u8> {
         let fields: Vec<u8> = (0..digits.len() / 2)
             .map(|place| u8::from_str_radix(&digits[2 * place..][..2], 16).expect("a byte"))
             .collect();
-        assert_eq!(
-            fields
-                .iter()
-                .fold(0, |sum: u8, byte| sum.wrapping_add(*byte)),
-            0
-        );
+        assert_eq!(fields.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte)), 0);
         let data = &fields[4..fields.len() - 1];
         assert_eq!(data.len(), usize::from(fields[0]));
         let address = u32::from(fields[1]) << 8 | u32::from(fields[2]);
@@ -129,18 +116,9 @@ fn two_chips_get_a_file_each() {
         assert_eq!(bytes.len(), 256 + 0x68 + (70_000 - 0x68) / 2);
     }
     let log = server.log().join("\n");
-    assert!(
-        log.contains("connect_hw_server -url 127.0.0.1:3121"),
-        "{log}"
-    );
-    let files = log
-        .lines()
-        .find(|line| line.contains("PROGRAM.FILES"))
-        .expect("files");
-    assert!(
-        files.contains("chip0.mcs") && files.contains("chip1.mcs"),
-        "{files}"
-    );
+    assert!(log.contains("connect_hw_server -url 127.0.0.1:3121"), "{log}");
+    let files = log.lines().find(|line| line.contains("PROGRAM.FILES")).expect("files");
+    assert!(files.contains("chip0.mcs") && files.contains("chip1.mcs"), "{files}");
 }
 
 #[test]
@@ -160,32 +138,18 @@ fn a_volatile_image_is_loaded_from_a_bit_file() {
 fn an_xvc_server_is_opened_behind_the_hardware_server() {
     let server = Server::new("xvc", 0x04b7_d093);
     let file = written(server.rig.folder(), &image("u280", 70_000));
-    let arguments = [
-        &file[..],
-        "--board",
-        "u280",
-        "--cable",
-        "xvc:127.0.0.1:2542",
-        "--yes",
-    ];
+    let arguments = [&file[..], "--board", "u280", "--cable", "xvc:127.0.0.1:2542", "--yes"];
     let (status, out, error) = server.run(&arguments);
     assert_eq!(status, Some(0), "{out}\n{error}");
     let log = server.log().join("\n");
-    assert!(
-        log.contains("open_hw_target -xvc_url 127.0.0.1:2542"),
-        "{log}"
-    );
+    assert!(log.contains("open_hw_target -xvc_url 127.0.0.1:2542"), "{log}");
 }
 
 #[test]
 fn each_failure_has_its_status() {
     // The U200's device where a U250 was named.
     let server = Server::new("device", 0x04b3_7093);
-    assert_failed(
-        &server.flash("u250"),
-        4,
-        &["0x14b37093", "u250 has 0x04b57093"],
-    );
+    assert_failed(&server.flash("u250"), 4, &["0x14b37093", "u250 has 0x04b57093"]);
     assert!(!server.erased());
     // One of three cables is named; none of them; all of them.
     for (serial, status) in [("#able_b", 0), ("#9", 6), ("#cable", 6)] {
@@ -204,11 +168,7 @@ fn each_failure_has_its_status() {
         assert!(!server.erased());
     }
     for (fails, status, part) in [
-        (
-            "connect_hw_server 1",
-            6,
-            "connect_hw_server did not end well",
-        ),
+        ("connect_hw_server 1", 6, "connect_hw_server did not end well"),
         ("open_hw_target 1", 6, "open_hw_target"),
         ("program_hw_devices 1", 6, "Nothing was erased"),
         ("program_hw_cfgmem 1", 10, "half an image"),
@@ -222,11 +182,7 @@ fn each_failure_has_its_status() {
     let server = Server::new("licence", 0x04b5_7093);
     let text = "#!/bin/sh\necho 'ERROR: no licence for Labtools'; exit 1\n";
     server.rig.script("vivado", text);
-    assert_failed(
-        &server.flash("u250"),
-        8,
-        &["vivado", "no licence for Labtools"],
-    );
+    assert_failed(&server.flash("u250"), 8, &["vivado", "no licence for Labtools"]);
     // It is killed while it writes.
     let server = Server::new("killed", 0x04b5_7093);
     let text = "#!/bin/sh\necho 'zeronic: begun'; echo 'zeronic: writing'; kill -9 $$\n";

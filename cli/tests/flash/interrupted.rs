@@ -33,8 +33,5 @@ fn a_cable_pulled_at_any_point() {
     }
     // Some came before the first erase, most in the middle.
     assert!(statuses.contains(&(6, true)), "{statuses:?}");
-    assert!(
-        statuses.iter().filter(|it| **it == (10, false)).count() > 8,
-        "{statuses:?}"
-    );
+    assert!(statuses.iter().filter(|it| **it == (10, false)).count() > 8, "{statuses:?}");
 }

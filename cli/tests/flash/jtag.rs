@@ -27,10 +27,7 @@ fn the_flash_holds_the_image_and_nothing_below_the_slot_has_changed() {
     let file = written(rig.folder(), &image);
     let (status, out, error) = rig.flash(&file);
     assert_eq!(status, Some(0), "{out}\n{error}");
-    assert!(
-        out.ends_with("done  written, and read back as it was written\n"),
-        "{out}"
-    );
+    assert!(out.ends_with("done  written, and read back as it was written\n"), "{out}");
     assert!(joined(&rig, BYTES) == image.data);
     rig.assert_untouched_below();
     let device = rig.server.device();
@@ -45,9 +42,7 @@ fn the_flash_holds_the_image_and_nothing_below_the_slot_has_changed() {
     assert!(second.iter().all(|byte| *byte == 0xff));
     // Its files are gone.
     let left = std::fs::read_dir(rig.folder()).expect("a folder").flatten();
-    let left: Vec<_> = left
-        .filter(|entry| entry.path().extension().is_some())
-        .collect();
+    let left: Vec<_> = left.filter(|entry| entry.path().extension().is_some()).collect();
     assert_eq!(left.len(), 1, "{left:?}");
 }
 
@@ -86,15 +81,7 @@ fn a_volatile_image_runs_and_leaves_the_flash_alone() {
         let image = image(board, 20_000);
         let file = written(rig.folder(), &image);
         let cable = rig.cable();
-        let arguments = [
-            &file[..],
-            "--board",
-            board,
-            "--cable",
-            &cable,
-            "--yes",
-            "--volatile",
-        ];
+        let arguments = [&file[..], "--board", board, "--cable", &cable, "--yes", "--volatile"];
         let (status, out, error) = rig.run(&arguments);
         assert_eq!(status, Some(0), "{out}\n{error}");
         assert!(out.contains(package), "{out}");
@@ -128,11 +115,7 @@ fn the_user_is_asked_on_a_terminal() {
         let cable = rig.cable();
         let inner = rig.command(&[&file, "--board", "vcu118", "--cable", &cable]);
         let mut command = std::process::Command::new("python3");
-        command
-            .arg("-c")
-            .arg(script)
-            .arg("-")
-            .arg(inner.get_program());
+        command.arg("-c").arg(script).arg("-").arg(inner.get_program());
         command.args(inner.get_args());
         for (name, value) in inner.get_envs() {
             match value {
@@ -166,10 +149,7 @@ fn what_the_loader_does_not_say_it_has_not_done() {
     let file = written(rig.folder(), &image("vcu118", 5000));
     let one = "index 0:\\n\\tidcode 0x4b31093\\n";
     // Both chips must have been read back.
-    for (says, read) in [
-        ("", "0 of 2"),
-        ("Verifying write (May take time)\\nDone\\n", "1 of 2"),
-    ] {
+    for (says, read) in [("", "0 of 2"), ("Verifying write (May take time)\\nDone\\n", "1 of 2")] {
         pretender(&rig, "1.1.1", one, says);
         crate::rig::assert_failed(&rig.flash(&file), 7, &["verify failed", read]);
     }
@@ -180,11 +160,7 @@ fn what_the_loader_does_not_say_it_has_not_done() {
         ("Detected: micron MT25QU01G 2048 sectors", 10),
     ] {
         pretender(&rig, "0.11.0", one, &format!("{says}\\n'; exit 1; echo '"));
-        let part = if status == 6 {
-            "Nothing was erased"
-        } else {
-            "half an image"
-        };
+        let part = if status == 6 { "Nothing was erased" } else { "half an image" };
         crate::rig::assert_failed(&rig.flash(&file), status, &[part]);
     }
     let volatile = |rig: &Rig| {
@@ -193,12 +169,7 @@ fn what_the_loader_does_not_say_it_has_not_done() {
         rig.run(&[&common[..], &["--yes", "--volatile"]].concat())
     };
     // The device must have started.
-    pretender(
-        &rig,
-        "1.1.1",
-        one,
-        "ir: 1 isc_done 0 isc_ena 0 init 1 done 0\\n",
-    );
+    pretender(&rig, "1.1.1", one, "ir: 1 isc_done 0 isc_ena 0 init 1 done 0\\n");
     crate::rig::assert_failed(&volatile(&rig), 10, &["DONE", "flash is as it was"]);
     // Two devices on the cable.
     pretender(&rig, "1.1.1", &one.repeat(2), "");

@@ -35,14 +35,8 @@ impl Sysfs {
         let file = |name: &str, bytes: &[u8]| {
             std::fs::write(folder.join(name), bytes).expect("a file");
         };
-        file(
-            "vendor",
-            format!("0x{:04x}\n", pci_ids::VENDOR_ID).as_bytes(),
-        );
-        file(
-            "device",
-            format!("0x{:04x}\n", pci_ids::DEVICE_ID).as_bytes(),
-        );
+        file("vendor", format!("0x{:04x}\n", pci_ids::VENDOR_ID).as_bytes());
+        file("device", format!("0x{:04x}\n", pci_ids::DEVICE_ID).as_bytes());
         let mut bar = vec![0; BAR_BYTES];
         for (offset, value) in words {
             let at = *offset as usize;
@@ -54,15 +48,7 @@ impl Sysfs {
 
     fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
         let root = self.root.to_str().expect("a path");
-        let common = [
-            &self.image[..],
-            "--board",
-            "vcu118",
-            "--via",
-            "pcie",
-            "--sysfs",
-            root,
-        ];
+        let common = [&self.image[..], "--board", "vcu118", "--via", "pcie", "--sysfs", root];
         self.rig.run(&[&common, arguments].concat())
     }
 }
@@ -77,10 +63,8 @@ fn window(board: u32) -> Vec<(u32, u32)> {
 
 fn unchanged(bar: &Path, words: &[(u32, u32)]) {
     let bytes = std::fs::read(bar).expect("a file");
-    let sum: u64 = bytes
-        .chunks(4)
-        .map(|word| word.iter().map(|byte| u64::from(*byte)).sum::<u64>())
-        .sum();
+    let sum: u64 =
+        bytes.chunks(4).map(|word| word.iter().map(|byte| u64::from(*byte)).sum::<u64>()).sum();
     let expected = words.iter().flat_map(|(_, value)| value.to_le_bytes());
     assert_eq!(sum, expected.map(u64::from).sum::<u64>());
 }
@@ -88,17 +72,9 @@ fn unchanged(bar: &Path, words: &[(u32, u32)]) {
 #[test]
 fn no_card_or_more_than_one() {
     let sysfs = Sysfs::new("count");
-    assert_failed(
-        &sysfs.run(&["--yes"]),
-        6,
-        &["no card", "Nothing was erased"],
-    );
+    assert_failed(&sysfs.run(&["--yes"]), 6, &["no card", "Nothing was erased"]);
     let named = sysfs.run(&["--yes", "--device", "0000:65:00.0"]);
-    assert_failed(
-        &named,
-        6,
-        &["0000:65:00.0", "No such file", "Nothing was erased"],
-    );
+    assert_failed(&named, 6, &["0000:65:00.0", "No such file", "Nothing was erased"]);
     let empty = sysfs.card("0000:65:00.0", &[]);
     assert_failed(&sysfs.run(&["--yes"]), 6, &["0000:65:00.0", "no directory"]);
     unchanged(&empty, &[]);
@@ -116,11 +92,7 @@ fn another_board_in_the_slot() {
     let sysfs = Sysfs::new("board");
     let words = window(2);
     let bar = sysfs.card("0000:65:00.0", &words);
-    let parts = [
-        "board 2 at 0000:65:00.0",
-        "vcu118 is 1",
-        "Nothing was erased",
-    ];
+    let parts = ["board 2 at 0000:65:00.0", "vcu118 is 1", "Nothing was erased"];
     assert_failed(&sysfs.run(&["--yes"]), 4, &parts);
     unchanged(&bar, &words);
 }
@@ -130,11 +102,7 @@ fn a_flash_that_says_nothing() {
     let sysfs = Sysfs::new("flash");
     let words = window(1);
     let bar = sysfs.card("0000:65:00.0", &words);
-    assert_failed(
-        &sysfs.run(&["--yes"]),
-        11,
-        &["0 chips", "Nothing was erased"],
-    );
+    assert_failed(&sysfs.run(&["--yes"]), 11, &["0 chips", "Nothing was erased"]);
     unchanged(&bar, &words);
 }
 
@@ -144,36 +112,21 @@ fn a_dry_run_touches_no_card() {
     let bar = sysfs.card("0000:65:00.0", &[]);
     let (status, out, error) = sysfs.run(&["--dry-run"]);
     assert_eq!(status, Some(0), "{out}\n{error}");
-    let kinds: Vec<&str> = out
-        .lines()
-        .filter_map(|line| line.split(' ').next())
-        .collect();
+    let kinds: Vec<&str> = out.lines().filter_map(|line| line.split(' ').next()).collect();
     let expected = ["image", "card", "ask"].into_iter().chain(["flash"; 6]);
     assert_eq!(kinds, expected.collect::<Vec<_>>(), "{out}");
     unchanged(&bar, &[]);
     // Without a bridge above it, a card cannot load an image while the system runs.
     let outcome = sysfs.run(&["--yes", "--boot"]);
-    assert_failed(
-        &outcome,
-        11,
-        &["--boot", "0000:65:00.0", "Nothing was erased"],
-    );
+    assert_failed(&outcome, 11, &["--boot", "0000:65:00.0", "Nothing was erased"]);
     unchanged(&bar, &[]);
 }
 
 #[test]
 fn options_of_the_other_way() {
     let sysfs = Sysfs::new("options");
-    assert_failed(
-        &sysfs.run(&["--cable", "hw_server"]),
-        2,
-        &["--cable", "--via jtag"],
-    );
-    assert_failed(
-        &sysfs.run(&["--volatile"]),
-        2,
-        &["--volatile", "--via jtag"],
-    );
+    assert_failed(&sysfs.run(&["--cable", "hw_server"]), 2, &["--cable", "--via jtag"]);
+    assert_failed(&sysfs.run(&["--volatile"]), 2, &["--volatile", "--via jtag"]);
     let run = |extra: &[&str]| {
         let common = [&sysfs.image[..], "--board", "vcu118"];
         sysfs.rig.run(&[&common, extra].concat())

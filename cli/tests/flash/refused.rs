@@ -14,11 +14,7 @@ fn refused(name: &str, file: &[u8], status: i32, parts: &[&str]) {
     let path = rig.folder().join("card.zimg");
     std::fs::write(&path, file).expect("a file");
     assert_failed(&rig.flash(path.to_str().expect("a path")), status, parts);
-    assert_eq!(
-        (rig.server.shifts(), rig.commands().len()),
-        (0, 0),
-        "{name}"
-    );
+    assert_eq!((rig.server.shifts(), rig.commands().len()), (0, 0), "{name}");
     assert!(rig.changes().is_empty(), "{name}");
 }
 
@@ -32,12 +28,7 @@ fn an_image_for_something_else() {
     refused_image("board", &image("u250", 5000), 3, &["board u250", "vcu118"]);
     let mut part = good.clone();
     part.header.part = "xcu250-figd2104-2-e".to_owned();
-    refused_image(
-        "part",
-        &part,
-        3,
-        &["xcu250-figd2104-2-e", "xcvu9p-flga2104-2L-e"],
-    );
+    refused_image("part", &part, 3, &["xcu250-figd2104-2-e", "xcvu9p-flga2104-2L-e"]);
     // Another package of the same device is another board's.
     part.header.part = "xcvu9p-fsgd2104-2L-e".to_owned();
     refused_image("package", &part, 3, &["xcvu9p-fsgd2104-2L-e"]);
@@ -61,12 +52,7 @@ fn an_image_for_something_else() {
 #[test]
 fn a_file_that_is_short_or_damaged() {
     let good = image("vcu118", 5000).file().expect("a header");
-    refused(
-        "short",
-        &good[..good.len() - 1],
-        5,
-        &["card.zimg", "short", "4999", "5000"],
-    );
+    refused("short", &good[..good.len() - 1], 5, &["card.zimg", "short", "4999", "5000"]);
     refused("header", &good[..100], 5, &["short", "100"]);
     refused("nothing", &[], 5, &["card.zimg"]);
     for at in [HEADER_BYTES, HEADER_BYTES + 2500, good.len() - 1] {
@@ -77,11 +63,7 @@ fn a_file_that_is_short_or_damaged() {
     refused("long", &[&good[..], &[0]].concat(), 5, &["5001", "5000"]);
     refused("other", &[0x5a; 4096], 5, &["no image"]);
     let rig = Rig::new("refused_missing", VU9P);
-    assert_failed(
-        &rig.flash("/nowhere/card.zimg"),
-        5,
-        &["/nowhere/card.zimg", "No such file"],
-    );
+    assert_failed(&rig.flash("/nowhere/card.zimg"), 5, &["/nowhere/card.zimg", "No such file"]);
 }
 
 #[test]
@@ -91,12 +73,7 @@ fn another_device_on_the_cable() {
         let rig = Rig::new(&format!("device_{idcode:x}"), idcode);
         let file = written(rig.folder(), &image("vcu118", 5000));
         let found = format!("{:x}", idcode & 0x0fff_ffff);
-        let parts = [
-            "IDCODE",
-            &found,
-            "vcu118 has 0x04b31093",
-            "Nothing was erased",
-        ];
+        let parts = ["IDCODE", &found, "vcu118 has 0x04b31093", "Nothing was erased"];
         assert_failed(&rig.flash(&file), 4, &parts);
         assert!(rig.changes().is_empty());
         assert!(rig.server.device().loaded().is_none());
@@ -123,41 +100,23 @@ fn no_cable() {
 fn a_tool_that_is_missing_or_too_old() {
     let rig = Rig::new("tool", VU9P);
     let file = written(rig.folder(), &image("vcu118", 5000));
-    rig.script(
-        "openFPGALoader",
-        "#!/bin/sh\necho 'openFPGALoader v0.9.1'\n",
-    );
-    assert_failed(
-        &rig.flash(&file),
-        8,
-        &["openFPGALoader", "0.9", "0.11 or later"],
-    );
-    rig.script(
-        "openFPGALoader",
-        "#!/bin/sh\necho 'no libusb' >&2; exit 127\n",
-    );
+    rig.script("openFPGALoader", "#!/bin/sh\necho 'openFPGALoader v0.9.1'\n");
+    assert_failed(&rig.flash(&file), 8, &["openFPGALoader", "0.9", "0.11 or later"]);
+    rig.script("openFPGALoader", "#!/bin/sh\necho 'no libusb' >&2; exit 127\n");
     assert_failed(&rig.flash(&file), 8, &["no libusb"]);
     let cable = rig.cable();
     let arguments = [&file[..], "--board", "vcu118", "--cable", &cable, "--yes"];
     let mut command = rig.command(&arguments);
     command.env("PATH", rig.folder());
     let outcome = crate::rig::outcome(&command.output().expect("it starts"));
-    assert_failed(
-        &outcome,
-        8,
-        &["openFPGALoader", "no such program", "docs/flash.md"],
-    );
+    assert_failed(&outcome, 8, &["openFPGALoader", "no such program", "docs/flash.md"]);
     assert_eq!(rig.server.shifts(), 0);
     // Without its bridge to the flash.
     let rig = Rig::new("bridge", VU9P);
     let file = written(rig.folder(), &image("vcu118", 5000));
     let bridge = rig.bridges().join("spiOverJtag_xcvu9p-flga2104.bit.gz");
     std::fs::remove_file(bridge).expect("it is there");
-    assert_failed(
-        &rig.flash(&file),
-        8,
-        &["spiOverJtag", "OPENFPGALOADER_SOJ_DIR"],
-    );
+    assert_failed(&rig.flash(&file), 8, &["spiOverJtag", "OPENFPGALOADER_SOJ_DIR"]);
     assert!(rig.changes().is_empty());
 }
 
@@ -167,11 +126,7 @@ fn nobody_there_to_ask() {
     let file = written(rig.folder(), &image("vcu118", 5000));
     let cable = rig.cable();
     let outcome = rig.run(&[&file, "--board", "vcu118", "--cable", &cable]);
-    assert_failed(
-        &outcome,
-        9,
-        &["nobody there to ask", "--yes", "nothing was written"],
-    );
+    assert_failed(&outcome, 9, &["nobody there to ask", "--yes", "nothing was written"]);
     assert!(rig.changes().is_empty());
 }
 
@@ -185,17 +140,8 @@ fn wrong_command_lines() {
     run(&[&file, "--board", "u2000"], &["'u2000'", "vcu118"]);
     run(&[&file], &["--board"]);
     run(&["--board", "u250"], &["IMAGE.zimg"]);
-    run(
-        &[&file, "--board", "u250", "--via", "smoke"],
-        &["'smoke'", "jtag"],
-    );
-    run(
-        &[&file, "--board", "u250", "--cable", "xvc:nowhere"],
-        &["xvc:nowhere"],
-    );
+    run(&[&file, "--board", "u250", "--via", "smoke"], &["'smoke'", "jtag"]);
+    run(&[&file, "--board", "u250", "--cable", "xvc:nowhere"], &["xvc:nowhere"]);
     let cable = ["--cable", "ft4232"];
-    run(
-        &[&file, "--board", "u250", cable[0], cable[1]],
-        &["ft4232", "hw_server"],
-    );
+    run(&[&file, "--board", "u250", cable[0], cable[1]], &["ft4232", "hw_server"]);
 }

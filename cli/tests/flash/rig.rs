@@ -96,9 +96,8 @@ impl Rig {
         let folder = folder(name);
         let bridges = folder.join("bridges");
         std::fs::create_dir(&bridges).expect("a folder");
-        let mut bridge = vec![
-            0x00, 0x09, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x00, 0x00, 0x01,
-        ];
+        let mut bridge =
+            vec![0x00, 0x09, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x00, 0x00, 0x01];
         for letter in *b"abcd" {
             bridge.extend([letter, 0, 2, b'x', 0]);
         }
@@ -110,17 +109,8 @@ impl Rig {
         file.write_all(&bridge).expect("a bridge");
         file.finish().expect("a bridge");
         let device = JtagDevice::new(idcode, vec![before(0), before(1)]);
-        let rig = Self {
-            server: XvcServer::start(device).expect("a server"),
-            folder,
-            bridges,
-        };
-        rig.wrap(
-            openfpgaloader()
-                .expect("openFPGALoader")
-                .to_str()
-                .expect("a path"),
-        );
+        let rig = Self { server: XvcServer::start(device).expect("a server"), folder, bridges };
+        rig.wrap(openfpgaloader().expect("openFPGALoader").to_str().expect("a path"));
         rig
     }
 
@@ -242,11 +232,7 @@ pub fn cable(address: SocketAddr) -> String {
 /// Status, standard output, standard error.
 pub fn outcome(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        output.status.code(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 /// Asserts a failure: its status, and one line on standard error that says all of `parts`.

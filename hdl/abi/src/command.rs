@@ -43,12 +43,8 @@ pub const PRIVILEGED_FIRST: u8 = 16;
 /// Opcode of the command.
 pub const OPCODE: Field = Field::new("opcode", 0, 8, "opcode");
 /// Generation of the flow.
-pub const GENERATION: Field = Field::new(
-    "generation",
-    8,
-    8,
-    "generation of the flow; must match except in flow_install",
-);
+pub const GENERATION: Field =
+    Field::new("generation", 8, 8, "generation of the flow; must match except in flow_install");
 /// Flow id.
 pub const FLOW: Field = Field::new("flow", 16, 16, "flow id");
 
@@ -71,50 +67,26 @@ pub const INSTALL_FLOOR: Field = Field::new("install_floor", 64, 32, "flow_insta
 pub const INSTALL_ACK_LOW: Field =
     Field::new("install_ack_low", 96, 32, "flow_install: lowest ACK number");
 /// flow_install: highest acceptable ACK number.
-pub const INSTALL_ACK_HIGH: Field = Field::new(
-    "install_ack_high",
-    128,
-    32,
-    "flow_install: highest ACK number",
-);
+pub const INSTALL_ACK_HIGH: Field =
+    Field::new("install_ack_high", 128, 32, "flow_install: highest ACK number");
 /// flow_install: timestamp floor.
-pub const INSTALL_TIMESTAMP_FLOOR: Field = Field::new(
-    "install_timestamp_floor",
-    160,
-    32,
-    "flow_install: timestamp floor",
-);
+pub const INSTALL_TIMESTAMP_FLOOR: Field =
+    Field::new("install_timestamp_floor", 160, 32, "flow_install: timestamp floor");
 /// flow_install: send floor.
 pub const INSTALL_SEND_FLOOR: Field =
     Field::new("install_send_floor", 192, 32, "flow_install: send floor");
 /// flow_install: first entry of the receive list.
-pub const RX_LIST_BASE: Field = Field::new(
-    "rx_list_base",
-    224,
-    24,
-    "flow_install: first entry of the receive list",
-);
+pub const RX_LIST_BASE: Field =
+    Field::new("rx_list_base", 224, 24, "flow_install: first entry of the receive list");
 /// flow_install: log2 entries of the receive list.
-pub const RX_LIST_BITS: Field = Field::new(
-    "rx_list_bits",
-    248,
-    4,
-    "flow_install: log2 entries of the receive list",
-);
+pub const RX_LIST_BITS: Field =
+    Field::new("rx_list_bits", 248, 4, "flow_install: log2 entries of the receive list");
 /// flow_install: first entry of the send list.
-pub const TX_LIST_BASE: Field = Field::new(
-    "tx_list_base",
-    256,
-    24,
-    "flow_install: first entry of the send list",
-);
+pub const TX_LIST_BASE: Field =
+    Field::new("tx_list_base", 256, 24, "flow_install: first entry of the send list");
 /// flow_install: log2 entries of the send list.
-pub const TX_LIST_BITS: Field = Field::new(
-    "tx_list_bits",
-    280,
-    4,
-    "flow_install: log2 entries of the send list",
-);
+pub const TX_LIST_BITS: Field =
+    Field::new("tx_list_bits", 280, 4, "flow_install: log2 entries of the send list");
 
 /// key_set, key_clear: bucket.
 pub const KEY_BUCKET: Field = Field::new("key_bucket", 32, 16, "key_set, key_clear: bucket");
@@ -135,24 +107,16 @@ pub const ACK_HIGH: Field = Field::new("ack_high", 96, 32, "floor_set: highest A
 pub const TIMESTAMP_FLOOR: Field =
     Field::new("timestamp_floor", 128, 32, "floor_set: timestamp floor");
 /// floor_set, send_floor_set: first list index still needed.
-pub const HEAD: Field = Field::new(
-    "head",
-    160,
-    16,
-    "floor_set, send_floor_set: first list index still needed",
-);
+pub const HEAD: Field =
+    Field::new("head", 160, 16, "floor_set, send_floor_set: first list index still needed");
 
 /// segment_post, segment_truncate, list_move: 0 receive list, 1 send list.
 pub const DIRECTION: Field = Field::new("direction", 32, 1, "0: receive list; 1: send list");
 /// segment_post, segment_truncate: list index, modulo 2^16.
 pub const SEGMENT_INDEX: Field = Field::new("segment_index", 48, 16, "list index, modulo 2^16");
 /// segment_post: stream position of the segment's first byte.
-pub const SEGMENT_POSITION: Field = Field::new(
-    "segment_position",
-    64,
-    32,
-    "stream position of the segment's first byte",
-);
+pub const SEGMENT_POSITION: Field =
+    Field::new("segment_position", 64, 32, "stream position of the segment's first byte");
 /// segment_post, segment_truncate: length in bytes.
 pub const SEGMENT_BYTES: Field = Field::new(
     "segment_bytes",
@@ -203,9 +167,5 @@ pub const REGION_BYTES: Field = Field::new("region_bytes", 128, 48, "length in b
 /// page_set: page entry.
 pub const PAGE: Field = Field::new("page", 32, 16, "page_set: page entry");
 /// page_set: bus address of the page, aligned to its size.
-pub const PAGE_ADDRESS: Field = Field::new(
-    "page_address",
-    64,
-    64,
-    "page_set: bus address, page aligned",
-);
+pub const PAGE_ADDRESS: Field =
+    Field::new("page_address", 64, 64, "page_set: bus address, page aligned");

@@ -92,10 +92,7 @@ pub const DEFAULT: CardConfig = CardConfig {
 
 /// [`DEFAULT`] for a device of which no die holds it: the receive list, 136 UltraRAM of 376, is in
 /// the neighbour die behind registers, two cycles away.
-pub const DEFAULT_SLICES: CardConfig = CardConfig {
-    name: "default-slices",
-    ..DEFAULT
-};
+pub const DEFAULT_SLICES: CardConfig = CardConfig { name: "default-slices", ..DEFAULT };
 
 /// Sizes that one die of each board can hold: 320 UltraRAM at most.
 pub const LAB: CardConfig = CardConfig {
@@ -148,10 +145,7 @@ impl CardConfig {
         assert_index_bits(self.flow_bits);
         assert_index_bits(self.region_bits);
         assert_index_bits(self.page_bits);
-        assert!(
-            self.owner_bits <= OWNER_BITS_MAX,
-            "owner_bits above 8: an owner has 8 bits"
-        );
+        assert!(self.owner_bits <= OWNER_BITS_MAX, "owner_bits above 8: an owner has 8 bits");
     }
 }
 

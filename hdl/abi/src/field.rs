@@ -22,12 +22,7 @@ impl Field {
         meaning: &'static str,
     ) -> Self {
         assert!(bits >= 1 && bits <= 64);
-        Field {
-            name,
-            offset,
-            bits,
-            meaning,
-        }
+        Field { name, offset, bits, meaning }
     }
 
     /// Largest value that fits.
@@ -83,10 +78,7 @@ impl Field {
 
     #[cold]
     fn refuse(&self, value: u64) -> ! {
-        panic!(
-            "{}: {value:#x} needs more than {} bits",
-            self.name, self.bits
-        );
+        panic!("{}: {value:#x} needs more than {} bits", self.name, self.bits);
     }
 }
 
@@ -145,9 +137,7 @@ mod tests {
         };
         for (offset, bits) in (0..80).flat_map(|offset| (1..=64).map(move |bits| (offset, bits))) {
             let field = Field::new("probe", offset, bits, "");
-            let record: Vec<u8> = (0..(offset + bits).div_ceil(8))
-                .map(|_| next() as u8)
-                .collect();
+            let record: Vec<u8> = (0..(offset + bits).div_ceil(8)).map(|_| next() as u8).collect();
             assert_eq!(field.get(&record), get_bits(&field, &record), "{field:?}");
             for value in [0, next() & field.max(), field.max()] {
                 let (mut written, mut expected) = (record.clone(), record.clone());
@@ -158,11 +148,7 @@ mod tests {
                 let (mut words, mut alone) = ([0; 3], [0; 24]);
                 field.place(&mut words, value);
                 set_bits(&field, &mut alone, value);
-                assert_eq!(
-                    words.map(u64::to_le_bytes).as_flattened(),
-                    alone,
-                    "{field:?}"
-                );
+                assert_eq!(words.map(u64::to_le_bytes).as_flattened(), alone, "{field:?}");
             }
         }
     }

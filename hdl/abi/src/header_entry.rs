@@ -20,19 +20,11 @@ use crate::field::Field;
 /// Kind of entry: 1 packet, 2 event.
 pub const KIND: Field = Field::new("kind", 0, 8, "1: packet; 2: event (send error, fault)");
 /// Disposition, or the reason of an event.
-pub const DISPOSITION: Field = Field::new(
-    "disposition",
-    8,
-    8,
-    "Disposition of a packet, SendError of an event",
-);
+pub const DISPOSITION: Field =
+    Field::new("disposition", 8, 8, "Disposition of a packet, SendError of an event");
 /// Valid marker of this pass over the queue.
-pub const PHASE: Field = Field::new(
-    "phase",
-    16,
-    1,
-    "1 on odd passes over the queue, 0 on even ones",
-);
+pub const PHASE: Field =
+    Field::new("phase", 16, 1, "1 on odd passes over the queue, 0 on even ones");
 /// The entry takes two adjacent slots.
 pub const TWO_SLOTS: Field =
     Field::new("two_slots", 17, 1, "1: the header goes on in the next slot");
@@ -53,42 +45,22 @@ pub const GENERATION: Field = Field::new("generation", 24, 8, "generation of the
 /// Flow id; 0xffff: none.
 pub const FLOW: Field = Field::new("flow", 32, 16, "flow id; 0xffff: none");
 /// Header bytes in the entry: all bytes before the payload.
-pub const HEADER_BYTES: Field = Field::new(
-    "header_bytes",
-    48,
-    16,
-    "header bytes in the entry, from the Ethernet header on",
-);
+pub const HEADER_BYTES: Field =
+    Field::new("header_bytes", 48, 16, "header bytes in the entry, from the Ethernet header on");
 /// Frame length without FCS.
 pub const FRAME_BYTES: Field = Field::new("frame_bytes", 64, 16, "frame length without FCS");
 /// Payload length as received, before any trim.
-pub const PAYLOAD_BYTES: Field = Field::new(
-    "payload_bytes",
-    80,
-    16,
-    "payload length as received, without padding",
-);
+pub const PAYLOAD_BYTES: Field =
+    Field::new("payload_bytes", 80, 16, "payload length as received, without padding");
 /// Stream position of the first payload byte, before any trim.
-pub const POSITION: Field = Field::new(
-    "position",
-    96,
-    32,
-    "stream position of the first payload byte",
-);
+pub const POSITION: Field =
+    Field::new("position", 96, 32, "stream position of the first payload byte");
 /// Bytes cut off below the floor.
-pub const TRIMMED_BYTES: Field = Field::new(
-    "trimmed_bytes",
-    128,
-    16,
-    "payload bytes below the floor, not written",
-);
+pub const TRIMMED_BYTES: Field =
+    Field::new("trimmed_bytes", 128, 16, "payload bytes below the floor, not written");
 /// Slow buffer that holds the payload; 0xffff: none.
-pub const SLOW_BUFFER: Field = Field::new(
-    "slow_buffer",
-    144,
-    16,
-    "slow buffer that holds the payload; 0xffff: none",
-);
+pub const SLOW_BUFFER: Field =
+    Field::new("slow_buffer", 144, 16, "slow buffer that holds the payload; 0xffff: none");
 /// Cursor after this packet.
 pub const CURSOR: Field = Field::new("cursor", 160, 32, "the flow's cursor after this packet");
 /// List index of the segment that holds the first placed byte.
@@ -99,12 +71,8 @@ pub const SEGMENT_INDEX: Field = Field::new(
     "list index of the segment that holds the first byte written",
 );
 /// Pieces written.
-pub const PIECES: Field = Field::new(
-    "pieces",
-    208,
-    8,
-    "number of pieces in which the payload was written",
-);
+pub const PIECES: Field =
+    Field::new("pieces", 208, 8, "number of pieces in which the payload was written");
 /// Byte offset of the L4 header.
 pub const L4_OFFSET: Field =
     Field::new("l4_offset", 216, 8, "byte offset of the L4 header; 0: none");

@@ -13,12 +13,8 @@ use crate::config::FRAME_PAYLOAD_BYTES_MAX;
 use crate::field::Field;
 
 /// Kind: 1 zero-copy send, 2 raw frame.
-pub const KIND: Field = Field::new(
-    "kind",
-    0,
-    8,
-    "1: send from the flow's list; 2: raw frame, all inline",
-);
+pub const KIND: Field =
+    Field::new("kind", 0, 8, "1: send from the flow's list; 2: raw frame, all inline");
 /// The descriptor takes two adjacent slots.
 pub const TWO_SLOTS: Field =
     Field::new("two_slots", 8, 1, "1: the header goes on in the next slot");
@@ -29,23 +25,14 @@ pub const IP_CHECKSUM: Field =
 pub const L4_CHECKSUM: Field =
     Field::new("l4_checksum", 10, 1, "1: insert the TCP or UDP checksum");
 /// The packet is IPv6.
-pub const IPV6: Field = Field::new(
-    "ipv6",
-    11,
-    1,
-    "1: IPv6, 0: IPv4 (with a checksum flag or TSO)",
-);
+pub const IPV6: Field = Field::new("ipv6", 11, 1, "1: IPv6, 0: IPv4 (with a checksum flag or TSO)");
 /// The transport is UDP.
 pub const UDP: Field = Field::new("udp", 12, 1, "1: UDP, 0: TCP (with l4_checksum)");
 /// Flow id.
 pub const FLOW: Field = Field::new("flow", 16, 16, "flow id (kind 1)");
 /// Header length.
-pub const HEADER_BYTES: Field = Field::new(
-    "header_bytes",
-    32,
-    8,
-    "bytes of the inline header or raw frame, 14 to 224",
-);
+pub const HEADER_BYTES: Field =
+    Field::new("header_bytes", 32, 8, "bytes of the inline header or raw frame, 14 to 224");
 /// Offset of the IP header.
 pub const L3_OFFSET: Field = Field::new("l3_offset", 40, 8, "byte offset of the IP header");
 /// Offset of the L4 header.
@@ -53,12 +40,8 @@ pub const L4_OFFSET: Field = Field::new("l4_offset", 48, 8, "byte offset of the 
 /// Flow generation.
 pub const GENERATION: Field = Field::new("generation", 56, 8, "generation of the flow (kind 1)");
 /// Payload length.
-pub const PAYLOAD_BYTES: Field = Field::new(
-    "payload_bytes",
-    64,
-    18,
-    "payload bytes to fetch from the list, 0 to 262143",
-);
+pub const PAYLOAD_BYTES: Field =
+    Field::new("payload_bytes", 64, 18, "payload bytes to fetch from the list, 0 to 262143");
 /// Largest payload of one frame, at most [`FRAME_PAYLOAD_BYTES_MAX`].
 pub const MSS_BYTES: Field = Field::new(
     "mss_bytes",
@@ -67,19 +50,11 @@ pub const MSS_BYTES: Field = Field::new(
     "largest payload of one frame, 1 to 9,162; needed with payload",
 );
 /// Stream position of the first payload byte.
-pub const POSITION: Field = Field::new(
-    "position",
-    96,
-    32,
-    "stream position of the first payload byte",
-);
+pub const POSITION: Field =
+    Field::new("position", 96, 32, "stream position of the first payload byte");
 /// List index of the segment that holds the first byte.
-pub const SEGMENT_INDEX: Field = Field::new(
-    "segment_index",
-    128,
-    16,
-    "list index of the segment that holds the first byte",
-);
+pub const SEGMENT_INDEX: Field =
+    Field::new("segment_index", 128, 16, "list index of the segment that holds the first byte");
 
 /// All fields, for the manual.
 pub const FIELDS: &[Field] = &[

@@ -77,24 +77,15 @@ pub const BLOCKS: [WindowBlock; 8] = [
 ];
 
 const fn block(kind: BlockKind, offset: u32, bytes: u32, words: u32) -> WindowBlock {
-    WindowBlock {
-        kind,
-        offset,
-        bytes,
-        words,
-    }
+    WindowBlock { kind, offset, bytes, words }
 }
 
 /// Words of the directory.
 pub const DIRECTORY_WORDS: usize = 2 + BLOCKS.len() * DIRECTORY_ENTRY_WORDS;
 
 /// The blocks of a golden image: what it takes to name itself, and to load or replace another.
-pub const GOLDEN_BLOCKS: [BlockKind; 4] = [
-    BlockKind::Identity,
-    BlockKind::Monitor,
-    BlockKind::Flash,
-    BlockKind::ConfigurationPort,
-];
+pub const GOLDEN_BLOCKS: [BlockKind; 4] =
+    [BlockKind::Identity, BlockKind::Monitor, BlockKind::Flash, BlockKind::ConfigurationPort];
 
 /// What a golden image has in place of the configuration's name.
 pub const GOLDEN_NAME: &str = "golden";
@@ -157,34 +148,22 @@ pub const GPIO_LED: u32 = 2;
 /// Words of the GPIO.
 pub const GPIO_WORDS: u32 = 3;
 /// [`GPIO_OUT`] bit: level of `modsell`; low selects the module on the I2C bus.
-pub const GPIO_OUT_MODSELL: Field = Field::new(
-    "modsell",
-    0,
-    1,
-    "Level of modsell; low selects the module on the I2C bus.",
-);
+pub const GPIO_OUT_MODSELL: Field =
+    Field::new("modsell", 0, 1, "Level of modsell; low selects the module on the I2C bus.");
 /// [`GPIO_OUT`] bit: level of `resetl`; low resets the module.
 pub const GPIO_OUT_RESETL: Field =
     Field::new("resetl", 1, 1, "Level of resetl; low resets the module.");
 /// [`GPIO_OUT`] bit: level of `lpmode`; high keeps the module in low power.
-pub const GPIO_OUT_LPMODE: Field = Field::new(
-    "lpmode",
-    2,
-    1,
-    "Level of lpmode; high keeps the module in low power.",
-);
+pub const GPIO_OUT_LPMODE: Field =
+    Field::new("lpmode", 2, 1, "Level of lpmode; high keeps the module in low power.");
 /// [`GPIO_OUT`] at power-up and after PERST#: the module is selected and runs.
 pub const GPIO_OUT_INITIAL: u32 = 0b010;
 /// [`GPIO_IN`] bit: level of `modprsl`; low: a module is there.
 pub const GPIO_IN_MODPRSL: Field =
     Field::new("modprsl", 0, 1, "Level of modprsl; low: a module is there.");
 /// [`GPIO_IN`] bit: level of `intl`; low: the module wants attention.
-pub const GPIO_IN_INTL: Field = Field::new(
-    "intl",
-    1,
-    1,
-    "Level of intl; low: the module wants attention.",
-);
+pub const GPIO_IN_INTL: Field =
+    Field::new("intl", 1, 1, "Level of intl; low: the module wants attention.");
 /// [`GPIO_IN`] bit: the board brings these pins to the device.
 pub const GPIO_IN_WIRED: Field =
     Field::new("wired", 2, 1, "The board brings these pins to the device.");
@@ -222,21 +201,13 @@ pub const I2C_ADDRESS: Field = Field::new(
 /// [`I2C_COMMAND`]: read a byte; otherwise write.
 pub const I2C_READ: Field = Field::new("read", 7, 1, "Read a byte; otherwise write.");
 /// [`I2C_COMMAND`]: the byte's place in the device. For a multiplexer: its setting.
-pub const I2C_PLACE: Field = Field::new(
-    "place",
-    8,
-    8,
-    "The byte's place in the device. For a multiplexer: its setting.",
-);
+pub const I2C_PLACE: Field =
+    Field::new("place", 8, 8, "The byte's place in the device. For a multiplexer: its setting.");
 /// [`I2C_COMMAND`]: byte to write.
 pub const I2C_DATA: Field = Field::new("data", 16, 8, "Byte to write.");
 /// [`I2C_COMMAND`]: nothing follows [`I2C_PLACE`]: how a multiplexer is set.
-pub const I2C_SHORT: Field = Field::new(
-    "short",
-    24,
-    1,
-    "Nothing follows I2C_PLACE: how a multiplexer is set.",
-);
+pub const I2C_SHORT: Field =
+    Field::new("short", 24, 1, "Nothing follows I2C_PLACE: how a multiplexer is set.");
 /// [`I2C_STATUS`] bit: an access runs.
 pub const I2C_BUSY: Field = Field::new("busy", 0, 1, "An access runs.");
 /// [`I2C_STATUS`] bit: the last access was not acknowledged.
@@ -294,12 +265,8 @@ pub const FLASH_BUSY: Field = Field::new(
      Status shows it.",
 );
 /// [`FLASH_STATUS`] bit: the last command was refused and nothing was sent to a chip.
-pub const FLASH_REFUSED: Field = Field::new(
-    "refused",
-    1,
-    1,
-    "The last command was refused and nothing was sent to a chip.",
-);
+pub const FLASH_REFUSED: Field =
+    Field::new("refused", 1, 1, "The last command was refused and nothing was sent to a chip.");
 /// [`FLASH_STATUS`]: the chip's status register of the last [`FlashOperation::Status`]; bit 0: it
 /// erases or programs.
 pub const FLASH_CHIP_STATUS: Field = Field::new(

@@ -11,10 +11,7 @@ pub(crate) fn block_default(input: &DeriveInput) -> Result<TokenStream> {
         return Err(Error::new_spanned(&input.ident, "a block is a struct"));
     };
     let Fields::Named(fields) = &data.fields else {
-        return Err(Error::new_spanned(
-            &input.ident,
-            "the fields of a block have names",
-        ));
+        return Err(Error::new_spanned(&input.ident, "the fields of a block have names"));
     };
     let requirements = requirements(&input.attrs)?;
     let mut made = Vec::new();
@@ -51,8 +48,7 @@ pub(crate) fn block_default(input: &DeriveInput) -> Result<TokenStream> {
 
 fn requirements(attributes: &[Attribute]) -> Result<Vec<TokenStream>> {
     let own = attributes.iter().filter(|a| a.path().is_ident("require"));
-    own.map(|attribute| tokens(attribute, "`#[require(CONDITION, \"reason\")]`"))
-        .collect()
+    own.map(|attribute| tokens(attribute, "`#[require(CONDITION, \"reason\")]`")).collect()
 }
 
 /// The expression that makes a field.
@@ -168,10 +164,7 @@ mod tests {
             "a block has one list of arguments"
         );
         assert_eq!(error_of("enum Step { One }"), "a block is a struct");
-        assert_eq!(
-            error_of("struct Step(Constant<Bits<4>>);"),
-            "the fields of a block have names"
-        );
+        assert_eq!(error_of("struct Step(Constant<Bits<4>>);"), "the fields of a block have names");
         assert!(error_of("struct Step { #[value] one: Bits<4> }").contains("parentheses"));
     }
 
@@ -201,9 +194,6 @@ mod tests {
             }
         };
         let squeeze = |code: TokenStream| code.to_string().replace(' ', "");
-        assert_eq!(
-            squeeze(block_default(&input.unwrap()).unwrap()),
-            squeeze(wanted)
-        );
+        assert_eq!(squeeze(block_default(&input.unwrap()).unwrap()), squeeze(wanted));
     }
 }

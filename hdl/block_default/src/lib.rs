@@ -54,7 +54,5 @@ use syn::{parse_macro_input, DeriveInput};
 #[proc_macro_derive(BlockDefault, attributes(value, require, new, keep, keep_hierarchy))]
 pub fn block_default(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
-    expand::block_default(&input)
-        .unwrap_or_else(|error| error.to_compile_error())
-        .into()
+    expand::block_default(&input).unwrap_or_else(|error| error.to_compile_error()).into()
 }

@@ -96,9 +96,6 @@ impl Logic for CardBox {
     }
 
     fn hdl(&self) -> Verilog {
-        Verilog::Blackbox(BlackBox {
-            code: String::new(),
-            name: self._module.clone(),
-        })
+        Verilog::Blackbox(BlackBox { code: String::new(), name: self._module.clone() })
     }
 }

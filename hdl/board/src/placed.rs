@@ -49,26 +49,18 @@ pub fn place<D: Direction, T: Synth>(signal: &mut Signal<D, T>, board: &Board, p
             }
             PadKind::Input(_) => {
                 add(custom(property("PULLTYPE", "PULLUP")));
-                add(custom(format!(
-                    "set_false_path -from [get_ports {{ {bit} }}]"
-                )));
+                add(custom(format!("set_false_path -from [get_ports {{ {bit} }}]")));
             }
             PadKind::Output(_, drive_ma) => {
                 add(custom(property("SLEW", "SLOW")));
                 add(custom(property("DRIVE", &drive_ma.to_string())));
-                add(custom(format!(
-                    "set_false_path -to [get_ports {{ {bit} }}]"
-                )));
+                add(custom(format!("set_false_path -to [get_ports {{ {bit} }}]")));
             }
             PadKind::OpenDrain(_, drive_ma) => {
                 add(custom(property("SLEW", "SLOW")));
                 add(custom(property("DRIVE", &drive_ma.to_string())));
-                add(custom(format!(
-                    "set_false_path -from [get_ports {{ {bit} }}]"
-                )));
-                add(custom(format!(
-                    "set_false_path -to [get_ports {{ {bit} }}]"
-                )));
+                add(custom(format!("set_false_path -from [get_ports {{ {bit} }}]")));
+                add(custom(format!("set_false_path -to [get_ports {{ {bit} }}]")));
             }
             PadKind::Transceiver | PadKind::ReferenceClockN | PadKind::ClockN(_) => {}
         }

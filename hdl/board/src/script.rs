@@ -61,10 +61,7 @@ fn common(board: &Board) -> Vec<Value> {
         ("pcie_quad", format!("GTY_Quad_{}", pcie.lane_0_quad())),
         ("pci_vendor", format!("{:04x}", pci_ids::VENDOR_ID)),
         ("pci_device", format!("{:04x}", pci_ids::DEVICE_ID)),
-        (
-            "pci_subsystem_vendor",
-            format!("{:04x}", pci_ids::SUBSYSTEM_VENDOR_ID),
-        ),
+        ("pci_subsystem_vendor", format!("{:04x}", pci_ids::SUBSYSTEM_VENDOR_ID)),
         ("pci_subsystem", format!("{:04x}", pci_ids::SUBSYSTEM_ID)),
         ("pci_revision", format!("{:02x}", pci_ids::REVISION_ID)),
         ("pci_class", format!("{:06x}", pci_ids::CLASS_CODE)),
@@ -77,10 +74,8 @@ fn common(board: &Board) -> Vec<Value> {
 }
 
 fn text(board: &Board, values: &[Value]) -> String {
-    let mut text = format!(
-        "# Zeronic: {}, {}: what the scripts must know.\n\n",
-        board.title, board.part
-    );
+    let mut text =
+        format!("# Zeronic: {}, {}: what the scripts must know.\n\n", board.title, board.part);
     for (name, value) in values {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "set zeronic_{name:20} {value}");

@@ -104,15 +104,9 @@ pub fn emit_golden(board: &Board, prefix: &str) -> Option<Result<EmittedTop, Emi
 }
 
 fn emitted<B: Block>(mut top: B, name: &str, prefix: &str) -> Result<EmittedTop, EmitError> {
-    let called = ModuleNames {
-        prefix,
-        ..ModuleNames::plain(name)
-    };
+    let called = ModuleNames { prefix, ..ModuleNames::plain(name) };
     let design = design(&mut top, called)?;
-    let flat = |port: Port| Port {
-        name: port.verilog_name(),
-        ..port
-    };
+    let flat = |port: Port| Port { name: port.verilog_name(), ..port };
     Ok(EmittedTop {
         design,
         ports: ports_of(&top).into_iter().map(flat).collect(),

@@ -20,9 +20,7 @@ pub fn of_design(design: &Design) -> usize {
 /// The modules of a design, by their names.
 fn texts(design: &Design) -> BTreeMap<&str, &str> {
     let modules = design.modules.iter();
-    modules
-        .map(|module| (module.name.as_str(), module.text.as_str()))
-        .collect()
+    modules.map(|module| (module.name.as_str(), module.text.as_str())).collect()
 }
 
 /// URAM of an instance below the top, by its path: `datapath/tables/rx_list`.
@@ -32,9 +30,7 @@ pub fn of_instance(design: &Design, path: &str) -> usize {
     for name in path.split('/') {
         let text = texts.get(module.as_str()).copied().unwrap_or("");
         let suffix = format!(" {name} (");
-        let line = text
-            .lines()
-            .find_map(|line| line.trim().strip_suffix(&suffix));
+        let line = text.lines().find_map(|line| line.trim().strip_suffix(&suffix));
         let Some(found) = line else {
             return 0;
         };
@@ -57,10 +53,7 @@ fn of_module<'a>(
     let mut count = of_text(text);
     for line in text.lines().map(str::trim) {
         // An instance opens with the names of its module and of itself.
-        if let Some((module, _)) = line
-            .strip_suffix(" (")
-            .and_then(|line| line.split_once(' '))
-        {
+        if let Some((module, _)) = line.strip_suffix(" (").and_then(|line| line.split_once(' ')) {
             count += of_module(module, texts, known);
         }
     }
@@ -79,9 +72,7 @@ fn of_text(text: &str) -> usize {
         let Some((_, memory)) = line.split_once("(* ram_style = \"ultra\" *) reg [") else {
             continue;
         };
-        let entries = memory
-            .split_once("memory[")
-            .map_or(0, |(_, rest)| number(rest) + 1);
+        let entries = memory.split_once("memory[").map_or(0, |(_, rest)| number(rest) + 1);
         let bits = number(memory) + 1;
         count += banks * bits.div_ceil(URAM.0) * entries.div_ceil(URAM.1);
     }

@@ -93,10 +93,7 @@ pub fn config(board: &Board) -> String {
     put("BITSTREAM.GENERAL.COMPRESS", "TRUE");
     put("BITSTREAM.CONFIG.CONFIGFALLBACK", "ENABLE");
     put("BITSTREAM.CONFIG.SPI_32BIT_ADDR", "YES");
-    put(
-        "BITSTREAM.CONFIG.SPI_BUSWIDTH",
-        &flash.width_bits.to_string(),
-    );
+    put("BITSTREAM.CONFIG.SPI_BUSWIDTH", &flash.width_bits.to_string());
     put("BITSTREAM.CONFIG.SPI_FALL_EDGE", "YES");
     match flash.rate_mhz {
         Some(rate) => {
@@ -166,10 +163,8 @@ pub fn floorplan(board: &Board, has_far_list: bool) -> String {
     let slr = |die: u32| format!("SLR{die}");
     let (core, far) = (board.pcie.die, board.far_die());
     let [list, reach] = FAR_CELLS.each_ref().map(std::slice::from_ref);
-    let mut blocks = vec![
-        ("core", slr(core), &CORE_CELLS[..]),
-        ("mac", slr(board.mac.die), &MAC_CELLS[..]),
-    ];
+    let mut blocks =
+        vec![("core", slr(core), &CORE_CELLS[..]), ("mac", slr(board.mac.die), &MAC_CELLS[..])];
     if let Some(die) = board.die_between() {
         blocks.push(("between", slr(die), &BETWEEN_CELLS[..]));
     }
@@ -205,11 +200,8 @@ const FIFOS: [(&str, WindowClock, WindowClock); 2] =
     [("mac/requests", USER, SLOT), ("mac/replies", SLOT, USER)];
 
 /// Clocks that the window measures with the user clock: instance and clock.
-const METERS: [(&str, WindowClock); 3] = [
-    ("clocks/mac", MAC),
-    ("clocks/slot", SLOT),
-    ("clocks/free", FREE),
-];
+const METERS: [(&str, WindowClock); 3] =
+    [("clocks/mac", MAC), ("clocks/slot", SLOT), ("clocks/free", FREE)];
 
 /// Top bit of a pointer of the FIFOs.
 const POINTER_TOP: usize = 4;
@@ -259,10 +251,7 @@ pub fn window(board: &Board) -> String {
         "\n# Whatever else goes from clock to clock. User and MAC clock: the card's constraints.\n";
     for (from, to) in [(USER, SLOT), (SLOT, USER), (FREE, USER)] {
         let (start, end) = (clock(from), clock(to));
-        text += &format!(
-            "set_max_delay -datapath_only -from {start} -to {end} {:.3}\n",
-            to.1
-        );
+        text += &format!("set_max_delay -datapath_only -from {start} -to {end} {:.3}\n", to.1);
     }
     text
 }

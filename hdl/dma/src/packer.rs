@@ -114,10 +114,7 @@ impl Logic for BeatData {
         self.tail_end.next = bit_cast::<3, 4>(self.plan.val().end_0);
         self.tail_shift.next = bit_cast::<9, 3>(self.tail_end.val()) << 5;
         self.rear.next = self.body.val().get_bits::<352>(32);
-        self.head.next = self
-            .rear
-            .val()
-            .get_bits::<128>(self.tail_shift.val().index());
+        self.head.next = self.rear.val().get_bits::<128>(self.tail_shift.val().index());
         if self.plan.val().begins_half {
             self.head.next = self.half_head.val();
         }

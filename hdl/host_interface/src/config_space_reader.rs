@@ -65,11 +65,8 @@ impl Logic for ConfigSpaceReader {
         if self.reading.q.val() {
             if self.cfg_mgmt.read_write_done.val() {
                 self.reading.d.next = false;
-                self.extended.d.next = self
-                    .cfg_mgmt
-                    .read_data
-                    .val()
-                    .get_bit(self.tag_bit.val().index());
+                self.extended.d.next =
+                    self.cfg_mgmt.read_data.val().get_bit(self.tag_bit.val().index());
             }
         } else {
             self.pause.d.next = self.pause.q.val() + self.one.val();

@@ -169,15 +169,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
 {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(
-            self,
-            clock,
-            pcie_status,
-            requester,
-            config_space,
-            completer,
-            csr
-        );
+        clock!(self, clock, pcie_status, requester, config_space, completer, csr);
         clock!(self, clock, ring_side, interrupt);
         Configuration::link(&mut self.cfg, &mut self.pcie_status.cfg);
         self.pcie_status.nph_av.next = self.pcie_tfc_nph_av.val();
@@ -306,18 +298,12 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
             &mut self.ring_side.command_job,
             &mut self.requester.command_job,
         );
-        PacketSource::join(
-            &mut self.requester.command_data,
-            &mut self.ring_side.command_data,
-        );
+        PacketSource::join(&mut self.requester.command_data, &mut self.ring_side.command_data);
         MessageSource::<ReadJob>::join(
             &mut self.ring_side.send_ring_job,
             &mut self.requester.send_ring_job,
         );
-        PacketSource::join(
-            &mut self.requester.send_ring_data,
-            &mut self.ring_side.send_ring_data,
-        );
+        PacketSource::join(&mut self.requester.send_ring_data, &mut self.ring_side.send_ring_data);
         MessageSink::<ReadJob>::link(&mut self.payload_job, &mut self.requester.payload_job);
         PacketSource::link(&mut self.payload_data, &mut self.requester.payload_data);
         MessageSink::<ReadJob>::link(&mut self.flush_job, &mut self.requester.flush_job);
@@ -340,9 +326,6 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
             &mut self.interrupt.write_job,
             &mut self.requester.interrupt_job,
         );
-        PacketSource::join(
-            &mut self.interrupt.write_data,
-            &mut self.requester.interrupt_data,
-        );
+        PacketSource::join(&mut self.interrupt.write_data, &mut self.requester.interrupt_data);
     }
 }

@@ -100,10 +100,8 @@ impl<const OWNER_BITS: usize, const TABLE_BITS: usize, const OWNERS: usize> Logi
             bit_cast::<8, 3>(self.msix_read_address.val().get_bits::<3>(2)) << 5;
         self.msix_read_data.next = self.vectors.read_value.val();
         if self.msix_read_address.val().get_bit(15) {
-            self.msix_read_data.next = self
-                .pending
-                .val()
-                .get_bits::<32>(self.pending_place.val().index());
+            self.msix_read_data.next =
+                self.pending.val().get_bits::<32>(self.pending_place.val().index());
         }
     }
 }

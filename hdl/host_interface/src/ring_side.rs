@@ -131,10 +131,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS
             &mut self.pushed_slot.ring_job,
         );
         self.pushed_slot.ring_of.next = self.send_ring.read_of.val();
-        PacketSource::join(
-            &mut self.pushed_slot.ring_data,
-            &mut self.send_ring.read_data,
-        );
+        PacketSource::join(&mut self.pushed_slot.ring_data, &mut self.send_ring.read_data);
         MessageSource::<ReadJob>::link(&mut self.send_ring_job, &mut self.pushed_slot.read_job);
         PacketSink::link(&mut self.send_ring_data, &mut self.pushed_slot.read_data);
         self.slot_served.next = self.pushed_slot.served.val();
@@ -156,16 +153,9 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS
         PacketSource::link(&mut self.descriptors, &mut self.failures.descriptor);
 
         self.owner.next = bit_cast::<OWNER_BITS, 8>(self.status_owner.val());
-        self.command_stopped.next = self
-            .command_ring
-            .stopped
-            .val()
-            .get_bit(self.owner.val().index());
-        self.send_stopped.next = self
-            .send_ring
-            .stopped
-            .val()
-            .get_bit(self.owner.val().index());
+        self.command_stopped.next =
+            self.command_ring.stopped.val().get_bit(self.owner.val().index());
+        self.send_stopped.next = self.send_ring.stopped.val().get_bit(self.owner.val().index());
         self.status.next = bit_cast::<2, 1>(self.command_stopped.val().into())
             | (bit_cast::<2, 1>(self.send_stopped.val().into()) << 1);
         self.command_failed.next = self.command_ring.ring_failed.valid.val();

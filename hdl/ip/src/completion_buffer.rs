@@ -20,10 +20,7 @@ impl CompletionBuffer {
     pub const UNIT_BYTES: u32 = 16;
 
     /// The PCIE4 block of Virtex UltraScale+, as measured: 256 headers, 28 KiB.
-    pub const PCIE4: Self = Self {
-        headers: 256,
-        data: 1792,
-    };
+    pub const PCIE4: Self = Self { headers: 256, data: 1792 };
 
     /// Whether the read engine can account for a buffer of this size: the largest read must fit.
     pub fn is_supported(&self) -> bool {

@@ -31,9 +31,7 @@ pub struct ConfigurationAccess {
 
 /// The word `name` with the bits of each byte turned round.
 fn turned(name: &str) -> String {
-    let bits = (0..32)
-        .rev()
-        .map(|bit| format!("{name}[{}]", bit / 8 * 8 + 7 - bit % 8));
+    let bits = (0..32).rev().map(|bit| format!("{name}[{}]", bit / 8 * 8 + 7 - bit % 8));
     format!("{{{}}}", bits.collect::<Vec<_>>().join(", "))
 }
 
@@ -74,9 +72,6 @@ assign read_word = {};
             turned("word"),
             turned("out")
         );
-        Verilog::Wrapper(Wrapper {
-            code,
-            cores: String::new(),
-        })
+        Verilog::Wrapper(Wrapper { code, cores: String::new() })
     }
 }

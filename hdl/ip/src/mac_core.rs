@@ -134,9 +134,6 @@ impl Logic for MacCore {
     }
 
     fn hdl(&self) -> Verilog {
-        Verilog::Blackbox(BlackBox {
-            code: String::new(),
-            name: MODULE.to_owned(),
-        })
+        Verilog::Blackbox(BlackBox { code: String::new(), name: MODULE.to_owned() })
     }
 }

@@ -256,9 +256,6 @@ impl Logic for PcieCore {
     }
 
     fn hdl(&self) -> Verilog {
-        Verilog::Blackbox(BlackBox {
-            code: String::new(),
-            name: format!("{}_0", self._core),
-        })
+        Verilog::Blackbox(BlackBox { code: String::new(), name: format!("{}_0", self._core) })
     }
 }

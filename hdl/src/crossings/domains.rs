@@ -74,10 +74,7 @@ impl Domains {
         let (top, _) = modules.last().expect("a top module");
         let clocks = domains.iter().enumerate();
         let clocks = clocks.map(|(id, domain)| (domain.clock.to_owned(), id));
-        let mut all = Domains {
-            prefix: prefix.to_owned(),
-            ..Domains::default()
-        };
+        let mut all = Domains { prefix: prefix.to_owned(), ..Domains::default() };
         all.ports(&known[top.as_str()], domains);
         all.expand(&known, top, "", &clocks.collect());
         all.settle();
@@ -116,11 +113,7 @@ impl Domains {
     }
 
     fn reads(&mut self, place: String, clock: ClockId, reads: BTreeSet<String>) {
-        self.readers.push(Reader {
-            place,
-            clock,
-            reads,
-        });
+        self.readers.push(Reader { place, clock, reads });
     }
 
     fn drives(&mut self, signals: &BTreeSet<String>, clock: ClockId) {
@@ -221,8 +214,7 @@ impl Domains {
                 });
             }
             (None, 1) => {
-                self.blocks
-                    .extend(clocks.values().map(|clock| (path.clone(), *clock)));
+                self.blocks.extend(clocks.values().map(|clock| (path.clone(), *clock)));
             }
             (None, _) => {}
         }
@@ -256,9 +248,7 @@ impl Domains {
                 for (pin, nets) in inputs {
                     self.reads(format!("{path}.{pin}"), clock, nets.clone());
                 }
-                outputs
-                    .iter()
-                    .for_each(|(_, nets)| self.drives(nets, clock));
+                outputs.iter().for_each(|(_, nets)| self.drives(nets, clock));
             }
             None => {
                 let from: BTreeSet<String> = inputs.flat_map(|(_, nets)| nets.clone()).collect();

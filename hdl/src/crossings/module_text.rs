@@ -87,10 +87,7 @@ impl Module {
             false => Vec::new(),
         };
         Module {
-            inputs: inputs
-                .into_iter()
-                .filter(|it| !clocks.contains(it))
-                .collect(),
+            inputs: inputs.into_iter().filter(|it| !clocks.contains(it)).collect(),
             outputs,
             widths,
             clocks,
@@ -123,10 +120,7 @@ fn instances(lines: &[&str], known: &BTreeMap<&str, Module>) -> Vec<Instance> {
         } else if line.trim() == ");" {
             is_open = false;
         } else if let (true, Some(instance)) = (is_open, instances.last_mut()) {
-            let pin = line
-                .trim()
-                .strip_prefix('.')
-                .and_then(|pin| pin.split_once('('));
+            let pin = line.trim().strip_prefix('.').and_then(|pin| pin.split_once('('));
             let (pin, net) = pin.unwrap_or_else(|| panic!("a pin not known here: {line}"));
             instance.pins.push((pin.to_owned(), identifiers(net)));
         }
@@ -142,10 +136,7 @@ fn opened(line: &str) -> Option<(&str, &str)> {
 
 /// The assignments of a module, each `always` one for all that it holds.
 fn statements(name: &str, lines: &[&str]) -> Vec<Statement> {
-    let body = lines
-        .iter()
-        .position(|line| line.trim() == ");")
-        .unwrap_or(0);
+    let body = lines.iter().position(|line| line.trim() == ");").unwrap_or(0);
     let mut lines = lines[body + 1..].iter().map(|line| line.trim_end());
     let mut statements = Vec::new();
     while let Some(line) = lines.next() {
@@ -171,10 +162,7 @@ fn statements(name: &str, lines: &[&str]) -> Vec<Statement> {
         } else if !(text.is_empty() || text == "endmodule" || text.starts_with('`')) {
             let words = ["localparam ", "reg ", "wire "];
             let is_known = words.iter().any(is_declaration) && !text.contains(" = ");
-            assert!(
-                is_known || text.starts_with("localparam "),
-                "{name}: {text}"
-            );
+            assert!(is_known || text.starts_with("localparam "), "{name}: {text}");
         }
     }
     statements
@@ -182,17 +170,9 @@ fn statements(name: &str, lines: &[&str]) -> Vec<Statement> {
 
 /// An `always` as one statement: it depends on its conditions as on what it assigns.
 fn block<'a>(clock: Option<String>, lines: impl Iterator<Item = &'a str>) -> Statement {
-    let mut statement = Statement {
-        clock,
-        writes: BTreeSet::new(),
-        reads: BTreeSet::new(),
-    };
+    let mut statement = Statement { clock, writes: BTreeSet::new(), reads: BTreeSet::new() };
     for line in lines.map(str::trim) {
-        let sign = if statement.clock.is_some() {
-            " <= "
-        } else {
-            " = "
-        };
+        let sign = if statement.clock.is_some() { " <= " } else { " = " };
         let is_condition = line.starts_with("if ") || line.starts_with("end");
         match line.split_once(sign).filter(|_| !is_condition) {
             Some((to, from)) => {

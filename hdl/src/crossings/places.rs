@@ -76,15 +76,13 @@ impl Places {
             names.iter().map(|name| format!("{path}/{name}")).collect()
         };
         let plain = module.statements.iter().filter(|it| it.clock.is_none());
-        self.nets
-            .extend(plain.map(|it| (here(&it.reads), here(&it.writes))));
+        self.nets.extend(plain.map(|it| (here(&it.reads), here(&it.writes))));
         for instance in &module.instances {
             let child = &known[instance.module.as_str()];
             let below = format!("{path}/{}", instance.name);
             let part = cells.get(below.trim_start_matches('/'));
-            let has_parts = cells
-                .keys()
-                .any(|cell| format!("/{cell}").starts_with(&format!("{below}/")));
+            let has_parts =
+                cells.keys().any(|cell| format!("/{cell}").starts_with(&format!("{below}/")));
             let is_output = |pin: &String| child.outputs.contains(pin);
             let pins = instance.pins.iter();
             let pins = pins.filter(|(pin, _)| !child.clocks.contains(pin));
@@ -118,8 +116,7 @@ impl Places {
                     self.nets.push((all(inputs), all(outputs)));
                 }
                 None => {
-                    self.unplaced
-                        .insert(below.trim_start_matches('/').to_owned());
+                    self.unplaced.insert(below.trim_start_matches('/').to_owned());
                 }
             }
         }
@@ -131,12 +128,8 @@ impl Places {
         while changed {
             changed = false;
             for (from, to) in &self.nets {
-                let parts: BTreeSet<Part> = from
-                    .iter()
-                    .filter_map(|net| self.found.get(net))
-                    .flatten()
-                    .cloned()
-                    .collect();
+                let parts: BTreeSet<Part> =
+                    from.iter().filter_map(|net| self.found.get(net)).flatten().cloned().collect();
                 for net in to {
                     let found = self.found.entry(net.clone()).or_default();
                     let before = found.len();

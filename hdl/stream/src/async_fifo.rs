@@ -105,8 +105,7 @@ pub struct CrossingRam<T: Synth, const ADDRESS_BITS: usize> {
 impl<T: Synth, const ADDRESS_BITS: usize> Logic for CrossingRam<T, ADDRESS_BITS> {
     fn update(&mut self) {
         if self.clock.pos_edge() && self.write_enable.val() {
-            self._store
-                .insert(self.write_address.val().index(), self.write_data.val());
+            self._store.insert(self.write_address.val().index(), self.write_data.val());
         }
         let at = self.read_address.val().index();
         self.read_data.next = self._store.get(&at).copied().unwrap_or_default();

@@ -202,10 +202,7 @@ pub struct BlockRam<T: Synth, const ADDRESS_BITS: usize> {
 impl<T: Synth, const ADDRESS_BITS: usize> BlockRam<T, ADDRESS_BITS> {
     /// A memory that powers up as zeros.
     pub fn zeroed() -> Self {
-        Self {
-            _zeroed: true,
-            ..Self::default()
-        }
+        Self { _zeroed: true, ..Self::default() }
     }
 }
 
@@ -220,8 +217,7 @@ impl<T: Synth, const ADDRESS_BITS: usize> Logic for BlockRam<T, ADDRESS_BITS> {
                 self._latch = self._store.get(&at).copied().unwrap_or_default();
             }
             if self.write_enable.val() {
-                self._store
-                    .insert(self.write_address.val().index(), self.write_data.val());
+                self._store.insert(self.write_address.val().index(), self.write_data.val());
             }
         }
     }
@@ -234,17 +230,8 @@ impl<T: Synth, const ADDRESS_BITS: usize> Logic for BlockRam<T, ADDRESS_BITS> {
         let style = style(T::BITS, ADDRESS_BITS);
         let low = bank_address_bits(T::BITS, ADDRESS_BITS);
         if low < ADDRESS_BITS {
-            let banks = Banks {
-                style,
-                bits: T::BITS,
-                address_bits: ADDRESS_BITS,
-                low,
-            };
-            let text = if self._zeroed {
-                banks.zeroed()
-            } else {
-                banks.undefined()
-            };
+            let banks = Banks { style, bits: T::BITS, address_bits: ADDRESS_BITS, low };
+            let text = if self._zeroed { banks.zeroed() } else { banks.undefined() };
             return Verilog::Custom(format!(
                 "\
 {text}

@@ -40,10 +40,7 @@ pub struct StepMeets<const POINTER_BITS: usize> {
 impl<const POINTER_BITS: usize> StepMeets<POINTER_BITS> {
     /// Meets `to` where it is a lap later.
     pub fn a_lap_later() -> Self {
-        Self {
-            lap: Constant::new((1u64 << (POINTER_BITS - 1)).to_bits()),
-            ..Self::default()
-        }
+        Self { lap: Constant::new((1u64 << (POINTER_BITS - 1)).to_bits()), ..Self::default() }
     }
 }
 

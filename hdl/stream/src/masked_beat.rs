@@ -102,14 +102,10 @@ impl Logic for MaskedBeat {
         for i in 0..4 {
             self.blocks[i].clock.next = self.clock.val();
             self.blocks[i].step.next = self.step.val();
-            self.blocks[i].data.next = self
-                .data
-                .val()
-                .get_bits::<128>(self.data_offsets[i].val().index());
-            self.blocks[i].keep.next = self
-                .keep
-                .val()
-                .get_bits::<16>(self.keep_offsets[i].val().index());
+            self.blocks[i].data.next =
+                self.data.val().get_bits::<128>(self.data_offsets[i].val().index());
+            self.blocks[i].keep.next =
+                self.keep.val().get_bits::<16>(self.keep_offsets[i].val().index());
         }
         self.result.next = bit_cast::<512, 128>(self.blocks[0].result.val())
             | (bit_cast::<512, 128>(self.blocks[1].result.val()) << 128)

@@ -76,8 +76,7 @@ pub struct LutRam<T: Synth, const ADDRESS_BITS: usize> {
 impl<T: Synth, const ADDRESS_BITS: usize> Logic for LutRam<T, ADDRESS_BITS> {
     fn update(&mut self) {
         if self.clock.pos_edge() && self.write_enable.val() {
-            self._store
-                .insert(self.write_address.val().index(), self.write_data.val());
+            self._store.insert(self.write_address.val().index(), self.write_data.val());
         }
         let at = self.read_address.val().index();
         self.read_data.next = self._store.get(&at).copied().unwrap_or_default();
@@ -133,8 +132,7 @@ pub struct EightPortRam<T: Synth, const ADDRESS_BITS: usize> {
 impl<T: Synth, const ADDRESS_BITS: usize> Logic for EightPortRam<T, ADDRESS_BITS> {
     fn update(&mut self) {
         if self.clock.pos_edge() && self.write_enable.val() {
-            self._store
-                .insert(self.write_address.val().index(), self.write_data.val());
+            self._store.insert(self.write_address.val().index(), self.write_data.val());
         }
         let entry =
             |at: Bits<ADDRESS_BITS>| self._store.get(&at.index()).copied().unwrap_or_default();
@@ -214,8 +212,7 @@ impl<T: Synth, const ADDRESS_BITS: usize> Logic for PairRam<T, ADDRESS_BITS> {
             self.odd_first.next = is_odd;
         }
         if self.write_clock.pos_edge() && self.write_enable.val() {
-            self._store
-                .insert(self.write_address.val().index(), self.write_data.val());
+            self._store.insert(self.write_address.val().index(), self.write_data.val());
         }
     }
 

@@ -181,10 +181,7 @@ impl<
 {
     /// For tables with a list in the neighbour die.
     pub fn far() -> Self {
-        Self {
-            steps: CommandSequence::far(),
-            ..Self::default()
-        }
+        Self { steps: CommandSequence::far(), ..Self::default() }
     }
 }
 

@@ -123,11 +123,7 @@ impl<
 {
     /// Tables whose receive list is in the neighbour die.
     pub fn far() -> Self {
-        Self {
-            command: CommandProcessor::far(),
-            rx_reach: ListReach::far(),
-            ..Self::default()
-        }
+        Self { command: CommandProcessor::far(), rx_reach: ListReach::far(), ..Self::default() }
     }
 }
 

@@ -86,10 +86,7 @@ fn every_bad_line_is_found_with_its_path() {
     let mut block = Parent::default();
     block.connect_all();
     let findings = lint(&block, "dut");
-    assert!(
-        findings.iter().all(|f| f.block == "dut$child"),
-        "{findings:?}"
-    );
+    assert!(findings.iter().all(|f| f.block == "dut$child"), "{findings:?}");
     let of = |rule| findings.iter().filter(|f| f.rule == rule).count();
     assert_eq!(of(Rule::MixedOperators), 1);
     assert_eq!(of(Rule::ReservedName), 1);

@@ -37,10 +37,8 @@ impl Logic for Outer {
 #[test]
 fn ports_are_listed_in_field_order_with_bundles_in_place() {
     let ports = ports_of(&Outer::default());
-    let listed: Vec<_> = ports
-        .iter()
-        .map(|port| (&port.name[..], port.direction, port.bits))
-        .collect();
+    let listed: Vec<_> =
+        ports.iter().map(|port| (&port.name[..], port.direction, port.bits)).collect();
     use PortDirection::{Input, Output};
     let expected = [
         ("clock", Input, 1),

@@ -68,24 +68,8 @@ pub struct Segment {
 impl Logic for Segment {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            reading_valid,
-            reading,
-            ready_valid,
-            ready,
-            has_space
-        );
-        clock!(
-            self,
-            clock,
-            frame,
-            templates,
-            patch,
-            cut_queue,
-            header_queue
-        );
+        dff_setup!(self, clock, reading_valid, reading, ready_valid, ready, has_space);
+        clock!(self, clock, frame, templates, patch, cut_queue, header_queue);
         self.frame.reset.next = self.reset.val();
         self.templates.reset.next = self.reset.val();
         self.cut_queue.reset.next = self.reset.val();

@@ -126,11 +126,8 @@ impl Builder {
             Verilog::Custom(_) | Verilog::Wrapper(_) => text::body(node),
             _ => module::body(node, &marks, kept),
         };
-        let body = body.map_err(|(place, reason)| EmitError {
-            block: path.to_owned(),
-            place,
-            reason,
-        })?;
+        let body =
+            body.map_err(|(place, reason)| EmitError { block: path.to_owned(), place, reason })?;
         Ok(self.add(self.of(node, source, &body, &children)))
     }
 
@@ -152,9 +149,8 @@ impl Builder {
         let module = header::module(OWN, source, body);
         let code = code(&module);
         let instances = body.instances.iter();
-        let instances: BTreeMap<String, usize> = instances
-            .map(|(name, child)| (name.clone(), children[*child]))
-            .collect();
+        let instances: BTreeMap<String, usize> =
+            instances.map(|(name, child)| (name.clone(), children[*child])).collect();
         let mut digested = source.map_or("", |source| source.file).to_owned() + &code;
         for child in instances.values() {
             let digest = self.definitions[*child].digest;
@@ -206,12 +202,7 @@ impl Builder {
         for (definition, name) in definitions.iter_mut().zip(&names) {
             definition.fixed_name = Some(name.clone());
         }
-        Design {
-            modules,
-            externals: self.externals,
-            top,
-            definitions,
-        }
+        Design { modules, externals: self.externals, top, definitions }
     }
 
     /// The type's name; where several definitions share it, with the widths in which they differ;
@@ -240,10 +231,8 @@ impl Builder {
         ];
         for suffix in more {
             for owners in shared(&names) {
-                let widths: Vec<&[usize]> = owners
-                    .iter()
-                    .map(|owner| self.definitions[*owner].widths.as_slice())
-                    .collect();
+                let widths: Vec<&[usize]> =
+                    owners.iter().map(|owner| self.definitions[*owner].widths.as_slice()).collect();
                 let columns = differing(&widths);
                 for owner in owners.into_iter().filter(|owner| !is_fixed(*owner)) {
                     let suffix = suffix(&self.definitions[owner], &columns);
@@ -321,9 +310,7 @@ impl Definition {
             let found = own.iter().find(|(kind, _)| *kind == source.name);
             found.map(|(_, module)| (*module).to_owned())
         };
-        self.fixed_name
-            .clone()
-            .or_else(|| self.source.and_then(of_type))
+        self.fixed_name.clone().or_else(|| self.source.and_then(of_type))
     }
 
     fn module(&self) -> String {
@@ -509,10 +496,7 @@ mod tests {
             builder.add(Definition::fixed(core, "inside"));
         }
         builder.definitions[2].fixed_name = None;
-        let called = ModuleNames {
-            prefix: "our_",
-            ..ModuleNames::plain("our_inside")
-        };
+        let called = ModuleNames { prefix: "our_", ..ModuleNames::plain("our_inside") };
         let names = builder.names(top, called);
         // The block that would be called as the top is told from it.
         assert_eq!(names, ["our_inside", "CORE", "our_inside_inside"]);
@@ -520,9 +504,6 @@ mod tests {
 
     #[test]
     fn what_differs_in_comments_alone_is_one_module() {
-        assert_eq!(
-            names(["reg a; // first\n", "// second\n\nreg a;\n"]).len(),
-            2
-        );
+        assert_eq!(names(["reg a; // first\n", "// second\n\nreg a;\n"]).len(), 2);
     }
 }

@@ -108,13 +108,7 @@ impl Expr {
         match self {
             Expr::Signal(signal) => Expr::Part { signal, low, width },
             Expr::Const(value, _) => Expr::Const(value.part(low, width), width),
-            Expr::Part {
-                signal, low: start, ..
-            } => Expr::Part {
-                signal,
-                low: start + low,
-                width,
-            },
+            Expr::Part { signal, low: start, .. } => Expr::Part { signal, low: start + low, width },
             Expr::Widen(inner, _) => {
                 let inner_width = inner.width(table);
                 if low + width <= inner_width {
@@ -126,11 +120,7 @@ impl Expr {
                     Expr::Widen(Box::new(kept), width)
                 }
             }
-            Expr::Pick { base, offset, .. } if low == 0 => Expr::Pick {
-                base,
-                offset,
-                width,
-            },
+            Expr::Pick { base, offset, .. } if low == 0 => Expr::Pick { base, offset, width },
             other => other.part_of_operator(low, width, table),
         }
     }
@@ -170,11 +160,7 @@ impl Expr {
                     width,
                 },
             },
-            other => Expr::PartOf {
-                base: Box::new(other),
-                low,
-                width,
-            },
+            other => Expr::PartOf { base: Box::new(other), low, width },
         }
     }
 }

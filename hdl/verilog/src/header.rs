@@ -8,10 +8,7 @@ pub(crate) fn comment(source: Option<&BlockSource>, body: &Body) -> Vec<String> 
     let mut lines = Vec::new();
     match source {
         Some(source) => {
-            lines.push(format!(
-                "// {}: {}:{}",
-                source.name, source.file, source.line
-            ));
+            lines.push(format!("// {}: {}:{}", source.name, source.file, source.line));
             lines.push("//".to_owned());
             lines.extend(wrapped(source.sentence()));
         }
@@ -60,11 +57,7 @@ pub(crate) fn module(name: &str, source: Option<&BlockSource>, body: &Body) -> V
         let type_width = types.iter().map(String::len).max().unwrap_or(0);
         for (index, (port, vector)) in body.ports.iter().zip(&types).enumerate() {
             let word = if port.is_reg { "reg" } else { "wire" };
-            let comma = if index + 1 == body.ports.len() {
-                ""
-            } else {
-                ","
-            };
+            let comma = if index + 1 == body.ports.len() { "" } else { "," };
             lines.push(format!(
                 "    {:6} {word:4} {vector:type_width$}{}{comma}",
                 port.direction, port.name

@@ -44,13 +44,7 @@ pub(crate) struct PadJoin(pub(crate) usize, pub(crate) usize);
 
 /// The statements of `code`, and the pads joined in it.
 pub(crate) fn statements(code: &VerilogBlock, table: &Table) -> Found<(Vec<Stmt>, Vec<PadJoin>)> {
-    let mut builder = Builder {
-        lower: Lower {
-            table,
-            loops: Loops::default(),
-        },
-        pads: Vec::new(),
-    };
+    let mut builder = Builder { lower: Lower { table, loops: Loops::default() }, pads: Vec::new() };
     let statements = builder.block(code)?;
     Ok((statements, builder.pads))
 }
@@ -76,12 +70,7 @@ impl Builder<'_> {
                 let width = self.lower.table.signals[target].width;
                 out.push(self.assign(target, 0, width, value)?);
             }
-            Statement::SliceAssignment {
-                base,
-                width,
-                offset,
-                replacement,
-            } => {
+            Statement::SliceAssignment { base, width, offset, replacement } => {
                 let target = self.target(base)?;
                 let whole = self.lower.table.signals[target].width;
                 let name = || self.lower.table.signals[target].field.clone();
@@ -142,12 +131,7 @@ impl Builder<'_> {
     }
 
     fn assign(&self, target: usize, low: usize, width: usize, value: &Ast) -> Found<Stmt> {
-        Ok(Stmt::Assign {
-            target,
-            low,
-            width,
-            value: self.lower.expression(value, Some(width))?,
-        })
+        Ok(Stmt::Assign { target, low, width, value: self.lower.expression(value, Some(width))? })
     }
 
     fn conditional(&mut self, conditional: &VerilogConditional) -> Found<Stmt> {
@@ -162,11 +146,7 @@ impl Builder<'_> {
             }
             Otherwise::None => Vec::new(),
         };
-        Ok(Stmt::If {
-            test,
-            then,
-            otherwise,
-        })
+        Ok(Stmt::If { test, then, otherwise })
     }
 
     /// Rust's `match` covers all values, so the last arm needs no label.
@@ -209,9 +189,7 @@ impl Builder<'_> {
             return Err((text.replace('$', "::"), Reason::MatchArm));
         }
         let position = self.lower.table.enums.iter().position(|e| e == value);
-        position
-            .map(Expr::Enum)
-            .ok_or((text.replace('$', "::"), Reason::MatchArm))
+        position.map(Expr::Enum).ok_or((text.replace('$', "::"), Reason::MatchArm))
     }
 
     fn link(&mut self, link: &VerilogLink, out: &mut Vec<Stmt>) -> Found<()> {
@@ -238,20 +216,13 @@ impl Builder<'_> {
         };
         let source = self.find(&self.end(details, source)?)?;
         let target = self.find_target(&self.end(details, sink)?)?;
-        let (left, right) = (
-            self.lower.table.signals[target].width,
-            self.lower.table.signals[source].width,
-        );
+        let (left, right) =
+            (self.lower.table.signals[target].width, self.lower.table.signals[source].width);
         if left != right {
             let name = self.lower.table.signals[target].field.clone();
             return Err((name, Reason::WidthMismatch { left, right }));
         }
-        out.push(Stmt::Assign {
-            target,
-            low: 0,
-            width: left,
-            value: Expr::Signal(source),
-        });
+        out.push(Stmt::Assign { target, low: 0, width: left, value: Expr::Signal(source) });
         Ok(())
     }
 
@@ -271,9 +242,7 @@ impl Stmt {
     pub(crate) fn targets(&self, visit: &mut dyn FnMut(usize)) {
         match self {
             Stmt::Assign { target, .. } => visit(*target),
-            Stmt::If {
-                then, otherwise, ..
-            } => {
+            Stmt::If { then, otherwise, .. } => {
                 then.iter().for_each(|s| s.targets(visit));
                 otherwise.iter().for_each(|s| s.targets(visit));
             }
@@ -289,11 +258,7 @@ impl Stmt {
     pub(crate) fn reads(&self, visit: &mut dyn FnMut(usize)) {
         match self {
             Stmt::Assign { value, .. } => value.reads(visit),
-            Stmt::If {
-                test,
-                then,
-                otherwise,
-            } => {
+            Stmt::If { test, then, otherwise } => {
                 test.reads(visit);
                 then.iter().for_each(|s| s.reads(visit));
                 otherwise.iter().for_each(|s| s.reads(visit));
@@ -311,11 +276,7 @@ impl Stmt {
     pub(crate) fn project(&self, kept: &dyn Fn(usize) -> bool) -> Option<Stmt> {
         match self {
             Stmt::Assign { target, .. } => kept(*target).then(|| self.clone()),
-            Stmt::If {
-                test,
-                then,
-                otherwise,
-            } => {
+            Stmt::If { test, then, otherwise } => {
                 let (then, otherwise) = (project_all(then, kept), project_all(otherwise, kept));
                 (!then.is_empty() || !otherwise.is_empty()).then(|| Stmt::If {
                     test: test.clone(),
@@ -329,10 +290,7 @@ impl Stmt {
                     .map(|(label, block)| (label.clone(), project_all(block, kept)))
                     .collect();
                 let empty = arms.iter().all(|(_, block)| block.is_empty());
-                (!empty).then(|| Stmt::Case {
-                    test: test.clone(),
-                    arms,
-                })
+                (!empty).then(|| Stmt::Case { test: test.clone(), arms })
             }
         }
     }

@@ -15,14 +15,9 @@ pub(crate) fn check(group: &Group, table: &Table) -> Found<()> {
     let mut assigned = Assigned::new();
     block(&group.statements, table, &mut assigned);
     for target in &group.targets {
-        let complete = assigned
-            .get(target)
-            .is_some_and(|bits| bits.iter().all(|bit| *bit));
+        let complete = assigned.get(target).is_some_and(|bits| bits.iter().all(|bit| *bit));
         if !complete {
-            return Err((
-                table.signals[*target].field.replace('$', "."),
-                Reason::Latch,
-            ));
+            return Err((table.signals[*target].field.replace('$', "."), Reason::Latch));
         }
     }
     Ok(())
@@ -31,17 +26,13 @@ pub(crate) fn check(group: &Group, table: &Table) -> Found<()> {
 fn block(statements: &[Stmt], table: &Table, assigned: &mut Assigned) {
     for statement in statements {
         match statement {
-            Stmt::Assign {
-                target, low, width, ..
-            } => {
+            Stmt::Assign { target, low, width, .. } => {
                 let bits = assigned
                     .entry(*target)
                     .or_insert_with(|| vec![false; table.signals[*target].width]);
                 bits[*low..low + width].fill(true);
             }
-            Stmt::If {
-                then, otherwise, ..
-            } => arms(&[then, otherwise], table, assigned),
+            Stmt::If { then, otherwise, .. } => arms(&[then, otherwise], table, assigned),
             Stmt::Case { arms: cases, .. } => {
                 let blocks: Vec<&Vec<Stmt>> = cases.iter().map(|(_, block)| block).collect();
                 arms(&blocks, table, assigned);

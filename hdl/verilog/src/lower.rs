@@ -28,10 +28,7 @@ impl Lower<'_> {
         match wanted {
             Some(right) if expression.width(self.table) != right => Err((
                 show(ast),
-                Reason::WidthMismatch {
-                    left: right,
-                    right: expression.width(self.table),
-                },
+                Reason::WidthMismatch { left: right, right: expression.width(self.table) },
             )),
             _ => Ok(expression),
         }
@@ -228,11 +225,7 @@ impl Lower<'_> {
         } else {
             base_expression.resized(reach, self.table)
         };
-        Ok(Expr::Pick {
-            base: Box::new(base),
-            offset: Box::new(offset),
-            width,
-        })
+        Ok(Expr::Pick { base: Box::new(base), offset: Box::new(offset), width })
     }
 
     /// A bit offset: a value of its own width, or such a value times a number.
@@ -247,10 +240,8 @@ impl Lower<'_> {
                 };
                 let value = self.offset(value)?;
                 let width = value.width(self.table) + Value::of(by).bits().max(1);
-                let [left, right] = [
-                    value.resized(width, self.table),
-                    Expr::Const(Value::of(by), width),
-                ];
+                let [left, right] =
+                    [value.resized(width, self.table), Expr::Const(Value::of(by), width)];
                 Ok(Expr::Binary("*", Box::new(left), Box::new(right), width))
             }
             Ast::Binary(_, Op::Add | Op::Sub | Op::Shl, _) | Ast::Unary(Unary::Neg, _) => {

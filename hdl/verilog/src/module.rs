@@ -224,10 +224,7 @@ impl Builder<'_> {
     fn assigns(&mut self, group: &Group) -> Option<Vec<String>> {
         let mut taken: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
         for statement in &group.statements {
-            let Stmt::Assign {
-                target, low, width, ..
-            } = statement
-            else {
+            let Stmt::Assign { target, low, width, .. } = statement else {
                 return None;
             };
             let parts = taken.entry(*target).or_default();
@@ -238,13 +235,7 @@ impl Builder<'_> {
         }
         let mut lines = Vec::new();
         for statement in &group.statements {
-            if let Stmt::Assign {
-                target,
-                low,
-                width,
-                value,
-            } = statement
-            {
+            if let Stmt::Assign { target, low, width, value } = statement {
                 let value = self.printer.expression(value);
                 lines.extend(self.pending_wires());
                 let mut name = self.printer.names.signal(*target).to_owned();
@@ -377,11 +368,7 @@ impl Builder<'_> {
             if entry.kind == Kind::Output || self.printer.alias.contains_key(signal) {
                 continue;
             }
-            let word = if self.regs.contains(signal) {
-                "reg  "
-            } else {
-                "wire "
-            };
+            let word = if self.regs.contains(signal) { "reg  " } else { "wire " };
             let name = self.printer.names.signal(*signal);
             lines.push(format!("{word}{}{name};", vector(entry.width)));
         }
@@ -391,9 +378,7 @@ impl Builder<'_> {
     /// The power-on values.
     fn initial(&self) -> Vec<String> {
         let assign = |register: &crate::table::Register| {
-            let value = register
-                .initial
-                .verilog(self.table.signals[register.q].width);
+            let value = register.initial.verilog(self.table.signals[register.q].width);
             format!("    {} = {value};", self.printer.names.signal(register.q))
         };
         if self.table.registers.is_empty() {

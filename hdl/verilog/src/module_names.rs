@@ -18,10 +18,7 @@ pub struct ModuleNames<'a> {
 impl<'a> ModuleNames<'a> {
     /// The top as given, every other module by its type alone.
     pub fn plain(top: &'a str) -> ModuleNames<'a> {
-        ModuleNames {
-            top,
-            ..ModuleNames::default()
-        }
+        ModuleNames { top, ..ModuleNames::default() }
     }
 }
 

@@ -33,10 +33,8 @@ pub fn port_name(field: &str) -> String {
 
 impl Names {
     pub(crate) fn of(table: &Table) -> Found<Names> {
-        let mut names = Names {
-            signals: vec![String::new(); table.signals.len()],
-            ..Names::default()
-        };
+        let mut names =
+            Names { signals: vec![String::new(); table.signals.len()], ..Names::default() };
         for (index, signal) in table.signals.iter().enumerate() {
             if matches!(signal.kind, Kind::Input | Kind::Output | Kind::Pad) {
                 names.signals[index] = names.claim(&[port_name(&signal.field)])?;

@@ -33,12 +33,11 @@ impl Group {
     /// The only statement if it assigns all of one signal.
     pub(crate) fn single(&self, table: &Table) -> Option<(usize, &crate::expr::Expr)> {
         match &self.statements[..] {
-            [Stmt::Assign {
-                target,
-                width,
-                value,
-                ..
-            }] if *width == table.signals[*target].width => Some((*target, value)),
+            [Stmt::Assign { target, width, value, .. }]
+                if *width == table.signals[*target].width =>
+            {
+                Some((*target, value))
+            }
             _ => None,
         }
     }
@@ -194,20 +193,13 @@ impl Accesses {
 
     fn place(&mut self) -> Place {
         self.count += 1;
-        Place {
-            at: self.count,
-            path: self.path.clone(),
-        }
+        Place { at: self.count, path: self.path.clone() }
     }
 
     fn read(&mut self, expression: &crate::expr::Expr, targets: &BTreeSet<usize>) {
         let place = self.place();
         expression.reads(&mut |signal| {
-            self.reads.push(Read {
-                signal,
-                targets: targets.clone(),
-                place: place.clone(),
-            });
+            self.reads.push(Read { signal, targets: targets.clone(), place: place.clone() });
         });
     }
 
@@ -223,11 +215,7 @@ impl Accesses {
                     let place = self.place();
                     self.writes.entry(*target).or_default().push(place);
                 }
-                Stmt::If {
-                    test,
-                    then,
-                    otherwise,
-                } => {
+                Stmt::If { test, then, otherwise } => {
                     self.read(test, &targets);
                     self.arms(&mut [then, otherwise].into_iter());
                 }
@@ -252,10 +240,7 @@ impl Accesses {
 
 /// True if no run passes both places.
 fn exclusive(left: &[(usize, usize)], right: &[(usize, usize)]) -> bool {
-    left.iter()
-        .zip(right)
-        .take_while(|(l, r)| l.0 == r.0)
-        .any(|(l, r)| l.1 != r.1)
+    left.iter().zip(right).take_while(|(l, r)| l.0 == r.0).any(|(l, r)| l.1 != r.1)
 }
 
 /// Disjoint sets of signals.

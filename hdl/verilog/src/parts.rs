@@ -25,9 +25,9 @@ pub(crate) fn joined(statements: Vec<Stmt>, table: &Table) -> Vec<Stmt> {
         let statement = inside(statement, table);
         runs.retain(|target, _| !reads(&statement, *target));
         let part = match &statement {
-            Stmt::Assign {
-                target, low, width, ..
-            } if *width < table.signals[*target].width => Some((*target, *low, *width)),
+            Stmt::Assign { target, low, width, .. } if *width < table.signals[*target].width => {
+                Some((*target, *low, *width))
+            }
             _ => None,
         };
         disturb(&mut runs, &out, &statement, part.is_some());
@@ -37,8 +37,7 @@ pub(crate) fn joined(statements: Vec<Stmt>, table: &Table) -> Vec<Stmt> {
             continue;
         };
         let run = runs.entry(target).or_default();
-        run.parts
-            .retain(|(_, l, w)| low >= l + w || *l >= low + width);
+        run.parts.retain(|(_, l, w)| low >= l + w || *l >= low + width);
         run.parts.push((index, low, width));
         let covered: usize = run.parts.iter().map(|part| part.2).sum();
         if covered == table.signals[target].width {
@@ -51,21 +50,12 @@ pub(crate) fn joined(statements: Vec<Stmt>, table: &Table) -> Vec<Stmt> {
 
 fn inside(statement: Stmt, table: &Table) -> Stmt {
     match statement {
-        Stmt::If {
-            test,
-            then,
-            otherwise,
-        } => Stmt::If {
-            test,
-            then: joined(then, table),
-            otherwise: joined(otherwise, table),
-        },
+        Stmt::If { test, then, otherwise } => {
+            Stmt::If { test, then: joined(then, table), otherwise: joined(otherwise, table) }
+        }
         Stmt::Case { test, arms } => Stmt::Case {
             test,
-            arms: arms
-                .into_iter()
-                .map(|(label, block)| (label, joined(block, table)))
-                .collect(),
+            arms: arms.into_iter().map(|(label, block)| (label, joined(block, table))).collect(),
         },
         assign => assign,
     }
@@ -102,10 +92,5 @@ fn whole(target: usize, mut run: Run, out: &mut [Option<Stmt>], table: &Table) -
         }
     }
     let width = table.signals[target].width;
-    Stmt::Assign {
-        target,
-        low: 0,
-        width,
-        value: Expr::Concat(values, width),
-    }
+    Stmt::Assign { target, low: 0, width, value: Expr::Concat(values, width) }
 }

@@ -35,11 +35,7 @@ pub(crate) fn resolve(text: &str, loops: &Loops) -> Found<String> {
 
 /// The value of a sum of products of numbers, indices and parentheses.
 fn evaluate(text: &str, loops: &Loops) -> Option<u64> {
-    let mut parser = Parser {
-        text: text.as_bytes(),
-        at: 0,
-        loops,
-    };
+    let mut parser = Parser { text: text.as_bytes(), at: 0, loops };
     let value = parser.sum()?;
     (parser.at == parser.text.len()).then_some(value)
 }

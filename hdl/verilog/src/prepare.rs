@@ -13,11 +13,9 @@ pub(crate) fn clocks(statements: Vec<Stmt>, table: &Table) -> Found<(Vec<usize>,
     let mut rest = Vec::new();
     for statement in statements {
         match statement {
-            Stmt::Assign {
-                target,
-                value: Expr::Signal(clock),
-                ..
-            } if matches!(table.signals[target].kind, Kind::RegisterClock(_)) => {
+            Stmt::Assign { target, value: Expr::Signal(clock), .. }
+                if matches!(table.signals[target].kind, Kind::RegisterClock(_)) =>
+            {
                 if let Kind::RegisterClock(register) = table.signals[target].kind {
                     clocks[register] = Some(clock);
                 }
@@ -46,17 +44,13 @@ pub(crate) fn with_unwritten(statements: Vec<Stmt>, table: &Table) -> Vec<Stmt> 
     let mut stack: Vec<&Stmt> = statements.iter().collect();
     while let Some(statement) = stack.pop() {
         match statement {
-            Stmt::Assign {
-                target, low, width, ..
-            } => {
+            Stmt::Assign { target, low, width, .. } => {
                 let bits = written
                     .entry(*target)
                     .or_insert_with(|| vec![false; table.signals[*target].width]);
                 bits[*low..low + width].fill(true);
             }
-            Stmt::If {
-                then, otherwise, ..
-            } => stack.extend(then.iter().chain(otherwise)),
+            Stmt::If { then, otherwise, .. } => stack.extend(then.iter().chain(otherwise)),
             Stmt::Case { arms, .. } => stack.extend(arms.iter().flat_map(|(_, block)| block)),
         }
     }
@@ -67,12 +61,7 @@ pub(crate) fn with_unwritten(statements: Vec<Stmt>, table: &Table) -> Vec<Stmt> 
             let width = bits[low..].iter().take_while(|bit| !**bit).count();
             if width > 0 {
                 let value = table.signals[target].value.part(low, width);
-                all.push(Stmt::Assign {
-                    target,
-                    low,
-                    width,
-                    value: Expr::Const(value, width),
-                });
+                all.push(Stmt::Assign { target, low, width, value: Expr::Const(value, width) });
             }
             low += width.max(1);
         }

@@ -91,11 +91,7 @@ impl<'a> Printer<'a> {
                 let name = self.named("part", base);
                 format!("{name}{}", range(*low, *width))
             }
-            Expr::Pick {
-                base,
-                offset,
-                width,
-            } => self.pick(base, offset, *width),
+            Expr::Pick { base, offset, width } => self.pick(base, offset, *width),
         }
     }
 
@@ -124,11 +120,7 @@ impl<'a> Printer<'a> {
     fn named(&mut self, stem: &str, expression: &Expr) -> String {
         let text = self.expression(expression);
         let name = self.names.fresh(stem);
-        self.pending.push(Named {
-            name: name.clone(),
-            width: expression.width(self.table),
-            text,
-        });
+        self.pending.push(Named { name: name.clone(), width: expression.width(self.table), text });
         name
     }
 
@@ -199,23 +191,14 @@ impl Process<'_, '_> {
 
     fn statement(&mut self, statement: &Stmt, depth: usize) {
         match statement {
-            Stmt::Assign {
-                target,
-                low,
-                width,
-                value,
-            } => {
+            Stmt::Assign { target, low, width, value } => {
                 let value = self.printer.expression(value);
                 self.settle(depth);
                 let target = self.target(*target, *low, *width);
                 let sign = if self.is_clocked { "<=" } else { "=" };
                 self.line(depth, format!("{target} {sign} {value};"));
             }
-            Stmt::If {
-                test,
-                then,
-                otherwise,
-            } => self.conditional(test, then, otherwise, depth),
+            Stmt::If { test, then, otherwise } => self.conditional(test, then, otherwise, depth),
             Stmt::Case { test, arms } => {
                 let test = self.printer.expression(test);
                 self.settle(depth);
@@ -266,11 +249,7 @@ impl Process<'_, '_> {
             }
             match otherwise {
                 [] => break,
-                [Stmt::If {
-                    test: next,
-                    then: next_then,
-                    otherwise: next_otherwise,
-                }] => {
+                [Stmt::If { test: next, then: next_then, otherwise: next_otherwise }] => {
                     test = next.clone();
                     then = next_then;
                     otherwise = next_otherwise;

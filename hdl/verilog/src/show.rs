@@ -22,12 +22,7 @@ pub fn show(ast: &Ast) -> String {
             format!("{}.get_bits::<{bits}>({})", show(base), show(offset))
         }
         Ast::IndexReplace(base, offset, bit) => {
-            format!(
-                "{}.replace_bit({}, {})",
-                show(base),
-                show(offset),
-                show(bit)
-            )
+            format!("{}.replace_bit({}, {})", show(base), show(offset), show(bit))
         }
     }
 }

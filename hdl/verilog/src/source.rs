@@ -58,11 +58,7 @@ fn score(block: &BlockSource, node: &Node) -> i64 {
         Verilog::Custom(text) => {
             let squeeze =
                 |line: &str| -> String { line.chars().filter(|c| !c.is_whitespace()).collect() };
-            let lines: Vec<String> = text
-                .lines()
-                .map(squeeze)
-                .filter(|l| !l.is_empty())
-                .collect();
+            let lines: Vec<String> = text.lines().map(squeeze).filter(|l| !l.is_empty()).collect();
             i64::from(templates(block.body).any(|template| is_text_of(&lines, &template)))
         }
         _ => 0,
@@ -165,11 +161,7 @@ mod tests {
         let zeroed =
             lines("reg[7:0]memory[3:0];\nintegerentry;\nmemory[0]=8'd0;\nread=memory[at];");
         let without = ["reg[{top}:0]memory[{last}:0];", "read=memory[at];"];
-        let with = [
-            "reg[{top}:0]memory[{last}:0];",
-            "{zeros}",
-            "read=memory[at];",
-        ];
+        let with = ["reg[{top}:0]memory[{last}:0];", "{zeros}", "read=memory[at];"];
         assert!(is_text_of(&plain, &without) && !is_text_of(&plain, &with));
         assert!(is_text_of(&zeroed, &with) && !is_text_of(&zeroed, &without));
     }

@@ -92,10 +92,7 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn of(node: &Node) -> Table {
-        let mut table = Table {
-            enums: node.enums.clone(),
-            ..Table::default()
-        };
+        let mut table = Table { enums: node.enums.clone(), ..Table::default() };
         for atom in &node.atoms {
             let kind = match atom.role {
                 Role::Input => Kind::Input,
@@ -163,11 +160,7 @@ impl Table {
             };
             ports.push((atom.field.clone(), self.add_port(child, &atom.field, kind)));
         }
-        self.children.push(Child {
-            field: child.name.clone(),
-            node,
-            ports,
-        });
+        self.children.push(Child { field: child.name.clone(), node, ports });
     }
 
     /// The signal of that field path.

@@ -35,10 +35,7 @@ pub(crate) fn body(node: &Node) -> Found<Body> {
             }
             Role::Constant => {
                 let value = atom.value.verilog(atom.width);
-                lines.push(format!(
-                    "localparam {}{name} = {value};",
-                    vector(atom.width)
-                ));
+                lines.push(format!("localparam {}{name} = {value};", vector(atom.width)));
                 names.insert(atom.field.clone(), name);
                 continue;
             }
@@ -53,20 +50,12 @@ pub(crate) fn body(node: &Node) -> Found<Body> {
         names.insert(atom.field.clone(), name);
     }
     lines.extend(renamed(text.trim_end(), &names).lines().map(str::to_owned));
-    let mut fields: BTreeMap<String, String> = names
-        .iter()
-        .map(|(field, name)| (name.clone(), field.replace('$', ".")))
-        .collect();
+    let mut fields: BTreeMap<String, String> =
+        names.iter().map(|(field, name)| (name.clone(), field.replace('$', "."))).collect();
     for name in declared(text) {
         fields.entry(name.clone()).or_insert(name);
     }
-    Ok(Body {
-        ports,
-        lines,
-        fields,
-        scopes: labels(text),
-        instances: Vec::new(),
-    })
+    Ok(Body { ports, lines, fields, scopes: labels(text), instances: Vec::new() })
 }
 
 /// The registers and memories that the text declares: `reg [7:0] memory[15:0];`.

@@ -71,11 +71,7 @@ fn equal_blocks_are_one_module_and_different_ones_differ_in_name() {
     let names: Vec<&str> = design.modules.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["lanes_0", "narrow", "card"]);
     let text = design.single_file();
-    for instance in [
-        "lanes_0 lanes_0 (",
-        "lanes_0 lanes_1 (",
-        "lanes_0 lanes_2 (",
-    ] {
+    for instance in ["lanes_0 lanes_0 (", "lanes_0 lanes_1 (", "lanes_0 lanes_2 ("] {
         assert!(text.contains(instance), "{instance} in\n{text}");
     }
 }
@@ -105,11 +101,7 @@ endmodule
 
 #[test]
 fn output_is_the_same_from_run_to_run() {
-    let text = || {
-        emit(&connected::<Card>(), "card")
-            .expect("emits")
-            .single_file()
-    };
+    let text = || emit(&connected::<Card>(), "card").expect("emits").single_file();
     assert_eq!(text(), text());
 }
 
@@ -117,10 +109,7 @@ fn output_is_the_same_from_run_to_run() {
 fn taken_name_gives_way_to_the_port() {
     let design = emit(&connected::<Card>(), "card").expect("emits");
     let text = &design.modules[2].text;
-    assert!(
-        text.contains("numbers_valid__q <= numbers_valid;"),
-        "{text}"
-    );
+    assert!(text.contains("numbers_valid__q <= numbers_valid;"), "{text}");
 }
 
 #[test]
@@ -145,10 +134,7 @@ fn names_from_a_timing_report_lead_to_block_and_field() {
     assert_eq!(explained("narrow.total"), of("narrow", "total.q"));
     assert_eq!(explained("numbers_value[7]"), of("card", "numbers.value"));
     assert_eq!(explained("lanes_1"), Ok(("lanes_0".to_owned(), None)));
-    assert_eq!(
-        design.explain("lanes_2/total_reg[3]").map(|o| o.bit),
-        Ok(Some(3))
-    );
+    assert_eq!(design.explain("lanes_2/total_reg[3]").map(|o| o.bit), Ok(Some(3)));
 }
 
 #[derive(LogicBlock, Default)]
@@ -191,20 +177,12 @@ fn wrong_names_say_where_they_end_and_what_is_near() {
     let design = emit(&connected::<Card>(), "card").expect("emits");
     let wrong = |path| {
         let error = design.explain(path).expect_err("is wrong");
-        (
-            error.path.clone(),
-            error.part.clone(),
-            error.near.clone(),
-            error.to_string(),
-        )
+        (error.path.clone(), error.part.clone(), error.near.clone(), error.to_string())
     };
     let (path, part, near, text) = wrong("card/lanes_1/totla_reg[3]/D");
     assert_eq!((&path[..], &part[..]), ("lanes_1", "totla_reg[3]"));
     assert_eq!(near, ["total"]);
-    assert!(
-        text.contains("lanes_1 (module lanes_0) has no 'totla_reg[3]'"),
-        "{text}"
-    );
+    assert!(text.contains("lanes_1 (module lanes_0) has no 'totla_reg[3]'"), "{text}");
     assert_eq!(wrong("lanes_2/total/total").1, "total", "no pin");
     assert_eq!(wrong("lane_1/total").0, "");
 }

@@ -69,10 +69,7 @@ pub fn slot_contents(data: &[u8], chips: u32, room: u64) -> Result<Vec<Vec<u8>>,
                 pairs.collect::<Vec<u8>>()
             };
             let nothing = [0xff; HEAD_BYTES];
-            vec![
-                [&pad, head, &halves(0)].concat(),
-                [&pad, &nothing[..], &halves(4)].concat(),
-            ]
+            vec![[&pad, head, &halves(0)].concat(), [&pad, &nothing[..], &halves(4)].concat()]
         }
         _ => return Err(ChipsError::Count { chips }),
     };
@@ -124,22 +121,13 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        let large = ChipsError::Large {
-            needed: 1256,
-            room: 1255,
-        };
+        let large = ChipsError::Large { needed: 1256, room: 1255 };
         assert_eq!(slot_contents(&data(1000), 1, 1255), Err(large));
-        assert_eq!(
-            slot_contents(&data(1000), 3, 1 << 20),
-            Err(ChipsError::Count { chips: 3 })
-        );
+        assert_eq!(slot_contents(&data(1000), 3, 1 << 20), Err(ChipsError::Count { chips: 3 }));
         for offset in SYNC_OFFSETS {
             let mut narrow = data(1000);
             narrow[offset] = 0;
-            assert_eq!(
-                slot_contents(&narrow, 2, 1 << 20),
-                Err(ChipsError::NoSync { offset })
-            );
+            assert_eq!(slot_contents(&narrow, 2, 1 << 20), Err(ChipsError::NoSync { offset }));
         }
     }
 }

@@ -28,24 +28,15 @@ use super::window::{
 pub const PAGE_BYTES: usize = FLASH_PAGE_BYTES as usize;
 
 /// How long the block may be busy with one operation: a page of 256 bytes over one line.
-const OPERATION_WAIT: Wait = Wait {
-    limit: Duration::from_millis(10),
-    step: Duration::from_micros(5),
-};
+const OPERATION_WAIT: Wait =
+    Wait { limit: Duration::from_millis(10), step: Duration::from_micros(5) };
 /// How long a chip may take, three times the most that its data sheet says, and how often it is
 /// looked at.
-const PROGRAM_WAIT: Wait = Wait {
-    limit: Duration::from_millis(6),
-    step: Duration::from_micros(20),
-};
-const BLOCK_WAIT: Wait = Wait {
-    limit: Duration::from_millis(1200),
-    step: Duration::from_micros(500),
-};
-const SECTOR_WAIT: Wait = Wait {
-    limit: Duration::from_secs(3),
-    step: Duration::from_millis(1),
-};
+const PROGRAM_WAIT: Wait =
+    Wait { limit: Duration::from_millis(6), step: Duration::from_micros(20) };
+const BLOCK_WAIT: Wait =
+    Wait { limit: Duration::from_millis(1200), step: Duration::from_micros(500) };
+const SECTOR_WAIT: Wait = Wait { limit: Duration::from_secs(3), step: Duration::from_millis(1) };
 
 /// Bit of the chip's status: it erases or programs.
 const CHIP_BUSY: u32 = 1;
@@ -124,11 +115,7 @@ impl<'a, W: Window> Flash<'a, W> {
                 slot: layout.slot,
             });
         }
-        Ok(Self {
-            window,
-            place,
-            layout,
-        })
+        Ok(Self { window, place, layout })
     }
 
     /// How it is laid out.
@@ -218,12 +205,7 @@ impl<'a, W: Window> Flash<'a, W> {
             Ok((field(status, FLASH_CHIP_STATUS) & CHIP_BUSY == 0).then_some(()))
         };
         let rests = wait.until(self, Self::pause, look)?;
-        rests.ok_or(FlashError::Busy {
-            operation,
-            chip,
-            address,
-            limit: wait.limit,
-        })
+        rests.ok_or(FlashError::Busy { operation, chip, address, limit: wait.limit })
     }
 
     /// One operation of the block; the status word behind it.
@@ -241,11 +223,7 @@ impl<'a, W: Window> Flash<'a, W> {
         write(self.window, self.place, FLASH_COMMAND, command)?;
         let status = self.wait_for_block(operation, chip, address)?;
         if field(status, FLASH_REFUSED) == 1 {
-            return Err(FlashError::Refused {
-                operation,
-                chip,
-                address,
-            });
+            return Err(FlashError::Refused { operation, chip, address });
         }
         Ok(status)
     }
@@ -262,11 +240,6 @@ impl<'a, W: Window> Flash<'a, W> {
             Ok((field(status, FLASH_BUSY) == 0).then_some(status))
         };
         let status = OPERATION_WAIT.until(self, Self::pause, look)?;
-        status.ok_or(FlashError::Busy {
-            operation,
-            chip,
-            address,
-            limit: OPERATION_WAIT.limit,
-        })
+        status.ok_or(FlashError::Busy { operation, chip, address, limit: OPERATION_WAIT.limit })
     }
 }

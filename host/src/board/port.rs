@@ -10,10 +10,7 @@ use thiserror::Error;
 use super::window::{field, find, read, read_word, write, Wait, Window, WindowError};
 
 /// How long an operation may take, and how often it is looked at.
-const WAIT: Wait = Wait {
-    limit: Duration::from_millis(10),
-    step: Duration::from_micros(10),
-};
+const WAIT: Wait = Wait { limit: Duration::from_millis(10), step: Duration::from_micros(10) };
 
 /// Why the port did nothing.
 #[derive(Debug, Error)]

@@ -49,10 +49,7 @@ impl Resource {
     /// Maps BAR 0 of the device in a folder of sysfs.
     pub fn of_device(folder: &Path) -> Result<Self, WindowError> {
         let path = folder.join("resource0");
-        let failed = |error| WindowError::System {
-            what: path.display().to_string(),
-            error,
-        };
+        let failed = |error| WindowError::System { what: path.display().to_string(), error };
         let file = OpenOptions::new().read(true).write(true).open(&path);
         let file = file.map_err(failed)?;
         let bytes = file.metadata().map_err(failed)?.len();
@@ -78,10 +75,7 @@ impl Resource {
     fn word(&self, offset: u32) -> Result<NonNull<u32>, WindowError> {
         let end = u64::from(offset) + u64::from(WORD_BYTES);
         if !offset.is_multiple_of(WORD_BYTES) || end > self.bytes as u64 {
-            return Err(WindowError::Outside {
-                offset,
-                bytes: self.bytes as u64,
-            });
+            return Err(WindowError::Outside { offset, bytes: self.bytes as u64 });
         }
         // Mapped memory of a device that is gone is not to be touched.
         if !self.folder.exists() {

@@ -58,11 +58,7 @@ impl fmt::Display for Step {
         };
         let (chip, range) = self.chip_and_range();
         let bytes = range.len();
-        write!(
-            f,
-            "{what} chip {chip} from 0x{:08x}, {bytes} bytes",
-            range.start
-        )
+        write!(f, "{what} chip {chip} from 0x{:08x}, {bytes} bytes", range.start)
     }
 }
 
@@ -108,9 +104,7 @@ pub enum UpdateError {
 pub fn steps(contents: &[Vec<u8>], slot: u32) -> Vec<Step> {
     let chips = || 0..contents.len() as u32;
     let first = slot..slot + FLASH_BLOCK_BYTES;
-    let mut steps: Vec<Step> = chips()
-        .map(|chip| Step::Erase(chip, first.clone()))
-        .collect();
+    let mut steps: Vec<Step> = chips().map(|chip| Step::Erase(chip, first.clone())).collect();
     for (chip, contents) in chips().zip(contents) {
         let blocks = (contents.len() as u32).div_ceil(FLASH_BLOCK_BYTES);
         let rest = first.end..slot + blocks.max(1) * FLASH_BLOCK_BYTES;
@@ -192,12 +186,7 @@ pub fn carry_out(
                 let mut pairs = (address..).zip(expected.into_iter().zip(found));
                 if let Some((address, (expected, found))) = pairs.find(|(_, pair)| pair.0 != pair.1)
                 {
-                    return Err(UpdateError::Verify {
-                        chip,
-                        address,
-                        found,
-                        expected,
-                    });
+                    return Err(UpdateError::Verify { chip, address, found, expected });
                 }
                 progress(u64::from(address - range.start + FLASH_PAGE_BYTES));
             }

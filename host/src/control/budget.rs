@@ -23,11 +23,7 @@ pub struct Budget {
 impl Budget {
     /// Nothing is held, of at most `limit_bytes`.
     pub fn new(limit_bytes: usize) -> Self {
-        Self {
-            limit_bytes,
-            held_bytes: 0,
-            by_domain: Vec::new(),
-        }
+        Self { limit_bytes, held_bytes: 0, by_domain: Vec::new() }
     }
 
     /// Bytes held.
@@ -38,11 +34,7 @@ impl Budget {
     /// Bytes that a domain may hold beside what it holds.
     pub fn room_bytes(&self, domain: u16) -> usize {
         let left = self.limit_bytes.saturating_sub(self.held_bytes);
-        let own = self
-            .by_domain
-            .get(usize::from(domain))
-            .copied()
-            .unwrap_or(0);
+        let own = self.by_domain.get(usize::from(domain)).copied().unwrap_or(0);
         left.saturating_sub(own) / 2
     }
 
@@ -96,10 +88,7 @@ mod tests {
     /// What a connection holds is charged to its domain, and no more than its room is kept.
     #[test]
     fn a_connection_without_room_keeps_only_the_byte_that_tcp_waits_for() {
-        let name = FlowName {
-            flow: 1,
-            generation: 1,
-        };
+        let name = FlowName { flow: 1, generation: 1 };
         let mut connection = Connection::new(name, (1, 3));
         connection.receive = Some(ReceiveSide::new(1000, 1));
         let mut budget = Budget::new(10_000);

@@ -266,12 +266,7 @@ impl Connection {
 
     /// Grows and shrinks both segment lists with the number of requests.
     fn step_lists(&mut self, commands: &mut dyn CommandQueue, shared: &mut Shared) {
-        let Shared {
-            receive: receive_pool,
-            send: send_pool,
-            refusals,
-            ..
-        } = shared;
+        let Shared { receive: receive_pool, send: send_pool, refusals, .. } = shared;
         let receive = self.receive.as_mut().map(|side| &mut side.queue);
         let send = self.send.as_mut().map(|side| &mut side.queue);
         for (queue, pool) in [(receive, receive_pool), (send, send_pool)] {
@@ -279,13 +274,7 @@ impl Connection {
             let (direction, waiting, list) = (queue.direction(), queue.waiting(), queue.list_mut());
             list.confirm(|ticket| commands.confirmed(ticket), pool);
             let mut command = |entry| commands.command(entry);
-            list.adapt(
-                (self.name, direction),
-                waiting,
-                pool,
-                refusals,
-                &mut command,
-            );
+            list.adapt((self.name, direction), waiting, pool, refusals, &mut command);
         }
     }
 
@@ -309,9 +298,7 @@ impl Connection {
             return Ok(());
         };
         let ready = receive.queue.ready(|ticket| commands.confirmed(ticket));
-        receive.post(self.name, ready, |entry| {
-            commands.command_of(self.owner, entry)
-        })?;
+        receive.post(self.name, ready, |entry| commands.command_of(self.owner, entry))?;
         let floor = receive.confirm(|ticket| commands.confirmed(ticket));
         copy(receive, floor)?;
         receive.announce(floor, &mut progress.received);
@@ -339,9 +326,7 @@ impl Connection {
     pub fn end_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>) -> Withdrawn {
         let end = self.end_seen;
         let receive = self.receive.as_mut();
-        receive.map_or_else(Withdrawn::default, |receive| {
-            receive.finish_withdrawal(rescued, end)
-        })
+        receive.map_or_else(Withdrawn::default, |receive| receive.finish_withdrawal(rescued, end))
     }
 
     /// Withdraws the receive buffers when the stream has ended, a partial request can be returned
@@ -381,10 +366,7 @@ impl Connection {
 
     /// Whether to report the end of the stream now; true once.
     pub fn report_end(&mut self) -> bool {
-        let idle = self
-            .receive
-            .as_ref()
-            .is_some_and(|r| !r.queue.has_requests());
+        let idle = self.receive.as_ref().is_some_and(|r| !r.queue.has_requests());
         let now = self.end_seen && idle && !self.end_reported;
         self.end_reported |= now;
         now
@@ -460,11 +442,7 @@ fn acceptance(receive: &ReceiveSide, send: &SendSide, guards: &Guards) -> Accept
 
 /// The error for missing bytes.
 pub fn missing(name: FlowName, (offset, bytes): (u64, u64)) -> HostError {
-    HostError::BytesMissing {
-        flow: name.flow,
-        offset,
-        bytes,
-    }
+    HostError::BytesMissing { flow: name.flow, offset, bytes }
 }
 
 #[cfg(test)]
@@ -602,19 +580,12 @@ mod tests {
 
     #[test]
     fn a_flow_posts_after_its_install_and_ends_after_its_removal_is_confirmed() {
-        let name = FlowName {
-            flow: 1,
-            generation: 1,
-        };
+        let name = FlowName { flow: 1, generation: 1 };
         let mut connection = Connection::new(name, (OWNER, 9));
         connection.add_receive(buffer(7));
         let mut commands = RecordedCommands::default();
-        let install = Install {
-            profile: 0,
-            receive_first: 500,
-            send_first: 100,
-            early: Vec::new(),
-        };
+        let install =
+            Install { profile: 0, receive_first: 500, send_first: 100, early: Vec::new() };
         connection.install(&mut commands, &install, &Guards::default(), Vec::new());
         assert_eq!(commands.take(), [(0, FLOW_INSTALL)]);
         let mut shared = Shared::new(6, 12);

@@ -38,10 +38,7 @@ impl<'a> Descriptor<'a> {
     /// The descriptor in a record. Panics when it is not as long as one slot or two.
     pub fn of(record: &'a [u8]) -> Self {
         let bytes = record.len();
-        assert!(
-            matches!(bytes, SLOT_BYTES | RECORD_BYTES_MAX),
-            "{bytes} bytes"
-        );
+        assert!(matches!(bytes, SLOT_BYTES | RECORD_BYTES_MAX), "{bytes} bytes");
         let (head, inline) = record.split_at(METADATA_BYTES);
         let mut bytes = [[0; WORD_BYTES]; METADATA_WORDS];
         bytes.as_flattened_mut().copy_from_slice(head);
@@ -95,11 +92,7 @@ pub struct Payload {
 /// knows its place.
 #[inline]
 fn pack(inline: &[u8], kind: u8) -> Descriptor<'_> {
-    assert!(
-        inline.len() <= INLINE_BYTES_MAX,
-        "{} inline bytes",
-        inline.len()
-    );
+    assert!(inline.len() <= INLINE_BYTES_MAX, "{} inline bytes", inline.len());
     let two_slots = inline.len() > SLOT_HEADER_BYTES;
     let mut metadata = Metadata::default();
     field::KIND.place(&mut metadata, kind.into());

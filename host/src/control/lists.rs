@@ -92,12 +92,7 @@ impl Shared {
     /// The pools of a card with 2^`flow_bits` flows and 2^`segment_bits` entries in each direction.
     pub fn new(flow_bits: u32, segment_bits: u32) -> Self {
         let pool = ListPool::new(flow_bits, segment_bits);
-        Self {
-            all: 2 * pool.free_entries(),
-            receive: pool.clone(),
-            send: pool,
-            refusals: 0,
-        }
+        Self { all: 2 * pool.free_entries(), receive: pool.clone(), send: pool, refusals: 0 }
     }
 
     /// Entries lent to flows at present.
@@ -126,28 +121,14 @@ impl FlowList {
     /// The empty list of a flow that was just installed.
     pub fn new(flow: u16) -> Self {
         let committed = List::committed(flow);
-        Self {
-            list: committed,
-            committed,
-            moving: None,
-            head: 0,
-            tail: 0,
-            refused: false,
-        }
+        Self { list: committed, committed, moving: None, head: 0, tail: 0, refused: false }
     }
 
     /// The list of a connection that the card does not know: as long as the longest one, and of
     /// no pool.
     pub fn off_card() -> Self {
-        let list = List {
-            base: 0,
-            bits: SEGMENTS_BORROWED_BITS_MAX as u8,
-        };
-        Self {
-            list,
-            committed: list,
-            ..Self::new(0)
-        }
+        let list = List { base: 0, bits: SEGMENTS_BORROWED_BITS_MAX as u8 };
+        Self { list, committed: list, ..Self::new(0) }
     }
 
     /// The next index to post.
@@ -226,9 +207,7 @@ impl FlowList {
         let target = if wanted == self.committed.bits {
             Some(self.committed)
         } else {
-            (self.list.bits + 1..=wanted)
-                .rev()
-                .find_map(|bits| pool.take(bits))
+            (self.list.bits + 1..=wanted).rev().find_map(|bits| pool.take(bits))
         };
         let Some(target) = target else {
             *refusals += u64::from(!self.refused);
@@ -281,9 +260,7 @@ mod tests {
         let mut lent: Vec<List> = Vec::new();
         let mut state = 5u64;
         for step in 0..20_000 {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let (choice, bits) = ((state >> 33) % 3, 4 + ((state >> 40) % 9) as u8);
             if choice < 2 {
                 let Some(list) = pool.take(bits) else {
@@ -294,10 +271,7 @@ mod tests {
                 assert_eq!(start % u32::from(list.capacity()), 0, "{list:?}");
                 for other in &lent {
                     let other_end = other.base + u32::from(other.capacity());
-                    assert!(
-                        end <= other.base || start >= other_end,
-                        "{list:?} {other:?}"
-                    );
+                    assert!(end <= other.base || start >= other_end, "{list:?} {other:?}");
                 }
                 lent.push(list);
             } else if !lent.is_empty() {
@@ -329,13 +303,7 @@ mod tests {
         assert_eq!(pool.take(13), None);
     }
 
-    const NAME: (FlowName, Direction) = (
-        FlowName {
-            flow: 5,
-            generation: 1,
-        },
-        Direction::Receive,
-    );
+    const NAME: (FlowName, Direction) = (FlowName { flow: 5, generation: 1 }, Direction::Receive);
 
     fn adapt(list: &mut FlowList, waiting: usize, pool: &mut ListPool) -> (usize, u64) {
         let (mut moves, mut refusals) = (0, 0);

@@ -63,10 +63,7 @@ pub fn link_address(packet: &[u8], header: &TcpHeader, at: usize) -> LinkAddress
     mac.copy_from_slice(&packet[at..at + 6]);
     let tags = packet[12..header.l3_offset - 2].chunks_exact(4);
     let vlans = tags.map(|tag| u16::from_be_bytes([tag[2], tag[3]]) & 0xfff);
-    LinkAddress {
-        mac,
-        vlans: vlans.filter(|&vlan| vlan != 0).collect(),
-    }
+    LinkAddress { mac, vlans: vlans.filter(|&vlan| vlan != 0).collect() }
 }
 
 fn word16(bytes: &[u8], at: usize) -> Option<u16> {

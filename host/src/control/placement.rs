@@ -35,12 +35,7 @@ impl KeyTable {
     /// An empty table of 2^`bucket_bits` buckets per bank.
     pub fn new(secrets: [Secret; 2], bucket_bits: u32) -> Self {
         let mask = ((1u32 << bucket_bits) - 1) as u16;
-        Self {
-            secrets,
-            mask,
-            slots: HashMap::new(),
-            of_flow: HashMap::new(),
-        }
+        Self { secrets, mask, slots: HashMap::new(), of_flow: HashMap::new() }
     }
 
     fn bucket(&self, bank: u8, key: &[u8; KEY_BYTES]) -> u16 {
@@ -139,12 +134,8 @@ impl KeyTable {
 
     /// The same keys under other secrets; `None` when not all of them have room.
     pub fn under(&self, secrets: [Secret; 2]) -> Option<Self> {
-        let mut other = Self {
-            secrets,
-            mask: self.mask,
-            slots: HashMap::new(),
-            of_flow: HashMap::new(),
-        };
+        let mut other =
+            Self { secrets, mask: self.mask, slots: HashMap::new(), of_flow: HashMap::new() };
         for placed in self.in_order() {
             other.insert(placed.1.key, placed.1.flow)?;
         }
@@ -160,18 +151,12 @@ impl KeyTable {
     /// The commands that set all slots, which hold nothing.
     pub fn set_all(&self) -> Vec<Entry> {
         let slots = self.in_order().into_iter();
-        slots
-            .map(|(slot, placed)| key_set(slot, placed.flow, &placed.key))
-            .collect()
+        slots.map(|(slot, placed)| key_set(slot, placed.flow, &placed.key)).collect()
     }
 
     /// All keys in the order of their flows, so that a run follows from its seed.
     fn in_order(&self) -> Vec<(KeySlot, Placed)> {
-        let mut placed: Vec<_> = self
-            .slots
-            .iter()
-            .map(|(slot, placed)| (*slot, *placed))
-            .collect();
+        let mut placed: Vec<_> = self.slots.iter().map(|(slot, placed)| (*slot, *placed)).collect();
         placed.sort_unstable_by_key(|(_, placed)| placed.flow);
         placed
     }

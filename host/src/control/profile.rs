@@ -34,25 +34,13 @@ impl Profile {
         let (key, key_bytes) = (u64::from(self.message_key.0), u64::from(self.message_key.1));
         within("profile", number.into(), 1, PROFILES as u64 - 1)?;
         within("profile header_bytes", header_bytes, 1, HEADER_BYTES_MAX)?;
-        within(
-            "profile position_bytes",
-            position_bytes,
-            1,
-            POSITION_BYTES_MAX,
-        )?;
-        within(
-            "profile position end",
-            position + position_bytes,
-            1,
-            header_bytes,
-        )?;
+        within("profile position_bytes", position_bytes, 1, POSITION_BYTES_MAX)?;
+        within("profile position end", position + position_bytes, 1, header_bytes)?;
         within("profile message_key_bytes", key_bytes, 0, KEY_BYTES_MAX)?;
         within("profile message key end", key + key_bytes, 0, header_bytes)?;
         let word = |fields: &[(Field, u64)]| {
             let mut record = [0; 8];
-            fields
-                .iter()
-                .for_each(|(at, value)| at.set(&mut record, *value));
+            fields.iter().for_each(|(at, value)| at.set(&mut record, *value));
             u32::from_le_bytes([record[0], record[1], record[2], record[3]])
         };
         Ok([
@@ -71,12 +59,7 @@ impl Profile {
 fn within(name: &'static str, value: u64, min: u64, max: u64) -> Result<()> {
     match (min..=max).contains(&value) {
         true => Ok(()),
-        false => Err(HostError::BadSize {
-            name,
-            value,
-            min,
-            max,
-        }),
+        false => Err(HostError::BadSize { name, value, min, max }),
     }
 }
 
@@ -84,12 +67,8 @@ fn within(name: &'static str, value: u64, min: u64, max: u64) -> Result<()> {
 mod tests {
     use super::*;
 
-    const GOOD: Profile = Profile {
-        port: 7700,
-        header_bytes: 20,
-        position: (8, 4),
-        message_key: (0, 8),
-    };
+    const GOOD: Profile =
+        Profile { port: 7700, header_bytes: 20, position: (8, 4), message_key: (0, 8) };
 
     #[test]
     fn words_hold_every_field() {
@@ -107,19 +86,13 @@ mod tests {
         assert_eq!(refused(GOOD, 0), ("profile", 0));
         assert_eq!(refused(GOOD, 4), ("profile", 4));
         let header_bytes = 65;
-        let long = Profile {
-            header_bytes,
-            ..GOOD
-        };
+        let long = Profile { header_bytes, ..GOOD };
         assert_eq!(refused(long, 1), ("profile header_bytes", 65));
         let position = (17, 4);
         let outside = Profile { position, ..GOOD };
         assert_eq!(refused(outside, 1), ("profile position end", 21));
         let message_key = (0, 9);
-        let wide = Profile {
-            message_key,
-            ..GOOD
-        };
+        let wide = Profile { message_key, ..GOOD };
         assert_eq!(refused(wide, 1), ("profile message_key_bytes", 9));
     }
 }

@@ -38,10 +38,7 @@ pub struct Region {
 impl Region {
     /// Name of the region.
     pub fn name(&self) -> RegionName {
-        RegionName {
-            index: self.index,
-            key: self.key,
-        }
+        RegionName { index: self.index, key: self.key }
     }
 
     /// The last command that installs the region, once it is queued. The card knows the region when
@@ -56,11 +53,7 @@ impl Region {
         let end = offset.checked_add(bytes.into());
         let fits = end.is_some_and(|end| end <= region_bytes);
         if bytes == 0 || bytes > FLOW_REACH_BYTES / 4 || !fits {
-            return Err(HostError::BadBuffer {
-                offset,
-                bytes: bytes.into(),
-                region_bytes,
-            });
+            return Err(HostError::BadBuffer { offset, bytes: bytes.into(), region_bytes });
         }
         Ok(())
     }
@@ -123,27 +116,21 @@ impl Regions {
             .regions
             .iter()
             .position(Option::is_none)
-            .ok_or(HostError::TableFull {
-                what: "regions",
-                limit,
-            })?;
+            .ok_or(HostError::TableFull { what: "regions", limit })?;
         // The largest page that the address is aligned to; one page covers most regions.
         let wanted_bits = page_bits(memory.bytes as u64);
-        let page_bits = wanted_bits
-            .min(memory.address.trailing_zeros() as usize)
-            .max(PAGE_BITS_MIN);
+        let page_bits =
+            wanted_bits.min(memory.address.trailing_zeros() as usize).max(PAGE_BITS_MIN);
         let pages = memory.bytes.div_ceil(1 << page_bits);
-        let first_page = self
-            .free_pages(pages)
-            .map_err(|free| HostError::PagesFull {
-                region: index as u16,
-                bytes: memory.bytes as u64,
-                needed: pages,
-                free,
-                limit: self.page_used.len(),
-                page_bytes: 1 << page_bits,
-                align_bytes: 1 << wanted_bits,
-            })?;
+        let first_page = self.free_pages(pages).map_err(|free| HostError::PagesFull {
+            region: index as u16,
+            bytes: memory.bytes as u64,
+            needed: pages,
+            free,
+            limit: self.page_used.len(),
+            page_bytes: 1 << page_bits,
+            align_bytes: 1 << wanted_bits,
+        })?;
         self.page_used[first_page..first_page + pages].fill(true);
         let key = self.keys[index].wrapping_add(1);
         self.keys[index] = key;
@@ -159,10 +146,7 @@ impl Regions {
         self.regions[index] = Some(region);
         let mut commands: Vec<Entry> = (0..pages)
             .map(|page| {
-                page_set(
-                    (first_page + page) as u16,
-                    memory.address + ((page as u64) << page_bits),
-                )
+                page_set((first_page + page) as u16, memory.address + ((page as u64) << page_bits))
             })
             .collect();
         commands.push(region_install(&RegionInstall {
@@ -219,11 +203,7 @@ mod tests {
     use abi::command;
 
     fn memory(address: u64, bytes: usize) -> DmaMemory {
-        DmaMemory {
-            address,
-            bytes,
-            kind: MemoryKind::Application,
-        }
+        DmaMemory { address, bytes, kind: MemoryKind::Application }
     }
 
     #[test]
@@ -235,15 +215,10 @@ mod tests {
             let install = commands.last().expect("the region itself");
             assert_eq!((region.pages, commands.len()), (1, 2), "{bytes} bytes");
             let page = 1 << command::REGION_PAGE_BITS.get(install);
-            assert!(
-                (bytes..2 * bytes.max(4096)).contains(&page),
-                "{bytes} bytes"
-            );
+            assert!((bytes..2 * bytes.max(4096)).contains(&page), "{bytes} bytes");
         }
         let mut regions = Regions::new(6, 6);
-        let (region, _) = regions
-            .register(memory(1 << 40, (3 << 30) + 1), 0)
-            .expect("four");
+        let (region, _) = regions.register(memory(1 << 40, (3 << 30) + 1), 0).expect("four");
         assert_eq!(region.pages, 4);
     }
 
@@ -264,14 +239,8 @@ mod tests {
         );
         let error = regions.register(memory(1 << 40, 64 << 30), 0).unwrap_err();
         let text = error.to_string();
-        assert!(
-            text.starts_with("region 1 of 68719476736 bytes needs 64 "),
-            "{text}"
-        );
-        assert!(
-            text.ends_with("in a row: register fewer or smaller regions"),
-            "{text}"
-        );
+        assert!(text.starts_with("region 1 of 68719476736 bytes needs 64 "), "{text}");
+        assert!(text.ends_with("in a row: register fewer or smaller regions"), "{text}");
         // What was refused has taken nothing.
         regions.register(memory(1 << 40, 60 << 30), 0).expect("60");
     }

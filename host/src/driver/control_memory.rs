@@ -33,10 +33,7 @@ pub struct ControlMemory {
 impl ControlMemory {
     /// The pages of `range`, which the card finds at a bus address.
     pub fn new(address: u64, range: &MemoryRange) -> io::Result<Self> {
-        Ok(Self {
-            address,
-            pages: Arc::new(range.map_shared()?),
-        })
+        Ok(Self { address, pages: Arc::new(range.map_shared()?) })
     }
 
     /// Bus address of the first byte.
@@ -142,10 +139,7 @@ pub(super) fn store_bytes(from: &[u8], into: &[AtomicU64]) {
     let last = match from.last_chunk() {
         // The bytes before the rest are shifted out.
         Some(last) => u64::from_le_bytes(*last) >> (8 * (WORD_BYTES - rest.len())),
-        None => rest
-            .iter()
-            .rev()
-            .fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
     };
     into[whole.len()].store(last.to_le(), Ordering::Relaxed);
 }
@@ -170,10 +164,7 @@ mod tests {
         assert_eq!(memory.load_acquire(8), memory.load(8));
         memory.store(4088, 0x1122);
         memory.store_release(4080, 0x33);
-        assert_eq!(
-            device[4080..4092],
-            [0x33, 0, 0, 0, 0, 0, 0, 0, 0x22, 0x11, 0, 0]
-        );
+        assert_eq!(device[4080..4092], [0x33, 0, 0, 0, 0, 0, 0, 0, 0x22, 0x11, 0, 0]);
         let other = memory.clone();
         other.store(0, 7);
         assert_eq!(memory.load(0), 7);

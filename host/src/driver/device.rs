@@ -58,21 +58,14 @@ pub struct DeviceConfig {
 
 impl Default for DeviceConfig {
     fn default() -> Self {
-        Self {
-            rings: RingSizes::default(),
-            hash_seed: None,
-            push_slots: true,
-        }
+        Self { rings: RingSizes::default(), hash_seed: None, push_slots: true }
     }
 }
 
 impl DeviceConfig {
     /// The default with hash secrets that follow from a seed: for simulations and tests.
     pub fn seeded(hash_seed: u64) -> Self {
-        Self {
-            hash_seed: Some(hash_seed),
-            ..Self::default()
-        }
+        Self { hash_seed: Some(hash_seed), ..Self::default() }
     }
 }
 
@@ -123,10 +116,9 @@ impl<B: Bus> Device<B> {
             push_slots: config.push_slots && can_push,
         };
         device.open_owner(config.rings)?;
-        device.bus.write_register(
-            registers::CONTROL,
-            registers::CONTROL_RX | registers::CONTROL_TX,
-        )?;
+        device
+            .bus
+            .write_register(registers::CONTROL, registers::CONTROL_RX | registers::CONTROL_TX)?;
         // A read completes after all earlier posted writes: from here on the card runs.
         wait_for_tables(&mut device.bus)?;
         Ok(device)
@@ -136,10 +128,7 @@ impl<B: Bus> Device<B> {
     pub fn open_owner(&mut self, rings: RingSizes) -> Result<u8> {
         let (number, limit) = (self.owners.len(), 1usize << self.sizes.owner_bits);
         if number >= limit {
-            return Err(HostError::TableFull {
-                what: "owners",
-                limit,
-            });
+            return Err(HostError::TableFull { what: "owners", limit });
         }
         let owner = Owner::open(&mut self.bus, number as u8, rings, self.push_slots)?;
         self.bus.enable_interrupt(number as u16)?;
@@ -157,10 +146,7 @@ impl<B: Bus> Device<B> {
         let open = self.owners.len();
         self.owners
             .get_mut(usize::from(number))
-            .ok_or(HostError::UnknownOwner {
-                owner: number,
-                open,
-            })
+            .ok_or(HostError::UnknownOwner { owner: number, open })
     }
 
     /// Sets a header profile beside TCP.
@@ -322,10 +308,8 @@ impl<B: Bus> Device<B> {
             min: 0,
             max: u64::from(u32::MAX) * CYCLE.as_nanos() as u64,
         })?;
-        self.bus
-            .write_register(registers::INTERRUPT_INTERVAL, word)?;
-        self.bus
-            .write_register(registers::INTERRUPT_ENTRIES, entries)?;
+        self.bus.write_register(registers::INTERRUPT_INTERVAL, word)?;
+        self.bus.write_register(registers::INTERRUPT_ENTRIES, entries)?;
         Ok(())
     }
 
@@ -443,10 +427,7 @@ impl<B: Bus> Device<B> {
 
     /// The state of the wire.
     pub fn wire(&mut self) -> Result<WireState> {
-        Ok(WireState::of_status(read(
-            &mut self.bus,
-            registers::STATUS,
-        )?))
+        Ok(WireState::of_status(read(&mut self.bus, registers::STATUS)?))
     }
 
     /// What the card does with the wire, until the next epoch.
@@ -461,10 +442,7 @@ impl<B: Bus> Device<B> {
         let page = doorbell_page(owner.into());
         let status = read(&mut self.bus, page + registers::DOORBELL_STATUS)?;
         let is_set = |bit: u32| status & bit != 0;
-        Ok((
-            is_set(registers::STATUS_COMMAND_STOPPED),
-            is_set(registers::STATUS_SEND_STOPPED),
-        ))
+        Ok((is_set(registers::STATUS_COMMAND_STOPPED), is_set(registers::STATUS_SEND_STOPPED)))
     }
 
     fn read_counter(&mut self, offset: u32) -> Result<u64> {

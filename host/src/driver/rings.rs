@@ -54,12 +54,7 @@ pub struct RingSizes {
 
 impl Default for RingSizes {
     fn default() -> Self {
-        Self {
-            command_bits: 8,
-            send_bits: 9,
-            header_bits: 10,
-            slow_bits: 6,
-        }
+        Self { command_bits: 8, send_bits: 9, header_bits: 10, slow_bits: 6 }
     }
 }
 
@@ -74,12 +69,7 @@ impl RingSizes {
         ] {
             if !(min..=max).contains(&bits) {
                 let (value, min, max) = (bits.into(), min.into(), max.into());
-                return Err(HostError::BadSize {
-                    name,
-                    value,
-                    min,
-                    max,
-                });
+                return Err(HostError::BadSize { name, value, min, max });
             }
         }
         Ok(())
@@ -109,12 +99,7 @@ impl<const WORDS: usize> PostRing<WORDS> {
     pub fn new(memory: ControlMemory, bits: u32) -> Self {
         let entries = memory.entries::<WORDS>().len();
         assert!(entries >= 1 << bits, "ring memory too small");
-        Self {
-            memory,
-            bits,
-            produced: 0,
-            announced: 0,
-        }
+        Self { memory, bits, produced: 0, announced: 0 }
     }
 
     /// Entries posted so far, modulo 2^32.
@@ -186,11 +171,7 @@ impl CompletionRing {
     pub fn new(memory: ControlMemory, bits: u32) -> Self {
         let bytes = COMPLETION_BYTES << bits;
         assert!(memory.bytes() >= bytes, "ring memory too small");
-        Self {
-            memory,
-            bits,
-            consumed: 0,
-        }
+        Self { memory, bits, consumed: 0 }
     }
 
     /// The next completion, if the card has written it.
@@ -269,10 +250,7 @@ impl HeaderBytes {
 
 impl Default for HeaderBytes {
     fn default() -> Self {
-        Self {
-            bytes: [0; HEADER_BYTES_MAX],
-            count: 0,
-        }
+        Self { bytes: [0; HEADER_BYTES_MAX], count: 0 }
     }
 }
 
@@ -440,12 +418,7 @@ impl HeaderQueue {
 
     #[cold]
     fn bad_entry(&self, what: &'static str, value: u64, limit: u64) -> HostError {
-        HostError::BadEntry {
-            owner: self.owner,
-            what,
-            value,
-            limit,
-        }
+        HostError::BadEntry { owner: self.owner, what, value, limit }
     }
 
     /// The payload of an entry whose field names a slow buffer.
@@ -463,8 +436,7 @@ impl HeaderQueue {
         self.check("slow buffer", buffer, buffers as u64)?;
         self.check("deferred bytes", bytes as u64, SLOW_BUFFER_BYTES as u64 + 1)?;
         let mut payload = vec![0; bytes];
-        self.slow
-            .read(buffer as usize * SLOW_BUFFER_BYTES, &mut payload);
+        self.slow.read(buffer as usize * SLOW_BUFFER_BYTES, &mut payload);
         self.slow_consumed = self.slow_consumed.wrapping_add(1);
         Ok(Some(payload))
     }
@@ -489,10 +461,7 @@ mod tests {
         for length in 0..=SLOT_HEADER_BYTES {
             let index = length as u32;
             assert_eq!(ring.free_entries(index), 4);
-            ring.post(
-                &[[length as u8; WORD_BYTES]; METADATA_WORDS],
-                &pattern[..length],
-            );
+            ring.post(&[[length as u8; WORD_BYTES]; METADATA_WORDS], &pattern[..length]);
             assert_eq!(ring.free_entries(index), 3);
             let mut entry = [0; SLOT_BYTES];
             ring.last(&mut entry);

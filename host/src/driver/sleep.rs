@@ -41,13 +41,8 @@ pub(super) fn until_readable(
 pub(super) fn drain(descriptor: BorrowedFd<'_>) -> io::Result<()> {
     let mut count = [0u8; 8];
     // SAFETY: the buffer has 8 bytes, and the descriptor is borrowed, so it is open.
-    let read = unsafe {
-        libc::read(
-            descriptor.as_raw_fd(),
-            count.as_mut_ptr().cast(),
-            count.len(),
-        )
-    };
+    let read =
+        unsafe { libc::read(descriptor.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
     let error = io::Error::last_os_error();
     match read < 0 && error.kind() != io::ErrorKind::WouldBlock {
         true => Err(error),

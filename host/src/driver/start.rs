@@ -50,10 +50,7 @@ pub(super) fn check_card(bus: &mut dyn Bus) -> Result<()> {
     let version = read(bus, registers::VERSION)?;
     match version >> 16 == ABI_VERSION >> 16 {
         true => Ok(()),
-        false => Err(HostError::Version {
-            card: version,
-            host: ABI_VERSION,
-        }),
+        false => Err(HostError::Version { card: version, host: ABI_VERSION }),
     }
 }
 
@@ -151,11 +148,8 @@ mod tests {
     fn a_seed_expands_as_published() {
         let mut state = 1_234_567;
         let numbers = [(); 3].map(|()| split_mix(&mut state));
-        let published = [
-            6_457_827_717_110_365_317,
-            3_203_168_211_198_807_973,
-            9_817_491_932_198_370_423,
-        ];
+        let published =
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!(numbers, published);
     }
 

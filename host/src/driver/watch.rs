@@ -25,10 +25,8 @@ use super::read::read;
 const POLLS_MAX: u32 = 4096;
 
 /// The rings that may stop: name, and status bit.
-const RINGS: [(&str, u32); 2] = [
-    ("command", registers::STATUS_COMMAND_STOPPED),
-    ("send", registers::STATUS_SEND_STOPPED),
-];
+const RINGS: [(&str, u32); 2] =
+    [("command", registers::STATUS_COMMAND_STOPPED), ("send", registers::STATUS_SEND_STOPPED)];
 
 /// Indices of an owner's rings at the last poll, and polls since each moved.
 #[derive(Clone, Debug, Default)]
@@ -49,11 +47,7 @@ pub(crate) struct Watch {
 impl Watch {
     /// Starts with the present epoch of the card.
     pub(crate) fn begin(bus: &mut dyn Bus) -> Result<Self> {
-        Ok(Self {
-            epoch: read(bus, registers::EPOCH)?,
-            polls: 0,
-            owners: Vec::new(),
-        })
+        Ok(Self { epoch: read(bus, registers::EPOCH)?, polls: 0, owners: Vec::new() })
     }
 
     /// Fails when the card has begun another epoch.
@@ -61,10 +55,7 @@ impl Watch {
         let now = read(bus, registers::EPOCH)?;
         match now == self.epoch {
             true => Ok(()),
-            false => Err(HostError::EpochLost {
-                before: self.epoch,
-                now,
-            }),
+            false => Err(HostError::EpochLost { before: self.epoch, now }),
         }
     }
 

@@ -10,9 +10,8 @@
 use thiserror::Error;
 
 /// How every file begins: a field of nine bytes, and the length of the letter that follows.
-const OPENING: [u8; 13] = [
-    0x00, 0x09, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x00, 0x00, 0x01,
-];
+const OPENING: [u8; 13] =
+    [0x00, 0x09, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x00, 0x00, 0x01];
 
 /// What a `.bit` file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,23 +66,14 @@ impl BitFile {
         if !file.starts_with(&OPENING) {
             return Err(BitError::Opening);
         }
-        let mut rest = Rest {
-            file,
-            at: OPENING.len(),
-        };
+        let mut rest = Rest { file, at: OPENING.len() };
         let design = rest.text('a')?;
         let part = rest.text('b')?;
         let date = rest.text('c')?;
         let time = rest.text('d')?;
         let data = rest.field('e', 4)?.to_vec();
         match file.len() - rest.at {
-            0 => Ok(Self {
-                design,
-                part,
-                date,
-                time,
-                data,
-            }),
+            0 => Ok(Self { design, part, date, time, data }),
             bytes => Err(BitError::Long { bytes }),
         }
     }
@@ -111,16 +101,10 @@ impl<'a> Rest<'a> {
         let at = self.at;
         let letter = self.take(field, 1)?[0];
         if char::from(letter) != field {
-            return Err(BitError::Field {
-                field,
-                at,
-                found: letter,
-            });
+            return Err(BitError::Field { field, at, found: letter });
         }
         let length = self.take(field, length_bytes)?;
-        let length = length
-            .iter()
-            .fold(0, |sum, byte| sum << 8 | usize::from(*byte));
+        let length = length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
         self.take(field, length)
     }
 

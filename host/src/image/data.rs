@@ -23,8 +23,7 @@ pub const IDCODE_REVISION: u32 = 0xf000_0000;
 /// Where the sync word begins, bytes from the start of the data.
 pub fn sync_offset_bytes(data: &[u8]) -> Option<usize> {
     let head = &data[..data.len().min(SYNC_WITHIN_BYTES)];
-    head.windows(4)
-        .position(|word| word == SYNC_WORD.to_be_bytes())
+    head.windows(4).position(|word| word == SYNC_WORD.to_be_bytes())
 }
 
 /// The IDCODE that the device checks before it takes the data; `None` where they do not say it near

@@ -99,11 +99,7 @@ impl Header {
             _ if file.len() < HEADER_BYTES && MAGIC.as_bytes().starts_with(first) => {}
             _ if first == MAGIC.as_bytes() => {}
             Some([b' ', ..]) => return Err(HeaderError::Format { found: begins }),
-            _ => {
-                return Err(HeaderError::Magic {
-                    found: begins.escape_default().to_string(),
-                })
-            }
+            _ => return Err(HeaderError::Magic { found: begins.escape_default().to_string() }),
         }
         if file.len() < HEADER_BYTES {
             return Err(HeaderError::Short { found: file.len() });
@@ -142,9 +138,7 @@ impl Header {
             digits(KEY_SHA256, self.sha256.clone(), 64)?,
         ];
         let lines = KEYS.iter().zip(values);
-        let lines: String = lines
-            .map(|(key, value)| format!("{key} {value}\n"))
-            .collect();
+        let lines: String = lines.map(|(key, value)| format!("{key} {value}\n")).collect();
         let mut text = format!("{MAGIC}\n{lines}").into_bytes();
         if text.len() > HEADER_BYTES {
             return Err(HeaderError::Long { bytes: text.len() });
@@ -165,11 +159,7 @@ fn values(text: &[u8]) -> Result<([String; KEYS.len()], usize), HeaderError> {
         let line = String::from_utf8_lossy(line).into_owned();
         let found = line.strip_prefix(key).and_then(|it| it.strip_prefix(' '));
         let (Some(found), Some(length)) = (found, length) else {
-            return Err(HeaderError::Key {
-                line: number + 2,
-                found: line,
-                key,
-            });
+            return Err(HeaderError::Key { line: number + 2, found: line, key });
         };
         found.clone_into(value);
         end += length + 1;
@@ -178,10 +168,7 @@ fn values(text: &[u8]) -> Result<([String; KEYS.len()], usize), HeaderError> {
 }
 
 fn wrong(key: &'static str, value: &str) -> HeaderError {
-    HeaderError::Value {
-        key,
-        value: value.to_owned(),
-    }
+    HeaderError::Value { key, value: value.to_owned() }
 }
 
 /// A value of letters, digits and a few signs.
@@ -210,11 +197,7 @@ fn number(key: &'static str, value: &str) -> Result<u64, HeaderError> {
 }
 
 fn contract_of(value: &str) -> Result<(u32, u32), HeaderError> {
-    let part = |text: &str| {
-        number(KEY_CONTRACT, text)
-            .ok()
-            .and_then(|it| it.try_into().ok())
-    };
+    let part = |text: &str| number(KEY_CONTRACT, text).ok().and_then(|it| it.try_into().ok());
     let both = value.split_once('.');
     let both = both.and_then(|(major, minor)| Some((part(major)?, part(minor)?)));
     both.ok_or_else(|| wrong(KEY_CONTRACT, value))

@@ -83,10 +83,7 @@ fn a_file_cut_at_any_byte_is_short() {
     }
     let text = message(&[&whole[..], &[0]].concat());
     let (more, said) = (data().len() + 1, data().len());
-    assert_eq!(
-        text,
-        format!("{more} bytes of data, the header says {said}")
-    );
+    assert_eq!(text, format!("{more} bytes of data, the header says {said}"));
 }
 
 #[test]
@@ -105,10 +102,7 @@ fn a_bit_changed_anywhere_is_seen() {
             Err(error) => assert!(!error.to_string().is_empty()),
         }
         if at >= HEADER_BYTES {
-            assert!(
-                message(&damaged).starts_with("damaged: SHA-256"),
-                "byte {at}"
-            );
+            assert!(message(&damaged).starts_with("damaged: SHA-256"), "byte {at}");
         }
     }
 }
@@ -117,16 +111,8 @@ fn a_bit_changed_anywhere_is_seen() {
 fn each_fault_of_a_header_has_its_message() {
     let git = "git 0123456789abcdef0123456789abcdef01234567";
     for (from, to, said) in [
-        (
-            "zeronic-image 1",
-            "zeronic-image 2",
-            "format 'zeronic-image 2'",
-        ),
-        (
-            "zeronic-image 1",
-            "PK\u{3}\u{4}",
-            "begins with 'PK\\u{3}\\u{4}'",
-        ),
+        ("zeronic-image 1", "zeronic-image 2", "format 'zeronic-image 2'"),
+        ("zeronic-image 1", "PK\u{3}\u{4}", "begins with 'PK\\u{3}\\u{4}'"),
         ("board vcu118\n", "", "line 2 of the header is 'part xcvu9p"),
         ("slot user", "slot factory", "'factory' is no slot"),
         ("contract 1.8", "contract 1", "'1' is no contract"),
@@ -141,10 +127,7 @@ fn each_fault_of_a_header_has_its_message() {
     }
     let mut rest = file();
     rest[HEADER_BYTES - 1] = b'x';
-    assert_eq!(
-        message(&rest),
-        "header: byte 511 behind the last line is 0x78"
-    );
+    assert_eq!(message(&rest), "header: byte 511 behind the last line is 0x78");
     let mut long = image();
     long.header.config = "x".repeat(400);
     let error = long.file().expect_err("too long");
@@ -161,15 +144,8 @@ fn data_without_a_sync_word_are_none() {
 
 /// A `.bit` file as Vivado writes it.
 fn bit(part: &str, data: &[u8]) -> Vec<u8> {
-    let mut file = vec![
-        0, 9, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0, 0, 1,
-    ];
-    let texts = [
-        "top;UserID=0X01234567;Version=2024.1",
-        part,
-        "2026/11/26",
-        "07:00:00",
-    ];
+    let mut file = vec![0, 9, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0, 0, 1];
+    let texts = ["top;UserID=0X01234567;Version=2024.1", part, "2026/11/26", "07:00:00"];
     for (letter, text) in "abcd".bytes().zip(texts) {
         file.push(letter);
         file.extend((text.len() as u16 + 1).to_be_bytes());
@@ -187,16 +163,10 @@ fn a_bit_file_is_read_and_is_no_image() {
     let whole = bit("xcvu9p-flga2104-2L-e", &data());
     let read = BitFile::parse(&whole).expect("a .bit file");
     assert_eq!(read.part, "xcvu9p-flga2104-2L-e");
-    assert_eq!(
-        (read.date.as_str(), read.time.as_str()),
-        ("2026/11/26", "07:00:00")
-    );
+    assert_eq!((read.date.as_str(), read.time.as_str()), ("2026/11/26", "07:00:00"));
     assert_eq!(read.data, data());
     let text = message(&whole);
-    assert!(
-        text.contains("for xcvu9p-flga2104-2L-e, without a header"),
-        "{text}"
-    );
+    assert!(text.contains("for xcvu9p-flga2104-2L-e, without a header"), "{text}");
     for bytes in 0..whole.len() {
         assert!(BitFile::parse(&whole[..bytes]).is_err(), "{bytes} bytes");
     }
@@ -205,10 +175,7 @@ fn a_bit_file_is_read_and_is_no_image() {
     let mut other = whole.clone();
     other[13] = b'z';
     let error = BitFile::parse(&other).expect_err("another field");
-    assert_eq!(
-        error.to_string(),
-        ".bit file: byte 13 is 0x7a, to be the letter 'a'"
-    );
+    assert_eq!(error.to_string(), ".bit file: byte 13 is 0x7a, to be the letter 'a'");
 }
 
 #[test]

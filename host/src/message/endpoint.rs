@@ -65,11 +65,7 @@ impl<B: Bus> Endpoint<B> {
         let mut provider = Provider::open(bus, protocol, config)?;
         let clock = ManualClock::default();
         provider.set_clock(Clock::Manual(clock.clone()));
-        Ok(Self {
-            provider,
-            clock,
-            failed: HashMap::new(),
-        })
+        Ok(Self { provider, clock, failed: HashMap::new() })
     }
 
     /// The card.
@@ -102,9 +98,7 @@ impl<B: Bus> Endpoint<B> {
         request: u64,
     ) -> Result<()> {
         let id = self.open_message(from, message, (region, bytes), true)?;
-        let posted = self
-            .provider
-            .recv(id, region, offset, bytes, false, request);
+        let posted = self.provider.recv(id, region, offset, bytes, false, request);
         self.or_close(id, posted)
     }
 
@@ -129,12 +123,7 @@ impl<B: Bus> Endpoint<B> {
         is_incoming: bool,
     ) -> Result<ConnectionId> {
         self.provider.memory(region)?;
-        let remote = Remote {
-            station,
-            message,
-            bytes,
-            is_incoming,
-        };
+        let remote = Remote { station, message, bytes, is_incoming };
         self.provider.connect(ApplicationId::FIRST, remote)
     }
 
@@ -153,30 +142,18 @@ impl<B: Bus> Endpoint<B> {
         self.provider.poll()?;
         while let Some(completion) = self.provider.next_completion() {
             match completion {
-                Completion::Received {
-                    connection,
-                    request,
-                    ..
-                } => {
+                Completion::Received { connection, request, .. } => {
                     done.push(MessageDone::Received { request });
                     self.provider.close(connection)?;
                 }
-                Completion::Sent {
-                    connection,
-                    request,
-                } => {
+                Completion::Sent { connection, request } => {
                     done.push(MessageDone::Sent { request });
                     self.provider.close(connection)?;
                 }
-                Completion::Failed {
-                    connection, why, ..
-                } => {
+                Completion::Failed { connection, why, .. } => {
                     self.failed.insert(connection, why);
                 }
-                Completion::Cancelled {
-                    connection,
-                    request,
-                } => {
+                Completion::Cancelled { connection, request } => {
                     let why = self.failed.get(&connection).cloned().unwrap_or_default();
                     done.push(MessageDone::Failed { request, why });
                 }

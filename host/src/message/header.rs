@@ -26,12 +26,7 @@ const KIND_ACKNOWLEDGE: u8 = 1;
 
 /// The header profile of the protocol on a port.
 pub fn profile(port: u16) -> Profile {
-    Profile {
-        port,
-        header_bytes: HEADER_BYTES as u8,
-        position: (8, 4),
-        message_key: (0, 8),
-    }
+    Profile { port, header_bytes: HEADER_BYTES as u8, position: (8, 4), message_key: (0, 8) }
 }
 
 /// Addresses of one end.
@@ -157,27 +152,15 @@ mod tests {
 
     #[test]
     fn a_packet_is_read_as_it_was_written() {
-        for addresses in [
-            ["10.0.0.1:7700", "10.0.0.2:7701"],
-            ["[fd00::1]:7700", "[fd00::2]:1"],
-        ] {
-            let [from, to] = addresses.map(|text| Station {
-                mac: [2, 0, 0, 0, 0, 1],
-                address: text.parse().unwrap(),
-            });
+        for addresses in [["10.0.0.1:7700", "10.0.0.2:7701"], ["[fd00::1]:7700", "[fd00::2]:1"]] {
+            let [from, to] = addresses
+                .map(|text| Station { mac: [2, 0, 0, 0, 0, 1], address: text.parse().unwrap() });
             for meaning in [Meaning::Data(0x1234_5678), Meaning::Acknowledge(9)] {
-                let header = Header {
-                    message: 0x0102_0304_0506_0708,
-                    bytes: 70_000,
-                    meaning,
-                };
+                let header = Header { message: 0x0102_0304_0506_0708, bytes: 70_000, meaning };
                 let (packet, layers) = header.packet(&from, &to, 1000);
                 let read = Header::read(&packet, layers.l4_offset);
                 assert_eq!(read, Some((from.address, header)));
-                assert_eq!(
-                    Header::read(&packet[..packet.len() - 1], layers.l4_offset),
-                    None
-                );
+                assert_eq!(Header::read(&packet[..packet.len() - 1], layers.l4_offset), None);
                 let length_at = if layers.ipv6 { 18 } else { 16 };
                 let length = u16::from_be_bytes([packet[length_at], packet[length_at + 1]]);
                 let counted = if layers.ipv6 { layers.l4_offset } else { 14 };

@@ -21,13 +21,7 @@ pub struct Incoming {
 impl Incoming {
     /// Expects a message of `bytes` bytes.
     pub fn new(from: Station, message: u64, bytes: u32) -> Self {
-        Self {
-            from,
-            message,
-            bytes,
-            acknowledgement_due: false,
-            arrived: RangeSet::default(),
-        }
+        Self { from, message, bytes, acknowledgement_due: false, arrived: RangeSet::default() }
     }
 
     /// Judges the payload of a packet. Packets come in any order; those that are longer than the
@@ -42,9 +36,7 @@ impl Incoming {
             return Verdict::Refused;
         }
         self.arrived.insert(start, end);
-        Verdict::Taken {
-            accepted_to: self.complete_to().into(),
-        }
+        Verdict::Taken { accepted_to: self.complete_to().into() }
     }
 
     /// Everything before this position has arrived.
@@ -58,24 +50,14 @@ mod tests {
     use super::*;
 
     fn segment(position: u32, payload_bytes: u32, payload: SegmentPayload<'_>) -> Segment<'_> {
-        Segment {
-            header: &[],
-            l4_offset: 0,
-            position,
-            payload_bytes,
-            payload,
-            has_room: true,
-        }
+        Segment { header: &[], l4_offset: 0, position, payload_bytes, payload, has_room: true }
     }
 
     const PLACED: SegmentPayload<'_> = SegmentPayload::Placed { trimmed_bytes: 0 };
 
     #[test]
     fn what_is_kept_counts_in_any_order_and_nothing_else() {
-        let from = Station {
-            mac: [0; 6],
-            address: ([10, 0, 0, 1], 7700).into(),
-        };
+        let from = Station { mac: [0; 6], address: ([10, 0, 0, 1], 7700).into() };
         let mut message = Incoming::new(from, 1, 3000);
         let taken = |accepted_to| Verdict::Taken { accepted_to };
         assert_eq!(message.take(&segment(1000, 1000, PLACED)), taken(0));

@@ -80,10 +80,7 @@ mod tests {
 
     #[test]
     fn packets_fill_the_window_and_come_again_when_nobody_answers() {
-        let to = Station {
-            mac: [0; 6],
-            address: ([10, 0, 0, 1], 7700).into(),
-        };
+        let to = Station { mac: [0; 6], address: ([10, 0, 0, 1], 7700).into() };
         let mut message = Outgoing::new(to, 1, 40_500);
         let start = Duration::from_secs(1);
         let burst = |message: &mut Outgoing, now| -> Vec<(u32, u32)> {
@@ -93,10 +90,7 @@ mod tests {
         assert_eq!((first.len(), first[31]), (32, (31_000, 1000)));
         message.acknowledge(5000, start);
         let more = burst(&mut message, start);
-        assert_eq!(
-            (more.len(), more[0], more[4]),
-            (5, (32_000, 1000), (36_000, 1000))
-        );
+        assert_eq!((more.len(), more[0], more[4]), (5, (32_000, 1000), (36_000, 1000)));
         assert_eq!(burst(&mut message, start + PATIENCE / 2), []);
         let again = burst(&mut message, start + PATIENCE);
         assert_eq!((again.len(), again[0]), (32, (5000, 1000)));

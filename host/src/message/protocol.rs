@@ -117,8 +117,7 @@ impl Messages {
         if let Some(Transfer::Outgoing(outgoing)) = self.transfer_mut(flow) {
             outgoing.acknowledge(position, now);
             let to = outgoing.acknowledged().into();
-            self.events
-                .push_back(ProtocolEvent::Acknowledged { flow, to });
+            self.events.push_back(ProtocolEvent::Acknowledged { flow, to });
         }
     }
 
@@ -128,19 +127,10 @@ impl Messages {
         (message, position, bytes): (u64, u32, u32),
         packet: &'a mut Vec<u8>,
     ) -> OutgoingHeader<'a> {
-        let header = Header {
-            message,
-            bytes,
-            meaning: Meaning::Acknowledge(position),
-        };
+        let header = Header { message, bytes, meaning: Meaning::Acknowledge(position) };
         let layers;
         (*packet, layers) = header.packet(&self.local, to, 0);
-        OutgoingHeader {
-            flow: None,
-            bytes: packet,
-            layers: Some(layers),
-            payload: None,
-        }
+        OutgoingHeader { flow: None, bytes: packet, layers: Some(layers), payload: None }
     }
 
     fn send_acknowledgements(&mut self, sink: &mut dyn HeaderSink) -> Result<()> {
@@ -182,11 +172,7 @@ impl Messages {
                     flow: Some(FlowIndex(index)),
                     bytes: &packet,
                     layers: Some(layers),
-                    payload: Some(OutgoingPayload {
-                        position,
-                        bytes,
-                        mss_bytes: bytes,
-                    }),
+                    payload: Some(OutgoingPayload { position, bytes, mss_bytes: bytes }),
                 })?;
             }
         }
@@ -246,12 +232,7 @@ impl Protocol for Messages {
     }
 
     fn install(&mut self, _flow: FlowIndex) -> Result<Install> {
-        Ok(Install {
-            profile: PROFILE,
-            receive_first: 0,
-            send_first: 0,
-            early: Vec::new(),
-        })
+        Ok(Install { profile: PROFILE, receive_first: 0, send_first: 0, early: Vec::new() })
     }
 
     fn finish(&mut self, _now_ns: u64, _flow: FlowIndex) -> Result<()> {

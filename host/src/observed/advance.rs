@@ -40,11 +40,7 @@ impl<T: Transport> Observed<T> {
                 continue;
             };
             flow.is_touched = false;
-            let mut step = Step {
-                index,
-                transport: &mut self.transport,
-                events: &mut self.events,
-            };
+            let mut step = Step { index, transport: &mut self.transport, events: &mut self.events };
             let is_at_rest = match step.run(flow) {
                 Ok(is_at_rest) => is_at_rest,
                 Err(error) => {
@@ -86,13 +82,11 @@ impl<T: Transport> Step<'_, T> {
             if acknowledged > flow.acknowledged {
                 flow.acknowledged = acknowledged;
                 let (flow, to) = (self.index, acknowledged);
-                self.events
-                    .push_back(ProtocolEvent::Acknowledged { flow, to });
+                self.events.push_back(ProtocolEvent::Acknowledged { flow, to });
             }
         }
         if (is_ended || status.end_of_stream) && !std::mem::replace(&mut flow.end_seen, true) {
-            self.events
-                .push_back(ProtocolEvent::EndOfStream(self.index));
+            self.events.push_back(ProtocolEvent::EndOfStream(self.index));
         }
         self.report_failure(flow, &status);
         // What is not acknowledged may be acknowledged by a packet whose header the TCP is still
@@ -130,18 +124,14 @@ impl<T: Transport> Step<'_, T> {
         }
         let drained = match self.transport.drain(flow.stream, wanted) {
             // The status reports the error as well, and bytes drained before are still delivered.
-            Err(TransportError::Stream { .. }) => Drained {
-                bytes: 0,
-                end_of_stream: false,
-            },
+            Err(TransportError::Stream { .. }) => Drained { bytes: 0, end_of_stream: false },
             other => other?,
         };
         let bytes = within("drain", wanted, drained.bytes)?;
         if bytes > 0 {
             flow.accepted += bytes;
             let (index, to) = (self.index, flow.accepted);
-            self.events
-                .push_back(ProtocolEvent::Accepted { flow: index, to });
+            self.events.push_back(ProtocolEvent::Accepted { flow: index, to });
         }
         Ok(drained.end_of_stream)
     }

@@ -46,8 +46,7 @@ impl<T: Transport> Observed<T> {
     /// The packet that was judged last is kept: it is shown to the TCP.
     pub(super) fn take_judged(&mut self, index: FlowIndex, segment: &Segment<'_>) -> Result<()> {
         if let Some((parsed, doubt)) = self.judged.take() {
-            self.known_mut(index)?
-                .note_received(&parsed, segment.payload_bytes, doubt);
+            self.known_mut(index)?.note_received(&parsed, segment.payload_bytes, doubt);
         }
         self.deliver(segment)
     }

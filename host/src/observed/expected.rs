@@ -68,10 +68,7 @@ impl Expected {
     /// Sets whether TCP accepts payload with old ACK numbers
     /// ([`crate::transport::Transport::takes_old_acks`]).
     pub fn with_old_acks(self, takes_old_acks: bool) -> Self {
-        Self {
-            takes_old_acks,
-            ..self
-        }
+        Self { takes_old_acks, ..self }
     }
 
     /// Notes an outgoing header with `payload_bytes` bytes of payload.
@@ -81,10 +78,7 @@ impl Expected {
         }
         self.link = Some(link_address(packet, parsed, 6));
         let flags = u32::from(parsed.flags & FIN != 0) + u32::from(parsed.flags & SYN != 0);
-        let end = parsed
-            .sequence
-            .wrapping_add(payload_bytes)
-            .wrapping_add(flags);
+        let end = parsed.sequence.wrapping_add(payload_bytes).wrapping_add(flags);
         if is_after(end, self.sent_end) {
             self.sent_end = end;
         }
@@ -257,11 +251,7 @@ mod tests {
         let of = |acknowledgement| {
             expected.doubt(&header(&[], 0, acknowledgement, 0).1, LOCAL.wrapping_add(1))
         };
-        assert_eq!(
-            of(LOCAL.wrapping_add(102)),
-            Doubt::Foreign,
-            "of what was never sent"
-        );
+        assert_eq!(of(LOCAL.wrapping_add(102)), Doubt::Foreign, "of what was never sent");
         assert_eq!(of(LOCAL), Doubt::Late);
     }
 
@@ -319,11 +309,7 @@ mod tests {
             }
             let (bytes, ours) = header(&[], next, acknowledged + 10, 0);
             expected.note_sent(&bytes, &ours, 0);
-            let expected_now = if good_one_comes {
-                timestamp
-            } else {
-                0x8000_0007
-            };
+            let expected_now = if good_one_comes { timestamp } else { 0x8000_0007 };
             assert_eq!(expected.timestamp(), Some(expected_now));
         }
     }
@@ -339,11 +325,7 @@ mod tests {
             expected.note_doubtful(&header(&[], sequence, next, 7).1, 10, next);
             let (bytes, ours) = header(&[], next, acknowledged + 20, 0);
             expected.note_sent(&bytes, &ours, 0);
-            assert_eq!(
-                expected.timestamp(),
-                Some(timestamp),
-                "{ends_beyond} beyond"
-            );
+            assert_eq!(expected.timestamp(), Some(timestamp), "{ends_beyond} beyond");
         }
     }
 
@@ -354,12 +336,9 @@ mod tests {
         assert!(expected.is_for_us(&bytes, &parsed), "nothing is known");
         expected.note_sent(&bytes, &parsed, 0);
         // The priority is no part of the address, and a tag of VLAN 0 carries only a priority.
-        for (tags, ours) in [
-            (&[0xe007][..], true),
-            (&[0xe000, 7][..], true),
-            (&[8][..], false),
-            (&[][..], false),
-        ] {
+        for (tags, ours) in
+            [(&[0xe007][..], true), (&[0xe000, 7][..], true), (&[8][..], false), (&[][..], false)]
+        {
             let (bytes, parsed) = header(tags, 0, 0, 0);
             assert_eq!(expected.is_for_us(&bytes, &parsed), ours, "{tags:x?}");
         }
@@ -370,12 +349,7 @@ mod tests {
         let (bytes, parsed) = header(&[0x1a7], LOCAL.wrapping_add(1), REMOTE + 1, 0);
         let mut expected = Expected::new(LOCAL, REMOTE, None);
         expected.note_sent(&bytes, &parsed, 0);
-        for (tag, ours) in [
-            (0x01a7, true),
-            (0x00a7, false),
-            (0x09a7, false),
-            (0xf1a7, true),
-        ] {
+        for (tag, ours) in [(0x01a7, true), (0x00a7, false), (0x09a7, false), (0xf1a7, true)] {
             let (bytes, parsed) = header(&[tag], 0, 0, 0);
             assert_eq!(expected.is_for_us(&bytes, &parsed), ours, "{tag:x}");
         }

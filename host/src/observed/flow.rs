@@ -108,10 +108,7 @@ impl Flow {
         let is_deferred = matches!(segment.payload, SegmentPayload::Deferred(_));
         if is_deferred {
             let edge = self.window.edge().max(self.granted) + BEYOND_WINDOW_BYTES_MAX;
-            if self
-                .offset(parsed.sequence)
-                .is_some_and(|start| start >= edge)
-            {
+            if self.offset(parsed.sequence).is_some_and(|start| start >= edge) {
                 return Verdict::Refused;
             }
         }
@@ -151,8 +148,7 @@ impl Flow {
     pub fn note_sent(&mut self, bytes: &mut [u8], parsed: &TcpHeader, payload_bytes: u32) {
         self.expected.note_sent(bytes, parsed, payload_bytes);
         let acknowledged = self.offset(parsed.acknowledgement).unwrap_or(0);
-        self.window
-            .lower(bytes, parsed, payload_bytes, acknowledged, self.granted);
+        self.window.lower(bytes, parsed, payload_bytes, acknowledged, self.granted);
     }
 }
 
@@ -169,10 +165,7 @@ mod tests {
     use crate::control::regions::RegionName;
     use crate::driver::ticket::Ticket;
 
-    const NAME: FlowName = FlowName {
-        flow: 1,
-        generation: 1,
-    };
+    const NAME: FlowName = FlowName { flow: 1, generation: 1 };
 
     /// A header with its ACK number right, at a sequence number; the stream begins at 1000.
     fn header(sequence: u32) -> (Vec<u8>, TcpHeader) {
@@ -273,12 +266,7 @@ mod tests {
     fn payload_far_beyond_the_window_is_kept_only_where_it_was_placed() {
         let case = Case::new(None);
         let edge = case.flow.granted + BEYOND_WINDOW_BYTES_MAX;
-        for (start, is_far) in [
-            (0, false),
-            (edge - 1, false),
-            (edge, true),
-            (edge + 1, true),
-        ] {
+        for (start, is_far) in [(0, false), (edge - 1, false), (edge, true), (edge + 1, true)] {
             let (_, parsed) = header(1000 + start as u32);
             let is_refused = |packet: Packet<'_>| {
                 let verdict = case.flow.judge(&parsed, &packet.segment);
@@ -307,10 +295,7 @@ mod tests {
     #[test]
     fn only_what_lies_in_the_stream_and_in_this_flow_is_kept() {
         let mut case = Case::new(None);
-        let other = FlowName {
-            generation: 0,
-            ..NAME
-        };
+        let other = FlowName { generation: 0, ..NAME };
         let (_, first) = header(1000);
         assert!(!case.take(&first, packet(&[1; 10], Some(other))));
         let mut old = packet(&[1; 10], None);

@@ -152,11 +152,7 @@ impl Handshakes {
         if !again {
             let was_claimed = known.is_some_and(|h| h.state == State::Claimed);
             self.remove(tuple);
-            let state = if was_claimed {
-                State::Claimed
-            } else {
-                State::HalfOpen
-            };
+            let state = if was_claimed { State::Claimed } else { State::HalfOpen };
             self.begin(tuple, state);
         }
         if let Some(handshake) = self.open.get_mut(&tuple) {
@@ -332,10 +328,7 @@ mod tests {
             assert_eq!(handshakes.open.len(), UNCLAIMED_MAX[0] + 2);
         }
         for port in [1, 2] {
-            assert_eq!(
-                handshakes.get(tuple(port)).and_then(|h| h.remote),
-                Some(500)
-            );
+            assert_eq!(handshakes.get(tuple(port)).and_then(|h| h.remote), Some(500));
         }
         assert!(handshakes.get(tuple(3)).is_none());
         assert!(handshakes.order[0].len() <= 2 * UNCLAIMED_MAX[0]);
@@ -406,29 +399,14 @@ mod tests {
     fn early_payload_is_bounded_and_fits_the_handshake() {
         let mut handshakes = Handshakes::default();
         let data = |sequence, acknowledgement| header(ACK, sequence, acknowledgement).1;
-        assert!(
-            handshakes.keep_early(tuple(1), &data(501, 101), &[1; 9000]),
-            "unknown: dropped"
-        );
+        assert!(handshakes.keep_early(tuple(1), &data(501, 101), &[1; 9000]), "unknown: dropped");
         answered(&mut handshakes, 1);
-        assert!(
-            !handshakes.keep_early(tuple(1), &data(501, 101), &[1]),
-            "not answered"
-        );
+        assert!(!handshakes.keep_early(tuple(1), &data(501, 101), &[1]), "not answered");
         established(&mut handshakes, 1);
         assert!(handshakes.keep_early(tuple(1), &data(501, 101), &[1; 9000]));
-        assert!(
-            !handshakes.keep_early(tuple(1), &data(501, 102), &[1]),
-            "never sent"
-        );
-        assert!(
-            !handshakes.keep_early(tuple(1), &data(500, 101), &[1]),
-            "before the stream"
-        );
-        assert!(
-            !handshakes.keep_early(tuple(1), &data(1 << 20, 101), &[1]),
-            "far ahead"
-        );
+        assert!(!handshakes.keep_early(tuple(1), &data(501, 102), &[1]), "never sent");
+        assert!(!handshakes.keep_early(tuple(1), &data(500, 101), &[1]), "before the stream");
+        assert!(!handshakes.keep_early(tuple(1), &data(1 << 20, 101), &[1]), "far ahead");
         for _ in 0..20 {
             handshakes.keep_early(tuple(1), &data(501, 101), &[1; 9000]);
         }

@@ -81,10 +81,8 @@ impl Window {
             set_window(bytes, parsed, field);
         }
         let fin = u32::from(parsed.flags & FIN != 0);
-        let next_sequence = parsed
-            .sequence
-            .wrapping_add(payload_bytes)
-            .wrapping_add(fin + u32::from(syn));
+        let next_sequence =
+            parsed.sequence.wrapping_add(payload_bytes).wrapping_add(fin + u32::from(syn));
         let newer = self
             .last
             .as_ref()
@@ -97,12 +95,7 @@ impl Window {
         let mut copy = self.last.take().map_or_else(Vec::new, |last| last.bytes);
         copy.clear();
         copy.extend_from_slice(bytes);
-        self.last = Some(LastHeader {
-            bytes: copy,
-            parsed: *parsed,
-            next_sequence,
-            acknowledged,
-        });
+        self.last = Some(LastHeader { bytes: copy, parsed: *parsed, next_sequence, acknowledged });
     }
 
     fn field(&mut self, acknowledged: u64, posted_end: u64) -> u16 {
@@ -208,13 +201,9 @@ mod tests {
         let mut window = Window::default().scaled(7);
         let mut edge = 0;
         // Acknowledged and posted bytes, as they grow.
-        for (acknowledged, posted) in [
-            (0, 1000),
-            (128, 1000),
-            (900, 1000),
-            (999, 5000),
-            (999, 5100),
-        ] {
+        for (acknowledged, posted) in
+            [(0, 1000), (128, 1000), (900, 1000), (999, 5000), (999, 5100)]
+        {
             let (mut bytes, parsed) = header(ACK, NEXT, 60_000, &[]);
             window.lower(&mut bytes, &parsed, 0, acknowledged, posted);
             let offered = acknowledged + (u64::from(window_of(&bytes)) << 7);

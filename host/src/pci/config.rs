@@ -103,12 +103,7 @@ impl Function {
                 break;
             }
         }
-        Ok(Self {
-            ids: (id as u16, (id >> 16) as u16),
-            express,
-            aer,
-            dpc,
-        })
+        Ok(Self { ids: (id as u16, (id >> 16) as u16), express, aer, dpc })
     }
 
     /// COMMAND.
@@ -118,14 +113,12 @@ impl Function {
 
     /// Device Control.
     pub fn device_control(&self) -> Option<Register> {
-        self.express
-            .map(|at| register("Device Control", at + 0x08, 2))
+        self.express.map(|at| register("Device Control", at + 0x08, 2))
     }
 
     /// Link Capabilities.
     pub fn link_capabilities(&self) -> Option<Register> {
-        self.express
-            .map(|at| register("Link Capabilities", at + 0x0c, 4))
+        self.express.map(|at| register("Link Capabilities", at + 0x0c, 4))
     }
 
     /// Link Status.
@@ -135,14 +128,12 @@ impl Function {
 
     /// Uncorrectable Error Status of AER.
     pub fn aer_status(&self) -> Option<Register> {
-        self.aer
-            .map(|at| register("AER Uncorrectable Error Status", at + 0x04, 4))
+        self.aer.map(|at| register("AER Uncorrectable Error Status", at + 0x04, 4))
     }
 
     /// Uncorrectable Error Mask of AER.
     pub fn aer_mask(&self) -> Option<Register> {
-        self.aer
-            .map(|at| register("AER Uncorrectable Error Mask", at + 0x08, 4))
+        self.aer.map(|at| register("AER Uncorrectable Error Mask", at + 0x08, 4))
     }
 
     /// DPC Control.
@@ -157,9 +148,5 @@ impl Function {
 }
 
 fn register(name: &'static str, offset: u16, bytes: u16) -> Register {
-    Register {
-        name,
-        offset,
-        bytes,
-    }
+    Register { name, offset, bytes }
 }

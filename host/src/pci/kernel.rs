@@ -86,9 +86,8 @@ pub trait Kernel {
     fn names(&self, folder: &Path) -> io::Result<Vec<String>> {
         let entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
         let names = entries.iter().map(|entry| entry.file_name());
-        let mut names: Vec<String> = names
-            .map(|name| name.to_string_lossy().into_owned())
-            .collect();
+        let mut names: Vec<String> =
+            names.map(|name| name.to_string_lossy().into_owned()).collect();
         names.sort();
         Ok(names)
     }
@@ -114,9 +113,7 @@ pub struct Sysfs {
 impl Sysfs {
     /// Below a root path: `/sys`.
     pub fn new(root: &Path) -> Self {
-        Self {
-            root: root.to_path_buf(),
-        }
+        Self { root: root.to_path_buf() }
     }
 }
 

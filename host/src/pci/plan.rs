@@ -159,10 +159,7 @@ impl Plan {
         foreign: bool,
     ) -> Result<Self, Vec<Refusal>> {
         let no_device = |error: io::Error| {
-            vec![Refusal::NoDevice {
-                device: device.clone(),
-                reason: error.to_string(),
-            }]
+            vec![Refusal::NoDevice { device: device.clone(), reason: error.to_string() }]
         };
         let folder = kernel.devices().join(device.name());
         let function = Function::read(kernel, &folder).map_err(no_device)?;
@@ -170,18 +167,12 @@ impl Plan {
         let mut refusals = Vec::new();
         let (vendor, id) = function.ids;
         if (vendor, id) != (VENDOR_ID, DEVICE_ID) && !foreign {
-            refusals.push(Refusal::Foreign {
-                device: device.clone(),
-                vendor,
-                id,
-            });
+            refusals.push(Refusal::Foreign { device: device.clone(), vendor, id });
         }
         let above = place.parent().and_then(|folder| folder.file_name());
         let above = above.and_then(|name| name.to_string_lossy().parse::<Address>().ok());
         let Some(bridge) = above else {
-            refusals.push(Refusal::NoBridge {
-                device: device.clone(),
-            });
+            refusals.push(Refusal::NoBridge { device: device.clone() });
             return Err(refusals);
         };
         let mut plan = Self {
@@ -221,15 +212,9 @@ impl Plan {
         }
         self.mask(kernel, &Function::read(kernel, &above)?, refusals)?;
         let driver = kernel.resolve(&folder.join("driver"));
-        let driver = driver
-            .ok()
-            .and_then(|path| Some(path.file_name()?.to_owned()));
+        let driver = driver.ok().and_then(|path| Some(path.file_name()?.to_owned()));
         let driver = driver.map(|name| name.to_string_lossy().into_owned());
-        let mut written = vec![
-            above.join("config"),
-            above.join("rescan"),
-            folder.join("remove"),
-        ];
+        let mut written = vec![above.join("config"), above.join("rescan"), folder.join("remove")];
         match driver {
             Some(driver) => {
                 written.push(kernel.drivers().join(&driver).join("unbind"));
@@ -245,9 +230,7 @@ impl Plan {
                 self.steps.extend([Step::Boot(operation), Step::Remove]);
             }
         }
-        self.steps.push(Step::Wait {
-            is_up: load != Load::Program,
-        });
+        self.steps.push(Step::Wait { is_up: load != Load::Program });
         for path in written {
             if let Err(error) = kernel.may_write(&path) {
                 let reason = error.to_string();
@@ -266,19 +249,12 @@ impl Plan {
     ) -> io::Result<()> {
         let folder = kernel.devices().join(self.bridge.name());
         let mut change = |register, clear, set, what| {
-            self.steps.push(Step::Change {
-                register,
-                clear,
-                set,
-                what,
-            });
+            self.steps.push(Step::Change { register, clear, set, what });
         };
         change(bridge.command(), COMMAND_SERR, 0, "SERR# is not reported");
         match bridge.device_control() {
             Some(control) => change(control, CONTROL_FATAL, 0, "fatal errors are not reported"),
-            None => refusals.push(Refusal::NotExpress {
-                bridge: self.bridge.clone(),
-            }),
+            None => refusals.push(Refusal::NotExpress { bridge: self.bridge.clone() }),
         }
         match bridge.aer_mask() {
             Some(mask) => change(mask, 0, AER_ERRORS, "uncorrectable errors are not reported"),
@@ -287,18 +263,10 @@ impl Plan {
         if let (Some(control), Some(status)) = (bridge.dpc_control(), bridge.dpc_status()) {
             let status = read(kernel, &folder, status)?;
             if status & DPC_TRIGGERED != 0 {
-                refusals.push(Refusal::Contained {
-                    bridge: self.bridge.clone(),
-                    status,
-                });
+                refusals.push(Refusal::Contained { bridge: self.bridge.clone(), status });
             }
             let what = "DPC does not cut the link";
-            self.steps.push(Step::Change {
-                register: control,
-                clear: DPC_TRIGGER,
-                set: 0,
-                what,
-            });
+            self.steps.push(Step::Change { register: control, clear: DPC_TRIGGER, set: 0, what });
         }
         self.aer_status = bridge.aer_status();
         let reports = match bridge.link_capabilities() {
@@ -319,12 +287,7 @@ impl Plan {
     pub fn describe(&self, step: &Step) -> String {
         let (device, bridge) = (&self.device, &self.bridge);
         match step {
-            Step::Change {
-                register,
-                clear,
-                set,
-                what,
-            } => {
+            Step::Change { register, clear, set, what } => {
                 let digits = 2 * usize::from(register.bytes);
                 let (name, offset) = (register.name, register.offset);
                 let bits = match clear {
@@ -353,9 +316,7 @@ impl Plan {
         match step {
             Step::Change { register, .. } => {
                 let (name, offset) = (register.name, register.offset);
-                Some(format!(
-                    "bridge {bridge}: {name} (0x{offset:03x}): as before"
-                ))
+                Some(format!("bridge {bridge}: {name} (0x{offset:03x}): as before"))
             }
             Step::Unbind(driver) => Some(format!("{device}: driver {driver} takes it")),
             Step::Remove => Some(format!("{device}: the system looks for it")),
@@ -367,16 +328,12 @@ impl Plan {
     pub fn lines(&self) -> Vec<String> {
         let steps = self.steps.iter().map(|step| self.describe(step));
         let undo = self.steps.iter().rev();
-        steps
-            .chain(undo.filter_map(|step| self.describe_undo(step)))
-            .collect()
+        steps.chain(undo.filter_map(|step| self.describe_undo(step))).collect()
     }
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.lines()
-            .iter()
-            .try_for_each(|line| writeln!(f, "{line}"))
+        self.lines().iter().try_for_each(|line| writeln!(f, "{line}"))
     }
 }

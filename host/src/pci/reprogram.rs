@@ -76,20 +76,11 @@ fn not_restored(unrestored: &[String]) -> String {
 /// What a step has changed.
 enum Undo {
     /// Bits of a register of the bridge; their value before, and errors that were there before.
-    Bits {
-        step: usize,
-        mask: u32,
-        before: u32,
-        errors: Option<u32>,
-    },
+    Bits { step: usize, mask: u32, before: u32, errors: Option<u32> },
     /// A device that the system has forgotten.
     Removed { step: usize },
     /// A driver that let the device go, and the driver that the device was given, if it was.
-    Unbound {
-        step: usize,
-        driver: String,
-        given: Option<String>,
-    },
+    Unbound { step: usize, driver: String, given: Option<String> },
 }
 
 /// Runs a plan. `program` writes the image; `say` hears of every step before it begins.
@@ -99,11 +90,7 @@ pub fn reprogram(
     program: &mut dyn FnMut() -> io::Result<()>,
     say: &mut dyn FnMut(Said),
 ) -> Result<(), Failure> {
-    let mut run = Run {
-        kernel,
-        plan,
-        undo: Vec::new(),
-    };
+    let mut run = Run { kernel, plan, undo: Vec::new() };
     let mut failed = None;
     for (number, step) in plan.steps.iter().enumerate() {
         let text = plan.describe(step);
@@ -132,11 +119,7 @@ pub fn reprogram(
 fn failure(step: String, error: io::Error, unrestored: Vec<(String, io::Error)>) -> Failure {
     let unrestored = unrestored.into_iter();
     let unrestored = unrestored.map(|(what, error)| format!("{what}: {error}"));
-    Failure {
-        step,
-        error,
-        unrestored: unrestored.collect(),
-    }
+    Failure { step, error, unrestored: unrestored.collect() }
 }
 
 struct Run<'a, K> {
@@ -161,12 +144,7 @@ impl<K: Kernel> Run<'_, K> {
         program: &mut dyn FnMut() -> io::Result<()>,
     ) -> io::Result<()> {
         match what {
-            Step::Change {
-                register,
-                clear,
-                set,
-                ..
-            } => {
+            Step::Change { register, clear, set, .. } => {
                 let bridge = self.bridge();
                 let before = read(self.kernel, &bridge, *register)?;
                 let status = self.plan.aer_status.filter(|_| *set != 0);
@@ -175,12 +153,7 @@ impl<K: Kernel> Run<'_, K> {
                     None => None,
                 };
                 // It is put back even where the write fails half done.
-                self.undo.push(Undo::Bits {
-                    step,
-                    mask: clear | set,
-                    before,
-                    errors,
-                });
+                self.undo.push(Undo::Bits { step, mask: clear | set, before, errors });
                 write(self.kernel, &bridge, *register, before & !clear | set)
             }
             Step::Unbind(driver) => {
@@ -189,11 +162,7 @@ impl<K: Kernel> Run<'_, K> {
                 let given = self.kernel.text(&self.device().join(OVERRIDE)).ok();
                 let given = given.filter(|text| !["", "(null)"].contains(&text.as_str()));
                 self.kernel.write(&folder.join("unbind"), 0, name)?;
-                self.undo.push(Undo::Unbound {
-                    step,
-                    driver: driver.clone(),
-                    given,
-                });
+                self.undo.push(Undo::Unbound { step, driver: driver.clone(), given });
                 Ok(())
             }
             Step::Remove => {
@@ -222,9 +191,7 @@ impl<K: Kernel> Run<'_, K> {
             true => Ok(()),
             false => {
                 let seconds = (LOOK_EVERY * LINK_LOOKS).as_secs();
-                Err(io::Error::other(format!(
-                    "it is down still, after {seconds} s"
-                )))
+                Err(io::Error::other(format!("it is down still, after {seconds} s")))
             }
         }
     }
@@ -263,12 +230,7 @@ impl<K: Kernel> Run<'_, K> {
 
     fn put_back(&mut self, undo: &Undo) -> io::Result<()> {
         match undo {
-            Undo::Bits {
-                step,
-                mask,
-                before,
-                errors,
-            } => {
+            Undo::Bits { step, mask, before, errors } => {
                 let bridge = self.bridge();
                 let Step::Change { register, .. } = self.plan.steps[*step] else {
                     return Ok(());
@@ -293,9 +255,7 @@ impl<K: Kernel> Run<'_, K> {
                     self.kernel.wait(LOOK_EVERY);
                 }
                 let seconds = (LOOK_EVERY * DEVICE_LOOKS).as_secs();
-                Err(io::Error::other(format!(
-                    "it is not there after {seconds} s"
-                )))
+                Err(io::Error::other(format!("it is not there after {seconds} s")))
             }
             Undo::Unbound { driver, given, .. } => self.bind(driver, given.as_deref()),
         }

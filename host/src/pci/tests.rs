@@ -73,9 +73,7 @@ fn device_space() -> Vec<u8> {
 impl Tree {
     fn new(name: &str) -> Self {
         let name = format!("zeronic-pci-{name}-{}", std::process::id());
-        let tree = Self {
-            root: std::env::temp_dir().join(name),
-        };
+        let tree = Self { root: std::env::temp_dir().join(name) };
         let _ = fs::remove_dir_all(&tree.root);
         let device = tree.device();
         fs::create_dir_all(&device).expect("a folder");
@@ -232,9 +230,7 @@ impl Kernel for Made<'_> {
     }
 
     fn write(&mut self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         self.operation()(&name.unwrap_or_default())?;
         if path.ends_with("config") && offset as usize == AER + 4 {
             // Written ones clear.
@@ -335,10 +331,7 @@ fn every_operation_fails_once_and_everything_else_is_restored() {
             if number <= forward {
                 assert_eq!(failure.unrestored, [""; 0], "{number}: {failure}");
                 assert!(tree.is_whole(), "{number}: {failure}");
-                assert!(
-                    failure.to_string().ends_with("everything is as it was"),
-                    "{failure}"
-                );
+                assert!(failure.to_string().ends_with("everything is as it was"), "{failure}");
                 let failed = |said: &Said| matches!(said, Said::Failed(_));
                 let at = said.iter().position(failed).expect("it is said");
                 assert_eq!(lines(&said[..at]), plan.lines()[..at]);
@@ -362,9 +355,7 @@ fn a_program_that_is_asked_to_end_restores_first() {
         made.asked = Some(operations);
         let (said, result) = run(&mut made, &plan);
         let failure = result.expect_err("it ends");
-        assert!(failure
-            .to_string()
-            .contains("asked to end; everything is as it was"));
+        assert!(failure.to_string().contains("asked to end; everything is as it was"));
         assert!(tree.is_whole(), "{operations}: {failure}");
         assert!(said.len() > 2 * operations, "{said:?}");
     }
@@ -382,10 +373,7 @@ fn a_link_or_a_device_that_does_not_come_back_is_said() {
     made.link_looks = u32::MAX;
     let (_, result) = run(&mut made, &plan);
     let text = result.expect_err("no link").to_string();
-    assert!(
-        text.contains("the link comes up: it is down still, after 20 s"),
-        "{text}"
-    );
+    assert!(text.contains("the link comes up: it is down still, after 20 s"), "{text}");
     let tree = Tree::new("gone");
     let plan = tree.plan(Load::Program).expect("a plan");
     let mut made = Made::new(&tree);
@@ -399,10 +387,7 @@ fn a_link_or_a_device_that_does_not_come_back_is_said() {
         ),
         "{text}"
     );
-    assert!(
-        text.contains("; 0000:03:00.0: driver vfio-pci takes it"),
-        "{text}"
-    );
+    assert!(text.contains("; 0000:03:00.0: driver vfio-pci takes it"), "{text}");
     assert_eq!(lines(&said), plan.lines());
     // The bridge is as it was, but that its link is down.
     let mut space = bridge_space();
@@ -411,9 +396,7 @@ fn a_link_or_a_device_that_does_not_come_back_is_said() {
 }
 
 fn refused(tree: &Tree, parts: &[&str]) {
-    let refusals = tree
-        .plan(Load::Boot(PortOperation::BootUser))
-        .expect_err("refused");
+    let refusals = tree.plan(Load::Boot(PortOperation::BootUser)).expect_err("refused");
     let lines: Vec<String> = refusals.iter().map(Refusal::to_string).collect();
     assert_eq!(lines.len(), parts.len(), "{lines:#?}");
     for (line, part) in lines.iter().zip(parts) {
@@ -448,10 +431,7 @@ fn what_cannot_be_done_is_said_before_anything_is() {
     put(&mut space, 0x34, 0);
     put(&mut space, AER, 0);
     fs::write(tree.bridge().join("config"), space).expect("a file");
-    refused(
-        &tree,
-        &["bridge 0000:00:01.0 has no PCI Express capability"],
-    );
+    refused(&tree, &["bridge 0000:00:01.0 has no PCI Express capability"]);
     // A device at the root complex.
     let tree = Tree::new("root");
     let place = tree.root.join("devices/pci0000:00").join(DEVICE);
@@ -483,20 +463,10 @@ fn a_bridge_without_aer_dpc_and_link_status_does_with_a_note() {
 #[test]
 fn an_image_without_the_port_does_not_boot() {
     let tree = Tree::new("port");
-    let plan = tree
-        .plan(Load::Boot(PortOperation::BootUser))
-        .expect("a plan");
+    let plan = tree.plan(Load::Boot(PortOperation::BootUser)).expect("a plan");
     for (offset, value, said) in [
-        (
-            BOARD_WINDOW as usize + 4,
-            7,
-            "the image that runs has no block ConfigurationPort",
-        ),
-        (
-            BOARD_WINDOW as usize,
-            0,
-            "no directory of blocks: 0x00000000",
-        ),
+        (BOARD_WINDOW as usize + 4, 7, "the image that runs has no block ConfigurationPort"),
+        (BOARD_WINDOW as usize, 0, "no directory of blocks: 0x00000000"),
     ] {
         let path = tree.device().join("resource0");
         let mut bar = fs::read(&path).expect("a file");
@@ -510,21 +480,12 @@ fn an_image_without_the_port_does_not_boot() {
 
 #[test]
 fn addresses_are_read_as_the_kernel_writes_them() {
-    for (text, name) in [
-        ("03:00.0", DEVICE),
-        ("0000:03:00.0", DEVICE),
-        ("0001:AF:1f.7", "0001:af:1f.7"),
-    ] {
+    for (text, name) in
+        [("03:00.0", DEVICE), ("0000:03:00.0", DEVICE), ("0001:AF:1f.7", "0001:af:1f.7")]
+    {
         assert_eq!(text.parse::<Address>().expect(text).name(), name);
     }
-    for wrong in [
-        "",
-        "03:00",
-        "03:00.8",
-        "3:0.0",
-        "0000:03:00.0/..",
-        "pci0000:00",
-    ] {
+    for wrong in ["", "03:00", "03:00.8", "3:0.0", "0000:03:00.0/..", "pci0000:00"] {
         assert!(wrong.parse::<Address>().is_err(), "{wrong}");
     }
 }

@@ -42,10 +42,7 @@ impl Applications {
         }
         let domain = u16::try_from(self.shards.len()).ok();
         let domain = domain.filter(|domain| *domain != PROVIDER_DOMAIN);
-        let domain = domain.ok_or(HostError::TableFull {
-            what: "domains",
-            limit: DOMAINS,
-        })?;
+        let domain = domain.ok_or(HostError::TableFull { what: "domains", limit: DOMAINS })?;
         self.shards.push(Some(shard));
         Ok(ApplicationId(domain))
     }
@@ -56,10 +53,7 @@ impl Applications {
         shard
             .copied()
             .flatten()
-            .ok_or(HostError::UnknownApplication {
-                application: application.0,
-                open: self.open(),
-            })
+            .ok_or(HostError::UnknownApplication { application: application.0, open: self.open() })
     }
 
     /// Forgets an application, whose domain is used again.

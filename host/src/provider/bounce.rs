@@ -185,11 +185,7 @@ impl Bounce {
             }
         })?;
         ring.written = start + u64::from(bytes);
-        ring.waiting.push_back(Copied {
-            end: ring.written,
-            slots,
-            connection,
-        });
+        ring.waiting.push_back(Copied { end: ring.written, slots, connection });
         let position = ring.side.queue.position(start);
         Ok(Some((position, ring.side.segment_index(position))))
     }
@@ -305,17 +301,11 @@ mod tests {
 
     fn started() -> (Bounce, Commands, Region, ApplicationMapping) {
         let range = MemoryFile::new(REGION_BYTES).unwrap().all().unwrap();
-        let memory = DmaMemory {
-            address: 1 << 40,
-            bytes: REGION_BYTES,
-            kind: MemoryKind::Application,
-        };
+        let memory =
+            DmaMemory { address: 1 << 40, bytes: REGION_BYTES, kind: MemoryKind::Application };
         let mut regions = Regions::new(6, 6);
         let (region, _) = regions.register(memory, PROVIDER_DOMAIN).unwrap();
-        let name = FlowName {
-            flow: 63,
-            generation: 1,
-        };
+        let name = FlowName { flow: 63, generation: 1 };
         let (mut bounce, mut commands) = (Bounce::new(1, name), Commands::default());
         let mapping = range.map().unwrap();
         bounce.start(&mut commands, &region, mapping).unwrap();

@@ -123,10 +123,7 @@ impl Connections {
     fn name(&mut self, place: u16) -> FlowName {
         let slot = &mut self.slots[usize::from(place)];
         slot.generation = slot.generation.wrapping_add(1);
-        FlowName {
-            flow: place,
-            generation: slot.generation,
-        }
+        FlowName { flow: place, generation: slot.generation }
     }
 
     /// Adds the connection of a name that was taken. It is ready.
@@ -326,9 +323,8 @@ mod tests {
     fn flows_of_the_card_come_first_and_places_end_at_a_number() {
         let mut connections = Connections::new(6);
         let reserved = connections.reserve_flow().expect("one of 64");
-        let names: Vec<FlowName> = (0..63)
-            .map(|_| connections.take_name().expect("a flow"))
-            .collect();
+        let names: Vec<FlowName> =
+            (0..63).map(|_| connections.take_name().expect("a flow")).collect();
         assert!(names.iter().all(|name| connections.is_flow(*name)));
         assert_eq!((reserved.flow, names[0].flow), (63, 0));
         let refused = connections.reserve_flow().unwrap_err();
@@ -358,10 +354,7 @@ mod tests {
         assert_eq!(connections.installed_flow(name), None, "it is opening");
         connections.get_mut(id).expect("it is there").phase = Phase::Installed;
         assert_eq!(connections.installed_flow(name), Some(id));
-        let older = FlowName {
-            generation: name.generation.wrapping_sub(1),
-            ..name
-        };
+        let older = FlowName { generation: name.generation.wrapping_sub(1), ..name };
         assert_eq!(connections.installed_flow(older), None);
         assert_eq!(connections.of_flow(older.flow, older.generation), None);
         let beyond = FlowName { flow: 5, ..name };

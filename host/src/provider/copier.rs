@@ -78,9 +78,7 @@ impl Copier {
     ) -> Result<()> {
         let mapping = self.regions.get_mut(&region);
         let mapping = mapping.ok_or(HostError::UnknownRegion(region.index))?;
-        mapping
-            .open(offset as usize, bytes, visit)
-            .map_err(not_mapped(region.index))?;
+        mapping.open(offset as usize, bytes, visit).map_err(not_mapped(region.index))?;
         self.copied_bytes += bytes as u64;
         Ok(())
     }

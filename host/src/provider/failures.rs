@@ -66,11 +66,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         if matches!(phase, Phase::Removing(_)) {
             return Ok(());
         }
-        self.completions.push_back(Completion::Failed {
-            connection: id,
-            errno,
-            why,
-        });
+        self.completions.push_back(Completion::Failed { connection: id, errno, why });
         self.protocol.abort(now_ns, connection.index())?;
         if phase == Phase::Opening {
             // It has no state on the card.

@@ -206,9 +206,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// The connection of a packet, once its flow is being installed: that of the flow which the
     /// card found, or the one that the protocol knows.
     fn installed(&self, packet: &Packet<'_>) -> Option<ConnectionId> {
-        let by_flow = packet
-            .hit
-            .and_then(|name| self.connections.installed_flow(name));
+        let by_flow = packet.hit.and_then(|name| self.connections.installed_flow(name));
         by_flow.or_else(|| {
             let index = self.protocol.flow_of(&packet.segment)?;
             let id = self.connections.of_index(index)?;

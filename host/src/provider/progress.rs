@@ -23,11 +23,7 @@ pub(super) fn commands_of<'a, B: Bus>(
 }
 
 fn received(connection: ConnectionId, done: &Done) -> Completion {
-    Completion::Received {
-        connection,
-        request: done.request,
-        bytes: done.bytes,
-    }
+    Completion::Received { connection, request: done.request, bytes: done.bytes }
 }
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
@@ -62,10 +58,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             self.completions.push_back(received(id, &done));
         }
         for done in progress.sent.drain(..) {
-            self.completions.push_back(Completion::Sent {
-                connection: id,
-                request: done.request,
-            });
+            self.completions.push_back(Completion::Sent { connection: id, request: done.request });
         }
         let is_gone = std::mem::take(&mut progress.gone);
         let lost = progress.lost.take();
@@ -146,9 +139,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         };
         let mut rescued = Vec::new();
         for rescue in rescues {
-            let bytes = self
-                .copier
-                .read(rescue.region, rescue.offset, rescue.bytes)?;
+            let bytes = self.copier.read(rescue.region, rescue.offset, rescue.bytes)?;
             rescued.push((rescue.stream_offset, bytes));
         }
         let withdrawn = connection.end_withdrawal(rescued);
@@ -187,10 +178,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
     /// Returns requests whose buffers the card no longer has.
     fn cancel_requests(&mut self, id: ConnectionId, requests: Vec<u64>) {
-        let cancelled = requests.into_iter().map(|request| Completion::Cancelled {
-            connection: id,
-            request,
-        });
+        let cancelled =
+            requests.into_iter().map(|request| Completion::Cancelled { connection: id, request });
         self.completions.extend(cancelled);
     }
 

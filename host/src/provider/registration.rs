@@ -86,9 +86,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let memory = self.memory(region)?;
         let range = self.device.bus().share(&memory)?;
         let region = region.0;
-        range
-            .map()
-            .map_err(|source| HostError::Mapping { region, source })
+        range.map().map_err(|source| HostError::Mapping { region, source })
     }
 
     /// A region that is registered and not being removed.

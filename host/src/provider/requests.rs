@@ -17,10 +17,7 @@ use crate::protocol::Protocol;
 fn check_requests(id: ConnectionId, open: usize) -> Result<()> {
     match open < REQUESTS_MAX {
         true => Ok(()),
-        false => Err(HostError::TooManyRequests {
-            connection: id.0,
-            limit: REQUESTS_MAX,
-        }),
+        false => Err(HostError::TooManyRequests { connection: id.0, limit: REQUESTS_MAX }),
     }
 }
 
@@ -110,15 +107,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         if let Some(bytes) = connection.cancel_waiting(request) {
             let connection = id;
             self.completions.push_back(match bytes {
-                0 => Completion::Cancelled {
-                    connection,
-                    request,
-                },
-                bytes => Completion::Received {
-                    connection,
-                    request,
-                    bytes,
-                },
+                0 => Completion::Cancelled { connection, request },
+                bytes => Completion::Received { connection, request, bytes },
             });
             return Ok(());
         }
@@ -128,15 +118,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let state = connection.posted_state(request);
         let connection = id.0;
         Err(match state {
-            Some(state) => HostError::RequestPosted {
-                connection,
-                request,
-                state,
-            },
-            None => HostError::UnknownRequest {
-                connection,
-                request,
-            },
+            Some(state) => HostError::RequestPosted { connection, request, state },
+            None => HostError::UnknownRequest { connection, request },
         })
     }
 

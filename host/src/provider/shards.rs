@@ -28,10 +28,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let open = self.device.owners();
         match (1..open).contains(&usize::from(shard.0)) {
             true => self.applications.add(shard),
-            false => Err(HostError::UnknownOwner {
-                owner: shard.0,
-                open,
-            }),
+            false => Err(HostError::UnknownOwner { owner: shard.0, open }),
         }
     }
 

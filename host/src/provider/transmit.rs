@@ -98,8 +98,7 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
             mss_bytes: payload.mss_bytes as u16,
             segment_index: side.map_or(0, |side| side.segment_index(payload.position)),
         };
-        self.device
-            .send_of(connection.owner, send(bytes, layers, &payload))
+        self.device.send_of(connection.owner, send(bytes, layers, &payload))
     }
 }
 
@@ -126,9 +125,7 @@ impl<B: Bus> Sink<'_, B> {
         let bounce = self.bounces.iter_mut().find(|bounce| bounce.owner == owner);
         let pieces = side.pieces(payload.position, payload.bytes);
         let (Some(bounce), Some(pieces)) = (bounce, pieces) else {
-            let OutgoingPayload {
-                position, bytes, ..
-            } = payload;
+            let OutgoingPayload { position, bytes, .. } = payload;
             let why = format!("the protocol sends {bytes} bytes at {position}: not offered");
             self.break_off(connection, libc::EPROTO, why);
             return Ok(());

@@ -173,10 +173,7 @@ mod tests {
         assert!(refused(TransportError::TapRefused { step, source }));
         for (kind, is_refusal) in [(denied, true), (io::ErrorKind::AlreadyExists, false)] {
             let source = error(kind);
-            assert_eq!(
-                refused(TransportError::Interface { step, source }),
-                is_refusal
-            );
+            assert_eq!(refused(TransportError::Interface { step, source }), is_refusal);
             let (call, source) = (step, error(kind));
             assert!(!refused(TransportError::System { call, source }));
         }

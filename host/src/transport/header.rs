@@ -57,10 +57,7 @@ impl TcpLayout {
         let layout = Self::parse(header)?;
         let given = payload_bytes + header.len() - layout.payload;
         if header.len() != layout.payload || given != layout.payload_bytes {
-            return Err(TransportError::PayloadLength {
-                announced: layout.payload_bytes,
-                given,
-            });
+            return Err(TransportError::PayloadLength { announced: layout.payload_bytes, given });
         }
         Ok(layout)
     }
@@ -87,13 +84,7 @@ impl TcpLayout {
         if end < payload {
             return Err(truncated(frame, "IP"));
         }
-        Ok(Self {
-            network,
-            segment,
-            payload,
-            payload_bytes: end - payload,
-            ipv6,
-        })
+        Ok(Self { network, segment, payload, payload_bytes: end - payload, ipv6 })
     }
 }
 
@@ -112,10 +103,7 @@ pub fn pseudo_header_sum(frame: &[u8], layout: &TcpLayout) -> u16 {
 /// right.
 pub fn tcp_checksum(frame: &[u8], layout: &TcpLayout) -> u16 {
     let end = layout.payload + layout.payload_bytes;
-    !ones_sum(
-        &frame[layout.segment..end],
-        pseudo_header_sum(frame, layout),
-    )
+    !ones_sum(&frame[layout.segment..end], pseudo_header_sum(frame, layout))
 }
 
 /// The folded ones' complement sum of 16-bit words, not inverted; an odd byte is padded with 0.
@@ -162,10 +150,7 @@ fn ipv4_layer(frame: &[u8], network: usize) -> Result<(usize, usize)> {
     if protocol != PROTOCOL_TCP {
         return Err(not_tcp("protocol", u32::from(protocol)));
     }
-    Ok((
-        network + header_bytes,
-        network + usize::from(word(frame, network + 2, "IPv4")?),
-    ))
+    Ok((network + header_bytes, network + usize::from(word(frame, network + 2, "IPv4")?)))
 }
 
 /// Offset of the TCP header after the extension headers, and end of the packet.
@@ -202,27 +187,15 @@ pub fn is_ipv6_fragment(frame: &[u8]) -> bool {
 }
 
 fn byte(frame: &[u8], at: usize, layer: &'static str) -> Result<u8> {
-    frame
-        .get(at)
-        .copied()
-        .ok_or(TransportError::HeaderTruncated {
-            bytes: frame.len(),
-            layer,
-        })
+    frame.get(at).copied().ok_or(TransportError::HeaderTruncated { bytes: frame.len(), layer })
 }
 
 fn word(frame: &[u8], at: usize, layer: &'static str) -> Result<u16> {
-    Ok(u16::from_be_bytes([
-        byte(frame, at, layer)?,
-        byte(frame, at + 1, layer)?,
-    ]))
+    Ok(u16::from_be_bytes([byte(frame, at, layer)?, byte(frame, at + 1, layer)?]))
 }
 
 fn truncated(frame: &[u8], layer: &'static str) -> TransportError {
-    TransportError::HeaderTruncated {
-        bytes: frame.len(),
-        layer,
-    }
+    TransportError::HeaderTruncated { bytes: frame.len(), layer }
 }
 
 fn not_tcp(field: &'static str, value: u32) -> TransportError {
@@ -240,20 +213,7 @@ mod tests {
         }
         frame.extend([0x08, 0x00]);
         let total = (20 + 20 + options + payload) as u16;
-        frame.extend([
-            0x45,
-            0,
-            (total >> 8) as u8,
-            total as u8,
-            0,
-            0,
-            0x40,
-            0,
-            64,
-            6,
-            0,
-            0,
-        ]);
+        frame.extend([0x45, 0, (total >> 8) as u8, total as u8, 0, 0, 0x40, 0, 64, 6, 0, 0]);
         frame.extend([10, 0, 0, 1, 10, 0, 0, 2]);
         let mut tcp = vec![0; 20 + options];
         tcp[12] = (((20 + options) / 4) as u8) << 4;
@@ -314,10 +274,7 @@ mod tests {
         tcp[12] = 0x50;
         frame.extend(tcp);
         let layout = TcpLayout::parse(&frame).unwrap();
-        assert_eq!(
-            (layout.segment, layout.payload, layout.payload_bytes),
-            (70, 90, 7)
-        );
+        assert_eq!((layout.segment, layout.payload, layout.payload_bytes), (70, 90, 7));
         assert!(layout.ipv6);
     }
 
@@ -327,28 +284,19 @@ mod tests {
         fragment[20] = 0x20;
         assert!(matches!(
             TcpLayout::parse(&fragment),
-            Err(TransportError::NotTcp {
-                field: "fragment",
-                value: 0x2000
-            })
+            Err(TransportError::NotTcp { field: "fragment", value: 0x2000 })
         ));
         let mut short = tcp4(0, 0, 8);
         short[14] = 0x44;
         assert!(matches!(
             TcpLayout::parse(&short),
-            Err(TransportError::NotTcp {
-                field: "IPv4 header length",
-                value: 16
-            })
+            Err(TransportError::NotTcp { field: "IPv4 header length", value: 16 })
         ));
         let mut udp = tcp4(0, 0, 8);
         udp[23] = 17;
         assert!(matches!(
             TcpLayout::parse(&udp),
-            Err(TransportError::NotTcp {
-                field: "protocol",
-                value: 17
-            })
+            Err(TransportError::NotTcp { field: "protocol", value: 17 })
         ));
     }
 }

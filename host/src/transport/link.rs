@@ -34,23 +34,15 @@ impl LinkConfig {
     /// Machine `number` of an isolated network for labs, demos and tests: 10.77.0.`number` in a /24
     /// and, if the MTU allows IPv6, fd77::`number` in a /64, without a gateway.
     pub fn lab(number: u8, mtu_bytes: u16, tuning: Tuning) -> Self {
-        let mut addresses = vec![InterfaceAddress {
-            address: [10, 77, 0, number].into(),
-            prefix_bits: 24,
-        }];
+        let mut addresses =
+            vec![InterfaceAddress { address: [10, 77, 0, number].into(), prefix_bits: 24 }];
         if mtu_bytes >= IPV6_MTU_BYTES_MIN {
             addresses.push(InterfaceAddress {
                 address: [0xfd77, 0, 0, 0, 0, 0, 0, u16::from(number)].into(),
                 prefix_bits: 64,
             });
         }
-        Self {
-            mac: [0x02, 0, 0, 0, 0, number],
-            addresses,
-            gateways: Vec::new(),
-            mtu_bytes,
-            tuning,
-        }
+        Self { mac: [0x02, 0, 0, 0, 0, number], addresses, gateways: Vec::new(), mtu_bytes, tuning }
     }
 }
 

@@ -118,16 +118,11 @@ impl LinuxTransport {
     }
 
     fn stream(&mut self, id: StreamId) -> Result<&mut ShadowSocket> {
-        self.streams
-            .get_mut(&id)
-            .ok_or(TransportError::UnknownStream(id))
+        self.streams.get_mut(&id).ok_or(TransportError::UnknownStream(id))
     }
 
     fn listener(&self, id: ListenerId) -> Result<BorrowedFd<'_>> {
-        let listener = self
-            .listeners
-            .get(&id)
-            .ok_or(TransportError::UnknownListener(id))?;
+        let listener = self.listeners.get(&id).ok_or(TransportError::UnknownListener(id))?;
         Ok(listener.as_fd())
     }
 
@@ -190,20 +185,14 @@ impl Transport for LinuxTransport {
     }
 
     fn connect(&mut self, remote: SocketAddr) -> Result<StreamId> {
-        let socket = self
-            .tap
-            .tcp_socket(remote.is_ipv6())
-            .map_err(failed("socket"))?;
+        let socket = self.tap.tcp_socket(remote.is_ipv6()).map_err(failed("socket"))?;
         sys::connect(socket.as_fd(), remote).map_err(failed("connect"))?;
         let local = sys::local_address(socket.as_fd()).map_err(failed("getsockname"))?;
         self.add_stream(ShadowSocket::new(socket, local, remote))
     }
 
     fn listen(&mut self, local: SocketAddr) -> Result<ListenerId> {
-        let socket = self
-            .tap
-            .tcp_socket(local.is_ipv6())
-            .map_err(failed("socket"))?;
+        let socket = self.tap.tcp_socket(local.is_ipv6()).map_err(failed("socket"))?;
         let fd = socket.as_fd();
         sys::set_option(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)
             .map_err(failed("SO_REUSEADDR"))?;
@@ -232,22 +221,15 @@ impl Transport for LinuxTransport {
             Err(error) if error.raw_os_error() == Some(libc::ENOTCONN) => return Ok(None),
             Err(source) => return Err(failed("getpeername")(source)),
         };
-        self.add_stream(ShadowSocket::new(socket, local, remote))
-            .map(Some)
+        self.add_stream(ShadowSocket::new(socket, local, remote)).map(Some)
     }
 
     fn close_listener(&mut self, listener: ListenerId) -> Result<()> {
-        self.listeners
-            .remove(&listener)
-            .map(drop)
-            .ok_or(TransportError::UnknownListener(listener))
+        self.listeners.remove(&listener).map(drop).ok_or(TransportError::UnknownListener(listener))
     }
 
     fn feed(&mut self, stream: StreamId, bytes: u64) -> Result<u64> {
-        let socket = self
-            .streams
-            .get_mut(&stream)
-            .ok_or(TransportError::UnknownStream(stream))?;
+        let socket = self.streams.get_mut(&stream).ok_or(TransportError::UnknownStream(stream))?;
         let result = socket.feed(self.zeros.as_fd(), ZEROS_BYTES, bytes);
         result.map_err(|source| TransportError::Stream { stream, source })
     }
@@ -263,10 +245,7 @@ impl Transport for LinuxTransport {
     }
 
     fn close(&mut self, stream: StreamId) -> Result<()> {
-        self.streams
-            .remove(&stream)
-            .map(drop)
-            .ok_or(TransportError::UnknownStream(stream))
+        self.streams.remove(&stream).map(drop).ok_or(TransportError::UnknownStream(stream))
     }
 
     fn abort(&mut self, stream: StreamId) -> Result<()> {
@@ -283,10 +262,7 @@ impl Transport for LinuxTransport {
     }
 
     fn addresses(&self, stream: StreamId) -> Result<(SocketAddr, SocketAddr)> {
-        let socket = self
-            .streams
-            .get(&stream)
-            .ok_or(TransportError::UnknownStream(stream))?;
+        let socket = self.streams.get(&stream).ok_or(TransportError::UnknownStream(stream))?;
         Ok(socket.addresses())
     }
 
@@ -298,9 +274,7 @@ impl Transport for LinuxTransport {
                     let Some(socket) = self.streams.get_mut(&stream) else {
                         continue;
                     };
-                    socket
-                        .settle()
-                        .map_err(|source| TransportError::Stream { stream, source })?;
+                    socket.settle().map_err(|source| TransportError::Stream { stream, source })?;
                 }
                 self.events.push_back(event);
             }
@@ -325,10 +299,8 @@ impl Transport for LinuxTransport {
 /// the buffer.
 fn decode(virtio: [u8; VIRTIO_HEADER_BYTES], frame: &[u8]) -> Option<TransmitHeader> {
     let field = |at: usize| u16::from_le_bytes([virtio[at], virtio[at + 1]]);
-    let checksum = (virtio[0] & NEEDS_CSUM != 0).then(|| ChecksumRequest {
-        start: field(6),
-        offset: field(8),
-    });
+    let checksum = (virtio[0] & NEEDS_CSUM != 0)
+        .then(|| ChecksumRequest { start: field(6), offset: field(8) });
     if let Ok(layout) = TcpLayout::parse(frame) {
         return Some(TransmitHeader {
             bytes: transmit_bytes(&frame[..layout.payload])?,
@@ -359,10 +331,7 @@ fn event(token: u64) -> Option<Event> {
 
 /// Whether a frame was refused for lack of memory or buffer space, as by a full ring.
 pub(crate) fn is_overrun(error: &io::Error) -> bool {
-    matches!(
-        error.raw_os_error(),
-        Some(libc::EAGAIN | libc::ENOBUFS | libc::ENOMEM)
-    )
+    matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::ENOMEM))
 }
 
 pub(crate) fn failed(call: &'static str) -> impl Fn(io::Error) -> TransportError {
@@ -403,10 +372,7 @@ mod tests {
     /// What the kernel refuses comes back with its own error number.
     #[test]
     fn an_address_that_is_given_twice_exists_already() {
-        let address = InterfaceAddress {
-            address: "10.77.1.1".parse().unwrap(),
-            prefix_bits: 24,
-        };
+        let address = InterfaceAddress { address: "10.77.1.1".parse().unwrap(), prefix_bits: 24 };
         let link = LinkConfig {
             mac: [2, 0, 0, 0, 0, 1],
             addresses: vec![address; 2],
@@ -425,10 +391,7 @@ mod tests {
 
     #[test]
     fn a_waiting_header_makes_the_transport_ready() {
-        let address = InterfaceAddress {
-            address: "10.77.1.1".parse().unwrap(),
-            prefix_bits: 24,
-        };
+        let address = InterfaceAddress { address: "10.77.1.1".parse().unwrap(), prefix_bits: 24 };
         let link = LinkConfig {
             mac: [2, 0, 0, 0, 0, 1],
             addresses: vec![address],

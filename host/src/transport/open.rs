@@ -12,10 +12,9 @@ pub fn open(
 ) -> Result<(Box<dyn Transport>, Option<TransportError>)> {
     match LinuxTransport::open(link) {
         Ok(transport) => Ok((Box::new(transport), None)),
-        Err(refusal) if refusal.is_refusal() => Ok((
-            Box::new(SmoltcpTransport::open(link, clock)?),
-            Some(refusal),
-        )),
+        Err(refusal) if refusal.is_refusal() => {
+            Ok((Box::new(SmoltcpTransport::open(link, clock)?), Some(refusal)))
+        }
         Err(error) => Err(error),
     }
 }

@@ -25,10 +25,7 @@ pub struct Patience<P> {
 impl<P: PartialEq> Patience<P> {
     /// Starts to wait, with this much progress.
     pub fn new(progress: P) -> Self {
-        Self {
-            progress,
-            since: Instant::now(),
-        }
+        Self { progress, since: Instant::now() }
     }
 
     /// Whether the progress has been the same for [`PATIENCE`].

@@ -68,10 +68,7 @@ impl SmoltcpTransport {
     }
 
     fn stream(&mut self, id: StreamId) -> Result<(&mut Stack, &mut Stream)> {
-        let stream = self
-            .streams
-            .get_mut(&id)
-            .ok_or(TransportError::UnknownStream(id))?;
+        let stream = self.streams.get_mut(&id).ok_or(TransportError::UnknownStream(id))?;
         Ok((&mut self.stack, stream))
     }
 
@@ -155,34 +152,20 @@ impl Transport for SmoltcpTransport {
         let waiting = vec![listening_socket(&mut self.stack, local)?];
         self.ids += 1;
         let id = ListenerId(self.ids);
-        self.listeners.insert(
-            id,
-            Listener {
-                local,
-                waiting,
-                announced: false,
-            },
-        );
+        self.listeners.insert(id, Listener { local, waiting, announced: false });
         Ok(id)
     }
 
     fn listener_address(&self, listener: ListenerId) -> Result<SocketAddr> {
         let known = self.listeners.get(&listener);
-        Ok(known
-            .ok_or(TransportError::UnknownListener(listener))?
-            .local)
+        Ok(known.ok_or(TransportError::UnknownListener(listener))?.local)
     }
 
     fn accept(&mut self, listener: ListenerId) -> Result<Option<StreamId>> {
-        let known = self
-            .listeners
-            .get(&listener)
-            .ok_or(TransportError::UnknownListener(listener))?;
+        let known =
+            self.listeners.get(&listener).ok_or(TransportError::UnknownListener(listener))?;
         let sockets = &self.stack.sockets;
-        let ready = known
-            .waiting
-            .iter()
-            .position(|&handle| established(sockets.get(handle)));
+        let ready = known.waiting.iter().position(|&handle| established(sockets.get(handle)));
         let Some(at) = ready else { return Ok(None) };
         let known = self.listeners.get_mut(&listener).expect("looked up above");
         let handle = known.waiting.remove(at);
@@ -199,10 +182,8 @@ impl Transport for SmoltcpTransport {
     }
 
     fn close_listener(&mut self, listener: ListenerId) -> Result<()> {
-        let known = self
-            .listeners
-            .remove(&listener)
-            .ok_or(TransportError::UnknownListener(listener))?;
+        let known =
+            self.listeners.remove(&listener).ok_or(TransportError::UnknownListener(listener))?;
         for handle in known.waiting {
             self.stack.socket(handle).abort();
             self.closing.push(handle);
@@ -232,10 +213,7 @@ impl Transport for SmoltcpTransport {
     }
 
     fn close(&mut self, stream: StreamId) -> Result<()> {
-        let known = self
-            .streams
-            .remove(&stream)
-            .ok_or(TransportError::UnknownStream(stream))?;
+        let known = self.streams.remove(&stream).ok_or(TransportError::UnknownStream(stream))?;
         let socket = self.stack.socket(known.handle);
         match socket.can_recv() {
             true => socket.abort(),
@@ -246,10 +224,7 @@ impl Transport for SmoltcpTransport {
     }
 
     fn abort(&mut self, stream: StreamId) -> Result<()> {
-        let known = self
-            .streams
-            .remove(&stream)
-            .ok_or(TransportError::UnknownStream(stream))?;
+        let known = self.streams.remove(&stream).ok_or(TransportError::UnknownStream(stream))?;
         self.stack.socket(known.handle).abort();
         self.closing.push(known.handle);
         Ok(())
@@ -266,10 +241,7 @@ impl Transport for SmoltcpTransport {
     }
 
     fn addresses(&self, stream: StreamId) -> Result<(SocketAddr, SocketAddr)> {
-        let known = self
-            .streams
-            .get(&stream)
-            .ok_or(TransportError::UnknownStream(stream))?;
+        let known = self.streams.get(&stream).ok_or(TransportError::UnknownStream(stream))?;
         Ok((known.local, known.remote))
     }
 
@@ -277,14 +249,10 @@ impl Transport for SmoltcpTransport {
         let event = self.events.pop_front();
         match event {
             Some(Event::Stream(id)) => {
-                self.streams
-                    .entry(id)
-                    .and_modify(|stream| stream.announced = false);
+                self.streams.entry(id).and_modify(|stream| stream.announced = false);
             }
             Some(Event::Incoming(id)) => {
-                self.listeners
-                    .entry(id)
-                    .and_modify(|listener| listener.announced = false);
+                self.listeners.entry(id).and_modify(|listener| listener.announced = false);
             }
             None => {}
         }

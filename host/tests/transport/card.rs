@@ -85,11 +85,7 @@ impl Card {
             return vec![header.bytes.to_vec()];
         }
         let layout = TcpLayout::parse(&header.bytes).unwrap();
-        assert_eq!(
-            layout.payload,
-            header.bytes.len(),
-            "payload follows the header"
-        );
+        assert_eq!(layout.payload, header.bytes.len(), "payload follows the header");
         assert_eq!(layout.payload_bytes, header.payload_bytes as usize);
         let tcp = &header.bytes[layout.segment..];
         match header.checksum {
@@ -138,16 +134,10 @@ impl Card {
     /// Splits: places the payload and returns the length of the header; `None` for what is not TCP.
     pub fn receive(&mut self, frame: &[u8]) -> Option<(usize, usize)> {
         let layout = TcpLayout::parse(frame).ok()?;
-        assert_eq!(
-            tcp_checksum(frame, &layout),
-            0,
-            "the peer sent a wrong checksum"
-        );
+        assert_eq!(tcp_checksum(frame, &layout), 0, "the peer sent a wrong checksum");
         let tcp = &frame[layout.segment..];
         let memory = self.memory.entry((word(tcp, 2), word(tcp, 0))).or_default();
-        memory
-            .theirs
-            .note(tcp, layout.payload_bytes as u32, &memory.ours);
+        memory.theirs.note(tcp, layout.payload_bytes as u32, &memory.ours);
         if tcp[13] & SYN != 0 {
             memory.receive_start = Some(long(tcp, 4).wrapping_add(1));
         }

@@ -71,9 +71,7 @@ fn the_transport_of_choice_sends_a_first_header() {
 }
 
 fn kernel_peer(mtu: u16, tuning: Tuning) -> Option<Box<dyn WirePeer>> {
-    Some(Box::new(permitted(KernelPeer::open(&LinkConfig::lab(
-        PEER, mtu, tuning,
-    )))?))
+    Some(Box::new(permitted(KernelPeer::open(&LinkConfig::lab(PEER, mtu, tuning)))?))
 }
 
 /// Our side connects to a peer that follows a script.
@@ -93,11 +91,7 @@ fn establish(rig: &mut Rig, script: Script) -> StreamId {
 
 /// Our side connects, and both send `bytes`.
 fn exchange(rig: &mut Rig, ipv6: bool, bytes: u64, seed: u64) {
-    let script = Script {
-        send_bytes: bytes,
-        seed: seed ^ 4,
-        ..Script::default()
-    };
+    let script = Script { send_bytes: bytes, seed: seed ^ 4, ..Script::default() };
     let stream = connect(rig, ipv6, script);
     rig.converse(stream, (seed ^ 3, bytes), (seed ^ 4, bytes));
     rig.run();
@@ -108,10 +102,7 @@ fn exchange(rig: &mut Rig, ipv6: bool, bytes: u64, seed: u64) {
 fn the_kernel_waits_as_long_as_its_link_is_tuned_to() {
     const LEAST: Duration = Duration::from_millis(700);
     let seed = seed_or(0x5eed_0011);
-    let tuning = Tuning {
-        retransmission_timeout_min: LEAST,
-        ..Tuning::REAL_TIME
-    };
+    let tuning = Tuning { retransmission_timeout_min: LEAST, ..Tuning::REAL_TIME };
     let (Some(transport), Some(peer)) = (linux(1500, tuning), kernel_peer(1500, tuning)) else {
         return;
     };
@@ -121,20 +112,14 @@ fn the_kernel_waits_as_long_as_its_link_is_tuned_to() {
     let info = rig.info.last().expect("a stream");
     // A timeout is the least one and a few round trips (RFC 6298, 2).
     let (timeout, trips) = (info.retransmission_timeout, 10 * info.round_trip);
-    assert!(
-        (LEAST..LEAST + trips + LEAST).contains(&timeout),
-        "{info:?}"
-    );
+    assert!((LEAST..LEAST + trips + LEAST).contains(&timeout), "{info:?}");
 }
 
 /// Losses in a row double its timeout up to the longest one.
 #[test]
 fn the_kernel_never_waits_longer_than_its_link_is_tuned_to() {
     const LONGEST: Duration = Duration::from_secs(1);
-    let tuning = Tuning {
-        retransmission_timeout_max: LONGEST,
-        ..Tuning::REAL_TIME
-    };
+    let tuning = Tuning { retransmission_timeout_max: LONGEST, ..Tuning::REAL_TIME };
     let transport = permitted(LinuxTransport::open(&LinkConfig::lab(US, 1500, tuning)));
     let (Some(transport), Some(peer)) = (transport, kernel_peer(1500, tuning)) else {
         return;
@@ -165,28 +150,19 @@ fn the_kernel_never_waits_longer_than_its_link_is_tuned_to() {
 fn the_kernel_does_not_give_up_what_was_closed() {
     // Timeouts of 0.2, 0.4, 0.8, 1 and 1 s.
     const LOST_FOR: Duration = Duration::from_secs(4);
-    let tuning = Tuning {
-        retransmission_timeout_max: Duration::from_secs(1),
-        ..Tuning::REAL_TIME
-    };
+    let tuning = Tuning { retransmission_timeout_max: Duration::from_secs(1), ..Tuning::REAL_TIME };
     let (Some(transport), Some(peer)) = (linux(1500, tuning), kernel_peer(1500, tuning)) else {
         return;
     };
     let mut rig = Rig::new(transport, peer, Faults::NONE, 1);
-    let script = Script {
-        send_bytes: 1000,
-        seed: 2,
-        ..Script::default()
-    };
+    let script = Script { send_bytes: 1000, seed: 2, ..Script::default() };
     let stream = establish(&mut rig, script);
     rig.to_card = wire::Wire::new(Faults::ALL_LOST, 1);
     rig.converse(stream, (1, 1000), (2, 1000));
     // It has all that we send, and closes.
     rig.run_until(|rig| {
         let conversations = rig.peer.conversations();
-        conversations
-            .iter()
-            .any(|one| one.progress == Progress::Finished)
+        conversations.iter().any(|one| one.progress == Progress::Finished)
     });
     let closed = Instant::now();
     rig.run_until(|_| closed.elapsed() > LOST_FOR);
@@ -197,14 +173,8 @@ fn the_kernel_does_not_give_up_what_was_closed() {
 fn report(rig: &Rig) {
     let counters = rig.transport.counters();
     println!("{counters:?}\n{:?}", rig.info);
-    println!(
-        "frames to peer {}, lost {}",
-        rig.to_peer.frames, rig.to_peer.lost
-    );
-    println!(
-        "frames to card {}, lost {}",
-        rig.to_card.frames, rig.to_card.lost
-    );
+    println!("frames to peer {}, lost {}", rig.to_peer.frames, rig.to_peer.lost);
+    println!("frames to card {}, lost {}", rig.to_card.frames, rig.to_card.lost);
     if let Some(clock) = &rig.clock {
         println!("time of the stacks: {:?}", clock.now());
     }
@@ -259,11 +229,7 @@ fn linux_and_kernel_recover_from_faults_over_ipv6() {
 
 /// Buffers that leave room for the bandwidth of a test, and not more: smoltcp allocates them.
 fn small_buffers() -> Tuning {
-    Tuning {
-        receive_buffer_bytes: 256 << 10,
-        send_buffer_bytes: 256 << 10,
-        ..Tuning::REAL_TIME
-    }
+    Tuning { receive_buffer_bytes: 256 << 10, send_buffer_bytes: 256 << 10, ..Tuning::REAL_TIME }
 }
 
 /// Both ends in this process by a clock of their own: the same run each time.
@@ -430,11 +396,7 @@ fn a_wire_that_is_traced_causes_no_retransmission() {
 }
 
 fn sends_nothing_twice(tuning: Tuning, frame_time: Duration, bytes: u64) {
-    let faults = Faults {
-        delay: Duration::from_millis(50),
-        frame_time,
-        ..Faults::NONE
-    };
+    let faults = Faults { delay: Duration::from_millis(50), frame_time, ..Faults::NONE };
     let rig = loop {
         let (Some(transport), Some(peer)) = (linux(1500, tuning), kernel_peer(1500, tuning)) else {
             return;

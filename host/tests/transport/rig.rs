@@ -116,11 +116,7 @@ impl Rig {
         let mut patience = Patience::new(self.progress());
         while !holds(self) {
             let moved = self.step();
-            assert!(
-                !patience.is_over(self.progress()),
-                "stuck: {:?}",
-                self.peer.conversations()
-            );
+            assert!(!patience.is_over(self.progress()), "stuck: {:?}", self.peer.conversations());
             if !moved && !self.to_peer.release() && !self.to_card.release() {
                 self.rest();
             }
@@ -130,10 +126,7 @@ impl Rig {
     /// How far all are: it changes with each byte that an application sends or receives, and with
     /// each event.
     fn progress(&self) -> (u64, usize, Vec<Conversation>) {
-        let bytes = self
-            .runs
-            .iter()
-            .map(|run| run.fed_bytes + run.drained_bytes);
+        let bytes = self.runs.iter().map(|run| run.fed_bytes + run.drained_bytes);
         (bytes.sum(), self.events.len(), self.peer.conversations())
     }
 
@@ -228,10 +221,7 @@ impl Rig {
                 run.drained_bytes += drained.bytes;
                 run.end_of_stream = drained.end_of_stream;
                 let placed = self.card.memory[&run.ports].received.len() as u64;
-                assert!(
-                    run.drained_bytes <= placed,
-                    "drained more than was received"
-                );
+                assert!(run.drained_bytes <= placed, "drained more than was received");
                 moved |= drained.bytes > 0 || drained.end_of_stream;
             }
         }
@@ -250,10 +240,7 @@ impl Rig {
         let running = |one: &Conversation| one.progress == Progress::Running;
         conversations.len() >= self.runs.len()
             && !conversations.iter().any(running)
-            && self
-                .runs
-                .iter()
-                .all(|run| run.end_of_stream && run.finished)
+            && self.runs.iter().all(|run| run.end_of_stream && run.finished)
     }
 
     /// Every byte arrived, once and in order, at both ends.
@@ -265,11 +252,7 @@ impl Rig {
             let memory = &self.card.memory[&run.ports];
             assert_eq!(memory.received.len() as u64, bytes, "bytes placed");
             let digest = <[u8; 32]>::from(Sha256::digest(&memory.received));
-            assert_eq!(
-                digest,
-                digest_of(seed, bytes),
-                "bytes placed differ from those sent"
-            );
+            assert_eq!(digest, digest_of(seed, bytes), "bytes placed differ from those sent");
             let sent = <[u8; 32]>::from(Sha256::digest(&memory.send));
             let at = seen.iter().position(|one| one.received_digest == sent);
             let one = seen.swap_remove(at.expect("no conversation has what this stream sent"));
@@ -277,9 +260,6 @@ impl Rig {
             assert_eq!(one.received_bytes, run.send_bytes);
             self.info.push(self.transport.info(run.stream).unwrap());
         }
-        assert!(
-            seen.is_empty(),
-            "conversations that no stream belongs to: {seen:?}"
-        );
+        assert!(seen.is_empty(), "conversations that no stream belongs to: {seen:?}");
     }
 }

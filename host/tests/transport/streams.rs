@@ -15,10 +15,7 @@ const CONNECTION_RESET: i32 = 104;
 
 /// Runs a test on both transports, if the machine permits the kernel one.
 fn on_both(test: impl Fn(&mut Rig)) {
-    let tuning = Tuning {
-        receive_buffer_bytes: 256 << 10,
-        ..Tuning::REAL_TIME
-    };
+    let tuning = Tuning { receive_buffer_bytes: 256 << 10, ..Tuning::REAL_TIME };
     if let (Some(transport), Some(peer)) = (linux(1500, tuning), kernel_peer(1500, tuning)) {
         test(&mut Rig::new(transport, peer, Faults::NONE, 1));
     }
@@ -27,11 +24,7 @@ fn on_both(test: impl Fn(&mut Rig)) {
 
 /// A script that sends the first bytes of a seed.
 fn sending(bytes: u64, seed: u64) -> Script {
-    Script {
-        send_bytes: bytes,
-        seed,
-        ..Script::default()
-    }
+    Script { send_bytes: bytes, seed, ..Script::default() }
 }
 
 fn accept(rig: &mut Rig, listener: ListenerId) -> StreamId {
@@ -52,9 +45,7 @@ fn all_connections_of_a_listener_are_served() {
         assert_ne!(port, 0);
         assert_eq!(rig.transport.accept(listener).unwrap(), None);
         for _ in 0..12 {
-            rig.peer
-                .connect(address(US, false, port), sending(100_000, 7))
-                .unwrap();
+            rig.peer.connect(address(US, false, port), sending(100_000, 7)).unwrap();
         }
         for _ in 0..12 {
             let stream = accept(rig, listener);
@@ -85,34 +76,22 @@ fn an_application_without_buffers_holds_the_peer_back() {
         });
         let status = rig.transport.status(stream).unwrap();
         let bound = u64::from(small_buffers().receive_buffer_bytes);
-        assert!(
-            status.readable_bytes > 0 && status.readable_bytes <= bound,
-            "{status:?}"
-        );
+        assert!(status.readable_bytes > 0 && status.readable_bytes <= bound, "{status:?}");
         assert!(!status.end_of_stream);
         let placed = rig.memory(stream).received.len();
         // The probe may carry a byte.
-        assert!(
-            placed as u64 <= bound + 1,
-            "{placed} bytes came past a closed window"
-        );
+        assert!(placed as u64 <= bound + 1, "{placed} bytes came past a closed window");
         rig.drain_nothing = false;
         rig.run();
         let status = rig.transport.status(stream).unwrap();
-        assert!(
-            status.end_of_stream && status.unacknowledged_bytes == 0,
-            "{status:?}"
-        );
+        assert!(status.end_of_stream && status.unacknowledged_bytes == 0, "{status:?}");
     });
 }
 
 #[test]
 fn a_peer_that_does_not_read_holds_the_application_back() {
     on_both(|rig| {
-        let script = Script {
-            receive_bytes_max: Some(1000),
-            ..sending(0, 0)
-        };
+        let script = Script { receive_bytes_max: Some(1000), ..sending(0, 0) };
         let stream = establish(rig, script);
         rig.converse(stream, (6, 64 * MIB), (0, 0));
         // Our side probes once all that was sent is acknowledged: nothing gives it room any more.
@@ -159,9 +138,7 @@ fn a_refused_connection_tells_its_error() {
 fn a_port_without_listener_refuses_the_peer() {
     on_both(|rig| {
         for ipv6 in [false, true] {
-            rig.peer
-                .connect(address(US, ipv6, 9), sending(1000, 5))
-                .unwrap();
+            rig.peer.connect(address(US, ipv6, 9), sending(1000, 5)).unwrap();
         }
         rig.run_until(|rig| rig.peer.conversations().iter().all(ended));
         for conversation in rig.peer.conversations() {
@@ -212,10 +189,7 @@ fn an_abort_resets_the_peer() {
         let stream = establish(rig, sending(MIB, 5));
         rig.transport.abort(stream).unwrap();
         rig.run_until(|rig| ended(&rig.peer.conversations()[0]));
-        assert_eq!(
-            rig.peer.conversations()[0].progress,
-            Progress::Failed(CONNECTION_RESET)
-        );
+        assert_eq!(rig.peer.conversations()[0].progress, Progress::Failed(CONNECTION_RESET));
     });
 }
 
@@ -226,10 +200,7 @@ fn a_close_with_unread_bytes_resets_the_peer() {
         rig.run_until(|rig| rig.transport.status(stream).unwrap().readable_bytes == 1000);
         rig.transport.close(stream).unwrap();
         rig.run_until(|rig| ended(&rig.peer.conversations()[0]));
-        assert_eq!(
-            rig.peer.conversations()[0].progress,
-            Progress::Failed(CONNECTION_RESET)
-        );
+        assert_eq!(rig.peer.conversations()[0].progress, Progress::Failed(CONNECTION_RESET));
     });
 }
 
@@ -238,9 +209,7 @@ fn what_happens_to_a_stream_is_an_event() {
     on_both(|rig| {
         let listener = rig.transport.listen(address(US, false, 5002)).unwrap();
         while rig.transport.poll_event().unwrap().is_some() {}
-        rig.peer
-            .connect(address(US, false, 5002), sending(1000, 5))
-            .unwrap();
+        rig.peer.connect(address(US, false, 5002), sending(1000, 5)).unwrap();
         rig.run_until(|rig| rig.events.contains(&Event::Incoming(listener)));
         let stream = rig.transport.accept(listener).unwrap().unwrap();
         rig.run_until(|rig| rig.transport.status(stream).unwrap().readable_bytes == 1000);
@@ -257,31 +226,18 @@ fn what_happens_to_a_stream_is_an_event() {
 fn a_header_whose_length_lies_is_refused() {
     on_both(|rig| {
         let mut header = vec![2, 0, 0, 0, 0, US, 2, 0, 0, 0, 0, PEER, 8, 0];
-        header.extend([
-            0x45, 0, 0, 140, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 77, 0, 2, 10, 77, 0, 1,
-        ]);
-        header.extend([
-            0, 9, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0x10, 0, 0, 0, 0, 0, 0,
-        ]);
+        header.extend([0x45, 0, 0, 140, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 77, 0, 2, 10, 77, 0, 1]);
+        header.extend([0, 9, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0x10, 0, 0, 0, 0, 0, 0]);
         assert!(matches!(
             rig.transport.deliver(&header, 99),
-            Err(TransportError::PayloadLength {
-                announced: 100,
-                given: 99
-            })
+            Err(TransportError::PayloadLength { announced: 100, given: 99 })
         ));
         header.push(0);
-        assert!(
-            rig.transport.deliver(&header, 99).is_err(),
-            "a payload byte in the header"
-        );
+        assert!(rig.transport.deliver(&header, 99).is_err(), "a payload byte in the header");
         header.truncate(50);
         assert!(matches!(
             rig.transport.deliver(&header, 100),
-            Err(TransportError::HeaderTruncated {
-                bytes: 50,
-                layer: "TCP"
-            })
+            Err(TransportError::HeaderTruncated { bytes: 50, layer: "TCP" })
         ));
         assert_eq!(rig.transport.counters().receive_headers, 0);
     });

@@ -26,17 +26,9 @@ impl Faults {
         frame_time: Duration::ZERO,
     };
 
-    pub const ALL_LOST: Self = Self {
-        loss: 1000,
-        ..Self::NONE
-    };
+    pub const ALL_LOST: Self = Self { loss: 1000, ..Self::NONE };
 
-    pub const ONE_PERCENT: Self = Self {
-        loss: 10,
-        duplicate: 10,
-        reorder: 10,
-        ..Self::NONE
-    };
+    pub const ONE_PERCENT: Self = Self { loss: 10, duplicate: 10, reorder: 10, ..Self::NONE };
 }
 
 pub struct Wire {

@@ -27,22 +27,11 @@ pub fn run(bytes: &[u8]) {
     let mut rig = Rig::new(|bus| Lies::on(bus, slots.clone()));
     for number in 0..2 {
         let offset = number * 16_384;
-        let received = rig.provider.recv(
-            rig.connection,
-            rig.region,
-            offset,
-            16_384,
-            number == 1,
-            number,
-        );
+        let received =
+            rig.provider.recv(rig.connection, rig.region, offset, 16_384, number == 1, number);
         received.expect("a request");
-        let sent = rig.provider.send(
-            rig.connection,
-            rig.region,
-            32_768 + offset,
-            16_384,
-            10 + number,
-        );
+        let sent =
+            rig.provider.send(rig.connection, rig.region, 32_768 + offset, 16_384, 10 + number);
         sent.expect("a request");
     }
     for _ in 0..20 {
@@ -83,33 +72,12 @@ fn entry(input: &mut Input<'_>, sent: &[u8]) -> [u8; SLOT_BYTES] {
     for (field, value) in [
         (h::KIND, u64::from(h::KIND_PACKET)),
         (h::DISPOSITION, input.below(16)),
-        (
-            h::GENERATION,
-            if input.below(8) == 0 {
-                input.number(1)
-            } else {
-                1
-            },
-        ),
-        (
-            h::FLOW,
-            if input.below(8) == 0 {
-                input.number(2)
-            } else {
-                0
-            },
-        ),
+        (h::GENERATION, if input.below(8) == 0 { input.number(1) } else { 1 }),
+        (h::FLOW, if input.below(8) == 0 { input.number(2) } else { 0 }),
         (h::HEADER_BYTES, header.len() as u64),
         (h::PAYLOAD_BYTES, payload_bytes),
         (h::FRAME_BYTES, header.len() as u64 + payload_bytes),
-        (
-            h::TRIMMED_BYTES,
-            if input.below(4) == 0 {
-                input.below(100)
-            } else {
-                0
-            },
-        ),
+        (h::TRIMMED_BYTES, if input.below(4) == 0 { input.below(100) } else { 0 }),
         (
             h::SLOW_BUFFER,
             match input.below(4) {
@@ -143,11 +111,7 @@ fn answer(input: &mut Input<'_>, sent: &[u8]) -> Vec<u8> {
     header[l4 + 4..l4 + 8].copy_from_slice(&theirs.to_be_bytes());
     header[l4 + 8..l4 + 12].copy_from_slice(&ours.to_be_bytes());
     header[l4 + 12] = 0x50;
-    header[l4 + 13] = if input.below(4) == 0 {
-        input.number(1) as u8
-    } else {
-        0x10
-    };
+    header[l4 + 13] = if input.below(4) == 0 { input.number(1) as u8 } else { 0x10 };
     header.truncate(SLOT_HEADER_BYTES);
     header
 }

@@ -24,10 +24,7 @@ impl<'a> Input<'a> {
     /// The next number of `count` bytes, little-endian; missing bytes are 0.
     pub fn number(&mut self, count: usize) -> u64 {
         let bytes = self.bytes(count);
-        bytes
-            .iter()
-            .rev()
-            .fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+        bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
     }
 
     /// The next number below `limit`.

@@ -28,11 +28,7 @@ pub struct Lies {
 impl Lies {
     /// Writes `slots`, one in each [`Bus::advance`], behind what the host has taken.
     pub fn on(inner: GoldenBus, slots: Slots) -> LyingBus {
-        let hooks = Self {
-            slots,
-            rings: OwnerRings::of(0),
-            consumed: 0,
-        };
+        let hooks = Self { slots, rings: OwnerRings::of(0), consumed: 0 };
         HookedBus { inner, hooks }
     }
 

@@ -24,10 +24,7 @@ pub fn run(bytes: &[u8]) {
     let header = &frame[..packet.header_bytes];
     let layout = TcpLayout::check(header, packet.payload_bytes);
     let layout = layout.unwrap_or_else(|error| panic!("the transport refuses: {error}"));
-    assert_eq!(
-        (layout.segment, layout.payload),
-        (packet.l4_offset, packet.header_bytes)
-    );
+    assert_eq!((layout.segment, layout.payload), (packet.l4_offset, packet.header_bytes));
     let parsed = parse_tcp(header).expect("the host reads no TCP");
     assert_eq!(parsed.l4_offset, packet.l4_offset);
     assert_eq!(parsed.acknowledgement, tcp.acknowledgement);
@@ -36,10 +33,7 @@ pub fn run(bytes: &[u8]) {
     assert_eq!(parsed.timestamp.is_some(), tcp.timestamp.is_some());
     assert_eq!(flow_key(parsed.source, parsed.destination), packet.key);
     let syn = u32::from(parsed.flags & 2 != 0);
-    assert_eq!(
-        parsed.sequence.wrapping_add(syn),
-        packet.position.wrapping_add(syn)
-    );
+    assert_eq!(parsed.sequence.wrapping_add(syn), packet.position.wrapping_add(syn));
 }
 
 /// Puts the right checksums into a frame that looks like TCP, so that the card lets it through.

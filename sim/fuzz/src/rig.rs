@@ -25,10 +25,7 @@ pub const PORT: u16 = 5001;
 /// Bytes of the region.
 pub const REGION_BYTES: usize = 64 << 10;
 
-const TUNING: Tuning = Tuning {
-    receive_buffer_bytes: 60_000,
-    ..Tuning::REAL_TIME
-};
+const TUNING: Tuning = Tuning { receive_buffer_bytes: 60_000, ..Tuning::REAL_TIME };
 
 /// The rig. See the head of this file.
 pub struct Rig<B: Bus> {
@@ -58,10 +55,7 @@ impl<B: Bus> Rig<B> {
         let transport = SmoltcpTransport::open(&link(1), manual()).expect("a transport");
         let mut peer = SmoltcpPeer::open(&link(2), manual()).expect("a peer");
         let remote = ([10, 77, 0, 2], PORT).into();
-        let script = Script {
-            send_bytes: 100_000,
-            ..Script::default()
-        };
+        let script = Script { send_bytes: 100_000, ..Script::default() };
         peer.listen(remote, script).expect("a port");
         let bus = wrap(GoldenBus::new(card.clone()));
         let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
@@ -70,15 +64,7 @@ impl<B: Bus> Rig<B> {
         let region = provider.register(first, MemoryKind::Application, REGION_BYTES);
         let region = region.expect("a region");
         let connection = provider.connect(first, remote).expect("a connection");
-        let mut rig = Rig {
-            provider,
-            card,
-            peer,
-            clock,
-            connection,
-            region,
-            sent: Vec::new(),
-        };
+        let mut rig = Rig { provider, card, peer, clock, connection, region, sent: Vec::new() };
         let opened = (0..ROUNDS_MAX).any(|_| {
             let completions = rig.step(true).expect("it polls");
             completions.contains(&Completion::Opened(connection))
@@ -95,9 +81,7 @@ impl<B: Bus> Rig<B> {
         self.card.take_sent(&mut sent);
         for frame in sent {
             if wire {
-                self.peer
-                    .inject_frame(&frame.bytes)
-                    .expect("the peer takes frames");
+                self.peer.inject_frame(&frame.bytes).expect("the peer takes frames");
             }
             if frame.bytes[12..14] == [8, 0] {
                 self.sent = frame.bytes;
@@ -105,10 +89,7 @@ impl<B: Bus> Rig<B> {
         }
         let mut buffer = vec![0; 2000];
         while let Some(bytes) = self.peer.poll_frame(&mut buffer).expect("a frame") {
-            let mut frame = Frame {
-                bytes: buffer[..bytes].to_vec(),
-                ..Frame::default()
-            };
+            let mut frame = Frame { bytes: buffer[..bytes].to_vec(), ..Frame::default() };
             frame.bytes.resize(bytes.max(60), 0);
             if wire {
                 self.card.receive(frame);

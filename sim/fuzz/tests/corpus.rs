@@ -3,9 +3,7 @@
 use std::path::Path;
 
 fn each(target: &str, run: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("corpus")
-        .join(target);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
     let mut inputs = 0;
     for file in folder.read_dir().expect("a corpus") {
         let path = file.expect("a file").path();

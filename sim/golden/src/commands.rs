@@ -76,11 +76,7 @@ impl Tables {
     fn list_at(&self, base: u64, bits: u64) -> Result<List, Status> {
         let fits = base + (1 << bits) <= 1 << self.config.segment_bits
             && bits <= SEGMENTS_BORROWED_BITS_MAX as u64;
-        let list = List {
-            base: base as u32,
-            bits: bits as u32,
-            ..List::default()
-        };
+        let list = List { base: base as u32, bits: bits as u32, ..List::default() };
         fits.then_some(list).ok_or(Status::BadRange)
     }
 

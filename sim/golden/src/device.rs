@@ -133,10 +133,7 @@ impl GoldenDevice {
             }
         };
         let bytes = |values: [usize; 4]| {
-            values
-                .iter()
-                .enumerate()
-                .fold(0, |word, (i, &v)| word | (v as u32) << (8 * i))
+            values.iter().enumerate().fold(0, |word, (i, &v)| word | (v as u32) << (8 * i))
         };
         match offset {
             r::ID => r::ID_VALUE,
@@ -183,10 +180,7 @@ impl GoldenDevice {
                 let field = at % r::CONTEXT_STRIDE;
                 owner.context[(field / 4) as usize] = value;
                 if field == r::CONTEXT_ENABLE && value & 1 == 1 {
-                    *owner = Owner {
-                        context: owner.context,
-                        ..Owner::default()
-                    };
+                    *owner = Owner { context: owner.context, ..Owner::default() };
                 }
             }
             at if (r::DOORBELLS..doorbells_end).contains(&at) => {
@@ -302,10 +296,8 @@ impl GoldenDevice {
         completion::PHASE.set(&mut entry, phase(owner.completions, bits));
         completion::EPOCH.set(&mut entry, self.epoch.into());
         let slot = u64::from(owner.completions & ((1 << bits) - 1));
-        memory.write(
-            owner.base(r::CONTEXT_COMPLETION_BASE) + slot * COMPLETION_BYTES as u64,
-            &entry,
-        );
+        memory
+            .write(owner.base(r::CONTEXT_COMPLETION_BASE) + slot * COMPLETION_BYTES as u64, &entry);
         owner.completions = owner.completions.wrapping_add(1);
         owner.commands_confirmed = owner.commands_confirmed.wrapping_add(1);
     }
@@ -404,11 +396,7 @@ impl GoldenDevice {
         let id = usize::from(delivery.owner);
         let owner = &mut self.owners[id];
         let header = &frame[..delivery.packet.header_bytes];
-        let slots = if header.len() > SLOT_HEADER_BYTES {
-            2
-        } else {
-            1
-        };
+        let slots = if header.len() > SLOT_HEADER_BYTES { 2 } else { 1 };
         if !owner.has_header_slots(slots) {
             return Err(DropReason::HeaderQueueFull);
         }
@@ -459,14 +447,10 @@ impl GoldenDevice {
 /// Metadata of a packet's header entry, except what depends on its slot in the queue.
 pub fn metadata(frame: &[u8], delivery: &Delivery, slow_buffer: u16) -> [u8; METADATA_BYTES] {
     let packet = &delivery.packet;
-    let placed = matches!(
-        delivery.disposition,
-        Disposition::PlacedInOrder | Disposition::PlacedAhead
-    );
-    let verified = !matches!(
-        delivery.disposition,
-        Disposition::Unverified | Disposition::NotTransport
-    );
+    let placed =
+        matches!(delivery.disposition, Disposition::PlacedInOrder | Disposition::PlacedAhead);
+    let verified =
+        !matches!(delivery.disposition, Disposition::Unverified | Disposition::NotTransport);
     let mut metadata = [0; METADATA_BYTES];
     for (field, value) in [
         (h::KIND, u64::from(h::KIND_PACKET)),
@@ -482,14 +466,7 @@ pub fn metadata(frame: &[u8], delivery: &Delivery, slow_buffer: u16) -> [u8; MET
         (h::TRIMMED_BYTES, delivery.trimmed_bytes as u64),
         (h::SLOW_BUFFER, slow_buffer.into()),
         (h::CURSOR, delivery.cursor.into()),
-        (
-            h::SEGMENT_INDEX,
-            if placed {
-                delivery.segment_index.into()
-            } else {
-                0
-            },
-        ),
+        (h::SEGMENT_INDEX, if placed { delivery.segment_index.into() } else { 0 }),
         (h::PIECES, delivery.pieces.len() as u64),
         (h::L4_OFFSET, packet.l4_offset as u64),
     ] {

@@ -269,17 +269,11 @@ fn parse_udp(frame: &[u8], ip: &Ip<'_>, profiles: &[Profile; 4]) -> Result<Packe
     if number != 0 {
         let header = &l4[8..8 + transport_bytes];
         for index in 0..profile.position_bytes {
-            let byte = header
-                .get(profile.position_offset + index)
-                .copied()
-                .unwrap_or(0);
+            let byte = header.get(profile.position_offset + index).copied().unwrap_or(0);
             position = position << 8 | u32::from(byte);
         }
         for index in 0..profile.message_key_bytes {
-            let byte = header
-                .get(profile.message_key_offset + index)
-                .copied()
-                .unwrap_or(0);
+            let byte = header.get(profile.message_key_offset + index).copied().unwrap_or(0);
             key[flow_key::MESSAGE_KEY.start + index] = byte;
         }
     }

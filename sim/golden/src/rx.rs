@@ -205,11 +205,7 @@ fn walk(
         }
         let take = contiguous as usize;
         let bytes = payload[at..at + take].to_vec();
-        delivery.pieces.push(Piece {
-            address,
-            bytes,
-            memory,
-        });
+        delivery.pieces.push(Piece { address, bytes, memory });
         at += take;
     }
     Ok(())

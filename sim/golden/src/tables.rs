@@ -186,9 +186,8 @@ impl Tables {
             let ways = (0..BUCKET_WAYS as u64).rev();
             ways.map(move |way| (bank, bucket, way))
         });
-        let (_, flow) = slots
-            .filter_map(|slot| self.keys.get(&slot))
-            .find(|(stored, _)| stored == key)?;
+        let (_, flow) =
+            slots.filter_map(|slot| self.keys.get(&slot)).find(|(stored, _)| stored == key)?;
         self.flows.contains_key(flow).then_some(*flow)
     }
 
@@ -224,10 +223,6 @@ impl Tables {
         // A page entry that was never set, or is set for a smaller page, is the host's error; the
         // access must stay within the page's own address.
         let address = self.pages.get(&page)? | within;
-        Some((
-            address,
-            bytes.min((1 << region.page_bits) - within),
-            region.memory,
-        ))
+        Some((address, bytes.min((1 << region.page_bits) - within), region.memory))
     }
 }

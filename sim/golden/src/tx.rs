@@ -76,14 +76,8 @@ pub fn send_seen(
     read: &mut dyn FnMut(u64, usize) -> Option<Vec<u8>>,
 ) -> Sent {
     match frames_of(seen, tables, owner, record, read) {
-        Ok((frames, all)) => Sent {
-            frames,
-            error: (!all).then_some(SendError::ReadFailed),
-        },
-        Err(error) => Sent {
-            frames: Vec::new(),
-            error: Some(error),
-        },
+        Ok((frames, all)) => Sent { frames, error: (!all).then_some(SendError::ReadFailed) },
+        Err(error) => Sent { frames: Vec::new(), error: Some(error) },
     }
 }
 
@@ -290,10 +284,7 @@ fn finish(descriptor: &Descriptor<'_>, mut frame: Vec<u8>, always: bool) -> Vec<
         put16(&mut frame, at, 0);
         let (addresses, protocol) = match descriptor.ipv6 {
             true => (&frame[l3 + 8..l3 + 40], if descriptor.udp { 17 } else { 6 }),
-            false => (
-                &frame[l3 + 12..l3 + 20],
-                if descriptor.udp { 17 } else { 6 },
-            ),
+            false => (&frame[l3 + 12..l3 + 20], if descriptor.udp { 17 } else { 6 }),
         };
         let total = pseudo_header(addresses, protocol, frame.len() - l4) + sum(&frame[l4..]);
         let checksum = match !fold(total) {

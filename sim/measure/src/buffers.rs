@@ -160,16 +160,9 @@ impl Buffers {
 
     /// The next buffer to post, if one is free; `prepare` its memory, then hand the command over.
     pub fn take_next(&mut self) -> Option<(Posted, Entry)> {
-        let region = self
-            .region
-            .filter(|_| self.posted.len() < self.slots.len())?;
+        let region = self.region.filter(|_| self.posted.len() < self.slots.len())?;
         let (address, bytes) = self.slots[(self.tail % self.slots.len() as u64) as usize];
-        let posted = Posted {
-            number: self.tail,
-            start: self.end,
-            bytes,
-            address,
-        };
+        let posted = Posted { number: self.tail, start: self.end, bytes, address };
         let segment = Segment {
             index: self.tail as u16,
             position: self.position(posted.start),
@@ -200,10 +193,7 @@ impl Buffers {
         }
         self.floor_asked = self.used;
         let needed = self.posted.iter().find(|posted| posted.end() > self.used);
-        Some(Floor {
-            offset: self.used,
-            head: needed.map_or(self.tail, |posted| posted.number),
-        })
+        Some(Floor { offset: self.used, head: needed.map_or(self.tail, |posted| posted.number) })
     }
 
     /// A floor is confirmed: the next buffer below it, which is free again.
@@ -244,11 +234,7 @@ impl Buffers {
                 return None;
             }
             let to = end.min(posted.end());
-            pieces.push((
-                posted.address + (from - posted.start),
-                from,
-                (to - from) as usize,
-            ));
+            pieces.push((posted.address + (from - posted.start), from, (to - from) as usize));
             from = to;
             at += 1;
         }
@@ -261,9 +247,7 @@ impl Buffers {
         let mut at = 0;
         let broken = |from: usize, to: usize| {
             let gap = &region[from..to];
-            gap.iter()
-                .position(|byte| *byte != GUARD)
-                .map(|found| from + found)
+            gap.iter().position(|byte| *byte != GUARD).map(|found| from + found)
         };
         for (address, bytes) in &self.slots {
             let start = (address - base) as usize;
@@ -294,25 +278,11 @@ mod tests {
     use host::driver::bus::MemoryKind;
 
     fn buffers() -> Buffers {
-        let memory = DmaMemory {
-            address: 0x10_0000,
-            bytes: 4096,
-            kind: MemoryKind::Application,
-        };
+        let memory = DmaMemory { address: 0x10_0000, bytes: 4096, kind: MemoryKind::Application };
         let (region, _) = Regions::new(2, 4).register(memory, 0).unwrap();
-        let name = FlowName {
-            flow: 3,
-            generation: 1,
-        };
+        let name = FlowName { flow: 3, generation: 1 };
         let sizes = [100, 200, 300, 400];
-        Buffers::new(
-            name,
-            Direction::Receive,
-            u32::MAX - 50,
-            region,
-            &sizes,
-            (|_| 5, 8),
-        )
+        Buffers::new(name, Direction::Receive, u32::MAX - 50, region, &sizes, (|_| 5, 8))
     }
 
     #[test]
@@ -323,13 +293,7 @@ mod tests {
         assert_eq!(buffers.list_index(1000), None);
         assert_eq!(buffers.use_up(99), None);
         let floor = buffers.use_up(301).expect("two buffers are used up");
-        assert_eq!(
-            floor,
-            Floor {
-                offset: 301,
-                head: 2
-            }
-        );
+        assert_eq!(floor, Floor { offset: 301, head: 2 });
         assert_eq!(buffers.use_up(301), None);
         assert!(buffers.take_next().is_none());
         assert_eq!(buffers.release(&floor).map(|posted| posted.number), Some(0));
@@ -347,10 +311,7 @@ mod tests {
         buffers.take_next();
         let base = 0x10_0000 + 37;
         let second = base + 192;
-        assert_eq!(
-            buffers.pieces(90, 30),
-            Some(vec![(base + 90, 90, 10), (second, 100, 20)])
-        );
+        assert_eq!(buffers.pieces(90, 30), Some(vec![(base + 90, 90, 10), (second, 100, 20)]));
         assert_eq!(buffers.pieces(290, 20), None);
     }
 

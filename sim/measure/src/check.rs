@@ -38,10 +38,7 @@ impl Scenario {
         }
         self.check_tables()?;
         if self.order == Order::Random && self.flows > 256 {
-            return refuse(format!(
-                "{} flows are too many for lists beyond 8",
-                self.flows
-            ));
+            return refuse(format!("{} flows are too many for lists beyond 8", self.flows));
         }
         if self.order == Order::Random && self.fills_wire() {
             return refuse("frames that may be lost are measured in order".to_owned());
@@ -91,11 +88,7 @@ impl Scenario {
         let regions = flows * (u32::from(self.receive) + u32::from(self.send));
         for (what, needed, bits) in [
             ("flows", flows, sizes.flow_bits),
-            (
-                "regions, one for each flow and direction,",
-                regions,
-                sizes.region_bits,
-            ),
+            ("regions, one for each flow and direction,", regions, sizes.region_bits),
         ] {
             let limit = 1 << bits;
             if needed > limit {

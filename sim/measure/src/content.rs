@@ -58,9 +58,8 @@ fn mix(number: u64) -> u64 {
 pub fn sum_words(bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(4);
     let rest = words.remainder();
-    let mut total: u64 = words
-        .map(|word| u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]])))
-        .sum();
+    let mut total: u64 =
+        words.map(|word| u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))).sum();
     for (at, byte) in rest.iter().enumerate() {
         total += u64::from(*byte) << (8 * (1 - at % 2));
     }

@@ -113,10 +113,7 @@ pub fn write_limit(kinds: &[Kind], pcie: &PcieConfig, share: f64) -> f64 {
 
 /// Limit of reads of `kinds` in turn by lanes, completion buffer and tags, in bytes per cycle.
 pub fn read_limit(kinds: &[Kind], pcie: &PcieConfig) -> f64 {
-    let (rcb, cut) = (
-        u64::from(pcie.rcb_bytes),
-        u64::from(pcie.completion_payload_bytes),
-    );
+    let (rcb, cut) = (u64::from(pcie.rcb_bytes), u64::from(pcie.completion_payload_bytes));
     let overhead = u64::from(pcie.link.completion_overhead_bytes);
     let (mut lanes, mut headers, mut data, mut requests) = (0.0, 0, 0, 0);
     for index in 0..AVERAGED {
@@ -153,11 +150,7 @@ pub fn share_beside_reads(bytes_per_cycle: f64, pcie: &PcieConfig) -> f64 {
 mod tests {
     use super::*;
 
-    const PAGES: [Kind; 1] = [Kind {
-        bytes: 4096,
-        stride: 4096,
-        offset: 0,
-    }];
+    const PAGES: [Kind; 1] = [Kind { bytes: 4096, stride: 4096, offset: 0 }];
 
     fn near(a: f64, b: f64) {
         assert!((a - b).abs() < 0.005, "{a} is not {b}");
@@ -167,53 +160,28 @@ mod tests {
     #[test]
     fn long_jobs_are_limited_by_the_lanes() {
         let pcie = PcieConfig::default();
-        near(
-            gigabytes_per_second(write_limit(&PAGES, &pcie, 1.0)),
-            15.36 * 256.0 / 280.0,
-        );
-        near(
-            gigabytes_per_second(read_limit(&PAGES, &pcie)),
-            15.36 * 256.0 / 276.0,
-        );
+        near(gigabytes_per_second(write_limit(&PAGES, &pcie, 1.0)), 15.36 * 256.0 / 280.0);
+        near(gigabytes_per_second(read_limit(&PAGES, &pcie)), 15.36 * 256.0 / 276.0);
     }
 
     #[test]
     fn entries_are_limited_by_the_port() {
-        let entry = Kind {
-            bytes: 128,
-            stride: 128,
-            offset: 0,
-        };
+        let entry = Kind { bytes: 128, stride: 128, offset: 0 };
         // Four dwords of descriptor and 32 of payload: five halves of a beat.
-        near(
-            write_limit(&[entry], &PcieConfig::default(), 1.0),
-            128.0 / 2.5,
-        );
+        near(write_limit(&[entry], &PcieConfig::default(), 1.0), 128.0 / 2.5);
     }
 
     #[test]
     fn half_the_headers_are_half_in_flight() {
-        let pcie = PcieConfig {
-            completion_headers: 128,
-            ..PcieConfig::default()
-        };
+        let pcie = PcieConfig { completion_headers: 128, ..PcieConfig::default() };
         // 16 reads of 512 bytes in 900 ns and the link's time for one answer.
         let round_trip = 900.0 + (512.0 + 2.0 * 20.0) / 15.36;
-        near(
-            gigabytes_per_second(read_limit(&PAGES, &pcie)),
-            16.0 * 512.0 / round_trip,
-        );
+        near(gigabytes_per_second(read_limit(&PAGES, &pcie)), 16.0 * 512.0 / round_trip);
     }
 
     #[test]
     fn bytes_of_jobs_are_counted_by_turns() {
-        let kinds = [
-            PAGES[0],
-            Kind {
-                bytes: 128,
-                ..PAGES[0]
-            },
-        ];
+        let kinds = [PAGES[0], Kind { bytes: 128, ..PAGES[0] }];
         for count in 0..9 {
             let one_by_one: u64 = (0..count).map(|index| job(&kinds, index).1).sum();
             assert_eq!(bytes_of(&kinds, count), one_by_one);

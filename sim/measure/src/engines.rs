@@ -80,11 +80,7 @@ pub struct Outcome {
 }
 
 fn kind(bytes: u64, stride: u64, offset: u64) -> Kind {
-    Kind {
-        bytes,
-        stride,
-        offset,
-    }
+    Kind { bytes, stride, offset }
 }
 
 /// The header entry of TCP over IPv4 with timestamps, in the upper half.
@@ -104,10 +100,7 @@ pub fn write_works() -> Vec<Work> {
     };
     vec![
         work("4 KiB", &[kind(4096, 4096, 0)]),
-        work(
-            "1,448 B unaligned, and an entry",
-            &[kind(1448, 1448, 33), ENTRY],
-        ),
+        work("1,448 B unaligned, and an entry", &[kind(1448, 1448, 33), ENTRY]),
         work("256 B", &[kind(256, 256, 0)]),
         work("256 B, unaligned", &[kind(256, 512, 33)]),
         work("98 B, header entries", &[ENTRY]),
@@ -214,8 +207,7 @@ impl<'a> Engines<'a> {
         if landed != wanted {
             let wrong = landed.iter().zip(wanted).position(|(a, b)| a != b);
             let wrong = at + wrong.unwrap_or(0) as u64;
-            self.problems
-                .add(|| format!("memory: wrong byte at offset {wrong:#x}"));
+            self.problems.add(|| format!("memory: wrong byte at offset {wrong:#x}"));
         }
     }
 
@@ -257,10 +249,7 @@ impl<'a> Engines<'a> {
             [] => 0,
             kinds => bytes_of(kinds, count),
         };
-        [
-            of(&self.work.writes, self.writes_taken()),
-            of(&self.work.reads, self.answered),
-        ]
+        [of(&self.work.writes, self.writes_taken()), of(&self.work.reads, self.answered)]
     }
 
     /// Runs for some cycles; `writes` is how many jobs there have to be by a cycle.
@@ -376,12 +365,7 @@ mod tests {
             let (at, _) = job(&engines.work.reads, engines.answered + 60);
             let wrong = !engines.image[at as usize];
             let address = engines.base + at;
-            engines
-                .rig
-                .slot
-                .pcie
-                .write(address, &[wrong])
-                .expect("mapped");
+            engines.rig.slot.pcie.write(address, &[wrong]).expect("mapped");
         });
         assert!(problems.first[0].contains("answer "), "{problems:?}");
     }

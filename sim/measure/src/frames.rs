@@ -81,22 +81,7 @@ impl Template {
         if is_ipv6 {
             header.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 0, PROTOCOL_TCP, 64]);
         } else {
-            header.extend([
-                0x08,
-                0,
-                0x45,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0x40,
-                0,
-                64,
-                PROTOCOL_TCP,
-                0,
-                0,
-            ]);
+            header.extend([0x08, 0, 0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, PROTOCOL_TCP, 0, 0]);
         }
         header.extend(&addresses);
         let layer4 = header.len();
@@ -108,12 +93,7 @@ impl Template {
         if timestamps {
             header.extend([1, 1, 8, 10, 0, 0, 0x10, 0, 0, 0, 0x20, 0]);
         }
-        Self {
-            pseudo: sum_words(&addresses) + u64::from(PROTOCOL_TCP),
-            header,
-            layer4,
-            is_ipv6,
-        }
+        Self { pseudo: sum_words(&addresses) + u64::from(PROTOCOL_TCP), header, layer4, is_ipv6 }
     }
 
     /// Bytes of the headers.
@@ -178,21 +158,11 @@ mod tests {
     /// The general frame maker of the other tests says the same.
     #[test]
     fn frames_equal_those_of_the_other_maker() {
-        for (is_ipv6, bytes) in [
-            (false, 0),
-            (false, 1),
-            (true, 0),
-            (true, 1428),
-            (false, 1447),
-        ] {
+        for (is_ipv6, bytes) in [(false, 0), (false, 1), (true, 0), (true, 1428), (false, 1447)] {
             let (remote, local) = ends(0x1234, is_ipv6);
             let template = Template::new(remote, local, true);
-            let fields = Fields {
-                sequence: 0xfedc_ba98,
-                acknowledgement: 77,
-                flags: ACK | PSH,
-                id: 0x1234,
-            };
+            let fields =
+                Fields { sequence: 0xfedc_ba98, acknowledgement: 77, flags: ACK | PSH, id: 0x1234 };
             let content = Content::new(5, 6);
             let made = template.frame(&fields, content, 3, bytes);
             let mut payload = vec![0; bytes];

@@ -203,8 +203,7 @@ impl Host {
             self.flows[flow].window_end = end;
         }
         while let Some(refused) = self.device.take_refused() {
-            self.problems
-                .add(|| format!("command refused: {refused:?}"));
+            self.problems.add(|| format!("command refused: {refused:?}"));
         }
         while let Some((ticket, _)) = self.pending.front() {
             if !self.device.confirmed(*ticket) {
@@ -376,8 +375,7 @@ impl Host {
                 self.read(memory.address, &mut bytes)?;
                 if let Some(at) = side.first_broken_guard(&bytes) {
                     let id = flow.name.flow;
-                    self.problems
-                        .add(|| format!("flow {id}: guard at {at:#x} overwritten"));
+                    self.problems.add(|| format!("flow {id}: guard at {at:#x} overwritten"));
                 }
             }
         }
@@ -390,10 +388,7 @@ impl Flow {
         Acceptance {
             floor: self.receive.position(floor),
             ack_low: self.send.position(self.acknowledged),
-            ack_high: self
-                .send
-                .position(self.acknowledged)
-                .wrapping_add(ACK_REACH),
+            ack_high: self.send.position(self.acknowledged).wrapping_add(ACK_REACH),
             ..Acceptance::default()
         }
     }

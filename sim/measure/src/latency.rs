@@ -118,11 +118,7 @@ pub fn receive_loaded(base: &Scenario) -> Result<ReceiveLatency, MeasureError> {
 }
 
 fn receive(scenario: &Scenario) -> Result<ReceiveLatency, MeasureError> {
-    let scenario = Scenario {
-        receive: true,
-        send: false,
-        ..scenario.clone()
-    };
+    let scenario = Scenario { receive: true, send: false, ..scenario.clone() };
     let (outcome, passages, buffers) = watch(&scenario)?;
     let is_payload = |address: &u64| buffers.contains(address);
     // A payload that crosses 4 KiB goes in two writes: the second starts where no packet does.
@@ -163,11 +159,7 @@ pub fn send_alone(base: &Scenario) -> Result<SendLatency, MeasureError> {
         segment: Some(SEGMENT_PACKETS * SEND_BYTES),
         ..scenario(base, SEND_BYTES, SEND_ALONE_PS)
     };
-    let field = if base.push_slots {
-        PUSH_WINDOW
-    } else {
-        DOORBELL_SEND
-    };
+    let field = if base.push_slots { PUSH_WINDOW } else { DOORBELL_SEND };
     let first = scenario.pcie.bars.first().map_or(0, |bar| bar.base) + u64::from(DOORBELLS + field);
     let (outcome, passages, _) = watch(&scenario)?;
     let (mut rings, mut frames) = (Vec::new(), Vec::new());
@@ -178,10 +170,7 @@ pub fn send_alone(base: &Scenario) -> Result<SendLatency, MeasureError> {
             _ => {}
         }
     }
-    Ok(SendLatency {
-        frame: differences(&rings, &frames),
-        outcome,
-    })
+    Ok(SendLatency { frame: differences(&rings, &frames), outcome })
 }
 
 type Watched = (Outcome, Vec<(u64, Passage)>, std::ops::Range<u64>);
@@ -197,9 +186,7 @@ fn watch(scenario: &Scenario) -> Result<Watched, MeasureError> {
     let mut outcome = measurement.run(&mut |_| {})?;
     if outcome.frames_lost > 0 {
         let lost = outcome.frames_lost;
-        outcome
-            .problems
-            .add(|| format!("{lost} frames lost: latencies do not pair up"));
+        outcome.problems.add(|| format!("{lost} frames lost: latencies do not pair up"));
     }
     let probe = card.borrow_mut().probe.take();
     let passages = probe.map(|probe| probe.passages).unwrap_or_default();
@@ -208,11 +195,7 @@ fn watch(scenario: &Scenario) -> Result<Watched, MeasureError> {
 
 fn differences(starts: &[u64], ends: &[u64]) -> Latencies {
     let times = starts.iter().zip(ends);
-    Latencies::new(
-        times
-            .map(|(start, end)| (end - start) as f64 / 1000.0)
-            .collect(),
-    )
+    Latencies::new(times.map(|(start, end)| (end - start) as f64 / 1000.0).collect())
 }
 
 #[cfg(test)]

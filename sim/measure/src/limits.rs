@@ -206,18 +206,8 @@ fn limits(load: &Load, candidates: &[(&'static str, f64)]) -> Vec<Limit> {
 
 /// The tightest of several limits.
 pub fn tightest(limits: &[Limit]) -> Limit {
-    let none = Limit {
-        mpps: f64::INFINITY,
-        gbps: f64::INFINITY,
-        by: "nothing",
-    };
-    limits.iter().fold(none, |least, limit| {
-        if limit.mpps < least.mpps {
-            *limit
-        } else {
-            least
-        }
-    })
+    let none = Limit { mpps: f64::INFINITY, gbps: f64::INFINITY, by: "nothing" };
+    limits.iter().fold(none, |least, limit| if limit.mpps < least.mpps { *limit } else { least })
 }
 
 /// Packets per nanosecond that can be acknowledged on the wire of the other direction.
@@ -319,10 +309,7 @@ mod tests {
     fn header_and_metadata_share_one_write() {
         let pcie = PcieConfig::default();
         let packet = load(1448.0, 1518.0);
-        let whole_slot = Load {
-            entry_bytes: SLOT_BYTES as f64,
-            ..packet
-        };
+        let whole_slot = Load { entry_bytes: SLOT_BYTES as f64, ..packet };
         let gbps = |bytes: f64| bytes * 8.0 / wire_ns(1518.0);
         near(gbps(receive_up(&pcie, &packet)), 111.6, 0.05);
         let together = receive_up(&pcie, &whole_slot);
@@ -337,10 +324,7 @@ mod tests {
         let limit = |payload, frame| tightest(&receive_limits(&pcie, &load(payload, frame)));
         near(limit(1448.0, 1518.0).gbps, 94.15, 0.005);
         // The entry of 54 bytes of header takes 112 lane bytes, but 4 half beats of the port.
-        let short = Load {
-            entry_bytes: entry_bytes(54),
-            ..load(0.0, 64.0)
-        };
+        let short = Load { entry_bytes: entry_bytes(54), ..load(0.0, 64.0) };
         let all = receive_limits(&pcie, &short);
         let up = all.iter().find(|limit| limit.by == "pcie up");
         near(up.expect("a limit").mpps, 137.14, 0.05);
@@ -367,24 +351,16 @@ mod tests {
     #[test]
     fn payload_takes_what_it_takes_at_a_mean_alignment() {
         let pcie = PcieConfig::default();
-        for (bytes, half_beats) in [
-            (0.0, 0.0),
-            (13.0, 1.0),
-            (14.0, 1.25),
-            (70.0, 3.0),
-            (256.0, 9.75),
-        ] {
+        for (bytes, half_beats) in
+            [(0.0, 0.0), (13.0, 1.0), (14.0, 1.25), (70.0, 3.0), (256.0, 9.75)]
+        {
             near(payload_half_beats(&pcie, bytes), half_beats, 1e-9);
         }
     }
 
     #[test]
     fn small_completions_and_few_headers_limit_sending() {
-        let send = Load {
-            slots: 1.0 / 45.0,
-            entry_bytes: 0.0,
-            ..load(1448.0, 1518.0)
-        };
+        let send = Load { slots: 1.0 / 45.0, entry_bytes: 0.0, ..load(1448.0, 1518.0) };
         let with = |size: u32, headers: u32| {
             let pcie = PcieConfig {
                 completion_payload_bytes: size,
@@ -404,11 +380,7 @@ mod tests {
     #[test]
     fn inline_payload_is_payload() {
         let pcie = PcieConfig::default();
-        let inline = Load {
-            inline_bytes: 7.0,
-            slots: 1.0,
-            ..load(0.0, 65.0)
-        };
+        let inline = Load { inline_bytes: 7.0, slots: 1.0, ..load(0.0, 65.0) };
         let limit = tightest(&send_limits(&pcie, &inline));
         assert_eq!(limit.by, "pcie down");
         near(limit.gbps, limit.mpps * 7.0 * 8.0 / 1000.0, 1e-9);
@@ -418,20 +390,10 @@ mod tests {
     fn both_directions_share_the_lanes() {
         let pcie = PcieConfig::default();
         let receive = load(1448.0, 1518.0);
-        let send = Load {
-            slots: 1.0,
-            entry_bytes: 0.0,
-            ..receive
-        };
+        let send = Load { slots: 1.0, entry_bytes: 0.0, ..receive };
         let limit = |pcie: &PcieConfig| tightest(&duplex_limits(pcie, &receive, &send));
         assert_eq!(limit(&pcie).by, "wire");
-        let narrow = PcieConfig {
-            link: pcie_sim::LinkConfig {
-                lanes: 8,
-                ..pcie.link
-            },
-            ..pcie
-        };
+        let narrow = PcieConfig { link: pcie_sim::LinkConfig { lanes: 8, ..pcie.link }, ..pcie };
         assert!(limit(&narrow).gbps < 60.0);
     }
 }

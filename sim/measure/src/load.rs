@@ -97,11 +97,7 @@ impl Class {
             inline_bytes,
             slots,
             entry_bytes: 0.0,
-            commands: if inline_bytes > 0.0 {
-                0.0
-            } else {
-                receive.commands
-            },
+            commands: if inline_bytes > 0.0 { 0.0 } else { receive.commands },
             ..receive
         }
     }
@@ -151,9 +147,7 @@ pub fn limits(scenario: &Scenario) -> Vec<Limit> {
                 one.size = Size::Sweep(bytes, bytes);
                 let (costs, of_size) = costs(&one);
                 payload += share * of_size;
-                costs
-                    .iter()
-                    .for_each(|(by, cost)| add(&mut all, by, share * cost));
+                costs.iter().for_each(|(by, cost)| add(&mut all, by, share * cost));
             }
             (all, payload)
         }
@@ -189,11 +183,7 @@ pub fn link_over_wire(scenario: &Scenario) -> f64 {
         of.map(|limit| limit.mpps).fold(f64::INFINITY, f64::min)
     };
     let has_payload = limits.iter().any(|limit| limit.gbps > 0.0);
-    let placed = if has_payload {
-        PLACED_MPPS
-    } else {
-        f64::INFINITY
-    };
+    let placed = if has_payload { PLACED_MPPS } else { f64::INFINITY };
     least(&["pcie up", "rq port"]).min(placed) / least(&["wire"])
 }
 
@@ -233,29 +223,17 @@ mod tests {
     use crate::scenario::Family;
 
     fn duplex(size: Size) -> Scenario {
-        Scenario {
-            receive: true,
-            send: true,
-            send_burst: 45,
-            ..Scenario::new(size)
-        }
+        Scenario { receive: true, send: true, send_burst: 45, ..Scenario::new(size) }
     }
 
     #[test]
     fn short_packets_both_ways_are_more_than_the_link_carries() {
         for (bytes, is_short) in [(576, true), (640, true), (700, false), (1500, false)] {
-            assert_eq!(
-                link_is_short(&duplex(Size::Mtu(bytes))),
-                is_short,
-                "{bytes}"
-            );
+            assert_eq!(link_is_short(&duplex(Size::Mtu(bytes))), is_short, "{bytes}");
         }
         assert_eq!(tightest(&limits(&duplex(Size::Mtu(576)))).by, "wire");
         assert_eq!(tightest(&limits(&duplex(Size::Frame(100)))).by, "rq port");
-        let alone = Scenario {
-            receive: false,
-            ..duplex(Size::Mtu(576))
-        };
+        let alone = Scenario { receive: false, ..duplex(Size::Mtu(576)) };
         assert!(!link_is_short(&alone));
     }
 
@@ -275,21 +253,14 @@ mod tests {
         };
         // Four more take the header entry, and 500 million are there each second.
         let expected = 500.0 / (4.0 + (3.0 + 2.0) / 2.0);
-        assert!(
-            (port(&mixed) / expected - 1.0).abs() < 0.01,
-            "{}",
-            port(&mixed)
-        );
+        assert!((port(&mixed) / expected - 1.0).abs() < 0.01, "{}", port(&mixed));
     }
 
     /// Nothing acknowledges what has no payload.
     #[test]
     fn frames_without_payload_have_the_same_limits_whatever_the_acks() {
         let scenario = duplex(Size::Frame(64));
-        let pure = Scenario {
-            acks: Acks::Pure,
-            ..scenario.clone()
-        };
+        let pure = Scenario { acks: Acks::Pure, ..scenario.clone() };
         assert_eq!(limits(&pure), limits(&scenario));
     }
 }

@@ -131,9 +131,7 @@ impl Peer {
             window_closed_ps: 0,
             frames: [0; OWNERS],
             frame_bytes: 0,
-            streams: (0..scenario.flows)
-                .map(|flow| Stream::new(scenario, flow))
-                .collect(),
+            streams: (0..scenario.flows).map(|flow| Stream::new(scenario, flow)).collect(),
             in_flight: Default::default(),
             given_up: Default::default(),
             acks: VecDeque::new(),
@@ -187,10 +185,7 @@ impl Peer {
                 None => return,
             };
             self.frame_bytes += frame.len() as u64 + FCS_BYTES;
-            let frame = Frame {
-                bytes: frame,
-                ..Frame::default()
-            };
+            let frame = Frame { bytes: frame, ..Frame::default() };
             let earliest = now.max(self.next_ps);
             card.mac.receive_frame(frame, earliest);
             self.next_ps = earliest + self.scenario.interval_ps;
@@ -212,9 +207,7 @@ impl Peer {
         for _ in 0..=self.streams.len() {
             if self.turn_left > 0 {
                 let number = self.frames.iter().sum();
-                let bytes = self
-                    .scenario
-                    .payload_of(number, host.flows[self.turn].is_ipv6);
+                let bytes = self.scenario.payload_of(number, host.flows[self.turn].is_ipv6);
                 if let Some(offset) = self.next_packet(host, bytes) {
                     self.turn_left -= 1;
                     let flow = self.turn as u16;
@@ -305,8 +298,7 @@ impl Peer {
     fn take(&mut self, host: &mut Host, seen: &HeaderEntry) -> Result<(), MeasureError> {
         if entry::KIND.get(&seen.metadata) != u64::from(entry::KIND_PACKET) {
             let code = entry::DISPOSITION.get(&seen.metadata);
-            host.problems
-                .add(|| format!("event {code} from the send side"));
+            host.problems.add(|| format!("event {code} from the send side"));
             return Ok(());
         }
         if self.take_late(host, seen) {
@@ -387,10 +379,7 @@ impl Peer {
         let expected = matches!(
             (sent.bytes, disposition),
             (0, Some(Disposition::NoPayload))
-                | (
-                    1..,
-                    Some(Disposition::PlacedInOrder | Disposition::PlacedAhead)
-                )
+                | (1.., Some(Disposition::PlacedInOrder | Disposition::PlacedAhead))
         );
         let names_it = entry::FLOW.get(metadata) == u64::from(sent.flow)
             && entry::POSITION.get(metadata) == u64::from(sent.position)
@@ -403,8 +392,7 @@ impl Peer {
             host.problems
                 .add(|| format!("flow {flow}, offset {offset}: entry says {name}, {metadata:?}"));
         } else if !self.is_in_memory(host, sent)? {
-            host.problems
-                .add(|| format!("flow {flow}, offset {offset}: wrong bytes in memory"));
+            host.problems.add(|| format!("flow {flow}, offset {offset}: wrong bytes in memory"));
         } else if sent.bytes > 0 {
             let arrived = &mut self.arrived[self.streams[usize::from(flow)].owner];
             arrived.payload_bytes += sent.bytes as u64;
@@ -462,12 +450,10 @@ impl Peer {
         }
         let [lost, of_rival] = self.arrived.map(|of| of.lost);
         if lost > 0 && (!self.may_lose || self.scenario.rival.is_some()) {
-            host.problems
-                .add(|| format!("{lost} frames without an entry"));
+            host.problems.add(|| format!("{lost} frames without an entry"));
         }
         if self.scenario.rival.is_some() && of_rival == 0 {
-            host.problems
-                .add(|| "the rival lost nothing: no queue was full".to_owned());
+            host.problems.add(|| "the rival lost nothing: no queue was full".to_owned());
         }
         Ok(())
     }

@@ -143,9 +143,7 @@ pub struct Measurement {
 impl Measurement {
     /// Builds the card and sets it up; nothing flows yet.
     pub fn open(scenario: &Scenario, options: Options) -> Result<Self, MeasureError> {
-        Self::with_card(scenario, |pcie| {
-            SimulatedCard::new(&scenario.card, pcie, options)
-        })
+        Self::with_card(scenario, |pcie| SimulatedCard::new(&scenario.card, pcie, options))
     }
 
     /// Sets up the card that `build` makes for a slot; nothing flows yet.
@@ -249,9 +247,7 @@ impl Measurement {
             if self.progress() != last.0 {
                 last = (self.progress(), self.now_ns());
             } else if self.now_ns() > last.1 + STUCK_NS {
-                self.host
-                    .problems
-                    .add(|| "nothing moves any more".to_owned());
+                self.host.problems.add(|| "nothing moves any more".to_owned());
             }
         }
         Ok(())
@@ -260,10 +256,7 @@ impl Measurement {
     fn progress(&self) -> (u64, u64) {
         let arrived = self.peer.arrived.iter();
         let sent = self.sender.sent;
-        (
-            arrived.map(|of| of.entries + of.lost).sum(),
-            sent.packets + sent.acks,
-        )
+        (arrived.map(|of| of.entries + of.lost).sum(), sent.packets + sent.acks)
     }
 
     /// Steps to the next poll that sees a packet: a measurement that begins and ends there counts
@@ -287,10 +280,7 @@ impl Measurement {
         self.go_on(
             |it| it.is_enough(&before),
             |it| {
-                observe(Status {
-                    time_ns: it.now_ns() - start_ns,
-                    wanted_ns,
-                });
+                observe(Status { time_ns: it.now_ns() - start_ns, wanted_ns });
             },
         )?;
         self.step_to_packet()?;
@@ -361,14 +351,9 @@ impl Measurement {
             problems
                 .add(|| format!("{frames} frames, {entries} entries, {seen} seen, {drops} drops"));
         }
-        for reason in DropReason::ALL
-            .iter()
-            .filter(|reason| of(reason.name()) > 0)
-        {
-            let is_overload = matches!(
-                reason,
-                DropReason::HeaderQueueFull | DropReason::BufferShareFull
-            );
+        for reason in DropReason::ALL.iter().filter(|reason| of(reason.name()) > 0) {
+            let is_overload =
+                matches!(reason, DropReason::HeaderQueueFull | DropReason::BufferShareFull);
             let allowed = may_lose(&self.scenario) && is_overload;
             if !allowed {
                 let (name, count) = (reason.name(), of(reason.name()));
@@ -419,12 +404,7 @@ impl Measurement {
         };
         let (first, last) = (&before.sent, &after.sent);
         let packets = last.packets - first.packets;
-        let send = figures(
-            last.payload_bytes - first.payload_bytes,
-            packets,
-            packets,
-            wraps[1],
-        );
+        let send = figures(last.payload_bytes - first.payload_bytes, packets, packets, wraps[1]);
         let lanes = |of: fn(&Statistics) -> u64| {
             let bytes = (of(&after.link) - of(&before.link)) as f64;
             bytes / time_ns as f64 / lanes_bytes_per_ns(&self.scenario.pcie)
@@ -441,10 +421,7 @@ impl Measurement {
             cycles,
             window_closed: (after.window_closed_ps - before.window_closed_ps) as f64
                 / (time_ns * 1000) as f64,
-            lanes: [
-                lanes(|s| s.upstream.link_bytes),
-                lanes(|s| s.downstream.link_bytes),
-            ],
+            lanes: [lanes(|s| s.upstream.link_bytes), lanes(|s| s.downstream.link_bytes)],
             rq_stall_cycles: after.link.rq_stall_cycles - before.link.rq_stall_cycles,
             counters,
             problems: self.host.problems,

@@ -300,9 +300,7 @@ impl Scenario {
     /// Bytes of each segment of a flow's list.
     pub fn slot_sizes(&self, flow: u16) -> Vec<u32> {
         let (count, _) = self.list(flow);
-        (0..count)
-            .map(|slot| self.segment_bytes(flow, slot))
-            .collect()
+        (0..count).map(|slot| self.segment_bytes(flow, slot)).collect()
     }
 
     /// One in 65 flows has the longest list where the order is random: of both IP versions.
@@ -348,18 +346,12 @@ mod tests {
     #[test]
     fn payload_is_what_headers_leave() {
         let mtu = Scenario::new(Size::Mtu(1500));
-        assert_eq!(
-            (mtu.payload_bytes(false), mtu.payload_bytes(true)),
-            (1448, 1428)
-        );
+        assert_eq!((mtu.payload_bytes(false), mtu.payload_bytes(true)), (1448, 1428));
         assert_eq!(mtu.frame_bytes(), 1518);
         let small = Scenario::new(Size::Frame(64));
         assert_eq!(small.payload_bytes(false), 0);
         let frame = Scenario::new(Size::Frame(128));
-        assert_eq!(
-            (frame.payload_bytes(false), frame.payload_bytes(true)),
-            (70, 50)
-        );
+        assert_eq!((frame.payload_bytes(false), frame.payload_bytes(true)), (70, 50));
     }
 
     /// The longest lists wrap as often as the others, and both IP versions have some.

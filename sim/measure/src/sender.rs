@@ -91,10 +91,7 @@ impl Sender {
         Self {
             sent: Sent::default(),
             streams: (0..scenario.flows)
-                .map(|flow| Stream {
-                    turns: scenario.turns(flow),
-                    ..Stream::default()
-                })
+                .map(|flow| Stream { turns: scenario.turns(flow), ..Stream::default() })
                 .collect(),
             expected: VecDeque::new(),
             queued_bytes: 0,
@@ -166,10 +163,7 @@ impl Sender {
             }
             let mut bytes = packet;
             while bytes < self.burst * packet {
-                if sequence
-                    .next(self.order, packet, end, &mut self.random)
-                    .is_none()
-                {
+                if sequence.next(self.order, packet, end, &mut self.random).is_none() {
                     break;
                 }
                 bytes += packet;
@@ -240,8 +234,7 @@ impl Sender {
         let header = it.leaving.header(&fields, it.payload_bytes);
         let (parsed, index) = (parse_tcp(&header), it.send.list_index(offset));
         let (Some(parsed), Some(segment_index)) = (parsed, index) else {
-            host.problems
-                .add(|| format!("flow {flow}: nothing is posted at offset {offset}"));
+            host.problems.add(|| format!("flow {flow}: nothing is posted at offset {offset}"));
             return;
         };
         let payload = Payload {
@@ -276,8 +269,7 @@ impl Sender {
 
     fn take(&mut self, host: &mut Host, peer: &mut Peer, frame: &Frame) {
         let Some(expected) = self.expected.front() else {
-            host.problems
-                .add(|| "a frame that no descriptor asked for".to_owned());
+            host.problems.add(|| "a frame that no descriptor asked for".to_owned());
             return;
         };
         let flow = usize::from(expected.flow);
@@ -295,9 +287,7 @@ impl Sender {
         if !is_last {
             fields.flags &= !PSH;
         }
-        let right = it
-            .leaving
-            .frame(&fields, it.contents[1], offset, bytes as usize);
+        let right = it.leaving.frame(&fields, it.contents[1], offset, bytes as usize);
         let is_inline = expected.is_inline;
         let window_end = expected.window_end;
         // Where packets carry payload, a frame without any only acknowledges.
@@ -305,8 +295,7 @@ impl Sender {
         if right == frame.bytes {
             self.count(bytes, is_ack);
         } else {
-            host.problems
-                .add(|| difference(flow, offset, &right, &frame.bytes));
+            host.problems.add(|| difference(flow, offset, &right, &frame.bytes));
         }
         self.queued_bytes -= bytes;
         if self.acks == Acks::Pure {

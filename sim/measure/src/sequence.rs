@@ -93,10 +93,7 @@ mod tests {
     fn in_order_needs_room_for_one() {
         let (mut sequence, mut random) = (Sequence::default(), 7);
         let mut take = |end| sequence.next(Order::InOrder, 10, end, &mut random);
-        assert_eq!(
-            [take(9), take(20), take(20), take(20)],
-            [None, Some(0), Some(10), None]
-        );
+        assert_eq!([take(9), take(20), take(20), take(20)], [None, Some(0), Some(10), None]);
     }
 
     #[test]

@@ -141,16 +141,9 @@ fn mtu_1500(
 ) -> (f64, f64, u64) {
     let mut rig = open();
     let base = rig.slot.memory(SPAN_BYTES);
-    let payload = Kind {
-        bytes: 1448,
-        stride: 1448,
-        offset: 0,
-    };
+    let payload = Kind { bytes: 1448, stride: 1448, offset: 0 };
     // The longest header fills its slot.
-    let entry = Kind {
-        bytes: SLOT_BYTES as u64,
-        ..ENTRY
-    };
+    let entry = Kind { bytes: SLOT_BYTES as u64, ..ENTRY };
     let packets = [payload, entry];
     let mut pushed = 0;
     let mut sent = 0;
@@ -159,31 +152,19 @@ fn mtu_1500(
     for cycle in 0..cycles {
         if cycle * offered / 250_000 > sent {
             let address = base + 0x9_0000 + sent % 256 * 128;
-            rig.push_read(&Read {
-                client: 1,
-                address,
-                bytes: 128,
-            });
+            rig.push_read(&Read { client: 1, address, bytes: 128 });
             let address = base + sent * payload_bytes % 0x7_0000;
-            rig.push_read(&Read {
-                client: 2,
-                address,
-                bytes: payload_bytes as usize,
-            });
+            rig.push_read(&Read { client: 2, address, bytes: payload_bytes as usize });
             sent += 1;
         }
         if cycle == WARM_UP_CYCLES {
-            measured = (
-                rig.clients.jobs[0].handshakes(),
-                rig.clients.answers[2].packets.len(),
-            );
+            measured = (rig.clients.jobs[0].handshakes(), rig.clients.answers[2].packets.len());
         }
         let due = cycle * 2 * 8127 / 250_000;
         write_up_to(&mut rig, &packets, base, &mut pushed, due);
         rig.cycle();
         let wait = pushed - rig.clients.jobs[0].handshakes();
-        rig.bench
-            .set("rx_almost_full", u64::from(wait >= almost_full_jobs));
+        rig.bench.set("rx_almost_full", u64::from(wait >= almost_full_jobs));
         waiting = waiting.max(wait);
     }
     // Two write jobs a packet.
@@ -199,12 +180,7 @@ fn mtu_1500(
 fn a_small_write_is_on_the_port_after_seven_cycles() {
     let mut rig = open();
     let address = rig.slot.memory(4096);
-    rig.push_write(&Write {
-        client: 0,
-        address,
-        bytes: vec![1; 64],
-        relaxed: true,
-    });
+    rig.push_write(&Write { client: 0, address, bytes: vec![1; 64], relaxed: true });
     while rig.clients.jobs[0].handshakes() == 0 {
         rig.cycle();
     }

@@ -32,10 +32,7 @@ fn assert_right(outcome: &Outcome) {
     assert_eq!(outcome.frames_lost, 0);
     let limit = tightest(&outcome.limits);
     for figures in [outcome.receive, outcome.send].into_iter().flatten() {
-        assert!(
-            figures.packets > 0 && figures.mpps <= limit.mpps * 1.02,
-            "{outcome:#?}"
-        );
+        assert!(figures.packets > 0 && figures.mpps <= limit.mpps * 1.02, "{outcome:#?}");
     }
 }
 
@@ -71,16 +68,8 @@ fn many_flows_in_random_order_with_acks_of_their_own() {
 
 #[test]
 fn small_completions_are_a_limit_of_their_own() {
-    let pcie = PcieConfig {
-        completion_payload_bytes: 64,
-        ..PcieConfig::default()
-    };
-    let scenario = Scenario {
-        send: true,
-        send_burst: 7,
-        pcie,
-        ..small(Size::Mtu(9000))
-    };
+    let pcie = PcieConfig { completion_payload_bytes: 64, ..PcieConfig::default() };
+    let scenario = Scenario { send: true, send_burst: 7, pcie, ..small(Size::Mtu(9000)) };
     let outcome = run(&scenario);
     assert_right(&outcome);
     assert_eq!(tightest(&outcome.limits).by, "pcie down");
@@ -89,17 +78,9 @@ fn small_completions_are_a_limit_of_their_own() {
 /// A card built for the usual buffer would ask for more than this one holds.
 #[test]
 fn a_smaller_completion_buffer_has_a_card_of_its_own() {
-    let pcie = PcieConfig {
-        completion_headers: 128,
-        ..PcieConfig::default()
-    };
-    let scenario = Scenario {
-        send: true,
-        send_burst: 7,
-        interval_ps: 0,
-        pcie,
-        ..small(Size::Mtu(9000))
-    };
+    let pcie = PcieConfig { completion_headers: 128, ..PcieConfig::default() };
+    let scenario =
+        Scenario { send: true, send_burst: 7, interval_ps: 0, pcie, ..small(Size::Mtu(9000)) };
     let outcome = run(&scenario);
     assert_right(&outcome);
     assert_eq!(tightest(&outcome.limits).by, "reads in flight");
@@ -112,10 +93,7 @@ fn a_smaller_completion_buffer_has_a_card_of_its_own() {
 
 #[test]
 fn wrong_bytes_in_memory_fail() {
-    let scenario = Scenario {
-        receive: true,
-        ..small(Size::Mtu(1500))
-    };
+    let scenario = Scenario { receive: true, ..small(Size::Mtu(1500)) };
     let mut measurement = Measurement::open(&scenario, Options::default()).expect("it opens");
     for _ in 0..20 {
         measurement.step().expect("a step");
@@ -129,11 +107,7 @@ fn wrong_bytes_in_memory_fail() {
 
 #[test]
 fn wrong_bytes_on_the_wire_fail() {
-    let scenario = Scenario {
-        send: true,
-        send_burst: 4,
-        ..small(Size::Mtu(1500))
-    };
+    let scenario = Scenario { send: true, send_burst: 4, ..small(Size::Mtu(1500)) };
     let mut measurement = Measurement::open(&scenario, Options::default()).expect("it opens");
     measurement.host.flows[0].contents[1] = Content::new(99, 99);
     let outcome = measurement.run(&mut |_| {}).expect("a verdict");
@@ -143,17 +117,11 @@ fn wrong_bytes_on_the_wire_fail() {
 
 #[test]
 fn an_overwritten_guard_fails() {
-    let scenario = Scenario {
-        receive: true,
-        ..small(Size::Mtu(1500))
-    };
+    let scenario = Scenario { receive: true, ..small(Size::Mtu(1500)) };
     let measurement = Measurement::open(&scenario, Options::default()).expect("it opens");
     let memory = measurement.host.flows[0].receive.memory().expect("buffers");
     let card = measurement.host.card.clone();
-    card.borrow_mut()
-        .pcie
-        .write(memory.address + 3, &[0])
-        .expect("memory");
+    card.borrow_mut().pcie.write(memory.address + 3, &[0]).expect("memory");
     let outcome = measurement.run(&mut |_| {}).expect("a verdict");
     let first = &outcome.problems.first[0];
     assert!(first.contains("guard at 0x3"), "{first}");
@@ -162,10 +130,7 @@ fn an_overwritten_guard_fails() {
 /// It has an entry, so that it is not lost; but it came too late to be judged.
 #[test]
 fn an_entry_of_a_frame_that_was_given_up_is_late() {
-    let scenario = Scenario {
-        receive: true,
-        ..small(Size::Mtu(1500))
-    };
+    let scenario = Scenario { receive: true, ..small(Size::Mtu(1500)) };
     let mut measurement = Measurement::open(&scenario, Options::default()).expect("it opens");
     for _ in 0..4 {
         measurement.step().expect("a step");
@@ -188,26 +153,14 @@ fn an_entry_of_a_frame_that_was_given_up_is_late() {
 
 #[test]
 fn a_lost_frame_fails_where_nothing_may_be_lost() {
-    let scenario = Scenario {
-        receive: true,
-        ..small(Size::Mtu(1500))
-    };
+    let scenario = Scenario { receive: true, ..small(Size::Mtu(1500)) };
     let mut measurement = Measurement::open(&scenario, Options::default()).expect("it opens");
     for _ in 0..4 {
         measurement.step().expect("a step");
     }
     // One frame that the peer does not know, and which has a wrong FCS: a counted drop.
-    let frame = sim::harness::mac::Frame {
-        bytes: vec![0; 60],
-        is_bad: true,
-        time_ps: 0,
-    };
-    measurement
-        .host
-        .card
-        .borrow_mut()
-        .mac
-        .receive_frame(frame, 0);
+    let frame = sim::harness::mac::Frame { bytes: vec![0; 60], is_bad: true, time_ps: 0 };
+    measurement.host.card.borrow_mut().mac.receive_frame(frame, 0);
     let outcome = measurement.run(&mut |_| {}).expect("a verdict");
     let first = &outcome.problems.first[0];
     assert!(first.contains("bad_fcs"), "{first}");
@@ -217,10 +170,7 @@ fn a_lost_frame_fails_where_nothing_may_be_lost() {
 #[test]
 fn what_the_link_does_not_carry_is_lost_and_counted() {
     let nominal = PcieConfig::default();
-    let link = LinkConfig {
-        lane_mega_transfers: 6000,
-        ..nominal.link
-    };
+    let link = LinkConfig { lane_mega_transfers: 6000, ..nominal.link };
     let scenario = Scenario {
         receive: true,
         send: true,
@@ -242,11 +192,7 @@ fn what_the_link_does_not_carry_is_lost_and_counted() {
 /// Whatever lay where a dropped frame belongs, its own bytes must not.
 #[test]
 fn bytes_of_a_dropped_frame_in_memory_fail() {
-    let scenario = Scenario {
-        receive: true,
-        interval_ps: 0,
-        ..small(Size::Frame(128))
-    };
+    let scenario = Scenario { receive: true, interval_ps: 0, ..small(Size::Frame(128)) };
     let measurement = Measurement::open(&scenario, Options::default()).expect("it opens");
     let flow = &measurement.host.flows[0];
     let card = measurement.host.card.clone();
@@ -259,20 +205,13 @@ fn bytes_of_a_dropped_frame_in_memory_fail() {
     let outcome = measurement.run(&mut |_| {}).expect("a verdict");
     assert!(outcome.frames_lost > 0, "nothing was dropped");
     let first = &outcome.problems.first[0];
-    assert!(
-        first.contains("bytes of a dropped frame in memory"),
-        "{first}"
-    );
+    assert!(first.contains("bytes of a dropped frame in memory"), "{first}");
 }
 
 /// Every size from the shortest to the longest at wire speed, twice.
 #[test]
 fn frames_of_every_size_come_in_at_wire_speed() {
-    let scenario = Scenario {
-        receive: true,
-        interval_ps: 0,
-        ..small(Size::Sweep(64, 9216))
-    };
+    let scenario = Scenario { receive: true, interval_ps: 0, ..small(Size::Sweep(64, 9216)) };
     let outcome = run(&scenario);
     assert!(outcome.is_ok(), "{:#?}", outcome.problems.first);
     let figures = outcome.receive.expect("it receives");
@@ -293,20 +232,12 @@ fn frames_of_every_size_come_in_at_wire_speed() {
 
 #[test]
 fn small_frames_are_all_accounted_for() {
-    let scenario = Scenario {
-        receive: true,
-        flows: 8,
-        interval_ps: 0,
-        ..small(Size::Frame(128))
-    };
+    let scenario = Scenario { receive: true, flows: 8, interval_ps: 0, ..small(Size::Frame(128)) };
     let outcome = run(&scenario);
     let of = |name: &str| {
         let found = outcome.counters.iter().find(|counter| counter.0 == name);
         found.map_or(0, |counter| counter.1)
     };
     assert!(outcome.is_ok(), "{:#?}", outcome.problems.first);
-    assert_eq!(
-        outcome.frames_lost,
-        of("header_queue_full") + of("buffer_share_full")
-    );
+    assert_eq!(outcome.frames_lost, of("header_queue_full") + of("buffer_share_full"));
 }

@@ -77,16 +77,6 @@ fn isolates(design: &Design, rival: Rival, reason: DropReason, fault: Fault) {
 #[test]
 fn a_full_header_queue_costs_its_owner_alone() {
     let design = planted();
-    isolates(
-        &design,
-        Rival::Undrained,
-        DropReason::HeaderQueueFull,
-        Fault::RivalsQueue,
-    );
-    isolates(
-        &design,
-        Rival::Greedy,
-        DropReason::BufferShareFull,
-        Fault::RivalsShare,
-    );
+    isolates(&design, Rival::Undrained, DropReason::HeaderQueueFull, Fault::RivalsQueue);
+    isolates(&design, Rival::Greedy, DropReason::BufferShareFull, Fault::RivalsShare);
 }

@@ -31,20 +31,12 @@ struct Side {
     mac: Stall,
 }
 
-const NONE: Side = Side {
-    name: "nothing",
-    link: |_| (),
-    mac: Stall::None,
-};
+const NONE: Side = Side { name: "nothing", link: |_| (), mac: Stall::None };
 
 const CREDITS: Side = Side {
     name: "credits",
     link: |pcie| {
-        pcie.host_credits = Credits {
-            posted_headers: 2,
-            posted_data: 64,
-            nonposted_headers: 1,
-        }
+        pcie.host_credits = Credits { posted_headers: 2, posted_data: 64, nonposted_headers: 1 }
     },
     ..NONE
 };
@@ -73,22 +65,15 @@ const ANSWERS: Side = Side {
 const BUFFERS: Side = Side {
     name: "buffers",
     link: |pcie| {
-        pcie.card_credits = Credits {
-            posted_headers: 1,
-            posted_data: pcie.mps_bytes / 16,
-            nonposted_headers: 1,
-        };
+        pcie.card_credits =
+            Credits { posted_headers: 1, posted_data: pcie.mps_bytes / 16, nonposted_headers: 1 };
         pcie.transmit_beats = pcie.mps_bytes / 64 + 1;
         pcie.nonposted_queue = 1;
     },
     ..NONE
 };
 
-const MAC: Side = Side {
-    name: "MAC",
-    mac: Stall::Random(0.8),
-    ..NONE
-};
+const MAC: Side = Side { name: "MAC", mac: Stall::Random(0.8), ..NONE };
 
 const ALL: Side = Side {
     name: "all at once",
@@ -141,18 +126,12 @@ fn paced(side: Side, seed: u64) -> Scenario {
 
 /// As fast as the send ring is read.
 fn sending(side: Side, seed: u64) -> Scenario {
-    Scenario {
-        send: true,
-        ..short(Size::Mtu(1500), side, seed)
-    }
+    Scenario { send: true, ..short(Size::Mtu(1500), side, seed) }
 }
 
 /// As fast as the wire brings frames, whether or not the card keeps up.
 fn receiving(side: Side, seed: u64) -> Scenario {
-    Scenario {
-        receive: true,
-        ..short(Size::Frame(512), side, seed)
-    }
+    Scenario { receive: true, ..short(Size::Frame(512), side, seed) }
 }
 
 /// Runs with what is held back at the MAC, and with a fault of a card that has some.
@@ -176,10 +155,7 @@ fn run(scenario: &Scenario, side: Side) -> Outcome {
     let measurement = Measurement::open(scenario, Options::default()).expect("it opens");
     let outcome = finish(measurement, side, scenario.seed, 0).expect("a verdict");
     let gbps = [outcome.receive, outcome.send].map(|it| it.map(|it| it.goodput_gbps));
-    println!(
-        "{}: {gbps:.1?} Gb/s, {} lost",
-        side.name, outcome.frames_lost
-    );
+    println!("{}: {gbps:.1?} Gb/s, {} lost", side.name, outcome.frames_lost);
     outcome
 }
 
@@ -232,11 +208,7 @@ fn beyond_what_is_left_sending_is_slower_and_every_byte_right() {
         // What is left by the others is still more than the wire takes.
         let is_less = !["ports", "buffers"].contains(&side.name);
         let limit = most * if is_less { LESS } else { NOT_MORE };
-        assert!(
-            found > 0.0 && found < limit,
-            "{}: {found} of {most}",
-            side.name
-        );
+        assert!(found > 0.0 && found < limit, "{}: {found} of {most}", side.name);
     }
 }
 
@@ -266,11 +238,7 @@ fn beyond_what_is_left_receiving_is_slower_and_every_loss_counted() {
         assert_eq!(outcome.frames_lost, lost, "{}", side.name);
         assert!(lost > 0, "{}: nothing is lost", side.name);
         let found = gbps(&outcome);
-        assert!(
-            found > 0.0 && found < most * LESS,
-            "{}: {found} of {most}",
-            side.name
-        );
+        assert!(found > 0.0 && found < most * LESS, "{}: {found} of {most}", side.name);
     }
 }
 
@@ -279,10 +247,7 @@ fn beyond_what_is_left_receiving_is_slower_and_every_loss_counted() {
 fn a_pause_keeps_what_a_slow_link_would_lose() {
     let seed = seed();
     for side in [CREDITS, PORTS, ALL] {
-        let scenario = Scenario {
-            pause: true,
-            ..receiving(side, seed)
-        };
+        let scenario = Scenario { pause: true, ..receiving(side, seed) };
         let outcome = run(&scenario, side);
         assert_right(&outcome, side);
         assert_eq!(outcome.frames_lost, 0, "{}", side.name);
@@ -325,8 +290,5 @@ fn frames_that_do_not_wait_are_caught() {
     let fault = Fault::MacReadyIgnored as u8;
     assert!(!is_right(MAC, fault), "it passes");
     // The MAC itself lets ready fall: it takes no more than the wire.
-    assert!(
-        !is_right(NONE, fault),
-        "it passes where nothing is held back"
-    );
+    assert!(!is_right(NONE, fault), "it passes where nothing is held back");
 }

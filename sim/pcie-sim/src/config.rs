@@ -196,11 +196,7 @@ impl Default for PcieConfig {
                 nonposted_headers: 127,
             },
             credit_return_ns: 250,
-            card_credits: Credits {
-                posted_headers: 64,
-                posted_data: 1024,
-                nonposted_headers: 64,
-            },
+            card_credits: Credits { posted_headers: 64, posted_data: 1024, nonposted_headers: 64 },
             completion_headers: 256,
             completion_data: 1792,
             checks_completions: true,
@@ -216,15 +212,8 @@ impl Default for PcieConfig {
             interrupt_base: 0xfee0_0000,
             interrupt_bytes: 0x10_0000,
             dram_bytes: 256 << 20,
-            gpus: vec![GpuConfig {
-                memory_bytes: 64 << 20,
-                bar_bytes: 64 << 20,
-            }],
-            bars: vec![Bar {
-                index: 0,
-                base: 0x20_0000_0000,
-                bytes: 16 << 20,
-            }],
+            gpus: vec![GpuConfig { memory_bytes: 64 << 20, bar_bytes: 64 << 20 }],
+            bars: vec![Bar { index: 0, base: 0x20_0000_0000, bytes: 16 << 20 }],
             card_id: 0x0100,
             host_id: 0x0000,
             seed: 1,
@@ -281,11 +270,7 @@ impl PcieConfig {
         if !pow2_within(self.rcb_bytes, 64, 128) {
             return Err(E::ReadCompletionBoundary(self.rcb_bytes));
         }
-        if !pow2_within(
-            self.completion_payload_bytes,
-            self.rcb_bytes,
-            self.mps_bytes,
-        ) {
+        if !pow2_within(self.completion_payload_bytes, self.rcb_bytes, self.mps_bytes) {
             return Err(E::CompletionPayload(self.completion_payload_bytes));
         }
         if self.link.bytes_per_cycle_fixed() == 0 || self.link.dllp_permille >= 1000 {
@@ -338,11 +323,7 @@ impl PcieConfig {
         if let Some(bar) = self.bars.iter().find(bad_bar) {
             return Err(ConfigError::Bar(bar.index));
         }
-        match self
-            .gpus
-            .iter()
-            .find(|g| g.bar_bytes > g.memory_bytes as u64)
-        {
+        match self.gpus.iter().find(|g| g.bar_bytes > g.memory_bytes as u64) {
             Some(gpu) => Err(ConfigError::GpuBar(gpu.bar_bytes)),
             None => Ok(()),
         }
@@ -362,10 +343,7 @@ mod tests {
     fn default_is_valid_and_carries_126_gigabits_raw() {
         let config = PcieConfig::default();
         assert_eq!(config.validate(), Ok(()));
-        let raw = LinkConfig {
-            dllp_permille: 0,
-            ..config.link
-        };
+        let raw = LinkConfig { dllp_permille: 0, ..config.link };
         let bits_per_ns = raw.bytes_per_cycle_fixed() as f64 / (1 << 20) as f64 * 8.0 / 4.0;
         assert!((bits_per_ns - 126.03).abs() < 0.01, "{bits_per_ns}");
     }
@@ -377,39 +355,21 @@ mod tests {
             change(&mut config);
             config.validate()
         };
-        assert_eq!(
-            bad(|c| c.mps_bytes = 200),
-            Err(ConfigError::MaxPayload(200))
-        );
-        assert_eq!(
-            bad(|c| c.mrrs_bytes = 64),
-            Err(ConfigError::MaxReadRequest(64))
-        );
-        assert_eq!(
-            bad(|c| c.rcb_bytes = 32),
-            Err(ConfigError::ReadCompletionBoundary(32))
-        );
+        assert_eq!(bad(|c| c.mps_bytes = 200), Err(ConfigError::MaxPayload(200)));
+        assert_eq!(bad(|c| c.mrrs_bytes = 64), Err(ConfigError::MaxReadRequest(64)));
+        assert_eq!(bad(|c| c.rcb_bytes = 32), Err(ConfigError::ReadCompletionBoundary(32)));
         assert_eq!(
             bad(|c| c.completion_payload_bytes = 512),
             Err(ConfigError::CompletionPayload(512))
         );
-        assert_eq!(
-            bad(|c| c.idle_permille = 1001),
-            Err(ConfigError::Probability(1001))
-        );
+        assert_eq!(bad(|c| c.idle_permille = 1001), Err(ConfigError::Probability(1001)));
         assert_eq!(bad(|c| c.latency_ns = 10), Err(ConfigError::Latency(10)));
         assert_eq!(bad(|c| c.link.lanes = 0), Err(ConfigError::Lanes(0)));
         assert_eq!(bad(|c| c.bars[0].base = 4096), Err(ConfigError::Bar(0)));
         // A window that is no power of two has no mask, wherever it lies.
         let odd = bad(|c| (c.bars[0].base, c.bars[0].bytes) = (0, 3 << 12));
         assert_eq!(odd, Err(ConfigError::Bar(0)));
-        assert_eq!(
-            bad(|c| c.gpus[0].bar_bytes = 1 << 40),
-            Err(ConfigError::GpuBar(1 << 40))
-        );
-        assert_eq!(
-            bad(|c| c.host_credits.posted_data = 3),
-            Err(ConfigError::Buffer(3))
-        );
+        assert_eq!(bad(|c| c.gpus[0].bar_bytes = 1 << 40), Err(ConfigError::GpuBar(1 << 40)));
+        assert_eq!(bad(|c| c.host_credits.posted_data = 3), Err(ConfigError::Buffer(3)));
     }
 }

@@ -28,11 +28,7 @@ impl Field {
     pub fn get(self, words: &[u32]) -> u64 {
         let (word, shift) = (self.low / 32, self.low % 32);
         let mut value = 0u128;
-        for (i, w) in words[word..]
-            .iter()
-            .take((shift + self.bits).div_ceil(32))
-            .enumerate()
-        {
+        for (i, w) in words[word..].iter().take((shift + self.bits).div_ceil(32)).enumerate() {
             value |= u128::from(*w) << (32 * i);
         }
         (value >> shift) as u64 & (u64::MAX >> (64 - self.bits))
@@ -48,11 +44,7 @@ impl Field {
         let (word, shift) = (self.low / 32, self.low % 32);
         let mask = u128::from(u64::MAX >> (64 - self.bits)) << shift;
         let value = (u128::from(value) << shift) & mask;
-        for (i, w) in words[word..]
-            .iter_mut()
-            .take((shift + self.bits).div_ceil(32))
-            .enumerate()
-        {
+        for (i, w) in words[word..].iter_mut().take((shift + self.bits).div_ceil(32)).enumerate() {
             *w = (*w & !((mask >> (32 * i)) as u32)) | (value >> (32 * i)) as u32;
         }
     }
@@ -251,21 +243,13 @@ pub mod rc_user {
     /// One bit per TLP that starts.
     pub const IS_SOP: Field = Field::at(64, 4);
     /// Start in units of four dwords.
-    pub const SOP_POINTER: [Field; 4] = [
-        Field::at(68, 2),
-        Field::at(70, 2),
-        Field::at(72, 2),
-        Field::at(74, 2),
-    ];
+    pub const SOP_POINTER: [Field; 4] =
+        [Field::at(68, 2), Field::at(70, 2), Field::at(72, 2), Field::at(74, 2)];
     /// One bit per TLP that ends.
     pub const IS_EOP: Field = Field::at(76, 4);
     /// Last dword.
-    pub const EOP_POINTER: [Field; 4] = [
-        Field::at(80, 4),
-        Field::at(84, 4),
-        Field::at(88, 4),
-        Field::at(92, 4),
-    ];
+    pub const EOP_POINTER: [Field; 4] =
+        [Field::at(80, 4), Field::at(84, 4), Field::at(88, 4), Field::at(92, 4)];
     /// Uncorrectable error in the receive buffer.
     pub const DISCONTINUE: Field = Field::at(96, 1);
 }

@@ -125,15 +125,8 @@ mod tests {
     fn random_target_stays() {
         let mut random = Random::new(1);
         let mut injector = Injector::default();
-        injector.arm(
-            Fault::Poison,
-            Target::Random {
-                per_million: 500_000,
-            },
-        );
-        let hits = (0..1000)
-            .filter(|_| injector.strike(0..4, &mut random).is_some())
-            .count();
+        injector.arm(Fault::Poison, Target::Random { per_million: 500_000 });
+        let hits = (0..1000).filter(|_| injector.strike(0..4, &mut random).is_some()).count();
         assert!((400..600).contains(&hits), "{hits}");
     }
 }

@@ -74,16 +74,8 @@ impl Function {
     pub fn reset(&mut self, now: u64) {
         self.set_bus_master(now, false);
         self.set_msix(now, false, false);
-        let Self {
-            bus_master_off_at,
-            interrupts_off_at,
-            ..
-        } = *self;
-        *self = Self {
-            bus_master_off_at,
-            interrupts_off_at,
-            ..Self::default()
-        };
+        let Self { bus_master_off_at, interrupts_off_at, .. } = *self;
+        *self = Self { bus_master_off_at, interrupts_off_at, ..Self::default() };
     }
 
     /// Drives the state on the ports.

@@ -91,10 +91,7 @@ impl HardBlock {
         let mut issued = std::mem::take(&mut self.issued);
         let (tready, limits) = (inputs.rq_tready, limits(config));
         self.rq_stall_cycles += u64::from(card.rq.tvalid && !tready);
-        self.requester
-            .sample_rq(now, card, tready, limits, log, |request| {
-                issued.push(request)
-            });
+        self.requester.sample_rq(now, card, tready, limits, log, |request| issued.push(request));
         for one in issued.drain(..) {
             if self.function.is_bus_master() {
                 self.check_interrupt(now, &one.request, config, log);
@@ -107,14 +104,11 @@ impl HardBlock {
         self.issued = issued;
         if let Some(words) = self.cc.sample(&card.cc, inputs.cc_tready, log) {
             if let Some(done) = mmio.check(&words, config, log) {
-                self.transmitter
-                    .push_completion(words.len() as u32 - 3, done);
+                self.transmitter.push_completion(words.len() as u32 - 3, done);
             }
         }
         let idle = self.random.chance(config.idle_permille);
-        let taken = self
-            .cq
-            .step(&mut inputs.cq, card.cq_tready, card.pcie_cq_np_req, idle);
+        let taken = self.cq.step(&mut inputs.cq, card.cq_tready, card.pcie_cq_np_req, idle);
         if let Some(taken) = taken {
             mmio.taken(taken);
         }
@@ -130,10 +124,7 @@ impl HardBlock {
         let off = self.function.cycles_without_interrupts(now);
         let late = !self.function.may_interrupt() && off > cycles(config.quiesce_ns);
         if late && inside < config.interrupt_bytes && request.kind == RequestKind::Write {
-            log.push(Violation::InterruptsOff {
-                address: request.address,
-                cycles: off,
-            });
+            log.push(Violation::InterruptsOff { address: request.address, cycles: off });
         }
     }
 
@@ -142,10 +133,7 @@ impl HardBlock {
         let cycles_off = self.function.cycles_without_mastering(now);
         if cycles_off > cycles(config.quiesce_ns) {
             let address = request.address;
-            log.push(Violation::NotBusMaster {
-                address,
-                cycles: cycles_off,
-            });
+            log.push(Violation::NotBusMaster { address, cycles: cycles_off });
         }
         if request.kind == RequestKind::Read {
             let completion = Completion {
@@ -172,9 +160,7 @@ impl HardBlock {
             return;
         }
         let dwords = packet.words.len() - crate::ports::cq::DESCRIPTOR_DWORDS;
-        let taken = packet
-            .nonposted
-            .map_or(Taken::Write { dwords }, Taken::Read);
+        let taken = packet.nonposted.map_or(Taken::Write { dwords }, Taken::Read);
         if let Some(done) = mmio.refuse(taken) {
             self.transmitter.push_completion(0, Some(done));
         }
@@ -193,10 +179,8 @@ impl HardBlock {
         inputs.rq_tready = running && !stall && self.transmitter.takes_requests();
         let stall = self.random.chance(config.cc_stall_permille);
         inputs.cc_tready = running && !stall && self.transmitter.takes_completions();
-        let (first, second) = (
-            self.transmitter.sequence_number(),
-            self.transmitter.sequence_number(),
-        );
+        let (first, second) =
+            (self.transmitter.sequence_number(), self.transmitter.sequence_number());
         inputs.pcie_rq_seq_num_vld0 = first.is_some();
         inputs.pcie_rq_seq_num0 = first.unwrap_or(0);
         inputs.pcie_rq_seq_num_vld1 = second.is_some();

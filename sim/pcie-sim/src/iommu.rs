@@ -113,15 +113,7 @@ impl Iommu {
         if before.is_some_and(|(start, m)| start + m.bytes > bus_address) {
             return Err(IommuError::Overlap(bus_address));
         }
-        self.mappings.insert(
-            bus_address,
-            Mapping {
-                bytes,
-                memory,
-                offset,
-                rights,
-            },
-        );
+        self.mappings.insert(bus_address, Mapping { bytes, memory, offset, rights });
         Ok(())
     }
 
@@ -178,19 +170,14 @@ mod tests {
 
     fn mapped() -> Iommu {
         let mut iommu = Iommu::default();
-        iommu
-            .map(0x10000, 0x2000, MemoryId::Dram, 0x4000, Rights::Read)
-            .unwrap();
+        iommu.map(0x10000, 0x2000, MemoryId::Dram, 0x4000, Rights::Read).unwrap();
         iommu
     }
 
     #[test]
     fn access_must_lie_inside_one_mapping_with_the_right() {
         let iommu = mapped();
-        assert_eq!(
-            iommu.translate(0x11ffc, 4, false),
-            Ok((MemoryId::Dram, 0x5ffc))
-        );
+        assert_eq!(iommu.translate(0x11ffc, 4, false), Ok((MemoryId::Dram, 0x5ffc)));
         assert_eq!(iommu.translate(0x11ffc, 8, false), Err(Refusal::Unmapped));
         assert_eq!(iommu.translate(0xfffc, 4, false), Err(Refusal::Unmapped));
         assert_eq!(iommu.translate(0x10000, 4, true), Err(Refusal::Rights));
@@ -215,20 +202,14 @@ mod tests {
         assert_eq!(map(0x11000, 0x1000), Err(IommuError::Overlap(0x11000)));
         assert_eq!(map(0xf000, 0x2000), Err(IommuError::Overlap(0xf000)));
         assert_eq!(map(0xf000, 0x1000), Ok(()));
-        let alignment = IommuError::Alignment {
-            bus_address: 0x800,
-            bytes: 0x1000,
-        };
+        let alignment = IommuError::Alignment { bus_address: 0x800, bytes: 0x1000 };
         assert_eq!(map(0x800, 0x1000), Err(alignment));
     }
 
     #[test]
     fn unmap_needs_the_exact_mapping() {
         let mut iommu = mapped();
-        assert_eq!(
-            iommu.unmap(0x10000, 0x1000),
-            Err(IommuError::NotMapped(0x10000))
-        );
+        assert_eq!(iommu.unmap(0x10000, 0x1000), Err(IommuError::NotMapped(0x10000)));
         assert_eq!(iommu.unmap(0x10000, 0x2000), Ok(()));
         assert_eq!(iommu.translate(0x10000, 4, false), Err(Refusal::Unmapped));
     }

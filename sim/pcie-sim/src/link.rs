@@ -25,12 +25,7 @@ pub(crate) struct Link<T> {
 impl<T> Link<T> {
     /// A link that carries `bytes_per_cycle_fixed` / 2^20 bytes in a cycle.
     pub fn new(bytes_per_cycle_fixed: u64, latency_cycles: u64) -> Self {
-        Self {
-            bytes_per_cycle_fixed,
-            latency_cycles,
-            free_at: 0,
-            flight: VecDeque::new(),
-        }
+        Self { bytes_per_cycle_fixed, latency_cycles, free_at: 0, flight: VecDeque::new() }
     }
 
     /// Whether the lanes can start a TLP within cycle `now`.

@@ -249,13 +249,7 @@ mod tests {
     use super::*;
 
     fn memories() -> Memories {
-        Memories::zeroed(
-            8192,
-            &[GpuConfig {
-                memory_bytes: 8192,
-                bar_bytes: 4096,
-            }],
-        )
+        Memories::zeroed(8192, &[GpuConfig { memory_bytes: 8192, bar_bytes: 4096 }])
     }
 
     #[test]
@@ -273,17 +267,11 @@ mod tests {
         let mut memories = memories();
         let gpu = MemoryId::Gpu(0);
         assert!(memories.write(gpu, 4096, &[1]).is_ok());
-        let beyond = MemoryError::OutOfRange {
-            offset: 4096,
-            bytes: 4,
-        };
+        let beyond = MemoryError::OutOfRange { offset: 4096, bytes: 4 };
         assert_eq!(memories.reachable(gpu, 4096, 4), Err(beyond));
         memories.resize_bar(0, 8192).unwrap();
         assert_eq!(memories.reachable(gpu, 4096, 4), Ok(()));
-        assert_eq!(
-            memories.resize_bar(0, 16384),
-            Err(MemoryError::BarSize(16384))
-        );
+        assert_eq!(memories.resize_bar(0, 16384), Err(MemoryError::BarSize(16384)));
         assert_eq!(memories.resize_bar(1, 4096), Err(MemoryError::NoGpu(1)));
     }
 
@@ -292,10 +280,7 @@ mod tests {
         let mut memories = memories();
         assert_eq!(memories.allocate(10, 64), Ok(0));
         assert_eq!(memories.allocate(10, 64), Ok(64));
-        assert_eq!(
-            memories.allocate(8192, 64),
-            Err(MemoryError::Exhausted(8192))
-        );
+        assert_eq!(memories.allocate(8192, 64), Err(MemoryError::Exhausted(8192)));
         memories.free(0);
         assert_eq!(memories.allocate(65, 64), Ok(128));
         assert_eq!(memories.allocate(64, 64), Ok(0));

@@ -116,11 +116,7 @@ impl Mmio {
             results: HashMap::new(),
             next_read: 0,
             limit: config.card_credits,
-            used: Credits {
-                posted_headers: 0,
-                posted_data: 0,
-                nonposted_headers: 0,
-            },
+            used: Credits { posted_headers: 0, posted_data: 0, nonposted_headers: 0 },
             timeout_cycles: cycles(config.mmio_timeout_ns),
             host_id: config.host_id,
         }
@@ -194,11 +190,8 @@ impl Mmio {
         if let (Some(tag), Some(read)) = (tag, access.read) {
             access.request.tag = tag;
             self.outstanding_count += 1;
-            self.outstanding[usize::from(tag)] = Some(Outstanding::new(
-                read,
-                access.request.clone(),
-                now + self.timeout_cycles,
-            ));
+            self.outstanding[usize::from(tag)] =
+                Some(Outstanding::new(read, access.request.clone(), now + self.timeout_cycles));
         }
         Some(packet_of(access))
     }
@@ -236,10 +229,7 @@ impl Mmio {
         log: &mut Log,
     ) -> Option<Option<Done>> {
         let tag = cc::TAG.get(words) as u8;
-        let slot = self
-            .outstanding
-            .get_mut(usize::from(tag))
-            .and_then(Option::as_mut);
+        let slot = self.outstanding.get_mut(usize::from(tag)).and_then(Option::as_mut);
         let Some(outstanding) = slot.filter(|o| o.delivered && !o.ended) else {
             log.push(Violation::UnexpectedCompletion(tag));
             return None;
@@ -282,13 +272,9 @@ impl Mmio {
             }
             if outstanding.delivered {
                 let address = outstanding.request.address;
-                log.push(Violation::CompletionMissing {
-                    tag: tag as u8,
-                    address,
-                });
+                log.push(Violation::CompletionMissing { tag: tag as u8, address });
             }
-            self.results
-                .insert(outstanding.read, Err(MmioError::Timeout));
+            self.results.insert(outstanding.read, Err(MmioError::Timeout));
             match &mut self.outstanding[tag] {
                 Some(waiting) if !waiting.delivered => {
                     waiting.abandoned = true;
@@ -311,11 +297,7 @@ impl Mmio {
         for read in lost {
             results.entry(read).or_insert(Err(MmioError::LinkDown));
         }
-        *self = Self {
-            results,
-            next_read: self.next_read,
-            ..Self::new(config)
-        };
+        *self = Self { results, next_read: self.next_read, ..Self::new(config) };
     }
 }
 
@@ -336,22 +318,13 @@ impl Outstanding {
 
     fn end(&mut self, tag: u8, result: MmioResult) -> Option<Done> {
         self.ended = true;
-        Some(Done {
-            read: self.read,
-            tag,
-            result,
-        })
+        Some(Done { read: self.read, tag, result })
     }
 
     fn expect(&self, name: &'static str, has: u64, expected: u64, log: &mut Log) {
         if has != expected {
             let tag = self.request.tag;
-            log.push(Violation::CompletionField {
-                tag,
-                name,
-                has,
-                expected,
-            });
+            log.push(Violation::CompletionField { tag, name, has, expected });
         }
     }
 
@@ -366,25 +339,13 @@ impl Outstanding {
         for (name, field) in zero {
             let value = field.get(words);
             if value != 0 {
-                log.push(Violation::DescriptorField {
-                    stream: Stream::Cc,
-                    name,
-                    value,
-                });
+                log.push(Violation::DescriptorField { stream: Stream::Cc, name, value });
             }
         }
         let request = &self.request;
         let copied = [
-            (
-                "requester id",
-                cc::REQUESTER_ID,
-                u64::from(request.requester_id),
-            ),
-            (
-                "traffic class",
-                cc::TRAFFIC_CLASS,
-                u64::from(request.traffic_class),
-            ),
+            ("requester id", cc::REQUESTER_ID, u64::from(request.requester_id)),
+            ("traffic class", cc::TRAFFIC_CLASS, u64::from(request.traffic_class)),
             ("attributes", cc::ATTRIBUTES, u64::from(request.attributes)),
         ];
         for (name, field, expected) in copied {
@@ -399,12 +360,7 @@ impl Outstanding {
     fn take_data(&mut self, words: &[u32], config: &PcieConfig, log: &mut Log) -> Option<Done> {
         let lower = cc::LOWER_ADDRESS.get(words);
         self.expect("lower address", lower, self.next & 0x7f, log);
-        self.expect(
-            "byte count",
-            cc::BYTE_COUNT.get(words),
-            u64::from(self.remaining),
-            log,
-        );
+        self.expect("byte count", cc::BYTE_COUNT.get(words), u64::from(self.remaining), log);
         let offset = (self.next % 4) as u32;
         let dwords = cc::DWORD_COUNT.get(words) as u32;
         let whole = (offset + self.remaining).div_ceil(4);
@@ -417,8 +373,7 @@ impl Outstanding {
         }
         let here = (dwords * 4 - offset).min(self.remaining);
         let bytes = words[3..].iter().flat_map(|w| w.to_le_bytes());
-        self.bytes
-            .extend(bytes.skip(offset as usize).take(here as usize));
+        self.bytes.extend(bytes.skip(offset as usize).take(here as usize));
         self.next += u64::from(here);
         self.remaining -= here;
         if cc::POISONED.is_set(words) {
@@ -443,10 +398,7 @@ fn find_bar(bars: &[Bar], address: u64, bytes: usize) -> Result<Bar, MmioError> 
         let inside = address.checked_sub(bar.base);
         inside.is_some_and(|at| at < bar.bytes && bytes as u64 <= bar.bytes - at)
     };
-    bars.iter()
-        .find(holds)
-        .copied()
-        .ok_or(MmioError::NoBar { address, bytes })
+    bars.iter().find(holds).copied().ok_or(MmioError::NoBar { address, bytes })
 }
 
 /// The CQ packet of an access.
@@ -468,10 +420,5 @@ fn packet_of(access: Access) -> CqPacket {
     cq::ATTRIBUTES.set(&mut words, u64::from(request.attributes));
     words.extend_from_slice(&request.payload);
     let nonposted = access.read.map(|_| request.tag);
-    CqPacket {
-        words,
-        first_be: request.first_be,
-        last_be: request.last_be,
-        nonposted,
-    }
+    CqPacket { words, first_be: request.first_be, last_be: request.last_be, nonposted }
 }

@@ -38,11 +38,7 @@ pub(crate) fn check(packet: RqPacket, limits: Limits, id: u16, log: &mut Log) ->
     for (name, field) in zero {
         let value = field.get(descriptor);
         if value != 0 {
-            log.push(Violation::DescriptorField {
-                stream: Stream::Rq,
-                name,
-                value,
-            });
+            log.push(Violation::DescriptorField { stream: Stream::Rq, name, value });
         }
     }
     let kind = match rq::TYPE.get(descriptor) as u8 {
@@ -83,31 +79,19 @@ pub(crate) fn check(packet: RqPacket, limits: Limits, id: u16, log: &mut Log) ->
 fn check_size(request: &Request, limits: Limits, log: &mut Log) {
     let bytes = u32::from(request.dword_count) * 4;
     if request.address % PAGE + u64::from(bytes) > PAGE {
-        log.push(Violation::PageCrossing {
-            address: request.address,
-            bytes,
-        });
+        log.push(Violation::PageCrossing { address: request.address, bytes });
     }
     match request.kind {
         RequestKind::Write if bytes > limits.mps => {
-            log.push(Violation::PayloadTooLong {
-                bytes,
-                mps: limits.mps,
-            });
+            log.push(Violation::PayloadTooLong { bytes, mps: limits.mps });
         }
         RequestKind::Read if bytes > limits.mrrs => {
-            log.push(Violation::ReadTooLong {
-                bytes,
-                mrrs: limits.mrrs,
-            });
+            log.push(Violation::ReadTooLong { bytes, mrrs: limits.mrrs });
         }
         _ => {}
     }
     if request.kind == RequestKind::Read && u16::from(request.tag) >= limits.tags {
-        log.push(Violation::TagRange {
-            tag: request.tag,
-            limit: limits.tags,
-        });
+        log.push(Violation::TagRange { tag: request.tag, limit: limits.tags });
     }
 }
 
@@ -121,10 +105,6 @@ fn check_enables(request: &Request, log: &mut Log) {
         _ => matches!(first, 0x8 | 0xc | 0xe | 0xf) && matches!(last, 0x1 | 0x3 | 0x7 | 0xf),
     };
     if !legal {
-        log.push(Violation::ByteEnables {
-            first,
-            last,
-            dwords: request.dword_count,
-        });
+        log.push(Violation::ByteEnables { first, last, dwords: request.dword_count });
     }
 }

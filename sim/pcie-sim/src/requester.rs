@@ -58,10 +58,7 @@ impl Requester {
             rc: RcSender::default(),
             tags: Tags::new(config.rcb_bytes),
             stored: Room::default(),
-            limit: Room {
-                headers: config.completion_headers,
-                data: config.completion_data,
-            },
+            limit: Room { headers: config.completion_headers, data: config.completion_data },
             check_reservation: config.check_reservation,
             checks_completions: config.checks_completions,
             timeout_cycles: config.completion_timeout_ns.map(cycles),
@@ -94,13 +91,7 @@ impl Requester {
         log: &mut Log,
         mut sink: impl FnMut(Issued),
     ) {
-        let Self {
-            rq,
-            tags,
-            stored,
-            limit,
-            ..
-        } = self;
+        let Self { rq, tags, stored, limit, .. } = self;
         let (id, epoch, reservation) = (self.card_id, self.epoch, self.check_reservation);
         let deadline = self.timeout_cycles.map(|timeout| now + timeout);
         let peak = &mut self.in_flight_peak;
@@ -126,10 +117,7 @@ impl Requester {
                     log.push(Violation::BufferOversubscribed { headers, data });
                 }
             }
-            sink(Issued {
-                request,
-                sequence_number,
-            });
+            sink(Issued { request, sequence_number });
         });
     }
 
@@ -140,16 +128,9 @@ impl Requester {
             return;
         }
         let data = completion.payload.len().div_ceil(4) as u32;
-        let room = Room {
-            headers: self.stored.headers + 1,
-            data: self.stored.data + data,
-        };
+        let room = Room { headers: self.stored.headers + 1, data: self.stored.data + data };
         if room.headers > self.limit.headers || room.data > self.limit.data {
-            log.push(Violation::BufferOverrun {
-                tag,
-                headers: room.headers,
-                data: room.data,
-            });
+            log.push(Violation::BufferOverrun { tag, headers: room.headers, data: room.data });
             return;
         }
         let Some(read) = self.tags.active(tag) else {
@@ -228,10 +209,7 @@ impl Requester {
     fn end(&mut self, completion: &Completion, error: u8) {
         let tag = completion.tag;
         self.tags.terminate(tag);
-        let header = Completion {
-            payload: Vec::new(),
-            ..completion.clone()
-        };
+        let header = Completion { payload: Vec::new(), ..completion.clone() };
         self.push_header(descriptor(&header, error, true), Some(tag));
     }
 
@@ -246,14 +224,8 @@ impl Requester {
     }
 
     fn push_header(&mut self, words: Vec<u32>, frees_tag: Option<u8>) {
-        let packet = RcPacket {
-            words,
-            first_byte: 0,
-            valid_bytes: 0,
-            frees_tag,
-            headers: 0,
-            data: 0,
-        };
+        let packet =
+            RcPacket { words, first_byte: 0, valid_bytes: 0, frees_tag, headers: 0, data: 0 };
         self.rc.push(packet);
     }
 
@@ -274,16 +246,8 @@ impl Requester {
 
     /// Clears all state, as reset does; the peaks stay.
     pub fn reset(&mut self, config: &PcieConfig) {
-        let Self {
-            in_flight_peak,
-            stored_peak,
-            ..
-        } = *self;
-        *self = Self {
-            in_flight_peak,
-            stored_peak,
-            ..Self::new(config)
-        };
+        let Self { in_flight_peak, stored_peak, .. } = *self;
+        *self = Self { in_flight_peak, stored_peak, ..Self::new(config) };
     }
 
     /// Tags that are not free.

@@ -41,15 +41,8 @@ pub struct Interrupt {
 /// What becomes visible at the end of a posted path.
 #[derive(Clone, Debug)]
 enum Effect {
-    Write {
-        memory: MemoryId,
-        offset: u64,
-        request: Request,
-    },
-    Interrupt {
-        address: u64,
-        data: u32,
-    },
+    Write { memory: MemoryId, offset: u64, request: Request },
+    Interrupt { address: u64, data: u32 },
     Result(Done),
 }
 
@@ -63,11 +56,7 @@ struct Path {
 
 impl Path {
     fn new(latency_cycles: u64) -> Self {
-        Self {
-            queue: VecDeque::new(),
-            next_serial: 0,
-            latency_cycles,
-        }
+        Self { queue: VecDeque::new(), next_serial: 0, latency_cycles }
     }
 
     fn push(&mut self, now: u64, jitter: u64, effect: Effect) {
@@ -85,9 +74,7 @@ impl Path {
 
     /// Everything that was pushed before `serial` is visible.
     fn has_committed(&self, serial: u64) -> bool {
-        self.queue
-            .front()
-            .is_none_or(|(_, front, _)| *front >= serial)
+        self.queue.front().is_none_or(|(_, front, _)| *front >= serial)
     }
 }
 
@@ -190,11 +177,7 @@ impl RootComplex {
                 if passes {
                     self.memories.commit(memory, offset, &request);
                 } else {
-                    let effect = Effect::Write {
-                        memory,
-                        offset,
-                        request,
-                    };
+                    let effect = Effect::Write { memory, offset, request };
                     self.post(now, path_of(memory), effect);
                 }
             }
@@ -210,11 +193,7 @@ impl RootComplex {
         }
         let path = target.map_or(0, |(memory, _)| path_of(memory));
         let jitter = self.jitter();
-        let late = if let Some(Fault::Late(ns)) = fault {
-            cycles(ns)
-        } else {
-            0
-        };
+        let late = if let Some(Fault::Late(ns)) = fault { cycles(ns) } else { 0 };
         let extra = if path == 0 { 0 } else { self.gpu_extra_cycles };
         self.reads.push_back(ActiveRead {
             target,
@@ -255,19 +234,11 @@ impl RootComplex {
         for path in &mut self.paths {
             while let Some(effect) = path.pop(now) {
                 match effect {
-                    Effect::Write {
-                        memory,
-                        offset,
-                        request,
-                    } => {
+                    Effect::Write { memory, offset, request } => {
                         self.memories.commit(memory, offset, &request);
                     }
                     Effect::Interrupt { address, data } => {
-                        self.interrupts.push_back(Interrupt {
-                            address,
-                            data,
-                            cycle: now,
-                        });
+                        self.interrupts.push_back(Interrupt { address, data, cycle: now });
                         self.interrupt_count += 1;
                     }
                     Effect::Result(done) => sink(done),
@@ -309,12 +280,7 @@ impl RootComplex {
         }
         let count = self.reads.iter().filter(|r| ready(r)).count() as u64;
         let pick = self.random.below(count) as usize;
-        self.reads
-            .iter()
-            .enumerate()
-            .filter(|(_, r)| ready(r))
-            .nth(pick)
-            .map(|(i, _)| i)
+        self.reads.iter().enumerate().filter(|(_, r)| ready(r)).nth(pick).map(|(i, _)| i)
     }
 
     /// Whether no write is still invisible and no read incomplete.
@@ -384,11 +350,7 @@ impl ActiveRead {
     /// size, or (by chance) of the read completion boundary.
     fn cut(&self, random: &mut Random, config: &PcieConfig) -> u32 {
         let early = random.chance(config.random_split_permille);
-        let size = if early {
-            config.rcb_bytes
-        } else {
-            config.completion_payload_bytes
-        };
+        let size = if early { config.rcb_bytes } else { config.completion_payload_bytes };
         let to_boundary = size - (self.next % u64::from(size)) as u32;
         to_boundary.min(self.remaining)
     }
@@ -419,10 +381,7 @@ impl ActiveRead {
         match self.fault {
             Some(Fault::Poison) => {
                 completion.poisoned = true;
-                completion
-                    .payload
-                    .iter_mut()
-                    .for_each(|word| *word = !*word);
+                completion.payload.iter_mut().for_each(|word| *word = !*word);
             }
             Some(Fault::WrongAddress) => {
                 completion.lower_address ^= 0x40;

@@ -68,10 +68,7 @@ impl PcieSim {
     fn powered_on(config: PcieConfig, memories: Memories) -> Self {
         let link = &config.link;
         let latency = crate::config::cycles(link.latency_ns);
-        let inputs = CardInputs {
-            user_reset: true,
-            ..CardInputs::default()
-        };
+        let inputs = CardInputs { user_reset: true, ..CardInputs::default() };
         Self {
             cycle: 0,
             inputs,
@@ -98,22 +95,13 @@ impl PcieSim {
             self.step_streams(now, card);
         }
         self.step_host(now);
-        self.hard_block
-            .drive(now, card, &mut self.inputs, &self.config);
+        self.hard_block.drive(now, card, &mut self.inputs, &self.config);
         self.cycle += 1;
         &self.inputs
     }
 
     fn step_streams(&mut self, now: u64, card: &CardOutputs) {
-        let Self {
-            hard_block,
-            root,
-            mmio,
-            log,
-            config,
-            inputs,
-            ..
-        } = self;
+        let Self { hard_block, root, mmio, log, config, inputs, .. } = self;
         hard_block.sample(now, card, inputs, config, mmio, log);
         for request in hard_block.dropped.drain(..) {
             root.refuse(now, &request, Refusal::NotBusMaster);
@@ -155,11 +143,7 @@ impl PcieSim {
                     Some(_) => self.down_statistics.reads += 1,
                     None => self.down_statistics.writes += 1,
                 }
-                (
-                    payload,
-                    self.config.link.request_overhead_bytes,
-                    Downstream::Request(packet),
-                )
+                (payload, self.config.link.request_overhead_bytes, Downstream::Request(packet))
             } else if let Some(completion) = self.root.completion(now, &self.config) {
                 let payload = completion.payload.len() as u32 * 4;
                 self.down_statistics.completions += 1;
@@ -226,19 +210,12 @@ impl PcieSim {
     /// Maximum payload size; completions are at most as long.
     pub fn set_max_payload(&mut self, bytes: u32) -> Result<(), ConfigError> {
         let completion_payload_bytes = self.config.completion_payload_bytes.min(bytes);
-        self.reconfigure(PcieConfig {
-            mps_bytes: bytes,
-            completion_payload_bytes,
-            ..self.copy()
-        })
+        self.reconfigure(PcieConfig { mps_bytes: bytes, completion_payload_bytes, ..self.copy() })
     }
 
     /// Maximum read request size.
     pub fn set_max_read_request(&mut self, bytes: u32) -> Result<(), ConfigError> {
-        self.reconfigure(PcieConfig {
-            mrrs_bytes: bytes,
-            ..self.copy()
-        })
+        self.reconfigure(PcieConfig { mrrs_bytes: bytes, ..self.copy() })
     }
 
     fn copy(&self) -> PcieConfig {
@@ -265,8 +242,7 @@ impl PcieSim {
     /// Takes the link down: everything in flight is lost, the configuration cleared, `user_reset`
     /// high. What had reached the root complex still becomes visible.
     pub fn link_down(&mut self) {
-        self.hard_block
-            .link_down(self.cycle, &mut self.inputs, &self.config);
+        self.hard_block.link_down(self.cycle, &mut self.inputs, &self.config);
         self.root.cancel_reads();
         self.mmio.reset(&self.config);
         self.down.clear();
@@ -300,9 +276,7 @@ impl PcieSim {
         if bus_address < window_end && bus_address.saturating_add(bytes) > window {
             return Err(IommuError::Overlap(window));
         }
-        self.root
-            .iommu
-            .map(bus_address, bytes, memory, offset, rights)
+        self.root.iommu.map(bus_address, bytes, memory, offset, rights)
     }
 
     /// Removes a mapping. Writes to DRAM that were translated before are visible with the next

@@ -138,11 +138,7 @@ impl Tags {
         }
         let address = read.address + u64::from(bytes);
         self.promise(address, remaining, true);
-        self.slots[usize::from(tag)] = Slot::Active(Read {
-            address,
-            remaining,
-            ..read
-        });
+        self.slots[usize::from(tag)] = Slot::Active(Read { address, remaining, ..read });
         false
     }
 
@@ -208,21 +204,9 @@ mod tests {
     fn promise_shrinks_with_each_completion_and_ends_at_zero() {
         let mut tags = Tags::new(64);
         tags.issue(3, &Request::read(0x1030, 200, 3), None).unwrap();
-        assert_eq!(
-            tags.promised(),
-            Room {
-                headers: 4,
-                data: 13
-            }
-        );
+        assert_eq!(tags.promised(), Room { headers: 4, data: 13 });
         assert!(!tags.advance(3, 16));
-        assert_eq!(
-            tags.promised(),
-            Room {
-                headers: 3,
-                data: 12
-            }
-        );
+        assert_eq!(tags.promised(), Room { headers: 3, data: 12 });
         assert!(tags.advance(3, 184));
         assert_eq!(tags.promised(), Room::default());
         let again = Request::read(0x1000, 4, 3);

@@ -203,10 +203,7 @@ mod tests {
     fn zero_length_read_counts_one_byte() {
         let flush = Request::read(0x1002, 0, 5);
         assert!(flush.is_zero_length());
-        assert_eq!(
-            (flush.dword_count, flush.byte_count(), flush.first_byte()),
-            (1, 1, 0x1000)
-        );
+        assert_eq!((flush.dword_count, flush.byte_count(), flush.first_byte()), (1, 1, 0x1000));
     }
 
     #[test]

@@ -56,11 +56,7 @@ pub(crate) struct Transmitter {
     pub statistics: Direction,
 }
 
-const NONE: Credits = Credits {
-    posted_headers: 0,
-    posted_data: 0,
-    nonposted_headers: 0,
-};
+const NONE: Credits = Credits { posted_headers: 0, posted_data: 0, nonposted_headers: 0 };
 
 impl Transmitter {
     /// Empty queues and all credits.
@@ -197,17 +193,10 @@ impl Transmitter {
         let tlp = self.link.receive(now)?;
         if let Upstream::Request(request) = &tlp {
             let credit = match request.kind {
-                RequestKind::Read => Credits {
-                    nonposted_headers: 1,
-                    ..NONE
-                },
+                RequestKind::Read => Credits { nonposted_headers: 1, ..NONE },
                 RequestKind::Write => {
                     let posted_data = data_credits(request);
-                    Credits {
-                        posted_headers: 1,
-                        posted_data,
-                        nonposted_headers: 0,
-                    }
+                    Credits { posted_headers: 1, posted_data, nonposted_headers: 0 }
                 }
             };
             self.returns.push_back((now + self.return_cycles, credit));
@@ -273,10 +262,7 @@ impl Transmitter {
 
     /// Drops everything, as link-down does; the statistics stay.
     pub fn reset(&mut self, config: &PcieConfig) {
-        *self = Self {
-            statistics: self.statistics,
-            ..Self::new(config)
-        };
+        *self = Self { statistics: self.statistics, ..Self::new(config) };
     }
 }
 
@@ -295,14 +281,8 @@ mod tests {
 
     #[test]
     fn a_beat_is_taken_as_long_as_a_whole_one_fits() {
-        let beats = |transmit_beats| PcieConfig {
-            transmit_beats,
-            ..PcieConfig::default()
-        };
-        let beat = || Issued {
-            request: Request::write(0, &[0; 48]),
-            sequence_number: 0,
-        };
+        let beats = |transmit_beats| PcieConfig { transmit_beats, ..PcieConfig::default() };
+        let beat = || Issued { request: Request::write(0, &[0; 48]), sequence_number: 0 };
         for count in 1..4 {
             let mut queue = Transmitter::new(&beats(count));
             for _ in 0..count {

@@ -252,10 +252,7 @@ impl Log {
     pub fn push(&mut self, violation: Violation) {
         self.total += 1;
         if self.reports.len() < Self::KEPT {
-            self.reports.push(Report {
-                cycle: self.cycle,
-                violation,
-            });
+            self.reports.push(Report { cycle: self.cycle, violation });
         }
     }
 

@@ -13,10 +13,7 @@ const BUS: u64 = 0x10_0000_0000;
 
 fn bench() -> Bench {
     let mut bench = Bench::new(PcieConfig::default());
-    bench
-        .sim
-        .map(BUS, 1 << 20, MemoryId::Dram, 0, Rights::ReadWrite)
-        .unwrap();
+    bench.sim.map(BUS, 1 << 20, MemoryId::Dram, 0, Rights::ReadWrite).unwrap();
     bench
 }
 
@@ -33,17 +30,12 @@ fn outcome(fault: Fault) -> Vec<(u8, u8, bool, bool, usize)> {
     assert_eq!(bench.bytes_of(3), vec![0; 4], "the read behind is not hit");
     bench.assert_clean();
     let of_tag = bench.card.completions.iter().filter(|c| c.tag == 2);
-    of_tag
-        .map(|c| (c.error, c.status, c.poisoned, c.completed, c.dwords))
-        .collect()
+    of_tag.map(|c| (c.error, c.status, c.poisoned, c.completed, c.dwords)).collect()
 }
 
 #[test]
 fn unsupported_request_ends_the_read_without_data() {
-    assert_eq!(
-        outcome(Fault::UnsupportedRequest),
-        vec![(2, 1, false, true, 0)]
-    );
+    assert_eq!(outcome(Fault::UnsupportedRequest), vec![(2, 1, false, true, 0)]);
 }
 
 #[test]
@@ -65,10 +57,7 @@ fn wrong_address_and_length_end_the_read() {
 
 #[test]
 fn lost_completion_times_out_after_the_data_that_came() {
-    assert_eq!(
-        outcome(Fault::Lost),
-        vec![(0, 0, false, false, 64), (9, 0, false, true, 0)]
-    );
+    assert_eq!(outcome(Fault::Lost), vec![(0, 0, false, false, 64), (9, 0, false, true, 0)]);
 }
 
 #[test]
@@ -85,10 +74,7 @@ fn late_completion_meets_no_request_and_its_tag_is_quarantined() {
     assert_eq!(errors, vec![9, 6]);
     bench.card.issue(Request::read(BUS, 64, 4));
     bench.settle();
-    assert_eq!(
-        bench.sim.violations()[0].violation,
-        Violation::TagQuarantined(4)
-    );
+    assert_eq!(bench.sim.violations()[0].violation, Violation::TagQuarantined(4));
 }
 
 #[test]
@@ -107,47 +93,27 @@ fn refused_read_is_unsupported_and_logged() {
 #[test]
 fn fault_at_an_address_hits_the_read_that_touches_it() {
     let mut bench = bench();
-    bench.sim.inject(
-        Fault::CompleterAbort,
-        Target::Address(BUS + 0x1010..BUS + 0x1011),
-    );
+    bench.sim.inject(Fault::CompleterAbort, Target::Address(BUS + 0x1010..BUS + 0x1011));
     for tag in 0..4u8 {
-        bench
-            .card
-            .issue(Request::read(BUS + 0x800 * u64::from(tag), 64, tag));
+        bench.card.issue(Request::read(BUS + 0x800 * u64::from(tag), 64, tag));
     }
     bench.settle();
-    let hit: Vec<u8> = bench
-        .card
-        .completions
-        .iter()
-        .filter(|c| c.status != 0)
-        .map(|c| c.tag)
-        .collect();
+    let hit: Vec<u8> =
+        bench.card.completions.iter().filter(|c| c.status != 0).map(|c| c.tag).collect();
     assert_eq!(hit, vec![2]);
 }
 
 #[test]
 fn random_faults_stop_when_cleared() {
     let mut bench = bench();
-    bench.sim.inject(
-        Fault::UnsupportedRequest,
-        Target::Random {
-            per_million: 300_000,
-        },
-    );
+    bench.sim.inject(Fault::UnsupportedRequest, Target::Random { per_million: 300_000 });
     let round = |bench: &mut Bench| {
         bench.card.completions.clear();
         for tag in 0..30 {
             bench.card.issue(Request::read(BUS, 4, tag));
         }
         bench.settle();
-        bench
-            .card
-            .completions
-            .iter()
-            .filter(|c| c.status != 0)
-            .count()
+        bench.card.completions.iter().filter(|c| c.status != 0).count()
     };
     assert!((1..25).contains(&round(&mut bench)));
     bench.sim.clear_faults();

@@ -41,11 +41,7 @@ fn range(random: &mut Random, bytes_max: u32) -> (u64, usize) {
     let page_room = 4096 - at % 4096;
     let size_room = u64::from(bytes_max) - at % 4;
     // Short ones more often, so that many packets share a beat.
-    let longest = if random.chance(500) {
-        24
-    } else {
-        page_room.min(size_room)
-    };
+    let longest = if random.chance(500) { 24 } else { page_room.min(size_room) };
     let bytes = 1 + random.below(longest.min(page_room).min(size_room));
     (at, bytes as usize)
 }
@@ -60,10 +56,7 @@ fn requests_and_completions_survive_straddling_and_stalls() {
         let described = format!("round {round}: {config:?}");
         let mut bench = Bench::new(config);
         bench.card.rc_stall_permille = random.below(600) as u32;
-        bench
-            .sim
-            .map(BUS, BYTES, MemoryId::Dram, 0, Rights::ReadWrite)
-            .unwrap();
+        bench.sim.map(BUS, BYTES, MemoryId::Dram, 0, Rights::ReadWrite).unwrap();
         let mut model = vec![0u8; BYTES as usize];
         for _ in 0..20 {
             let mut expected = HashMap::new();
@@ -104,10 +97,7 @@ fn reads_in_a_row_share_beats_both_ways() {
         let described = format!("round {round}: {config:?}");
         let mut bench = Bench::new(config);
         bench.card.rc_stall_permille = random.below(900) as u32;
-        bench
-            .sim
-            .map(BUS, BYTES, MemoryId::Dram, 0, Rights::ReadWrite)
-            .unwrap();
+        bench.sim.map(BUS, BYTES, MemoryId::Dram, 0, Rights::ReadWrite).unwrap();
         let model: Vec<u8> = (0..BYTES).map(|_| random.next_u64() as u8).collect();
         bench.sim.write(BUS, &model).unwrap();
         for _ in 0..10 {
@@ -118,10 +108,7 @@ fn reads_in_a_row_share_beats_both_ways() {
             bench.settle();
             for (tag, (at, bytes)) in reads.iter().enumerate() {
                 let expected = &model[*at as usize..*at as usize + bytes];
-                assert!(
-                    bench.bytes_of(tag as u8) == expected,
-                    "tag {tag}, {described}"
-                );
+                assert!(bench.bytes_of(tag as u8) == expected, "tag {tag}, {described}");
             }
             bench.card.completions.clear();
         }

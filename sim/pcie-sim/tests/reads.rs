@@ -16,22 +16,15 @@ const BUS: u64 = 0x10_0000_0000;
 
 fn bench(config: PcieConfig) -> Bench {
     let mut bench = Bench::new(config);
-    bench
-        .sim
-        .map(BUS, 1 << 20, MemoryId::Dram, 0, Rights::ReadWrite)
-        .unwrap();
-    let pattern: Vec<u8> = (0..1u32 << 20)
-        .map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8)
-        .collect();
+    bench.sim.map(BUS, 1 << 20, MemoryId::Dram, 0, Rights::ReadWrite).unwrap();
+    let pattern: Vec<u8> = (0..1u32 << 20).map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8).collect();
     bench.sim.write(BUS, &pattern).unwrap();
     bench
 }
 
 fn expected(address: u64, bytes: usize) -> Vec<u8> {
     let offset = (address - BUS) as u32;
-    (offset..offset + bytes as u32)
-        .map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8)
-        .collect()
+    (offset..offset + bytes as u32).map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8).collect()
 }
 
 #[test]
@@ -50,21 +43,14 @@ fn any_length_and_alignment_brings_the_bytes() {
         bench.card.completions.clear();
         bench.card.issue(Request::read(*address, *bytes, i as u8));
         bench.settle();
-        assert_eq!(
-            bench.bytes_of(i as u8),
-            expected(*address, *bytes),
-            "{address:#x} {bytes}"
-        );
+        assert_eq!(bench.bytes_of(i as u8), expected(*address, *bytes), "{address:#x} {bytes}");
     }
     bench.assert_clean();
 }
 
 #[test]
 fn completions_are_cut_at_the_boundary_and_count_down() {
-    let config = PcieConfig {
-        completion_payload_bytes: 64,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { completion_payload_bytes: 64, ..PcieConfig::default() };
     let mut bench = bench(config);
     bench.card.issue(Request::read(BUS + 0x1030, 200, 7));
     bench.settle();
@@ -129,27 +115,18 @@ fn interleaved_reordered_split_reads_bring_their_own_bytes() {
             let address = page + random.below(4096 - bytes + 1);
             let fits = address % 4 + bytes <= 512 && (address % 4096) + bytes <= 4096;
             if fits {
-                bench
-                    .card
-                    .issue(Request::read(address, bytes as usize, tag));
+                bench.card.issue(Request::read(address, bytes as usize, tag));
                 issued.push((tag, address, bytes as usize));
             }
         }
         bench.settle();
         for (tag, address, bytes) in issued {
-            assert_eq!(
-                bench.bytes_of(tag),
-                expected(address, bytes),
-                "round {round} tag {tag}"
-            );
+            assert_eq!(bench.bytes_of(tag), expected(address, bytes), "round {round} tag {tag}");
         }
         order.extend(bench.card.completions.iter().map(|c| c.tag));
         bench.assert_clean();
     }
-    assert!(
-        order.windows(2).any(|pair| pair[0] > pair[1] + 1),
-        "no reordering seen"
-    );
+    assert!(order.windows(2).any(|pair| pair[0] > pair[1] + 1), "no reordering seen");
 }
 
 #[test]
@@ -161,9 +138,7 @@ fn large_reads_fill_the_link() {
     let start = bench.sim.cycle();
     for _ in 0..20_000 {
         if let Some(tag) = free.pop() {
-            bench
-                .card
-                .issue(Request::read(BUS + (next * 512) % (1 << 20), 512, tag));
+            bench.card.issue(Request::read(BUS + (next * 512) % (1 << 20), 512, tag));
             next += 1;
         }
         bench.step();
@@ -198,10 +173,7 @@ fn reads_take_one_time_unless_there_is_jitter() {
     };
     let usual = times(PcieConfig::default());
     assert_eq!(usual.len(), 1, "{usual:?}");
-    let varied = times(PcieConfig {
-        jitter_ns: 400,
-        ..PcieConfig::default()
-    });
+    let varied = times(PcieConfig { jitter_ns: 400, ..PcieConfig::default() });
     assert!(varied.len() > 4, "{varied:?}");
     assert!(varied.first() >= usual.first(), "{varied:?}");
 }

@@ -17,10 +17,7 @@ const BAR: u64 = 0x20_0000_0000;
 
 fn bench() -> Bench {
     let mut bench = Bench::new(PcieConfig::default());
-    bench
-        .sim
-        .map(BUS, 1 << 20, MemoryId::Dram, 0, Rights::ReadWrite)
-        .unwrap();
+    bench.sim.map(BUS, 1 << 20, MemoryId::Dram, 0, Rights::ReadWrite).unwrap();
     bench
 }
 
@@ -37,18 +34,11 @@ fn wait(bench: &mut Bench, read: MmioRead) -> MmioResult {
 fn registers_read_back_in_every_width() {
     let mut bench = bench();
     bench.sim.mmio_write32(BAR + 0x10, 0x1234_5678).unwrap();
-    bench
-        .sim
-        .mmio_write64(BAR + 0x18, 0x1122_3344_5566_7788)
-        .unwrap();
+    bench.sim.mmio_write64(BAR + 0x18, 0x1122_3344_5566_7788).unwrap();
     bench.sim.mmio_write(BAR + 0x41, &[0xaa, 0xbb]).unwrap();
     for (offset, bytes, expected) in [
         (0x10, 4, vec![0x78, 0x56, 0x34, 0x12]),
-        (
-            0x18,
-            8,
-            vec![0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11],
-        ),
+        (0x18, 8, vec![0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11]),
         (0x1c, 4, vec![0x44, 0x33, 0x22, 0x11]),
         (0x40, 4, vec![0, 0xaa, 0xbb, 0]),
         (0x41, 2, vec![0xaa, 0xbb]),
@@ -73,11 +63,7 @@ fn write_combined_line_arrives_as_one_packet() {
 
 #[test]
 fn accesses_arrive_in_order_through_stalls() {
-    let config = PcieConfig {
-        cc_stall_permille: 700,
-        idle_permille: 300,
-        ..Default::default()
-    };
+    let config = PcieConfig { cc_stall_permille: 700, idle_permille: 300, ..Default::default() };
     let mut bench = Bench::new(config);
     bench.card.cq_stall_permille = 700;
     for i in 0..200u32 {
@@ -85,27 +71,16 @@ fn accesses_arrive_in_order_through_stalls() {
     }
     let read = bench.sim.mmio_read(BAR + 0x100, 4).unwrap();
     assert_eq!(wait(&mut bench, read), Ok(199u32.to_le_bytes().to_vec()));
-    let seen: Vec<u32> = bench
-        .card
-        .writes_seen
-        .iter()
-        .map(|(_, words)| words[0])
-        .collect();
+    let seen: Vec<u32> = bench.card.writes_seen.iter().map(|(_, words)| words[0]).collect();
     assert_eq!(seen, (0..200).collect::<Vec<_>>());
     bench.assert_clean();
 }
 
 #[test]
 fn result_follows_the_writes_that_the_card_sent_before_it() {
-    let config = PcieConfig {
-        dram_write_ns: 3_000,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { dram_write_ns: 3_000, ..PcieConfig::default() };
     let mut bench = Bench::new(config);
-    bench
-        .sim
-        .map(BUS, 1 << 20, MemoryId::Dram, 0, Rights::ReadWrite)
-        .unwrap();
+    bench.sim.map(BUS, 1 << 20, MemoryId::Dram, 0, Rights::ReadWrite).unwrap();
     bench.card.issue(Request::write(BUS, &[0x5a; 4]));
     bench.run_until(100, |b| !b.card.sequence_numbers.is_empty());
     let read = bench.sim.mmio_read(BAR, 4).unwrap();
@@ -121,10 +96,7 @@ fn completion_overtakes_a_write_whose_sequence_number_has_not_come() {
     config.host_credits.posted_headers = 1;
     config.credit_return_ns = 20_000;
     let mut bench = Bench::new(config);
-    bench
-        .sim
-        .map(BUS, 1 << 20, MemoryId::Dram, 0, Rights::ReadWrite)
-        .unwrap();
+    bench.sim.map(BUS, 1 << 20, MemoryId::Dram, 0, Rights::ReadWrite).unwrap();
     bench.card.issue(Request::write(BUS, &[1; 4]));
     bench.card.issue(Request::write(BUS + 64, &[2; 4]));
     bench.run(50);
@@ -163,21 +135,12 @@ fn status_of_the_card_reaches_the_host() {
 fn wrong_accesses_are_errors() {
     let mut bench = bench();
     let sim = &mut bench.sim;
-    let no_bar = MmioError::NoBar {
-        address: 0x1000,
-        bytes: 4,
-    };
+    let no_bar = MmioError::NoBar { address: 0x1000, bytes: 4 };
     assert_eq!(sim.mmio_write32(0x1000, 0), Err(no_bar));
     assert_eq!(sim.mmio_write(BAR + 60, &[0; 8]), Err(MmioError::Length(8)));
     assert_eq!(sim.mmio_read(BAR, 0), Err(MmioError::Length(0)));
     let end = BAR + (16 << 20);
-    assert_eq!(
-        sim.mmio_write32(end, 0),
-        Err(MmioError::NoBar {
-            address: end,
-            bytes: 4
-        })
-    );
+    assert_eq!(sim.mmio_write32(end, 0), Err(MmioError::NoBar { address: end, bytes: 4 }));
 }
 
 #[test]
@@ -202,11 +165,7 @@ fn read_that_is_not_admitted_times_out_and_comes_late_without_harm() {
     let read = bench.sim.mmio_read(BAR, 4).unwrap();
     bench.sim.mmio_write32(BAR + 4, 9).unwrap();
     assert_eq!(wait(&mut bench, read), Err(MmioError::Timeout));
-    assert_eq!(
-        bench.card.registers.get(&(BAR + 4)),
-        Some(&9),
-        "the write passes"
-    );
+    assert_eq!(bench.card.registers.get(&(BAR + 4)), Some(&9), "the write passes");
     bench.card.cq_np_req = 1;
     bench.run(1000);
     let read = bench.sim.mmio_read(BAR + 4, 4).unwrap();
@@ -223,22 +182,10 @@ fn configuration_shows_on_the_ports() {
     bench.step();
     let inputs = bench.sim.inputs();
     assert_eq!((inputs.cfg_max_payload, inputs.cfg_max_read_req), (2, 5));
-    assert_eq!(
-        (
-            inputs.cfg_interrupt_msix_enable,
-            inputs.cfg_interrupt_msix_mask
-        ),
-        (1, 1)
-    );
+    assert_eq!((inputs.cfg_interrupt_msix_enable, inputs.cfg_interrupt_msix_mask), (1, 1));
     assert_eq!(inputs.cfg_function_status, 0b110);
-    assert_eq!(
-        (inputs.cfg_negotiated_width, inputs.cfg_current_speed),
-        (4, 2)
-    );
-    assert_eq!(
-        (inputs.cfg_fc_ph, inputs.cfg_fc_pd, inputs.cfg_fc_nph),
-        (127, 2032, 127)
-    );
+    assert_eq!((inputs.cfg_negotiated_width, inputs.cfg_current_speed), (4, 2));
+    assert_eq!((inputs.cfg_fc_ph, inputs.cfg_fc_pd, inputs.cfg_fc_nph), (127, 2032, 127));
     assert!(bench.sim.set_max_payload(4096).is_err());
 }
 
@@ -248,9 +195,7 @@ fn configuration_shows_on_the_ports() {
 fn credits_are_shown_as_they_are_selected() {
     let mut bench = bench();
     for number in 0..5 {
-        bench
-            .card
-            .issue(Request::write(BUS + 64 * number, &[1; 32]));
+        bench.card.issue(Request::write(BUS + 64 * number, &[1; 32]));
     }
     bench.card.issue(Request::read(BUS, 4, 1));
     bench.settle();
@@ -282,16 +227,9 @@ fn nothing_is_mapped_over_the_interrupts() {
     let end = first + config.interrupt_bytes;
     let mut map = |at, pages| {
         let memory = MemoryId::Dram;
-        bench
-            .sim
-            .map(at, pages * page, memory, 2 << 20, Rights::ReadWrite)
+        bench.sim.map(at, pages * page, memory, 2 << 20, Rights::ReadWrite)
     };
-    for (at, pages) in [
-        (first, 1),
-        (end - page, 1),
-        (first - page, 2),
-        (end - page, 2),
-    ] {
+    for (at, pages) in [(first, 1), (end - page, 1), (first - page, 2), (end - page, 2)] {
         assert_eq!(map(at, pages), Err(IommuError::Overlap(first)), "{at:#x}");
     }
     assert_eq!(map(first - page, 1), Ok(()));
@@ -304,9 +242,7 @@ fn interrupts_come_in_the_order_in_which_they_were_written() {
     bench.sim.set_msix(true, false);
     for vector in 0..4u8 {
         let address = 0xfee0_0000 + 64 * u64::from(3 - vector);
-        bench
-            .card
-            .issue(Request::write(address, &[vector, 0, 0, 0]));
+        bench.card.issue(Request::write(address, &[vector, 0, 0, 0]));
     }
     bench.settle();
     bench.run(1000);
@@ -324,12 +260,8 @@ fn function_reset_ends_reads_and_discards_their_completions() {
     bench.run(100);
     bench.sim.start_function_reset();
     bench.run(1000);
-    let seen: Vec<_> = bench
-        .card
-        .completions
-        .iter()
-        .map(|c| (c.tag, c.error, c.completed))
-        .collect();
+    let seen: Vec<_> =
+        bench.card.completions.iter().map(|c| (c.tag, c.error, c.completed)).collect();
     assert_eq!(seen, vec![(5, 8, true)]);
     assert_eq!(bench.sim.inputs().cfg_flr_in_process, 1);
     assert_eq!(bench.sim.inputs().cfg_function_status, 0);

@@ -16,14 +16,8 @@ const INTERRUPT: u64 = 0xfee0_1000;
 
 fn bench(config: PcieConfig) -> Bench {
     let mut bench = Bench::new(config);
-    bench
-        .sim
-        .map(BUS, 1 << 20, MemoryId::Dram, 0, Rights::ReadWrite)
-        .unwrap();
-    bench
-        .sim
-        .map(GPU_BUS, 1 << 20, MemoryId::Gpu(0), 0, Rights::ReadWrite)
-        .unwrap();
+    bench.sim.map(BUS, 1 << 20, MemoryId::Dram, 0, Rights::ReadWrite).unwrap();
+    bench.sim.map(GPU_BUS, 1 << 20, MemoryId::Gpu(0), 0, Rights::ReadWrite).unwrap();
     bench
 }
 
@@ -36,11 +30,7 @@ fn byte_at(bench: &Bench, address: u64) -> u8 {
 #[test]
 fn random_writes_land_byte_exact_between_untouched_bytes() {
     let seed = seed_or(5);
-    let config = PcieConfig {
-        seed,
-        rq_stall_permille: 300,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { seed, rq_stall_permille: 300, ..PcieConfig::default() };
     let mut bench = bench(config);
     let mut random = Random::new(seed);
     let mut model = vec![0u8; 1 << 16];
@@ -66,17 +56,10 @@ fn random_writes_land_byte_exact_between_untouched_bytes() {
 fn sequence_numbers_come_back_once_and_in_order() {
     let mut bench = bench(PcieConfig::default());
     for i in 0..100u64 {
-        bench
-            .card
-            .issue(Request::write(BUS + 64 * i, &[i as u8; 4]));
+        bench.card.issue(Request::write(BUS + 64 * i, &[i as u8; 4]));
     }
     bench.settle();
-    let numbers: Vec<u8> = bench
-        .card
-        .sequence_numbers
-        .iter()
-        .map(|(_, n)| *n)
-        .collect();
+    let numbers: Vec<u8> = bench.card.sequence_numbers.iter().map(|(_, n)| *n).collect();
     let expected: Vec<u8> = (0..100u8).map(|i| i % 64).collect();
     assert_eq!(numbers, expected);
 }
@@ -88,21 +71,15 @@ fn payload_is_visible_before_what_follows_it() {
         bench.card.issue(Request::write(BUS, &[round; 256]));
         bench.card.issue(Request::write(BUS + 0x8000, &[round; 4]));
         bench.run_until(1000, |b| byte_at(b, BUS + 0x8000) == round);
-        assert_eq!(
-            (byte_at(&bench, BUS), byte_at(&bench, BUS + 255)),
-            (round, round)
-        );
+        assert_eq!((byte_at(&bench, BUS), byte_at(&bench, BUS + 255)), (round, round));
     }
     bench.assert_clean();
 }
 
 #[test]
 fn relaxed_write_may_pass_and_a_strict_one_stays_behind() {
-    let config = PcieConfig {
-        relaxed_pass_permille: 500,
-        dram_write_ns: 400,
-        ..PcieConfig::default()
-    };
+    let config =
+        PcieConfig { relaxed_pass_permille: 500, dram_write_ns: 400, ..PcieConfig::default() };
     let mut bench = bench(config);
     let (mut passed, mut kept) = (0, 0);
     for round in 1..=60u8 {
@@ -117,10 +94,7 @@ fn relaxed_write_may_pass_and_a_strict_one_stays_behind() {
             false => passed += 1,
         }
         bench.run_until(1000, |b| byte_at(b, BUS + 128) == round);
-        assert_eq!(
-            (byte_at(&bench, BUS), byte_at(&bench, BUS + 64)),
-            (round, round)
-        );
+        assert_eq!((byte_at(&bench, BUS), byte_at(&bench, BUS + 64)), (round, round));
     }
     assert!(passed > 10 && kept > 10, "{passed} {kept}");
 }
@@ -136,33 +110,22 @@ fn gpu_write_is_visible_after_a_later_dram_write_until_a_read_has_flushed_it() {
     bench.card.issue(Request::write(GPU_BUS + 64, &[0x77; 64]));
     bench.card.issue(Request::read(GPU_BUS, 0, 3));
     bench.run_until(5000, |b| b.card.completions.iter().any(|c| c.tag == 3));
-    assert_eq!(
-        (byte_at(&bench, GPU_BUS), byte_at(&bench, GPU_BUS + 127)),
-        (0x55, 0x77)
-    );
+    assert_eq!((byte_at(&bench, GPU_BUS), byte_at(&bench, GPU_BUS + 127)), (0x55, 0x77));
     bench.assert_clean();
 }
 
 #[test]
 fn one_flush_covers_all_earlier_writes_of_its_memory_whatever_their_delay() {
     let seed = seed_or(3);
-    let config = PcieConfig {
-        seed,
-        jitter_ns: 3_000,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { seed, jitter_ns: 3_000, ..PcieConfig::default() };
     let mut bench = bench(config);
     let mut random = Random::new(seed);
     let mut late = 0;
     for round in 1..=40u8 {
         for i in 0..1 + random.below(20) {
-            bench
-                .card
-                .issue(Request::write(GPU_BUS + 64 * i, &[round; 64]));
+            bench.card.issue(Request::write(GPU_BUS + 64 * i, &[round; 64]));
         }
-        bench
-            .card
-            .issue(Request::write(GPU_BUS + 0x8000, &[round; 4]));
+        bench.card.issue(Request::write(GPU_BUS + 0x8000, &[round; 4]));
         bench.card.issue(Request::write(BUS, &[round; 4]));
         bench.card.issue(Request::read(GPU_BUS, 0, round));
         bench.run_until(5000, |b| byte_at(b, BUS) == round);
@@ -177,10 +140,7 @@ fn one_flush_covers_all_earlier_writes_of_its_memory_whatever_their_delay() {
 
 #[test]
 fn read_of_dram_does_not_wait_for_gpu_writes() {
-    let config = PcieConfig {
-        gpu_write_ns: 10_000,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { gpu_write_ns: 10_000, ..PcieConfig::default() };
     let mut bench = bench(config);
     bench.card.issue(Request::write(GPU_BUS, &[1; 64]));
     bench.card.issue(Request::read(BUS, 4, 0));
@@ -190,10 +150,7 @@ fn read_of_dram_does_not_wait_for_gpu_writes() {
 
 #[test]
 fn read_sees_the_write_before_it() {
-    let config = PcieConfig {
-        dram_write_ns: 5_000,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { dram_write_ns: 5_000, ..PcieConfig::default() };
     let mut bench = bench(config);
     bench.card.issue(Request::write(BUS + 0x100, &[9; 8]));
     bench.card.issue(Request::read(BUS + 0x100, 8, 0));
@@ -206,19 +163,14 @@ fn interrupt_follows_the_writes_before_it() {
     let mut bench = bench(PcieConfig::default());
     for round in 1..=20u8 {
         bench.card.issue(Request::write(BUS, &[round; 256]));
-        bench
-            .card
-            .issue(Request::write(INTERRUPT, &u32::from(round).to_le_bytes()));
+        bench.card.issue(Request::write(INTERRUPT, &u32::from(round).to_le_bytes()));
         let mut interrupt = None;
         bench.run_until(1000, |b| {
             interrupt = b.sim.next_interrupt();
             interrupt.is_some()
         });
         let interrupt = interrupt.unwrap();
-        assert_eq!(
-            (interrupt.address, interrupt.data),
-            (INTERRUPT, u32::from(round))
-        );
+        assert_eq!((interrupt.address, interrupt.data), (INTERRUPT, u32::from(round)));
         assert_eq!(byte_at(&bench, BUS + 255), round);
     }
     assert_eq!(bench.sim.pending_interrupts().count(), 0);
@@ -229,10 +181,7 @@ fn interrupt_follows_the_writes_before_it() {
 fn refused_write_leaves_only_its_trace_in_the_fault_log() {
     let mut bench = bench(PcieConfig::default());
     let read_only = BUS + (1 << 21);
-    bench
-        .sim
-        .map(read_only, PAGE_BYTES, MemoryId::Dram, 1 << 21, Rights::Read)
-        .unwrap();
+    bench.sim.map(read_only, PAGE_BYTES, MemoryId::Dram, 1 << 21, Rights::Read).unwrap();
     bench.card.issue(Request::write(0xdead_0000, &[1; 16]));
     bench.card.issue(Request::write(read_only, &[1; 4]));
     bench.card.issue(Request::write(INTERRUPT, &[1; 8]));
@@ -241,15 +190,9 @@ fn refused_write_leaves_only_its_trace_in_the_fault_log() {
         .sim
         .take_fault_log()
         .into_iter()
-        .map(
-            |FaultRecord {
-                 bus_address,
-                 bytes,
-                 write,
-                 refusal,
-                 ..
-             }| { (bus_address, bytes, write, refusal) },
-        )
+        .map(|FaultRecord { bus_address, bytes, write, refusal, .. }| {
+            (bus_address, bytes, write, refusal)
+        })
         .collect();
     let expected = vec![
         (0xdead_0000, 16, true, Refusal::Unmapped),
@@ -264,25 +207,16 @@ fn refused_write_leaves_only_its_trace_in_the_fault_log() {
 
 #[test]
 fn unmap_lets_translated_writes_land_and_refuses_later_ones() {
-    let config = PcieConfig {
-        dram_write_ns: 100_000,
-        ..PcieConfig::default()
-    };
+    let config = PcieConfig { dram_write_ns: 100_000, ..PcieConfig::default() };
     let mut bench = bench(config);
     bench.card.issue(Request::write(BUS, &[1; 4]));
     bench.run(500);
     let mut before = [0; 4];
-    bench
-        .sim
-        .read_memory(MemoryId::Dram, 0, &mut before)
-        .unwrap();
+    bench.sim.read_memory(MemoryId::Dram, 0, &mut before).unwrap();
     bench.sim.unmap(BUS, 1 << 20).unwrap();
     bench.step();
     let mut after = [0; 4];
-    bench
-        .sim
-        .read_memory(MemoryId::Dram, 0, &mut after)
-        .unwrap();
+    bench.sim.read_memory(MemoryId::Dram, 0, &mut after).unwrap();
     assert_eq!((before, after), ([0; 4], [1; 4]));
     bench.card.issue(Request::write(BUS, &[2; 4]));
     bench.settle();
@@ -295,15 +229,9 @@ fn gpu_beyond_its_bar_is_refused_until_the_bar_grows() {
     config.gpus[0].bar_bytes = 1 << 20;
     let mut bench = bench(config);
     let beyond = GPU_BUS + (1 << 20);
-    assert!(bench
-        .sim
-        .map(beyond, PAGE_BYTES, MemoryId::Gpu(0), 1 << 20, Rights::Write)
-        .is_err());
+    assert!(bench.sim.map(beyond, PAGE_BYTES, MemoryId::Gpu(0), 1 << 20, Rights::Write).is_err());
     bench.sim.resize_gpu_bar(0, 1 << 21).unwrap();
-    bench
-        .sim
-        .map(beyond, PAGE_BYTES, MemoryId::Gpu(0), 1 << 20, Rights::Write)
-        .unwrap();
+    bench.sim.map(beyond, PAGE_BYTES, MemoryId::Gpu(0), 1 << 20, Rights::Write).unwrap();
     bench.card.issue(Request::write(beyond, &[7; 4]));
     bench.settle();
     assert_eq!(byte_at(&bench, beyond), 7);
@@ -322,9 +250,7 @@ fn writes_of_maximum_size_reach_the_rate_of_the_lanes() {
     for _ in 0..20_000 {
         // 256 bytes take 4.25 straddled beats; the lanes take 4.56 cycles for them.
         if issued * 4 < bench.sim.cycle() {
-            bench
-                .card
-                .issue(Request::write(BUS + (issued * 256) % (1 << 20), &[1; 256]));
+            bench.card.issue(Request::write(BUS + (issued * 256) % (1 << 20), &[1; 256]));
             issued += 1;
         }
         bench.step();
@@ -345,9 +271,7 @@ fn without_credits_the_stream_stalls_and_nothing_is_lost() {
     config.host_credits.posted_data = 32;
     let mut bench = bench(config);
     for i in 0..200u64 {
-        bench
-            .card
-            .issue(Request::write(BUS + 256 * i, &[i as u8; 256]));
+        bench.card.issue(Request::write(BUS + 256 * i, &[i as u8; 256]));
     }
     bench.settle();
     assert!(bench.sim.statistics().rq_stall_cycles > 1000);

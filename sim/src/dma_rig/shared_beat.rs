@@ -36,9 +36,6 @@ pub fn join(first: &[u8], second: &[u8], filler: u8) -> Vec<u8> {
 pub fn split(packet: &[u8], first_bytes: usize, second_bytes: usize) -> (Vec<u8>, Vec<u8>) {
     let at = second_at(first_bytes);
     assert_eq!(packet.len(), at + second_bytes, "bytes of two jobs");
-    assert!(
-        second_bytes > BEAT_BYTES - SHARED_AT_BYTE,
-        "{second_bytes} bytes of the second"
-    );
+    assert!(second_bytes > BEAT_BYTES - SHARED_AT_BYTE, "{second_bytes} bytes of the second");
     (packet[..first_bytes].to_vec(), packet[at..].to_vec())
 }

@@ -37,8 +37,7 @@ impl Cells {
     /// Erases whole blocks.
     pub fn erase(&mut self, address: u32, bytes: u32) {
         let (first, count) = (address / BLOCK_BYTES, bytes / BLOCK_BYTES);
-        self.blocks
-            .retain(|block, _| *block < first || *block - first >= count);
+        self.blocks.retain(|block, _| *block < first || *block - first >= count);
     }
 
     /// Turns bits to 0 where `data` has 0.

@@ -15,9 +15,7 @@ fn command(chip: &mut FlashChip, bytes: &[u8], answer_bytes: usize) -> Vec<u8> {
 
 /// A byte, the highest bit first; the byte that came back.
 fn send(chip: &mut FlashChip, byte: u8) -> u8 {
-    (0..8).rev().fold(0, |answer, bit| {
-        answer << 1 | u8::from(chip.clock(byte >> bit & 1 == 1))
-    })
+    (0..8).rev().fold(0, |answer, bit| answer << 1 | u8::from(chip.clock(byte >> bit & 1 == 1)))
 }
 
 /// Waits for the end of an operation by the status register; how often it was read.
@@ -116,10 +114,7 @@ fn erases_take_the_whole_unit_and_nothing_else() {
         let address = base;
         assert_eq!(chip.events(), [FlashEvent::Erase { address, bytes }]);
         wait(&mut chip);
-        assert!(chip
-            .read_range(base, bytes)
-            .iter()
-            .all(|byte| *byte == 0xff));
+        assert!(chip.read_range(base, bytes).iter().all(|byte| *byte == 0xff));
         assert_eq!((chip.read(base - 1), chip.read(base + bytes)), (0, 0));
         assert_eq!(chip.used_blocks(), [base - 0x1000, base + bytes]);
     }
@@ -177,10 +172,7 @@ fn what_is_not_whole_or_not_enabled_does_nothing() {
 #[test]
 fn busy_it_answers_status_alone_for_as_long_as_it_was_told() {
     let mut chip = chip();
-    chip.set_times(FlashTimes {
-        clock_ns: 0,
-        ..FlashTimes::TYPICAL
-    });
+    chip.set_times(FlashTimes { clock_ns: 0, ..FlashTimes::TYPICAL });
     erase(&mut chip, 0xdc, 0x0400_0000);
     assert_eq!(command(&mut chip, &[0x70], 2), [0x00, 0x00]);
     assert_eq!(command(&mut chip, &[0x9f], 2), [0xff, 0xff]);
@@ -248,8 +240,5 @@ fn a_worn_cell_reads_wrong() {
     let mut chip = chip();
     chip.write_initial(0x100, &[0xf0, 0xf0]);
     chip.wear(0x101, 0x10);
-    assert_eq!(
-        command(&mut chip, &with_address(0x13, 0x100), 2),
-        [0xf0, 0xe0]
-    );
+    assert_eq!(command(&mut chip, &with_address(0x13, 0x100), 2), [0xf0, 0xe0]);
 }

@@ -25,11 +25,6 @@ impl FlashTimes {
         die_ns: 153_000_000_000,
     };
     /// A few status reads each.
-    pub const SHORT: Self = Self {
-        clock_ns: 20,
-        program_ns: 1_000,
-        block_ns: 2_000,
-        sector_ns: 3_000,
-        die_ns: 10_000,
-    };
+    pub const SHORT: Self =
+        Self { clock_ns: 20, program_ns: 1_000, block_ns: 2_000, sector_ns: 3_000, die_ns: 10_000 };
 }

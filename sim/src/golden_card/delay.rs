@@ -43,10 +43,7 @@ struct Waiting<T> {
 
 impl<T> Default for Waiting<T> {
     fn default() -> Self {
-        Self {
-            items: VecDeque::new(),
-            rounds: 0,
-        }
+        Self { items: VecDeque::new(), rounds: 0 }
     }
 }
 
@@ -202,13 +199,7 @@ impl Delay {
     pub(super) fn all_doorbells(&mut self) -> Vec<(u32, u32)> {
         let mut all = Vec::new();
         for (&offset, doorbell) in &mut self.doorbells {
-            all.extend(
-                doorbell
-                    .waiting
-                    .items
-                    .drain(..)
-                    .map(|value| (offset, value)),
-            );
+            all.extend(doorbell.waiting.items.drain(..).map(|value| (offset, value)));
         }
         all
     }
@@ -335,10 +326,7 @@ mod tests {
             seen.extend(waiting.items.drain(..count));
         }
         assert!(seen.iter().copied().eq(0..1000));
-        assert!(
-            portions > 2 && pauses > 2,
-            "{portions} portions, {pauses} pauses"
-        );
+        assert!(portions > 2 && pauses > 2, "{portions} portions, {pauses} pauses");
     }
 
     #[test]
@@ -367,10 +355,7 @@ mod tests {
         let mut memory = HostMemory::default();
         let write = || (0, Vec::new());
         delay.headers.items.extend([write(), write()]);
-        delay
-            .confirmations
-            .items
-            .extend([(1, write()), (2, write())]);
+        delay.confirmations.items.extend([(1, write()), (2, write())]);
         let left = |delay: &Delay| (delay.headers.items.len(), delay.confirmations.items.len());
         delay.show_confirmations(2, &mut memory);
         assert_eq!(left(&delay), (2, 2));

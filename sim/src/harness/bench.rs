@@ -30,10 +30,7 @@ use crate::switched::{self, number_of, TextFault, FAULT_PORT};
 
 /// Options from the environment: `ZERONIC_WAVES=FOLDER` turns waveforms on.
 pub fn options_from_environment() -> Options {
-    Options {
-        trace: std::env::var_os("ZERONIC_WAVES").is_some(),
-        ..Options::default()
-    }
+    Options { trace: std::env::var_os("ZERONIC_WAVES").is_some(), ..Options::default() }
 }
 
 /// First rise of `mac_clock`, ps.
@@ -128,11 +125,7 @@ impl Bench {
             clocks.add(&mut model, "mac_clock", mac::CLOCK_PS, MAC_PHASE_PS);
         }
         model.eval();
-        Bench {
-            model,
-            clocks,
-            clock,
-        }
+        Bench { model, clocks, clock }
     }
 
     /// Records waveforms from now on.
@@ -153,13 +146,10 @@ impl Bench {
     ) {
         let (clock, end) = (self.clock, self.now() + 1);
         while self.now() < end {
-            self.clocks.step(
-                &mut self.model,
-                &mut |model, tick| match tick.clock == clock {
-                    true => act(agents, model, tick.edge),
-                    false => act(mac_agents, model, tick.edge),
-                },
-            );
+            self.clocks.step(&mut self.model, &mut |model, tick| match tick.clock == clock {
+                true => act(agents, model, tick.edge),
+                false => act(mac_agents, model, tick.edge),
+            });
         }
     }
 

@@ -92,9 +92,7 @@ pub fn parse_capture(bytes: &[u8]) -> Result<Capture, CaptureError> {
     let unpacked = unpack(bytes)?;
     let file = &unpacked.bytes[..];
     if file.is_empty() {
-        return Err(unpacked
-            .end
-            .map_or(CaptureError::Empty, CaptureError::Damaged));
+        return Err(unpacked.end.map_or(CaptureError::Empty, CaptureError::Damaged));
     }
     let first = file.first_chunk().ok_or(CaptureError::Short(file.len()))?;
     let mut reader = Reader::default();
@@ -222,11 +220,7 @@ impl Reader {
     fn records(&mut self, mut rest: &[u8], header: &PcapHeader) {
         let network = header.network.0 as u32;
         // Bit 26: the upper four bits are the words of an FCS.
-        let fcs_words = if network >> 26 & 1 == 1 {
-            network >> 28
-        } else {
-            0
-        };
+        let fcs_words = if network >> 26 & 1 == 1 { network >> 28 } else { 0 };
         let units = match header.is_nanosecond_precision() {
             true => NANOSECONDS,
             false => MICROSECONDS,
@@ -343,9 +337,7 @@ impl Reader {
             (_, None) if is_packet(kind) => {
                 self.skip(format!("its block at byte {at} is damaged"));
             }
-            (_, None) => self.note(format!(
-                "A block of type {kind:#x} at byte {at} is damaged."
-            )),
+            (_, None) => self.note(format!("A block of type {kind:#x} at byte {at} is damaged.")),
             (_, Some(Block::Unknown(_))) => *self.unknown.entry(kind).or_default() += 1,
             _ => {}
         }
@@ -378,14 +370,10 @@ impl Reader {
 
     fn finish(mut self, end: Option<String>) -> Capture {
         for (link, count) in std::mem::take(&mut self.made) {
-            self.note(format!(
-                "Packets of link type {link} that got an Ethernet header: {count}."
-            ));
+            self.note(format!("Packets of link type {link} that got an Ethernet header: {count}."));
         }
         for (kind, count) in std::mem::take(&mut self.unknown) {
-            self.note(format!(
-                "Blocks of unknown type {kind:#x}, passed over: {count}."
-            ));
+            self.note(format!("Blocks of unknown type {kind:#x}, passed over: {count}."));
         }
         if let Some(why) = end {
             self.note(format!("Not all of the file is there: {why}."));

@@ -48,11 +48,7 @@ pub(super) fn ethernet(link: u32, packet: &[u8]) -> Result<EthernetFrame, String
     let bytes = packet.len();
     match link {
         ETHERNET if bytes < 14 => Err(format!("{bytes} bytes are shorter than an Ethernet header")),
-        ETHERNET => Ok(EthernetFrame {
-            bytes: packet.to_vec(),
-            is_made: false,
-            is_sent: None,
-        }),
+        ETHERNET => Ok(EthernetFrame { bytes: packet.to_vec(), is_made: false, is_sent: None }),
         IPV4 => Ok(made(ETHERTYPE_IPV4, packet)),
         IPV6 => Ok(made(ETHERTYPE_IPV6, packet)),
         SLL | SLL2 => cooked(link, packet),
@@ -67,11 +63,7 @@ pub(super) fn ethernet(link: u32, packet: &[u8]) -> Result<EthernetFrame, String
 
 fn made(kind: u16, packet: &[u8]) -> EthernetFrame {
     let bytes = [&[0; 12], &kind.to_be_bytes()[..], packet].concat();
-    EthernetFrame {
-        bytes,
-        is_made: true,
-        is_sent: None,
-    }
+    EthernetFrame { bytes, is_made: true, is_sent: None }
 }
 
 /// The first bytes of a packet, and what follows them.
@@ -121,9 +113,7 @@ fn cooked(link: u32, packet: &[u8]) -> Result<EthernetFrame, String> {
         (kind, u16::from(head[10]), packet)
     };
     if kind < ETHERTYPE_MIN {
-        return Err(format!(
-            "protocol {kind:#06x} of the link's header is no EtherType"
-        ));
+        return Err(format!("protocol {kind:#06x} of the link's header is no EtherType"));
     }
     Ok(EthernetFrame {
         is_sent: match packet_type {

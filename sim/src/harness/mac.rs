@@ -217,10 +217,7 @@ impl Mac {
 
     /// Puts a frame on the wire to the card, after those already there.
     pub fn receive(&mut self, bytes: impl Into<Vec<u8>>) {
-        let frame = Frame {
-            bytes: bytes.into(),
-            ..Frame::default()
-        };
+        let frame = Frame { bytes: bytes.into(), ..Frame::default() };
         self.receive_frame(frame, 0);
     }
 
@@ -237,11 +234,7 @@ impl Mac {
         frame.time_ps = self.rx_free_ps - GAP_BYTES * BYTE_PS;
         let end_ps = frame.time_ps;
         self.rx_count.add(bytes as u64, start_ps, self.rx_free_ps);
-        self.arriving.push_back(Arriving {
-            frame,
-            start_ps,
-            given_bytes: 0,
-        });
+        self.arriving.push_back(Arriving { frame, start_ps, given_bytes: 0 });
         end_ps
     }
 
@@ -319,12 +312,7 @@ impl Mac {
 
     fn drive_receive(&mut self, model: &mut Model, now_ps: u64) {
         model.set(self.rx.valid, 0);
-        while self.rx_reset
-            && self
-                .arriving
-                .front()
-                .is_some_and(|it| it.start_ps <= now_ps)
-        {
+        while self.rx_reset && self.arriving.front().is_some_and(|it| it.start_ps <= now_ps) {
             self.arriving.pop_front();
         }
         let Some(arriving) = self.arriving.front_mut() else {
@@ -369,23 +357,14 @@ impl Mac {
     fn take(&mut self, beat: Beat, now_ps: u64) {
         let count = beat.keep.trailing_ones() as usize;
         if !beat.is_last && count != BEAT_BYTES {
-            self.report(format!(
-                "tkeep {:#x} on a beat that is not the last",
-                beat.keep
-            ));
+            self.report(format!("tkeep {:#x} on a beat that is not the last", beat.keep));
         }
         if beat.keep != u64::MAX >> (BEAT_BYTES - count.max(1)) {
-            self.report(format!(
-                "tkeep {:#x} is not contiguous from byte 0",
-                beat.keep
-            ));
+            self.report(format!("tkeep {:#x} is not contiguous from byte 0", beat.keep));
         }
         let start_ps = now_ps.max(self.tx_free_ps);
-        let leaving = self.leaving.get_or_insert(Leaving {
-            bytes: Vec::new(),
-            start_ps,
-            is_bad: false,
-        });
+        let leaving =
+            self.leaving.get_or_insert(Leaving { bytes: Vec::new(), start_ps, is_bad: false });
         leaving.bytes.extend_from_slice(&beat.bytes[..count]);
         leaving.is_bad |= beat.is_bad;
         let gone = PREAMBLE_BYTES + leaving.bytes.len() as u64;
@@ -408,13 +387,8 @@ impl Mac {
         }
         let time_ps = self.tx_free_ps + FCS_BYTES * BYTE_PS;
         self.tx_free_ps = time_ps + GAP_BYTES * BYTE_PS;
-        self.tx_count
-            .add(bytes as u64, leaving.start_ps, self.tx_free_ps);
-        let frame = Frame {
-            bytes: leaving.bytes,
-            is_bad: leaving.is_bad,
-            time_ps,
-        };
+        self.tx_count.add(bytes as u64, leaving.start_ps, self.tx_free_ps);
+        let frame = Frame { bytes: leaving.bytes, is_bad: leaving.is_bad, time_ps };
         if frame.is_bad {
             self.cut.push_back(frame);
         } else {
@@ -423,10 +397,6 @@ impl Mac {
     }
 
     fn report(&mut self, what: String) {
-        self.violations.push(Violation {
-            cycle: self.cycle,
-            stream: "tx_axis".into(),
-            what,
-        });
+        self.violations.push(Violation { cycle: self.cycle, stream: "tx_axis".into(), what });
     }
 }

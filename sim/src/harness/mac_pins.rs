@@ -46,11 +46,7 @@ impl WireState {
     };
 
     /// No cable.
-    pub const DOWN: Self = Self {
-        aligned: false,
-        local_fault: true,
-        ..Self::UP
-    };
+    pub const DOWN: Self = Self { aligned: false, local_fault: true, ..Self::UP };
 }
 
 /// The ports of one MAC.

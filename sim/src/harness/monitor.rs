@@ -124,11 +124,7 @@ impl StreamMonitor {
 
     fn report(&mut self, what: String) {
         let (cycle, stream) = (self.cycle, self.stream.clone());
-        self.violations.push(Violation {
-            cycle,
-            stream,
-            what,
-        });
+        self.violations.push(Violation { cycle, stream, what });
     }
 
     fn check_stable(&mut self, is_valid: bool) {

@@ -10,9 +10,7 @@ pub fn bytes_of<T: Synth>(value: T) -> Vec<u8> {
     let digits = text.rsplit("'h").next().unwrap_or_default().as_bytes();
     let mut bytes = vec![0; T::BITS.div_ceil(8)];
     for (index, digit) in digits.iter().rev().enumerate() {
-        let nibble = char::from(*digit)
-            .to_digit(16)
-            .expect("the format is hexadecimal") as u8;
+        let nibble = char::from(*digit).to_digit(16).expect("the format is hexadecimal") as u8;
         bytes[index / 2] |= nibble << (4 * (index % 2));
     }
     bytes
@@ -26,12 +24,7 @@ pub fn field<T: Synth>(bytes: &[u8], name: &str) -> u64 {
     let descriptor = T::descriptor();
     let (offset, bits) = locate(&descriptor, name)
         .unwrap_or_else(|| panic!("`{}` has no field `{name}`", descriptor.name));
-    assert_eq!(
-        bits_of(&descriptor),
-        T::BITS,
-        "`{}` is packed another way",
-        descriptor.name
-    );
+    assert_eq!(bits_of(&descriptor), T::BITS, "`{}` is packed another way", descriptor.name);
     assert!(bits <= 64, "field `{name}` is {bits} bits");
     (0..bits).fold(0, |value, bit| {
         let position = offset + bit;
@@ -54,9 +47,7 @@ fn locate(descriptor: &TypeDescriptor, name: &str) -> Option<(usize, usize)> {
     let TypeKind::Composite(fields) = &descriptor.kind else {
         return None;
     };
-    let (head, rest) = name
-        .split_once('.')
-        .map_or((name, None), |(a, b)| (a, Some(b)));
+    let (head, rest) = name.split_once('.').map_or((name, None), |(a, b)| (a, Some(b)));
     let mut offset = 0;
     for field in fields {
         let bits = bits_of(&field.kind);
@@ -99,15 +90,8 @@ mod tests {
 
     #[test]
     fn fields_come_back_by_name() {
-        let inner = Inner {
-            low: 0x13.into(),
-            high: 0xabcd_1234_5678.into(),
-        };
-        let value = Outer {
-            flag: true,
-            key: 7.into(),
-            inner,
-        };
+        let inner = Inner { low: 0x13.into(), high: 0xabcd_1234_5678.into() };
+        let value = Outer { flag: true, key: 7.into(), inner };
         let bytes = bytes_of(value);
         assert_eq!(bytes.len(), (1_usize + 384 + 53).div_ceil(8));
         assert_eq!(field::<Outer>(&bytes, "flag"), 1);

@@ -38,10 +38,7 @@ impl CaptureWriter<BufWriter<File>> {
 impl<W: Write> CaptureWriter<W> {
     /// Begins a capture with one interface for each name.
     pub fn new(out: W, interfaces: &[&str]) -> io::Result<Self> {
-        let mut writer = CaptureWriter {
-            out,
-            interfaces: interfaces.len() as u32,
-        };
+        let mut writer = CaptureWriter { out, interfaces: interfaces.len() as u32 };
         let mut header = Vec::new();
         header.extend(BYTE_ORDER.to_le_bytes());
         header.extend(1_u16.to_le_bytes());
@@ -66,11 +63,7 @@ impl<W: Write> CaptureWriter<W> {
     /// # Panics
     /// If the capture has no such interface.
     pub fn frame(&mut self, interface: u32, time_ps: u64, bytes: &[u8]) -> io::Result<()> {
-        assert!(
-            interface < self.interfaces,
-            "interface {interface} of {}",
-            self.interfaces
-        );
+        assert!(interface < self.interfaces, "interface {interface} of {}", self.interfaces);
         let time_ns = time_ps / 1000;
         let mut body = Vec::with_capacity(bytes.len() + 24);
         body.extend(interface.to_le_bytes());

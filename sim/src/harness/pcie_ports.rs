@@ -108,15 +108,9 @@ const INPUTS: &[(&str, Reader)] = &[
     ("cfg_fc_pd", |i| i.cfg_fc_pd.into()),
     ("pcie_tfc_nph_av", |i| i.pcie_tfc_nph_av.into()),
     ("cfg_mgmt_read_data", |i| i.cfg_mgmt_read_data.into()),
-    ("cfg_mgmt_read_write_done", |i| {
-        i.cfg_mgmt_read_write_done.into()
-    }),
-    ("cfg_interrupt_msix_enable", |i| {
-        i.cfg_interrupt_msix_enable.into()
-    }),
-    ("cfg_interrupt_msix_mask", |i| {
-        i.cfg_interrupt_msix_mask.into()
-    }),
+    ("cfg_mgmt_read_write_done", |i| i.cfg_mgmt_read_write_done.into()),
+    ("cfg_interrupt_msix_enable", |i| i.cfg_interrupt_msix_enable.into()),
+    ("cfg_interrupt_msix_mask", |i| i.cfg_interrupt_msix_mask.into()),
 ];
 
 impl PciePorts {

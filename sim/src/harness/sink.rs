@@ -118,10 +118,7 @@ impl MessageSink {
             let mut value = [0; 8];
             let count = message.len().min(8);
             value[..count].copy_from_slice(&message[..count]);
-            assert!(
-                message[count..].iter().all(|byte| *byte == 0),
-                "{message:?} exceeds 64 bits"
-            );
+            assert!(message[count..].iter().all(|byte| *byte == 0), "{message:?} exceeds 64 bits");
             u64::from_le_bytes(value)
         })
     }

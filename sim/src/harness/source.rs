@@ -31,10 +31,7 @@ pub struct Packet {
 
 impl From<Vec<u8>> for Packet {
     fn from(bytes: Vec<u8>) -> Packet {
-        Packet {
-            bytes,
-            ..Packet::default()
-        }
+        Packet { bytes, ..Packet::default() }
     }
 }
 
@@ -139,11 +136,7 @@ impl Agent for PacketSource {
         }
         self.offering = false;
         self.sent_bytes += self.ports.beat_bytes;
-        if self
-            .queue
-            .front()
-            .is_some_and(|packet| self.sent_bytes >= packet.bytes.len())
-        {
+        if self.queue.front().is_some_and(|packet| self.sent_bytes >= packet.bytes.len()) {
             self.queue.pop_front();
             self.sent_bytes = 0;
         }

@@ -79,10 +79,7 @@ pub(crate) struct Staller {
 
 impl Staller {
     pub fn new(stall: Stall, seed: u64) -> Staller {
-        Staller {
-            stall,
-            random: SmallRng::seed_from_u64(seed),
-        }
+        Staller { stall, random: SmallRng::seed_from_u64(seed) }
     }
 
     pub fn stalls(&mut self) -> bool {

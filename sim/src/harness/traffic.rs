@@ -87,12 +87,7 @@ impl PacketSpec {
             addresses,
             ip_options: Vec::new(),
             ports,
-            layer4: Layer4::Tcp {
-                sequence,
-                acknowledgement,
-                flags,
-                options: Vec::new(),
-            },
+            layer4: Layer4::Tcp { sequence, acknowledgement, flags, options: Vec::new() },
             payload,
         }
     }
@@ -151,12 +146,7 @@ impl PacketSpec {
         bytes.extend(self.ports.0.to_be_bytes());
         bytes.extend(self.ports.1.to_be_bytes());
         let checksum_at = match &self.layer4 {
-            Layer4::Tcp {
-                sequence,
-                acknowledgement,
-                flags,
-                options,
-            } => {
+            Layer4::Tcp { sequence, acknowledgement, flags, options } => {
                 bytes.extend(sequence.to_be_bytes());
                 bytes.extend(acknowledgement.to_be_bytes());
                 bytes.extend([((20 + options.len()) / 4 * 16) as u8, *flags]);

@@ -70,9 +70,7 @@ pub(super) fn unpack(file: &[u8]) -> Result<Unpacked<'_>, CaptureError> {
                 ErrorKind::UnexpectedEof => "the file ends too early".to_owned(),
                 _ => error.to_string().replace('\n', " "),
             };
-            Some(format!(
-                "unpacking with {packer} stops after {have} bytes: {why}"
-            ))
+            Some(format!("unpacking with {packer} stops after {have} bytes: {why}"))
         }
     };
     let bytes = Cow::Owned(bytes);

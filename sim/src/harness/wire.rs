@@ -42,10 +42,7 @@ impl Disturbance {
     /// Whether every frame arrives, once, in order and as it was sent.
     pub fn spares_frames(&self) -> bool {
         let delay_ps = self.delay_ps;
-        let delay = Self {
-            delay_ps,
-            ..Self::default()
-        };
+        let delay = Self { delay_ps, ..Self::default() };
         *self == delay
     }
 }
@@ -149,10 +146,7 @@ impl Wire {
         for held in &mut self.held {
             held.passes -= 1;
         }
-        let (due, kept) = self
-            .held
-            .drain(..)
-            .partition::<Vec<_>, _>(|held| held.passes == 0);
+        let (due, kept) = self.held.drain(..).partition::<Vec<_>, _>(|held| held.passes == 0);
         self.held = kept;
         for mut held in due {
             held.frame.time_ps = held.frame.time_ps.max(now_ps);
@@ -171,28 +165,16 @@ mod tests {
 
     #[test]
     fn a_flipped_bit_in_arp_is_detected() {
-        let disturbance = Disturbance {
-            corrupt_unseen: 1.0,
-            ..Disturbance::default()
-        };
+        let disturbance = Disturbance { corrupt_unseen: 1.0, ..Disturbance::default() };
         for (ethertype, is_detected) in [([0x08, 0x06], true), ([0x08, 0x00], false)] {
             let mut wire = Wire::new(disturbance, 1);
             let mut bytes = vec![0; 60];
             bytes[12..14].copy_from_slice(&ethertype);
-            let (mut out, frame) = (
-                Vec::new(),
-                Frame {
-                    bytes,
-                    ..Frame::default()
-                },
-            );
+            let (mut out, frame) = (Vec::new(), Frame { bytes, ..Frame::default() });
             wire.carry(frame.clone(), &mut out);
             assert_ne!(out[0].bytes, frame.bytes);
             assert_eq!(out[0].is_bad, is_detected);
-            let counted = (
-                wire.statistics().corrupted,
-                wire.statistics().corrupted_unseen,
-            );
+            let counted = (wire.statistics().corrupted, wire.statistics().corrupted_unseen);
             assert_eq!(counted, (u64::from(is_detected), u64::from(!is_detected)));
         }
     }
@@ -202,14 +184,7 @@ mod tests {
         let mut out = Vec::new();
         for index in 0..1000_u64 {
             let bytes = index.to_le_bytes().repeat(8);
-            wire.carry(
-                Frame {
-                    bytes,
-                    is_bad: false,
-                    time_ps: index * 6720,
-                },
-                &mut out,
-            );
+            wire.carry(Frame { bytes, is_bad: false, time_ps: index * 6720 }, &mut out);
         }
         wire.flush(&mut out);
         (out, wire.statistics())
@@ -221,22 +196,10 @@ mod tests {
 
     #[test]
     fn calm_wire_only_delays() {
-        let (out, statistics) = run(
-            Disturbance {
-                delay_ps: 5,
-                ..Disturbance::default()
-            },
-            1,
-        );
+        let (out, statistics) = run(Disturbance { delay_ps: 5, ..Disturbance::default() }, 1);
         assert!(out.iter().map(number).eq(0..1000));
         assert_eq!(out[7].time_ps, 7 * 6720 + 5);
-        assert_eq!(
-            statistics,
-            WireStatistics {
-                frames: 1000,
-                ..WireStatistics::default()
-            }
-        );
+        assert_eq!(statistics, WireStatistics { frames: 1000, ..WireStatistics::default() });
     }
 
     #[test]
@@ -252,33 +215,19 @@ mod tests {
         let (out, s) = run(all, 7);
         assert_eq!(s.frames - s.lost + s.duplicated, out.len() as u64);
         assert!(out.iter().filter(|frame| frame.is_bad).count() as u64 >= s.corrupted);
-        assert!(
-            s.lost > 50 && s.reordered > 50 && s.duplicated > 50 && s.corrupted > 50,
-            "{s:?}"
-        );
+        assert!(s.lost > 50 && s.reordered > 50 && s.duplicated > 50 && s.corrupted > 50, "{s:?}");
         assert_eq!(run(all, 7).0, out);
         assert_ne!(run(all, 8).0, out);
     }
 
     #[test]
     fn held_frames_are_overtaken_by_a_bounded_number() {
-        let (out, statistics) = run(
-            Disturbance {
-                reorder: 0.2,
-                ..Disturbance::default()
-            },
-            3,
-        );
+        let (out, statistics) = run(Disturbance { reorder: 0.2, ..Disturbance::default() }, 3);
         assert!(statistics.reordered > 100);
         let mut sorted: Vec<u64> = out.iter().map(number).collect();
-        assert!(
-            sorted.windows(2).any(|pair| pair[0] > pair[1]),
-            "order changed"
-        );
+        assert!(sorted.windows(2).any(|pair| pair[0] > pair[1]), "order changed");
         sorted.sort_unstable();
         assert!(sorted.into_iter().eq(0..1000), "nothing is lost");
-        assert!(out
-            .windows(2)
-            .all(|pair| pair[0].time_ps <= pair[1].time_ps));
+        assert!(out.windows(2).all(|pair| pair[0].time_ps <= pair[1].time_ps));
     }
 }

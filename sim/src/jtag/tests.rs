@@ -20,8 +20,7 @@ fn walk(device: &mut JtagDevice, states: &[bool]) {
 fn shift(device: &mut JtagDevice, bits: &[bool]) -> Vec<bool> {
     let last = bits.len() - 1;
     let out = bits.iter().enumerate();
-    out.map(|(place, bit)| device.clock(place == last, *bit))
-        .collect()
+    out.map(|(place, bit)| device.clock(place == last, *bit)).collect()
 }
 
 fn bits(value: u64, count: u32) -> Vec<bool> {
@@ -29,9 +28,7 @@ fn bits(value: u64, count: u32) -> Vec<bool> {
 }
 
 fn value(bits: &[bool]) -> u64 {
-    bits.iter()
-        .rev()
-        .fold(0, |value, bit| value << 1 | u64::from(*bit))
+    bits.iter().rev().fold(0, |value, bit| value << 1 | u64::from(*bit))
 }
 
 fn instruction(device: &mut JtagDevice, code: u32) -> u64 {
@@ -50,9 +47,7 @@ fn data(device: &mut JtagDevice, send: &[bool]) -> Vec<bool> {
 
 /// The highest bit of each byte first.
 fn reversed(bytes: &[u8]) -> Vec<bool> {
-    let bits = bytes
-        .iter()
-        .flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1));
+    let bits = bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1));
     bits.collect()
 }
 
@@ -99,9 +94,7 @@ fn a_bridge_leads_to_each_chip_and_an_image_to_none() {
         instruction(device, code);
         let out = data(device, &identify);
         // What comes back is a clock late.
-        out[9..33]
-            .iter()
-            .fold(0, |value, bit| value << 1 | u32::from(*bit))
+        out[9..33].iter().fold(0, |value, bit| value << 1 | u32::from(*bit))
     };
     assert_eq!(answer(&mut device, USER1), 0);
     load(&mut device, &[1, 2, 3]);
@@ -111,10 +104,7 @@ fn a_bridge_leads_to_each_chip_and_an_image_to_none() {
         instruction(&mut device, code);
         data(&mut device, &reversed(&[0xb7]));
         let told = |chip: &FlashChip| chip.events() == [FlashEvent::Other { opcode: 0xb7 }];
-        assert_eq!(
-            device.chips().iter().filter(|chip| told(chip)).count(),
-            count
-        );
+        assert_eq!(device.chips().iter().filter(|chip| told(chip)).count(), count);
     }
     device.expect_image(&[1, 2, 3]);
     assert_eq!(answer(&mut device, USER1), 0);

@@ -94,14 +94,7 @@ impl Application {
             0 => (BUFFER_BYTES as u64, END_REQUEST),
             _ => (left.min(BUFFER_BYTES as u64), buffer as u64),
         };
-        provider.recv(
-            self.connection,
-            self.region,
-            offset,
-            length as u32,
-            false,
-            request,
-        )?;
+        provider.recv(self.connection, self.region, offset, length as u32, false, request)?;
         if request == END_REQUEST {
             self.end_posted = true;
             return Ok(());
@@ -127,13 +120,7 @@ impl Application {
             self.random.fill(&mut bytes);
             self.memory.write(offset, &bytes);
             let request = buffer as u64;
-            provider.send(
-                self.connection,
-                self.region,
-                offset as u64,
-                length as u32,
-                request,
-            )?;
+            provider.send(self.connection, self.region, offset as u64, length as u32, request)?;
             self.sent_posted += length as u64;
             moved = true;
         }
@@ -155,28 +142,15 @@ impl Application {
                 let buffer = request as usize;
                 let last = bytes - (bytes - 1) / BUFFER_BYTES as u64 * BUFFER_BYTES as u64;
                 let rest = bytes - self.sent_done;
-                self.sent_done += if rest == last {
-                    last
-                } else {
-                    BUFFER_BYTES as u64
-                };
+                self.sent_done += if rest == last { last } else { BUFFER_BYTES as u64 };
                 self.free_sends.push(buffer);
             }
             // Data after the end of the stream is an error.
-            Completion::Received {
-                request: END_REQUEST,
-                bytes: length,
-                ..
-            } => self.received += u64::from(length),
-            Completion::Cancelled {
-                request: END_REQUEST,
-                ..
-            } => {}
-            Completion::Received {
-                request,
-                bytes: length,
-                ..
-            } => {
+            Completion::Received { request: END_REQUEST, bytes: length, .. } => {
+                self.received += u64::from(length)
+            }
+            Completion::Cancelled { request: END_REQUEST, .. } => {}
+            Completion::Received { request, bytes: length, .. } => {
                 let buffer = request as usize;
                 assert!(request >= RECEIVE_REQUESTS, "receive request {request}");
                 let mut arrived = vec![0; length as usize];

@@ -34,10 +34,7 @@ fn pages(bytes: usize) -> Result<MemoryRange> {
 
 impl NullBus {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self {
-            shared,
-            pieces: Vec::new(),
-        }
+        Self { shared, pieces: Vec::new() }
     }
 
     /// Memory of an application at an address of its own.
@@ -49,11 +46,7 @@ impl NullBus {
         };
         self.shared.set(Setting::Memory(there));
         self.pieces.push(Some(range));
-        Ok(DmaMemory {
-            address,
-            bytes,
-            kind,
-        })
+        Ok(DmaMemory { address, bytes, kind })
     }
 }
 
@@ -106,8 +99,7 @@ impl Bus for NullBus {
     fn allocate_control(&mut self, bytes: usize, _align: usize) -> Result<ControlMemory> {
         let address = address_of(self.pieces.len());
         let memory = ControlMemory::new(address, &pages(bytes)?).map_err(device)?;
-        self.shared
-            .set(Setting::Memory(Piece::Control(memory.clone())));
+        self.shared.set(Setting::Memory(Piece::Control(memory.clone())));
         self.pieces.push(None);
         Ok(memory)
     }
@@ -133,10 +125,7 @@ impl Bus for NullBus {
     fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
         match self.pieces.get(piece_at(memory.address).0) {
             Some(Some(range)) => Ok(range.clone()),
-            _ => Err(BusError::BadAddress {
-                address: memory.address,
-                bytes: memory.bytes,
-            }),
+            _ => Err(BusError::BadAddress { address: memory.address, bytes: memory.bytes }),
         }
     }
 

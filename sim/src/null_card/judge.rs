@@ -36,9 +36,7 @@ impl<'a> Descriptor<'a> {
     /// Reads a descriptor, and checks what does not depend on its peer.
     pub fn read(record: &'a [u8]) -> Result<Self, Wrong> {
         let header_bytes = d::HEADER_BYTES.get(record) as usize;
-        let wrong = Wrong::Header {
-            bytes: header_bytes,
-        };
+        let wrong = Wrong::Header { bytes: header_bytes };
         let end = METADATA_BYTES + header_bytes;
         let header = record.get(METADATA_BYTES..end).ok_or(wrong)?;
         let layout = TcpLayout::parse(header).map_err(|_| wrong)?;
@@ -66,17 +64,8 @@ impl<'a> Descriptor<'a> {
         }
         let tcp = &header[layout.segment..];
         equal("ip length", layout.payload_bytes as u64, payload_bytes)?;
-        equal(
-            "checksums",
-            word(header, 24) >> 16 | word(tcp, 16) >> 16,
-            0u32,
-        )?;
-        Ok(Self {
-            record,
-            header,
-            tcp,
-            payload_bytes,
-        })
+        equal("checksums", word(header, 24) >> 16 | word(tcp, 16) >> 16, 0u32)?;
+        Ok(Self { record, header, tcp, payload_bytes })
     }
 
     /// Whether it opens a connection, and its sequence number.
@@ -100,18 +89,14 @@ impl<'a> Descriptor<'a> {
         equal("flags", self.tcp[13] & !8, ACK)?;
         equal("sequence", self.sequence(), peer.expected)?;
         if self.payload_bytes > 0 {
-            let flow = flow.ok_or(Wrong::Header {
-                bytes: self.header.len(),
-            })?;
+            let flow = flow.ok_or(Wrong::Header { bytes: self.header.len() })?;
             self.judge_payload(peer, flow, tables, owner)?;
         }
         let number = self.acknowledges();
         within("ACK number", number, peer.acknowledged, peer.published)?;
         let field = word(self.tcp, 14) >> 16;
         let edge = number.wrapping_add(field * WINDOW_UNIT);
-        let posted = flow.map_or(peer.published, |flow| {
-            posted_end(&flow.lists[0], peer.published)
-        });
+        let posted = flow.map_or(peer.published, |flow| posted_end(&flow.lists[0], peer.published));
         let least = peer.edge.wrapping_sub(WINDOW_UNIT - 1);
         within("window", edge, least, posted.wrapping_add(WINDOW_UNIT - 1))?;
         peer.acknowledged = number;
@@ -140,11 +125,7 @@ impl<'a> Descriptor<'a> {
         within("mss_bytes", mss, 1, FRAME_PAYLOAD_BYTES_MAX as u32)?;
         within("payload_bytes", self.payload_bytes, 1, PAYLOAD_BYTES_MAX)?;
         let index = get(d::SEGMENT_INDEX) as u16;
-        let range = Wrong::Range {
-            position: peer.expected,
-            bytes: self.payload_bytes,
-            index,
-        };
+        let range = Wrong::Range { position: peer.expected, bytes: self.payload_bytes, index };
         let covers = covers(&flow.lists[1], index, peer.expected, self.payload_bytes);
         let segment = flow.lists[1].at(index).filter(|_| covers).ok_or(range)?;
         let offset = u64::from(peer.expected.wrapping_sub(segment.position));

@@ -108,10 +108,7 @@ impl Owed {
         let get = |field: abi::field::Field| field.get(descriptor.record);
         Self {
             peer,
-            flow: FlowName {
-                flow: get(d::FLOW) as u16,
-                generation: get(d::GENERATION) as u8,
-            },
+            flow: FlowName { flow: get(d::FLOW) as u16, generation: get(d::GENERATION) as u8 },
             owner,
             from,
             to: from.wrapping_add(descriptor.payload_bytes),

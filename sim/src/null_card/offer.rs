@@ -20,10 +20,7 @@ use super::wrong::{within, Wrong};
 use crate::null_protocol::header::HEADER_BYTES;
 
 /// What an entry names that the card found no flow for.
-pub(super) const NO_FLOW: FlowName = FlowName {
-    flow: h::FLOW_NONE,
-    generation: 0,
-};
+pub(super) const NO_FLOW: FlowName = FlowName { flow: h::FLOW_NONE, generation: 0 };
 /// Offset of TCP in the header of a peer.
 const L4_OFFSET: u64 = 34;
 
@@ -79,26 +76,15 @@ impl Offer {
         let Some(first) = first.filter(|&at| covers(list, at, position, bytes)) else {
             return match window < bytes + WINDOW_UNIT {
                 true => Ok(None),
-                false => Err(Wrong::Range {
-                    position,
-                    bytes,
-                    index: list.head,
-                }),
+                false => Err(Wrong::Range { position, bytes, index: list.head }),
             };
         };
         let segment = list.at(first).unwrap_or_default();
         let within_first = segment.bytes - position.wrapping_sub(segment.position);
         Ok(Some(Self {
-            offered: Offered {
-                peer: at,
-                bytes,
-                number: peer.expected,
-            },
+            offered: Offered { peer: at, bytes, number: peer.expected },
             owner: flow.owner,
-            name: FlowName {
-                flow: name,
-                generation: flow.generation,
-            },
+            name: FlowName { flow: name, generation: flow.generation },
             position,
             place: peer.offered,
             first,

@@ -69,11 +69,7 @@ impl NullCard {
         let payload = pattern.at(offer.place, bytes as usize);
         let at = (offer.name.flow, index);
         let placed = place(&self.tables, &mut self.memory, at, position, payload);
-        let range = Wrong::Range {
-            position,
-            bytes,
-            index,
-        };
+        let range = Wrong::Range { position, bytes, index };
         placed.ok_or(range).map(|()| Some(offer))
     }
 

@@ -72,12 +72,7 @@ impl Pattern {
         let expected = self.sum(place, bytes.into());
         match found == expected {
             true => Ok(()),
-            false => Err(WrongSum {
-                place,
-                bytes,
-                found,
-                expected,
-            }),
+            false => Err(WrongSum { place, bytes, found, expected }),
         }
     }
 }

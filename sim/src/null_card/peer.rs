@@ -59,10 +59,8 @@ impl Peer {
     pub fn new(header: &[u8], sequence: u32) -> Self {
         let (host, peer) = addresses(header);
         let mut key = [0; KEY_BYTES];
-        for (range, address) in [
-            (flow_key::REMOTE_ADDRESS, peer),
-            (flow_key::LOCAL_ADDRESS, host),
-        ] {
+        for (range, address) in [(flow_key::REMOTE_ADDRESS, peer), (flow_key::LOCAL_ADDRESS, host)]
+        {
             key[range.start..range.start + 4].copy_from_slice(&address.ip().octets());
         }
         key[flow_key::REMOTE_PORT].copy_from_slice(&peer.port().to_be_bytes());

@@ -224,12 +224,7 @@ impl NullRig {
             self.poll()?;
             self.step()?;
         }
-        Err(RigError::Stuck {
-            what: "connections",
-            done: self.opened,
-            all,
-            polls: POLLS_MAX,
-        })
+        Err(RigError::Stuck { what: "connections", done: self.opened, all, polls: POLLS_MAX })
     }
 
     /// Lets card and host do all that is under way and asked of neither.
@@ -246,8 +241,7 @@ impl NullRig {
         let offset = (self.posted % buffers) as u64 * u64::from(bytes);
         self.posted += 1;
         let bytes = bytes.min(bytes_max);
-        self.provider
-            .recv(id, self.region, offset, bytes, false, flow as u64)
+        self.provider.recv(id, self.region, offset, bytes, false, flow as u64)
     }
 
     /// Posts a send buffer of a connection.
@@ -296,9 +290,9 @@ impl NullRig {
                     }
                 }
                 Completion::Opened(_) => self.opened += 1,
-                Completion::Failed {
-                    connection, why, ..
-                } => return Err(RigError::Ended(connection, why)),
+                Completion::Failed { connection, why, .. } => {
+                    return Err(RigError::Ended(connection, why))
+                }
                 Completion::EndOfStream(id) | Completion::Closed(id) => {
                     return Err(RigError::Ended(id, "closed".to_owned()));
                 }

@@ -39,9 +39,7 @@ impl Memory {
 
     fn read(&self, address: u64, into: &mut [u8]) -> bool {
         let found = self.at(address, into.len());
-        found
-            .inspect(|(memory, offset)| memory.read(*offset, into))
-            .is_some()
+        found.inspect(|(memory, offset)| memory.read(*offset, into)).is_some()
     }
 
     /// Writes whole words, the first one last: it publishes the others.
@@ -73,10 +71,7 @@ fn phase(index: u32, bits: u32) -> u64 {
 
 impl Rings {
     pub fn new(number: usize) -> Self {
-        Self {
-            number,
-            ..Self::default()
-        }
+        Self { number, ..Self::default() }
     }
 
     /// A write to the context.
@@ -84,10 +79,7 @@ impl Rings {
         self.context[(offset / 4) as usize] = value;
         if offset == r::CONTEXT_ENABLE && value & 1 == 1 {
             let context = self.context;
-            *self = Self {
-                context,
-                ..Self::new(self.number)
-            };
+            *self = Self { context, ..Self::new(self.number) };
         }
     }
 

@@ -74,9 +74,7 @@ impl Shared {
 
     pub fn set(&self, setting: Setting) {
         let settings = self.settings.lock();
-        settings
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(setting);
+        settings.unwrap_or_else(PoisonError::into_inner).push(setting);
     }
 
     pub fn take_settings(&self) -> Vec<Setting> {

@@ -43,10 +43,6 @@ mod tests {
         assert_eq!(next, [1, 1, 2, 2, 0]);
         turn.end();
         assert_eq!([turn.next(3), turn.next(3), turn.next(3)], [1, 1, 2]);
-        assert_eq!(
-            [turn.next(2), turn.next(2)],
-            [1, 1],
-            "there is no peer 2 any more"
-        );
+        assert_eq!([turn.next(2), turn.next(2)], [1, 1], "there is no peer 2 any more");
     }
 }

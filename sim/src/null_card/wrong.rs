@@ -57,12 +57,7 @@ pub enum Wrong {
 pub(super) fn within(what: &'static str, number: u32, from: u32, to: u32) -> Result<(), Wrong> {
     match number.wrapping_sub(from) <= to.wrapping_sub(from) {
         true => Ok(()),
-        false => Err(Wrong::Outside {
-            what,
-            number,
-            from,
-            to,
-        }),
+        false => Err(Wrong::Outside { what, number, from, to }),
     }
 }
 
@@ -75,10 +70,6 @@ pub(super) fn equal(
     let (found, expected) = (found.into(), expected.into());
     match found == expected {
         true => Ok(()),
-        false => Err(Wrong::Field {
-            what,
-            found,
-            expected,
-        }),
+        false => Err(Wrong::Field { what, found, expected }),
     }
 }

@@ -90,11 +90,7 @@ fn planted_faults_of_pins_are_found() {
     let top = top(board);
     let good = xdc::pins(board, &top.constraints);
     for (from, to, found) in [
-        (
-            "PACKAGE_PIN AT32 ",
-            "PACKAGE_PIN AV34 ",
-            "pin AV34 is at led[0] and led[1]",
-        ),
+        ("PACKAGE_PIN AT32 ", "PACKAGE_PIN AV34 ", "pin AV34 is at led[0] and led[1]"),
         (
             "set_property PACKAGE_PIN AL8 [get_ports { pcie_refclk_n }]\n",
             "",
@@ -106,11 +102,7 @@ fn planted_faults_of_pins_are_found() {
             "pcie_reset_n has 0 IO standards",
         ),
         ("{ led[7] }", "{ led[8] }", "no port has a bit led[8]"),
-        (
-            "{ pcie_rx_p[3] }",
-            "{ pcie_rx_n[3] }",
-            "pcie_rx_n[3] has 1 pins",
-        ),
+        ("{ pcie_rx_p[3] }", "{ pcie_rx_n[3] }", "pcie_rx_n[3] has 1 pins"),
     ] {
         assert!(good.contains(from), "{from}");
         let wrong = wrong_pins(&top.ports, &good.replace(from, to));
@@ -196,26 +188,18 @@ fn compared(
     pad: &Pad,
     there: &BTreeMap<String, (Vec<String>, Option<String>)>,
 ) -> Option<Result<(), String>> {
-    let names = names_there(board, pad.port)
-        .into_iter()
-        .take(pad.pins.len());
+    let names = names_there(board, pad.port).into_iter().take(pad.pins.len());
     let found: Vec<_> = names.filter_map(|name| there.get(name)).collect();
     if found.is_empty() {
         return None;
     }
-    let pins: Vec<&str> = found
-        .iter()
-        .flat_map(|(pins, _)| pins)
-        .map(String::as_str)
-        .collect();
+    let pins: Vec<&str> = found.iter().flat_map(|(pins, _)| pins).map(String::as_str).collect();
     let standards = found.iter().filter_map(|(_, standard)| standard.as_deref());
     let mine = pad.kind.standard().map(|standard| standard.name());
     if pins != pad.pins {
         return Some(Err(format!("{}: {:?}, there {pins:?}", pad.port, pad.pins)));
     }
-    let other = standards
-        .into_iter()
-        .find(|standard| Some(*standard) != mine);
+    let other = standards.into_iter().find(|standard| Some(*standard) != mine);
     Some(match other {
         Some(other) => Err(format!("{}: {mine:?}, there {other}", pad.port)),
         None => Ok(()),
@@ -237,11 +221,7 @@ fn an_independent_source_has_the_same_pins() {
             };
             // What CATTRIP is called there is an LED: no name to look for.
             if pad.port != "hbm_cattrip" {
-                assert_eq!(
-                    pad.source, wanted,
-                    "{}: {} {verdict:?}",
-                    board.name, pad.port
-                );
+                assert_eq!(pad.source, wanted, "{}: {} {verdict:?}", board.name, pad.port);
             }
         }
     }
@@ -272,24 +252,15 @@ fn a_wrong_voltage_is_found() {
             let pin = pin.and_then(|rest| rest.split(' ').next());
             pin.is_some_and(|pin| banks.iter().any(|(known, _)| *known == pin))
         });
-        let port = known
-            .and_then(|line| line.split("get_ports").nth(1))
-            .expect("a known pin");
+        let port = known.and_then(|line| line.split("get_ports").nth(1)).expect("a known pin");
         let swapped: String = good
             .lines()
-            .map(
-                |line| match line.starts_with("set_property IOSTANDARD") && line.ends_with(port) {
-                    true => format!("set_property IOSTANDARD LVCMOS33 [get_ports{port}\n"),
-                    false => format!("{line}\n"),
-                },
-            )
+            .map(|line| match line.starts_with("set_property IOSTANDARD") && line.ends_with(port) {
+                true => format!("set_property IOSTANDARD LVCMOS33 [get_ports{port}\n"),
+                false => format!("{line}\n"),
+            })
             .collect();
-        assert_eq!(
-            wrong_voltages(&swapped, &banks).len(),
-            1,
-            "{}{port}",
-            board.name
-        );
+        assert_eq!(wrong_voltages(&swapped, &banks).len(), 1, "{}{port}", board.name);
     }
 }
 

@@ -46,9 +46,7 @@ fn bits(ports: &[Port]) -> Vec<(&str, String)> {
     let of_port = |port: &Port| -> Vec<String> {
         match port.bits {
             1 => vec![port.name.clone()],
-            bits => (0..bits)
-                .map(|bit| format!("{}[{bit}]", port.name))
-                .collect(),
+            bits => (0..bits).map(|bit| format!("{}[{bit}]", port.name)).collect(),
         }
     };
     let bits = ports.iter().flat_map(|port| {

@@ -22,12 +22,7 @@ pub struct Chips {
 impl Chips {
     /// Erased chips of so many bytes.
     pub fn new(model: &Model, chip_bytes: u32) -> Chips {
-        let names = [
-            "flash_serial_clock",
-            "flash_select",
-            "flash_mosi",
-            "flash_miso",
-        ];
+        let names = ["flash_serial_clock", "flash_select", "flash_mosi", "flash_miso"];
         Chips {
             ports: names.map(|name| model.port(name)),
             chips: [0, 1].map(|_| FlashChip::new(chip_bytes)),
@@ -74,12 +69,7 @@ pub struct Port {
 impl Port {
     /// A port that has taken nothing.
     pub fn new(model: &Model) -> Port {
-        let names = [
-            "device_select",
-            "device_reads",
-            "device_word",
-            "device_read_word",
-        ];
+        let names = ["device_select", "device_reads", "device_word", "device_read_word"];
         Port {
             written: Vec::new(),
             boot_status: 0,

@@ -52,12 +52,7 @@ fn too_far(modules: &[(String, String)], board: &Board, text: &str) -> Vec<Strin
     cells.extend(BETWEEN_CELLS.map(|cell| (cell, cell)));
     let places = Places::of(modules, PREFIX, &cells, &ports());
     let mut wrong: Vec<String> = Vec::new();
-    wrong.extend(
-        places
-            .unplaced
-            .iter()
-            .map(|it| format!("{it} is in no part")),
-    );
+    wrong.extend(places.unplaced.iter().map(|it| format!("{it} is in no part")));
     let die = |part: &str| match part {
         part if part == CLOCKS[0].port => Some(board.pcie.die),
         part if part == CLOCKS[1].port => Some(board.mac.die),
@@ -101,10 +96,7 @@ fn a_net_across_two_borders_is_seen() {
     let wrong = |text: &str| too_far(&modules, board, text);
 
     // What is between them in either of the dies, or left open.
-    let between = format!(
-        "pblock_between] -add {{SLR{}}}",
-        board.die_between().expect("a die")
-    );
+    let between = format!("pblock_between] -add {{SLR{}}}", board.die_between().expect("a die"));
     assert!(text.contains(&between), "{text}");
     for die in [board.pcie.die, board.mac.die] {
         let moved = text.replace(&between, &format!("pblock_between] -add {{SLR{die}}}"));
@@ -117,13 +109,8 @@ fn a_net_across_two_borders_is_seen() {
     }
 
     // A wire of the front, past the registers.
-    let (from, to) = (
-        ".wire_status(mac_link_status)",
-        ".wire_status({7{mac_receive_cut}})",
-    );
-    let planted = modules
-        .iter()
-        .map(|(name, text)| (name.clone(), text.replace(from, to)));
+    let (from, to) = (".wire_status(mac_link_status)", ".wire_status({7{mac_receive_cut}})");
+    let planted = modules.iter().map(|(name, text)| (name.clone(), text.replace(from, to)));
     let planted: Vec<(String, String)> = planted.collect();
     assert_ne!(planted, modules, "{from}");
     let wrong = too_far(&planted, board, &text);
@@ -134,12 +121,7 @@ fn a_net_across_two_borders_is_seen() {
 #[test]
 fn a_block_without_a_place_is_seen() {
     let modules = modules("small");
-    let places = Places::of(
-        &modules,
-        PREFIX,
-        &BTreeMap::from([("datapath", "datapath")]),
-        &[],
-    );
+    let places = Places::of(&modules, PREFIX, &BTreeMap::from([("datapath", "datapath")]), &[]);
     let unplaced = ["host_interface", "mac_link", "mac_receive", "mac_send"];
     let unplaced: Vec<String> = unplaced.iter().map(|it| (*it).to_owned()).collect();
     let found = places.unplaced.into_iter().filter(|it| !it.contains('/'));

@@ -21,22 +21,15 @@ use ip::pcie_core::PcieCore;
 use crate::boards::top;
 
 fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../docs")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
 }
 
 /// Compares a part of a document, or writes it.
 pub fn compare(document: &str, part: &str, text: &str) {
     let path = path(document);
     let kept = std::fs::read_to_string(&path).expect("a document");
-    let (start, end) = (
-        format!("<!-- {part} -->\n"),
-        format!("<!-- end of {part} -->\n"),
-    );
-    let (before, rest) = kept
-        .split_once(&start)
-        .unwrap_or_else(|| panic!("no part {part}"));
+    let (start, end) = (format!("<!-- {part} -->\n"), format!("<!-- end of {part} -->\n"));
+    let (before, rest) = kept.split_once(&start).unwrap_or_else(|| panic!("no part {part}"));
     let (_, after) = rest.split_once(&end).expect("its end");
     let fresh = format!("{before}{start}\n{text}\n{end}{after}");
     if std::env::var_os("ZERONIC_BLESS").is_some() {
@@ -48,10 +41,7 @@ pub fn compare(document: &str, part: &str, text: &str) {
 
 /// What the top connects each port of the core with, from its text.
 fn connections(verilog: &str) -> Vec<(String, String)> {
-    let instance = verilog
-        .split("pcie4_uscale_plus_0 core (\n")
-        .nth(1)
-        .expect("the core");
+    let instance = verilog.split("pcie4_uscale_plus_0 core (\n").nth(1).expect("the core");
     let lines = instance.lines().take_while(|line| line.trim() != ");");
     let pins = lines.map(|line| {
         let pin = line.trim().trim_start_matches('.').trim_end_matches(',');
@@ -84,16 +74,9 @@ fn the_ports_of_the_pcie_core_are_those_of_the_manual() {
         };
         let is_card = at == "card";
         joined += usize::from(is_card);
-        let why = if is_card {
-            ""
-        } else {
-            reason(&name).unwrap_or("")
-        };
+        let why = if is_card { "" } else { reason(&name).unwrap_or("") };
         assert!(is_card || !why.is_empty(), "{name} has no reason");
-        table += &format!(
-            "| `{name}` | {direction} | {} | {at} | {why} |\n",
-            port.bits
-        );
+        table += &format!("| `{name}` | {direction} | {} | {at} | {why} |\n", port.bits);
     }
     // All the card has of the core.
     let bundles: [&dyn rust_hdl_core::prelude::Block; 7] = [
@@ -177,20 +160,15 @@ fn the_boards_are_those_of_the_manual() {
 #[test]
 fn the_window_is_that_of_the_manual() {
     let mut table = "| block | offset | bytes | words |\n|---|---|---|---|\n".to_owned();
-    table += &format!(
-        "| directory | 0x{WINDOW:05x} | 4096 | {} |\n",
-        abi::window::directory().len()
-    );
+    table +=
+        &format!("| directory | 0x{WINDOW:05x} | 4096 | {} |\n", abi::window::directory().len());
     for block in BLOCKS {
         let words = match block.words {
             0 => "absent".to_owned(),
             words => words.to_string(),
         };
         let (kind, offset, bytes) = (block.kind, block.offset, block.bytes);
-        table += &format!(
-            "| {kind:?} ({}) | 0x{offset:05x} | {bytes} | {words} |\n",
-            kind as u32
-        );
+        table += &format!("| {kind:?} ({}) | 0x{offset:05x} | {bytes} | {words} |\n", kind as u32);
     }
     compare("boards/README.md", "blocks of the window", &table);
 }

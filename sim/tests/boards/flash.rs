@@ -103,10 +103,7 @@ fn address(random: &mut SmallRng) -> u32 {
 /// Everything in a chip below the slot, and the chip's events, are as they must be.
 fn check(rig: &Rig, before: &[Vec<u8>; 2]) {
     for (chip, before) in rig.chips.chips.iter().zip(before) {
-        assert!(
-            &chip.read_range(0, PLAN.slot_bytes) == before,
-            "below the slot"
-        );
+        assert!(&chip.read_range(0, PLAN.slot_bytes) == before, "below the slot");
         for event in chip.events() {
             let (first, bytes) = match *event {
                 FlashEvent::Erase { address, bytes } => (address, bytes),
@@ -153,9 +150,8 @@ fn operations(fault: Fault) {
         let mut expected = bytes.clone();
         if let Some(operation) = operation {
             let cells = &mut cells[chip as usize];
-            let span = unit(operation, address).map_or(0..0, |(first, bytes, _)| {
-                first as usize..(first + bytes) as usize
-            });
+            let span = unit(operation, address)
+                .map_or(0..0, |(first, bytes, _)| first as usize..(first + bytes) as usize);
             match operation {
                 FlashOperation::Identify => {
                     expected[..4].copy_from_slice(&[0x20, 0xbb, 0x12, 0x10])
@@ -171,29 +167,17 @@ fn operations(fault: Fault) {
         }
         for (place, bytes) in (0..).zip(expected.chunks(4)) {
             let expected = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
-            assert_eq!(
-                rig.read(flash(w::FLASH_PAGE + place)),
-                (OKAY, expected),
-                "word {place}"
-            );
+            assert_eq!(rig.read(flash(w::FLASH_PAGE + place)), (OKAY, expected), "word {place}");
         }
         idle(&mut rig, chip);
         assert!(contents(&rig) == cells, "{word:#x} at {address:#x}");
     }
     check(&rig, &before);
-    let own = [
-        (w::FLASH_SLOT, PLAN.slot_bytes),
-        (w::FLASH_SIZE, CHIP_BYTES),
-        (w::FLASH_CHIPS, 2),
-    ];
+    let own = [(w::FLASH_SLOT, PLAN.slot_bytes), (w::FLASH_SIZE, CHIP_BYTES), (w::FLASH_CHIPS, 2)];
     for (word, value) in own {
         assert_eq!(rig.read(flash(word)), (OKAY, value));
         assert_eq!(rig.write(flash(word), !value), OKAY);
-        assert_eq!(
-            rig.read(flash(word)),
-            (OKAY, value),
-            "no register moves the slot"
-        );
+        assert_eq!(rig.read(flash(word)), (OKAY, value), "no register moves the slot");
     }
 }
 
@@ -218,16 +202,9 @@ fn busy(fault: Fault) {
     let erase = FlashOperation::EraseBlock as u32;
     assert_eq!(rig.write(flash(w::FLASH_COMMAND), erase), OKAY);
     assert_eq!(rig.read(flash(w::FLASH_STATUS)), (OKAY, 0b11));
-    assert_eq!(
-        wait(&mut rig) & 0b11,
-        0b10,
-        "the second command was refused"
-    );
+    assert_eq!(wait(&mut rig) & 0b11, 0b10, "the second command was refused");
     idle(&mut rig, 0);
-    let programmed = FlashEvent::Program {
-        address: PLAN.slot_bytes,
-        bytes: w::FLASH_PAGE_BYTES,
-    };
+    let programmed = FlashEvent::Program { address: PLAN.slot_bytes, bytes: w::FLASH_PAGE_BYTES };
     assert_eq!(rig.chips.chips[0].events(), [programmed]);
     assert!(rig.chips.chips[1].events().is_empty());
     for place in 0..w::FLASH_PAGE_WORDS {
@@ -247,10 +224,8 @@ fn a_chip_that_erases_says_so_until_it_has_done() {
     let mut rig = Rig::new(1, 1, seed(), None);
     rig.leave_alone();
     for chip in 0..2 {
-        rig.chips.chips[chip as usize].set_times(FlashTimes {
-            block_ns: 100_000,
-            ..FlashTimes::SHORT
-        });
+        rig.chips.chips[chip as usize]
+            .set_times(FlashTimes { block_ns: 100_000, ..FlashTimes::SHORT });
         let select = chip << w::FLASH_CHIP.offset;
         let erase = FlashOperation::EraseBlock as u32 | select;
         command(&mut rig, erase, PLAN.slot_bytes);
@@ -368,22 +343,13 @@ fn images(fault: Fault) {
         assert_eq!(rig.port.written, words, "the port is left as it was");
         // A command while one runs.
         rig.port.written.clear();
-        assert_eq!(
-            rig.write(port(w::PORT_COMMAND), PortOperation::BootUser as u32),
-            OKAY
-        );
-        assert_eq!(
-            rig.write(port(w::PORT_COMMAND), PortOperation::BootGolden as u32),
-            OKAY
-        );
+        assert_eq!(rig.write(port(w::PORT_COMMAND), PortOperation::BootUser as u32), OKAY);
+        assert_eq!(rig.write(port(w::PORT_COMMAND), PortOperation::BootGolden as u32), OKAY);
         assert_eq!(rig.read(port(w::PORT_STATUS)), (OKAY, 0b11));
         rig.cycles(40_000);
         assert_eq!(rig.port.written[4], PLAN.slot_bytes >> 8);
         assert_eq!(rig.port.written.len(), 8);
-        assert!(
-            !rig.port.aborted,
-            "the direction changes while the port is selected"
-        );
+        assert!(!rig.port.aborted, "the direction changes while the port is selected");
     }
 }
 
@@ -398,13 +364,7 @@ pub const FAULTS: [Planted; 7] = [
     (operations, ("(~has_place) | (place < size)", "1'd1")),
     (operations, ("place ^ byte_first", "place")),
     (busy, ("is_sending | asks", "asks")),
-    (
-        busy,
-        (
-            "if (taken[0]) begin\n            chip",
-            "if (~taken[0]) begin\n            chip",
-        ),
-    ),
+    (busy, ("if (taken[0]) begin\n            chip", "if (~taken[0]) begin\n            chip")),
     (images, ("(step == load_address)", "(step == load)")),
     (images, ("refused <= is_busy |", "refused <=")),
 ];

@@ -26,11 +26,7 @@ fn word(kind: BlockKind, number: u32) -> u32 {
 
 fn facts(board: &Board) -> String {
     let (device, pcie, mac, flash) = (&board.device, &board.pcie, &board.mac, &board.flash);
-    let pins = |port: &str| {
-        board
-            .pad(port)
-            .map_or("none".to_owned(), |pad| pad.pins.join(", "))
-    };
+    let pins = |port: &str| board.pad(port).map_or("none".to_owned(), |pad| pad.pins.join(", "));
     let golden = match board.has_golden() {
         true => "one of ours, at 0 (`zeronic build --golden`)",
         false => "the factory image, below the user's slot, which stays as it is",
@@ -44,25 +40,14 @@ fn facts(board: &Board) -> String {
                 .collect::<Vec<_>>()
                 .join(", "),
         ),
-        (
-            "part, JTAG id",
-            format!("{}, 0x{:08x} (revision apart)", board.part, device.idcode),
-        ),
+        ("part, JTAG id", format!("{}, 0x{:08x} (revision apart)", board.part, device.idcode)),
         (
             "slot",
-            format!(
-                "PCIe 3.0 x16, {}_{}, die {}",
-                pcie.kind.primitive(),
-                pcie.site,
-                pcie.die
-            ),
+            format!("PCIe 3.0 x16, {}_{}, die {}", pcie.kind.primitive(), pcie.site, pcie.die),
         ),
         (
             "wire",
-            format!(
-                "{}, 100G, CMACE4_{}, clock {} MHz",
-                mac.connector, mac.site, mac.clock_mhz
-            ),
+            format!("{}, 100G, CMACE4_{}, clock {} MHz", mac.connector, mac.site, mac.clock_mhz),
         ),
         (
             "flash",
@@ -212,9 +197,7 @@ fn power_up(board: &Board) -> String {
          {top}.zimg`; see [README.md](README.md)."
     ));
     let steps = steps.iter().zip(1..);
-    let steps: String = steps
-        .map(|(step, number)| format!("{number}. {step}\n"))
-        .collect();
+    let steps: String = steps.map(|(step, number)| format!("{number}. {step}\n")).collect();
     format!("{steps}\n{READ}")
 }
 
@@ -381,32 +364,17 @@ fn every_guide_is_whole_and_linked() {
     let index = read("README.md");
     for board in BOARDS {
         let name = format!("{}.md", board.name);
-        assert!(
-            index.contains(&format!("]({name})")),
-            "{name} is not linked"
-        );
+        assert!(index.contains(&format!("]({name})")), "{name} is not linked");
         let text = read(&name);
-        assert!(
-            text.contains("**Nothing on this page has been tried on this board**"),
-            "{name}"
-        );
-        let part = text
-            .split("## Cables, jumpers, cooling")
-            .nth(1)
-            .expect("a part");
+        assert!(text.contains("**Nothing on this page has been tried on this board**"), "{name}");
+        let part = text.split("## Cables, jumpers, cooling").nth(1).expect("a part");
         let part = part.split("\n## ").next().expect("its text");
         let rows: Vec<&str> = part.lines().filter(|line| line.starts_with("| ")).collect();
         assert!(rows.len() >= 6, "{name}: {rows:?}");
         for row in &rows[1..] {
             let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
-            assert!(
-                cells.len() == 3 && !cells[2].trim().is_empty(),
-                "{name}: {row}"
-            );
+            assert!(cells.len() == 3 && !cells[2].trim().is_empty(), "{name}: {row}");
         }
-        assert!(
-            part.contains("| cooling |") && part.contains("| power |"),
-            "{name}"
-        );
+        assert!(part.contains("| cooling |") && part.contains("| power |"), "{name}");
     }
 }

@@ -28,12 +28,8 @@ use crate::{flash, window};
 /// The number that the window of the tests has for its board.
 pub const BOARD: u32 = 77;
 /// The flash of the tests: a slot that begins within 64 KiB.
-pub const PLAN: FlashPlan = FlashPlan {
-    chips: 2,
-    chip_bytes: CHIP_BYTES,
-    slot_bytes: 0x1_2000,
-    golden_bytes: 0x8000,
-};
+pub const PLAN: FlashPlan =
+    FlashPlan { chips: 2, chip_bytes: CHIP_BYTES, slot_bytes: 0x1_2000, golden_bytes: 0x8000 };
 
 /// One of the faults that are planted in the window's Verilog, or none.
 pub type Fault = Option<TextFault>;
@@ -113,21 +109,9 @@ impl Core {
         set(model, "core_awready", u64::from(self.ready[0]));
         set(model, "core_wready", u64::from(self.ready[1]));
         set(model, "core_arready", u64::from(self.ready[2]));
-        set(
-            model,
-            "core_bvalid",
-            u64::from(matches!(answers, Some((false, _)))),
-        );
-        set(
-            model,
-            "core_rvalid",
-            u64::from(matches!(answers, Some((true, _)))),
-        );
-        set(
-            model,
-            "core_rdata",
-            u64::from(answers.map_or(0, |(_, word)| word)),
-        );
+        set(model, "core_bvalid", u64::from(matches!(answers, Some((false, _)))));
+        set(model, "core_rvalid", u64::from(matches!(answers, Some((true, _)))));
+        set(model, "core_rdata", u64::from(answers.map_or(0, |(_, word)| word)));
     }
 }
 
@@ -276,10 +260,7 @@ impl Rig {
     /// Offers `valid` until `ready`, and drops it.
     fn hand_over(&mut self, valid: &str, ready: &str) {
         self.set(valid, 1);
-        assert!(
-            self.until(10_000, &mut |model| get(model, ready) == 1),
-            "{ready}"
-        );
+        assert!(self.until(10_000, &mut |model| get(model, ready) == 1), "{ready}");
         self.set(valid, 0);
     }
 
@@ -290,11 +271,7 @@ impl Rig {
         let answer = |rig: &Rig| (rig.get(response), rig.get("bus_rdata") as u32);
         let first = answer(self);
         self.hesitate();
-        assert_eq!(
-            (self.get(valid), answer(self)),
-            (1, first),
-            "the answer changes"
-        );
+        assert_eq!((self.get(valid), answer(self)), (1, first), "the answer changes");
         self.set(ready, 1);
         assert!(self.until(1, &mut |model| get(model, valid) == 1));
         self.set(ready, 0);

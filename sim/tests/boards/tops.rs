@@ -43,9 +43,7 @@ fn stub(card: &EmittedCard) -> String {
 
 /// Writes a board's top, the card's text and the models; the folder.
 fn written(board: &Board, card: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("boards")
-        .join(board.name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("boards").join(board.name);
     std::fs::create_dir_all(&folder).expect("a folder");
     let prefix = format!("{PREFIX}{}", board::tops::PREFIX);
     let top = emit_top(board, "small", CARD, &prefix).expect("emits");
@@ -56,9 +54,7 @@ fn written(board: &Board, card: &str) -> PathBuf {
 /// Writes a board's golden image and the models; the folder.
 fn written_golden(board: &Board) -> Option<PathBuf> {
     let top = emit_golden(board, "x_")?.expect("emits");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("golden_images")
-        .join(board.name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("golden_images").join(board.name);
     std::fs::create_dir_all(&folder).expect("a folder");
     write_all(&folder, board, "", &top);
     Some(folder)
@@ -154,12 +150,7 @@ fn two_front_ends_find_nothing_in_a_golden_image() {
         let ports = golden.ports.iter();
         // Negative lanes follow from the positive ones.
         let own = ports.filter(|port| !["pcie_rx_n", "pcie_tx_n"].contains(&&port.name[..]));
-        assert_eq!(
-            placed,
-            own.map(|port| port.bits).sum::<usize>(),
-            "{}",
-            board.name
-        );
+        assert_eq!(placed, own.map(|port| port.bits).sum::<usize>(), "{}", board.name);
         count += 1;
     }
     assert_eq!(count, 2);
@@ -190,10 +181,7 @@ fn tops_are_the_same_from_run_to_run() {
     for board in BOARDS {
         let text = || {
             let top = emit_top(board, "default", "zeronic", "x_").expect("emits");
-            (
-                top.design.single_file(),
-                board::xdc::files(board, &top, true),
-            )
+            (top.design.single_file(), board::xdc::files(board, &top, true))
         };
         assert!(text() == text(), "{}", board.name);
     }
@@ -206,10 +194,7 @@ fn flat(ports: &[Port]) -> BTreeMap<String, (PortDirection, usize)> {
 
 #[test]
 fn the_card_has_the_ports_that_the_tops_join() {
-    assert_eq!(
-        flat(&ports_of(&CardBox::new("zeronic"))),
-        flat(&small().ports)
-    );
+    assert_eq!(flat(&ports_of(&CardBox::new("zeronic"))), flat(&small().ports));
 }
 
 /// Ports of a primitive, from the library of Yosys: name without underscores to direction, width.
@@ -223,10 +208,7 @@ fn primitive(name: &str) -> BTreeMap<String, (PortDirection, usize)> {
     );
     let commands = file.with_extension("ys");
     std::fs::write(&commands, script).expect("writes");
-    let output = Command::new(yosys.program)
-        .args(["-q", "-s"])
-        .arg(&commands)
-        .output();
+    let output = Command::new(yosys.program).args(["-q", "-s"]).arg(&commands).output();
     let output = output.expect("Yosys starts");
     assert!(output.status.success(), "{name}: {}", log(&output));
     let text = std::fs::read_to_string(&file).expect("a list of ports");

@@ -41,11 +41,7 @@ const GOLDEN: [u8; 100] = [0x6b; 100];
 const POINTS: u64 = 64;
 
 fn layout(plan: FlashPlan) -> Layout {
-    Layout {
-        chips: plan.chips,
-        size_bytes: plan.chip_bytes,
-        slot: plan.slot_bytes,
-    }
+    Layout { chips: plan.chips, size_bytes: plan.chip_bytes, slot: plan.slot_bytes }
 }
 
 /// An image of so many bytes, most of them 0xff: such pages need no program.
@@ -127,10 +123,7 @@ fn rig(cycles: u64, old: &[Vec<u8>]) -> RigWindow {
     for (chip, old) in rig.chips.chips.iter_mut().zip(old) {
         chip.write_initial(PLAN.slot_bytes, old);
     }
-    RigWindow {
-        rig,
-        cycles_left: cycles,
-    }
+    RigWindow { rig, cycles_left: cycles }
 }
 
 #[test]
@@ -140,10 +133,7 @@ fn an_update_on_the_hardware_survives_a_loss_of_power_at_any_point() {
     let (before, after) = (contents(PLAN, &old), contents(PLAN, &new));
     let most = 1 << 40;
     let mut window = rig(most, &before);
-    assert_eq!(
-        identity(&mut window).expect("words").board,
-        crate::rig::BOARD
-    );
+    assert_eq!(identity(&mut window).expect("words").board, crate::rig::BOARD);
     update(&mut window, PLAN, &after).expect("an update");
     let total = most - window.cycles_left;
     let boots = |window: &RigWindow| {
@@ -169,17 +159,10 @@ fn an_update_on_the_hardware_survives_a_loss_of_power_at_any_point() {
         if point % 16 == 7 {
             window.cycles_left = most;
             update(&mut window, PLAN, &after).expect("an update");
-            assert_eq!(
-                boots(&window),
-                Booted::Image(1),
-                "again after {cycles} cycles"
-            );
+            assert_eq!(boots(&window), Booted::Image(1), "again after {cycles} cycles");
         }
     }
-    println!(
-        "old image {}, new image {}, golden {}",
-        seen[0], seen[1], seen[2]
-    );
+    println!("old image {}, new image {}, golden {}", seen[0], seen[1], seen[2]);
     seed::enough("times that the golden image boots", seen[2], POINTS / 2);
 }
 

@@ -66,17 +66,10 @@ fn open_models(core: &str, inputs: &BTreeSet<&str>) -> String {
         let trimmed = line.trim();
         let assigned = trimmed.strip_prefix("assign ").map(&name);
         let clocked = trimmed.contains(" <= ").then(|| name(trimmed));
-        if assigned
-            .or(clocked)
-            .is_some_and(|net| inputs.contains(net.as_str()))
-        {
+        if assigned.or(clocked).is_some_and(|net| inputs.contains(net.as_str())) {
             continue;
         }
-        let port = trimmed
-            .trim_end_matches(',')
-            .rsplit(' ')
-            .next()
-            .unwrap_or("");
+        let port = trimmed.trim_end_matches(',').rsplit(' ').next().unwrap_or("");
         let is_open = trimmed.starts_with("output") && inputs.contains(port);
         let line = match is_open {
             true => line.replacen(" wire ", " reg  ", 1),
@@ -121,10 +114,8 @@ fn flash_joins(path: &str) -> String {
 /// The module with the card's ports around a top.
 fn bench(whole: &Whole<'_>, ports: &[Port]) -> String {
     let (top, path) = (&whole.top, whole.path);
-    let pcie: BTreeSet<String> = ports_of(&PcieCore::new("x"))
-        .iter()
-        .map(Port::verilog_name)
-        .collect();
+    let pcie: BTreeSet<String> =
+        ports_of(&PcieCore::new("x")).iter().map(Port::verilog_name).collect();
     let mut text = "module zeronic_bench (\n".to_owned();
     let declared = ports.iter().map(|port| {
         let direction = match port.direction {
@@ -153,19 +144,10 @@ fn bench(whole: &Whole<'_>, ports: &[Port]) -> String {
         format!("        .{}({net})", port.name)
     });
     let pins: Vec<String> = pins.collect();
-    for port in top
-        .ports
-        .iter()
-        .filter(|port| port.direction == PortDirection::InOut)
-    {
+    for port in top.ports.iter().filter(|port| port.direction == PortDirection::InOut) {
         let _ = writeln!(text, "    tri1 pad_{};", port.name);
     }
-    let _ = writeln!(
-        text,
-        "    {} board (\n{}\n    );",
-        whole.module,
-        pins.join(",\n")
-    );
+    let _ = writeln!(text, "    {} board (\n{}\n    );", whole.module, pins.join(",\n"));
     let others: Vec<String> = other_ports().into_iter().map(|port| port.name).collect();
     let own = |port: &&Port| !port.is_clock && !others.contains(&port.name);
     for port in ports.iter().filter(own) {
@@ -178,10 +160,7 @@ fn bench(whole: &Whole<'_>, ports: &[Port]) -> String {
         let _ = match (port.direction, is_there) {
             // The core is in reset as long as the slot is.
             (_, true) if name == "user_reset" => {
-                writeln!(
-                    text,
-                    "    always @* {core}.{name} = {name} | ~{core}.sys_reset;"
-                )
+                writeln!(text, "    always @* {core}.{name} = {name} | ~{core}.sys_reset;")
             }
             (PortDirection::Input, true) => writeln!(text, "    always @* {core}.{name} = {name};"),
             (PortDirection::Input, false) => Ok(()),

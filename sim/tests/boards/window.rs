@@ -36,10 +36,7 @@ struct Model {
 
 impl Model {
     fn new() -> Model {
-        Model {
-            out: w::GPIO_OUT_INITIAL,
-            ..Model::default()
-        }
+        Model { out: w::GPIO_OUT_INITIAL, ..Model::default() }
     }
 
     /// The block of an address and the word in it; `None`: the directory.
@@ -118,12 +115,8 @@ fn address(random: &mut SmallRng) -> u32 {
             false => 4 * random.random_range(0..0x400),
         };
         let address = (base + beside) & !3;
-        let skipped = [
-            BlockKind::Clocks,
-            BlockKind::I2c,
-            BlockKind::Flash,
-            BlockKind::ConfigurationPort,
-        ];
+        let skipped =
+            [BlockKind::Clocks, BlockKind::I2c, BlockKind::Flash, BlockKind::ConfigurationPort];
         let kind = Model::place(address).and_then(|(kind, _)| kind);
         let is_skipped = kind.is_some_and(|kind| skipped.contains(&kind));
         if address < BOARD_WINDOW_END && !is_skipped {
@@ -198,15 +191,11 @@ fn measured(fault: Fault) {
     let mut rig = Rig::new(1, 1, seed(), fault);
     let clocks = offset(BlockKind::Clocks);
     rig.cycles(2 * 250_000 + 100);
-    let measured: Vec<u32> = (0..w::CLOCK_WORDS)
-        .map(|word| rig.read(clocks + 4 * word).1)
-        .collect();
+    let measured: Vec<u32> =
+        (0..w::CLOCK_WORDS).map(|word| rig.read(clocks + 4 * word).1).collect();
     for (measured, wanted) in measured.iter().zip([250_000, 322_269, 100_000, 125_000]) {
         let step = w::CLOCK_STEP_KHZ;
-        assert!(
-            measured.abs_diff(wanted) <= 2 * step,
-            "{measured} kHz, not {wanted}"
-        );
+        assert!(measured.abs_diff(wanted) <= 2 * step, "{measured} kHz, not {wanted}");
     }
     rig.run_mac_clock(false);
     rig.cycles(2 * 250_000);
@@ -257,24 +246,14 @@ fn module(fault: Fault) {
     }
     rig.bus.stretch = 0;
     let (starts, stops) = (rig.bus.starts, rig.bus.stops);
-    assert_eq!(
-        (starts, stops),
-        (2 * (2 + 2 + 1), 6),
-        "a read has two starts"
-    );
+    assert_eq!((starts, stops), (2 * (2 + 2 + 1), 6), "a read has two starts");
     // Nobody at the address of a multiplexer: the stop follows at once.
     let short = 1 << w::I2C_SHORT.offset;
-    assert_eq!(
-        i2c(&mut rig, command(0x74, false, 2, 0) | short).0 & 0xff,
-        0b010
-    );
+    assert_eq!(i2c(&mut rig, command(0x74, false, 2, 0) | short).0 & 0xff, 0b010);
     assert_eq!(rig.bus.stops, stops + 1);
     assert_eq!(rig.bus.taken, [0xe8]);
     rig.bus.device = 0x74;
-    assert_eq!(
-        i2c(&mut rig, command(0x74, false, 2, 0) | short).0 & 0xff,
-        0
-    );
+    assert_eq!(i2c(&mut rig, command(0x74, false, 2, 0) | short).0 & 0xff, 0);
     assert_eq!(rig.bus.taken, [0xe8, 2]);
     // Every other address is refused, and the lines stay as they are.
     let starts = rig.bus.starts;
@@ -284,10 +263,7 @@ fn module(fault: Fault) {
     assert_eq!(rig.bus.starts, starts);
     // A bus that is held low for ever ends with an error, after 1 ms at the first bit.
     rig.bus.stretch = u32::MAX;
-    assert_eq!(
-        i2c(&mut rig, command(0x74, false, 2, 0) | short).0 & 0b11,
-        0b10
-    );
+    assert_eq!(i2c(&mut rig, command(0x74, false, 2, 0) | short).0 & 0b11, 0b10);
 }
 
 #[test]
@@ -297,26 +273,11 @@ fn a_module_is_read_and_written_and_nobody_else_is_talked_to() {
 
 /// What a test does with a fault, and the fault.
 pub const FAULTS: [Planted; 6] = [
-    (
-        addresses,
-        (
-            "assign is_whole = bus_wstrb == all_bytes;",
-            "assign is_whole = 1'd1;",
-        ),
-    ),
-    (
-        addresses,
-        ("none_response <= no_block;", "none_response <= refused;"),
-    ),
+    (addresses, ("assign is_whole = bus_wstrb == all_bytes;", "assign is_whole = 1'd1;")),
+    (addresses, ("none_response <= no_block;", "none_response <= refused;")),
     (silence, ("access_valid & (~owed)", "access_valid")),
     (measured, ("{14'd0, found} << 3", "{14'd0, found} << 2")),
-    (
-        module,
-        (
-            "(device == qsfp_module) | (device[6:3] == multiplexers)",
-            "1'd1",
-        ),
-    ),
+    (module, ("(device == qsfp_module) | (device[6:3] == multiplexers)", "1'd1")),
     (module, ("(is_byte & line_sampled)", "(is_byte & 1'd0)")),
 ];
 
@@ -331,10 +292,8 @@ fn a_block_that_an_image_lacks_is_not_reached() {
         for valid in [true, false] {
             dut.clock.next = Clock { clk: false };
             dut.access.valid.next = valid;
-            dut.access.payload.next = WindowAccess {
-                address: block.offset.to_bits(),
-                ..WindowAccess::default()
-            };
+            dut.access.payload.next =
+                WindowAccess { address: block.offset.to_bits(), ..WindowAccess::default() };
             assert!(simulate(&mut dut, 20));
             let reached = [
                 dut.to_identity.val(),

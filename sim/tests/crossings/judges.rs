@@ -298,17 +298,11 @@ impl Traffic for Levels {
         if !self.given.iter().any(|given| given.0 == self.peak) {
             return Err(format!("no level was {}", self.peak));
         }
-        while self
-            .given
-            .front()
-            .is_some_and(|given| given.1 + self.within_ps < time_ps)
-        {
+        while self.given.front().is_some_and(|given| given.1 + self.within_ps < time_ps) {
             let (given, shown) = (self.given.pop_front(), self.shown.pop_front());
             let (level, shown) = (given.map_or(0, |given| given.0), shown.unwrap_or(0));
             if shown < level {
-                return Err(format!(
-                    "a level of {level} was missed, the peak was {shown}"
-                ));
+                return Err(format!("a level of {level} was missed, the peak was {shown}"));
             }
         }
         Ok(())

@@ -64,14 +64,8 @@ fn late_fifo() -> Vec<Change> {
     initial begin",
         ),
         Change::new("head <= memory_read_data;", "head <= entry;"),
-        Change::new(
-            ".d(write_gray)",
-            &format!(".d({})", late("write_gray", "late_to_read")),
-        ),
-        Change::new(
-            ".d(read_gray)",
-            &format!(".d({})", late("read_gray", "late_to_write")),
-        ),
+        Change::new(".d(write_gray)", &format!(".d({})", late("write_gray", "late_to_read"))),
+        Change::new(".d(read_gray)", &format!(".d({})", late("read_gray", "late_to_write"))),
     ]
 }
 
@@ -99,10 +93,7 @@ fn late_value(module: Option<&'static str>, top: &str, bits: usize) -> Vec<Chang
         (".d(toggle)", toggle),
         (".d(acknowledge)", acknowledge),
     ];
-    let changes = changes.into_iter().map(|(from, to)| Change {
-        module,
-        ..Change::new(from, &to)
-    });
+    let changes = changes.into_iter().map(|(from, to)| Change { module, ..Change::new(from, &to) });
     changes.collect()
 }
 
@@ -204,18 +195,11 @@ fn levels_cross_and_none_is_missed_at_unrelated_rates() {
 
 /// Pointers that count in binary on both sides: right, but for their bits on the way.
 fn binary_pointers() -> Vec<Change> {
-    let plain = [
-        "gray_ahead <= write_next",
-        "gray_ahead <= write_after",
-        "read_gray <= read_next",
-    ];
+    let plain = ["gray_ahead <= write_next", "gray_ahead <= write_after", "read_gray <= read_next"];
     let mut changes = Vec::new();
     for to in plain {
         let (_, next) = to.split_once(" <= ").expect("an assignment");
-        changes.push(Change::new(
-            &format!("{to} ^ ({next} >> 1);"),
-            &format!("{to};"),
-        ));
+        changes.push(Change::new(&format!("{to} ^ ({next} >> 1);"), &format!("{to};")));
     }
     for (to, from, shift) in [
         ("assign read_pairs =", "read_seen_q", 1),
@@ -240,36 +224,20 @@ fn a_fault_in_each_crossing_is_found() {
     ];
     let unsynchronized = Change::within("synchronizer", "q = second", "q = d");
     let is_higher = "crossing_taken | (level > highest)";
-    let messages = (
-        small_fifo as fn(Vec<Change>) -> Design,
-        messages_cross as Check,
-    );
+    let messages = (small_fifo as fn(Vec<Change>) -> Design, messages_cross as Check);
     let values = (value as fn(Vec<Change>) -> Design, values_cross as Check);
     let peaks = (levels as fn(Vec<Change>) -> Design, levels_cross as Check);
     for ((build, check), what, changes, found_without_delay) in [
-        (
-            messages,
-            "room",
-            fault("<= ~fills_is_full", "<= 1'd1"),
-            true,
-        ),
+        (messages, "room", fault("<= ~fills_is_full", "<= 1'd1"), true),
         (messages, "binary", binary_pointers(), false),
         (messages, "bare", vec![unsynchronized], false),
-        (
-            values,
-            "turns",
-            fault("acknowledge_seen_q == toggle) begin", "1'd1) begin"),
-            true,
-        ),
+        (values, "turns", fault("acknowledge_seen_q == toggle) begin", "1'd1) begin"), true),
         (values, "around", around, false),
         (peaks, "for ever", fault(is_higher, "level > highest"), true),
         (
             peaks,
             "lost",
-            fault(
-                "highest <= level",
-                "highest <= crossing_taken ? 16'd0 : level",
-            ),
+            fault("highest <= level", "highest <= crossing_taken ? 16'd0 : level"),
             true,
         ),
     ] {

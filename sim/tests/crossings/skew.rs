@@ -60,18 +60,12 @@ impl Rates {
         ];
         let mut periods = fixed.to_vec();
         for _ in 0..12 {
-            periods.push((
-                random.random_range(1000..10_000),
-                random.random_range(1000..10_000),
-            ));
+            periods.push((random.random_range(1000..10_000), random.random_range(1000..10_000)));
         }
         let mut rates = |(write_ps, read_ps): (u64, u64)| Rates {
             write_ps,
             read_ps,
-            phases_ps: [
-                random.random_range(0..write_ps),
-                random.random_range(0..read_ps),
-            ],
+            phases_ps: [random.random_range(0..write_ps), random.random_range(0..read_ps)],
             skew_ps: random.random_range(0..write_ps.min(read_ps)),
         };
         periods.into_iter().map(&mut rates).collect()
@@ -92,19 +86,12 @@ pub struct Change {
 impl Change {
     /// In the top module.
     pub fn new(from: &str, to: &str) -> Change {
-        Change {
-            module: None,
-            from: from.to_owned(),
-            to: to.to_owned(),
-        }
+        Change { module: None, from: from.to_owned(), to: to.to_owned() }
     }
 
     /// In a module below.
     pub fn within(module: &'static str, from: &str, to: &str) -> Change {
-        Change {
-            module: Some(module),
-            ..Change::new(from, to)
-        }
+        Change { module: Some(module), ..Change::new(from, to) }
     }
 }
 
@@ -133,9 +120,7 @@ pub fn build<B: Block>(block: &mut B, top: &str, changes: &[Change]) -> Design {
 }
 
 fn replace(text: &mut String, module: &str, from: &str, to: &str) {
-    let start = text
-        .find(&format!("module {module} ("))
-        .expect("the module is there");
+    let start = text.find(&format!("module {module} (")).expect("the module is there");
     let length = text[start..].find("\nendmodule").expect("a module ends");
     let body = &text[start..start + length];
     let changed = replaced(body, from, to);

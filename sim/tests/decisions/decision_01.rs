@@ -73,10 +73,8 @@ fn check(rig: &mut Rig) -> Found {
     let flow = Flow::new(0, 7_000);
     let region = direct.region(MemoryKind::Application, 8192, 0);
     direct.install(&flow);
-    direct.done([
-        flow.segment(Direction::Receive, (0, 0, 4096), (&region, 64)),
-        flow.floor(100, 0),
-    ]);
+    direct
+        .done([flow.segment(Direction::Receive, (0, 0, 4096), (&region, 64)), flow.floor(100, 0)]);
     let mut cases = good(&flow);
     for (at, case) in bad(&flow).into_iter().enumerate() {
         cases.insert(2 * at + 1, case);
@@ -87,21 +85,10 @@ fn check(rig: &mut Rig) -> Found {
     direct.rest();
     let entries = direct.entries();
     let ups = cases.iter().filter_map(|(f, _, end)| Some((f, end.ok()?)));
-    ensure!(
-        entries.len() == ups.clone().count(),
-        "{} headers came up",
-        entries.len()
-    );
+    ensure!(entries.len() == ups.clone().count(), "{} headers came up", entries.len());
     for (entry, (frame, end)) in entries.iter().zip(ups) {
-        ensure!(
-            disposition(entry) == end,
-            "{:?} for {end:?}",
-            disposition(entry)
-        );
-        ensure!(
-            frame.starts_with(&entry.header),
-            "another header for {end:?}"
-        );
+        ensure!(disposition(entry) == end, "{:?} for {end:?}", disposition(entry));
+        ensure!(frame.starts_with(&entry.header), "another header for {end:?}");
     }
     let counters = direct.counters();
     for (_, _, end) in &cases {

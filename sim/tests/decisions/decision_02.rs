@@ -19,15 +19,10 @@ fn check(rig: &mut Rig) -> Found {
     let flow = Flow::new(0, u32::MAX - 2500);
     let region = direct.region(MemoryKind::Application, 8192, 0);
     direct.install(&flow);
-    direct.done([
-        flow.segment(Direction::Receive, (0, 0, 6000), (&region, 0)),
-        flow.floor(FLOOR, 0),
-    ]);
+    direct
+        .done([flow.segment(Direction::Receive, (0, 0, 6000), (&region, 0)), flow.floor(FLOOR, 0)]);
     let mut wrong_ack = flow.packet(FLOOR + 500, &pattern(9, 100));
-    if let Layer4::Tcp {
-        acknowledgement, ..
-    } = &mut wrong_ack.layer4
-    {
+    if let Layer4::Tcp { acknowledgement, .. } = &mut wrong_ack.layer4 {
         *acknowledgement = 0u32.wrapping_sub(1);
     }
     let packet = |salt: u8, offset, bytes| flow.packet(offset, &pattern(salt, bytes));
@@ -46,11 +41,7 @@ fn check(rig: &mut Rig) -> Found {
     ensure!(entries.len() == packets.len(), "{} entries", entries.len());
     let mut expected = vec![GUARD; 8192];
     for (entry, (spec, end, trimmed)) in entries.iter().zip(&packets) {
-        ensure!(
-            disposition(entry) == *end,
-            "{:?}, not {end:?}",
-            disposition(entry)
-        );
+        ensure!(disposition(entry) == *end, "{:?}, not {end:?}", disposition(entry));
         if let (Some(trim), Layer4::Tcp { sequence, .. }) = (trimmed, &spec.layer4) {
             let trim_found = h::TRIMMED_BYTES.get(&entry.metadata) as usize;
             ensure!(trim_found == *trim, "{trim_found} bytes trimmed");
@@ -59,17 +50,11 @@ fn check(rig: &mut Rig) -> Found {
         }
         let is_deferred = matches!(end, Disposition::Duplicate | Disposition::AckOutOfRange);
         let payload = is_deferred.then_some(&spec.payload);
-        ensure!(
-            entry.deferred.as_ref() == payload,
-            "{end:?} is not deferred"
-        );
+        ensure!(entry.deferred.as_ref() == payload, "{end:?} is not deferred");
     }
     let found = direct.memory(&region.memory);
     let below = FLOOR as usize;
-    ensure!(
-        found[..below] == expected[..below],
-        "a write below the floor"
-    );
+    ensure!(found[..below] == expected[..below], "a write below the floor");
     ensure!(found == expected, "memory differs");
     direct.conclude();
     Ok(())

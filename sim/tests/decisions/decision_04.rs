@@ -11,13 +11,8 @@ use sim::faults::Fault;
 use crate::rig::{pattern, proves, Found, Rig};
 
 /// Offset in the stream, bytes, offset in the region: any alignment, in no order.
-const SEGMENTS: [(u32, u32, u64); 5] = [
-    (0, 1001, 9003),
-    (1001, 3, 77),
-    (1004, 2500, 3001),
-    (3504, 64, 8192),
-    (3568, 2432, 12_001),
-];
+const SEGMENTS: [(u32, u32, u64); 5] =
+    [(0, 1001, 9003), (1001, 3, 77), (1004, 2500, 3001), (3504, 64, 8192), (3568, 2432, 12_001)];
 const STREAM_BYTES: usize = 6000;
 const PACKET_BYTES: usize = 700;
 const REGION_BYTES: usize = 16_384;
@@ -28,13 +23,10 @@ fn check(rig: &mut Rig) -> Found {
     let flow = Flow::new(0, u32::MAX - 2000);
     let region = direct.region(MemoryKind::Application, REGION_BYTES, 0);
     direct.install(&flow);
-    let posts = SEGMENTS
-        .iter()
-        .enumerate()
-        .map(|(index, &(offset, bytes, at))| {
-            let range = (index as u16, offset, bytes);
-            flow.segment(Direction::Receive, range, (&region, at))
-        });
+    let posts = SEGMENTS.iter().enumerate().map(|(index, &(offset, bytes, at))| {
+        let range = (index as u16, offset, bytes);
+        flow.segment(Direction::Receive, range, (&region, at))
+    });
     direct.done(posts);
     let stream = pattern(5, STREAM_BYTES);
     let count = STREAM_BYTES.div_ceil(PACKET_BYTES);
@@ -55,19 +47,13 @@ fn check(rig: &mut Rig) -> Found {
         let is_placed = matches!(end, Disposition::PlacedInOrder | Disposition::PlacedAhead);
         ensure!(is_placed, "{end:?} of a packet in the window");
     }
-    ensure!(
-        disposition(far) == Disposition::AheadOfWindow,
-        "beyond the reach"
-    );
+    ensure!(disposition(far) == Disposition::AheadOfWindow, "beyond the reach");
     let mut expected = vec![GUARD; REGION_BYTES];
     for (offset, bytes, at) in SEGMENTS {
         let (from, at, bytes) = (offset as usize, at as usize, bytes as usize);
         expected[at..at + bytes].copy_from_slice(&stream[from..from + bytes]);
     }
-    ensure!(
-        direct.memory(&region.memory) == expected,
-        "bytes are not in their place"
-    );
+    ensure!(direct.memory(&region.memory) == expected, "bytes are not in their place");
     truncated(rig)
 }
 

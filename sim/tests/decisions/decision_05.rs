@@ -39,11 +39,7 @@ fn check(rig: &mut Rig) -> Found {
     let entries = direct.entries();
     ensure!(entries.len() == packets.len(), "{} entries", entries.len());
     for (number, (entry, (_, _, end))) in entries.iter().zip(packets).enumerate() {
-        ensure!(
-            disposition(entry) == end,
-            "{number}: {:?}, not {end:?}",
-            disposition(entry)
-        );
+        ensure!(disposition(entry) == end, "{number}: {:?}, not {end:?}", disposition(entry));
         let is_placed = end == Disposition::PlacedInOrder;
         let expected = (!is_placed).then(|| payload(number as u8));
         ensure!(entry.deferred == expected, "{number}: not deferred whole");
@@ -51,10 +47,7 @@ fn check(rig: &mut Rig) -> Found {
     let mut expected = vec![GUARD; 4096];
     expected[500..900].copy_from_slice(&payload(0));
     expected[900..1300].copy_from_slice(&payload(4));
-    ensure!(
-        direct.memory(&region.memory) == expected,
-        "a deferred byte landed"
-    );
+    ensure!(direct.memory(&region.memory) == expected, "a deferred byte landed");
     without_room(rig)
 }
 
@@ -74,10 +67,7 @@ fn without_room(rig: &mut Rig) -> Found {
         ensure!(entries.len() == SLOW_BUFFERS, "{} entries", entries.len());
         for (number, entry) in entries.iter().enumerate() {
             let expected = pattern(number as u8, 60);
-            ensure!(
-                entry.deferred.as_ref() == Some(&expected),
-                "{number}: other bytes"
-            );
+            ensure!(entry.deferred.as_ref() == Some(&expected), "{number}: other bytes");
         }
         let lost = direct.dropped(DropReason::SlowBufferFull);
         ensure!(lost == round, "{lost} packets lost");

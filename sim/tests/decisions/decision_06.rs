@@ -26,19 +26,13 @@ fn published(
 ) -> Found {
     let found = rig.direct.memory(memory);
     for entry in rig.direct.entries() {
-        if !matches!(
-            disposition(&entry),
-            Disposition::PlacedInOrder | Disposition::PlacedAhead
-        ) {
+        if !matches!(disposition(&entry), Disposition::PlacedInOrder | Disposition::PlacedAhead) {
             continue;
         }
         let get = |field: abi::field::Field| field.get(&entry.metadata) as usize;
         let at = get(h::POSITION) - base as usize + get(h::TRIMMED_BYTES);
         let end = at + get(h::PAYLOAD_BYTES) - get(h::TRIMMED_BYTES);
-        ensure!(
-            found[at..end] == stream[at..end],
-            "an entry before its payload, at {at}"
-        );
+        ensure!(found[at..end] == stream[at..end], "an entry before its payload, at {at}");
     }
     Ok(())
 }

@@ -21,10 +21,7 @@ fn refused(direct: &mut Direct, flow: &Flow, what: &str) -> Found {
     let end = disposition(&entries[0]);
     ensure!(end == Disposition::RegionRefused, "{what}: {end:?}");
     let payload = entries[0].deferred.as_deref();
-    ensure!(
-        payload == Some(&pattern(1, 300)[..]),
-        "{what}: not deferred whole"
-    );
+    ensure!(payload == Some(&pattern(1, 300)[..]), "{what}: not deferred whole");
     Ok(())
 }
 
@@ -32,19 +29,11 @@ fn check(rig: &mut Rig) -> Found {
     rig.arm();
     let direct = &mut rig.direct;
     let region = direct.region(MemoryKind::Application, REGION_BYTES, 3);
-    let flow = |id: u16, domain: u16| Flow {
-        domain,
-        ..Flow::new(id, 100 * u32::from(id))
-    };
+    let flow = |id: u16, domain: u16| Flow { domain, ..Flow::new(id, 100 * u32::from(id)) };
     let cases = [
         ("another domain", flow(0, 4), region.key, 0),
         ("an old key", flow(1, 3), region.key - 1, 0),
-        (
-            "out of bounds",
-            flow(2, 3),
-            region.key,
-            REGION_BYTES as u64 - 299,
-        ),
+        ("out of bounds", flow(2, 3), region.key, REGION_BYTES as u64 - 299),
         ("far out of bounds", flow(3, 3), region.key, 1 << 40),
     ];
     for (what, flow, key, at) in cases {
@@ -75,10 +64,7 @@ fn check(rig: &mut Rig) -> Found {
     direct.deregister(&region);
     refused(direct, &flow, "a removed region")?;
     let memory = direct.memory(&region.memory);
-    ensure!(
-        memory.iter().all(|byte| *byte == GUARD),
-        "a refused byte landed"
-    );
+    ensure!(memory.iter().all(|byte| *byte == GUARD), "a refused byte landed");
     direct.conclude();
     Ok(())
 }

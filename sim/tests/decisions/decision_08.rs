@@ -30,9 +30,7 @@ fn sent(rig: &mut Rig, flow: &Flow, offset: u32, bytes: u32) -> Vec<(u32, Vec<u8
 
 fn parts(stream: &[u8], offset: usize, bytes: usize) -> Vec<(u32, Vec<u8>)> {
     let chunks = stream[offset..offset + bytes].chunks(MSS).enumerate();
-    chunks
-        .map(|(number, part)| ((offset + number * MSS) as u32, part.to_vec()))
-        .collect()
+    chunks.map(|(number, part)| ((offset + number * MSS) as u32, part.to_vec())).collect()
 }
 
 fn check(rig: &mut Rig) -> Found {
@@ -63,20 +61,13 @@ fn check(rig: &mut Rig) -> Found {
     direct.fill(&region.memory, 9000, &[0xee; 2501]);
     direct.fill(&region.memory, 5001, &[0xee; 99]);
     let stale = sent(rig, &flow, 600, 2000);
-    ensure!(
-        stale.is_empty(),
-        "{} frames below the send floor",
-        stale.len()
-    );
+    ensure!(stale.is_empty(), "{} frames below the send floor", stale.len());
     let events = rig.direct.entries();
     ensure!(events.len() == 1, "{} events", events.len());
     let event = h::DISPOSITION.get(&events[0].metadata);
     ensure!(event == SendError::StaleSend as u64, "event {event}");
     let straddling = sent(rig, &flow, 1600, 2000);
-    ensure!(
-        straddling == parts(&stream, 2600, 1000),
-        "not trimmed at the send floor"
-    );
+    ensure!(straddling == parts(&stream, 2600, 1000), "not trimmed at the send floor");
     rig.direct.conclude();
     Ok(())
 }

@@ -44,10 +44,7 @@ fn check(rig: &mut Rig) -> Found {
     }
     ensure!(direct.memory(&receive.memory) == stream, "received bytes");
     let frames = direct.sent();
-    let sent: Vec<u8> = frames
-        .iter()
-        .flat_map(|f| f[HEADER_BYTES..].to_vec())
-        .collect();
+    let sent: Vec<u8> = frames.iter().flat_map(|f| f[HEADER_BYTES..].to_vec()).collect();
     ensure!(sent.starts_with(&stream), "sent bytes");
     direct.conclude();
     Ok(())

@@ -60,16 +60,12 @@ impl Windows {
         if beyond >= unit.max(2) {
             self.broken = Some(format!("a window {beyond} bytes beyond what is posted"));
         }
-        let left = self
-            .edge
-            .map_or(0, |before| before.wrapping_sub(edge) as i32);
+        let left = self.edge.map_or(0, |before| before.wrapping_sub(edge) as i32);
         // A scaled window cannot name every edge: less than its unit is rounding (RFC 7323, 2.4).
         if left >= unit && window > 0 {
             self.broken = Some(format!("a right edge {left} bytes left of the last"));
         }
-        let further = self
-            .edge
-            .is_none_or(|before| edge.wrapping_sub(before) as i32 > 0);
+        let further = self.edge.is_none_or(|before| edge.wrapping_sub(before) as i32 > 0);
         if further {
             self.edge = Some(edge);
         }
@@ -109,26 +105,14 @@ fn check(wrong: Wrong, late: Option<u64>) -> Found {
     let bus = Watching::on(GoldenBus::new(card.clone()), wrong, seen.clone());
     let mut provider =
         Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1)).expect("a card");
-    let mut windows = Windows {
-        time,
-        seen,
-        shift: 0,
-        edge: None,
-        judged: 0,
-        broken: None,
-    };
+    let mut windows = Windows { time, seen, shift: 0, edge: None, judged: 0, broken: None };
     let plan = Exchange {
         bytes: 2 << 20,
         seed: 10,
         disturbance: Disturbance::default(),
         memory: MemoryKind::Application,
     };
-    let mut lab = Lab {
-        provider: &mut provider,
-        card: &mut card,
-        peer: &mut peer,
-        clock: None,
-    };
+    let mut lab = Lab { provider: &mut provider, card: &mut card, peer: &mut peer, clock: None };
     let remote = "10.77.0.2:5001".parse().expect("an address");
     match lab.run(remote, &plan, &mut windows) {
         Err(LabError::Stopped(broken)) => return Err(broken),

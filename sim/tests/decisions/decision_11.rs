@@ -30,10 +30,7 @@ impl Rings {
             let align = bytes.max(4096).next_power_of_two();
             let memory = bus.allocate_control(bytes.max(4096), align);
             let memory = memory.expect("memory");
-            for (word, half) in [memory.address(), memory.address() >> 32]
-                .into_iter()
-                .enumerate()
-            {
+            for (word, half) in [memory.address(), memory.address() >> 32].into_iter().enumerate() {
                 let at = context + register + 4 * word as u32;
                 bus.write_register(at, half as u32).expect("a register");
             }
@@ -47,8 +44,7 @@ impl Rings {
         ring(r::CONTEXT_SLOW_BASE, 16_384 << RING_BITS);
         let sizes = RING_BITS * 0x0101_0101;
         for (register, value) in [(r::CONTEXT_SIZES, sizes), (r::CONTEXT_ENABLE, 1)] {
-            bus.write_register(context + register, value)
-                .expect("a register");
+            bus.write_register(context + register, value).expect("a register");
         }
         Rings {
             commands: PostRing::new(commands, RING_BITS),
@@ -79,10 +75,7 @@ fn check(rig: &mut Rig) -> Found {
     direct.install(&first);
     let mut entry = second.install();
     c::OWNER.set(&mut entry, OWNER.into());
-    direct.done([
-        entry,
-        first.segment(Direction::Receive, (0, 0, 4096), (&region, 0)),
-    ]);
+    direct.done([entry, first.segment(Direction::Receive, (0, 0, 4096), (&region, 0))]);
     let mut rings = Rings::open(direct);
     let refused = [
         first.floor(100, 0),
@@ -103,15 +96,9 @@ fn check(rig: &mut Rig) -> Found {
         );
     }
     // Its own flow is its own; several commands, one doorbell, the last index confirms them all.
-    let own = [
-        second.floor(10, 0),
-        second.floor(20, 0),
-        second.floor(30, 0),
-    ];
+    let own = [second.floor(10, 0), second.floor(20, 0), second.floor(30, 0)];
     let completions = rings.run(direct, &own);
-    let all_ok = completions
-        .iter()
-        .all(|c| c.status == Some(CommandStatus::Ok));
+    let all_ok = completions.iter().all(|c| c.status == Some(CommandStatus::Ok));
     let last = completions.last().map(|completion| completion.index);
     let expected = refused.len() as u32 + 2;
     ensure!(all_ok && last == Some(expected), "{completions:?}");

@@ -20,11 +20,7 @@ enum Cause {
 }
 
 fn register(direct: &mut Direct, offset: u32) -> u32 {
-    direct
-        .device
-        .bus()
-        .read_register(offset)
-        .expect("it answers")
+    direct.device.bus().read_register(offset).expect("it answers")
 }
 
 fn write(direct: &mut Direct, offset: u32, value: u32) {
@@ -67,15 +63,9 @@ fn check(rig: &mut Rig, cause: Cause) -> Found {
     let before = register(direct, r::EPOCH);
     begin(direct, cause);
     let after = register(direct, r::EPOCH);
-    ensure!(
-        after != before && after != 0,
-        "{cause:?}: epoch {before}, then {after}"
-    );
+    ensure!(after != before && after != 0, "{cause:?}: epoch {before}, then {after}");
     let control = register(direct, r::CONTROL);
-    ensure!(
-        control & 3 == 0,
-        "{cause:?}: a direction still runs, {control:#x}"
-    );
+    ensure!(control & 3 == 0, "{cause:?}: a direction still runs, {control:#x}");
     direct.receive(flow.packet(0, &pattern(1, 500)).frame(0), false);
     direct.card.borrow_mut().run(2_000);
     start(direct);
@@ -95,12 +85,7 @@ fn check(rig: &mut Rig, cause: Cause) -> Found {
 
 #[test]
 fn decision_12_nothing_survives_its_epoch() {
-    for cause in [
-        Cause::Register,
-        Cause::FunctionReset,
-        Cause::BusMaster,
-        Cause::LinkDown,
-    ] {
+    for cause in [Cause::Register, Cause::FunctionReset, Cause::BusMaster, Cause::LinkDown] {
         let check = |rig: &mut Rig| check(rig, cause);
         proves(Fault::EpochStuck, &PcieConfig::default(), check);
     }

@@ -76,31 +76,18 @@ fn check(wrong: Wrong) -> Found {
     let bus = Watching::on(bus, wrong, seen.clone());
     let mut provider =
         Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1)).expect("a card");
-    let mut denial = Denial {
-        time,
-        card: card.clone(),
-        seen: seen.clone(),
-        is_denied: false,
-        announced: 0,
-    };
+    let mut denial =
+        Denial { time, card: card.clone(), seen: seen.clone(), is_denied: false, announced: 0 };
     let plan = Exchange {
         bytes: 2 << 20,
         seed: 13,
         disturbance: Disturbance::default(),
         memory: MemoryKind::Application,
     };
-    let mut lab = Lab {
-        provider: &mut provider,
-        card: &mut card,
-        peer: &mut peer,
-        clock: None,
-    };
+    let mut lab = Lab { provider: &mut provider, card: &mut card, peer: &mut peer, clock: None };
     let remote = "10.77.0.2:5001".parse().expect("an address");
     let outcome = lab.run(remote, &plan, &mut denial);
-    assert!(
-        seen.borrow().faults > 0,
-        "no write was refused: {outcome:?}"
-    );
+    assert!(seen.borrow().faults > 0, "no write was refused: {outcome:?}");
     match outcome {
         Err(LabError::Connection(why)) if why.contains("DMA write refused") => Ok(()),
         Err(LabError::Stopped(broken)) => Err(broken),

@@ -33,16 +33,10 @@ impl Rig {
     fn new(pcie: &PcieConfig, fault: Option<Fault>) -> Rig {
         let card = SimulatedCard::of(&planted(), pcie.clone()).expect("a card");
         let rings = DeviceConfig {
-            rings: RingSizes {
-                slow_bits: 3,
-                ..RingSizes::default()
-            },
+            rings: RingSizes { slow_bits: 3, ..RingSizes::default() },
             ..DeviceConfig::seeded(1)
         };
-        Rig {
-            direct: Direct::open(card, pcie, rings),
-            fault,
-        }
+        Rig { direct: Direct::open(card, pcie, rings), fault }
     }
 
     /// Switches the fault on, if this run has one.

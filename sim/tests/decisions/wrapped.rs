@@ -52,11 +52,7 @@ impl Watching {
     /// On a bus.
     pub fn on<B: Bus>(inner: B, wrong: Wrong, seen: Rc<RefCell<Seen>>) -> Wrapped<B> {
         let owners = (0..OWNERS).map(|owner| (OwnerRings::of(owner), 0, 0));
-        let hooks = Self {
-            wrong,
-            seen,
-            owners: owners.collect(),
-        };
+        let hooks = Self { wrong, seen, owners: owners.collect() };
         HookedBus { inner, hooks }
     }
 

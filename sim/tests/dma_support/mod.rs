@@ -57,9 +57,7 @@ fn check_pushed(rig: &mut Rig, base: u64, memory_bytes: usize, writes: &[Write])
     rig.assert_clean();
     let in_flight = rig.slot.activity.writes_in_flight;
     assert!(in_flight <= 32, "{in_flight} writes in flight of 32");
-    judge(rig, "is neither old nor new", &|byte, at| {
-        byte != old[at] && byte != expected[at]
-    });
+    judge(rig, "is neither old nor new", &|byte, at| byte != old[at] && byte != expected[at]);
     rig.finish_writes();
     rig.assert_clean();
     judge(rig, "differs", &|byte, at| byte != expected[at]);
@@ -70,23 +68,10 @@ fn check_pushed(rig: &mut Rig, base: u64, memory_bytes: usize, writes: &[Write])
 fn pair(random: &mut SmallRng, stretch: u64, (alignment, bytes): (u64, usize)) -> [Write; 2] {
     let client = random.random_range(0..3);
     let behind = random.random_range(33..=128);
-    let of = |address, bytes, relaxed| Write {
-        client,
-        address,
-        bytes,
-        relaxed,
-    };
+    let of = |address, bytes, relaxed| Write { client, address, bytes, relaxed };
     [
-        of(
-            stretch + 2048 + alignment,
-            random_bytes(random, bytes),
-            true,
-        ),
-        of(
-            stretch + 4 * random.random_range(0..256),
-            random_bytes(random, behind),
-            false,
-        ),
+        of(stretch + 2048 + alignment, random_bytes(random, bytes), true),
+        of(stretch + 4 * random.random_range(0..256), random_bytes(random, behind), false),
     ]
 }
 

@@ -31,8 +31,7 @@ impl<B: Block + Default> Twin<B> {
         value: T,
         input: impl Fn(&mut B) -> &mut Signal<In, T>,
     ) {
-        self.model
-            .set_bytes(self.model.port(name), &bytes_of(value));
+        self.model.set_bytes(self.model.port(name), &bytes_of(value));
         input(&mut self.rust).next = value;
     }
 

@@ -32,19 +32,10 @@ struct Kind {
 }
 
 const KINDS: [Kind; 3] = [
-    Kind {
-        chips: 1,
-        slot: 0x0400_0000,
-    },
+    Kind { chips: 1, slot: 0x0400_0000 },
     // Not on a border of 64 KiB.
-    Kind {
-        chips: 1,
-        slot: 0x0100_2000,
-    },
-    Kind {
-        chips: 2,
-        slot: 0x0400_0000,
-    },
+    Kind { chips: 1, slot: 0x0100_2000 },
+    Kind { chips: 2, slot: 0x0400_0000 },
 ];
 
 fn data(random: &mut SmallRng, bytes: usize) -> Vec<u8> {
@@ -91,11 +82,7 @@ impl Rig {
     }
 
     fn layout(&self) -> Layout {
-        Layout {
-            chips: self.kind.chips,
-            size_bytes: CHIP_BYTES,
-            slot: self.kind.slot,
-        }
+        Layout { chips: self.kind.chips, size_bytes: CHIP_BYTES, slot: self.kind.slot }
     }
 
     fn update(&mut self) -> Result<(), UpdateError> {
@@ -173,10 +160,7 @@ fn lost(kind: Kind, seed: u64, after: u64) -> Booted {
     rig.window.cut_after(after);
     let error = rig.update().expect_err("the power is gone");
     assert!(
-        matches!(
-            error,
-            UpdateError::Flash(FlashError::Window(WindowError::Gone { .. }))
-        ),
+        matches!(error, UpdateError::Flash(FlashError::Window(WindowError::Gone { .. }))),
         "{error}"
     );
     rig.assert_untouched_below();
@@ -206,13 +190,9 @@ fn lost_at_any_point(kind: Kind, seed: u64) {
     let mut points: Vec<u64> = (0..POINTS).map(|point| point * all / POINTS).collect();
     // Around the first operation of each block, and around each of the last ones.
     let block = |change: &Change| (change.chip, change.address >> 12);
-    let first_of = changes
-        .windows(2)
-        .filter(|pair| block(&pair[0]) != block(&pair[1]));
+    let first_of = changes.windows(2).filter(|pair| block(&pair[0]) != block(&pair[1]));
     let last_ones = changes.len() - 16..;
-    let borders = first_of
-        .map(|pair| pair[1])
-        .chain(changes[last_ones].iter().copied());
+    let borders = first_of.map(|pair| pair[1]).chain(changes[last_ones].iter().copied());
     for change in borders.chain(changes.first().copied()) {
         points.extend([-2, -1, 0, 4].map(|more| change.accesses.saturating_add_signed(more)));
     }
@@ -226,10 +206,7 @@ fn lost_at_any_point(kind: Kind, seed: u64) {
             Booted::Image(1) => counts[1] += 1,
             // Before anything was erased, or before it had an effect.
             Booted::Image(_) => {
-                assert!(
-                    after <= changes[0].accesses + 16,
-                    "the old image after {after}"
-                );
+                assert!(after <= changes[0].accesses + 16, "the old image after {after}");
                 counts[2] += 1;
             }
             Booted::None => panic!("{kind:?}: nothing boots after {after} of {all} accesses"),
@@ -314,24 +291,17 @@ fn a_page_takes_no_more_accesses_than_it_must() {
     let kind = KINDS[0];
     let mut window = FlashWindow::new(1, vec![FlashChip::new(CHIP_BYTES)], CHIP_BYTES, kind.slot);
     let mut flash = Flash::open(&mut window).expect("a flash");
-    flash
-        .program_page(0, kind.slot, &[0x11; 256])
-        .expect("a page");
+    flash.program_page(0, kind.slot, &[0x11; 256]).expect("a page");
     let before = window.accesses();
     let mut flash = Flash::open(&mut window).expect("a flash");
-    flash
-        .program_page(0, kind.slot + 256, &[0x22; 256])
-        .expect("a page");
+    flash.program_page(0, kind.slot + 256, &[0x22; 256]).expect("a page");
     let taken = window.accesses() - before;
     assert!((64 + 9..128).contains(&taken), "{taken} accesses");
 }
 
 #[test]
 fn a_chip_that_does_not_end_or_does_not_answer_is_named() {
-    let never = FlashTimes {
-        block_ns: u64::MAX / 2,
-        ..FlashTimes::SHORT
-    };
+    let never = FlashTimes { block_ns: u64::MAX / 2, ..FlashTimes::SHORT };
     let mut rig = Rig::new(KINDS[2], 1, 300_001);
     rig.window.chips_mut()[1].set_times(never);
     let error = rig.update().expect_err("it does not end");
@@ -347,10 +317,7 @@ fn a_chip_that_does_not_end_or_does_not_answer_is_named() {
     // It is found busy by the next one, which does nothing.
     let before = rig.window.changes().len();
     let error = rig.update().expect_err("it is busy still");
-    assert!(
-        matches!(error, UpdateError::NoChip { chip: 1, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, UpdateError::NoChip { chip: 1, .. }), "{error}");
     assert_eq!(rig.window.changes().len(), before);
     // Asleep (opcode 0xb9), a chip does not answer.
     let mut rig = Rig::new(KINDS[0], 1, 300_001);
@@ -361,10 +328,7 @@ fn a_chip_that_does_not_end_or_does_not_answer_is_named() {
     }
     chip.select(false);
     let error = rig.update().expect_err("no chip");
-    assert!(
-        matches!(error, UpdateError::NoChip { chip: 0, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, UpdateError::NoChip { chip: 0, .. }), "{error}");
     assert!(rig.window.changes().is_empty());
 }
 
@@ -389,10 +353,7 @@ fn the_card_names_its_configuration() {
     let mut rig = Rig::new(KINDS[2], 1, 300_001);
     for (words, name) in [
         ([0x0062_616c, 0, 0, 0], "lab"),
-        (
-            [0x6168_6c61, 0x6174_6562, 0x6d6d_6167, 0x746c_6461],
-            "alhabetagammadlt",
-        ),
+        ([0x6168_6c61, 0x6174_6562, 0x6d6d_6167, 0x746c_6461], "alhabetagammadlt"),
         ([0, 0x6174_6562, 0, 0], ""),
     ] {
         rig.window.set_config(words);

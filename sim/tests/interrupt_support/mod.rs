@@ -55,10 +55,7 @@ fn block() -> Interrupt<2, 4, 4> {
 }
 
 fn message_of(vector: u32) -> (u64, u32) {
-    (
-        0xfee0_0000_0000 + u64::from(vector) * 0x1004,
-        0x4040 + vector,
-    )
+    (0xfee0_0000_0000 + u64::from(vector) * 0x1004, 0x4040 + vector)
 }
 
 impl Test {
@@ -75,10 +72,7 @@ impl Test {
     }
 
     fn around(bench: Bench, sink: Stall, seed: u64) -> Test {
-        let pulses = |name| Pulses {
-            name,
-            queue: VecDeque::new(),
-        };
+        let pulses = |name| Pulses { name, queue: VecDeque::new() };
         Test {
             settings: pulses("settings"),
             produced: pulses("header_produced"),
@@ -142,14 +136,7 @@ impl Test {
         let [a, b] = &mut self.monitors;
         self.bench.cycles(
             count,
-            &mut [
-                &mut self.settings,
-                &mut self.produced,
-                &mut self.jobs,
-                &mut self.data,
-                a,
-                b,
-            ],
+            &mut [&mut self.settings, &mut self.produced, &mut self.jobs, &mut self.data, a, b],
         );
     }
 

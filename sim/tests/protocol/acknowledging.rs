@@ -37,9 +37,7 @@ fn is_complete_with_payload_ahead_by(bytes: u32) {
         world.round();
     }
     let numbers = (PEER + 1 + bytes, start.wrapping_add(BYTES));
-    world
-        .card
-        .receive(answer(&syn, numbers, ACK, 60_000, &[7; 10]));
+    world.card.receive(answer(&syn, numbers, ACK, 60_000, &[7; 10]));
     let is_sent = (0..1000).any(|_| {
         world.round();
         let completion = world.provider.next_completion();

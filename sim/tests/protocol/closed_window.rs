@@ -71,9 +71,7 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
 
     let opened = edge.wrapping_add(1);
     received.push(expected[3000]);
-    world
-        .card
-        .receive(answer(&syn, (PEER + 1, opened), ACK, 60_000, &[]));
+    world.card.receive(answer(&syn, (PEER + 1, opened), ACK, 60_000, &[]));
     let mut is_sent = false;
     for _ in 0..100_000 {
         for (header, payload) in world.round() {
@@ -85,9 +83,7 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
         }
         let number = start.wrapping_add(received.len() as u32);
         if received.len() == expected.len() {
-            world
-                .card
-                .receive(answer(&syn, (PEER + 1, number), ACK, 60_000, &[]));
+            world.card.receive(answer(&syn, (PEER + 1, number), ACK, 60_000, &[]));
         }
         while let Some(completion) = world.provider.next_completion() {
             is_sent |= matches!(completion, Completion::Sent { request: 1, .. });

@@ -51,12 +51,7 @@ impl World {
         let provider = Provider::open(bus, protocol, DeviceConfig::seeded(1));
         let mut provider = provider.expect("a card");
         provider.set_clock(Clock::Manual(clock.clone()));
-        Self {
-            provider,
-            card,
-            peer,
-            clock,
-        }
+        Self { provider, card, peer, clock }
     }
 
     /// Moves `bytes` bytes each way.
@@ -67,20 +62,11 @@ impl World {
             peer: &mut self.peer,
             clock: Some(self.clock.clone()),
         };
-        let plan = Exchange {
-            bytes,
-            seed,
-            disturbance,
-            memory: MemoryKind::Application,
-        };
+        let plan = Exchange { bytes, seed, disturbance, memory: MemoryKind::Application };
         let remote = REMOTE.parse().expect("an address");
         let outcome = lab.run(remote, &plan, &mut Blind);
         let outcome = outcome.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        assert_eq!(
-            outcome.received,
-            (bytes, outcome.received_expected),
-            "seed {seed}"
-        );
+        assert_eq!(outcome.received, (bytes, outcome.received_expected), "seed {seed}");
         assert_eq!(outcome.sent, (bytes, outcome.sent_expected), "seed {seed}");
     }
 }
@@ -146,11 +132,7 @@ fn in_parts(card: Rc<RefCell<GoldenCard>>) -> u32 {
     const BUFFER_BYTES: u32 = 30_000;
     let mut world = World::new(card);
     let remote = REMOTE.parse().expect("an address");
-    let script = Script {
-        send_bytes: BYTES,
-        seed: 5,
-        receive_bytes_max: None,
-    };
+    let script = Script { send_bytes: BYTES, seed: 5, receive_bytes_max: None };
     world.peer.listen(remote, script).expect("it listens");
     let provider = &mut world.provider;
     let first = ApplicationId::FIRST;
@@ -160,9 +142,7 @@ fn in_parts(card: Rc<RefCell<GoldenCard>>) -> u32 {
     let id = provider.connect(first, remote).expect("a flow");
     let mut received = Vec::new();
     let receive = |provider: &mut Provider<GoldenBus, PlainTcp>| {
-        provider
-            .recv(id, region, 0, BUFFER_BYTES, true, 1)
-            .expect("it is taken");
+        provider.recv(id, region, 0, BUFFER_BYTES, true, 1).expect("it is taken");
     };
     receive(provider);
     let mut frame = vec![0; 2048];
@@ -198,10 +178,7 @@ fn in_parts(card: Rc<RefCell<GoldenCard>>) -> u32 {
         if let Some(bytes) = polled {
             let mut bytes = frame[..bytes].to_vec();
             bytes.resize(bytes.len().max(60), 0);
-            world.card.receive(sim::harness::mac::Frame {
-                bytes,
-                ..Default::default()
-            });
+            world.card.receive(sim::harness::mac::Frame { bytes, ..Default::default() });
         }
         world.clock.advance(std::time::Duration::from_micros(10));
     }

@@ -75,9 +75,7 @@ impl Flow {
         let more = u64::from(parsed.acknowledgement.wrapping_sub(here));
         let is_known = self.acknowledged + more <= self.sent;
         if is_known {
-            self.edge = self
-                .edge
-                .max(self.acknowledged + more + u64::from(parsed.window));
+            self.edge = self.edge.max(self.acknowledged + more + u64::from(parsed.window));
             self.acknowledged += more;
             self.next = self.next.max(self.acknowledged);
             if more > 0 {
@@ -104,9 +102,7 @@ impl Flow {
         if parsed.flags & FIN != 0 {
             self.fin_at = Some(end as u64);
         }
-        Verdict::Taken {
-            accepted_to: self.accepted(),
-        }
+        Verdict::Taken { accepted_to: self.accepted() }
     }
 
     /// The header of the next packet; its checksums are the card's.
@@ -157,12 +153,7 @@ impl Flow {
             bytes,
             mss_bytes: MSS_BYTES,
         });
-        sink.send(&OutgoingHeader {
-            flow: Some(index),
-            bytes: &header,
-            layers,
-            payload,
-        })
+        sink.send(&OutgoingHeader { flow: Some(index), bytes: &header, layers, payload })
     }
 
     /// Everything that is due; after a timeout all again.
@@ -218,12 +209,7 @@ pub struct PlainTcp {
 
 impl PlainTcp {
     pub fn new(local: SocketAddrV4) -> Self {
-        Self {
-            local,
-            flows: BTreeMap::new(),
-            frames: Vec::new(),
-            events: Vec::new(),
-        }
+        Self { local, flows: BTreeMap::new(), frames: Vec::new(), events: Vec::new() }
     }
 
     fn flow(&self, index: FlowIndex) -> Result<&Flow> {
@@ -284,10 +270,7 @@ impl Protocol for PlainTcp {
     }
 
     fn guards(&self, _index: FlowIndex, send_floor: u32) -> Guards {
-        Guards {
-            ack_low: send_floor,
-            timestamp_floor: None,
-        }
+        Guards { ack_low: send_floor, timestamp_floor: None }
     }
 
     fn finish(&mut self, _now_ns: u64, index: FlowIndex) -> Result<()> {
@@ -334,10 +317,7 @@ impl Protocol for PlainTcp {
         if is_at_end && !std::mem::replace(&mut flow.is_ended, true) {
             self.events.push(ProtocolEvent::EndOfStream(index));
         }
-        Ok(Arrival {
-            verdict,
-            acknowledged_to,
-        })
+        Ok(Arrival { verdict, acknowledged_to })
     }
 
     fn flow_of(&self, segment: &Segment<'_>) -> Option<FlowIndex> {
@@ -408,12 +388,7 @@ impl Protocol for PlainTcp {
 
     fn transmit(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
         for frame in self.frames.drain(..) {
-            sink.send(&OutgoingHeader {
-                flow: None,
-                bytes: &frame,
-                layers: None,
-                payload: None,
-            })?;
+            sink.send(&OutgoingHeader { flow: None, bytes: &frame, layers: None, payload: None })?;
         }
         for (index, flow) in &mut self.flows {
             flow.transmit(*index, now_ns, sink)?;

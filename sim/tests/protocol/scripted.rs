@@ -42,10 +42,7 @@ pub(super) fn answer(
     let checksum = tcp_checksum(&bytes, &layout);
     bytes[TCP + 16..TCP + 18].copy_from_slice(&checksum.to_be_bytes());
     assert_eq!(tcp_checksum(&bytes, &layout), 0);
-    Frame {
-        bytes,
-        ..Frame::default()
-    }
+    Frame { bytes, ..Frame::default() }
 }
 
 impl World {
@@ -69,8 +66,7 @@ impl World {
     pub(super) fn answer_syn(&mut self, window: u16) -> TcpHeader {
         let (syn, _) = self.until_sent().remove(0);
         let numbers = (PEER, syn.sequence.wrapping_add(1));
-        self.card
-            .receive(answer(&syn, numbers, SYN | ACK, window, &[]));
+        self.card.receive(answer(&syn, numbers, SYN | ACK, window, &[]));
         syn
     }
 

@@ -28,14 +28,7 @@ struct Says {
 
 impl Says {
     fn features(features: u32) -> Self {
-        Self {
-            features,
-            groups: 0,
-            peaks: 0,
-            lines: 0,
-            statuses: 0,
-            epochs: 0,
-        }
+        Self { features, groups: 0, peaks: 0, lines: 0, statuses: 0, epochs: 0 }
     }
 }
 
@@ -67,10 +60,7 @@ impl Hooks<GoldenBus> for Says {
 }
 
 fn open(says: Says) -> Device<HookedBus<GoldenBus, Says>> {
-    let bus = HookedBus {
-        inner: GoldenBus::new(GoldenCard::new(SMALL)),
-        hooks: says,
-    };
+    let bus = HookedBus { inner: GoldenBus::new(GoldenCard::new(SMALL)), hooks: says };
     Device::open(bus, DeviceConfig::seeded(1)).expect("it opens")
 }
 
@@ -96,11 +86,8 @@ fn a_slot_is_pushed_to_a_card_that_takes_it_and_to_no_other() {
 #[test]
 fn the_counters_that_a_card_has_are_read_and_no_other() {
     let counters = |groups: usize, peaks: usize| {
-        let mut device = open(Says {
-            groups: groups as u32,
-            peaks: peaks as u32,
-            ..Says::features(0)
-        });
+        let mut device =
+            open(Says { groups: groups as u32, peaks: peaks as u32, ..Says::features(0) });
         device.counters().expect("they are readable").len()
     };
     let (groups, peaks) = (COUNTER_GROUPS.len(), PEAKS.len());
@@ -111,10 +98,7 @@ fn the_counters_that_a_card_has_are_read_and_no_other() {
     assert_eq!(counters(0, 255), without + peaks);
     let first = COUNTER_GROUPS[0].counters.len();
     assert_eq!(counters(1, 0), without + first);
-    let all: usize = COUNTER_GROUPS
-        .iter()
-        .map(|group| group.counters.len())
-        .sum();
+    let all: usize = COUNTER_GROUPS.iter().map(|group| group.counters.len()).sum();
     assert_eq!(counters(groups, peaks), without + all + peaks);
     assert_eq!(counters(255, 255), without + all + peaks);
 }

@@ -26,11 +26,7 @@ fn open<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, of: ApplicationId) -> Conne
 
 /// Opens as many connections as the table has flows; their peer sends and receives `bytes`.
 fn full<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, bytes: u32) -> Vec<ConnectionId> {
-    let script = Script {
-        send_bytes: bytes.into(),
-        seed: PEER_SEED,
-        receive_bytes_max: None,
-    };
+    let script = Script { send_bytes: bytes.into(), seed: PEER_SEED, receive_bytes_max: None };
     rig.peer.listen(peer_address(PORT), script).expect("a port");
     let ids: Vec<_> = (0..FLOWS).map(|_| open(rig, FIRST)).collect();
     assert_eq!(rig.provider.counters().unplaced_connections, 0);
@@ -71,12 +67,7 @@ impl Talk {
             recv.expect("a request");
         }
         provider.finish(id).expect("it is open");
-        Self {
-            id,
-            region,
-            seed,
-            bytes,
-        }
+        Self { id, region, seed, bytes }
     }
 
     /// Waits for all completions; every byte that came is right.
@@ -92,11 +83,7 @@ impl Talk {
             (vec![0; self.bytes as usize], vec![0; self.bytes as usize]);
         memory.read(self.bytes as usize, &mut found);
         RandomBytes::new(PEER_SEED).fill(&mut expected);
-        assert!(
-            found == expected,
-            "{:?}: a byte in the wrong place",
-            self.id
-        );
+        assert!(found == expected, "{:?}: a byte in the wrong place", self.id);
     }
 
     /// The peer has received what was sent.
@@ -127,10 +114,8 @@ fn exchange<B: Bus, C: NetworkSide>(
     assert_eq!(rig.provider.counters().unplaced_connections, more as u64);
     talkers.push(ids[0]);
     let before_bytes = rig.provider.counters().copied_payload_bytes;
-    let talks: Vec<_> = talkers
-        .into_iter()
-        .map(|id| Talk::start(rig, (FIRST, id), bytes))
-        .collect();
+    let talks: Vec<_> =
+        talkers.into_iter().map(|id| Talk::start(rig, (FIRST, id), bytes)).collect();
     let mut rounds = 0;
     let ends = 2 * talks.len() * REQUESTS as usize;
     rig.until("all requests", |rig| {
@@ -147,10 +132,7 @@ fn exchange<B: Bus, C: NetworkSide>(
     }
     // Both directions, and what was lost and came again.
     let copied_bytes = rig.provider.counters().copied_payload_bytes - before_bytes;
-    assert!(
-        copied_bytes >= 2 * more as u64 * u64::from(bytes),
-        "{copied_bytes}"
-    );
+    assert!(copied_bytes >= 2 * more as u64 * u64::from(bytes), "{copied_bytes}");
     for talk in &talks {
         rig.provider.close(talk.id).expect("it closes");
         rig.completion(|c| *c == Completion::Closed(talk.id));
@@ -228,11 +210,7 @@ fn shards_bounce_apart() {
 
 /// Opens all but `less` of the connections that have flows.
 fn full_but(rig: &mut GoldenRig, less: usize) {
-    let script = Script {
-        send_bytes: 100_000,
-        seed: PEER_SEED,
-        receive_bytes_max: None,
-    };
+    let script = Script { send_bytes: 100_000, seed: PEER_SEED, receive_bytes_max: None };
     rig.peer.listen(peer_address(PORT), script).expect("a port");
     for _ in 0..FLOWS - less {
         open(rig, FIRST);

@@ -23,25 +23,17 @@ fn prepare<B: Bus, C: NetworkSide>(
     rig: &mut Rig<B, C>,
     bytes: u64,
 ) -> (RegionId, ApplicationMapping) {
-    let script = Script {
-        send_bytes: bytes,
-        seed: PEER_SEED,
-        receive_bytes_max: None,
-    };
+    let script = Script { send_bytes: bytes, seed: PEER_SEED, receive_bytes_max: None };
     rig.peer.listen(peer_address(5001), script).expect("a port");
     let kind = MemoryKind::Application;
-    let region = rig
-        .provider
-        .register(ApplicationId::FIRST, kind, 4 * bytes as usize);
+    let region = rig.provider.register(ApplicationId::FIRST, kind, 4 * bytes as usize);
     let region = region.expect("room");
     let memory = rig.provider.map(region).expect("a mapping");
     (region, memory)
 }
 
 fn connect<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) -> ConnectionId {
-    rig.provider
-        .connect(ApplicationId::FIRST, peer_address(5001))
-        .expect("it starts")
+    rig.provider.connect(ApplicationId::FIRST, peer_address(5001)).expect("it starts")
 }
 
 fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
@@ -53,9 +45,7 @@ fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
     let id = connect(rig);
     for request in 0..REQUESTS {
         let (offset, bytes) = (request * BYTES, BYTES as u32);
-        rig.provider
-            .send(id, region, offset, bytes, request)
-            .expect("a request");
+        rig.provider.send(id, region, offset, bytes, request).expect("a request");
         rig.provider
             .recv(id, region, all + offset, bytes, false, 1000 + request)
             .expect("a request");
@@ -72,9 +62,7 @@ fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
     });
     // 64 entries in each direction hold 40.
     assert_eq!(borrowed_most, 2 * 64);
-    rig.until("both lists returned", |rig| {
-        rig.provider.counters().borrowed_entries == 0
-    });
+    rig.until("both lists returned", |rig| rig.provider.counters().borrowed_entries == 0);
     assert_eq!(rig.provider.counters().list_refusals, 0);
     for request in 0..REQUESTS {
         let (request, bytes) = (1000 + request, BYTES as u32);
@@ -83,10 +71,7 @@ fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
     }
     let mut incoming = vec![0; all as usize];
     memory.read(all as usize, &mut incoming);
-    assert!(
-        incoming == bytes_of(PEER_SEED, all),
-        "received bytes differ"
-    );
+    assert!(incoming == bytes_of(PEER_SEED, all), "received bytes differ");
     let conversations = rig.peer.conversations();
     assert_eq!(conversations[0].received_digest, digest_of(SEED, all));
 }
@@ -116,9 +101,7 @@ fn a_flow_that_finds_the_pool_empty_goes_on_with_its_own() {
         let id = connect(&mut rig);
         for request in 0..REQUESTS {
             let (offset, bytes) = (number * all + request * BYTES, BYTES as u32);
-            rig.provider
-                .recv(id, region, offset, bytes, false, request)
-                .expect("a request");
+            rig.provider.recv(id, region, offset, bytes, false, request).expect("a request");
         }
     }
     let mut borrowed_most = 0;
@@ -136,7 +119,5 @@ fn a_flow_that_finds_the_pool_empty_goes_on_with_its_own() {
         let expected = bytes_of(PEER_SEED, all);
         assert!(incoming == expected, "connection {number}");
     }
-    rig.until("all lists returned", |rig| {
-        rig.provider.counters().borrowed_entries == 0
-    });
+    rig.until("all lists returned", |rig| rig.provider.counters().borrowed_entries == 0);
 }

@@ -33,12 +33,7 @@ fn taken(slot: fn(&mut [u8])) -> Result<(usize, usize), (&'static str, u64, u64)
             let deferred = entry.deferred.expect("deferred payload");
             Ok((entry.header.len(), deferred.len()))
         }
-        Err(HostError::BadEntry {
-            owner: 0,
-            what,
-            value,
-            limit,
-        }) => Err((what, value, limit)),
+        Err(HostError::BadEntry { owner: 0, what, value, limit }) => Err((what, value, limit)),
         Err(other) => panic!("{other}"),
     }
 }

@@ -21,14 +21,9 @@ pub fn peer_address(port: u16) -> SocketAddr {
 /// A rig with an open connection to a peer that sends nothing, and a region of 64 KiB.
 pub fn connected() -> (GoldenRig, ConnectionId, RegionId) {
     let mut rig = golden();
-    rig.peer
-        .listen(peer_address(5001), Script::default())
-        .expect("a port");
+    rig.peer.listen(peer_address(5001), Script::default()).expect("a port");
     let region = rig.provider.register(FIRST, DRAM, 64 << 10).expect("room");
-    let id = rig
-        .provider
-        .connect(FIRST, peer_address(5001))
-        .expect("a connection");
+    let id = rig.provider.connect(FIRST, peer_address(5001)).expect("a connection");
     rig.completion(|c| *c == Completion::Opened(id));
     (rig, id, region)
 }
@@ -37,13 +32,8 @@ pub fn connected() -> (GoldenRig, ConnectionId, RegionId) {
 fn a_refused_connection_fails_and_is_forgotten() {
     let mut rig = golden();
     let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
-    let id = rig
-        .provider
-        .connect(FIRST, peer_address(9))
-        .expect("it starts");
-    rig.provider
-        .recv(id, region, 0, 4096, false, 77)
-        .expect("a request");
+    let id = rig.provider.connect(FIRST, peer_address(9)).expect("it starts");
+    rig.provider.recv(id, region, 0, 4096, false, 77).expect("a request");
     rig.completion(|c| failure(c, id) == Some(libc::ECONNREFUSED));
     rig.completion(|c| *c == cancelled(id, 77));
     rig.completion(|c| *c == Completion::Closed(id));
@@ -57,9 +47,7 @@ fn after_close_nothing_more_is_accepted() {
     rig.provider.finish(id).expect("it ends");
     let send = rig.provider.send(id, region, 0, 1, 0);
     assert!(matches!(send, Err(HostError::Finished(n)) if n == id.0));
-    rig.provider
-        .recv(id, region, 0, 1, false, 5)
-        .expect("the other half is open");
+    rig.provider.recv(id, region, 0, 1, false, 5).expect("the other half is open");
     rig.provider.close(id).expect("it closes");
     let recv = rig.provider.recv(id, region, 0, 1, false, 6);
     assert!(matches!(recv, Err(HostError::Finished(n)) if n == id.0));
@@ -73,10 +61,7 @@ fn after_close_nothing_more_is_accepted() {
 #[test]
 fn a_connection_that_is_closed_before_it_opens_leaves_nothing() {
     let mut rig = golden();
-    let id = rig
-        .provider
-        .connect(FIRST, peer_address(9))
-        .expect("it starts");
+    let id = rig.provider.connect(FIRST, peer_address(9)).expect("it starts");
     rig.provider.close(id).expect("it closes");
     rig.completion(|c| *c == Completion::Closed(id));
     assert_eq!(rig.completions, []);
@@ -86,11 +71,7 @@ fn a_connection_that_is_closed_before_it_opens_leaves_nothing() {
 fn buffers_must_lie_in_a_region_that_is_there() {
     let (mut rig, id, region) = connected();
     let bad = |result: Result<(), HostError>| match result {
-        Err(HostError::BadBuffer {
-            offset,
-            bytes,
-            region_bytes,
-        }) => (offset, bytes, region_bytes),
+        Err(HostError::BadBuffer { offset, bytes, region_bytes }) => (offset, bytes, region_bytes),
         other => panic!("{other:?}"),
     };
     let all = 64 << 10;
@@ -111,14 +92,7 @@ fn buffers_must_lie_in_a_region_that_is_there() {
         Err(HostError::UnknownRegion(n)) if n == region.0
     ));
     let nothing = rig.provider.register(FIRST, DRAM, 0);
-    assert!(matches!(
-        nothing,
-        Err(HostError::BadSize {
-            name: "region bytes",
-            value: 0,
-            ..
-        })
-    ));
+    assert!(matches!(nothing, Err(HostError::BadSize { name: "region bytes", value: 0, .. })));
 }
 
 #[test]
@@ -130,23 +104,14 @@ fn an_application_uses_its_own_regions_only() {
     let region = rig.provider.register(other, DRAM, 4096).expect("room");
     let foreign = rig.provider.recv(id, region, 0, 1, false, 0);
     match foreign {
-        Err(HostError::ForeignRegion {
-            region: index,
-            application: 1,
-            connection,
-            user: 0,
-        }) => assert_eq!((index, connection), (region.0, id.0)),
+        Err(HostError::ForeignRegion { region: index, application: 1, connection, user: 0 }) => {
+            assert_eq!((index, connection), (region.0, id.0))
+        }
         other => panic!("{other:?}"),
     }
     let nobody = ApplicationId(2);
     let unknown = |error: &HostError| {
-        matches!(
-            error,
-            HostError::UnknownApplication {
-                application: 2,
-                open: 2
-            }
-        )
+        matches!(error, HostError::UnknownApplication { application: 2, open: 2 })
     };
     let refused = rig.provider.register(nobody, DRAM, 1).unwrap_err();
     assert!(unknown(&refused), "{refused}");
@@ -157,10 +122,7 @@ fn an_application_uses_its_own_regions_only() {
     assert!(unknown(&refused), "{refused}");
     let refused = rig.provider.accept(ListenerId(99)).unwrap_err();
     assert!(
-        matches!(
-            refused,
-            HostError::Transport(TransportError::UnknownListener(ListenerId(99)))
-        ),
+        matches!(refused, HostError::Transport(TransportError::UnknownListener(ListenerId(99)))),
         "{refused}"
     );
 }
@@ -193,17 +155,11 @@ fn what_runs_out_is_named_with_its_limit() {
 fn rings_that_the_card_cannot_take_are_refused() {
     let mut rig = golden();
     for (bits, field) in [(1, "send_bits"), (16, "send_bits")] {
-        let rings = RingSizes {
-            send_bits: bits,
-            ..RingSizes::default()
-        };
+        let rings = RingSizes { send_bits: bits, ..RingSizes::default() };
         match rig.provider.open_shard(rings) {
-            Err(HostError::BadSize {
-                name,
-                value,
-                min: 2,
-                max: 15,
-            }) => assert_eq!((name, value), (field, u64::from(bits))),
+            Err(HostError::BadSize { name, value, min: 2, max: 15 }) => {
+                assert_eq!((name, value), (field, u64::from(bits)))
+            }
             other => panic!("{other:?}"),
         }
     }

@@ -96,10 +96,7 @@ fn bus() -> (HookedBus<GoldenBus, Watch>, Rc<RefCell<Seen>>, Card) {
     let (card, seen) = (GoldenCard::late(SMALL, seed::seed()), Rc::default());
     let bus = HookedBus {
         inner: GoldenBus::new(card.clone()),
-        hooks: Watch {
-            seen: Rc::clone(&seen),
-            stuck: false,
-        },
+        hooks: Watch { seen: Rc::clone(&seen), stuck: false },
     };
     (bus, seen, card)
 }
@@ -157,8 +154,5 @@ fn a_card_that_does_not_reset_keeps_its_memory() {
     device.bus().hooks.stuck = true;
     let error = device.close().unwrap_err();
     assert!(matches!(error, HostError::ResetTimeout(_)), "{error}");
-    assert_eq!(
-        (seen.borrow().held.len(), seen.borrow().releases.len()),
-        (6, 0)
-    );
+    assert_eq!((seen.borrow().held.len(), seen.borrow().releases.len()), (6, 0));
 }

@@ -16,10 +16,7 @@ use crate::rig::{golden, GoldenRig};
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
 /// The first flow of a provider.
-const FLOW: FlowName = FlowName {
-    flow: 0,
-    generation: 1,
-};
+const FLOW: FlowName = FlowName { flow: 0, generation: 1 };
 const BYTES: usize = 1000;
 
 /// Packets whose payload a region refused.
@@ -34,9 +31,7 @@ fn refusals(rig: &mut GoldenRig) -> u64 {
 /// segment of a region: how often it was refused, and the first byte of the region after it.
 fn posted_past_the_provider(of_other: bool) -> (u64, u8) {
     let mut rig = golden();
-    rig.peer
-        .listen(peer_address(5001), Script::default())
-        .unwrap();
+    rig.peer.listen(peer_address(5001), Script::default()).unwrap();
     let other = rig.provider.open_application(ShardId::FIRST).unwrap();
     let application = if of_other { other } else { FIRST };
     let region = rig.provider.register(application, DRAM, 4096).unwrap();
@@ -47,14 +42,8 @@ fn posted_past_the_provider(of_other: bool) -> (u64, u8) {
     rig.completion(|c| *c == Completion::Opened(id));
     rig.steps(5);
     let (position, acknowledgement, ports) = rig.peer_next();
-    let segment = Segment {
-        index: 0,
-        position,
-        bytes: 4096,
-        region: region.0,
-        region_key: 1,
-        offset: 0,
-    };
+    let segment =
+        Segment { index: 0, position, bytes: 4096, region: region.0, region_key: 1, offset: 0 };
     let device = rig.provider.device();
     let entry = segment_post(FLOW, Direction::Receive, &segment);
     let ticket = device.command_of(ShardId::FIRST.0, entry).unwrap();
@@ -81,9 +70,9 @@ fn two_applications_of_a_shard_do_not_reach_each_others_memory() {
         rig.provider.send(id, region, 0, 4096, 2),
     ] {
         match foreign {
-            Err(HostError::ForeignRegion {
-                application, user, ..
-            }) => assert_eq!((application, user), (other.0, FIRST.0)),
+            Err(HostError::ForeignRegion { application, user, .. }) => {
+                assert_eq!((application, user), (other.0, FIRST.0))
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -97,9 +86,7 @@ fn two_applications_of_a_shard_do_not_reach_each_others_memory() {
 fn every_domain_may_be_a_client_of_one_shard() {
     const DOMAINS: usize = (1 << 16) - 1;
     let mut rig = golden();
-    rig.peer
-        .listen(peer_address(5001), Script::default())
-        .unwrap();
+    rig.peer.listen(peer_address(5001), Script::default()).unwrap();
     let id = rig.provider.connect(FIRST, peer_address(5001)).unwrap();
     let mut names = HashSet::from([FIRST]);
     for number in 1..DOMAINS {
@@ -108,11 +95,9 @@ fn every_domain_may_be_a_client_of_one_shard() {
         if number % 1024 == 0 {
             let region = rig.provider.register(application, DRAM, 4096).unwrap();
             match rig.provider.recv(id, region, 0, 1, false, 1) {
-                Err(HostError::ForeignRegion {
-                    application: other,
-                    user: 0,
-                    ..
-                }) => assert_eq!(other, application.0),
+                Err(HostError::ForeignRegion { application: other, user: 0, .. }) => {
+                    assert_eq!(other, application.0)
+                }
                 other => panic!("{other:?}"),
             }
             rig.provider.deregister(region).unwrap();
@@ -131,17 +116,12 @@ fn every_domain_may_be_a_client_of_one_shard() {
 #[test]
 fn a_domain_is_used_again_when_nothing_is_left_of_it() {
     let mut rig = golden();
-    rig.peer
-        .listen(peer_address(5001), Script::default())
-        .unwrap();
+    rig.peer.listen(peer_address(5001), Script::default()).unwrap();
     let busy = |rig: &mut GoldenRig, application| match rig.provider.close_application(application)
     {
-        Err(HostError::ApplicationBusy {
-            listeners,
-            connections,
-            regions,
-            ..
-        }) => Some((listeners, connections, regions)),
+        Err(HostError::ApplicationBusy { listeners, connections, regions, .. }) => {
+            Some((listeners, connections, regions))
+        }
         Ok(()) => None,
         other => panic!("{other:?}"),
     };
@@ -159,18 +139,11 @@ fn a_domain_is_used_again_when_nothing_is_left_of_it() {
     rig.completion(|c| *c == Completion::Closed(id));
     rig.steps(5);
     assert_eq!(busy(&mut rig, other), None);
-    for gone in [
-        rig.provider.close_application(other),
-        rig.provider.register(other, DRAM, 4096).map(drop),
-    ] {
+    for gone in
+        [rig.provider.close_application(other), rig.provider.register(other, DRAM, 4096).map(drop)]
+    {
         assert!(
-            matches!(
-                gone,
-                Err(HostError::UnknownApplication {
-                    application: 1,
-                    open: 1
-                })
-            ),
+            matches!(gone, Err(HostError::UnknownApplication { application: 1, open: 1 })),
             "{gone:?}"
         );
     }

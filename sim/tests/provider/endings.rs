@@ -16,11 +16,7 @@ const RESET: &str = "Connection reset by peer (os error 104)";
 
 /// A connection to a peer that sends `send_bytes`, and a region of a page.
 fn connected(rig: &mut GoldenRig, send_bytes: u64) -> (ConnectionId, RegionId) {
-    let script = Script {
-        send_bytes,
-        seed: 7,
-        receive_bytes_max: None,
-    };
+    let script = Script { send_bytes, seed: 7, receive_bytes_max: None };
     rig.peer.listen(peer_address(5001), script).unwrap();
     let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
     let id = rig.provider.connect(FIRST, peer_address(5001)).unwrap();
@@ -107,9 +103,7 @@ fn bytes_before_a_reset_reach_a_partial_request() {
     rig.forge(ports, (sequence, acknowledgement), ACK, &[7; 100]);
     let end = sequence.wrapping_add(100);
     rig.forge(ports, (end, acknowledgement), RST | ACK, &[]);
-    rig.until("the failure", |rig| {
-        rig.completions.iter().any(|c| is_reset(c, id))
-    });
+    rig.until("the failure", |rig| rig.completions.iter().any(|c| is_reset(c, id)));
     assert_eq!(rig.completions[0], received(id, 1, 100));
     rig.completion(|c| *c == Completion::Closed(id));
 }
@@ -180,10 +174,7 @@ fn the_same_addresses_may_come_again_while_their_old_flow_leaves() {
     rig.forge(PORTS, (1001, next), RST | ACK, &[]);
     rig.completion(|c| is_reset(c, first));
     let (second, next) = accepted(&mut rig, listener, 500_000);
-    assert!(
-        !rig.completions.contains(&Completion::Closed(first)),
-        "still leaving"
-    );
+    assert!(!rig.completions.contains(&Completion::Closed(first)), "still leaving");
     rig.completion(|c| *c == Completion::Opened(second));
     assert!(rig.completions.contains(&Completion::Closed(first)));
     // And it works.

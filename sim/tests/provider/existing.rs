@@ -91,11 +91,7 @@ fn exchange<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, region: RegionId) {
 }
 
 fn fills_and_sends<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, name: &CStr) {
-    let script = Script {
-        send_bytes: BYTES as u64,
-        seed: PEER_SEED,
-        receive_bytes_max: None,
-    };
+    let script = Script { send_bytes: BYTES as u64, seed: PEER_SEED, receive_bytes_max: None };
     rig.peer.listen(peer_address(5001), script).expect("a port");
     let file = memfd(name, FILE_BYTES, libc::F_SEAL_SHRINK);
     file.write_all_at(&[0x5a; FILE_BYTES], 0).expect("room");
@@ -200,10 +196,7 @@ fn memory_that_may_go_away_or_is_no_whole_pages_is_refused() {
     };
     let file = MemoryFile::new(2 * PAGE).expect("room");
     let error = refused(FIRST, file.range(PAGE, 100).expect("a range"));
-    assert_eq!(
-        error.to_string(),
-        "100 bytes are not whole pages of 4096 bytes"
-    );
+    assert_eq!(error.to_string(), "100 bytes are not whole pages of 4096 bytes");
     let error = refused(ApplicationId(3), file.all().expect("a range"));
     assert!(matches!(error, HostError::UnknownApplication { .. }));
     // Sealed against writing: the card could not fill it.

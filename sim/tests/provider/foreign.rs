@@ -26,9 +26,7 @@ fn an_answer_to_another_station_opens_nothing() {
     rig.steps(30);
     rig.cut = true;
     rig.sent.clear();
-    let id = rig
-        .provider
-        .connect(ApplicationId::FIRST, peer_address(PORT));
+    let id = rig.provider.connect(ApplicationId::FIRST, peer_address(PORT));
     let id = id.expect("it starts");
     let syn = |frame: &Vec<u8>| parse_tcp(frame).filter(|header| header.flags == SYN);
     rig.until("our SYN", |rig| rig.sent.iter().any(|it| syn(it).is_some()));
@@ -64,10 +62,7 @@ fn a_repetition_to_another_station_costs_no_bytes_that_tcp_holds() {
     let mut bytes = rig.received.last().expect("the packet ahead").clone();
     assert!(carries_payload(&bytes));
     bytes[5] ^= 0x40;
-    rig.card.receive(Frame {
-        bytes,
-        ..Frame::default()
-    });
+    rig.card.receive(Frame { bytes, ..Frame::default() });
     rig.steps(2);
     assert_eq!(rig.provider.counters().withheld_foreign, 1);
     let held = rig.held.pop().expect("the first");

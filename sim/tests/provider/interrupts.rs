@@ -43,10 +43,7 @@ fn no_wake_up_is_lost() {
     let seed = seed::seed();
     let mut random = SmallRng::seed_from_u64(seed);
     let (mut device, mut card) = open();
-    assert!(
-        !device.wait(PATIENCE, None).expect("it waits"),
-        "nothing to see"
-    );
+    assert!(!device.wait(PATIENCE, None).expect("it waits"), "nothing to see");
     for burst in 0..150 {
         let frames = random.random_range(1..4);
         for _ in 0..frames {
@@ -89,10 +86,7 @@ fn interrupts_keep_their_distance() {
     for _ in 0..3 {
         card.receive(frame(1, 0, b"payload"));
     }
-    assert!(
-        !device.wait(PATIENCE, None).expect("it waits"),
-        "three only"
-    );
+    assert!(!device.wait(PATIENCE, None).expect("it waits"), "three only");
     card.receive(frame(1, 0, b"payload"));
     assert!(device.wait(PATIENCE, None).expect("it waits"), "four");
     assert_eq!(take(&mut device), 4);

@@ -108,10 +108,7 @@ impl Hand {
         }
         let mut buffer = vec![0; 2000];
         while let Some(bytes) = self.neighbour.poll_frame(&mut buffer).expect("a frame") {
-            let mut frame = Frame {
-                bytes: buffer[..bytes].to_vec(),
-                ..Frame::default()
-            };
+            let mut frame = Frame { bytes: buffer[..bytes].to_vec(), ..Frame::default() };
             frame.bytes.resize(bytes.max(60), 0);
             self.card.receive(frame);
         }
@@ -121,11 +118,7 @@ impl Hand {
     fn until(&mut self, what: &str, mut is_done: impl FnMut(&mut Self) -> bool) {
         let mut patience = Patience::new(());
         while !is_done(self) {
-            assert!(
-                !patience.is_over(()),
-                "{what}: never; completions {:?}",
-                self.completions
-            );
+            assert!(!patience.is_over(()), "{what}: never; completions {:?}", self.completions);
             self.step();
         }
     }
@@ -177,10 +170,7 @@ impl Hand {
         if segment.destination_options {
             insert_destination_options(&mut bytes);
         }
-        self.card.receive(Frame {
-            bytes,
-            ..Frame::default()
-        });
+        self.card.receive(Frame { bytes, ..Frame::default() });
     }
 
     /// A handshake from `port` on; the ACK number of everything that follows.
@@ -225,17 +215,10 @@ impl Hand {
         let id = self.accept(listener);
         let region = self.provider.register(FIRST, DRAM, 4096).expect("a region");
         let memory = self.provider.map(region).expect("a mapping");
-        self.provider
-            .recv(id, region, 0, bytes, false, 1)
-            .expect("a request");
+        self.provider.recv(id, region, 0, bytes, false, 1).expect("a request");
         self.completion(|c| *c == Completion::Opened(id));
         self.rest();
-        Connected {
-            id,
-            region,
-            memory,
-            acknowledgement,
-        }
+        Connected { id, region, memory, acknowledgement }
     }
 
     /// Goes on until everything that the card has received before is dealt with. All packets pass
@@ -244,12 +227,8 @@ impl Hand {
     fn rest(&mut self) {
         let port = self.marker_port;
         self.marker_port += 1;
-        let marker = Segment {
-            port: Some(port),
-            to: Some(CLOSED_PORT),
-            flags: SYN,
-            ..Segment::default()
-        };
+        let marker =
+            Segment { port: Some(port), to: Some(CLOSED_PORT), flags: SYN, ..Segment::default() };
         self.receive(&marker, &[]);
         self.until("a reset of the marker", |hand| {
             let is_reset = |h: &TcpHeader| h.destination.port() == port && h.flags & RST != 0;
@@ -298,11 +277,7 @@ fn an_urgent_byte_is_one_of_the_streams() {
     };
     let connected = hand.connect(300, [&[], &[]]);
     hand.receive(&data(&connected, 0), &[b'a'; 100]);
-    let urgent = Segment {
-        flags: ACK | PSH | URG,
-        urgent: 100,
-        ..data(&connected, 100)
-    };
+    let urgent = Segment { flags: ACK | PSH | URG, urgent: 100, ..data(&connected, 100) };
     hand.receive(&urgent, &[b'b'; 100]);
     hand.receive(&data(&connected, 200), &[b'c'; 100]);
     hand.completion(|c| *c == received(connected.id, 1, 300));
@@ -324,21 +299,12 @@ fn a_reset_is_a_failure_and_no_end_of_stream() {
     // No receive request is open: nothing but the status tells.
     hand.provider.send(id, region, 1000, 500, 2).unwrap();
     let before = hand.sent.len();
-    hand.until("our bytes", |hand| {
-        hand.sent[before..].iter().any(|h| h.flags & PSH != 0)
-    });
-    let reset = Segment {
-        flags: RST | ACK,
-        ..data(&connected, 100)
-    };
+    hand.until("our bytes", |hand| hand.sent[before..].iter().any(|h| h.flags & PSH != 0));
+    let reset = Segment { flags: RST | ACK, ..data(&connected, 100) };
     hand.receive(&reset, &[]);
     hand.completion(|c| *c == Completion::Closed(id));
     let failed = |c: &Completion| failure(c, id) == Some(libc::ECONNRESET);
-    assert!(
-        hand.completions.iter().any(failed),
-        "{:?}",
-        hand.completions
-    );
+    assert!(hand.completions.iter().any(failed), "{:?}", hand.completions);
     assert!(hand.completions.contains(&cancelled(id, 2)));
     assert!(!hand.completions.contains(&Completion::EndOfStream(id)));
 }
@@ -350,17 +316,12 @@ fn an_end_of_stream_is_no_failure() {
     };
     let connected = hand.connect(200, [&[], &[]]);
     hand.receive(&data(&connected, 0), &[b'a'; 100]);
-    let end = Segment {
-        flags: FIN | ACK,
-        ..data(&connected, 100)
-    };
+    let end = Segment { flags: FIN | ACK, ..data(&connected, 100) };
     hand.receive(&end, &[]);
     hand.completion(|c| *c == received(connected.id, 1, 100));
     hand.completion(|c| *c == Completion::EndOfStream(connected.id));
     hand.provider.close(connected.id).unwrap();
-    hand.until("our FIN", |hand| {
-        hand.sent.iter().any(|h| h.flags & FIN != 0)
-    });
+    hand.until("our FIN", |hand| hand.sent.iter().any(|h| h.flags & FIN != 0));
     let last = Segment {
         acknowledgement: connected.acknowledgement.wrapping_add(1),
         flags: ACK,
@@ -378,17 +339,12 @@ fn a_reset_instead_of_the_last_ack_is_no_failure() {
         return;
     };
     let connected = hand.connect(200, [&[], &[]]);
-    let mut end = Segment {
-        flags: FIN | ACK,
-        ..data(&connected, 0)
-    };
+    let mut end = Segment { flags: FIN | ACK, ..data(&connected, 0) };
     hand.receive(&end, &[]);
     hand.completion(|c| *c == Completion::EndOfStream(connected.id));
     hand.completion(|c| *c == received(connected.id, 1, 0));
     hand.provider.finish(connected.id).unwrap();
-    hand.until("our FIN", |hand| {
-        hand.sent.iter().any(|h| h.flags & FIN != 0)
-    });
+    hand.until("our FIN", |hand| hand.sent.iter().any(|h| h.flags & FIN != 0));
     end.sequence += 1;
     end.flags = RST | ACK;
     hand.receive(&end, &[]);
@@ -406,10 +362,7 @@ fn tcp_behind_destination_options_arrives() {
         return;
     };
     let connected = hand.connect(200, [&[], &[]]);
-    let segment = Segment {
-        destination_options: true,
-        ..data(&connected, 0)
-    };
+    let segment = Segment { destination_options: true, ..data(&connected, 0) };
     hand.receive(&segment, &[b'a'; 100]);
     hand.receive(&data(&connected, 100), &[b'b'; 100]);
     hand.completion(|c| *c == received(connected.id, 1, 200));
@@ -469,15 +422,8 @@ fn the_good_one_stands(what: &str, options: [&[u8]; 3], change: impl Fn(&mut Seg
     change(&mut refused);
     hand.receive(&refused, &[0xee; 100]);
     hand.rest();
-    assert!(
-        hand.completions.is_empty(),
-        "{what}: {:?}",
-        hand.completions
-    );
-    let good = Segment {
-        options: options[2].to_vec(),
-        ..data(&connected, 0)
-    };
+    assert!(hand.completions.is_empty(), "{what}: {:?}", hand.completions);
+    let good = Segment { options: options[2].to_vec(), ..data(&connected, 0) };
     hand.receive(&good, &[0x11; 100]);
     hand.completion(|c| *c == received(connected.id, 1, 100));
     let mut bytes = [0; 100];

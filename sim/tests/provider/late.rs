@@ -27,11 +27,7 @@ const ROUNDS: usize = 300;
 /// An open connection at rest, its region and memory. The peer sends `send_bytes` when it may.
 pub fn connected(send_bytes: u64) -> (GoldenRig, ConnectionId, RegionId, ApplicationMapping) {
     let mut rig = golden();
-    let script = Script {
-        send_bytes,
-        seed: SEED,
-        receive_bytes_max: None,
-    };
+    let script = Script { send_bytes, seed: SEED, receive_bytes_max: None };
     rig.peer.listen(peer_address(5001), script).expect("a port");
     let region = rig.provider.register(FIRST, MemoryKind::Application, 8192);
     let region = region.expect("room");
@@ -74,9 +70,7 @@ fn nothing_is_sent_before_its_segment_is_confirmed() {
     for withheld in [Withheld::Commands, Withheld::Confirmations] {
         let (mut rig, id, region, _) = connected(0);
         withhold(&mut rig, withheld);
-        rig.provider
-            .send(id, region, 0, BYTES, 1)
-            .expect("a request");
+        rig.provider.send(id, region, 0, BYTES, 1).expect("a request");
         wait(&mut rig);
         assert_eq!(payload_sent(&rig), 0, "{withheld:?}");
         release(&mut rig);
@@ -90,9 +84,7 @@ fn no_window_is_offered_before_its_segment_is_confirmed() {
     for withheld in [Withheld::Commands, Withheld::Confirmations] {
         let (mut rig, id, region, memory) = connected(u64::from(BYTES));
         withhold(&mut rig, withheld);
-        rig.provider
-            .recv(id, region, 0, BYTES, false, 1)
-            .expect("a request");
+        rig.provider.recv(id, region, 0, BYTES, false, 1).expect("a request");
         wait(&mut rig);
         let open = |frame: &Vec<u8>| parse_tcp(frame).is_some_and(|header| header.window > 0);
         assert!(!rig.sent.iter().any(open), "{withheld:?}");
@@ -110,9 +102,7 @@ fn no_window_is_offered_before_its_segment_is_confirmed() {
 #[test]
 fn a_send_is_complete_when_its_floor_is_confirmed_and_not_before() {
     let (mut rig, id, region, _) = connected(0);
-    rig.provider
-        .send(id, region, 0, BYTES, 1)
-        .expect("a request");
+    rig.provider.send(id, region, 0, BYTES, 1).expect("a request");
     rig.until("payload", |rig| payload_sent(rig) > 0);
     withhold(&mut rig, Withheld::Confirmations);
     wait(&mut rig);
@@ -127,9 +117,7 @@ fn a_send_is_complete_when_its_floor_is_confirmed_and_not_before() {
 #[test]
 fn bytes_are_announced_when_their_floor_is_confirmed_and_not_before() {
     let (mut rig, id, region, _) = connected(u64::from(BYTES));
-    rig.provider
-        .recv(id, region, 0, BYTES, false, 1)
-        .expect("a request");
+    rig.provider.recv(id, region, 0, BYTES, false, 1).expect("a request");
     rig.until("a window", |rig| {
         let open = |frame: &Vec<u8>| parse_tcp(frame).is_some_and(|header| header.window > 0);
         rig.sent.iter().any(open)
@@ -147,9 +135,7 @@ fn bytes_are_announced_when_their_floor_is_confirmed_and_not_before() {
 fn edges(frames: &[Vec<u8>]) -> Vec<u32> {
     let headers = frames.iter().filter_map(|frame| parse_tcp(frame));
     let of_stream = headers.filter(|h| h.flags & (ACK | SYN) == ACK);
-    of_stream
-        .map(|h| h.acknowledgement.wrapping_add(h.window.into()))
-        .collect()
+    of_stream.map(|h| h.acknowledgement.wrapping_add(h.window.into())).collect()
 }
 
 const STREAM_BYTES: u32 = 40_000;
@@ -181,9 +167,7 @@ fn in_parts(rig: &mut GoldenRig, id: ConnectionId, rounds: usize) -> u32 {
             let before = &returned[(request % BUFFERS) as usize];
             assert!(content(request) == *before, "a returned buffer was written");
             let at = place(request);
-            let recv = rig
-                .provider
-                .recv(id, region, at, BUFFER_BYTES, true, request);
+            let recv = rig.provider.recv(id, region, at, BUFFER_BYTES, true, request);
             recv.expect("a request");
             (request, open) = (request + 1, open + 1);
         }
@@ -196,10 +180,7 @@ fn in_parts(rig: &mut GoldenRig, id: ConnectionId, rounds: usize) -> u32 {
             if let Completion::Received { bytes, request, .. } = completion {
                 let now = content(request);
                 let expected = &stream[got as usize..][..bytes as usize];
-                assert!(
-                    now[..bytes as usize] == *expected,
-                    "a byte in the wrong place"
-                );
+                assert!(now[..bytes as usize] == *expected, "a byte in the wrong place");
                 returned[(request % BUFFERS) as usize] = now;
                 (got, open) = (got + bytes, open - 1);
                 partial += u32::from(bytes < BUFFER_BYTES);

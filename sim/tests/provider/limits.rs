@@ -71,19 +71,14 @@ fn requests_before_the_handshake_are_limited_too() {
 #[test]
 fn what_is_held_for_a_connection_is_counted_until_it_is_closed() {
     let mut rig = golden();
-    let script = Script {
-        send_bytes: 3 * u64::from(PACKET_BYTES),
-        seed: 7,
-        receive_bytes_max: None,
-    };
+    let script =
+        Script { send_bytes: 3 * u64::from(PACKET_BYTES), seed: 7, receive_bytes_max: None };
     rig.peer.listen(peer_address(5001), script).expect("a port");
     let region = rig.provider.register(FIRST, DRAM, 8192).expect("room");
     rig.hold = vec![0];
     let id = rig.provider.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
-    rig.provider
-        .recv(id, region, 0, 3 * PACKET_BYTES, false, 1)
-        .expect("a request");
+    rig.provider.recv(id, region, 0, 3 * PACKET_BYTES, false, 1).expect("a request");
     assert_eq!(rig.provider.counters().held_bytes, 0);
     rig.until("held bytes", |rig| rig.provider.counters().held_bytes > 0);
     rig.cut = true;
@@ -98,10 +93,7 @@ fn a_request_that_waits_is_cancelled_at_once() {
     let mut rig = slow_commands();
     // The peer has bytes that never come, so that its stream does not end.
     rig.hold = (0..1000).collect();
-    let script = Script {
-        send_bytes: 3000,
-        ..Script::default()
-    };
+    let script = Script { send_bytes: 3000, ..Script::default() };
     rig.peer.listen(peer_address(5001), script).expect("a port");
     let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
     let id = rig.provider.connect(FIRST, peer_address(5001));
@@ -125,9 +117,7 @@ fn a_request_that_waits_is_cancelled_at_once() {
         rig.provider.register(FIRST, DRAM, 4096).expect("room");
     }
     let fresh = rig.provider.register(FIRST, DRAM, 4096).expect("room");
-    rig.provider
-        .recv(id, fresh, 0, 100, false, 1)
-        .expect("a request");
+    rig.provider.recv(id, fresh, 0, 100, false, 1).expect("a request");
     rig.provider.send(id, fresh, 0, 100, 3).expect("a request");
     rig.step();
     for request in [1, 3] {
@@ -136,10 +126,7 @@ fn a_request_that_waits_is_cancelled_at_once() {
     rig.step();
     assert_eq!(rig.completions, [cancelled(id, 1), cancelled(id, 3)]);
     let error = rig.provider.cancel(id, 3).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!("connection {} has no open request 3", id.0)
-    );
+    assert_eq!(error.to_string(), format!("connection {} has no open request 3", id.0));
     // What was cancelled is never posted.
     rig.completions.clear();
     rig.steps(200);
@@ -167,11 +154,8 @@ fn a_posted_receive_is_cancelled_and_the_others_stay() {
     for (cancel, ends) in cases {
         // What comes between the first completion and the cancel would change the ends.
         let mut rig = prompt();
-        let script = Script {
-            send_bytes: 2 * u64::from(PACKET_BYTES),
-            seed: 7,
-            receive_bytes_max: None,
-        };
+        let script =
+            Script { send_bytes: 2 * u64::from(PACKET_BYTES), seed: 7, receive_bytes_max: None };
         rig.peer.listen(peer_address(5001), script).expect("a port");
         let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
         let mut memory = rig.provider.map(region).expect("it maps");
@@ -188,9 +172,7 @@ fn a_posted_receive_is_cancelled_and_the_others_stay() {
         rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
         rig.provider.cancel(id, cancel).expect("it is posted");
         assert!(rig.provider.cancel(id, 9).is_err(), "there is none");
-        rig.until("the end", |rig| {
-            rig.completions.contains(&Completion::EndOfStream(id))
-        });
+        rig.until("the end", |rig| rig.completions.contains(&Completion::EndOfStream(id)));
         let mut received = vec![(1, BYTES)];
         received.extend(rig.completions.iter().filter_map(|c| match c {
             Completion::Received { request, bytes, .. } => Some((*request, *bytes)),
@@ -218,9 +200,7 @@ fn a_posted_receive_is_cancelled_and_the_others_stay() {
 #[test]
 fn a_posted_send_is_not_cancelled() {
     let mut rig = golden();
-    rig.peer
-        .listen(peer_address(5001), Script::default())
-        .expect("a port");
+    rig.peer.listen(peer_address(5001), Script::default()).expect("a port");
     let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
     let id = rig.provider.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
@@ -229,29 +209,18 @@ fn a_posted_send_is_not_cancelled() {
     rig.sent.clear();
     rig.provider.send(id, region, 0, 100, 5).expect("a request");
     // Its segment is confirmed, or nothing would be sent.
-    rig.until("its packet", |rig| {
-        rig.sent.iter().any(|it| carries_payload(it))
-    });
+    rig.until("its packet", |rig| rig.sent.iter().any(|it| carries_payload(it)));
     let error = rig.provider.cancel(id, 5).unwrap_err();
     assert_eq!(posted(&error, id), (5, PostedState::Confirmed));
     rig.cut = false;
     let (connection, request) = (id, 5);
-    rig.completion(|c| {
-        *c == Completion::Sent {
-            connection,
-            request,
-        }
-    });
+    rig.completion(|c| *c == Completion::Sent { connection, request });
 }
 
 /// The request that was to be cancelled, and how far it had come.
 fn posted(error: &HostError, of: ConnectionId) -> (u64, PostedState) {
     match error {
-        HostError::RequestPosted {
-            connection,
-            request,
-            state,
-        } => {
+        HostError::RequestPosted { connection, request, state } => {
             assert_eq!(*connection, of.0);
             (*request, *state)
         }

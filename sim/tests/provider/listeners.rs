@@ -27,11 +27,7 @@ fn a_listener_that_ends_keeps_what_was_accepted_and_resets_the_rest() {
     let mut rig = golden();
     let local = ([10, 77, 0, 1], 80).into();
     let listener = rig.provider.listen(FIRST, local).expect("a port");
-    let script = Script {
-        send_bytes: BYTES.into(),
-        seed: 7,
-        receive_bytes_max: None,
-    };
+    let script = Script { send_bytes: BYTES.into(), seed: 7, receive_bytes_max: None };
     for _ in 0..2 {
         rig.peer.connect(local, script).expect("it starts");
     }

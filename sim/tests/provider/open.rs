@@ -104,10 +104,7 @@ fn with(hooks: Lies) -> LyingBus {
 
 /// A bus that tells the truth about a card.
 pub fn honest_to(card: Rc<RefCell<GoldenCard>>) -> LyingBus {
-    HookedBus {
-        inner: GoldenBus::new(card),
-        hooks: honest(),
-    }
+    HookedBus { inner: GoldenBus::new(card), hooks: honest() }
 }
 
 fn try_open(lie: fn(u32, u32) -> Result<u32>) -> Result<Device<LyingBus>, HostError> {
@@ -125,12 +122,8 @@ fn provider(hooks: Lies) -> Provider<LyingBus, Observed<SmoltcpTransport>> {
     };
     let clock = Clock::Manual(ManualClock::default());
     let transport = SmoltcpTransport::open(&link, clock).expect("a transport");
-    Provider::open(
-        with(hooks),
-        Observed::new(transport),
-        DeviceConfig::seeded(1),
-    )
-    .expect("it opens")
+    Provider::open(with(hooks), Observed::new(transport), DeviceConfig::seeded(1))
+        .expect("it opens")
 }
 
 fn open(lie: fn(u32, u32) -> Result<u32>) -> HostError {
@@ -252,10 +245,7 @@ fn a_reset_of_an_idle_card_is_found() {
     (0..5000).for_each(|_| assert!(device.poll().is_ok()));
     device.bus().hooks.lie = lie;
     let error = (0..5000).find_map(|_| device.poll().err());
-    assert!(
-        matches!(error, Some(HostError::EpochLost { .. })),
-        "{error:?}"
-    );
+    assert!(matches!(error, Some(HostError::EpochLost { .. })), "{error:?}");
     let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
     device.bus().hooks.lie = lie;
     let error = device.wait(Duration::from_micros(10), None).unwrap_err();
@@ -264,15 +254,9 @@ fn a_reset_of_an_idle_card_is_found() {
 
 #[test]
 fn a_refused_write_to_a_ring_is_an_error_with_its_address() {
-    let mut provider = provider(Lies {
-        refused: Some(0x12_3000),
-        ..honest()
-    });
+    let mut provider = provider(Lies { refused: Some(0x12_3000), ..honest() });
     let error = provider.poll().unwrap_err();
-    assert!(
-        matches!(error, HostError::WriteRefused { address: 0x12_3000 }),
-        "{error}"
-    );
+    assert!(matches!(error, HostError::WriteRefused { address: 0x12_3000 }), "{error}");
     assert!(provider.poll().is_ok(), "said once");
 }
 
@@ -337,13 +321,7 @@ fn a_card_that_is_gone_is_named() {
         registers::SIZES_0 => Err(BusError::NoAnswer(offset)),
         _ => Ok(truth),
     });
-    assert!(
-        matches!(
-            error,
-            HostError::Bus(BusError::NoAnswer(registers::SIZES_0))
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, HostError::Bus(BusError::NoAnswer(registers::SIZES_0))), "{error}");
 }
 
 #[test]
@@ -370,10 +348,7 @@ fn memory_is_what_it_was_allocated_as() {
 fn a_region_is_aligned_as_far_as_the_bus_allows() {
     const BYTES: usize = 600 << 10;
     let register = |align_bytes_max| {
-        let mut provider = provider(Lies {
-            align_bytes_max,
-            ..honest()
-        });
+        let mut provider = provider(Lies { align_bytes_max, ..honest() });
         let region = provider.register(ApplicationId::FIRST, MemoryKind::Application, BYTES)?;
         Ok(provider.memory(region)?.address.trailing_zeros())
     };

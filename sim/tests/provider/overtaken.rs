@@ -35,19 +35,11 @@ fn a_repetition_is_overtaken(acknowledged: u32) {
     rig.steps(20);
     rig.card.borrow_mut().hold_sends();
     rig.until("a repetition", |rig| rig.card.borrow().held_sends() > 0);
-    rig.forge(
-        ports,
-        (sequence, start.wrapping_add(acknowledged)),
-        ACK,
-        &[],
-    );
+    rig.forge(ports, (sequence, start.wrapping_add(acknowledged)), ACK, &[]);
     rig.steps(20);
     let early = |c: &&Completion| matches!(c, Completion::Sent { .. });
     let done = rig.completions.iter().find(early);
-    assert_eq!(
-        done, None,
-        "a floor is confirmed before the sends in front of it"
-    );
+    assert_eq!(done, None, "a floor is confirmed before the sends in front of it");
     rig.card.borrow_mut().release_sends();
     rig.steps(20);
     assert!(rig.provider.counters().overtaken_sends > 0, "nothing raced");

@@ -37,10 +37,7 @@ pub fn frame(number: u8, position: u32, payload: &[u8]) -> Frame {
         0x10,
         payload.to_vec(),
     );
-    Frame {
-        bytes: spec.frame(0),
-        ..Frame::default()
-    }
+    Frame { bytes: spec.frame(0), ..Frame::default() }
 }
 
 struct Bench<B: Bus, C: NetworkSide> {
@@ -94,10 +91,7 @@ impl<B: Bus, C: NetworkSide> Bench<B, C> {
         let memory = self.device.bus().allocate(kind, BYTES, BYTES);
         let registered = self.regions.register(memory.expect("room"), owner.into());
         let (region, mut commands) = registered.expect("room");
-        let name = FlowName {
-            flow: owner.into(),
-            generation: 1,
-        };
+        let name = FlowName { flow: owner.into(), generation: 1 };
         let list = List::committed(name.flow);
         commands.push(flow_install(&FlowInstall {
             name,
@@ -139,12 +133,7 @@ impl<B: Bus, C: NetworkSide> Bench<B, C> {
 }
 
 fn acceptance(floor: u32) -> Acceptance {
-    Acceptance {
-        floor,
-        ack_low: 0,
-        ack_high: u32::MAX,
-        ..Acceptance::default()
-    }
+    Acceptance { floor, ack_low: 0, ack_high: u32::MAX, ..Acceptance::default() }
 }
 
 fn segment(region: &Region) -> Segment {
@@ -171,19 +160,13 @@ fn isolation<B: Bus, C: NetworkSide>(bus: B, card: C) {
     assert_eq!(bench.run(1, post(flow_1, &region_1)), Ok(()));
     bench.card.receive(frame(1, FLOOR, b"first"));
     let entry = bench.entry();
-    assert_eq!(
-        (entry.owner, disposition(&entry)),
-        (1, Some(Disposition::PlacedInOrder))
-    );
+    assert_eq!((entry.owner, disposition(&entry)), (1, Some(Disposition::PlacedInOrder)));
     assert_eq!(bench.bytes(&region_1.memory)[..5], *b"first");
     // Owner 2 posts memory of owner 1 for its own flow: the region refuses.
     assert_eq!(bench.run(2, post(flow_2, &region_1)), Ok(()));
     bench.card.receive(frame(2, FLOOR, b"stray"));
     let entry = bench.entry();
-    assert_eq!(
-        (entry.owner, disposition(&entry)),
-        (2, Some(Disposition::RegionRefused))
-    );
+    assert_eq!((entry.owner, disposition(&entry)), (2, Some(Disposition::RegionRefused)));
     assert_eq!(entry.deferred.as_deref(), Some(&b"stray"[..]));
     assert_eq!(bench.bytes(&region_1.memory)[..5], *b"first");
     assert_eq!(bench.bytes(&region_2.memory), [0; BYTES]);
@@ -194,18 +177,12 @@ fn isolation<B: Bus, C: NetworkSide>(bus: B, card: C) {
     assert_eq!(bench.run(1, privileged), Err(CommandStatus::NotOwner));
     bench.card.receive(frame(1, FLOOR + 5, b" second"));
     let entry = bench.entry();
-    assert_eq!(
-        (entry.owner, disposition(&entry)),
-        (1, Some(Disposition::PlacedInOrder))
-    );
+    assert_eq!((entry.owner, disposition(&entry)), (1, Some(Disposition::PlacedInOrder)));
     assert_eq!(bench.bytes(&region_1.memory)[..12], *b"first second");
     // A packet without a flow is owner 0's.
     bench.card.receive(frame(9, 0, b"who?"));
     let entry = bench.entry();
-    assert_eq!(
-        (entry.owner, disposition(&entry)),
-        (0, Some(Disposition::NoFlow))
-    );
+    assert_eq!((entry.owner, disposition(&entry)), (0, Some(Disposition::NoFlow)));
     sends_are_kept_apart(&mut bench, flow_1);
 }
 
@@ -213,35 +190,21 @@ fn isolation<B: Bus, C: NetworkSide>(bus: B, card: C) {
 fn sends_are_kept_apart<B: Bus, C: NetworkSide>(bench: &mut Bench<B, C>, flow_1: FlowName) {
     let stolen = frame(1, 0, b"stolen").bytes;
     let parsed = parse_tcp(&stolen).expect("TCP");
-    let payload = Payload {
-        name: flow_1,
-        position: FLOOR,
-        bytes: 6,
-        mss_bytes: 1460,
-        segment_index: 0,
-    };
+    let payload =
+        Payload { name: flow_1, position: FLOOR, bytes: 6, mss_bytes: 1460, segment_index: 0 };
     let descriptor = send(&stolen[..54], (&parsed).into(), &payload);
     bench.device.send_of(2, descriptor).expect("an owner");
     let entry = bench.entry();
     let code = header_entry::DISPOSITION.get(&entry.metadata) as u8;
-    assert_eq!(
-        (entry.owner, SendError::from_code(code)),
-        (2, Some(SendError::SendBadFlow))
-    );
+    assert_eq!((entry.owner, SendError::from_code(code)), (2, Some(SendError::SendBadFlow)));
     let mut sent = Vec::new();
     bench.card.take_sent(&mut sent);
     assert_eq!(sent, []);
     // Nobody else is there.
     let refused = bench.device.command_of(7, [0; 64]).unwrap_err();
-    assert!(
-        matches!(refused, HostError::UnknownOwner { owner: 7, open: 3 }),
-        "{refused}"
-    );
+    assert!(matches!(refused, HostError::UnknownOwner { owner: 7, open: 3 }), "{refused}");
     let refused = bench.device.send_of(3, raw(&[0; 60])).unwrap_err();
-    assert!(
-        matches!(refused, HostError::UnknownOwner { owner: 3, open: 3 }),
-        "{refused}"
-    );
+    assert!(matches!(refused, HostError::UnknownOwner { owner: 3, open: 3 }), "{refused}");
 }
 
 #[test]

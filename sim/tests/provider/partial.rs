@@ -23,10 +23,7 @@ fn is_received(request: u64) -> impl Fn(&Completion) -> bool {
 /// peer's second packet is late, so its third one lands beyond the end of the first buffer's bytes.
 fn early_end<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, posted: u64) {
     let local = ([10, 77, 0, 1], 80).into();
-    let listener = rig
-        .provider
-        .listen(ApplicationId::FIRST, local)
-        .expect("a port");
+    let listener = rig.provider.listen(ApplicationId::FIRST, local).expect("a port");
     let script = Script {
         send_bytes: (WARM_UP_BYTES + STREAM_BYTES) as u64,
         seed: SEED,
@@ -40,24 +37,18 @@ fn early_end<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, posted: u64) {
     });
     let id = accepted.expect("accepted");
     let bytes = 4 * BUFFER_BYTES as usize;
-    let region = rig
-        .provider
-        .register(ApplicationId::FIRST, MemoryKind::Application, bytes)
-        .expect("room");
+    let region =
+        rig.provider.register(ApplicationId::FIRST, MemoryKind::Application, bytes).expect("room");
     let mut memory = rig.provider.map(region).expect("a mapping");
     memory.write(0, &vec![0xa5; bytes]);
     let (offset, bytes) = (3 * u64::from(BUFFER_BYTES), WARM_UP_BYTES as u32);
-    rig.provider
-        .recv(id, region, offset, bytes, false, 9)
-        .expect("a request");
+    rig.provider.recv(id, region, offset, bytes, false, 9).expect("a request");
     let warm = rig.completion(is_received(9));
     assert_eq!(warm, received(id, 9, bytes));
     rig.hold = vec![rig.payload_frames + 1];
     for request in 0..posted {
         let offset = request * u64::from(BUFFER_BYTES);
-        rig.provider
-            .recv(id, region, offset, BUFFER_BYTES, true, request)
-            .expect("a request");
+        rig.provider.recv(id, region, offset, BUFFER_BYTES, true, request).expect("a request");
     }
     let first = rig.completion(is_received(0));
     let (request, bytes) = (0, PACKET_BYTES as u32);
@@ -68,9 +59,7 @@ fn early_end<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, posted: u64) {
     memory.read(0, &mut returned);
     if posted == 1 {
         let offset = u64::from(BUFFER_BYTES);
-        rig.provider
-            .recv(id, region, offset, BUFFER_BYTES, true, 1)
-            .expect("a request");
+        rig.provider.recv(id, region, offset, BUFFER_BYTES, true, 1).expect("a request");
     }
     rig.until("the late packet", |rig| !rig.held.is_empty());
     // The next buffer is on the card when it comes.

@@ -37,8 +37,7 @@ struct Refusing {
 /// Takes one of what is left, if there is any.
 fn take(left: &AtomicUsize) -> bool {
     let less = |left: usize| left.checked_sub(1);
-    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
-        .is_ok()
+    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
 }
 
 impl Transport for Refusing {
@@ -162,19 +161,9 @@ fn receiving(
     let card = GoldenCard::late(SMALL, seed::seed());
     let bus = GoldenBus::new(card.clone());
     let mut rig: GoldenRig = Rig::over(bus, card, DeviceConfig::seeded(1), |transport| {
-        Box::new(Refusing {
-            transport,
-            headers,
-            frames,
-            late_polls,
-            late: VecDeque::new(),
-        })
+        Box::new(Refusing { transport, headers, frames, late_polls, late: VecDeque::new() })
     });
-    let script = Script {
-        send_bytes: send_bytes as u64,
-        seed: SEED,
-        receive_bytes_max: None,
-    };
+    let script = Script { send_bytes: send_bytes as u64, seed: SEED, receive_bytes_max: None };
     rig.peer.listen(peer_address(5001), script).unwrap();
     let first = ApplicationId::FIRST;
     let id = rig.provider.connect(first, peer_address(5001)).unwrap();

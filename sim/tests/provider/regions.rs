@@ -17,11 +17,7 @@ const DRAM: MemoryKind = MemoryKind::Application;
 #[test]
 fn bytes_for_a_region_that_is_gone_reach_nobody_elses() {
     let mut rig = golden();
-    let script = Script {
-        send_bytes: 3000,
-        seed: 7,
-        receive_bytes_max: None,
-    };
+    let script = Script { send_bytes: 3000, seed: 7, receive_bytes_max: None };
     rig.peer.listen(peer_address(5001), script).unwrap();
     let gone = rig.provider.register(FIRST, DRAM, 4096).unwrap();
     rig.hold = (0..1000).collect();
@@ -40,11 +36,8 @@ fn bytes_for_a_region_that_is_gone_reach_nobody_elses() {
     for frame in std::mem::take(&mut rig.held) {
         rig.card.receive(frame);
     }
-    let failed = Completion::Failed {
-        connection: id,
-        errno: libc::EFAULT,
-        why: "no region 0".to_owned(),
-    };
+    let failed =
+        Completion::Failed { connection: id, errno: libc::EFAULT, why: "no region 0".to_owned() };
     rig.completion(|c| *c == failed);
     rig.completion(|c| *c == cancelled(id, 1));
     let mut now = vec![0; 4096];
@@ -56,9 +49,7 @@ fn bytes_for_a_region_that_is_gone_reach_nobody_elses() {
 #[test]
 fn a_fresh_region_of_a_second_shard_can_be_sent_from_at_once() {
     let mut rig = slow_commands();
-    rig.peer
-        .listen(peer_address(5001), Script::default())
-        .unwrap();
+    rig.peer.listen(peer_address(5001), Script::default()).unwrap();
     let shard = rig.provider.open_shard(RingSizes::default()).unwrap();
     let other = rig.provider.open_application(shard).unwrap();
     let id = rig.provider.connect(other, peer_address(5001)).unwrap();

@@ -32,24 +32,16 @@ fn change_under_stream<B: Bus, C: NetworkSide>(
     rig: &mut Rig<B, C>,
     mut judge: impl FnMut(u64, u64),
 ) {
-    let script = Script {
-        send_bytes: BYTES.into(),
-        seed: 9,
-        receive_bytes_max: None,
-    };
+    let script = Script { send_bytes: BYTES.into(), seed: 9, receive_bytes_max: None };
     rig.peer.listen(peer_address(5001), script).expect("a port");
-    let region = rig
-        .provider
-        .register(FIRST, MemoryKind::Application, BYTES as usize)
-        .expect("room");
+    let region =
+        rig.provider.register(FIRST, MemoryKind::Application, BYTES as usize).expect("room");
     let memory = rig.provider.map(region).expect("it maps");
     let id = rig.provider.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
     for request in 0..4 {
         let at = request * u64::from(PIECE_BYTES);
-        rig.provider
-            .recv(id, region, at, PIECE_BYTES, false, request)
-            .expect("a request");
+        rig.provider.recv(id, region, at, PIECE_BYTES, false, request).expect("a request");
     }
     let is_done = |wanted: u64| {
         move |c: &Completion| match c {
@@ -98,9 +90,7 @@ fn secrets_change_under_a_stream_of_the_verilated_card() {
 #[test]
 fn connections_come_and_go_while_secrets_change() {
     let mut rig = golden();
-    rig.peer
-        .listen(peer_address(5001), Script::default())
-        .expect("a port");
+    rig.peer.listen(peer_address(5001), Script::default()).expect("a port");
     let open = |rig: &mut crate::rig::GoldenRig| {
         let id = rig.provider.connect(FIRST, peer_address(5001));
         id.expect("it starts")

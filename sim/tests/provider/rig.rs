@@ -62,10 +62,7 @@ pub struct Rig<B: Bus, C: NetworkSide> {
 }
 
 /// Small enough for a window without a scale: every byte of a buffer can be offered.
-pub const TUNING: Tuning = Tuning {
-    receive_buffer_bytes: 60_000,
-    ..Tuning::REAL_TIME
-};
+pub const TUNING: Tuning = Tuning { receive_buffer_bytes: 60_000, ..Tuning::REAL_TIME };
 
 pub fn link(host: u8) -> LinkConfig {
     LinkConfig::lab(host, 1500, TUNING)
@@ -83,10 +80,7 @@ pub fn forged(ports: (u16, u16), numbers: (u32, u32), flags: u8, payload: &[u8])
     let mut bytes = spec.frame(0);
     bytes[..6].copy_from_slice(&link(1).mac);
     bytes[6..12].copy_from_slice(&link(2).mac);
-    Frame {
-        bytes,
-        ..Frame::default()
-    }
+    Frame { bytes, ..Frame::default() }
 }
 
 /// Whether a frame is longer than any header here.
@@ -97,14 +91,8 @@ pub fn carries_payload(frame: &[u8]) -> bool {
 /// A rig whose commands go out four at a time, so that many queued ones hold the next one back.
 pub fn slow_commands() -> GoldenRig {
     let card = GoldenCard::late(SMALL, seed::seed());
-    let rings = RingSizes {
-        command_bits: 2,
-        ..RingSizes::default()
-    };
-    let config = DeviceConfig {
-        rings,
-        ..DeviceConfig::seeded(1)
-    };
+    let rings = RingSizes { command_bits: 2, ..RingSizes::default() };
+    let config = DeviceConfig { rings, ..DeviceConfig::seeded(1) };
     Rig::with(GoldenBus::new(card.clone()), card, config)
 }
 
@@ -141,35 +129,23 @@ pub fn assert_clean(card: &Rc<RefCell<SimulatedCard>>) {
 
 /// The completion of a receive.
 pub const fn received(connection: ConnectionId, request: u64, bytes: u32) -> Completion {
-    Completion::Received {
-        connection,
-        request,
-        bytes,
-    }
+    Completion::Received { connection, request, bytes }
 }
 
 /// The completion of a send.
 pub const fn sent(connection: ConnectionId, request: u64) -> Completion {
-    Completion::Sent {
-        connection,
-        request,
-    }
+    Completion::Sent { connection, request }
 }
 
 /// A request that was cancelled.
 pub const fn cancelled(connection: ConnectionId, request: u64) -> Completion {
-    Completion::Cancelled {
-        connection,
-        request,
-    }
+    Completion::Cancelled { connection, request }
 }
 
 /// The number with which a connection failed, if that is what a completion tells.
 pub fn failure(completion: &Completion, of: ConnectionId) -> Option<i32> {
     match completion {
-        Completion::Failed {
-            connection, errno, ..
-        } if *connection == of => Some(*errno),
+        Completion::Failed { connection, errno, .. } if *connection == of => Some(*errno),
         _ => None,
     }
 }
@@ -229,10 +205,7 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
         }
         let mut buffer = vec![0; FRAME_BYTES];
         while let Some(bytes) = self.peer.poll_frame(&mut buffer).expect("a frame") {
-            let mut frame = Frame {
-                bytes: buffer[..bytes].to_vec(),
-                ..Frame::default()
-            };
+            let mut frame = Frame { bytes: buffer[..bytes].to_vec(), ..Frame::default() };
             frame.bytes.resize(bytes.max(60), 0);
             if carries_payload(&frame.bytes) {
                 self.payload_frames += 1;

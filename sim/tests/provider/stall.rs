@@ -38,10 +38,7 @@ fn failing(position: u32) -> Record {
     let packet = frame(9, position, b"nobody's").bytes;
     let parsed = parse_tcp(&packet).expect("TCP");
     let payload = Payload {
-        name: FlowName {
-            flow: 9,
-            generation: 1,
-        },
+        name: FlowName { flow: 9, generation: 1 },
         position,
         bytes: 8,
         mss_bytes: 1460,
@@ -66,10 +63,7 @@ fn events<B: Bus>(device: &mut Device<B>) -> Vec<u32> {
 
 fn harms_itself_alone<B: Bus, C: NetworkSide>(bus: B, mut card: C) -> Device<B> {
     let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
-    let small = RingSizes {
-        header_bits: QUEUE_BITS,
-        ..RingSizes::default()
-    };
+    let small = RingSizes { header_bits: QUEUE_BITS, ..RingSizes::default() };
     assert_eq!(device.open_owner(small).expect("an owner"), 1);
     let owner = device.open_owner(RingSizes::default());
     assert_eq!(owner.expect("an owner"), 2);
@@ -77,9 +71,7 @@ fn harms_itself_alone<B: Bus, C: NetworkSide>(bus: B, mut card: C) -> Device<B> 
     let (mut expected, mut sent, mut tickets) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..FAILING {
         let failing = failing(number);
-        device
-            .send_of(1, Descriptor::of(&failing))
-            .expect("an owner");
+        device.send_of(1, Descriptor::of(&failing)).expect("an owner");
         for at in 0..FRAMES {
             let bytes = frame(2, number, &at.to_le_bytes()).bytes;
             device.send_of(2, raw(&bytes)).expect("an owner");
@@ -109,9 +101,7 @@ fn harms_itself_alone<B: Bus, C: NetworkSide>(bus: B, mut card: C) -> Device<B> 
     assert_eq!(events(&mut device), (0..room).collect::<Vec<_>>());
     device.return_headers().expect("a doorbell");
     let failing = failing(FAILING);
-    device
-        .send_of(1, Descriptor::of(&failing))
-        .expect("an owner");
+    device.send_of(1, Descriptor::of(&failing)).expect("an owner");
     for _ in 0..10 {
         device.poll().expect("it polls");
         device.bus().advance().expect("time passes");

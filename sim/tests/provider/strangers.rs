@@ -20,11 +20,7 @@ const PACKET_BYTES: usize = 1460;
 fn waiting(rig: &mut GoldenRig, send_bytes: u64) -> ListenerId {
     let local = ([10, 77, 0, 1], 80).into();
     let listener = rig.provider.listen(FIRST, local).unwrap();
-    let script = Script {
-        send_bytes,
-        seed: SEED,
-        receive_bytes_max: None,
-    };
+    let script = Script { send_bytes, seed: SEED, receive_bytes_max: None };
     rig.peer.connect(local, script).unwrap();
     rig.steps(50);
     listener
@@ -129,14 +125,8 @@ fn a_listener_outlives_those_who_never_come() {
     }
     rig.cut = false;
     accept(&mut rig, listener, 100);
-    let script = Script {
-        send_bytes: 100,
-        seed: SEED,
-        receive_bytes_max: None,
-    };
-    rig.peer
-        .connect(([10, 77, 0, 1], 80).into(), script)
-        .unwrap();
+    let script = Script { send_bytes: 100, seed: SEED, receive_bytes_max: None };
+    rig.peer.connect(([10, 77, 0, 1], 80).into(), script).unwrap();
     rig.steps(50);
     accept(&mut rig, listener, 100);
 }
@@ -204,9 +194,7 @@ fn the_late_packet_stands(forged: impl Fn(u32) -> u32) {
     let region = rig.provider.register(FIRST, DRAM, 4 << 16).unwrap();
     let memory = rig.provider.map(region).unwrap();
     let far = 3 * u64::from(buffer);
-    rig.provider
-        .recv(id, region, far, warm_up as u32, false, 9)
-        .unwrap();
+    rig.provider.recv(id, region, far, warm_up as u32, false, 9).unwrap();
     rig.completion(|c| matches!(c, Completion::Received { request: 9, .. }));
     let syns = rig.received.iter().filter_map(|f| parse_tcp(f));
     let base = syns.clone().find(|h| h.flags & SYN != 0).unwrap().sequence;
@@ -219,9 +207,7 @@ fn the_late_packet_stands(forged: impl Fn(u32) -> u32) {
     rig.hold = vec![rig.payload_frames + 1];
     rig.provider.recv(id, region, 0, buffer, true, 0).unwrap();
     rig.completion(|c| matches!(c, Completion::Received { request: 0, .. }));
-    rig.provider
-        .recv(id, region, buffer.into(), buffer, true, 1)
-        .unwrap();
+    rig.provider.recv(id, region, buffer.into(), buffer, true, 1).unwrap();
     rig.until("the late packet", |rig| !rig.held.is_empty());
     rig.steps(20);
     let late = rig.held.remove(0);

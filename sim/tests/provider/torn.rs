@@ -142,20 +142,14 @@ fn a_header_whose_second_line_comes_late_is_read_whole() {
         hooks: Torn((0..4).map(Queue::of).collect()),
     };
     let mut rig = Rig::new(bus, card);
-    let script = Script {
-        send_bytes: BYTES as u64,
-        seed: SEED,
-        receive_bytes_max: None,
-    };
+    let script = Script { send_bytes: BYTES as u64, seed: SEED, receive_bytes_max: None };
     rig.peer.listen(peer_address(5001), script).unwrap();
     let first = ApplicationId::FIRST;
     let id = rig.provider.connect(first, peer_address(5001)).unwrap();
     let region = rig.provider.register(first, MemoryKind::Application, BYTES);
     let region = region.unwrap();
     let memory = rig.provider.map(region).unwrap();
-    rig.provider
-        .recv(id, region, 0, BYTES as u32, false, 1)
-        .unwrap();
+    rig.provider.recv(id, region, 0, BYTES as u32, false, 1).unwrap();
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
     let (mut bytes, mut expected) = (vec![0; BYTES], vec![0; BYTES]);
     memory.read(0, &mut bytes);

@@ -18,10 +18,7 @@ const TURN: usize = 32;
 fn fail(device: &mut Device<GoldenBus>, owner: u8) {
     let packet = frame(9, 0, b"nobody's").bytes;
     let payload = Payload {
-        name: FlowName {
-            flow: 9,
-            generation: 1,
-        },
+        name: FlowName { flow: 9, generation: 1 },
         position: 0,
         bytes: 8,
         mss_bytes: 1460,

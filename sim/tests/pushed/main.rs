@@ -40,11 +40,7 @@ const AFTER_WRITE_CYCLES: u64 = 3;
 #[derive(Clone, Debug)]
 enum Act {
     Write(u32, u32),
-    Push {
-        owner: u32,
-        second: bool,
-        line: [u8; r::PUSH_BYTES],
-    },
+    Push { owner: u32, second: bool, line: [u8; r::PUSH_BYTES] },
 }
 
 /// Carries the host's acts out in order, and counts slots that were served.
@@ -78,11 +74,7 @@ impl Agent for Driver {
                 self.written_at = self.cycle;
                 self.acts.pop_front();
             }
-            Some(Act::Push {
-                owner,
-                second,
-                line,
-            }) => {
+            Some(Act::Push { owner, second, line }) => {
                 model.set(model.port("pushed$valid"), 1);
                 // Owner (8 bits), half, data.
                 let mut payload = [0; 2 + r::PUSH_BYTES];
@@ -163,9 +155,7 @@ impl Test {
             (r::CONTEXT_SIZES, RING_BITS << 8),
             (r::CONTEXT_ENABLE, 1),
         ] {
-            self.driver
-                .acts
-                .push_back(Act::Write(context + register, value));
+            self.driver.acts.push_back(Act::Write(context + register, value));
         }
         self.posted[owner as usize].clear();
         self.got.insert(owner, 0);
@@ -191,11 +181,7 @@ impl Test {
         for &second in halves {
             let at = usize::from(second) * r::PUSH_BYTES;
             let line = slot[at..at + r::PUSH_BYTES].try_into().expect("a line");
-            self.driver.acts.push_back(Act::Push {
-                owner,
-                second,
-                line,
-            });
+            self.driver.acts.push_back(Act::Push { owner, second, line });
         }
     }
 
@@ -295,11 +281,7 @@ fn random_pushes(test: &mut Test, liar: Option<u32>, rounds: u32) {
         let room = test.room(owner);
         if room > 0 {
             let count = test.random.random_range(1..=room.min(3));
-            let count = if test.random.random_bool(0.7) {
-                1
-            } else {
-                count
-            };
+            let count = if test.random.random_bool(0.7) { 1 } else { count };
             test.post(owner, count);
             match test.random.random_range(0..10) {
                 0 => test.push_last(owner, &[true]),
@@ -463,15 +445,9 @@ fn a_slot_is_read_when_its_push_is_not_whole() {
 /// Faults in what makes a copy another owner's, or another slot's.
 const FAULTS: [TextFault; 4] = [
     // Another owner's slot of the same index.
-    (
-        "same_owner = hold_named[8:1] == ring_of[7:0]",
-        "same_owner = 1'b1",
-    ),
+    ("same_owner = hold_named[8:1] == ring_of[7:0]", "same_owner = 1'b1"),
     // Halves of two owners.
-    (
-        "has_first & (pushed_payload[7:0] == slot[8:1])",
-        "has_first",
-    ),
+    ("has_first & (pushed_payload[7:0] == slot[8:1])", "has_first"),
     // Another slot of the same owner.
     ("(hold_named[40:9] == ring_of[39:8])", "1'b1"),
     // Past reads in flight.

@@ -20,11 +20,7 @@ fn expect_bytes(world: &mut World, frame: &[u8], disposition: Disposition) {
 fn expect_dropped(world: &mut World, frame: &[u8], reason: DropReason) {
     let before = world.golden.drops[reason as usize];
     world.send(frame, false);
-    assert_eq!(
-        world.golden.drops[reason as usize],
-        before + 1,
-        "{frame:02x?}"
-    );
+    assert_eq!(world.golden.drops[reason as usize], before + 1, "{frame:02x?}");
 }
 
 /// Ones' complement sum of big-endian words, in one division: nothing is carried by hand.
@@ -78,9 +74,7 @@ fn checksums_at_the_ends_of_their_range_are_right_and_their_neighbours_wrong() {
     for protocol in [6, 17] {
         for payload in [vec![], vec![0xff; 62], vec![0xff; 1460], vec![0xff; 8900]] {
             let mut world = simple(NO_STALLS);
-            for wanted in [
-                1, 2, 3, 0x00ff, 0x0100, 0x7fff, 0x8000, 0xfffd, 0xfffe, 0xffff,
-            ] {
+            for wanted in [1, 2, 3, 0x00ff, 0x0100, 0x7fff, 0x8000, 0xfffd, 0xfffe, 0xffff] {
                 let frame = with_checksum(protocol, payload.clone(), wanted);
                 // All packets but the first are repetitions, or of no flow: they are verified.
                 let before = world.golden.drops;
@@ -106,11 +100,7 @@ fn checksums_at_the_ends_of_their_range_are_right_and_their_neighbours_wrong() {
 fn a_udp_checksum_of_zero_is_none_and_a_tcp_one_is_a_checksum() {
     let mut world = simple(NO_STALLS);
     // TCP's sum may be zero.
-    expect_bytes(
-        &mut world,
-        &with_checksum(6, vec![5; 20], 0),
-        Disposition::PlacedInOrder,
-    );
+    expect_bytes(&mut world, &with_checksum(6, vec![5; 20], 0), Disposition::PlacedInOrder);
     let udp = |ipv6, no_checksum| Frame {
         protocol: 17,
         ipv6,
@@ -169,11 +159,7 @@ fn an_ip_packet_that_is_a_header_alone_is_judged_by_its_protocol() {
     short[17] -= 1;
     expect_dropped(&mut world, &short, DropReason::MalformedIp);
     for next_header in [6, 17] {
-        expect_dropped(
-            &mut world,
-            &ipv6_alone(next_header),
-            DropReason::MalformedL4,
-        );
+        expect_dropped(&mut world, &ipv6_alone(next_header), DropReason::MalformedL4);
     }
     expect_bytes(&mut world, &ipv6_alone(59), Disposition::NotTransport);
     expect_bytes(&mut world, &ipv6_alone(44), Disposition::Unverified);

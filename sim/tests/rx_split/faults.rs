@@ -24,10 +24,7 @@ pub const FAULTS: [TextFault; 11] = [
     SILENCE_OF_A_MEMORY_THAT_IS_NOT_TOLD,
 ];
 
-const SLOW_SINK: Stalls = Stalls {
-    source: Stall::None,
-    sink: Stall::Random(0.8),
-};
+const SLOW_SINK: Stalls = Stalls { source: Stall::None, sink: Stall::Random(0.8) };
 
 /// Runs a scenario on a prepared card with a fault, expects `checker` to end it, and without it,
 /// expects it to pass.
@@ -72,12 +69,7 @@ const CONFIRMATION_THAT_OVERTAKES_DATA: TextFault = (
 
 #[test]
 fn confirmation_that_overtakes_data_is_caught() {
-    catches(
-        "confirmation 0",
-        CONFIRMATION_THAT_OVERTAKES_DATA,
-        SLOW_SINK,
-        tight_fence,
-    );
+    catches("confirmation 0", CONFIRMATION_THAT_OVERTAKES_DATA, SLOW_SINK, tight_fence);
 }
 
 const WRONG_CHECKSUM_THAT_PASSES: TextFault = ("assign bad_l4 = ", "assign bad_l4 = 1'd0 & ");
@@ -97,25 +89,16 @@ fn cursor_that_stays_is_caught() {
     catches("dispositions", CURSOR_THAT_STAYS, NO_STALLS, burst);
 }
 
-const BYTES_OF_OTHER_PACKETS_IN_AN_ENTRY: TextFault = (
-    "slot[102:89] = {6'd0, packet[49:42]} + metadata_bytes;",
-    "slot[102:89] = slot_bytes;",
-);
+const BYTES_OF_OTHER_PACKETS_IN_AN_ENTRY: TextFault =
+    ("slot[102:89] = {6'd0, packet[49:42]} + metadata_bytes;", "slot[102:89] = slot_bytes;");
 
 #[test]
 fn bytes_of_other_packets_in_an_entry_are_caught() {
-    catches(
-        "write 1 to 0x",
-        BYTES_OF_OTHER_PACKETS_IN_AN_ENTRY,
-        NO_STALLS,
-        burst,
-    );
+    catches("write 1 to 0x", BYTES_OF_OTHER_PACKETS_IN_AN_ENTRY, NO_STALLS, burst);
 }
 
-const SHORT_SLOT_THAT_TAKES_A_BEAT_TOO_MANY: TextFault = (
-    "assign is_single = ~(bytes[7] | (bytes[6] & (|bytes[5:0])));",
-    "assign is_single = 1'd0;",
-);
+const SHORT_SLOT_THAT_TAKES_A_BEAT_TOO_MANY: TextFault =
+    ("assign is_single = ~(bytes[7] | (bytes[6] & (|bytes[5:0])));", "assign is_single = 1'd0;");
 
 #[test]
 fn short_slot_that_takes_a_beat_too_many_is_caught() {
@@ -133,18 +116,11 @@ const METADATA_THAT_ARE_MISSING_IN_A_SHARED_BEAT: TextFault =
 
 #[test]
 fn metadata_that_are_missing_in_a_shared_beat_are_caught() {
-    catches(
-        "write 1 to 0x",
-        METADATA_THAT_ARE_MISSING_IN_A_SHARED_BEAT,
-        NO_STALLS,
-        tails,
-    );
+    catches("write 1 to 0x", METADATA_THAT_ARE_MISSING_IN_A_SHARED_BEAT, NO_STALLS, tails);
 }
 
-const BEAT_THAT_IS_SHARED_WITH_A_HELD_ENTRY: TextFault = (
-    "routed_payload[439] = job[439] & (~owner_holds);",
-    "routed_payload[439] = job[439];",
-);
+const BEAT_THAT_IS_SHARED_WITH_A_HELD_ENTRY: TextFault =
+    ("routed_payload[439] = job[439] & (~owner_holds);", "routed_payload[439] = job[439];");
 
 #[test]
 fn beat_that_is_shared_with_a_held_entry_is_caught() {
@@ -167,11 +143,7 @@ const FLUSH_THAT_COVERS_LATER_WRITES_TOO: TextFault =
 
 #[test]
 fn flush_that_covers_later_writes_too_is_caught() {
-    catches_held(
-        "before memory 1 was flushed",
-        FLUSH_THAT_COVERS_LATER_WRITES_TOO,
-        long_flush,
-    );
+    catches_held("before memory 1 was flushed", FLUSH_THAT_COVERS_LATER_WRITES_TOO, long_flush);
 }
 
 const ENTRY_THAT_PASSES_THOSE_OF_ITS_OWNER: TextFault = (
@@ -181,34 +153,20 @@ const ENTRY_THAT_PASSES_THOSE_OF_ITS_OWNER: TextFault = (
 
 #[test]
 fn entry_that_passes_those_of_its_owner_is_caught() {
-    catches_held(
-        "address of write 0",
-        ENTRY_THAT_PASSES_THOSE_OF_ITS_OWNER,
-        mixed,
-    );
+    catches_held("address of write 0", ENTRY_THAT_PASSES_THOSE_OF_ITS_OWNER, mixed);
 }
 
-const FENCE_THAT_DOES_NOT_WAIT_FOR_WHAT_IS_HELD: TextFault = (
-    "assign fences = (is_confirmation & of_owner_0) & any_held;",
-    "assign fences = 1'd0;",
-);
+const FENCE_THAT_DOES_NOT_WAIT_FOR_WHAT_IS_HELD: TextFault =
+    ("assign fences = (is_confirmation & of_owner_0) & any_held;", "assign fences = 1'd0;");
 
 #[test]
 fn fence_that_does_not_wait_for_what_is_held_is_caught() {
-    catches_held(
-        "owner 0's fence was skipped",
-        FENCE_THAT_DOES_NOT_WAIT_FOR_WHAT_IS_HELD,
-        fences,
-    );
+    catches_held("owner 0's fence was skipped", FENCE_THAT_DOES_NOT_WAIT_FOR_WHAT_IS_HELD, fences);
 }
 
 const SILENCE_OF_A_MEMORY_THAT_IS_NOT_TOLD: TextFault = ("gave_up <= failed;", "gave_up <= 1'd0;");
 
 #[test]
 fn silence_of_a_memory_that_is_not_told_is_caught() {
-    catches_held(
-        "what a silent memory leaves",
-        SILENCE_OF_A_MEMORY_THAT_IS_NOT_TOLD,
-        silence,
-    );
+    catches_held("what a silent memory leaves", SILENCE_OF_A_MEMORY_THAT_IS_NOT_TOLD, silence);
 }

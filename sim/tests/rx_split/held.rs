@@ -14,10 +14,7 @@ const BYTES: usize = 200;
 
 /// Connection `id`, which owner `id` has, in memory `id`.
 fn packet(id: u16, number: u32) -> Frame {
-    Frame {
-        connection: id,
-        ..good(1000 + number * BYTES as u32, BYTES)
-    }
+    Frame { connection: id, ..good(1000 + number * BYTES as u32, BYTES) }
 }
 
 /// Flows 0 to 3 of owners 0 to 3, whose receive lists lie in memories 0 to 3.
@@ -37,11 +34,7 @@ fn quiet() -> World {
 }
 
 pub fn confirmation(owner: u64, index: u32) -> Confirmation {
-    Confirmation {
-        owner: owner.into(),
-        index: u64::from(index).into(),
-        status: 0u64.into(),
-    }
+    Confirmation { owner: owner.into(), index: u64::from(index).into(), status: 0u64.into() }
 }
 
 fn place(world: &World, wanted: impl Fn(&Output) -> bool) -> Vec<usize> {
@@ -51,10 +44,7 @@ fn place(world: &World, wanted: impl Fn(&Output) -> bool) -> Vec<usize> {
 
 fn entries(world: &World, owner: u32) -> Vec<usize> {
     let queue = header_base(owner)..header_base(owner + 1);
-    place(
-        world,
-        |o| matches!(o, Output::Write(at, ..) if queue.contains(at)),
-    )
+    place(world, |o| matches!(o, Output::Write(at, ..) if queue.contains(at)))
 }
 
 fn flushes(world: &World, memory: u32) -> Vec<usize> {
@@ -194,10 +184,7 @@ fn entries_of_other_owners_do_not_wait() {
     let (last, first) = (entries(&world, 0)[19], entries(&world, 1)[0]);
     assert!(last < first, "memory 0 waited for memory 1");
     let asked = (flushes(&world, 1)[0], flushes(&world, 2)[0]);
-    assert!(
-        asked.1 < first,
-        "memory 2 asked only after memory 1: {asked:?}"
-    );
+    assert!(asked.1 < first, "memory 2 asked only after memory 1: {asked:?}");
 }
 
 /// Confirmations of three owners while entries of owner 1 are held.
@@ -213,9 +200,7 @@ pub fn fences(world: &mut World) {
         world.cycle();
     }
     for owner in [2, 0, 1] {
-        world
-            .confirmation
-            .push_struct(confirmation(owner, owner as u32));
+        world.confirmation.push_struct(confirmation(owner, owner as u32));
     }
     for number in 5..10 {
         world.send(&packet(1, number).build(), false);

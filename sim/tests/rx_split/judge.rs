@@ -15,9 +15,7 @@ pub type WriteOf<'a> = (u64, &'a [u8]);
 /// Whose header queue an address lies in.
 fn header_owner(address: u64) -> Option<u64> {
     let queues = header_base(0)..slow_base(0);
-    queues
-        .contains(&address)
-        .then(|| (address - header_base(0)) >> 24)
+    queues.contains(&address).then(|| (address - header_base(0)) >> 24)
 }
 
 /// The memory of a payload address: each region lies in the memory of its own number.

@@ -25,10 +25,7 @@ use sim::harness::stall::Stall;
 use stream::messages::Confirmation;
 use world::{command, Output, Stalls, World};
 
-const NO_STALLS: Stalls = Stalls {
-    source: Stall::None,
-    sink: Stall::None,
-};
+const NO_STALLS: Stalls = Stalls { source: Stall::None, sink: Stall::None };
 
 /// Installs flow `id` for the connection of `frame`.
 fn install(world: &mut World, id: u16, owner: u8, frame: &Frame, floor: u32, check: bool) {
@@ -83,10 +80,7 @@ fn region(world: &mut World, id: u16, memory: u8, writable: bool) {
         let address = 0x50_0000_0000 + (u64::from(id) << 32) + ((page * 7 % 16) << 16);
         world.apply(&command(
             c::PAGE_SET,
-            &[
-                (c::PAGE, u64::from(16 * id) + page),
-                (c::PAGE_ADDRESS, address),
-            ],
+            &[(c::PAGE, u64::from(16 * id) + page), (c::PAGE_ADDRESS, address)],
         ));
     }
 }
@@ -151,11 +145,7 @@ fn expect(world: &mut World, frame: &Frame, disposition: Disposition) {
     let mut wanted = world.golden.dispositions;
     wanted[disposition as usize] += 1;
     world.send(&frame.build(), false);
-    assert_eq!(
-        world.golden.dispositions, wanted,
-        "{:?}",
-        world.golden.drops
-    );
+    assert_eq!(world.golden.dispositions, wanted, "{:?}", world.golden.drops);
     world.run();
     world.compare();
 }
@@ -171,11 +161,7 @@ fn expect_drop(world: &mut World, frame: &[u8], bad_fcs: bool, reason: DropReaso
 
 #[test]
 fn beyond_the_cursor_is_placed_ahead() {
-    expect(
-        &mut simple(NO_STALLS),
-        &good(5000, 1446),
-        Disposition::PlacedAhead,
-    );
+    expect(&mut simple(NO_STALLS), &good(5000, 1446), Disposition::PlacedAhead);
 }
 
 #[test]
@@ -192,16 +178,8 @@ fn payload_below_the_floor_is_old() {
 
 #[test]
 fn payload_across_the_floor_is_trimmed() {
-    expect(
-        &mut simple(NO_STALLS),
-        &good(900, 101),
-        Disposition::PlacedInOrder,
-    );
-    expect(
-        &mut simple(NO_STALLS),
-        &good(937, 1000),
-        Disposition::PlacedInOrder,
-    );
+    expect(&mut simple(NO_STALLS), &good(900, 101), Disposition::PlacedInOrder);
+    expect(&mut simple(NO_STALLS), &good(937, 1000), Disposition::PlacedInOrder);
 }
 
 #[test]
@@ -225,32 +203,16 @@ fn gap_in_the_list_is_no_segment() {
     let mut world = simple(NO_STALLS);
     segment(&mut world, 0, 1000 + 0x8000 + 10, 100, 0, 0);
     world.settle();
-    expect(
-        &mut world,
-        &good(1000 + 0x8000 - 10, 50),
-        Disposition::NoSegment,
-    );
+    expect(&mut world, &good(1000 + 0x8000 - 10, 50), Disposition::NoSegment);
     expect(&mut world, &good(1000 + 0x8000, 5), Disposition::NoSegment);
 }
 
 #[test]
 fn end_of_the_list_is_ahead_of_window() {
     let mut world = simple(NO_STALLS);
-    expect(
-        &mut world,
-        &good(1000 + 0x8000 - 10, 50),
-        Disposition::AheadOfWindow,
-    );
-    expect(
-        &mut world,
-        &good(1000 + 0x8000, 50),
-        Disposition::AheadOfWindow,
-    );
-    expect(
-        &mut world,
-        &good(1000 + (1 << 30), 1),
-        Disposition::AheadOfWindow,
-    );
+    expect(&mut world, &good(1000 + 0x8000 - 10, 50), Disposition::AheadOfWindow);
+    expect(&mut world, &good(1000 + 0x8000, 50), Disposition::AheadOfWindow);
+    expect(&mut world, &good(1000 + (1 << 30), 1), Disposition::AheadOfWindow);
 }
 
 #[test]
@@ -283,27 +245,12 @@ fn ack_outside_the_range_is_deferred() {
 fn timestamp_is_demanded_and_compared() {
     for (options, disposition) in [
         (vec![], Disposition::TimestampOld),
-        (
-            vec![1, 1, 8, 10, 0, 0, 3, 0xe7, 0, 0, 0, 0],
-            Disposition::TimestampOld,
-        ),
-        (
-            vec![1, 1, 8, 10, 0, 0, 3, 0xe8, 0, 0, 0, 0],
-            Disposition::PlacedInOrder,
-        ),
-        (
-            [vec![1; 30], vec![8, 10, 0, 0, 4, 0, 0, 0, 0, 0]].concat(),
-            Disposition::PlacedInOrder,
-        ),
-        (
-            vec![0, 1, 8, 10, 0, 0, 4, 0, 0, 0, 0, 0],
-            Disposition::TimestampOld,
-        ),
+        (vec![1, 1, 8, 10, 0, 0, 3, 0xe7, 0, 0, 0, 0], Disposition::TimestampOld),
+        (vec![1, 1, 8, 10, 0, 0, 3, 0xe8, 0, 0, 0, 0], Disposition::PlacedInOrder),
+        ([vec![1; 30], vec![8, 10, 0, 0, 4, 0, 0, 0, 0, 0]].concat(), Disposition::PlacedInOrder),
+        (vec![0, 1, 8, 10, 0, 0, 4, 0, 0, 0, 0, 0], Disposition::TimestampOld),
         (vec![1, 1, 1, 8], Disposition::TimestampOld),
-        (
-            vec![1, 1, 8, 11, 0, 0, 4, 0, 0, 0, 0, 0],
-            Disposition::TimestampOld,
-        ),
+        (vec![1, 1, 8, 11, 0, 0, 4, 0, 0, 0, 0, 0], Disposition::TimestampOld),
     ] {
         let mut world = World::new(NO_STALLS, 1);
         world.enable(1, 6, 4);
@@ -323,11 +270,7 @@ fn region_that_refuses_defers_all_pieces() {
     region(&mut world, 1, 0, false);
     segment(&mut world, 0, 1000 + 0x8000, 100, 1, 0);
     world.settle();
-    expect(
-        &mut world,
-        &good(1000 + 0x8000 - 100, 150),
-        Disposition::RegionRefused,
-    );
+    expect(&mut world, &good(1000 + 0x8000 - 100, 150), Disposition::RegionRefused);
     expect(&mut world, &good(1000, 150), Disposition::PlacedInOrder);
 }
 
@@ -338,23 +281,12 @@ fn seventeen_pieces_are_too_many() {
     install(&mut world, 0, 1, &good(0, 0), 1000, false);
     region(&mut world, 0, 0, true);
     for number in 0..40 {
-        segment(
-            &mut world,
-            0,
-            1000 + 7 * number,
-            7,
-            0,
-            4090 + 100 * u64::from(number),
-        );
+        segment(&mut world, 0, 1000 + 7 * number, 7, 0, 4090 + 100 * u64::from(number));
     }
     world.settle();
     expect(&mut world, &good(1000, 7 * 16), Disposition::TooManyPieces);
     expect(&mut world, &good(1000, 7 * 15), Disposition::PlacedInOrder);
-    expect(
-        &mut world,
-        &good(1000 + 7 * 15, 7 * 16),
-        Disposition::PlacedInOrder,
-    );
+    expect(&mut world, &good(1000 + 7 * 15, 7 * 16), Disposition::PlacedInOrder);
 }
 
 #[test]
@@ -364,50 +296,26 @@ fn empty_segments_are_stepped_over() {
     segment(&mut world, 0, 1000 + 0x8000, 100, 0, 0xa000);
     world.apply(&command(
         c::SEGMENT_TRUNCATE,
-        &[
-            (c::FLOW, 0),
-            (c::GENERATION, 7),
-            (c::SEGMENT_INDEX, 1),
-            (c::SEGMENT_BYTES, 0),
-        ],
+        &[(c::FLOW, 0), (c::GENERATION, 7), (c::SEGMENT_INDEX, 1), (c::SEGMENT_BYTES, 0)],
     ));
     world.settle();
-    expect(
-        &mut world,
-        &good(1000 + 0x8000 - 10, 50),
-        Disposition::PlacedAhead,
-    );
+    expect(&mut world, &good(1000 + 0x8000 - 10, 50), Disposition::PlacedAhead);
 }
 
 #[test]
 fn what_cannot_be_verified_is_deferred_whole() {
     let mut world = simple(NO_STALLS);
     for fragment in [0x2000, 0x0001, 0x1fff] {
-        let frame = Frame {
-            fragment,
-            ..good(1000, 200)
-        };
+        let frame = Frame { fragment, ..good(1000, 200) };
         expect(&mut world, &frame, Disposition::Unverified);
     }
     for tags in 0..3 {
-        let frame = Frame {
-            tags,
-            ipv6: true,
-            fragment: 1,
-            ..good(1000, 9)
-        };
+        let frame = Frame { tags, ipv6: true, fragment: 1, ..good(1000, 9) };
         expect(&mut world, &frame, Disposition::Unverified);
     }
-    let frame = Frame {
-        protocol: 17,
-        no_checksum: true,
-        ..good(1000, 20)
-    };
+    let frame = Frame { protocol: 17, no_checksum: true, ..good(1000, 20) };
     expect(&mut world, &frame, Disposition::Unverified);
-    let frame = Frame {
-        fragment: 0x4000,
-        ..good(1000, 200)
-    };
+    let frame = Frame { fragment: 0x4000, ..good(1000, 200) };
     expect(&mut world, &frame, Disposition::PlacedInOrder);
 }
 
@@ -417,12 +325,7 @@ fn other_protocols_have_no_transport() {
     for tags in 0..4 {
         for ipv6 in [false, true] {
             let protocol = if tags == 3 { 6 } else { 1 };
-            let frame = Frame {
-                tags,
-                ipv6,
-                protocol,
-                ..good(1000, 30)
-            };
+            let frame = Frame { tags, ipv6, protocol, ..good(1000, 30) };
             expect(&mut world, &frame, Disposition::NotTransport);
         }
     }
@@ -446,13 +349,9 @@ fn profile(world: &mut World, number: u32, port: u16, fields: &[(Field, u64)]) {
 
 #[test]
 fn profiles_place_by_their_own_position() {
-    for (position_offset, position_bytes, key_offset, key_bytes) in [
-        (0, 4, 4, 8),
-        (13, 4, 0, 3),
-        (61, 3, 24, 1),
-        (7, 1, 7, 8),
-        (30, 2, 37, 5),
-    ] {
+    for (position_offset, position_bytes, key_offset, key_bytes) in
+        [(0, 4, 4, 8), (13, 4, 0, 3), (61, 3, 24, 1), (7, 1, 7, 8), (30, 2, 37, 5)]
+    {
         let mut world = World::new(NO_STALLS, 1);
         world.enable(0, 6, 4);
         world.enable(1, 6, 4);
@@ -492,13 +391,8 @@ fn profiles_place_by_their_own_position() {
 #[test]
 fn flow_of_another_profile_defers() {
     let mut world = simple(NO_STALLS);
-    let entry = [
-        (c::FLOW, 0),
-        (c::GENERATION, 8),
-        (c::OWNER, 1),
-        (c::PROFILE, 3),
-        (c::RX_LIST_BITS, 3),
-    ];
+    let entry =
+        [(c::FLOW, 0), (c::GENERATION, 8), (c::OWNER, 1), (c::PROFILE, 3), (c::RX_LIST_BITS, 3)];
     world.apply(&command(c::FLOW_INSTALL, &entry));
     world.settle();
     expect(&mut world, &good(1000, 64), Disposition::Profile);
@@ -528,23 +422,9 @@ fn mac_side_checks_drop() {
 fn malformed_and_wrong_checksums_drop() {
     let mut world = simple(NO_STALLS);
     let v4 = good(1000, 300).build();
-    let v6 = Frame {
-        ipv6: true,
-        ..good(1000, 300)
-    }
-    .build();
-    let udp = Frame {
-        protocol: 17,
-        ..good(1000, 300)
-    }
-    .build();
-    let udp6 = Frame {
-        ipv6: true,
-        protocol: 17,
-        no_checksum: true,
-        ..good(1000, 300)
-    }
-    .build();
+    let v6 = Frame { ipv6: true, ..good(1000, 300) }.build();
+    let udp = Frame { protocol: 17, ..good(1000, 300) }.build();
+    let udp6 = Frame { ipv6: true, protocol: 17, no_checksum: true, ..good(1000, 300) }.build();
     // Places of the headers, behind an Ethernet header of 14 bytes.
     const IP: usize = 14;
     const V4_L4: usize = IP + 20;
@@ -589,12 +469,7 @@ fn malformed_and_wrong_checksums_drop() {
 fn stopped_receive_drops() {
     let mut world = simple(NO_STALLS);
     world.register(r::CONTROL, 0);
-    expect_drop(
-        &mut world,
-        &good(1000, 300).build(),
-        false,
-        DropReason::Stopped,
-    );
+    expect_drop(&mut world, &good(1000, 300).build(), false, DropReason::Stopped);
     world.register(r::CONTROL, r::CONTROL_RX);
     expect(&mut world, &good(1000, 300), Disposition::PlacedInOrder);
 }
@@ -603,35 +478,15 @@ fn stopped_receive_drops() {
 fn full_rings_drop_and_give_back_room() {
     let mut world = World::new(NO_STALLS, 1);
     world.enable(0, 3, 2);
-    let long = Frame {
-        connection: 3,
-        options: vec![1; 40],
-        tags: 2,
-        ip_options: 5,
-        ..good(0, 10)
-    };
+    let long = Frame { connection: 3, options: vec![1; 40], tags: 2, ip_options: 5, ..good(0, 10) };
     for _ in 0..2 {
         world.send(&long.build(), false);
     }
     for _ in 0..3 {
-        world.send(
-            &Frame {
-                connection: 3,
-                ..good(0, 10)
-            }
-            .build(),
-            false,
-        );
+        world.send(&Frame { connection: 3, ..good(0, 10) }.build(), false);
     }
     for _ in 0..3 {
-        world.send(
-            &Frame {
-                connection: 3,
-                ..good(0, 0)
-            }
-            .build(),
-            false,
-        );
+        world.send(&Frame { connection: 3, ..good(0, 0) }.build(), false);
     }
     world.run();
     world.compare();
@@ -646,12 +501,7 @@ fn full_rings_drop_and_give_back_room() {
     }
     world.run();
     world.compare();
-    expect_drop(
-        &mut world,
-        &long.build(),
-        false,
-        DropReason::HeaderQueueFull,
-    );
+    expect_drop(&mut world, &long.build(), false, DropReason::HeaderQueueFull);
 }
 
 #[test]
@@ -676,11 +526,7 @@ fn dropped_packet_leaves_cursor_and_pieces_alone() {
 
 /// Confirmations, events, flushes and resets.
 fn confirmation(index: u32) -> Confirmation {
-    Confirmation {
-        owner: 1u64.into(),
-        index: u64::from(index).into(),
-        status: 0u64.into(),
-    }
+    Confirmation { owner: 1u64.into(), index: u64::from(index).into(), status: 0u64.into() }
 }
 
 /// Confirmations at random times into a burst: each leaves behind the entry of every packet whose
@@ -712,10 +558,7 @@ fn stays_behind(world: &World, packets: &[u64]) {
     assert_eq!(world.confirmed_behind.len(), packets.len());
     for (confirmed, packets) in world.confirmed_behind.iter().zip(packets) {
         let (index, written) = confirmed;
-        assert!(
-            written >= packets,
-            "confirmation {index}: {written} of {packets}"
-        );
+        assert!(written >= packets, "confirmation {index}: {written} of {packets}");
     }
 }
 
@@ -806,10 +649,7 @@ fn reset_within_a_frame_touches_no_later_one() {
         world.register(r::CONTROL, r::CONTROL_RX);
         world.enable(1, 6, 4);
         for tags in [2, 0, 1] {
-            let frame = Frame {
-                tags,
-                ..good(1000, 100 + 200 * tags)
-            };
+            let frame = Frame { tags, ..good(1000, 100 + 200 * tags) };
             world.send(&frame.build(), false);
         }
         world.run();

@@ -79,14 +79,7 @@ fn build(random: &mut SmallRng, stalls: Stalls) -> World {
         region(&mut world, id, id as u8, id != 3 || random.random_bool(0.5));
     }
     for id in 0..FLOWS {
-        install(
-            &mut world,
-            id,
-            (id % 4) as u8,
-            &connection(id),
-            floor(id),
-            id == 5,
-        );
+        install(&mut world, id, (id % 4) as u8, &connection(id), floor(id), id == 5);
         let mut position = floor(id);
         for _ in 0..random.random_range(20..60) {
             if random.random_bool(0.03) {
@@ -97,11 +90,7 @@ fn build(random: &mut SmallRng, stalls: Stalls) -> World {
                 1 => 64,
                 _ => random.random_range(1..3000),
             };
-            let region = if random.random_bool(0.03) {
-                3
-            } else {
-                random.random_range(0..3)
-            };
+            let region = if random.random_bool(0.03) { 3 } else { random.random_range(0..3) };
             let offset = random.random_range(0..0x1_0000 - 3000);
             segment(&mut world, id, position, bytes, region, offset);
             position = position.wrapping_add(bytes);
@@ -247,9 +236,7 @@ fn run(seed: u64, stalls: Stalls, frames: usize) -> Coverage {
 
 #[test]
 fn random_traffic_is_that_of_the_golden_card() {
-    let all = Stall::matrix(seed(), |source, sink, seed| {
-        run(seed, Stalls { source, sink }, 400)
-    });
+    let all = Stall::matrix(seed(), |source, sink, seed| run(seed, Stalls { source, sink }, 400));
     let mut drawn = Coverage::default();
     all.iter().for_each(|of_one| drawn.add(of_one));
     drawn.check("the frames", &DRAWN);
@@ -257,10 +244,7 @@ fn random_traffic_is_that_of_the_golden_card() {
 
 #[test]
 fn every_length_is_placed_at_every_alignment() {
-    let none = Stalls {
-        source: Stall::None,
-        sink: Stall::None,
-    };
+    let none = Stalls { source: Stall::None, sink: Stall::None };
     let mut world = World::new(none, 1);
     for owner in 0..2 {
         world.enable(owner, 9, 9);

@@ -31,21 +31,10 @@ fn build(flows: u16, stalls: Stalls) -> World {
         region(&mut world, id, 0, true);
     }
     for id in 0..flows {
-        let connection = Frame {
-            connection: id,
-            acknowledgement: 150,
-            ..Frame::default()
-        };
+        let connection = Frame { connection: id, acknowledgement: 150, ..Frame::default() };
         install(&mut world, id, (id % 4) as u8, &connection, 0, false);
         for number in 0..4 {
-            segment(
-                &mut world,
-                id,
-                SEGMENT_BYTES * u32::from(number),
-                SEGMENT_BYTES,
-                number,
-                0,
-            );
+            segment(&mut world, id, SEGMENT_BYTES * u32::from(number), SEGMENT_BYTES, number, 0);
         }
     }
     world.settle();
@@ -65,10 +54,7 @@ fn cycles_per_packet(bytes: usize, flows: u16, permute: usize) -> f64 {
         let within = of_flow % permute;
         // Every window of the flow backwards.
         let place = of_flow - within + (permute - 1 - within);
-        world.send(
-            &frame((number % usize::from(flows)) as u16, place * bytes, bytes),
-            false,
-        );
+        world.send(&frame((number % usize::from(flows)) as u16, place * bytes, bytes), false);
     }
     let full = packets / 3;
     let mut start = 0;
@@ -116,10 +102,7 @@ fn wire_speed_is_taken_without_loss() {
         let mut world = build(4, NO_STALLS);
         world.pace = Pace::Wire(1.0);
         for number in 0..48 {
-            world.send(
-                &frame(number % 4, usize::from(number / 4) * bytes, bytes),
-                false,
-            );
+            world.send(&frame(number % 4, usize::from(number / 4) * bytes, bytes), false);
         }
         world.run();
         world.compare();
@@ -130,13 +113,7 @@ fn wire_speed_is_taken_without_loss() {
 /// its queue and nowhere else.
 #[test]
 fn small_frames_beyond_the_link_are_dropped_for_their_queue_only() {
-    let mut world = build(
-        4,
-        Stalls {
-            source: Stall::None,
-            sink: Stall::Random(0.5),
-        },
-    );
+    let mut world = build(4, Stalls { source: Stall::None, sink: Stall::Random(0.5) });
     // The flow table takes a look-up every other cycle here, the writes a beat.
     world.pace = Pace::Wire(0.7);
     for number in 0..1280 {
@@ -146,11 +123,7 @@ fn small_frames_beyond_the_link_are_dropped_for_their_queue_only() {
     }
     world.run();
     let full = world.pulses.drops[DropReason::BufferShareFull as usize];
-    assert_eq!(
-        world.pulses.drops.iter().sum::<u64>(),
-        full,
-        "no other reason"
-    );
+    assert_eq!(world.pulses.drops.iter().sum::<u64>(), full, "no other reason");
     let entries = |owner| {
         let produced = &world.pulses.produced;
         produced.iter().filter(|entry| entry.0 == owner).count() as u64
@@ -267,10 +240,7 @@ fn frames_that_find_no_room_are_dropped_whole_at_the_door() {
         world.flows_answer = true;
         world.run();
         let full = world.pulses.drops[DropReason::RxFifoFull as usize];
-        println!(
-            "round {round}: {} of {FRAMES} frames found no room",
-            full - dropped
-        );
+        println!("round {round}: {} of {FRAMES} frames found no room", full - dropped);
         assert!(full > dropped, "the store has room for all");
         // Those that waited come to the share check all at once.
         let shed = world.pulses.drops[DropReason::BufferShareFull as usize];
@@ -287,10 +257,7 @@ fn frames_that_find_no_room_are_dropped_whole_at_the_door() {
         _ => None,
     });
     for bytes in payloads {
-        assert!(
-            bytes.iter().all(|byte| *byte == bytes[0]),
-            "bytes of two frames"
-        );
+        assert!(bytes.iter().all(|byte| *byte == bytes[0]), "bytes of two frames");
     }
 }
 

@@ -30,10 +30,7 @@ fn send(world: &mut World, of: impl Fn(u32, usize) -> Frame) {
 pub fn tails(world: &mut World) {
     world.enable(1, 9, 9);
     send(world, good);
-    send(world, |sequence, bytes| Frame {
-        acknowledgement: 999,
-        ..good(sequence, bytes)
-    });
+    send(world, |sequence, bytes| Frame { acknowledgement: 999, ..good(sequence, bytes) });
 }
 
 /// Entries whose payload, or the last piece of it, ends early enough in its last beat.
@@ -96,10 +93,7 @@ pub fn two_memories(world: &mut World) {
 }
 
 fn of_flow(id: u16, sequence: u32, bytes: usize) -> Frame {
-    Frame {
-        connection: id,
-        ..good(sequence, bytes)
-    }
+    Frame { connection: id, ..good(sequence, bytes) }
 }
 
 #[test]

@@ -318,11 +318,7 @@ impl World {
             written_off: 0,
             wire_free: 0.0,
             cursor_port: CursorPort::default(),
-            requests: [
-                sink("flow_lookup"),
-                sink("segment_request"),
-                sink("region_request"),
-            ],
+            requests: [sink("flow_lookup"), sink("segment_request"), sink("region_request")],
             replies: [
                 source("flow_reply", 5),
                 source("segment_reply", 6),
@@ -351,8 +347,7 @@ impl World {
     /// Writes a register of both cards.
     pub fn register(&mut self, address: u32, value: u32) {
         self.pulses.settings.push_back((address, value));
-        self.golden
-            .write_register(address, value, &mut self.expected);
+        self.golden.write_register(address, value, &mut self.expected);
     }
 
     /// Enables an owner with rings of these sizes, log2.
@@ -409,11 +404,7 @@ impl World {
         self.golden.receive(frame, bad_fcs, &mut self.expected);
         let is_dropped = self.golden.drops.iter().sum::<u64>() > drops;
         self.frames_pushed += 1;
-        let packet = Packet {
-            bytes: frame.to_vec(),
-            abort: bad_fcs,
-            ..Packet::default()
-        };
+        let packet = Packet { bytes: frame.to_vec(), abort: bad_fcs, ..Packet::default() };
         self.unsent.push_back((packet, is_dropped));
     }
 
@@ -425,8 +416,7 @@ impl World {
             field.set(&mut record, value);
         }
         d::POSITION.set(&mut record, position.into());
-        self.golden
-            .fail_send(owner.into(), error, &record, &mut self.expected);
+        self.golden.fail_send(owner.into(), error, &record, &mut self.expected);
         self.events.push_struct(SendEvent {
             owner: u64::from(owner).into(),
             flow: d::FLOW.get(&record).into(),
@@ -553,8 +543,7 @@ impl World {
                 shares: value("shares") == 1,
             });
             let relaxed = value("relaxed") == 1;
-            self.outputs
-                .push(Output::Write(value("address"), Vec::new(), relaxed));
+            self.outputs.push(Output::Write(value("address"), Vec::new(), relaxed));
         }
         while let Some(packet) = self.write_data.packets.pop_front() {
             assert!(!packet.abort);
@@ -596,10 +585,7 @@ impl World {
     /// Takes flush reads and answers those whose time has come.
     fn flush(&mut self) {
         while let Some(job) = self.flush_job.messages.pop_front() {
-            assert_eq!(
-                field::<ReadJob>(&job, "bytes"),
-                rx_split::hold::flusher::FLUSH_BYTES
-            );
+            assert_eq!(field::<ReadJob>(&job, "bytes"), rx_split::hold::flusher::FLUSH_BYTES);
             let address = field::<ReadJob>(&job, "address");
             let due = self.pulses.cycles + self.flush_cycles;
             self.flushes.push_back((due, address));
@@ -659,19 +645,10 @@ impl World {
 
     /// Compares counters and writes, in order, and checks the streams' rules.
     pub fn compare(&mut self) {
-        assert_eq!(
-            self.pulses.frames, self.frames_pushed,
-            "frames that came in"
-        );
+        assert_eq!(self.pulses.frames, self.frames_pushed, "frames that came in");
         assert_eq!(self.pulses.drops, self.golden.drops, "drops");
-        assert_eq!(
-            self.pulses.dispositions, self.golden.dispositions,
-            "dispositions"
-        );
-        assert_eq!(
-            self.pulses.events_lost, self.golden.send_events_lost,
-            "events without room"
-        );
+        assert_eq!(self.pulses.dispositions, self.golden.dispositions, "dispositions");
+        assert_eq!(self.pulses.events_lost, self.golden.send_events_lost, "events without room");
         let got = judge::writes(&self.outputs);
         let want = self.expected.0.iter().map(|w| (w.0, w.1.as_slice()));
         let want: Vec<_> = want.collect();

@@ -111,12 +111,7 @@ fn drive(bench: &mut Bench, cycle: &Cycle, asked: u64) {
     bench.set("link_reset", u64::from(cycle.link_reset));
     for (port, event) in ["event_0", "event_1"].into_iter().zip(&cycle.events) {
         let (tag, [finished, failed, timed_out]) = event.unwrap_or_default();
-        let payload = bytes_of(TagEvent {
-            finished,
-            failed,
-            timed_out,
-            tag: tag.to_bits(),
-        });
+        let payload = bytes_of(TagEvent { finished, failed, timed_out, tag: tag.to_bits() });
         let id = bench.model.port(&format!("{port}_payload"));
         bench.model.set_bytes(id, &payload);
         bench.set(&format!("{port}_valid"), u64::from(event.is_some()));
@@ -127,13 +122,7 @@ fn drive(bench: &mut Bench, cycle: &Cycle, asked: u64) {
 }
 
 /// Ports that name the tag which is asked for.
-const ASKING: [&str; 5] = [
-    "candidate",
-    "completion_tag",
-    "tail_tag",
-    "sampled_tag",
-    "answer_tag",
-];
+const ASKING: [&str; 5] = ["candidate", "completion_tag", "tail_tag", "sampled_tag", "answer_tag"];
 
 /// Whether each event was of a read that was awaited.
 const EVENTS_KNOWN: [&str; 2] = ["event_known$0", "event_known$1"];
@@ -211,13 +200,7 @@ fn in_every_cycle(mut law: impl FnMut(&Moment)) {
         let cycle = traffic(&mut random, number, &golden);
         let asked = TAGS_USED[random.random_range(0..TAGS_USED.len())];
         drive(&mut bench, &cycle, asked);
-        law(&Moment {
-            number,
-            cycle: &cycle,
-            asked,
-            bench: &bench,
-            golden: &golden,
-        });
+        law(&Moment { number, cycle: &cycle, asked, bench: &bench, golden: &golden });
         // That it may be over now is a law of its own.
         if golden.draining && bench.get("draining") == 0 {
             golden.tags.clear();

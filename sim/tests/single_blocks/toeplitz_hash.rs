@@ -10,10 +10,7 @@ use tables::flow_table::toeplitz_fill::REWRITE_CYCLES;
 use tables::flow_table::toeplitz_hash::ToeplitzHash;
 
 fn write(bench: &mut Bench, address: u32, data: u32) {
-    let write = RegisterWrite {
-        address: u64::from(address).into(),
-        data: u64::from(data).into(),
-    };
+    let write = RegisterWrite { address: u64::from(address).into(), data: u64::from(data).into() };
     let payload = bench.model.port("settings_payload");
     bench.model.set_bytes(payload, &bytes_of(write));
     bench.set("settings_valid", 1);

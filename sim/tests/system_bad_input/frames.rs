@@ -58,12 +58,7 @@ fn packet(ipv6: bool, udp: bool, payload_bytes: usize) -> Vec<u8> {
     };
     let layer4 = match udp {
         true => Layer4::Udp { no_checksum: false },
-        false => Layer4::Tcp {
-            sequence: 1,
-            acknowledgement: 2,
-            flags: 0x10,
-            options: Vec::new(),
-        },
+        false => Layer4::Tcp { sequence: 1, acknowledgement: 2, flags: 0x10, options: Vec::new() },
     };
     let spec = PacketSpec {
         tags: Vec::new(),
@@ -125,107 +120,33 @@ fn cases() -> Vec<Case> {
         ("long, bad FCS", with_length(9217), true, D::Giant),
         ("all checksums", ip_and_l4.clone(), true, D::BadFcs),
         ("IP and L4 checksum", ip_and_l4, false, D::IpChecksum),
-        (
-            "version 5",
-            changed(&tcp, &[(14, 0x55)]),
-            false,
-            D::MalformedIp,
-        ),
-        (
-            "short IP header",
-            changed(&tcp, &[(14, 0x44)]),
-            false,
-            D::MalformedIp,
-        ),
+        ("version 5", changed(&tcp, &[(14, 0x55)]), false, D::MalformedIp),
+        ("short IP header", changed(&tcp, &[(14, 0x44)]), false, D::MalformedIp),
         ("long IP header", raw(14, 0x4f), false, D::IpChecksum),
-        (
-            "IP longer than frame",
-            changed(&tcp, &[(16, 1)]),
-            false,
-            D::MalformedIp,
-        ),
-        (
-            "IP shorter than header",
-            changed(&tcp, &[(17, 19)]),
-            false,
-            D::MalformedIp,
-        ),
+        ("IP longer than frame", changed(&tcp, &[(16, 1)]), false, D::MalformedIp),
+        ("IP shorter than header", changed(&tcp, &[(17, 19)]), false, D::MalformedIp),
         ("cut inside IP", tcp[..100].to_vec(), false, D::MalformedIp),
-        (
-            "no room for TCP",
-            changed(&tcp, &[(17, 39)]),
-            false,
-            D::MalformedL4,
-        ),
-        (
-            "short TCP header",
-            changed(&tcp, &[(46, 0x40)]),
-            false,
-            D::MalformedL4,
-        ),
+        ("no room for TCP", changed(&tcp, &[(17, 39)]), false, D::MalformedL4),
+        ("short TCP header", changed(&tcp, &[(46, 0x40)]), false, D::MalformedL4),
         (
             "TCP header too long",
             changed(&packet(false, false, 0), &[(46, 0xf0)]),
             false,
             D::MalformedL4,
         ),
-        (
-            "TCP checksum",
-            changed(&tcp, &[(80, 0)]),
-            false,
-            D::L4Checksum,
-        ),
-        (
-            "UDP length",
-            changed(&udp, &[(39, 7)]),
-            false,
-            D::MalformedL4,
-        ),
-        (
-            "UDP checksum",
-            changed(&udp, &[(80, 0)]),
-            false,
-            D::L4Checksum,
-        ),
-        (
-            "IPv6, version 4",
-            changed(&tcp6, &[(14, 0x40)]),
-            false,
-            D::MalformedIp,
-        ),
-        (
-            "IPv6 longer than frame",
-            changed(&tcp6, &[(18, 9)]),
-            false,
-            D::MalformedIp,
-        ),
-        (
-            "IPv6, no room for TCP",
-            changed(&tcp6, &[(19, 19)]),
-            false,
-            D::MalformedL4,
-        ),
-        (
-            "IPv6, TCP checksum",
-            changed(&tcp6, &[(100, 0)]),
-            false,
-            D::L4Checksum,
-        ),
-        (
-            "IPv6, UDP without checksum",
-            changed(&udp6, &[(60, 0), (61, 0)]),
-            false,
-            D::L4Checksum,
-        ),
+        ("TCP checksum", changed(&tcp, &[(80, 0)]), false, D::L4Checksum),
+        ("UDP length", changed(&udp, &[(39, 7)]), false, D::MalformedL4),
+        ("UDP checksum", changed(&udp, &[(80, 0)]), false, D::L4Checksum),
+        ("IPv6, version 4", changed(&tcp6, &[(14, 0x40)]), false, D::MalformedIp),
+        ("IPv6 longer than frame", changed(&tcp6, &[(18, 9)]), false, D::MalformedIp),
+        ("IPv6, no room for TCP", changed(&tcp6, &[(19, 19)]), false, D::MalformedL4),
+        ("IPv6, TCP checksum", changed(&tcp6, &[(100, 0)]), false, D::L4Checksum),
+        ("IPv6, UDP without checksum", changed(&udp6, &[(60, 0), (61, 0)]), false, D::L4Checksum),
     ]
 }
 
 fn frame(bytes: &[u8], is_bad: bool) -> Frame {
-    Frame {
-        bytes: bytes.to_vec(),
-        is_bad,
-        time_ps: 0,
-    }
+    Frame { bytes: bytes.to_vec(), is_bad, time_ps: 0 }
 }
 
 #[test]
@@ -245,11 +166,7 @@ fn each_bad_frame_counts_the_first_check_that_it_fails() {
         before = after;
         let golden = golden_counters(&frames);
         let judged = golden.iter().find(|(_, count)| *count > 0);
-        assert_eq!(
-            judged,
-            Some(&(reason.name(), 1)),
-            "{name} on the golden card"
-        );
+        assert_eq!(judged, Some(&(reason.name(), 1)), "{name} on the golden card");
     }
     assert!(direct.entries().is_empty(), "a bad frame has an entry");
     direct.conclude();
@@ -261,8 +178,7 @@ fn a_frame_that_comes_while_receive_is_stopped_is_counted_as_that_and_nothing_el
     use host::driver::bus::Bus;
     let mut direct = direct();
     let bus = direct.device.bus();
-    bus.write_register(r::CONTROL, r::CONTROL_TX)
-        .expect("a register");
+    bus.write_register(r::CONTROL, r::CONTROL_TX).expect("a register");
     direct.run(500);
     let cases = cases();
     for (_, bytes, is_bad, _) in &cases {
@@ -291,11 +207,7 @@ fn spoiled(random: &mut SmallRng) -> Frame {
     match random.random_range(0..8) {
         0 => bytes.truncate(random.random_range(1..=bytes.len())),
         1 => bytes.resize(bytes.len() + random.random_range(1..200), 0),
-        2 => {
-            bytes = (0..random.random_range(1..300))
-                .map(|_| random.random())
-                .collect()
-        }
+        2 => bytes = (0..random.random_range(1..300)).map(|_| random.random()).collect(),
         _ => {}
     }
     frame(&bytes, random.random_range(0..20) == 0)
@@ -323,10 +235,7 @@ fn a_storm_of_spoiled_frames_is_counted_as_on_the_golden_card_and_places_nothing
     println!("{ours:?}");
     assert_eq!(ours, theirs);
     let memory = direct.memory(&region.memory);
-    assert!(
-        memory.iter().all(|byte| *byte == GUARD),
-        "a spoiled frame was placed"
-    );
+    assert!(memory.iter().all(|byte| *byte == GUARD), "a spoiled frame was placed");
     // Nothing hangs: the next good packet is placed.
     direct.receive(flow.packet(0, &[5; 1000]).frame(0), false);
     direct.rest();

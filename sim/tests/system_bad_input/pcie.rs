@@ -27,9 +27,7 @@ fn direct() -> Direct {
 
 fn stream(flow: &Flow) -> Vec<u8> {
     let salt = flow.name.flow as usize * 7;
-    (0..STREAM_BYTES)
-        .map(|at| (at * 31 + at / 256 + salt) as u8)
-        .collect()
+    (0..STREAM_BYTES).map(|at| (at * 31 + at / 256 + salt) as u8).collect()
 }
 
 /// A flow with its stream in a region of its own, for both directions.
@@ -47,9 +45,7 @@ fn flow(direct: &mut Direct, id: u16) -> (Flow, Region) {
 /// Payload of the frames of a flow, by offset in the stream.
 fn payloads(frames: &[Vec<u8>], flow: &Flow) -> Vec<(usize, Vec<u8>)> {
     let port = 9000 + flow.name.flow;
-    let mine = frames
-        .iter()
-        .filter(|frame| frame[34..36] == port.to_be_bytes());
+    let mine = frames.iter().filter(|frame| frame[34..36] == port.to_be_bytes());
     mine.map(|frame| {
         let mut sequence = [0; 4];
         sequence.copy_from_slice(&frame[38..42]);
@@ -80,16 +76,10 @@ fn is_fed_by(number: usize, part: &Range<usize>) -> bool {
 /// What the event in the owner's queue says.
 fn failures(direct: &mut Direct) -> Vec<(u64, u64)> {
     let entries = direct.entries();
-    let events = entries
-        .iter()
-        .filter(|entry| h::KIND.get(&entry.metadata) == u64::from(h::KIND_EVENT));
+    let events =
+        entries.iter().filter(|entry| h::KIND.get(&entry.metadata) == u64::from(h::KIND_EVENT));
     events
-        .map(|event| {
-            (
-                h::FLOW.get(&event.metadata),
-                h::DISPOSITION.get(&event.metadata),
-            )
-        })
+        .map(|event| (h::FLOW.get(&event.metadata), h::DISPOSITION.get(&event.metadata)))
         .collect()
 }
 
@@ -113,11 +103,7 @@ fn send_with(direct: &mut Direct, flows: &[(Flow, Region); 2], part: &Range<usiz
     );
     let whole = expected(&stream(&other), 0..count);
     let twice = [whole.clone(), whole].concat();
-    assert_eq!(
-        payloads(&frames, &other),
-        twice,
-        "{what}: frames of the other flow"
-    );
+    assert_eq!(payloads(&frames, &other), twice, "{what}: frames of the other flow");
     let report = (u64::from(hit.name.flow), SendError::ReadFailed as u64);
     assert_eq!(failures(direct), [report], "{what}: reports");
     let after = direct.counters();
@@ -172,11 +158,7 @@ fn a_refused_write_is_in_the_fault_log_and_other_flows_receive_exactly() {
     assert!(!faults.is_empty(), "no refused write is in the log");
     for fault in &faults {
         let within = page..page + 4096;
-        assert!(
-            within.contains(&fault.address),
-            "a fault at {:#x}",
-            fault.address
-        );
+        assert!(within.contains(&fault.address), "a fault at {:#x}", fault.address);
         let region = direct.regions.at(fault.address).map(|region| region.index);
         assert_eq!(region, Some(hit.1.index), "the region of a fault");
     }
@@ -201,10 +183,7 @@ fn a_ring_whose_fetch_fails_stops_and_receiving_goes_on() {
         direct.card.borrow_mut().pcie.inject(fault, Target::Nth(0));
         let ticket = direct.post([flow.floor(0, 0)]);
         direct.run(TIMEOUT_CYCLES);
-        assert!(
-            !direct.device.confirmed(ticket),
-            "{fault:?}: confirmed unread"
-        );
+        assert!(!direct.device.confirmed(ticket), "{fault:?}: confirmed unread");
         let after = direct.counters();
         let moved = |name: &str| after[name] - before[name];
         let counted = moved("read_errors") + moved("read_timeouts");

@@ -34,11 +34,8 @@ pub struct Arena {
 impl Arena {
     /// Closed memory, filled with `pattern`.
     pub fn new(card: &mut SimulatedCard, memory: DmaMemory, pattern: u8) -> Arena {
-        let mut arena = Arena {
-            memory,
-            shadow: vec![0; memory.bytes],
-            uses: vec![Use::Closed; memory.bytes],
-        };
+        let mut arena =
+            Arena { memory, shadow: vec![0; memory.bytes], uses: vec![Use::Closed; memory.bytes] };
         arena.put(card, 0, &vec![pattern; memory.bytes]);
         arena
     }
@@ -97,9 +94,7 @@ impl Arena {
     pub fn written(&mut self, card: &SimulatedCard, address: u64, bytes: &[u8]) {
         let offset = (address - self.memory.address) as usize;
         let range = offset..offset + bytes.len();
-        let is_open = self.uses[range.clone()]
-            .iter()
-            .all(|byte| *byte == Use::Open);
+        let is_open = self.uses[range.clone()].iter().all(|byte| *byte == Use::Open);
         assert!(is_open, "a write to {address:#x}, which is not open");
         let found = self.get(card, offset, bytes.len());
         assert!(found == bytes, "{address:#x}: not what its entry says");

@@ -38,10 +38,7 @@ impl History {
     /// Begins with state 0.
     pub fn new(tables: Tables) -> History {
         let touch = Touch::All;
-        History {
-            first: 0,
-            states: VecDeque::from([State { tables, touch }]),
-        }
+        History { first: 0, states: VecDeque::from([State { tables, touch }]) }
     }
 
     /// Commands so far: the number of the newest state.

@@ -122,10 +122,8 @@ fn new_software(
             3 => MemoryKind::Gpu,
             _ => MemoryKind::Application,
         };
-        let memory = device
-            .bus()
-            .allocate(kind, GROUP_SLOTS * SLOT_BYTES, REGION_ALIGN)
-            .expect("memory");
+        let memory =
+            device.bus().allocate(kind, GROUP_SLOTS * SLOT_BYTES, REGION_ALIGN).expect("memory");
         Arena::new(&mut card.borrow_mut(), memory, 0xa5)
     });
     let arenas = arenas.collect();
@@ -144,11 +142,7 @@ impl World {
         let (pcie, card) = (pcie(seed), Rc::new(RefCell::new(card)));
         let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
         let rings = DeviceConfig {
-            rings: RingSizes {
-                header_bits: 7,
-                slow_bits: 5,
-                ..RingSizes::default()
-            },
+            rings: RingSizes { header_bits: 7, slow_bits: 5, ..RingSizes::default() },
             ..DeviceConfig::seeded(1)
         };
         let mut device = Device::open(bus, rings).expect("it opens");
@@ -244,9 +238,7 @@ impl World {
                 continue;
             }
             let window = (before, issued);
-            let pieces = self
-                .receive
-                .judge(&entry, window, &self.history, &self.software);
+            let pieces = self.receive.judge(&entry, window, &self.history, &self.software);
             for piece in pieces {
                 let holds = |address: u64, memory: &host::driver::bus::DmaMemory| {
                     (memory.address..memory.address + memory.bytes as u64).contains(&address)
@@ -265,11 +257,7 @@ impl World {
             self.send.sent(frame, issued);
         }
         // Only now: what was written before the confirmation had to be there when it was seen.
-        while self
-            .effects
-            .front()
-            .is_some_and(|(n, _)| *n <= self.confirmed)
-        {
+        while self.effects.front().is_some_and(|(n, _)| *n <= self.confirmed) {
             let Some((_, effect)) = self.effects.pop_front() else {
                 break;
             };
@@ -319,23 +307,14 @@ impl World {
     }
 
     fn conclude(&mut self) {
-        assert_eq!(
-            self.confirmed,
-            self.history.issued(),
-            "unconfirmed commands"
-        );
+        assert_eq!(self.confirmed, self.history.issued(), "unconfirmed commands");
         self.check_memory(true);
         let mut refused = Vec::new();
         while let Some(command) = self.device.take_refused() {
             refused.push((command.ticket.0, command.status));
         }
         assert_eq!(refused, self.refusals);
-        let counters = self
-            .device
-            .counters()
-            .expect("counters")
-            .into_iter()
-            .collect();
+        let counters = self.device.counters().expect("counters").into_iter().collect();
         println!(
             "{} frames, {} packets with a race, {} commands, {} descriptors, {} cycles",
             self.receive.given.len(),

@@ -72,10 +72,7 @@ impl Receives {
         let number = crate::traffic::tag_of(&entry.header);
         let given = &mut self.given[number as usize];
         let frame = std::mem::take(&mut given.bytes);
-        assert!(
-            !given.is_bad && !given.is_judged,
-            "an entry of frame {number}"
-        );
+        assert!(!given.is_bad && !given.is_judged, "an entry of frame {number}");
         given.is_judged = true;
         let lower = lower.max(given.confirmed);
         let packet = parse(&frame, &profiles());
@@ -107,8 +104,7 @@ impl Receives {
             let looked_up = last.map_or(0, |(_, state)| state).max(outcome.looked_up);
             self.last.insert(slot, (number, looked_up));
             if delivery.flow.is_some() {
-                self.cursors
-                    .insert((slot, delivery.generation), outcome.cursor);
+                self.cursors.insert((slot, delivery.generation), outcome.cursor);
             }
         }
         *self.dispositions.entry(delivery.disposition).or_default() += 1;
@@ -133,10 +129,7 @@ impl Receives {
             delivery.pieces.iter_mut().for_each(|p| p.bytes.truncate(4));
             println!("in state {}: {delivery:?}", outcome.looked_up);
         }
-        panic!(
-            "frame {number} of slot {slot:?}, states {states:?}: {}",
-            found.join(", ")
-        );
+        panic!("frame {number} of slot {slot:?}, states {states:?}: {}", found.join(", "));
     }
 
     /// The cursors that a packet of `flow` may see: the card reads it last, so a floor that has
@@ -181,11 +174,7 @@ impl Receives {
         });
         let Some((slot, id, flow)) = flow else {
             let delivery = rx::receive(&mut tables.clone(), frame).expect("it was good");
-            outcomes.push(Outcome {
-                delivery,
-                looked_up: states[0],
-                cursor: 0,
-            });
+            outcomes.push(Outcome { delivery, looked_up: states[0], cursor: 0 });
             return;
         };
         for cursor in self.cursors_seen(slot, (id, flow), states, history) {
@@ -241,11 +230,7 @@ fn outcomes_of(
     outcomes: &mut Vec<Outcome>,
 ) {
     let looked_up = states[0];
-    let plain = |delivery: Delivery, cursor| Outcome {
-        delivery,
-        looked_up,
-        cursor,
-    };
+    let plain = |delivery: Delivery, cursor| Outcome { delivery, looked_up, cursor };
     let mut tables = history.tables(looked_up).clone();
     if let Some(stored) = tables.flow_mut(id) {
         stored.cursor = flow.cursor;
@@ -256,11 +241,7 @@ fn outcomes_of(
         outcomes.push(plain(delivery, cursor));
         return;
     }
-    let walk = Walk {
-        id,
-        flow: &flow,
-        views: states.iter().map(|n| history.tables(*n)).collect(),
-    };
+    let walk = Walk { id, flow: &flow, views: states.iter().map(|n| history.tables(*n)).collect() };
     let mut found = Vec::new();
     let packet = &delivery.packet;
     let payload = &frame[packet.header_bytes..][..packet.payload_bytes];
@@ -423,13 +404,8 @@ impl Walk<'_> {
         let wanted = rest.len().min((segment.bytes - within) as usize);
         let mut grants = Vec::new();
         for view in &self.views[at..] {
-            let grant = view.translate(
-                &segment,
-                within.into(),
-                wanted as u64,
-                self.flow.domain,
-                true,
-            );
+            let grant =
+                view.translate(&segment, within.into(), wanted as u64, self.flow.domain, true);
             if !grants.contains(&grant) {
                 grants.push(grant);
             }
@@ -447,11 +423,7 @@ impl Walk<'_> {
                 continue;
             }
             let (bytes, later) = rest.split_at(contiguous as usize);
-            end.pieces.push(Piece {
-                address,
-                bytes: bytes.to_vec(),
-                memory,
-            });
+            end.pieces.push(Piece { address, bytes: bytes.to_vec(), memory });
             self.pieces(at, segment, index, later, end, found);
         }
     }

@@ -44,11 +44,7 @@ impl Posted {
     fn explain(&self, states: &[u64], expected: &[tx::Sent]) -> ! {
         let of = |frames: &[Vec<u8>]| -> Vec<usize> { frames.iter().map(Vec::len).collect() };
         for sent in expected {
-            println!(
-                "expected {:?}, frames of {:?}",
-                sent.error,
-                of(&sent.frames)
-            );
+            println!("expected {:?}, frames of {:?}", sent.error, of(&sent.frames));
             for (number, (theirs, ours)) in sent.frames.iter().zip(&self.frames).enumerate() {
                 let pairs = theirs.iter().zip(ours).enumerate();
                 let differing: Vec<_> = pairs.filter(|(_, (a, b))| a != b).take(40).collect();
@@ -198,9 +194,7 @@ impl Sends {
             }
             let is_lost = posted.upper.is_none();
             let upper = posted.upper.unwrap_or(history.issued());
-            let event = posted
-                .event
-                .and_then(|code| SendError::from_code(code as u8));
+            let event = posted.event.and_then(|code| SendError::from_code(code as u8));
             let states = history.seen_by(posted.slot, posted.lower, upper);
             let expected = outcomes(posted, &states, software, history);
             let is_it = |sent: &tx::Sent| {
@@ -297,9 +291,7 @@ impl Content {
         let mut index = list.head;
         while index != list.tail {
             if let Some(segment) = list.at(index) {
-                let is_there = tables
-                    .translate(&segment, 0, 1, flow.domain, false)
-                    .is_some();
+                let is_there = tables.translate(&segment, 0, 1, flow.domain, false).is_some();
                 // Below the floor the memory may hold something else by now.
                 let below = flow.send_floor.wrapping_sub(segment.position) as i32;
                 let below = (below.max(0) as u32).min(segment.bytes);

@@ -80,11 +80,7 @@ impl Half {
             self.list.pop_front();
         }
         if keep == 0 {
-            while self
-                .list
-                .front()
-                .is_some_and(|p| p.start + p.bytes <= floor)
-            {
+            while self.list.front().is_some_and(|p| p.start + p.bytes <= floor) {
                 self.list.pop_front();
             }
         }
@@ -194,16 +190,10 @@ pub fn slots(config: &CardConfig, random: &mut SmallRng) -> Vec<Slot> {
             Addresses::V4([10, 0, 1, id], [10, 0, 0, 1])
         };
         Slot {
-            name: FlowName {
-                flow,
-                generation: random.random(),
-            },
+            name: FlowName { flow, generation: random.random() },
             transport,
             addresses,
-            ports: (
-                random.random(),
-                4000 + u16::from(transport_number(transport)),
-            ),
+            ports: (random.random(), 4000 + u16::from(transport_number(transport))),
             message_key: random.random(),
             key: [0; KEY_BYTES],
             // In the first generation, some streams wrap.

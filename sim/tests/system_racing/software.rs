@@ -67,12 +67,7 @@ pub struct Software {
 impl Software {
     /// Nothing on the card yet.
     pub fn new(config: &CardConfig, keys: KeyTable, slots: Vec<Slot>, arenas: Vec<Arena>) -> Self {
-        let group = |arena| Group {
-            arena,
-            phase: Phase::Away,
-            index: 0,
-            key: 0,
-        };
+        let group = |arena| Group { arena, phase: Phase::Away, index: 0, key: 0 };
         let of_key = slots.iter().enumerate().map(|(n, s)| (s.key, n)).collect();
         Software {
             slots,
@@ -106,11 +101,7 @@ impl Software {
     }
 
     fn plain(&self, entry: Entry, touch: Touch) -> Vec<Issue> {
-        vec![Issue {
-            entry,
-            touch,
-            effect: None,
-        }]
+        vec![Issue { entry, touch, effect: None }]
     }
 
     fn with(&self, entry: Entry, slot: usize, ranges: Vec<Range<usize>>) -> Vec<Issue> {
@@ -128,10 +119,7 @@ impl Software {
         };
         (group.phase, group.index, group.key) = (Phase::There, region.index, region.key);
         let touch = Touch::Group(number);
-        commands
-            .into_iter()
-            .flat_map(|entry| self.plain(entry, touch))
-            .collect()
+        commands.into_iter().flat_map(|entry| self.plain(entry, touch)).collect()
     }
 
     fn deregister(&mut self, number: usize) -> Vec<Issue> {
@@ -146,11 +134,7 @@ impl Software {
             slot.receive.end();
             slot.send.end();
         }
-        vec![Issue {
-            entry,
-            touch: Touch::Group(number),
-            effect: Some(Effect::GroupGone(number)),
-        }]
+        vec![Issue { entry, touch: Touch::Group(number), effect: Some(Effect::GroupGone(number)) }]
     }
 
     fn install(&mut self, number: usize, random: &mut SmallRng) -> Vec<Issue> {
@@ -213,10 +197,7 @@ impl Software {
         random: &mut SmallRng,
         card: &mut SimulatedCard,
     ) -> Vec<Issue> {
-        let (slot, group) = (
-            &mut self.slots[number],
-            &mut self.groups[number / GROUP_SLOTS],
-        );
+        let (slot, group) = (&mut self.slots[number], &mut self.groups[number / GROUP_SLOTS]);
         let capacity = 1 << slot.list_bits;
         let half = slot.half(direction);
         let held = half.tail.wrapping_sub(half.head());
@@ -226,10 +207,9 @@ impl Software {
         let part = number % GROUP_SLOTS * SLOT_BYTES;
         let (within, bytes) = match direction {
             Direction::Receive => (part..part + RECEIVE_BYTES, random.random_range(1..4000)),
-            Direction::Send => (
-                part + RECEIVE_BYTES..part + SLOT_BYTES,
-                random.random_range(1..3000),
-            ),
+            Direction::Send => {
+                (part + RECEIVE_BYTES..part + SLOT_BYTES, random.random_range(1..3000))
+            }
         };
         let is_stale = group.phase != Phase::There;
         let place = match is_stale {

@@ -57,10 +57,7 @@ pub fn profile_registers() -> Vec<(u32, u32)> {
             field.set(&mut second, *value as u64);
         }
         let at = r::PROFILES + (number as u32 + 1) * r::PROFILE_STRIDE;
-        [
-            (at, u32::from_le_bytes(first)),
-            (at + 4, u32::from_le_bytes(second)),
-        ]
+        [(at, u32::from_le_bytes(first)), (at + 4, u32::from_le_bytes(second))]
     };
     PROFILES.iter().enumerate().flat_map(write).collect()
 }
@@ -147,9 +144,7 @@ pub fn frame(slots: &mut [Slot], random: &mut SmallRng) -> Frame {
     let number = random.random_range(0..slots.len());
     let mut spec = next_packet(&mut slots[number], random);
     if random.random_bool(0.01) {
-        spec.layer4 = Layer4::Udp {
-            no_checksum: random.random(),
-        };
+        spec.layer4 = Layer4::Udp { no_checksum: random.random() };
     }
     let mut bytes = spec.frame(random.random());
     match random.random_range(0..80) {
@@ -163,10 +158,7 @@ pub fn frame(slots: &mut [Slot], random: &mut SmallRng) -> Frame {
         4 => bytes.truncate(random.random_range(15..60)),
         _ => {}
     }
-    Frame {
-        bytes,
-        ..Frame::default()
-    }
+    Frame { bytes, ..Frame::default() }
 }
 
 /// Writes a frame's number over its source address.

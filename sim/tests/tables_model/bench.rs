@@ -39,10 +39,7 @@ pub struct Pulses {
 
 impl Pulses {
     pub fn new(name: &'static str) -> Pulses {
-        Pulses {
-            name,
-            queue: VecDeque::new(),
-        }
+        Pulses { name, queue: VecDeque::new() }
     }
 
     pub fn push(&mut self, payload: Vec<u8>) {
@@ -87,11 +84,7 @@ pub struct Handshakes {
 
 impl Handshakes {
     pub fn new(name: &'static str) -> Handshakes {
-        Handshakes {
-            name,
-            now: 0,
-            cycles: Vec::new(),
-        }
+        Handshakes { name, now: 0, cycles: Vec::new() }
     }
 }
 
@@ -307,11 +300,7 @@ impl Tables {
             owner: u64::from(owner).into(),
             index: u64::from(index).into(),
         });
-        self.commands.push(Packet {
-            bytes: commands.concat(),
-            abort,
-            meta: Vec::new(),
-        });
+        self.commands.push(Packet { bytes: commands.concat(), abort, meta: Vec::new() });
     }
 
     /// Waits for the confirmations of a piece and gives their statuses.
@@ -354,11 +343,7 @@ impl Tables {
             self.cycle();
             assert!(self.bench.now() < limit, "replies of {port:?} do not come");
         }
-        self.pairs[port as usize]
-            .reply
-            .messages
-            .drain(..count)
-            .collect()
+        self.pairs[port as usize].reply.messages.drain(..count).collect()
     }
 
     /// A flow's cursor as it was last written.
@@ -405,12 +390,7 @@ pub fn flow_answer(reply: &[u8]) -> Option<(u16, Flow)> {
 pub fn send_flow_answer(reply: &[u8]) -> Option<(u8, u8, u16, u32)> {
     let word = |name| field::<SendFlowReply>(reply, name);
     (word("hit") == 1).then(|| {
-        (
-            word("generation") as u8,
-            word("owner") as u8,
-            word("domain") as u16,
-            word("floor") as u32,
-        )
+        (word("generation") as u8, word("owner") as u8, word("domain") as u16, word("floor") as u32)
     })
 }
 
@@ -490,22 +470,12 @@ pub fn post(flow: u64, index: u16, position: u32, bytes: u32) -> Command {
 
 /// list_move of the receive list.
 pub fn list_move(flow: u64, base: u64, bits: u64) -> Command {
-    let fields = [
-        (FLOW, flow),
-        (GENERATION, 9),
-        (LIST_BASE, base),
-        (LIST_BITS, bits),
-    ];
+    let fields = [(FLOW, flow), (GENERATION, 9), (LIST_BASE, base), (LIST_BITS, bits)];
     command(LIST_MOVE, &fields)
 }
 
 /// floor_set.
 pub fn floor(flow: u64, floor: u32, head: u16) -> Command {
-    let fields = [
-        (FLOW, flow),
-        (GENERATION, 9),
-        (FLOOR, floor.into()),
-        (HEAD, head.into()),
-    ];
+    let fields = [(FLOW, flow), (GENERATION, 9), (FLOOR, floor.into()), (HEAD, head.into())];
     command(FLOOR_SET, &fields)
 }

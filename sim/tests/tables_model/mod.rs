@@ -80,9 +80,7 @@ pub fn floor_of(model: &Model, tx: bool, flow: u16) -> u32 {
 
 /// The resident segments, the first with the list's head as its index.
 pub fn segments_of(list: &List) -> Vec<Segment> {
-    (0..list.held())
-        .filter_map(|at| list.at(list.head.wrapping_add(at)))
-        .collect()
+    (0..list.held()).filter_map(|at| list.at(list.head.wrapping_add(at))).collect()
 }
 
 /// The answer to a request by position.
@@ -105,11 +103,7 @@ pub fn segment_by_index(list: &List, index: u16) -> SegmentAnswer {
 
 /// Bus address, contiguous bytes and memory of a granted access.
 pub fn translate(model: &Model, access: &Access) -> Option<(u64, u32, u8)> {
-    let place = Segment {
-        region: access.region,
-        region_key: access.key,
-        ..Segment::default()
-    };
+    let place = Segment { region: access.region, region_key: access.key, ..Segment::default() };
     let bytes = u64::from(access.bytes);
     let (address, bytes, memory) =
         model.translate(&place, access.offset, bytes, access.domain, access.write)?;

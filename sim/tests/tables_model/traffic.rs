@@ -75,11 +75,7 @@ impl Traffic {
         let mut random = SmallRng::seed_from_u64(seed);
         let keys = (0..96).map(|_| random_key(&mut random)).collect();
         let drawn = Coverage::default();
-        Traffic {
-            random,
-            keys,
-            drawn,
-        }
+        Traffic { random, keys, drawn }
     }
 
     fn rarely(&mut self) -> bool {
@@ -113,10 +109,7 @@ impl Traffic {
             (PAGE_SET, 6),
             (99, 1),
         ];
-        let opcode = weights
-            .choose_weighted(&mut self.random, |(_, weight)| *weight)
-            .unwrap()
-            .0;
+        let opcode = weights.choose_weighted(&mut self.random, |(_, weight)| *weight).unwrap().0;
         let flow = self.flow(model);
         let mut fields = match opcode {
             FLOOR_SET | SEND_FLOOR_SET => self.floor(opcode, flow, model),
@@ -149,10 +142,7 @@ impl Traffic {
         };
         self.drawn.count_of("floor of an install,", drawn);
         let mut fields = vec![
-            (
-                OWNER,
-                r.random_range(0..4) + 4 * u64::from(r.random_ratio(1, 40)),
-            ),
+            (OWNER, r.random_range(0..4) + 4 * u64::from(r.random_ratio(1, 40))),
             (PROFILE, r.random_range(0..4)),
             (TIMESTAMP_CHECK, r.random_range(0..2)),
             (DOMAIN, r.random_range(0..3)),
@@ -189,11 +179,7 @@ impl Traffic {
         };
         self.drawn.count_of("floor", drawn);
         let past = usize::from(self.rarely());
-        let drawn = if past == 1 {
-            "beyond the tail"
-        } else {
-            "in the list"
-        };
+        let drawn = if past == 1 { "beyond the tail" } else { "in the list" };
         self.drawn.count_of("head", drawn);
         let held = usize::from(list.held());
         let head = self.random.random_range(0..=held / 2 + past) + past * held;
@@ -210,11 +196,7 @@ impl Traffic {
         let tx = self.random.random::<bool>();
         let list = list_of(model, tx, flow);
         let floor = floor_of(model, tx, flow);
-        let gap = if self.random.random_ratio(1, 4) {
-            self.random.random_range(0..50)
-        } else {
-            0
-        };
+        let gap = if self.random.random_ratio(1, 4) { self.random.random_range(0..50) } else { 0 };
         let last = list.at(list.tail.wrapping_sub(1));
         let start = last.map_or(floor, |s| s.position.wrapping_add(s.bytes));
         let mut position = start.wrapping_add(gap);
@@ -262,14 +244,7 @@ impl Traffic {
             (SEGMENT_INDEX, index.into()),
             (SEGMENT_POSITION, position.into()),
             (SEGMENT_BYTES, bytes),
-            (
-                SEGMENT_REGION,
-                if self.rarely() {
-                    64
-                } else {
-                    self.random.random_range(0..64)
-                },
-            ),
+            (SEGMENT_REGION, if self.rarely() { 64 } else { self.random.random_range(0..64) }),
             (SEGMENT_REGION_KEY, self.random.random::<u16>().into()),
             (SEGMENT_OFFSET, offset),
         ]
@@ -284,10 +259,7 @@ impl Traffic {
         vec![
             (DIRECTION, tx.into()),
             (SEGMENT_INDEX, index.into()),
-            (
-                SEGMENT_BYTES,
-                self.random.random_range(0..=bytes + bytes / 8).into(),
-            ),
+            (SEGMENT_BYTES, self.random.random_range(0..=bytes + bytes / 8).into()),
         ]
     }
 
@@ -316,11 +288,7 @@ impl Traffic {
             _ => (base, bits, "anywhere"),
         };
         self.drawn.count_of("list", drawn);
-        vec![
-            (DIRECTION, self.random.random_range(0..2)),
-            (LIST_BASE, base),
-            (LIST_BITS, bits),
-        ]
+        vec![(DIRECTION, self.random.random_range(0..2)), (LIST_BASE, base), (LIST_BITS, bits)]
     }
 
     fn region(&mut self, opcode: u8) -> Vec<(abi::field::Field, u64)> {
@@ -361,16 +329,8 @@ impl Traffic {
             return floor;
         };
         let inside = self.random.random_range(0..=segment.bytes);
-        let edge = [
-            0,
-            segment.bytes,
-            segment.bytes.wrapping_sub(1),
-            u32::MAX,
-            inside,
-        ];
-        segment
-            .position
-            .wrapping_add(*edge.choose(&mut self.random).unwrap())
+        let edge = [0, segment.bytes, segment.bytes.wrapping_sub(1), u32::MAX, inside];
+        segment.position.wrapping_add(*edge.choose(&mut self.random).unwrap())
     }
 
     /// An access around the edges of a region and its pages.
@@ -395,9 +355,7 @@ impl Traffic {
         };
         let whole = end.saturating_sub(offset).clamp(1, 1 << 30) as u32;
         let few = r.random_range(1..9_000);
-        let bytes = *[whole, (whole + 1).min(1 << 30), few, few]
-            .choose(r)
-            .unwrap();
+        let bytes = *[whole, (whole + 1).min(1 << 30), few, few].choose(r).unwrap();
         Access {
             region: id,
             key: key ^ u16::from(r.random_ratio(1, 20)),

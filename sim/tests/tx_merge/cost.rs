@@ -40,39 +40,15 @@ fn cycles_of_descriptors_and_frames() {
     checked.set(at::L4_OFFSET, 34);
     // Name, descriptor, how many of it, frames of it, most cycles for each frame.
     let cases = [
-        (
-            "raw frame of 60 bytes",
-            Record::raw(&[1; 60]),
-            200,
-            1.0,
-            2.2,
-        ),
+        ("raw frame of 60 bytes", Record::raw(&[1; 60]), 200, 1.0, 2.2),
         ("raw frame with checksums", checked, 200, 1.0, 2.2),
         ("no payload", send(0, 1448), 200, 1.0, 2.2),
         ("64 bytes of payload", send(64, 1448), 200, 1.0, 4.0),
         ("1,446 bytes of payload", send(1446, 1448), 100, 1.0, 25.5),
         ("8,946 bytes of payload", send(8946, 8948), 20, 1.0, 144.0),
-        (
-            "64 KiB in frames of 1,448",
-            send(65_160, 1448),
-            20,
-            45.0,
-            25.5,
-        ),
-        (
-            "64 KiB in frames of 8,948",
-            send(62_636, 8948),
-            20,
-            7.0,
-            144.0,
-        ),
-        (
-            "64 KiB in frames of 536",
-            send(64_320, 536),
-            20,
-            120.0,
-            12.0,
-        ),
+        ("64 KiB in frames of 1,448", send(65_160, 1448), 20, 45.0, 25.5),
+        ("64 KiB in frames of 8,948", send(62_636, 8948), 20, 7.0, 144.0),
+        ("64 KiB in frames of 536", send(64_320, 536), 20, 120.0, 12.0),
     ];
     for (name, record, count, frames, limit) in cases {
         let each = cycles_each(world.tables(), &record, count, 200_000) / frames;

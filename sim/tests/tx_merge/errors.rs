@@ -20,13 +20,7 @@ fn range_below_the_floor_is_stale() {
     let mut world = World::one_segment(8192, 0);
     world.flow.floor = 1_000 + 500;
     let record = world.tcp_send(500, 1448);
-    expect(
-        &world,
-        plain_memory(),
-        &record,
-        1,
-        Some(SendError::StaleSend),
-    );
+    expect(&world, plain_memory(), &record, 1, Some(SendError::StaleSend));
 }
 
 #[test]
@@ -66,13 +60,7 @@ fn payload_without_room_for_tcp_is_malformed() {
 fn position_outside_the_list_has_no_segment() {
     let world = World::one_segment(4096, 0);
     let error = Some(SendError::SendNoSegment);
-    expect(
-        &world,
-        plain_memory(),
-        &world.tcp_send(4097, 1448),
-        1,
-        error,
-    );
+    expect(&world, plain_memory(), &world.tcp_send(4097, 1448), 1, error);
     let mut record = world.tcp_send(10, 1448);
     record.set(at::POSITION, 1_000 + 4096);
     expect(&world, plain_memory(), &record, 1, error);
@@ -86,13 +74,7 @@ fn hole_between_segments_has_no_segment() {
     let mut world = World::crumbs(4);
     world.flow.segments[2].position += 1;
     let record = world.tcp_send(4, 1448);
-    expect(
-        &world,
-        plain_memory(),
-        &record,
-        1,
-        Some(SendError::SendNoSegment),
-    );
+    expect(&world, plain_memory(), &record, 1, Some(SendError::SendNoSegment));
 }
 
 #[test]
@@ -116,13 +98,7 @@ fn region_refuses_key_domain_right_and_bounds() {
         let mut world = World::one_segment(8192, 0);
         change(&mut world);
         let record = world.tcp_send(500, 1448);
-        expect(
-            &world,
-            plain_memory(),
-            &record,
-            1,
-            Some(SendError::SendRegionRefused),
-        );
+        expect(&world, plain_memory(), &record, 1, Some(SendError::SendRegionRefused));
     }
 }
 
@@ -169,13 +145,7 @@ fn contradictions_are_malformed() {
     for (field, value) in cases {
         let mut record = world.tcp_send(10_000, 1448);
         record.set(field, value);
-        expect(
-            &world,
-            plain_memory(),
-            &record,
-            1,
-            Some(SendError::SendMalformed),
-        );
+        expect(&world, plain_memory(), &record, 1, Some(SendError::SendMalformed));
     }
     for (mss, error) in [(9_156, None), (9_157, Some(SendError::SendMalformed))] {
         let mut record = world.tcp_send(mss, mss);
@@ -199,9 +169,7 @@ fn as_many_pieces_as_there_is_room_for() {
 fn failed_read_takes_only_its_frames_along() {
     let world = World::one_segment(1 << 16, 0);
     let address = world.regions[0].address(12_817);
-    let memory = Pattern {
-        bad: vec![(address, address + 1)],
-    };
+    let memory = Pattern { bad: vec![(address, address + 1)] };
     let mut rig = Rig::new(world.tables(), memory, 10, CALM, 1);
     rig.post(&world.tcp_send(40_000, 1000).bytes(), 1);
     rig.post(&world.tcp_send(1_000, 1000).bytes(), 1);

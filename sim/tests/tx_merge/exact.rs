@@ -21,9 +21,7 @@ fn frame(protocol: u8, last: u16) -> Vec<u8> {
     let header_bytes = if protocol == 6 { 20 } else { 8 };
     let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0];
     frame.extend((20 + header_bytes as u16 + 4).to_be_bytes());
-    frame.extend([
-        0x12, 0x34, 0x40, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
-    ]);
+    frame.extend([0x12, 0x34, 0x40, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
     frame.extend([0x30, 0x39, 0x00, 0x50]);
     match protocol {
         6 => frame.extend([1, 2, 3, 4, 5, 6, 7, 8, 0x50, 0x18, 0x10, 0, 0, 0, 0, 0]),

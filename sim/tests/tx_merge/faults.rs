@@ -36,10 +36,8 @@ fn without_a_fault_the_model_of_them_all_passes() {
     assert_eq!(rig.judge(5_000), [None]);
 }
 
-const CONFIRMATION_THAT_SKIPS_THE_FENCE: TextFault = (
-    "passed <= ((queue_source_valid & (~ahead[15]))",
-    "passed <= (queue_source_valid",
-);
+const CONFIRMATION_THAT_SKIPS_THE_FENCE: TextFault =
+    ("passed <= ((queue_source_valid & (~ahead[15]))", "passed <= (queue_source_valid");
 
 #[test]
 fn confirmation_that_skips_the_fence() {
@@ -57,10 +55,8 @@ fn confirmation_that_skips_the_fence() {
     );
 }
 
-const REFUSED_RANGE_THAT_IS_READ: TextFault = (
-    "assign pieces_commit = ends & (~refused);",
-    "assign pieces_commit = ends;",
-);
+const REFUSED_RANGE_THAT_IS_READ: TextFault =
+    ("assign pieces_commit = ends & (~refused);", "assign pieces_commit = ends;");
 
 #[test]
 fn refused_range_that_is_read() {
@@ -89,20 +85,12 @@ const PAYLOAD_THAT_WAS_NOT_READ_BUT_SENT: TextFault = (
 fn payload_that_was_not_read_but_sent() {
     let world = World::one_segment(1 << 16, 0);
     let address = world.regions[0].address(17);
-    let memory = Pattern {
-        bad: vec![(address, address + 1)],
-    };
+    let memory = Pattern { bad: vec![(address, address + 1)] };
     let record = world.tcp_send(1_000, 1448).bytes();
-    must_be_caught(
-        "an event",
-        &world,
-        memory,
-        PAYLOAD_THAT_WAS_NOT_READ_BUT_SENT,
-        |rig| {
-            rig.post(&record, 1);
-            rig.judge(5_000);
-        },
-    );
+    must_be_caught("an event", &world, memory, PAYLOAD_THAT_WAS_NOT_READ_BUT_SENT, |rig| {
+        rig.post(&record, 1);
+        rig.judge(5_000);
+    });
 }
 
 const CHECKSUM_THAT_IS_NOT_INVERTED: TextFault = ("{~l4_fold_2,", "{l4_fold_2,");

@@ -18,13 +18,7 @@ fn confirmation_waits_for_the_last_answer() {
 
 #[test]
 fn confirmation_passes_when_nothing_is_in_flight() {
-    let mut rig = Rig::new(
-        World::one_segment(64, 0).tables(),
-        plain_memory(),
-        0,
-        CALM,
-        1,
-    );
+    let mut rig = Rig::new(World::one_segment(64, 0).tables(), plain_memory(), 0, CALM, 1);
     (0..40).for_each(|index| rig.confirm(index));
     (0..100).for_each(|_| rig.cycle());
     assert_eq!(rig.confirmed(), (0..40).collect::<Vec<u64>>());
@@ -88,10 +82,7 @@ fn confirmation_waits_for_little_more_than_one_descriptor() {
     // A frame of 1,448 bytes takes 25 cycles, a read 250.
     let frames = u64::from((64 << 10) + PAYLOAD).div_ceil(1448);
     assert!(longest <= frames * 25 + 300, "{longest} cycles");
-    assert!(
-        longest >= u64::from(PAYLOAD) / 1448 * 25,
-        "{longest} cycles"
-    );
+    assert!(longest >= u64::from(PAYLOAD) / 1448 * 25, "{longest} cycles");
 }
 
 #[test]

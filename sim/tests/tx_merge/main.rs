@@ -108,12 +108,7 @@ fn large_send_is_cut_into_numbered_frames() {
 fn largest_send_in_the_smallest_pages() {
     let world = World::one_segment(1 << 18, 4095);
     let mut rig = Rig::new(world.tables(), plain_memory(), 100, CALM, 1);
-    rig.post(
-        &world
-            .tcp_send((1 << 18) - 1, FRAME_PAYLOAD_BYTES_MAX as u32)
-            .bytes(),
-        1,
-    );
+    rig.post(&world.tcp_send((1 << 18) - 1, FRAME_PAYLOAD_BYTES_MAX as u32).bytes(), 1);
     assert_eq!(rig.judge(20_000), [None]);
     // 262,143 bytes from the last one of a page on.
     assert_eq!(rig.reads.jobs_seen, 513);

@@ -86,10 +86,7 @@ impl Responder {
             };
             let entry = index.and_then(|index| Some((index, list.at(index)?)));
             let reply = match entry {
-                None => SegmentReply {
-                    beyond: true,
-                    ..SegmentReply::default()
-                },
+                None => SegmentReply { beyond: true, ..SegmentReply::default() },
                 Some((index, segment)) => SegmentReply {
                     found: true,
                     beyond: false,
@@ -220,15 +217,9 @@ impl<M: Memory> Agent for Reads<M> {
                 abort: self.memory.fails(address, bytes as usize),
                 meta: Vec::new(),
             };
-            self.waiting
-                .push_back((self.now + self.latency_cycles, packet));
+            self.waiting.push_back((self.now + self.latency_cycles, packet));
         }
-        while !self.held
-            && self
-                .waiting
-                .front()
-                .is_some_and(|(due, _)| *due <= self.now)
-        {
+        while !self.held && self.waiting.front().is_some_and(|(due, _)| *due <= self.now) {
             let (_, packet) = self.waiting.pop_front().expect("there is one");
             self.data.push(packet);
         }
@@ -254,9 +245,7 @@ impl Pulses {
     pub fn new(model: &Model, name: &str) -> Pulses {
         let payload = model.find_port(&format!("{name}$payload"));
         Pulses {
-            valid: model
-                .find_port(&format!("{name}$valid"))
-                .unwrap_or_else(|| model.port(name)),
+            valid: model.find_port(&format!("{name}$valid")).unwrap_or_else(|| model.port(name)),
             payload,
             payload_bytes: payload.map_or(0, |port| model.port_info(port).bits.div_ceil(8)),
             seen: Vec::new(),
@@ -265,10 +254,7 @@ impl Pulses {
 
     /// A field of the payloads, in order.
     pub fn fields<T: Synth>(&self, name: &str) -> Vec<u64> {
-        self.seen
-            .iter()
-            .map(|bytes| field::<T>(bytes, name))
-            .collect()
+        self.seen.iter().map(|bytes| field::<T>(bytes, name)).collect()
     }
 }
 

@@ -28,9 +28,8 @@ fn regions(random: &mut SmallRng) -> Vec<Region> {
     (0..6)
         .map(|number| {
             let page_bits = random.random_range(12..15);
-            let pages: Vec<u64> = (0..64)
-                .map(|_| random.random_range(1..1 << 30) << page_bits)
-                .collect();
+            let pages: Vec<u64> =
+                (0..64).map(|_| random.random_range(1..1 << 30) << page_bits).collect();
             Region {
                 key: random.random_range(0..4),
                 domain: 9,
@@ -65,22 +64,14 @@ fn flow(random: &mut SmallRng, regions: &[Region]) -> Flow {
             region_key: region.key ^ wrong_key,
             offset: random.random_range(0..region.bytes - 29_999),
         });
-        let hole = if random.random_range(0..30) == 0 {
-            5
-        } else {
-            0
-        };
+        let hole = if random.random_range(0..30) == 0 { 5 } else { 0 };
         position = position.wrapping_add(bytes + hole);
     }
     let below = random.random_range(0..20_000);
     Flow {
         generation: random.random(),
         owner: random.random_range(0..OWNERS),
-        domain: if random.random_range(0..12) == 0 {
-            8
-        } else {
-            9
-        },
+        domain: if random.random_range(0..12) == 0 { 8 } else { 9 },
         floor: start.wrapping_add(below),
         head: random.random(),
         segments,
@@ -125,24 +116,13 @@ fn header(random: &mut SmallRng, position: u32) -> Header {
     let mut bytes: Vec<u8> = (0..224).map(|_| random.random()).collect();
     let odd = usize::from(random.random_range(0..8) == 0);
     let l3 = 14 + 4 * random.random_range(0..3) + odd;
-    let options = if random.random() {
-        0
-    } else {
-        4 * random.random_range(0..11)
-    };
+    let options = if random.random() { 0 } else { 4 * random.random_range(0..11) };
     let l4 = l3 + if ipv6 { 40 } else { 20 } + options;
-    let l4_bytes = if udp {
-        8
-    } else {
-        20 + 4 * random.random_range(0..11)
-    };
+    let l4_bytes = if udp { 8 } else { 20 + 4 * random.random_range(0..11) };
     let end = l4 + l4_bytes;
     let length = match random.random_range(0..3) {
         0 => random.random_range(end..=224),
-        1 => [64, 96, 97, 128, 129, 192, 193]
-            .into_iter()
-            .find(|edge| *edge >= end)
-            .unwrap_or(end),
+        1 => [64, 96, 97, 128, 129, 192, 193].into_iter().find(|edge| *edge >= end).unwrap_or(end),
         _ => end,
     };
     bytes.truncate(length);
@@ -150,13 +130,7 @@ fn header(random: &mut SmallRng, position: u32) -> Header {
     if !udp {
         bytes[l4 + 4..l4 + 8].copy_from_slice(&position.to_be_bytes());
     }
-    Header {
-        bytes,
-        l3,
-        l4,
-        ipv6,
-        udp,
-    }
+    Header { bytes, l3, l4, ipv6, udp }
 }
 
 /// A raw frame, sometimes with checksums to insert.

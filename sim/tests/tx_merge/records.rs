@@ -14,9 +14,7 @@ pub struct Record {
 impl Record {
     /// A record with this header; two slots when it needs them.
     pub fn new(kind: u8, header: &[u8]) -> Record {
-        let mut record = Record {
-            bytes: vec![0; 256],
-        };
+        let mut record = Record { bytes: vec![0; 256] };
         record.bytes[32..32 + header.len()].copy_from_slice(header);
         record.set(at::KIND, u64::from(kind));
         record.set(at::HEADER_BYTES, header.len() as u64);
@@ -131,10 +129,7 @@ impl World {
 
     /// The tables that hold it.
     pub fn tables(&self) -> Tables {
-        Tables {
-            flows: vec![Some(self.flow.clone())],
-            regions: self.regions.clone(),
-        }
+        Tables { flows: vec![Some(self.flow.clone())], regions: self.regions.clone() }
     }
 
     /// A TCP send over IPv4 from the start of the list, both checksums inserted.

@@ -110,10 +110,7 @@ impl<M: Memory> Rig<M> {
             fetches: MessageSource::new(model, "descriptor_fetch", source, seed ^ 9),
             descriptors: PacketSource::new(model, "descriptors", source, seed ^ 10),
             unnamed: VecDeque::new(),
-            monitors: WATCHED
-                .iter()
-                .map(|name| StreamMonitor::new(model, name))
-                .collect(),
+            monitors: WATCHED.iter().map(|name| StreamMonitor::new(model, name)).collect(),
             expected: VecDeque::new(),
             ring_index: 0xffff_fff0,
             posted: 0,
@@ -128,10 +125,8 @@ impl<M: Memory> Rig<M> {
 
     /// Writes the control register.
     pub fn control(&mut self, value: u32) {
-        let write = RegisterWrite {
-            address: u64::from(CONTROL).into(),
-            data: u64::from(value).into(),
-        };
+        let write =
+            RegisterWrite { address: u64::from(CONTROL).into(), data: u64::from(value).into() };
         let port = self.bench.model.port("settings$payload");
         self.bench.model.set_bytes(port, &bytes_of(write));
         self.bench.set("settings$valid", 1);
@@ -172,8 +167,7 @@ impl<M: Memory> Rig<M> {
         self.unnamed.push_back(record.to_vec().into());
         let slots = record.len() as u32 / 128;
         self.ring_index = self.ring_index.wrapping_add(slots);
-        self.expected
-            .push_back((record.to_vec(), owner, self.ring_index));
+        self.expected.push_back((record.to_vec(), owner, self.ring_index));
     }
 
     /// Queues a descriptor whose fetch failed.
@@ -184,11 +178,7 @@ impl<M: Memory> Rig<M> {
             index: u64::from(self.ring_index).into(),
         });
         self.ring_index = self.ring_index.wrapping_add(record.len() as u32 / 128);
-        self.unnamed.push_back(Packet {
-            bytes: record.to_vec(),
-            abort: true,
-            meta: Vec::new(),
-        });
+        self.unnamed.push_back(Packet { bytes: record.to_vec(), abort: true, meta: Vec::new() });
     }
 
     /// One cycle of everything.
@@ -260,10 +250,7 @@ impl<M: Memory> Rig<M> {
                 let sent =
                     sent.unwrap_or_else(|| panic!("frame {number} of {record:02x?} missing"));
                 assert!(!sent.abort);
-                assert_eq!(
-                    &sent.bytes, frame,
-                    "frame {number} of descriptor {record:02x?}"
-                );
+                assert_eq!(&sent.bytes, frame, "frame {number} of descriptor {record:02x?}");
             }
             if let Some(error) = outcome.error {
                 self.judge_event(record, *owner, error);
@@ -319,8 +306,6 @@ impl<M: Memory> Rig<M> {
     /// Indices of the confirmations that have left.
     pub fn confirmed(&self) -> Vec<u64> {
         let messages = self.confirmations_out.messages.iter();
-        messages
-            .map(|message| field::<Confirmation>(message, "index"))
-            .collect()
+        messages.map(|message| field::<Confirmation>(message, "index")).collect()
     }
 }

@@ -107,10 +107,7 @@ fn install_region(
 }
 
 fn install_flow(tables: &mut golden::tables::Tables, id: u16, flow: &Flow) {
-    let name = [
-        (c::FLOW, id.into()),
-        (c::GENERATION, flow.generation.into()),
-    ];
+    let name = [(c::FLOW, id.into()), (c::GENERATION, flow.generation.into())];
     let mut fields = name.to_vec();
     fields.extend([
         (c::OWNER, flow.owner.into()),
@@ -135,12 +132,7 @@ fn install_flow(tables: &mut golden::tables::Tables, id: u16, flow: &Flow) {
         ]);
         apply(tables, c::SEGMENT_POST, &fields);
         if segment.bytes == 0 {
-            let fields = [
-                name[0],
-                name[1],
-                (c::DIRECTION, 1),
-                (c::SEGMENT_INDEX, index.into()),
-            ];
+            let fields = [name[0], name[1], (c::DIRECTION, 1), (c::SEGMENT_INDEX, index.into())];
             apply(tables, c::SEGMENT_TRUNCATE, &fields);
         }
     }

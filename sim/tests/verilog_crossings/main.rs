@@ -62,9 +62,7 @@ fn both_registers_of_every_synchronizer_are_marked() {
     assert_eq!(wrong, [""; 0]);
     // Single bits, and pointers of both depths.
     assert_eq!(count, 3);
-    let elsewhere = modules
-        .iter()
-        .filter(|(_, text)| text.contains("ASYNC_REG"));
+    let elsewhere = modules.iter().filter(|(_, text)| text.contains("ASYNC_REG"));
     assert_eq!(elsewhere.count(), count, "marked outside a synchronizer");
     let bare = planted(
         "synchronizer_7",
@@ -106,14 +104,8 @@ fn crossings_keep_their_borders_and_their_pointers() {
         ("synchronizer_1", "(* keep_hierarchy = \"yes\" *)\n"),
         ("async_fifo_521_5", "(* keep_hierarchy = \"yes\" *)\n"),
         ("value_crossing_5", "(* keep_hierarchy = \"yes\" *)\n"),
-        (
-            "async_fifo_4_7",
-            "(* keep = \"true\" *) reg  [6:0] read_gray;",
-        ),
-        (
-            "async_fifo_4_7",
-            "(* keep = \"true\" *) reg  [6:0] write_pointer;",
-        ),
+        ("async_fifo_4_7", "(* keep = \"true\" *) reg  [6:0] read_gray;"),
+        ("async_fifo_4_7", "(* keep = \"true\" *) reg  [6:0] write_pointer;"),
     ] {
         let wrong = unkept(&planted(module, text, ""));
         assert_eq!(wrong, [format!("{module}: {}", text.trim_end())]);
@@ -244,9 +236,7 @@ fn each_crossing_has_its_lines() {
 fn the_tables_of_the_clocks_are_those_of_the_card() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/hardware.md");
     let text = std::fs::read_to_string(path).expect("docs/hardware.md is there");
-    let (_, text) = text
-        .split_once("\n## Clocks\n")
-        .expect("a section of clocks");
+    let (_, text) = text.split_once("\n## Clocks\n").expect("a section of clocks");
     let (mut blocks, mut crossings) = (BTreeMap::new(), BTreeSet::new());
     for line in text.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();

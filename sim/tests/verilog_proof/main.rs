@@ -103,11 +103,9 @@ fn log_of(folder: &Path) -> String {
 
 fn prove_with(pair: &Pair, folder: &str, cuts: Cuts) -> Verdict {
     let folder = scratch(folder);
-    for (name, text) in [
-        ("gold.v", &pair.gold),
-        ("gate.v", &pair.gate),
-        ("script.ys", &script(cuts)),
-    ] {
+    for (name, text) in
+        [("gold.v", &pair.gold), ("gate.v", &pair.gate), ("script.ys", &script(cuts))]
+    {
         fs::write(folder.join(name), text).expect("writes");
     }
     let log = fs::File::create(folder.join("log")).expect("creates");

@@ -46,10 +46,7 @@ impl Probe for Children {
     fn visit_start_scope(&mut self, name: &str, node: &dyn Block) {
         self.depth += 1;
         if self.depth == 2 {
-            self.found.push(Child {
-                name: name.to_owned(),
-                ports: ports_of(node),
-            });
+            self.found.push(Child { name: name.to_owned(), ports: ports_of(node) });
         }
     }
 

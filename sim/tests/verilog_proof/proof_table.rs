@@ -105,9 +105,7 @@ impl Line {
     }
 
     fn text(&self) -> String {
-        let verdict = VERDICTS
-            .iter()
-            .find(|(verdict, _)| *verdict == self.verdict);
+        let verdict = VERDICTS.iter().find(|(verdict, _)| *verdict == self.verdict);
         let random = RANDOM.iter().find(|(when, _)| *when == self.random);
         format!(
             "| `{}` | {} | {} | {} | {} |\n",
@@ -142,9 +140,7 @@ impl Table {
     /// The table that is kept.
     pub fn read() -> Table {
         let text = fs::read_to_string(path()).unwrap_or_default();
-        Table {
-            lines: text.lines().filter_map(Line::parsed).collect(),
-        }
+        Table { lines: text.lines().filter_map(Line::parsed).collect() }
     }
 
     /// Keeps this table.
@@ -169,10 +165,7 @@ impl Table {
 
     /// Lines of this table that the kept one says otherwise, digests apart.
     pub fn differences(&self, kept: &Table) -> Vec<String> {
-        let bare = |line: &Line| Line {
-            digest: String::new(),
-            ..line.clone()
-        };
+        let bare = |line: &Line| Line { digest: String::new(), ..line.clone() };
         let here: Vec<Line> = self.lines.iter().map(bare).collect();
         let there: Vec<Line> = kept.lines.iter().map(bare).collect();
         differences(&here, &there, Line::text)

@@ -82,10 +82,7 @@ pub const STATED: &[Stated] = &[
         reached: "lines_select",
         layouts: &[],
         holds: Verdict::Always(1),
-        planted: (
-            "selected <= part_1[step]",
-            "selected <= part_1[step | 5'd1]",
-        ),
+        planted: ("selected <= part_1[step]", "selected <= part_1[step | 5'd1]"),
     },
 ];
 

@@ -62,10 +62,7 @@ pub const STATED: &[Stated] = &[
   end
 ",
         reached: "located[0]",
-        layouts: &[
-            ("checked", RegionChecked::descriptor),
-            ("located", RegionLocated::descriptor),
-        ],
+        layouts: &[("checked", RegionChecked::descriptor), ("located", RegionLocated::descriptor)],
         holds: Verdict::Always(1),
         planted: ("<=", "!="),
     },
@@ -189,10 +186,7 @@ pub const STATED: &[Stated] = &[
             ("write", PieceWrite::descriptor),
         ],
         holds: Verdict::Always(1),
-        planted: (
-            "start[3:0] = slots_slot;",
-            "start[3:0] = slots_slot + 4'd1;",
-        ),
+        planted: ("start[3:0] = slots_slot;", "start[3:0] = slots_slot + 4'd1;"),
     },
     Stated {
         words: "the outcome shown of a slot is the end of the last walk that began in it",

@@ -149,10 +149,8 @@ fn what_is_offered_stands_until_it_is_taken() {
                 let verdict = known.map(|line| line.verdict);
                 // What is not for all time may have a proof by now.
                 let is_sure = |it: &Verdict| matches!(it, Verdict::Always(_));
-                let answer = judged(
-                    &subject,
-                    verdict.filter(|it| is_sure(it) || !is_set("ZERONIC_BLESS")),
-                );
+                let answer =
+                    judged(&subject, verdict.filter(|it| is_sure(it) || !is_set("ZERONIC_BLESS")));
                 println!("{name}: {answer:?}");
                 answer
             }
@@ -170,18 +168,12 @@ fn what_is_offered_stands_until_it_is_taken() {
             Table::read().with(&lines).write();
         }
     }
-    let table = Table {
-        lines,
-        ..Table::read()
-    };
+    let table = Table { lines, ..Table::read() };
     if is_set("ZERONIC_BLESS") {
         table.write();
     }
     let uncaught = table.uncaught();
-    assert!(
-        uncaught.is_empty(),
-        "no planted fault is found: {uncaught:#?}"
-    );
+    assert!(uncaught.is_empty(), "no planted fault is found: {uncaught:#?}");
     let differences = table.differences(&kept);
     assert!(
         is_set("ZERONIC_BLESS") || differences.is_empty(),
@@ -207,10 +199,7 @@ fn what_a_proof_lacks_is_shown() {
         let verdict = system.for_all_time();
         println!("{}: {verdict:?}", entry.title());
         if verdict.is_none() {
-            println!(
-                "{}",
-                system.explained(INDUCTION_MAX + 1, false, STEPS_KNOWN)
-            );
+            println!("{}", system.explained(INDUCTION_MAX + 1, false, STEPS_KNOWN));
         }
     }
 }
@@ -226,9 +215,7 @@ fn each_rule_is_of_a_block() {
 
 /// The text of a block with a property around it or in it.
 fn text_of(stated: &Stated) -> String {
-    let entry = blocks::BLOCKS
-        .iter()
-        .find(|entry| entry.name == stated.block);
+    let entry = blocks::BLOCKS.iter().find(|entry| entry.name == stated.block);
     let entry = entry.unwrap_or_else(|| panic!("no block {}", stated.block));
     let mut block = (entry.make)();
     block.connect_all();
@@ -269,21 +256,12 @@ fn what_is_stated_of_a_block_holds_and_a_planted_fault_is_found() {
     let _alone = TABLE.lock();
     let kept = Table::read();
     let mut lines = Vec::new();
-    for stated in [
-        properties::STATED,
-        flash::STATED,
-        grants::STATED,
-        writes::STATED,
-    ]
-    .into_iter()
-    .flatten()
+    for stated in
+        [properties::STATED, flash::STATED, grants::STATED, writes::STATED].into_iter().flatten()
     {
         let text = on_large_stack(|| text_of(stated));
         let (from, to) = stated.planted;
-        assert!(
-            text.contains(from),
-            "the text to replace is not found: {from}\n{text}"
-        );
+        assert!(text.contains(from), "the text to replace is not found: {from}\n{text}");
         let digest = hex(&digest_of([text.as_str(), from, to])[..4]);
         let mut line = StatedLine {
             words: stated.words.to_owned(),

@@ -32,12 +32,8 @@ pub struct Parts {
 impl Parts {
     /// The parts of a connected block, whose Verilog is `design`.
     pub fn of(block: &dyn Block, design: &Design) -> Parts {
-        let mut probe = Children {
-            design,
-            path: Vec::new(),
-            inside_part: None,
-            parts: Parts::default(),
-        };
+        let mut probe =
+            Children { design, path: Vec::new(), inside_part: None, parts: Parts::default() };
         block.accept("dut", &mut probe);
         probe.parts
     }
@@ -108,9 +104,7 @@ pub fn offers(block: &dyn Block) -> bool {
     struct Offers(bool);
     impl Probe for Offers {
         fn visit_start_scope(&mut self, _: &str, node: &dyn Block) {
-            self.0 |= streams_of(&ports_of(node))
-                .iter()
-                .any(|stream| stream.is_source);
+            self.0 |= streams_of(&ports_of(node)).iter().any(|stream| stream.is_source);
         }
     }
     let mut probe = Offers::default();

@@ -173,10 +173,7 @@ pub const STATED: &[Stated] = &[
         reached: "in_use & is_bad",
         layouts: &[],
         holds: Verdict::Always(1),
-        planted: (
-            "is_used = issued_read_data_0",
-            "is_used = 1'b0 & issued_read_data_0",
-        ),
+        planted: ("is_used = issued_read_data_0", "is_used = 1'b0 & issued_read_data_0"),
     },
     Stated {
         words: "a confirmation leaves after every write that was fed before it has landed",

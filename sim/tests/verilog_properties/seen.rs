@@ -36,11 +36,7 @@ pub fn with_nets(text: &str) -> String {
     }
     let mut declared = String::new();
     for (net, bits) in nets {
-        let _ = writeln!(
-            declared,
-            "  (* keep, anyseq *) wire [{}:0] {net};",
-            bits - 1
-        );
+        let _ = writeln!(declared, "  (* keep, anyseq *) wire [{}:0] {net};", bits - 1);
     }
     declared + &said
 }
@@ -61,18 +57,10 @@ pub fn pairs(relation: &str, names: &[&str]) -> Vec<(String, String)> {
         assert!(relation.contains(&memory), "{name}: no {memory}");
         assert!(names.contains(&index.as_str()), "{name}: no {index}");
         // A net of one bit is no vector.
-        let is_bit = relation.contains(&format!(
-            "(define-fun |top_n {name}| ((state |top_s|)) Bool"
-        ));
-        let net = if is_bit {
-            format!("(ite {net} #b1 #b0)")
-        } else {
-            net
-        };
-        Some((
-            net,
-            format!("(select ({memory} {STATE}) {})", value(&index)),
-        ))
+        let is_bit =
+            relation.contains(&format!("(define-fun |top_n {name}| ((state |top_s|)) Bool"));
+        let net = if is_bit { format!("(ite {net} #b1 #b0)") } else { net };
+        Some((net, format!("(select ({memory} {STATE}) {})", value(&index))))
     };
     names.iter().filter_map(pair).collect()
 }

@@ -97,10 +97,7 @@ impl System {
         assert!(output.status.success(), "{}: {said}", folder.display());
         // A name that is gone would be a new net, which is anything.
         let is_gone = |text| said.contains(text);
-        assert!(
-            !is_gone("implicitly declared") && !is_gone("is used but has no driver"),
-            "{said}"
-        );
+        assert!(!is_gone("implicitly declared") && !is_gone("is used but has no driver"), "{said}");
         let relation = fs::read_to_string(folder.join("all.smt2")).expect("a file");
         let names: Vec<&str> = signals(&relation).collect();
         let named = |signal: &'static str| {
@@ -198,16 +195,11 @@ impl System {
         let claims: Vec<Claim> = claims.filter_map(|line| self.claim(line)).collect();
         for claim in &claims {
             let number = claim.number;
-            let _ = writeln!(
-                question,
-                "(eval (|top_a {number}| s{last}) :completion true)"
-            );
+            let _ = writeln!(question, "(eval (|top_a {number}| s{last}) :completion true)");
         }
         let names = signals(&self.relation);
         // Only the parts themselves, not what is inside of them.
-        let names: Vec<&str> = names
-            .filter(|name| name.matches('.').count() <= 2)
-            .collect();
+        let names: Vec<&str> = names.filter(|name| name.matches('.').count() <= 2).collect();
         for name in &names {
             for at in 0..depth {
                 let _ = writeln!(question, "(eval (|top_n {name}| s{at}) :completion true)");
@@ -230,10 +222,7 @@ impl System {
 
     /// The claim that a line of the system names.
     fn claim(&self, line: &str) -> Option<Claim<'_>> {
-        let words: Vec<&str> = line
-            .strip_prefix("; yosys-smt2-assert ")?
-            .split(' ')
-            .collect();
+        let words: Vec<&str> = line.strip_prefix("; yosys-smt2-assert ")?.split(' ').collect();
         let (name, place) = (words.get(1)?, words.get(2)?);
         let line: usize = place.split([':', '.']).nth(2)?.parse().ok()?;
         Some(Claim {
@@ -316,10 +305,7 @@ impl System {
             .spawn()
             .expect("Z3 starts");
         let mut input = solver.stdin.take().expect("a pipe");
-        let text = format!(
-            "(set-option :rlimit {steps})\n{}\n{questions}",
-            self.relation
-        );
+        let text = format!("(set-option :rlimit {steps})\n{}\n{questions}", self.relation);
         // A solver that has given up reads no more.
         let _ = input.write_all(text.as_bytes());
         drop(input);
@@ -345,9 +331,7 @@ fn short(value: &str) -> &str {
         "true" => "1",
         "false" => "0",
         _ => {
-            let digits = value
-                .trim_start_matches(['#', 'x', 'b'])
-                .trim_start_matches('0');
+            let digits = value.trim_start_matches(['#', 'x', 'b']).trim_start_matches('0');
             if digits.is_empty() {
                 "0"
             } else {

@@ -140,16 +140,8 @@ fn rule(rule: &Rule) -> String {
         let names = names.iter().map(|name| format!("`{name}` {what}"));
         names.collect()
     };
-    let loose = [
-        each(rule.changes, "may change"),
-        each(rule.falls, "may fall"),
-    ]
-    .concat();
-    let trusted = if rule.trusts.is_empty() {
-        ""
-    } else {
-        "what it relies on"
-    };
+    let loose = [each(rule.changes, "may change"), each(rule.falls, "may fall")].concat();
+    let trusted = if rule.trusts.is_empty() { "" } else { "what it relies on" };
     let name = rule.block.rsplit("::").next().unwrap_or_default();
     let (because, loose) = (rule.because, loose.join(", "));
     format!("| `{name}` | {because} | {loose} | {trusted} |\n")
@@ -167,14 +159,8 @@ fn kind(verdict: Verdict) -> usize {
     }
 }
 
-const KINDS: [&str; 6] = [
-    "always",
-    "in the first cycles",
-    "without an offer",
-    "need more",
-    "undecided",
-    "not held",
-];
+const KINDS: [&str; 6] =
+    ["always", "in the first cycles", "without an offer", "need more", "undecided", "not held"];
 
 impl StatedLine {
     fn text(&self) -> String {
@@ -241,20 +227,14 @@ impl Table {
 
     /// The same with these properties.
     pub fn with_stated(self, lines: &[StatedLine]) -> Table {
-        Table {
-            stated: lines.to_vec(),
-            ..self
-        }
+        Table { stated: lines.to_vec(), ..self }
     }
 
     /// These lines, and those of this table for other blocks.
     pub fn with(&self, lines: &[Line]) -> Table {
         let is_other = |line: &&Line| lines.iter().all(|other| other.name != line.name);
         let others = self.lines.iter().filter(is_other);
-        Table {
-            stated: self.stated.clone(),
-            lines: lines.iter().chain(others).cloned().collect(),
-        }
+        Table { stated: self.stated.clone(), lines: lines.iter().chain(others).cloned().collect() }
     }
 
     /// Keeps this table.
@@ -264,9 +244,8 @@ impl Table {
             lines.filter(|line| kind(line.verdict) == at).count()
         };
         let counts = KINDS.iter().enumerate();
-        let counts: Vec<String> = counts
-            .map(|(at, kind)| format!("{} {kind}", count(at)))
-            .collect();
+        let counts: Vec<String> =
+            counts.map(|(at, kind)| format!("{} {kind}", count(at))).collect();
         let stated: String = self.stated.iter().map(StatedLine::text).collect();
         let rules: String = rules::all().map(rule).collect();
         let head = HEAD.replace("STATED", &stated).replace("RULES\n", &rules);
@@ -285,10 +264,7 @@ impl Table {
 
     /// Lines of this table that the kept one says otherwise, digests apart.
     pub fn differences(&self, kept: &Table) -> Vec<String> {
-        let bare = |line: &Line| Line {
-            digest: String::new(),
-            ..line.clone()
-        };
+        let bare = |line: &Line| Line { digest: String::new(), ..line.clone() };
         let here: Vec<Line> = self.lines.iter().map(bare).collect();
         let there: Vec<Line> = kept.lines.iter().map(bare).collect();
         differences(&here, &there, Line::text)

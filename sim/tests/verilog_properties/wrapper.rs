@@ -50,9 +50,7 @@ pub fn streams_of(ports: &[Port]) -> Vec<Stream> {
             is_source: valid.direction == PortDirection::Output,
             valid: valid.verilog_name(),
             ready: ready.verilog_name(),
-            content: content
-                .map(|port| (port.verilog_name(), port.bits))
-                .collect(),
+            content: content.map(|port| (port.verilog_name(), port.bits)).collect(),
         });
     }
     streams
@@ -137,9 +135,7 @@ fn claims(ports: &[Port], rule: Option<&Rule>, role: Role) -> String {
         Role::Whole => said,
         Role::Part => {
             let assumed = said.replace("assume(", "ASSERT(");
-            assumed
-                .replace("assert(", "assume(")
-                .replace("ASSERT(", "assert(")
+            assumed.replace("assert(", "assume(").replace("ASSERT(", "assert(")
         }
     };
     text

@@ -28,10 +28,7 @@ pub const STATED: &[Stated] = &[
   end
 ",
         reached: "plans_valid & plans_payload.packet.walk",
-        layouts: &[
-            ("candidate", Candidate::descriptor),
-            ("plans_payload", Plan::descriptor),
-        ],
+        layouts: &[("candidate", Candidate::descriptor), ("plans_payload", Plan::descriptor)],
         holds: Verdict::Always(1),
         planted: ("(~outcome[0])", "1'b1"),
     },

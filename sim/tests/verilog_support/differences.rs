@@ -10,7 +10,5 @@ pub fn differences<L: PartialEq>(here: &[L], kept: &[L], text: fn(&L) -> String)
     let missing = kept.iter().filter(|line| !here.contains(line));
     let new = here.iter().filter(|line| !kept.contains(line));
     let missing = missing.map(|line| format!("- {}", text(line).trim()));
-    missing
-        .chain(new.map(|line| format!("+ {}", text(line).trim())))
-        .collect()
+    missing.chain(new.map(|line| format!("+ {}", text(line).trim()))).collect()
 }

@@ -170,9 +170,7 @@ fn again(name: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
 /// Lines with what is wrong.
 fn problems(text: &str) -> Vec<&str> {
     let lines = text.lines();
-    lines
-        .filter_map(|it| it.strip_prefix("problem: "))
-        .collect()
+    lines.filter_map(|it| it.strip_prefix("problem: ")).collect()
 }
 
 #[test]
@@ -184,24 +182,14 @@ fn a_folder_runs_to_its_end_and_every_name_is_there() {
         let line = text.lines().find_map(|line| line.strip_prefix(what));
         let line = line.unwrap_or_else(|| panic!("no '{what}' in\n{text}"));
         let digits = line.split([' ', ',']).find(|word| !word.is_empty());
-        digits
-            .and_then(|word| word.parse::<usize>().ok())
-            .expect(line)
+        digits.and_then(|word| word.parse::<usize>().ok()).expect(line)
     };
     assert_eq!(figure("pins"), 7, "{text}");
     assert!(figure("names asked") > 100, "{text}");
-    assert!(
-        figure("registers asked again behind synthesis") > 1_000,
-        "{text}"
-    );
+    assert!(figure("registers asked again behind synthesis") > 1_000, "{text}");
     // Of each AsyncFifo pointers and head, of each ValueCrossing value, toggle, acknowledge.
     assert!(figure("crossings") >= 3 * 3 + 5 * 3, "{text}");
-    for command in [
-        "write_bitstream",
-        "write_cfgmem",
-        "synth_ip",
-        "route_design",
-    ] {
+    for command in ["write_bitstream", "write_cfgmem", "synth_ip", "route_design"] {
         assert!(text.contains(command), "{command} is not run:\n{text}");
     }
 }
@@ -223,24 +211,14 @@ const COMMAND_FAULTS: [Fault; 5] = [
         "    rout_design -directive",
         "unknown command rout_design",
     ),
-    (
-        "ip.tcl",
-        "-module_name $module",
-        "-module_name ${module}0",
-        "no ip 'pcie4_uscale_plus_0'",
-    ),
+    ("ip.tcl", "-module_name $module", "-module_name ${module}0", "no ip 'pcie4_uscale_plus_0'"),
     (
         "ip.tcl",
         "            -version $zeronic_core_versions($core) -module_name",
         "            -module_name",
         "create_ip without -version",
     ),
-    (
-        "board.tcl",
-        "X1Y48~X1Y51",
-        "X1Y48~X1Y50",
-        "four transceivers",
-    ),
+    ("board.tcl", "X1Y48~X1Y51", "X1Y48~X1Y50", "four transceivers"),
 ];
 
 /// What is wrong for this design, or in its constraints, which are not read without it.
@@ -257,18 +235,8 @@ const NAME_FAULTS: [Fault; 13] = [
         "crossings] zeronic",
         "read_xdc -ref zeronic: no such cell",
     ),
-    (
-        "top.v",
-        "cmac_usplus_0",
-        "cmac_usplus_1",
-        "no core cmac_usplus_1",
-    ),
-    (
-        "constraints/pins.xdc",
-        "qsfp_rx_p[1]",
-        "qsfp_rx_p[2]",
-        "pins.xdc:6: no port 'qsfp_rx_p[2]'",
-    ),
+    ("top.v", "cmac_usplus_0", "cmac_usplus_1", "no core cmac_usplus_1"),
+    ("constraints/pins.xdc", "qsfp_rx_p[1]", "qsfp_rx_p[2]", "pins.xdc:6: no port 'qsfp_rx_p[2]'"),
     (
         "constraints/pins.xdc",
         "PACKAGE_PIN AL8",
@@ -331,14 +299,11 @@ const NAME_FAULTS: [Fault; 13] = [
 fn each_mistake_is_seen() {
     let whole = whole();
     // A run takes one core; the machines have two at least.
-    let commands = COMMAND_FAULTS
-        .into_iter()
-        .map(|fault| (fault, &[WITHOUT_NAMES][..]));
+    let commands = COMMAND_FAULTS.into_iter().map(|fault| (fault, &[WITHOUT_NAMES][..]));
     let names = NAME_FAULTS.into_iter().map(|fault| (fault, &[][..]));
     let numbered: Vec<_> = commands.chain(names).enumerate().collect();
-    let (first, second): (Vec<_>, Vec<_>) = numbered
-        .into_iter()
-        .partition(|(number, _)| number % 2 == 0);
+    let (first, second): (Vec<_>, Vec<_>) =
+        numbered.into_iter().partition(|(number, _)| number % 2 == 0);
     std::thread::scope(|scope| {
         for faults in [first, second] {
             scope.spawn(|| {
@@ -364,10 +329,7 @@ fn is_seen(
     let (code, text) = replayed(&name, &files, variables);
     let found = problems(&text);
     assert_eq!(code, Some(1), "{said}\n{text}");
-    assert!(
-        found.iter().any(|it| it.contains(said)),
-        "{said}: {found:#?}"
-    );
+    assert!(found.iter().any(|it| it.contains(said)), "{said}: {found:#?}");
     std::fs::remove_dir_all(folder(&name)).expect("a folder");
 }
 
@@ -383,10 +345,7 @@ fn a_gray_pointer_without_the_register_that_it_is_one_with_is_seen() {
     let said = "does not begin at card/mac_send/crossing/read_pointer_reg[4]";
     for command in ["set_max_delay", "set_bus_skew"] {
         let said = format!("{command} {said}");
-        assert!(
-            problems(&text).iter().any(|it| it.contains(&said)),
-            "{text}"
-        );
+        assert!(problems(&text).iter().any(|it| it.contains(&said)), "{text}");
     }
     assert_eq!(code, Some(1), "{text}");
 }
@@ -397,43 +356,20 @@ fn the_build_stops_where_the_image_would_be_wrong() {
     let files = whole();
     for (variable, value, said) in [
         ("REPLAY_SLACK", "-0.012", "setup: slack -0.012 ns"),
-        (
-            "REPLAY_CDC",
-            "Critical  CDC-1  1-bit unknown",
-            "a crossing that is none of the card's",
-        ),
-        (
-            "REPLAY_SKEW",
-            "Slack (VIOLATED) : -0.1",
-            "bits of a crossing arrive too far apart",
-        ),
-        (
-            "REPLAY_UNCONSTRAINED",
-            "3",
-            "paths without a constraint (3)",
-        ),
-        (
-            "REPLAY_PORTS",
-            "led[0], and led[1]",
-            "port led[1] has no pin",
-        ),
+        ("REPLAY_CDC", "Critical  CDC-1  1-bit unknown", "a crossing that is none of the card's"),
+        ("REPLAY_SKEW", "Slack (VIOLATED) : -0.1", "bits of a crossing arrive too far apart"),
+        ("REPLAY_UNCONSTRAINED", "3", "paths without a constraint (3)"),
+        ("REPLAY_PORTS", "led[0], and led[1]", "port led[1] has no pin"),
         ("REPLAY_VERSION", "2023.2.1", "makes wrong logic of masks"),
         ("ZERONIC_GIT_HASH", "123", "40 hexadecimal digits"),
     ] {
         let variables = [WITHOUT_NAMES, (variable, value)];
         let (code, text) = replayed("vivado_stops", &files, &variables);
         assert_eq!(code, Some(1), "{said}\n{text}");
-        assert!(
-            problems(&text).iter().any(|it| it.contains(said)),
-            "{said}: {text}"
-        );
+        assert!(problems(&text).iter().any(|it| it.contains(said)), "{said}: {text}");
         assert!(!text.contains("write_bitstream"), "{text}");
     }
-    let forced = [
-        WITHOUT_NAMES,
-        ("REPLAY_VERSION", "2023.2.1"),
-        ("ZERONIC_ANY_VIVADO", "1"),
-    ];
+    let forced = [WITHOUT_NAMES, ("REPLAY_VERSION", "2023.2.1"), ("ZERONIC_ANY_VIVADO", "1")];
     let (code, text) = replayed("vivado_stops", &files, &forced);
     assert_eq!(code, Some(0), "{text}");
 }
@@ -447,19 +383,13 @@ const HASH: &str = "0123456789abcdef0123456789abcdef01234567";
 
 #[test]
 fn the_image_says_what_it_is_and_reads_back() {
-    let variables = [
-        WITHOUT_NAMES,
-        ("ZERONIC_GIT_HASH", HASH),
-        ("SOURCE_DATE_EPOCH", "1700000000"),
-    ];
+    let variables =
+        [WITHOUT_NAMES, ("ZERONIC_GIT_HASH", HASH), ("SOURCE_DATE_EPOCH", "1700000000")];
     let (code, text) = replayed("vivado_image", &whole(), &variables);
     assert_eq!(code, Some(0), "{text}");
     let image = image("vivado_image", "zeronic_bench.zimg");
     let header = &image.header;
-    assert_eq!(
-        (header.board.as_str(), header.config.as_str()),
-        ("bench", "small")
-    );
+    assert_eq!((header.board.as_str(), header.config.as_str()), ("bench", "small"));
     assert_eq!((header.slot, header.contract), (Slot::User, (1, 8)));
     assert_eq!((header.git.as_str(), header.built), (HASH, 1_700_000_000));
     assert_eq!(idcode(&image.data), Some(0x04b3_1093));
@@ -491,11 +421,8 @@ fn a_golden_image_is_written_with_and_without_its_jump() {
     let mut files = Files::new();
     let board = BOARD.lines().filter(|line| !line.contains("zeronic_card"));
     let board: String = board.map(|line| format!("{line}\n")).collect();
-    let board = replaced(
-        &board,
-        "zeronic_config          small",
-        "zeronic_config golden",
-    ) + "set zeronic_top zeronic_golden_bench\nset zeronic_image_slot 0\n\
+    let board = replaced(&board, "zeronic_config          small", "zeronic_config golden")
+        + "set zeronic_top zeronic_golden_bench\nset zeronic_image_slot 0\n\
            set zeronic_golden_offset 0x04000000\n";
     let pins: String = PINS
         .lines()
@@ -503,10 +430,7 @@ fn a_golden_image_is_written_with_and_without_its_jump() {
         .map(|line| format!("{line}\n"))
         .collect();
     for name in ["build", "steps", "judge", "image", "ip"] {
-        files.insert(
-            format!("{name}.tcl"),
-            read(&format!("bitstream/{name}.tcl")),
-        );
+        files.insert(format!("{name}.tcl"), read(&format!("bitstream/{name}.tcl")));
     }
     for (name, text) in [
         ("board.tcl", board.as_str()),
@@ -526,14 +450,8 @@ fn a_golden_image_is_written_with_and_without_its_jump() {
         assert_eq!(image.header.slot, Slot::Golden);
         assert_eq!(image.header.config, config);
     }
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("flash: "))
-        .expect("places");
-    let up: Vec<&str> = line
-        .split_whitespace()
-        .filter(|it| it.starts_with("0x"))
-        .collect();
+    let line = text.lines().find(|line| line.starts_with("flash: ")).expect("places");
+    let up: Vec<&str> = line.split_whitespace().filter(|it| it.starts_with("0x")).collect();
     assert_eq!(up, ["0x00000000", "0x04000200"], "{line}");
     for (property, value) in [
         ("NEXT_CONFIG_ADDR", "0x04000000"),
@@ -573,38 +491,21 @@ fn a_build_goes_on_behind_the_last_step_that_was_done() {
     let (code, text) = replayed(name, &whole, &fail);
     assert_eq!(code, Some(1), "{text}");
     let steps = |text: &str, what: &str| -> Vec<String> {
-        let steps = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("zeronic-step "));
+        let steps = text.lines().filter_map(|line| line.strip_prefix("zeronic-step "));
         let steps = steps.filter_map(|line| line.strip_suffix(&format!(" {what}")));
         steps.map(str::to_owned).collect()
     };
-    assert_eq!(
-        steps(&text, "end"),
-        ["ip", "synthesis", "opt", "place", "phys_opt"]
-    );
-    assert_eq!(
-        steps(&text, "begin").last().map(String::as_str),
-        Some("route")
-    );
+    assert_eq!(steps(&text, "end"), ["ip", "synthesis", "opt", "place", "phys_opt"]);
+    assert_eq!(steps(&text, "begin").last().map(String::as_str), Some("route"));
     let (code, text) = again(name, &[WITHOUT_NAMES]);
     assert_eq!(code, Some(0), "{text}");
-    assert_eq!(
-        steps(&text, "kept"),
-        ["ip", "synthesis", "opt", "place", "phys_opt"]
-    );
-    assert_eq!(
-        steps(&text, "end"),
-        ["route", "phys_opt_routed", "reports", "bitstream"]
-    );
+    assert_eq!(steps(&text, "kept"), ["ip", "synthesis", "opt", "place", "phys_opt"]);
+    assert_eq!(steps(&text, "end"), ["route", "phys_opt_routed", "reports", "bitstream"]);
     let built = image(name, "zeronic_bench.zimg").header.built;
     // A checkpoint that is gone is made again, and what follows it.
     std::fs::remove_file(folder(name).join("build/phys_opt_routed.dcp")).expect("a checkpoint");
     let (_, text) = again(name, &[WITHOUT_NAMES]);
-    assert_eq!(
-        steps(&text, "end"),
-        ["phys_opt_routed", "reports", "bitstream"]
-    );
+    assert_eq!(steps(&text, "end"), ["phys_opt_routed", "reports", "bitstream"]);
     assert_eq!(image(name, "zeronic_bench.zimg").header.built, built);
     std::fs::remove_file(folder(name).join("build/opt.dcp")).expect("a checkpoint");
     let (_, text) = again(name, &[WITHOUT_NAMES]);
@@ -612,10 +513,7 @@ fn a_build_goes_on_behind_the_last_step_that_was_done() {
     // Other constraints, or another Vivado, make another design.
     let pins = folder(name).join("constraints/pins.xdc");
     std::fs::write(&pins, PINS.replace("10.000", "9.900")).expect("a file");
-    for variables in [
-        &[WITHOUT_NAMES][..],
-        &[WITHOUT_NAMES, ("REPLAY_VERSION", "2024.2")],
-    ] {
+    for variables in [&[WITHOUT_NAMES][..], &[WITHOUT_NAMES, ("REPLAY_VERSION", "2024.2")]] {
         let (code, text) = again(name, variables);
         assert_eq!(code, Some(0), "{text}");
         assert_eq!(steps(&text, "kept"), [""; 0], "{text}");
@@ -630,45 +528,24 @@ fn the_cores_are_made_with_the_ids_of_the_contract() {
     for (name, value) in [
         ("zeronic_pci_vendor", format!("{:04x}", pci_ids::VENDOR_ID)),
         ("zeronic_pci_device", format!("{:04x}", pci_ids::DEVICE_ID)),
-        (
-            "zeronic_pci_subsystem_vendor",
-            format!("{:04x}", pci_ids::SUBSYSTEM_VENDOR_ID),
-        ),
-        (
-            "zeronic_pci_subsystem",
-            format!("{:04x}", pci_ids::SUBSYSTEM_ID),
-        ),
-        (
-            "zeronic_pci_revision",
-            format!("{:02x}", pci_ids::REVISION_ID),
-        ),
+        ("zeronic_pci_subsystem_vendor", format!("{:04x}", pci_ids::SUBSYSTEM_VENDOR_ID)),
+        ("zeronic_pci_subsystem", format!("{:04x}", pci_ids::SUBSYSTEM_ID)),
+        ("zeronic_pci_revision", format!("{:02x}", pci_ids::REVISION_ID)),
         ("zeronic_pci_class", format!("{:06x}", pci_ids::CLASS_CODE)),
         ("zeronic_msix_last", format!("{vectors_less_one:03X}")),
     ] {
-        let words = script
-            .lines()
-            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let words = script.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         let mut found = words.filter(|words| words.first() == Some(&name));
         let found = found.next().unwrap_or_else(|| panic!("no {name}"));
         assert_eq!(found[1], value, "{name}");
     }
     let cores = read("bitstream/ip.tcl");
     for (setting, value) in [
-        (
-            "CONFIG.PF0_MSIX_CAP_TABLE_OFFSET",
-            abi::registers::MSIX_TABLE,
-        ),
-        (
-            "CONFIG.PF0_MSIX_CAP_PBA_OFFSET",
-            abi::registers::MSIX_PENDING,
-        ),
+        ("CONFIG.PF0_MSIX_CAP_TABLE_OFFSET", abi::registers::MSIX_TABLE),
+        ("CONFIG.PF0_MSIX_CAP_PBA_OFFSET", abi::registers::MSIX_PENDING),
     ] {
         let mut words = cores.split_whitespace().skip_while(|word| *word != setting);
-        assert_eq!(
-            words.nth(1),
-            Some(format!("{value:08x}").as_str()),
-            "{setting}"
-        );
+        assert_eq!(words.nth(1), Some(format!("{value:08x}").as_str()), "{setting}");
     }
 }
 
@@ -689,9 +566,7 @@ fn the_list_holds_what_is_used_and_no_more() {
         [PINS, CONFIG, FLOORPLAN].concat(),
     ]
     .concat();
-    let names = list
-        .lines()
-        .filter_map(|line| line.strip_prefix("vivado_command "));
+    let names = list.lines().filter_map(|line| line.strip_prefix("vivado_command "));
     let names = names.filter_map(|line| line.split_whitespace().next());
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let names = names.filter(|name| !BOARDS_OWN.contains(name));

@@ -23,10 +23,7 @@ pub type Cards<'a> = &'a dyn Fn(PcieConfig) -> SimulatedCard;
 
 /// A machine without a GPU: a closed driver leaves nothing mapped.
 fn config() -> PcieConfig {
-    PcieConfig {
-        gpus: Vec::new(),
-        ..PcieConfig::default()
-    }
+    PcieConfig { gpus: Vec::new(), ..PcieConfig::default() }
 }
 
 fn open(cards: Cards<'_>) -> Direct {
@@ -38,22 +35,16 @@ fn reopen(direct: Direct) -> Direct {
     let Direct { card, device, .. } = direct;
     device.close().expect("it closes");
     card.borrow_mut().mac.sent.clear();
-    let card = std::rc::Rc::try_unwrap(card)
-        .ok()
-        .expect("one owner of the card");
+    let card = std::rc::Rc::try_unwrap(card).ok().expect("one owner of the card");
     let mut card = card.into_inner();
     // The memory of a driver that starts is empty.
     let empty = vec![0; 4 << 20];
-    card.pcie
-        .write_memory(MemoryId::Dram, 0, &empty)
-        .expect("memory");
+    card.pcie.write_memory(MemoryId::Dram, 0, &empty).expect("memory");
     Direct::open(card, &config(), DeviceConfig::seeded(2))
 }
 
 fn frame(id: u8, bytes: usize) -> Vec<u8> {
-    (0..bytes)
-        .map(|at| (at as u8).wrapping_mul(3) ^ id)
-        .collect()
+    (0..bytes).map(|at| (at as u8).wrapping_mul(3) ^ id).collect()
 }
 
 fn set_wire(direct: &Direct, state: WireState) {
@@ -87,13 +78,7 @@ pub fn cut_off(cards: Cards<'_>) {
         let before = direct.dropped(DropReason::MacReset);
         direct.receive(frame(1, 3000), false);
         direct.card.borrow_mut().run(20 + wait);
-        set_wire(
-            &direct,
-            WireState {
-                rx_reset: true,
-                ..WireState::UP
-            },
-        );
+        set_wire(&direct, WireState { rx_reset: true, ..WireState::UP });
         direct.card.borrow_mut().run(8);
         set_wire(&direct, WireState::UP);
         direct.receive(frame(2, 100), false);
@@ -122,14 +107,8 @@ pub fn goes_down(cards: Cards<'_>) {
         direct.entries();
         let down = match kind {
             0 => WireState::DOWN,
-            1 => WireState {
-                remote_fault: true,
-                ..WireState::UP
-            },
-            2 => WireState {
-                aligned: false,
-                ..WireState::UP
-            },
+            1 => WireState { remote_fault: true, ..WireState::UP },
+            2 => WireState { aligned: false, ..WireState::UP },
             _ => WireState::UP,
         };
         set_wire(&direct, down);
@@ -158,10 +137,7 @@ pub fn goes_down(cards: Cards<'_>) {
             send(&mut direct, &frame(id, 220));
         }
         direct.run(2_000);
-        let settings = WireSettings {
-            sends_fail: true,
-            ..Default::default()
-        };
+        let settings = WireSettings { sends_fail: true, ..Default::default() };
         direct.device.set_wire(&settings).expect("registers");
         for id in 0..3 {
             send(&mut direct, &frame(id, 220));
@@ -174,10 +150,7 @@ pub fn goes_down(cards: Cards<'_>) {
         assert_eq!(moved("tx_frames"), 0);
         let events = direct.entries();
         assert_eq!(events.len(), 3, "each failed send has its event");
-        direct
-            .device
-            .set_wire(&WireSettings::default())
-            .expect("registers");
+        direct.device.set_wire(&WireSettings::default()).expect("registers");
 
         set_wire(&direct, WireState::UP);
         direct.card.borrow_mut().set_mac_clock(true);
@@ -205,13 +178,8 @@ pub enum Cause {
 }
 
 /// What a card sees at its own ports.
-pub const CAUSES: [Cause; 5] = [
-    Cause::Command,
-    Cause::FunctionReset,
-    Cause::LinkDown,
-    Cause::HotReset,
-    Cause::D3hot,
-];
+pub const CAUSES: [Cause; 5] =
+    [Cause::Command, Cause::FunctionReset, Cause::LinkDown, Cause::HotReset, Cause::D3hot];
 
 fn pin(direct: &Direct, name: &str, value: u64) {
     let mut card = direct.card.borrow_mut();
@@ -239,8 +207,7 @@ fn cause_epoch(direct: &mut Direct, cause: Cause) {
     match cause {
         Cause::Command => {
             let bus = direct.device.bus();
-            bus.write_register(r::CONTROL, r::CONTROL_RESET)
-                .expect("a register");
+            bus.write_register(r::CONTROL, r::CONTROL_RESET).expect("a register");
             run(direct, 200);
         }
         Cause::FunctionReset => {

@@ -82,13 +82,7 @@ impl Clocks {
         let port = model.port(name);
         model.set(port, 0);
         self.unsettled = true;
-        self.domains.push(Domain {
-            port,
-            period_ps,
-            level: false,
-            next_ps: phase_ps,
-            cycles: 0,
-        });
+        self.domains.push(Domain { port, period_ps, level: false, next_ps: phase_ps, cycles: 0 });
         ClockId(self.domains.len() - 1)
     }
 
@@ -159,14 +153,7 @@ impl Clocks {
             self.unsettled = false;
         }
         for index in &self.rising {
-            at(
-                model,
-                Tick {
-                    clock: ClockId(*index),
-                    edge: Edge::Before,
-                    time_ps: self.now_ps,
-                },
-            );
+            at(model, Tick { clock: ClockId(*index), edge: Edge::Before, time_ps: self.now_ps });
         }
         self.toggle(model);
         if self.rising.is_empty() {
@@ -176,14 +163,7 @@ impl Clocks {
             self.unsettled = false;
         }
         for index in &self.rising {
-            at(
-                model,
-                Tick {
-                    clock: ClockId(*index),
-                    edge: Edge::After,
-                    time_ps: self.now_ps,
-                },
-            );
+            at(model, Tick { clock: ClockId(*index), edge: Edge::After, time_ps: self.now_ps });
             self.unsettled = true;
         }
         if model.has_wave() {

@@ -25,13 +25,8 @@ const FLAGS: &[&str] = &[
 /// instructions.
 const AVX2_FLAGS: &[&str] = &["-mavx2", "-mbmi", "-mbmi2"];
 
-const DEFINES: &[&str] = &[
-    "-DVM_COVERAGE=0",
-    "-DVM_SC=0",
-    "-DVM_TIMING=0",
-    "-DVM_TRACE=1",
-    "-DVM_TRACE_VCD=1",
-];
+const DEFINES: &[&str] =
+    &["-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TIMING=0", "-DVM_TRACE=1", "-DVM_TRACE_VCD=1"];
 
 /// What is compiled ahead.
 const HEADERS: &str = "#include \"verilated.h\"\n#include \"verilated_vcd_c.h\"\n";
@@ -80,11 +75,7 @@ impl Compiler {
             include: toolchain.root.join("include"),
             fast_flags,
             // A wheel that is installed again has the same headers, written at another time.
-            header_flags: if is_clang {
-                &["-Xclang", "-fno-pch-timestamp"]
-            } else {
-                &[]
-            },
+            header_flags: if is_clang { &["-Xclang", "-fno-pch-timestamp"] } else { &[] },
             link_flags: if is_clang { &["-latomic"] } else { &[] },
         }
     }
@@ -106,21 +97,15 @@ impl Compiler {
     pub fn headers_identity(&self) -> String {
         let version = Command::new(&self.program).arg("--version").output();
         let version = version.map_or_else(|_| Vec::new(), |output| output.stdout);
-        format!(
-            "{} {}",
-            self.include.display(),
-            String::from_utf8_lossy(&version)
-        )
+        format!("{} {}", self.include.display(), String::from_utf8_lossy(&version))
     }
 
     /// Compiles the headers into `folder`, for [`compile_all`].
     pub fn compile_headers(&self, folder: &Path) -> Result<(), BuildError> {
         for fast in [true, false] {
             let source = headers(folder, fast);
-            std::fs::write(&source, HEADERS).map_err(|reason| BuildError::Cache {
-                path: source.clone(),
-                reason,
-            })?;
+            std::fs::write(&source, HEADERS)
+                .map_err(|reason| BuildError::Cache { path: source.clone(), reason })?;
             let mut command = self.command(fast, folder);
             command.args(self.header_flags);
             // Clang, too, looks for this ending.
@@ -140,12 +125,7 @@ impl Compiler {
         } else {
             command.arg("-O0");
         }
-        command
-            .arg("-I.")
-            .arg("-I")
-            .arg(&self.include)
-            .arg("-I")
-            .arg(self.include.join("vltstd"));
+        command.arg("-I.").arg("-I").arg(&self.include).arg("-I").arg(self.include.join("vltstd"));
         command
     }
 
@@ -154,12 +134,7 @@ impl Compiler {
         if let Some(ahead) = ahead {
             command.arg("-include").arg(headers(ahead, unit.fast));
         }
-        command
-            .args(unit.flags)
-            .arg("-c")
-            .arg("-o")
-            .arg(&unit.object)
-            .arg(&unit.source);
+        command.args(unit.flags).arg("-c").arg("-o").arg(&unit.object).arg(&unit.source);
         run(command, &unit.source)
     }
 }
@@ -179,9 +154,7 @@ pub(crate) fn compile_all(
 ) -> Result<(), BuildError> {
     let next = AtomicUsize::new(0);
     let failure = Mutex::new(None);
-    let workers = std::thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(units.len());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(units.len());
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
@@ -194,10 +167,7 @@ pub(crate) fn compile_all(
             });
         }
     });
-    failure
-        .into_inner()
-        .expect("no holder panics")
-        .map_or(Ok(()), Err)
+    failure.into_inner().expect("no holder panics").map_or(Ok(()), Err)
 }
 
 /// Links objects into a shared library that exports the shim alone.
@@ -229,9 +199,7 @@ fn newest_clang() -> Option<String> {
     let mut found: Vec<(u32, String)> = found.collect();
     found.sort_by_key(|(version, _)| *version);
     let newest = found.into_iter().rev();
-    newest
-        .map(|(_, name)| name)
-        .find(|name| has_libraries(name))
+    newest.map(|(_, name)| name).find(|name| has_libraries(name))
 }
 
 /// 14 of `14.0.6`.
@@ -263,10 +231,7 @@ fn has_avx2() -> bool {
 }
 
 fn run(mut command: Command, file: &Path) -> Result<(), BuildError> {
-    let failed = |message| BuildError::Compile {
-        file: file.display().to_string(),
-        message,
-    };
+    let failed = |message| BuildError::Compile { file: file.display().to_string(), message };
     let output = command.output().map_err(|reason| {
         let program = command.get_program().to_string_lossy().into_owned();
         failed(format!("cannot run {program}: {reason}"))

@@ -75,15 +75,7 @@ impl Design {
         let toolchain = Toolchain::locate()?;
         let compiler = Compiler::locate(&toolchain);
         let cache = workspace_folder("ZERONIC_CACHE", ".cache").join("verilated");
-        let job = Job {
-            top,
-            verilog,
-            ports,
-            options,
-            toolchain,
-            compiler,
-            cache,
-        };
+        let job = Job { top, verilog, ports, options, toolchain, compiler, cache };
         let entry = job.entry()?;
         let warnings_path = entry.join("warnings.txt");
         let warnings = read(&warnings_path)?;
@@ -195,10 +187,8 @@ impl Job<'_> {
         let warnings = self.translate(work, &sources)?;
         write(&work.join("warnings.txt"), &warnings)?;
         let header = read(&sources.join(format!("{}.h", shim::CLASS)))?;
-        let members = shim::members(self.ports, &header).map_err(|port| BuildError::Port {
-            top: self.top.into(),
-            port,
-        })?;
+        let members = shim::members(self.ports, &header)
+            .map_err(|port| BuildError::Port { top: self.top.into(), port })?;
         let shim = shim::source(self.ports, &members, self.options.trace);
         write(&sources.join("shim.cpp"), &shim)?;
         let units = plan_units(&sources, self.options.quick)?;
@@ -214,12 +204,8 @@ impl Job<'_> {
         let input = work.join("design.v");
         write(&input, self.verilog)?;
         let mut command = Command::new(&self.toolchain.verilator);
-        command
-            .env("VERILATOR_ROOT", &self.toolchain.root)
-            .current_dir(work);
-        command
-            .args(TRANSLATE_FLAGS)
-            .args(["--prefix", shim::CLASS, "--top-module", self.top]);
+        command.env("VERILATOR_ROOT", &self.toolchain.root).current_dir(work);
+        command.args(TRANSLATE_FLAGS).args(["--prefix", shim::CLASS, "--top-module", self.top]);
         if self.options.trace {
             command.arg("--trace");
         }
@@ -232,10 +218,7 @@ impl Job<'_> {
         if output.status.success() {
             return Ok(text);
         }
-        let errors = text
-            .lines()
-            .skip_while(|line| !line.starts_with("%Error"))
-            .take(40);
+        let errors = text.lines().skip_while(|line| !line.starts_with("%Error")).take(40);
         Err(BuildError::Translate {
             top: self.top.into(),
             path: input,
@@ -288,14 +271,9 @@ fn plan_units(sources: &Path, is_quick: bool) -> Result<Vec<Unit>, BuildError> {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         name.contains(part)
     };
-    let bytes_max = if is_quick {
-        QUICK_UNIT_BYTES_MAX
-    } else {
-        UNIT_BYTES_MAX
-    };
-    let (fast, slow): (Vec<_>, Vec<_>) = files_with(sources, "cpp")?
-        .into_iter()
-        .partition(|file| !is_quick && !has(file, "__Slow"));
+    let bytes_max = if is_quick { QUICK_UNIT_BYTES_MAX } else { UNIT_BYTES_MAX };
+    let (fast, slow): (Vec<_>, Vec<_>) =
+        files_with(sources, "cpp")?.into_iter().partition(|file| !is_quick && !has(file, "__Slow"));
     let (trace, fast): (Vec<_>, Vec<_>) = fast.into_iter().partition(|file| has(file, "__Trace__"));
     let mut units = Vec::new();
     let groups: [(_, _, &str, &[&str]); 3] = [
@@ -308,12 +286,7 @@ fn plan_units(sources: &Path, is_quick: bool) -> Result<Vec<Unit>, BuildError> {
             let stem = format!("unit_{name}_{index}");
             let source = sources.join(format!("{stem}.cc"));
             write(&source, text)?;
-            units.push(Unit {
-                source,
-                object: sources.join(format!("{stem}.o")),
-                fast,
-                flags,
-            });
+            units.push(Unit { source, object: sources.join(format!("{stem}.o")), fast, flags });
         }
     }
     Ok(units)
@@ -358,8 +331,5 @@ fn write(path: &Path, text: &str) -> Result<(), BuildError> {
 }
 
 fn io_error(path: &Path) -> impl Fn(std::io::Error) -> BuildError + '_ {
-    move |reason| BuildError::Cache {
-        path: path.to_path_buf(),
-        reason,
-    }
+    move |reason| BuildError::Cache { path: path.to_path_buf(), reason }
 }

@@ -12,13 +12,7 @@ pub struct Options {
 
 impl Options {
     /// With waveforms.
-    pub const TRACED: Options = Options {
-        trace: true,
-        quick: false,
-    };
+    pub const TRACED: Options = Options { trace: true, quick: false };
     /// For few cycles.
-    pub const QUICK: Options = Options {
-        trace: false,
-        quick: true,
-    };
+    pub const QUICK: Options = Options { trace: false, quick: true };
 }

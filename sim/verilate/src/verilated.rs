@@ -89,13 +89,7 @@ impl Model {
                 }
             })
             .collect();
-        Model {
-            handle,
-            slots,
-            wave: None,
-            evaluations: 0,
-            design,
-        }
+        Model { handle, slots, wave: None, evaluations: 0, design }
     }
 
     /// The design it was made from.
@@ -114,12 +108,7 @@ impl Model {
     /// If there is none; the message lists those that exist.
     pub fn port(&self, name: &str) -> PortId {
         self.find_port(name).unwrap_or_else(|| {
-            let names: Vec<_> = self
-                .design
-                .ports()
-                .iter()
-                .map(|port| &port.name[..])
-                .collect();
+            let names: Vec<_> = self.design.ports().iter().map(|port| &port.name[..]).collect();
             panic!("no port `{name}`; there are: {}", names.join(", "))
         })
     }
@@ -143,11 +132,7 @@ impl Model {
                 2 => u64::from(data.cast::<u16>().read()),
                 4 => u64::from(data.cast::<u32>().read()),
                 8 => data.cast::<u64>().read(),
-                _ => panic!(
-                    "`{}` is {} bits: use words",
-                    self.port_info(id).name,
-                    slot.bits
-                ),
+                _ => panic!("`{}` is {} bits: use words", self.port_info(id).name, slot.bits),
             }
         }
     }
@@ -165,11 +150,7 @@ impl Model {
                 2 => data.cast::<u16>().write(value as u16),
                 4 => data.cast::<u32>().write(value as u32),
                 8 => data.cast::<u64>().write(value),
-                _ => panic!(
-                    "`{}` is {} bits: use words",
-                    self.port_info(id).name,
-                    slot.bits
-                ),
+                _ => panic!("`{}` is {} bits: use words", self.port_info(id).name, slot.bits),
             }
         }
     }
@@ -201,11 +182,7 @@ impl Model {
     fn wide(&self, id: PortId) -> (*mut u32, usize) {
         let slot = &self.slots[id.0 as usize];
         let name = &self.port_info(id).name;
-        assert!(
-            slot.bits > 64,
-            "`{name}` is {} bits: use get and set",
-            slot.bits
-        );
+        assert!(slot.bits > 64, "`{name}` is {} bits: use get and set", slot.bits);
         (slot.data.as_ptr().cast(), slot.bits.div_ceil(32))
     }
 
@@ -305,9 +282,7 @@ impl Model {
     pub fn check_wave(&mut self) -> Result<(), WaveError> {
         // SAFETY: the allocation lives until `close_wave` takes it; the shim, which writes to it,
         // does not run now.
-        let failed = self
-            .wave
-            .is_some_and(|wave| unsafe { wave.as_ref() }.has_failed());
+        let failed = self.wave.is_some_and(|wave| unsafe { wave.as_ref() }.has_failed());
         if failed {
             return self.close_wave();
         }

@@ -112,12 +112,7 @@ impl Wave {
             let writer = FstHeaderWriter::new(BufWriter::new(file), &info)?;
             State::Header(Box::new(writer), HashMap::new())
         };
-        Ok(Wave {
-            path: path.to_path_buf(),
-            state,
-            partial_line: Vec::new(),
-            failure: None,
-        })
+        Ok(Wave { path: path.to_path_buf(), state, partial_line: Vec::new(), failure: None })
     }
 
     /// Takes the next piece of VCD text.
@@ -225,19 +220,14 @@ fn body_line(
     let unexpected = || WaveError::Vcd(String::from_utf8_lossy(line).into_owned());
     let (value, code) = match line[0] {
         b'#' => {
-            let time = std::str::from_utf8(&line[1..])
-                .ok()
-                .and_then(|text| text.parse().ok());
+            let time = std::str::from_utf8(&line[1..]).ok().and_then(|text| text.parse().ok());
             if body.size() > BUFFER_BYTES_MAX {
                 body.flush()?;
             }
             return Ok(body.time_change(time.ok_or_else(unexpected)?)?);
         }
         b'b' => {
-            let space = line
-                .iter()
-                .position(|byte| *byte == b' ')
-                .ok_or_else(unexpected)?;
+            let space = line.iter().position(|byte| *byte == b' ').ok_or_else(unexpected)?;
             (&line[1..space], &line[space + 1..])
         }
         b'0' | b'1' | b'x' | b'z' => line.split_at(1),

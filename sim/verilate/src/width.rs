@@ -40,9 +40,8 @@ impl fmt::Display for WidthFinding {
 
 /// Lists the warnings in Verilator's output that may mean a difference to the Rust.
 pub fn lint_width_warnings(text: &str) -> Result<(), Vec<WidthFinding>> {
-    let findings: Vec<WidthFinding> = warnings(text)
-        .filter(|warning| !is_harmless(warning))
-        .collect();
+    let findings: Vec<WidthFinding> =
+        warnings(text).filter(|warning| !is_harmless(warning)).collect();
     if findings.is_empty() {
         Ok(())
     } else {
@@ -129,10 +128,7 @@ mod tests {
     fn cast_of_a_plain_signal_is_harmless() {
         let message =
             "Operator AND expects 16 bits on the LHS, but LHS's VARREF 'a' generates 8 bits";
-        assert_eq!(
-            lint_width_warnings(&warning(message, "w = ((a) & 16'hffff);")),
-            Ok(())
-        );
+        assert_eq!(lint_width_warnings(&warning(message, "w = ((a) & 16'hffff);")), Ok(()));
     }
 
     #[test]
@@ -162,10 +158,7 @@ mod tests {
     fn comparison_with_a_literal_is_harmless_and_between_signals_is_not() {
         let message =
             "Operator EQ expects 32 bits on the LHS, but LHS's VARREF 'a' generates 8 bits";
-        assert_eq!(
-            lint_width_warnings(&warning(message, "if (a == 32'h3) begin")),
-            Ok(())
-        );
+        assert_eq!(lint_width_warnings(&warning(message, "if (a == 32'h3) begin")), Ok(()));
         assert!(lint_width_warnings(&warning(message, "if (a == wide) begin")).is_err());
     }
 

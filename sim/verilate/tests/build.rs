@@ -37,15 +37,8 @@ impl Logic for Widened {
 #[test]
 fn sum_widened_below_a_comparison_is_refused() {
     let design = design_of(&mut Widened::default(), "widened", Options::default());
-    let Err(BlockError::Width(findings)) = design else {
-        panic!("it was accepted")
-    };
-    assert!(
-        findings
-            .iter()
-            .all(|finding| finding.line.starts_with("is_next = ")),
-        "{findings:?}"
-    );
+    let Err(BlockError::Width(findings)) = design else { panic!("it was accepted") };
+    assert!(findings.iter().all(|finding| finding.line.starts_with("is_next = ")), "{findings:?}");
 }
 
 #[derive(LogicBlock, Default)]
@@ -69,9 +62,7 @@ fn open_output_is_refused_and_named() {
 #[test]
 fn text_that_verilator_refuses_is_an_error_with_its_reason() {
     let text = "module broken(input wire a, output wire b);\n  assign b = c;\nendmodule\n";
-    let error = Design::build("broken", text, &[], Options::default())
-        .err()
-        .expect("refused");
+    let error = Design::build("broken", text, &[], Options::default()).err().expect("refused");
     let message = error.to_string();
     assert!(message.contains("Verilator refused broken"), "{message}");
     assert!(message.contains("definition of variable: 'c'"), "{message}");
@@ -104,12 +95,8 @@ fn table_that_does_not_fit_the_design_is_an_error() {
 #[test]
 fn ports_may_be_called_what_cpp_has_taken() {
     let taken = ["delete", "queue", "stdin", "vector__map"];
-    let port = |name: &str, direction| Port {
-        name: name.to_owned(),
-        direction,
-        bits: 8,
-        is_clock: false,
-    };
+    let port =
+        |name: &str, direction| Port { name: name.to_owned(), direction, bits: 8, is_clock: false };
     let mut ports: Vec<Port> = taken.map(|name| port(name, PortDirection::Input)).into();
     ports.push(port("short", PortDirection::Output));
     let text = format!(
@@ -172,19 +159,14 @@ fn a_port_is_set_from_fewer_bytes_than_it_has() {
         ports.push(port(&format!("in_{bits}"), bits, PortDirection::Input));
         ports.push(port(&format!("out_{bits}"), bits, PortDirection::Output));
         let top = bits - 1;
-        heads.push(format!(
-            "input wire [{top}:0] in_{bits}, output wire [{top}:0] out_{bits}"
-        ));
+        heads.push(format!("input wire [{top}:0] in_{bits}, output wire [{top}:0] out_{bits}"));
         lines += &format!("  assign out_{bits} = in_{bits};\n");
     }
     let text = format!("module passed({});\n{lines}endmodule\n", heads.join(", "));
     let design = Design::build("passed", &text, &ports, Options::QUICK).expect("builds");
     let mut model = design.model();
     for bits in sizes {
-        let (from, to) = (
-            model.port(&format!("in_{bits}")),
-            model.port(&format!("out_{bits}")),
-        );
+        let (from, to) = (model.port(&format!("in_{bits}")), model.port(&format!("out_{bits}")));
         let bytes = bits.div_ceil(8);
         for given in [0, 1, 2, bytes] {
             model.set_bytes(from, &[0xff; 16]);

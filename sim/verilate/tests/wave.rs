@@ -61,12 +61,7 @@ fn clocks_keep_their_ratio_and_registers_see_the_inputs_before_the_edge() {
     assert_eq!(clocks.cycles(slow), 3104);
     assert_eq!(clocks.now_ps(), 3103 * 4000);
     assert_eq!(clocks.cycles(fast), 4000);
-    assert!(
-        seen.iter()
-            .enumerate()
-            .all(|(index, value)| *value == index as u64),
-        "{seen:?}"
-    );
+    assert!(seen.iter().enumerate().all(|(index, value)| *value == index as u64), "{seen:?}");
     assert_eq!(model.words(slow_out), [3103, 0, 0, 0]);
 }
 
@@ -109,19 +104,10 @@ fn waveform_files_hold_the_recorded_edges() {
 
 fn check_vcd(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    assert!(
-        text.contains("$timescale") && text.contains("fast_clock"),
-        "{text}"
-    );
+    assert!(text.contains("$timescale") && text.contains("fast_clock"), "{text}");
     let rises = text.lines().filter(|line| line.starts_with('#')).count();
-    assert_eq!(
-        rises, 599,
-        "300 rising edges and the falling ones between them"
-    );
-    assert!(
-        text.contains(&format!("b{:032b} ", 300)),
-        "the last count is recorded"
-    );
+    assert_eq!(rises, 599, "300 rising edges and the falling ones between them");
+    assert!(text.contains(&format!("b{:032b} ", 300)), "the last count is recorded");
 }
 
 /// Header block of an FST file: block type 0, length 329, start time, end time.
@@ -179,8 +165,6 @@ fn a_pipe_is_no_place_for_fst() {
 fn recording_needs_a_design_built_for_it() {
     let design = design_of(&mut Counters::default(), "counters", Options::default());
     let mut model = design.expect("builds").model();
-    let error = model
-        .open_wave(&temporary("none.fst"))
-        .expect_err("cannot record");
+    let error = model.open_wave(&temporary("none.fst")).expect_err("cannot record");
     assert!(matches!(error, WaveError::NotBuilt));
 }

@@ -120,10 +120,7 @@ impl Kernel<'_> {
         if self.touched {
             let expected = Pattern::new(0).sum(0, receiver.bytes);
             let found = receiver.sum;
-            anyhow::ensure!(
-                found == expected,
-                "kernel: sum {found} instead of {expected}"
-            );
+            anyhow::ensure!(found == expected, "kernel: sum {found} instead of {expected}");
         }
         let idle_cores = (before + after) / 2.0;
         let machine = busy - idle_cores * elapsed.as_secs_f64();

@@ -119,10 +119,7 @@ impl Polls {
         for _ in 0..RESTING_POLLS {
             rig.poll()?;
         }
-        Ok(Self {
-            rest: (thread_time() - from) / RESTING_POLLS,
-            ..Self::default()
-        })
+        Ok(Self { rest: (thread_time() - from) / RESTING_POLLS, ..Self::default() })
     }
 
     fn add(&mut self, spent: Duration, found: bool) {
@@ -176,9 +173,7 @@ fn take_turns(
         }
     }
     turn.give(STOP);
-    rig.card = serving
-        .join()
-        .map_err(|_| anyhow!("the card's thread has panicked"))?;
+    rig.card = serving.join().map_err(|_| anyhow!("the card's thread has panicked"))?;
     result?;
     rig.step()?;
     Ok(polls)
@@ -254,10 +249,7 @@ mod tests {
     #[test]
     fn only_the_time_of_a_poll_at_rest_is_left_out() {
         let [rest, long, short] = [10, 25, 4].map(Duration::from_micros);
-        let mut polls = Polls {
-            rest,
-            ..Polls::default()
-        };
+        let mut polls = Polls { rest, ..Polls::default() };
         polls.add(long, true);
         polls.add(long, false);
         polls.add(short, false);

@@ -7,10 +7,10 @@ use crate::options::UsageError;
 /// An error of the kernel's side; a usage error where this machine forbids namespaces.
 pub fn refused(error: TransportError) -> anyhow::Error {
     match error.is_refusal() {
-        true => UsageError(format!(
-            "bench cpu: the kernel's TCP needs network namespaces: {error}"
-        ))
-        .into(),
+        true => {
+            UsageError(format!("bench cpu: the kernel's TCP needs network namespaces: {error}"))
+                .into()
+        }
         false => error.into(),
     }
 }

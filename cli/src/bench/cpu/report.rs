@@ -187,16 +187,12 @@ impl Samples {
             }
         };
         let ours = self.ours.iter();
-        let rows: Vec<Row> = ours
-            .map(|(key, costs)| row(key.mtu, key.touched, costs))
-            .collect();
+        let rows: Vec<Row> = ours.map(|(key, costs)| row(key.mtu, key.touched, costs)).collect();
         let others = self.one_ack_for_two.iter();
         let one_ack_for_two: Vec<Row> =
             others.map(|(mtu, costs)| row(*mtu, false, costs)).collect();
         let spreads = rows.iter().chain(&one_ack_for_two).map(|row| row.spread);
-        let spread = spreads
-            .chain(kernel.iter().map(|row| row.spread))
-            .fold(0.0, f64::max);
+        let spread = spreads.chain(kernel.iter().map(|row| row.spread)).fold(0.0, f64::max);
         let idle_cores = self.idle_cores;
         Report {
             ok: !judged || (spread < SPREAD_MAX && idle_cores < IDLE_CORES_MAX),
@@ -215,15 +211,8 @@ impl Samples {
 }
 
 /// Head of the table.
-pub const HEAD: [&str; 7] = [
-    "stack",
-    "MTU",
-    "received bytes",
-    "CPU s/GB",
-    "spread",
-    "kernel / ours",
-    "to reach",
-];
+pub const HEAD: [&str; 7] =
+    ["stack", "MTU", "received bytes", "CPU s/GB", "spread", "kernel / ours", "to reach"];
 /// What the comparison leaves out.
 pub const BIAS: &str =
     "veth has no driver, DMA or interrupts, and passes up to 64 KiB in one piece \
@@ -276,10 +265,7 @@ impl Report {
     /// Rows of the table.
     pub fn cells(&self) -> Vec<[String; 7]> {
         let kernel = self.kernel.iter().map(KernelRow::cells);
-        let ours = self
-            .rows
-            .iter()
-            .map(|row| row.cells("", row.transport == "null"));
+        let ours = self.rows.iter().map(|row| row.cells("", row.transport == "null"));
         let others = self.one_ack_for_two.iter();
         let others = others.map(|row| row.cells(", one ACK for two", false));
         kernel.chain(ours).chain(others).collect()
@@ -290,16 +276,10 @@ impl Report {
         let mut bars = Vec::new();
         for kernel in &self.kernel {
             let what = format!("MTU {}, {}", kernel.mtu, word(kernel.touched));
-            bars.push((
-                format!("kernel, {what}"),
-                kernel.seconds_per_gb.max(0.0) * 1000.0,
-            ));
+            bars.push((format!("kernel, {what}"), kernel.seconds_per_gb.max(0.0) * 1000.0));
             let ours = self.rows.iter();
             for row in ours.filter(|row| (row.mtu, row.touched) == (kernel.mtu, kernel.touched)) {
-                bars.push((
-                    format!("{}, {what}", row.transport),
-                    row.seconds_per_gb * 1000.0,
-                ));
+                bars.push((format!("{}, {what}", row.transport), row.seconds_per_gb * 1000.0));
             }
         }
         bars
@@ -349,20 +329,13 @@ mod tests {
 
     use super::*;
 
-    const KEY: Key = Key {
-        mtu: 9000,
-        touched: false,
-    };
+    const KEY: Key = Key { mtu: 9000, touched: false };
 
     /// Repetitions of one part each: of the kernel, with so many cores busy beside it, and of ours.
     fn report(kernel: &[f64], idle_cores: f64, ours: &[f64]) -> Report {
         let mut samples = Samples::default();
         for (repetition, (machine, ours)) in (0..).zip(kernel.iter().zip(ours)) {
-            let cost = KernelCost {
-                machine: *machine,
-                threads: *machine / 2.0,
-                idle_cores,
-            };
+            let cost = KernelCost { machine: *machine, threads: *machine / 2.0, idle_cores };
             samples.add_kernel(repetition, KEY, cost);
             let side = SideCost {
                 seconds_per_gb: *ours / 2.0,
@@ -402,11 +375,7 @@ mod tests {
 
     #[test]
     fn a_disturbed_run_is_repeated_so_many_times() {
-        let cost = |idle_cores| KernelCost {
-            machine: 1.0,
-            threads: 1.0,
-            idle_cores,
-        };
+        let cost = |idle_cores| KernelCost { machine: 1.0, threads: 1.0, idle_cores };
         let mut samples = Samples::default();
         assert!(!samples.is_disturbed(&cost(0.1), 3));
         for _ in 0..3 {

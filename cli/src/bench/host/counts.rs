@@ -96,10 +96,7 @@ fn compare(found: &Counted, committed: &Counted) -> (String, Option<String>, boo
     let has_valgrind = found.work.values().all(|one| one.instructions.is_some());
     let skipped = match (found.rustc == committed.rustc, has_valgrind) {
         (_, false) => Some("no valgrind".to_owned()),
-        (false, _) => Some(format!(
-            "rustc {} instead of {}",
-            found.rustc, committed.rustc
-        )),
+        (false, _) => Some(format!("rustc {} instead of {}", found.rustc, committed.rustc)),
         (true, true) => None,
     };
     let mut table = table(&["count", "found", "committed", "verdict"]);
@@ -123,20 +120,10 @@ fn compare(found: &Counted, committed: &Counted) -> (String, Option<String>, boo
     for (name, work) in &found.work {
         let known = committed.work.get(name);
         let committed = known.and_then(|known| known.instructions);
-        row(
-            format!("{name}, instructions"),
-            work.instructions,
-            committed,
-            0.0,
-        );
+        row(format!("{name}, instructions"), work.instructions, committed, 0.0);
         let committed = known.map(|known| known.allocations);
         let found = Some(work.allocations);
-        row(
-            format!("{name}, allocations"),
-            found,
-            committed,
-            ALLOCATIONS_MIN,
-        );
+        row(format!("{name}, allocations"), found, committed, ALLOCATIONS_MIN);
     }
     (table.to_string(), skipped, all)
 }
@@ -171,22 +158,12 @@ pub fn bless(path: &Path) -> Result<String> {
     let (rustc, profile) = built();
     let counted = count()?;
     let has_valgrind = counted.work.values().all(|one| one.instructions.is_some());
-    anyhow::ensure!(
-        has_valgrind,
-        "instructions are counted with valgrind: it is not installed"
-    );
-    let mut all = if path.exists() {
-        read(path)?
-    } else {
-        Committed::new()
-    };
+    anyhow::ensure!(has_valgrind, "instructions are counted with valgrind: it is not installed");
+    let mut all = if path.exists() { read(path)? } else { Committed::new() };
     all.insert(profile.to_owned(), counted);
     let text = HEAD.to_owned() + &toml::to_string(&all)?;
     std::fs::write(path, text).with_context(|| format!("--counts {}", path.display()))?;
-    Ok(format!(
-        "wrote {}: profile {profile}, rustc {rustc}\n",
-        path.display()
-    ))
+    Ok(format!("wrote {}: profile {profile}, rustc {rustc}\n", path.display()))
 }
 
 #[cfg(test)]
@@ -194,14 +171,8 @@ mod tests {
     use super::*;
 
     fn counted(rustc: &str, instructions: Option<f64>, allocations: f64) -> Counted {
-        let counts = Counts {
-            instructions,
-            allocations,
-        };
-        Counted {
-            rustc: rustc.to_owned(),
-            work: BTreeMap::from([("receive".to_owned(), counts)]),
-        }
+        let counts = Counts { instructions, allocations };
+        Counted { rustc: rustc.to_owned(), work: BTreeMap::from([("receive".to_owned(), counts)]) }
     }
 
     #[test]
@@ -228,10 +199,7 @@ mod tests {
             (counted("1.2.3", None, 1.0), "valgrind"),
         ] {
             let (said, skipped, ok) = compare(&found, &committed);
-            assert!(
-                ok && skipped.is_some_and(|text| text.contains(why)),
-                "{said}"
-            );
+            assert!(ok && skipped.is_some_and(|text| text.contains(why)), "{said}");
             assert!(said.contains("not compared"), "{said}");
         }
         let found = counted("1.2.4", Some(2000.0), 2.0);

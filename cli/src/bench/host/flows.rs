@@ -24,14 +24,9 @@ pub const FLOWS: [usize; 6] = [1, 16, BATCH, 256, 4096, 16_383];
 
 /// Work of one flow and of each of many: in bursts, packet by packet.
 type Ways<T> = [T; 2];
-const RECEIVED: Ways<[Work; 2]> = [
-    [Work::Receive, Work::ReceiveBursts],
-    [Work::ReceiveAckEach, Work::Receive],
-];
-const SENT: Ways<[Work; 2]> = [
-    [Work::Send, Work::SendBursts],
-    [Work::SendAckEach, Work::Send],
-];
+const RECEIVED: Ways<[Work; 2]> =
+    [[Work::Receive, Work::ReceiveBursts], [Work::ReceiveAckEach, Work::Receive]];
+const SENT: Ways<[Work; 2]> = [[Work::Send, Work::SendBursts], [Work::SendAckEach, Work::Send]];
 
 /// Times of all numbers of flows.
 type Times = Vec<(usize, Timed)>;
@@ -118,12 +113,7 @@ impl Row {
     fn over(self, base: &[f64]) -> (usize, Timed) {
         let ratios = self.runs.iter().zip(base).map(|(run, base)| run / base);
         let (ratio, spread) = median(ratios.collect());
-        let timed = Timed {
-            ns: median(self.runs).0,
-            ratio,
-            spread,
-            ..self.timed
-        };
+        let timed = Timed { ns: median(self.runs).0, ratio, spread, ..self.timed };
         (self.flows, timed.finished())
     }
 }

@@ -42,21 +42,13 @@ fn provider_calls(call: &mut dyn FnMut() -> bool) -> bool {
 impl Meter {
     /// A meter of time.
     pub fn time() -> Self {
-        Self::Time {
-            spent: Duration::ZERO,
-            empty: Duration::ZERO,
-            empty_calls: 0,
-        }
+        Self::Time { spent: Duration::ZERO, empty: Duration::ZERO, empty_calls: 0 }
     }
 
     /// Time of calls that found something, of those that found nothing, and how many these were.
     pub fn times(&self) -> (Duration, Duration, u64) {
         match *self {
-            Self::Time {
-                spent,
-                empty,
-                empty_calls,
-            } => (spent, empty, empty_calls),
+            Self::Time { spent, empty, empty_calls } => (spent, empty, empty_calls),
             _ => (Duration::ZERO, Duration::ZERO, 0),
         }
     }
@@ -64,11 +56,7 @@ impl Meter {
     /// Measures a call, which returns whether it found anything.
     pub fn around(&mut self, call: &mut dyn FnMut() -> bool) {
         match self {
-            Self::Time {
-                spent,
-                empty,
-                empty_calls,
-            } => {
+            Self::Time { spent, empty, empty_calls } => {
                 let mut found = false;
                 let mut taken = Duration::ZERO;
                 opt_out(|| {

@@ -178,23 +178,14 @@ impl Plan {
         let batches = self.batches.min(COUNTED_BATCHES);
         let allocations = worker.allocations(work, batches)?;
         let instructions = self.instructions.then(|| valgrind::instructions(work));
-        Ok(Cost {
-            ns: timed.ns,
-            instructions: instructions.transpose()?,
-            allocations,
-            timed,
-        })
+        Ok(Cost { ns: timed.ns, instructions: instructions.transpose()?, allocations, timed })
     }
 
     /// Measures everything.
     pub fn measure(&self) -> Result<Report> {
         let cores = Cores::find();
         let kept = cores.keep(0);
-        let place = &mut Place {
-            cores: &cores,
-            reference: Reference::new(),
-            seen: Vec::new(),
-        };
+        let place = &mut Place { cores: &cores, reference: Reference::new(), seen: Vec::new() };
         let mut costs = Vec::new();
         for (name, work, goal_ns) in ROWS {
             costs.push((name, self.cost(place, work)?, goal_ns));
@@ -205,17 +196,8 @@ impl Plan {
         let flows = self.flows(place)?;
         let beside = self.thread.then(|| self.time_beside(place)).transpose()?;
         let mut at = |share| quantile(&mut place.seen, share);
-        let reference = Speed {
-            median_ns: at(0.5),
-            fast_ns: at(0.05),
-            slow_ns: at(0.95),
-        };
-        let found = Found {
-            costs,
-            flows,
-            idle,
-            beside,
-        };
+        let reference = Speed { median_ns: at(0.5), fast_ns: at(0.05), slow_ns: at(0.95) };
+        let found = Found { costs, flows, idle, beside };
         Ok(found.report(reference, self.flows_max, kept.is_kept()))
     }
 }
@@ -250,9 +232,7 @@ impl Found {
             cost.ns = cost.timed.ns;
         }
         for cost in self.flows.iter_mut().flatten() {
-            cost.timed
-                .iter_mut()
-                .for_each(|timed| timed.ns *= reference_ns);
+            cost.timed.iter_mut().for_each(|timed| timed.ns *= reference_ns);
             [cost.receive_ns, cost.send_ns] = cost.timed.map(|timed| timed.ns);
         }
         let others = std::iter::once(&mut self.idle).chain(&mut self.beside);
@@ -260,12 +240,8 @@ impl Found {
     }
 
     fn rows(&self, connections: usize) -> Vec<Row> {
-        let timed = |name: String, timed: Timed, goal: Option<Goal>| Row {
-            name,
-            timed,
-            cost: None,
-            goal,
-        };
+        let timed =
+            |name: String, timed: Timed, goal: Option<Goal>| Row { name, timed, cost: None, goal };
         let costs = self.costs.iter().map(|(name, cost, goal_ns)| Row {
             name: (*name).to_owned(),
             timed: cost.timed,
@@ -340,10 +316,7 @@ mod tests {
             let mut rest = spreads.iter();
             let measure = || {
                 let spread = *rest.next().expect("one more attempt");
-                Ok(Timed {
-                    spread,
-                    ..Timed::default()
-                })
+                Ok(Timed { spread, ..Timed::default() })
             };
             let best = best_of(attempts, measure).expect("an attempt");
             (best.spread, best.attempts)
@@ -356,11 +329,8 @@ mod tests {
     /// A core at half its clock takes twice as long for both.
     #[test]
     fn a_slow_core_does_not_change_a_figure() {
-        let mut place = Place {
-            cores: &Cores::find(),
-            reference: Reference::new(),
-            seen: Vec::new(),
-        };
+        let mut place =
+            Place { cores: &Cores::find(), reference: Reference::new(), seen: Vec::new() };
         let fast = place.over_reference(Duration::from_nanos(500), 10.0, 11.0);
         let slow = place.over_reference(Duration::from_nanos(1000), 900.0, 20.0);
         assert_eq!((fast, slow), (50.0, 50.0));

@@ -158,16 +158,8 @@ impl Report {
 
     /// By which core times are given.
     pub fn speed(&self) -> String {
-        let Speed {
-            median_ns,
-            fast_ns,
-            slow_ns,
-        } = self.reference;
-        let free = if self.one_core {
-            ""
-        } else {
-            "; the thread could not be kept on one core"
-        };
+        let Speed { median_ns, fast_ns, slow_ns } = self.reference;
+        let free = if self.one_core { "" } else { "; the thread could not be kept on one core" };
         format!(
             "ns on a core that takes {median_ns:.0} ns for the reference loop, the median of this \
              run; a twentieth of it was below {fast_ns:.0}, a twentieth above {slow_ns:.0}{free}"

@@ -17,9 +17,7 @@ const BATCHES: usize = 32;
 pub fn is_there() -> bool {
     let mut valgrind = Command::new("valgrind");
     let valgrind = valgrind.arg("--version").stdin(Stdio::null());
-    valgrind
-        .output()
-        .is_ok_and(|output| output.status.success())
+    valgrind.output().is_ok_and(|output| output.status.success())
 }
 
 /// The child's part: works on so many flows, and returns how much it has worked off.
@@ -30,9 +28,7 @@ pub fn count(work: Work, flows: usize) -> Result<u64> {
     }
     worker.judge_later(work, flows, BATCHES);
     let mut meter = Meter::Instructions;
-    let items = (0..BATCHES)
-        .map(|_| worker.batch(work, flows, &mut meter))
-        .sum();
+    let items = (0..BATCHES).map(|_| worker.batch(work, flows, &mut meter)).sum();
     worker.judge()?;
     items
 }
@@ -46,10 +42,8 @@ pub fn instructions(work: Work) -> Result<f64> {
         .arg(std::env::current_exe()?)
         .args(["bench", "host", "--count", name.get_name()])
         .output()?;
-    let (said, noted) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
+    let (said, noted) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
         bail!("valgrind, {}: {}", name.get_name(), noted.trim());
     }

@@ -102,10 +102,7 @@ impl Work {
 
     /// Whether descriptors with payload are the work.
     pub fn is_send(self) -> bool {
-        matches!(
-            self,
-            Self::Send | Self::SendBursts | Self::SendAckEach | Self::Send64k
-        )
+        matches!(self, Self::Send | Self::SendBursts | Self::SendAckEach | Self::Send64k)
     }
 }
 
@@ -127,10 +124,7 @@ impl Worker {
             segments_per_ack: work.segments_per_ack(),
             burst: work.burst() as u32,
             receive: RECEIVE_BUFFERS,
-            send: (
-                BATCH as u32 * work.send_bytes(),
-                if work.is_send() { SEND_BUFFERS } else { 0 },
-            ),
+            send: (BATCH as u32 * work.send_bytes(), if work.is_send() { SEND_BUFFERS } else { 0 }),
             apart: true,
             reads: false,
         })?;
@@ -155,9 +149,7 @@ impl Worker {
         self.rig.card.judge_later();
         if work.is_receive() {
             self.ahead = batches * BATCH;
-            self.rig
-                .card
-                .prepare(self.ahead, FRAME_PAYLOAD_BYTES, flows);
+            self.rig.card.prepare(self.ahead, FRAME_PAYLOAD_BYTES, flows);
         }
     }
 
@@ -198,9 +190,7 @@ impl Worker {
         for _ in 0..POLLS_MAX {
             self.rig.step()?;
             if self.rig.card.ready() < BATCH {
-                self.rig
-                    .card
-                    .prepare(self.ahead, FRAME_PAYLOAD_BYTES, flows);
+                self.rig.card.prepare(self.ahead, FRAME_PAYLOAD_BYTES, flows);
             }
             let offered = self.rig.card.offer(BATCH, FRAME_PAYLOAD_BYTES, flows);
             self.poll(meter)?;
@@ -311,20 +301,13 @@ pub fn receive_beside(
         taken = worker.rig.provider.counters().header_entries - from;
     }
     stop.store(true, Ordering::Release);
-    worker.rig.card = serving
-        .join()
-        .map_err(|_| anyhow!("the card's thread has panicked"))?;
+    worker.rig.card = serving.join().map_err(|_| anyhow!("the card's thread has panicked"))?;
     result?;
     worker.rig.settle()?;
     Ok(taken)
 }
 
 fn stuck(what: &'static str, done: usize) -> anyhow::Error {
-    let stuck = RigError::Stuck {
-        what,
-        done,
-        all: BATCH,
-        polls: POLLS_MAX,
-    };
+    let stuck = RigError::Stuck { what, done, all: BATCH, polls: POLLS_MAX };
     stuck.into()
 }

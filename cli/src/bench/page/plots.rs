@@ -29,15 +29,8 @@ impl Page {
         plots.extend(self.host.as_ref().map(flows_plot));
         plots.extend(self.cpu.as_ref().map(cpu_plot));
         if let Some(area) = &self.area {
-            let axis = format!(
-                "LUTs; the whole card: {:.2} % of the device",
-                area.lut_percent
-            );
-            plots.push(plot::rows(
-                "Area by block",
-                &axis,
-                &area.largest(AREA_PARTS),
-            ));
+            let axis = format!("LUTs; the whole card: {:.2} % of the device", area.lut_percent);
+            plots.push(plot::rows("Area by block", &axis, &area.largest(AREA_PARTS)));
         }
         plots
     }
@@ -87,12 +80,7 @@ impl Page {
             points,
             is_limit,
         });
-        lines(
-            title,
-            ("frame size with FCS, bytes", "frames, Gb/s"),
-            true,
-            &series,
-        )
+        lines(title, ("frame size with FCS, bytes", "frames, Gb/s"), true, &series)
     }
 
     /// Bars of rows at MTU 1500, over flows or over order.
@@ -145,11 +133,8 @@ fn flows_plot(report: &host::Report) -> String {
         ("packet by packet, an ACK for each", packets, false),
         ("to reach", of_packets, true),
     ];
-    let series = series.map(|(name, points, is_limit)| Series {
-        name: name.to_owned(),
-        points,
-        is_limit,
-    });
+    let series =
+        series.map(|(name, points, is_limit)| Series { name: name.to_owned(), points, is_limit });
     let axes = ("flows that packets come for in turn", "ns for a packet");
     lines("Host: a received packet over flows", axes, true, &series)
 }

@@ -5,9 +5,8 @@ use crate::bench::area::{self, BRAM_PERCENT_MAX, LUT_PERCENT_MAX, URAM_PERCENT_M
 use crate::bench::speed::{self, SPEED_GOAL};
 use crate::bench::{connections, cpu, dma, host, latency};
 
-const HEAD: [&str; 8] = [
-    "command", "Gb/s", "limit", "Mpps", "limit", "of limit", "to reach", "frames",
-];
+const HEAD: [&str; 8] =
+    ["command", "Gb/s", "limit", "Mpps", "limit", "of limit", "to reach", "frames"];
 /// Parts of the card whose area is shown.
 pub const AREA_PARTS: usize = 16;
 
@@ -143,12 +142,7 @@ fn host_table(report: &host::Report) -> Table {
 fn cpu_table(report: &cpu::Report) -> Table {
     Table {
         title: "CPU time of host stack and kernel (`bench cpu`)".to_owned(),
-        note: format!(
-            "Both ends together. {} {} {}",
-            report.idle(),
-            cpu::BIAS,
-            report.noise()
-        ),
+        note: format!("Both ends together. {} {} {}", report.idle(), cpu::BIAS, report.noise()),
         head: owned(&cpu::HEAD),
         rows: report.cells().into_iter().map(Into::into).collect(),
     }
@@ -192,9 +186,7 @@ fn area_tables(figures: &area::Figures) -> [Table; 2] {
         ]);
     }
     let largest = figures.largest(AREA_PARTS);
-    let parts = largest
-        .iter()
-        .map(|(name, luts)| vec![name.clone(), format!("{luts:.0}")]);
+    let parts = largest.iter().map(|(name, luts)| vec![name.clone(), format!("{luts:.0}")]);
     [
         Table {
             title: "Area of an XCVU9P (`bench area`)".to_owned(),
@@ -215,9 +207,8 @@ impl Page {
     /// All tables, in the order of the page.
     pub(super) fn tables(&self) -> Vec<Table> {
         let rows = self.sections.iter();
-        let mut tables: Vec<Table> = rows
-            .map(|(title, rows)| throughput_table(title, rows))
-            .collect();
+        let mut tables: Vec<Table> =
+            rows.map(|(title, rows)| throughput_table(title, rows)).collect();
         tables.extend(self.dma.iter().map(dma_table));
         tables.extend(self.latency.iter().map(latency_table));
         tables.extend(self.speed.iter().map(speed_table));

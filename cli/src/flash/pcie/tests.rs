@@ -48,9 +48,7 @@ struct Rig {
 impl Rig {
     fn new(board: &str) -> Self {
         let board = find(board).expect("a board");
-        let mut data: Vec<u8> = (0..20_000u32)
-            .map(|place| ((place * 37) >> 3) as u8)
-            .collect();
+        let mut data: Vec<u8> = (0..20_000u32).map(|place| ((place * 37) >> 3) as u8).collect();
         for offset in [0x50, 0x70] {
             data[offset..offset + 4].copy_from_slice(&SYNC_WORD.to_be_bytes());
         }
@@ -74,10 +72,7 @@ impl Rig {
         Self {
             board,
             window: Rc::new(RefCell::new(window)),
-            checked: Checked {
-                image: Image::new(header, data),
-                contents,
-            },
+            checked: Checked { image: Image::new(header, data), contents },
         }
     }
 
@@ -99,9 +94,7 @@ impl Rig {
         };
         let card: (Open, &Path) = (&open, sysfs);
         let mut run = Run::new(self.board, false, &self.checked.contents, card, &mut say);
-        let result = run
-            .steps(&plan.before)
-            .and_then(|()| run.steps(&plan.after));
+        let result = run.steps(&plan.before).and_then(|()| run.steps(&plan.after));
         let result = result.map_err(|error| error.downcast().expect("a failure of the flash"));
         (lines, result)
     }
@@ -112,10 +105,7 @@ impl Rig {
 
     fn boots(&self) -> Booted {
         let window = self.window.borrow();
-        let (slot, image) = (
-            self.board.flash.plan().slot_bytes,
-            &self.checked.image.data[..],
-        );
+        let (slot, image) = (self.board.flash.plan().slot_bytes, &self.checked.image.data[..]);
         boot(window.chips(), &GOLDEN, slot, &[image])
     }
 
@@ -131,10 +121,7 @@ fn a_run_does_what_a_dry_run_prints_and_the_image_boots() {
         let dry = rig.plan().to_string();
         let (lines, result) = rig.run(&rig.plan());
         result.expect("an update");
-        let dry: Vec<&str> = dry
-            .lines()
-            .filter(|line| !line.starts_with("ask "))
-            .collect();
+        let dry: Vec<&str> = dry.lines().filter(|line| !line.starts_with("ask ")).collect();
         assert_eq!(dry, lines.lines().collect::<Vec<_>>());
         assert!(dry.len() > 6, "{dry:?}");
         assert_eq!(rig.boots(), Booted::Image(0), "{board}");
@@ -149,10 +136,7 @@ fn another_board_in_the_slot_is_left_alone() {
     let error = result.expect_err("another board");
     assert_eq!(error.status(), 4);
     let text = error.to_string();
-    assert!(
-        text.contains(CARD) && text.contains("Nothing was erased"),
-        "{text}"
-    );
+    assert!(text.contains(CARD) && text.contains("Nothing was erased"), "{text}");
     assert!(other.is_unchanged());
 }
 
@@ -175,10 +159,7 @@ fn a_card_that_goes_away_is_missed_and_the_golden_image_boots() {
     let error = rig.run(&rig.plan()).1.expect_err("it is gone");
     assert_eq!(error.status(), 11);
     let text = error.to_string();
-    assert!(
-        text.contains("does not answer") && text.contains("half an image"),
-        "{text}"
-    );
+    assert!(text.contains("does not answer") && text.contains("half an image"), "{text}");
     assert_eq!(rig.boots(), Booted::Golden);
     let rig = Rig::new("vcu118");
     rig.window.borrow_mut().cut_after(3);
@@ -214,15 +195,9 @@ fn the_card_that_comes_back_must_run_the_image() {
         let plan = plan(rig.board, CARD, &rig.checked, Some(exchange));
         let dry = plan.to_string();
         let (lines, result) = rig.run_in(&plan, machine.root());
-        let dry: Vec<&str> = dry
-            .lines()
-            .filter(|line| !line.starts_with("ask "))
-            .collect();
+        let dry: Vec<&str> = dry.lines().filter(|line| !line.starts_with("ask ")).collect();
         assert_eq!(dry, lines.lines().collect::<Vec<_>>());
-        assert!(
-            dry.iter().filter(|line| line.starts_with("boot ")).count() > 6,
-            "{dry:?}"
-        );
+        assert!(dry.iter().filter(|line| line.starts_with("boot ")).count() > 6, "{dry:?}");
         assert!(machine.was_told_to_boot(), "{lines}");
         assert_eq!(rig.boots(), Booted::Image(0));
         match (said, result) {

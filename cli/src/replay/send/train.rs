@@ -19,12 +19,7 @@ pub struct Train {
 impl Train {
     /// A train of one packet.
     pub fn new(first: Outgoing) -> Self {
-        Self {
-            payload_bytes: first.packet.payload.len(),
-            last: first.clone(),
-            count: 1,
-            first,
-        }
+        Self { payload_bytes: first.packet.payload.len(), last: first.clone(), count: 1, first }
     }
 
     /// Index of its flow.
@@ -57,12 +52,7 @@ impl Train {
 
     /// The header that the card would give to `next`, checksums taken from it.
     fn expected_header(&self, next: &Outgoing) -> Vec<u8> {
-        let TcpHeader {
-            l3_offset: l3,
-            l4_offset: l4,
-            ipv6,
-            ..
-        } = self.first.packet.header;
+        let TcpHeader { l3_offset: l3, l4_offset: l4, ipv6, .. } = self.first.packet.header;
         let mut header = self.first.header().to_vec();
         let theirs = &next.frame.bytes;
         let mut copy = |range: std::ops::Range<usize>| {

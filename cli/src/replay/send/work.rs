@@ -166,11 +166,7 @@ fn fill<B: Bus, C: Model>(
             let offset = segment.offset + (at - segment.position);
             let part = at..end.min(stream.end);
             at = part.end;
-            parts.push(Part {
-                region: segment.region,
-                offset,
-                stream: part,
-            });
+            parts.push(Part { region: segment.region, offset, stream: part });
         }
     }
     if at < end {
@@ -192,11 +188,7 @@ fn fill<B: Bus, C: Model>(
         let held = rig.read(part.region, part.place());
         let pairs = held.iter().zip(&payload[of(part)]).zip(part.stream.clone());
         for ((held, new), position) in pairs {
-            let is_fresh = || {
-                fresh
-                    .iter()
-                    .any(|&(from, to)| (from..to).contains(&position))
-            };
+            let is_fresh = || fresh.iter().any(|&(from, to)| (from..to).contains(&position));
             if held != new && !is_fresh() {
                 let name = &flow.name;
                 return Payload::Elsewhere(format!(
@@ -231,9 +223,7 @@ impl Work {
         self.payload_bytes += outgoing.packet.payload.len() as u64;
         if outgoing.is_one_frame() {
             let checksums = &outgoing.frame.bytes[..outgoing.packet.header_bytes];
-            let is_other = frames
-                .iter()
-                .any(|frame| !frame.bytes.starts_with(checksums));
+            let is_other = frames.iter().any(|frame| !frame.bytes.starts_with(checksums));
             self.checksums_completed += usize::from(is_other);
         } else {
             self.cut += usize::from(frames.len() > 1);
@@ -243,10 +233,7 @@ impl Work {
 
     fn refuse(&mut self, frame: &Numbered, error: SendError, reason: String) {
         *self.refused.entry(error.name()).or_default() += 1;
-        self.skipped.push(Skipped {
-            frame: frame.number,
-            reason,
-        });
+        self.skipped.push(Skipped { frame: frame.number, reason });
     }
 
     /// Sends a frame whose payload does not come from memory, for a reason, or leaves it out.
@@ -262,10 +249,7 @@ impl Work {
         } else {
             return self.send_inline(&frame.bytes[..bytes], frame, packet);
         };
-        self.skipped.push(Skipped {
-            frame: frame.number,
-            reason,
-        });
+        self.skipped.push(Skipped { frame: frame.number, reason });
     }
 
     /// Sends bytes of a frame as they are, with right checksums if it is a TCP packet.
@@ -284,10 +268,7 @@ impl Work {
         }
         let shortest = expected.len().max(abi::config::FRAME_BYTES_MIN);
         expected.resize(shortest, 0);
-        self.expected.push(Numbered {
-            number: frame.number,
-            bytes: expected,
-        });
+        self.expected.push(Numbered { number: frame.number, bytes: expected });
     }
 
     /// Makes the descriptor of a train.

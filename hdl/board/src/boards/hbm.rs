@@ -38,18 +38,8 @@ const fn slot(reset: &'static [&'static str], source: Source) -> [Pad; 5] {
             kind: PadKind::ReferenceClock(10_000),
             source,
         },
-        Pad {
-            port: "pcie_refclk_n",
-            pins: &["AR14"],
-            kind: PadKind::ReferenceClockN,
-            source,
-        },
-        Pad {
-            port: "pcie_reset_n",
-            pins: reset,
-            kind: PadKind::Input(Lvcmos18),
-            source,
-        },
+        Pad { port: "pcie_refclk_n", pins: &["AR14"], kind: PadKind::ReferenceClockN, source },
+        Pad { port: "pcie_reset_n", pins: reset, kind: PadKind::Input(Lvcmos18), source },
         Pad {
             port: "pcie_rx_p",
             pins: &[
@@ -160,12 +150,7 @@ const U55_PADS: &[Pad] = &[
         kind: PadKind::Clock(Lvds, 10_000),
         source: Source::One,
     },
-    Pad {
-        port: "free_clock_n",
-        pins: &["BK44"],
-        kind: PadKind::ClockN(Lvds),
-        source: Source::One,
-    },
+    Pad { port: "free_clock_n", pins: &["BK44"], kind: PadKind::ClockN(Lvds), source: Source::One },
     Pad {
         port: "hbm_cattrip",
         pins: &["BE45"],
@@ -187,11 +172,7 @@ pub(super) const U280: Board = Board {
     title: "AMD Alveo U280",
     number: 5,
     part: "xcu280-fsvh2892-2L-e",
-    device: Device {
-        idcode: 0x04b7_d093,
-        dies: 3,
-        die_urams: 320,
-    },
+    device: Device { idcode: 0x04b7_d093, dies: 3, die_urams: 320 },
     pcie: PCIE,
     mac: MacSite {
         site: "X0Y6",
@@ -255,10 +236,6 @@ pub(super) const U55N: Board = Board {
     title: "AMD Alveo U55N (C1100)",
     number: 7,
     part: "xcu55n-fsvh2892-2L-e",
-    device: Device {
-        idcode: 0x04b7_7093,
-        dies: 2,
-        die_urams: 320,
-    },
+    device: Device { idcode: 0x04b7_7093, dies: 2, die_urams: 320 },
     ..U55C
 };

@@ -7,11 +7,7 @@ use crate::description::Standard::{Lvcmos12, Lvcmos18, Lvds};
 use crate::description::{Board, Device, Flash, MacSite, Pad, PadKind, PcieKind, PcieSite, Source};
 
 /// Virtex UltraScale+ VU9P.
-pub(super) const VU9P: Device = Device {
-    idcode: 0x04b3_1093,
-    dies: 3,
-    die_urams: 320,
-};
+pub(super) const VU9P: Device = Device { idcode: 0x04b3_1093, dies: 3, die_urams: 320 };
 
 /// The board.
 pub(super) const VCU118: Board = Board {
@@ -157,9 +153,7 @@ pub(super) const VCU118: Board = Board {
         },
         Pad {
             port: "led",
-            pins: &[
-                "AT32", "AV34", "AY30", "BB32", "BF32", "AU37", "AV36", "BA37",
-            ],
+            pins: &["AT32", "AV34", "AY30", "BB32", "BF32", "AU37", "AV36", "BA37"],
             kind: PadKind::Output(Lvcmos12, 8),
             source: Source::Two,
         },

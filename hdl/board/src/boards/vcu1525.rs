@@ -34,42 +34,17 @@ const fn pads(qsfp: Source) -> [Pad; 19] {
     const LANES: PadKind = PadKind::Transceiver;
     const OPEN: PadKind = PadKind::OpenDrain(Lvcmos12, 8);
     [
-        pad(
-            "pcie_refclk_p",
-            &["AM11"],
-            PadKind::ReferenceClock(10_000),
-            Source::Two,
-        ),
-        pad(
-            "pcie_refclk_n",
-            &["AM10"],
-            PadKind::ReferenceClockN,
-            Source::Two,
-        ),
+        pad("pcie_refclk_p", &["AM11"], PadKind::ReferenceClock(10_000), Source::Two),
+        pad("pcie_refclk_n", &["AM10"], PadKind::ReferenceClockN, Source::Two),
         pad("pcie_reset_n", &["BD21"], IN, Source::Two),
         pad("pcie_rx_p", RX_PINS, LANES, Source::Two),
         pad("pcie_tx_p", TX_PINS, LANES, Source::Two),
-        pad(
-            "qsfp_refclk_p",
-            &["M11"],
-            PadKind::ReferenceClock(6_400),
-            qsfp,
-        ),
+        pad("qsfp_refclk_p", &["M11"], PadKind::ReferenceClock(6_400), qsfp),
         pad("qsfp_refclk_n", &["M10"], PadKind::ReferenceClockN, qsfp),
         pad("qsfp_rx_p", &["N4", "M2", "L4", "K2"], LANES, qsfp),
         pad("qsfp_tx_p", &["N9", "M7", "L9", "K7"], LANES, qsfp),
-        pad(
-            "free_clock_p",
-            &["AY37"],
-            PadKind::Clock(Lvds, 3_333),
-            Source::Disputed,
-        ),
-        pad(
-            "free_clock_n",
-            &["AY38"],
-            PadKind::ClockN(Lvds),
-            Source::Disputed,
-        ),
+        pad("free_clock_p", &["AY37"], PadKind::Clock(Lvds, 3_333), Source::Disputed),
+        pad("free_clock_n", &["AY38"], PadKind::ClockN(Lvds), Source::Disputed),
         pad("qsfp_modsell", &["BE16"], OUT, qsfp),
         pad("qsfp_resetl", &["BE17"], OUT, qsfp),
         pad("qsfp_lpmode", &["BD18"], OUT, qsfp),
@@ -87,12 +62,7 @@ const fn pad(
     kind: PadKind,
     source: Source,
 ) -> Pad {
-    Pad {
-        port,
-        pins,
-        kind,
-        source,
-    }
+    Pad { port, pins, kind, source }
 }
 
 /// Receive lanes of the slot, lane 0 first.
@@ -140,11 +110,7 @@ pub(super) const VCU1525: Board = Board {
     pcie: PCIE,
     mac: MAC,
     pads: &pads(Source::One),
-    flash: Flash {
-        user_offset_bytes: 0x0400_0000,
-        golden_offset_bytes: 0x0200_0000,
-        ..FLASH
-    },
+    flash: Flash { user_offset_bytes: 0x0400_0000, golden_offset_bytes: 0x0200_0000, ..FLASH },
     licence: "Vivado Enterprise (the part is a VU9P; one source counts it among the free ones)",
     jtag: "on board",
     notes: NOTES,
@@ -157,15 +123,9 @@ pub(super) const U200: Board = Board {
     title: "AMD Alveo U200",
     number: 3,
     part: "xcu200-fsgd2104-2-e",
-    device: Device {
-        idcode: 0x04b3_7093,
-        ..VU9P
-    },
+    device: Device { idcode: 0x04b3_7093, ..VU9P },
     pcie: PCIE,
-    mac: MacSite {
-        source: Source::Disputed,
-        ..MAC
-    },
+    mac: MacSite { source: Source::Disputed, ..MAC },
     pads: &pads(Source::Two),
     flash: FLASH,
     licence: "Vivado Standard (free)",
@@ -184,15 +144,8 @@ pub(super) const U250: Board = Board {
     title: "AMD Alveo U250",
     number: 4,
     part: "xcu250-figd2104-2-e",
-    device: Device {
-        idcode: 0x04b5_7093,
-        dies: 4,
-        die_urams: 320,
-    },
-    pcie: PcieSite {
-        region: "CLOCKREGION_X6Y4:CLOCKREGION_X7Y7",
-        ..PCIE
-    },
+    device: Device { idcode: 0x04b5_7093, dies: 4, die_urams: 320 },
+    pcie: PcieSite { region: "CLOCKREGION_X6Y4:CLOCKREGION_X7Y7", ..PCIE },
     mac: MacSite {
         transceivers: "X1Y44~X1Y47",
         region: "CLOCKREGION_X0Y8:CLOCKREGION_X0Y11",

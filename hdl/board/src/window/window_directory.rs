@@ -21,9 +21,7 @@ use stream::prelude::*;
 /// Word `number` of a configuration's name.
 fn name_word(name: &str, number: usize) -> u64 {
     let bytes = name.bytes().skip(4 * number).take(4);
-    bytes
-        .enumerate()
-        .fold(0, |word, (at, byte)| word | u64::from(byte) << (8 * at))
+    bytes.enumerate().fold(0, |word, (at, byte)| word | u64::from(byte) << (8 * at))
 }
 
 /// The words of a board, number `board`, with a card of this configuration, and the directory of

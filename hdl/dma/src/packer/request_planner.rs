@@ -90,17 +90,7 @@ pub struct RequestPlanner {
 impl Logic for RequestPlanner {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            rest,
-            is_open,
-            is_long,
-            position,
-            full,
-            stage,
-            almost_full
-        );
+        dff_setup!(self, clock, rest, is_open, is_long, position, full, stage, almost_full);
         clock!(self, clock, choice, ready_write);
         self.choice.link_reset.next = self.link_reset.val();
         self.choice.flush.next = self.flush.val();

@@ -76,16 +76,7 @@ pub struct StartCount {
 impl Logic for StartCount {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            unreturned,
-            next_number,
-            issued,
-            took_two,
-            two_fit,
-            second_ends
-        );
+        dff_setup!(self, clock, unreturned, next_number, issued, took_two, two_fit, second_ends);
         self.number.next = self.next_number.q.val();
         self.in_flight.next = self.unreturned.q.val();
         self.in_window.next = self.unreturned.q.val() < self.in_flight_max.val();

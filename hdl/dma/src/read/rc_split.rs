@@ -352,15 +352,7 @@ pub struct RcPair {
 impl Logic for RcPair {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            full,
-            stage,
-            tail_done,
-            slice_valid,
-            slice_stage
-        );
+        dff_setup!(self, clock, full, stage, tail_done, slice_valid, slice_stage);
         self.tail.next = self.stage.q.val().tail;
         self.start.next = self.stage.q.val().start;
         self.lanes.next = self.tail.val().mask & self.start.val().mask;

@@ -245,10 +245,7 @@ pub struct ReadIssue {
 impl ReadIssue {
     /// Issues reads for a hard block with this completion buffer.
     pub fn new(buffer: CompletionBuffer) -> Self {
-        Self {
-            account: CreditAccount::new(buffer),
-            ..Self::default()
-        }
+        Self { account: CreditAccount::new(buffer), ..Self::default() }
     }
 }
 

@@ -127,10 +127,7 @@ pub struct ReadRequests {
 impl ReadRequests {
     /// Reads in flight never need more than this completion buffer.
     pub fn new(buffer: CompletionBuffer) -> Self {
-        Self {
-            issuer: ReadIssue::new(buffer),
-            ..Self::default()
-        }
+        Self { issuer: ReadIssue::new(buffer), ..Self::default() }
     }
 }
 

@@ -56,16 +56,7 @@ pub struct Realign {
 impl Logic for Realign {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            hold,
-            spilling,
-            spill_place,
-            offered,
-            out_beat,
-            out_client
-        );
+        dff_setup!(self, clock, hold, spilling, spill_place, offered, out_beat, out_client);
         self.has_space.next = !self.offered.q.val() | self.packet.ready.val();
         self.take.next = self.beat.valid.val() & self.has_space.val() & !self.spilling.q.val();
         self.beat.ready.next = self.has_space.val() & !self.spilling.q.val();

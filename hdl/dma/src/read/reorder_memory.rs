@@ -58,16 +58,12 @@ impl Logic for ReorderLane {
         clock!(self, clock, memory);
         self.tail_mask.next = self.tail.val().mask;
         self.part.next = self.start.val();
-        self.memory.write_data.next = self
-            .start_beat
-            .val()
-            .get_bits::<32>(self.first_bit.val().index());
+        self.memory.write_data.next =
+            self.start_beat.val().get_bits::<32>(self.first_bit.val().index());
         if self.tail_mask.val().get_bit(self.index.val().index()) {
             self.part.next = self.tail.val();
-            self.memory.write_data.next = self
-                .tail_beat
-                .val()
-                .get_bits::<32>(self.first_bit.val().index());
+            self.memory.write_data.next =
+                self.tail_beat.val().get_bits::<32>(self.first_bit.val().index());
         }
         self.mask.next = self.part.val().mask;
         self.stores.next = self.part.val().stores;

@@ -50,14 +50,7 @@ pub struct AxiPort {
 impl Logic for AxiPort {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            issued,
-            write_address_waits,
-            write_data_waits,
-            write_open
-        );
+        dff_setup!(self, clock, issued, write_address_waits, write_data_waits, write_open);
         dff_setup!(self, clock, read_address_waits, read_open);
         self.m_axil.awaddr.next = self.issued.q.val().address;
         self.m_axil.awprot.next = 0.into();

@@ -53,10 +53,7 @@ pub struct Identity {
 }
 
 fn bytes_of(values: [usize; 4]) -> u64 {
-    values
-        .iter()
-        .enumerate()
-        .fold(0, |word, (at, &value)| word | (value as u64) << (8 * at))
+    values.iter().enumerate().fold(0, |word, (at, &value)| word | (value as u64) << (8 * at))
 }
 
 impl Logic for Identity {

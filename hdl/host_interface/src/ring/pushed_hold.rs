@@ -75,15 +75,7 @@ pub struct PushedHold<const OWNER_BITS: usize> {
 impl<const OWNER_BITS: usize> Logic for PushedHold<OWNER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            first_line,
-            second_line,
-            has_first,
-            complete,
-            slot
-        );
+        dff_setup!(self, clock, first_line, second_line, has_first, complete, slot);
         clock!(self, clock, registers);
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.registers.write);
         self.named.next = self.slot.q.val();

@@ -160,11 +160,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingState<OWNER_BIT
         self.base_words.owner.next = self.scan.val();
         self.view.next.base = self.base_words.address.val();
         self.size_words.owner.next = self.scan.val();
-        self.view.next.size_bits = self
-            .size_words
-            .value
-            .val()
-            .get_bits::<4>(self.size_bit.val().index());
+        self.view.next.size_bits =
+            self.size_words.value.val().get_bits::<4>(self.size_bit.val().index());
         self.indices.owner.next = self.scan.val();
         self.view.next.producer = self.indices.producer.val();
         self.view.next.consumer = self.indices.consumer.val();

@@ -69,11 +69,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for SlotSplitter<OWNER_
 
         self.control.entry_valid.next = self.entries.valid.val();
         self.control.entry_last.next = self.entries.last.val();
-        self.control.entry_two_slots.next = self
-            .entries
-            .data
-            .val()
-            .get_bit(self.two_slots_bit.val().index());
+        self.control.entry_two_slots.next =
+            self.entries.data.val().get_bit(self.two_slots_bit.val().index());
         self.entries.ready.next = self.control.entry_ready.val();
         if self.control.load.val() {
             self.beat.d.next = self.entries.data.val();

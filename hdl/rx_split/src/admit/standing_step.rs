@@ -75,15 +75,7 @@ impl Logic for StandingStep {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, requested, moved, last, cursor_before, result);
-        dff_setup!(
-            self,
-            clock,
-            hits_offered,
-            hit_before,
-            hits_requested,
-            hit,
-            newest
-        );
+        dff_setup!(self, clock, hits_offered, hit_before, hits_requested, hit, newest);
         self.write_flow.next = self.written.payload.val().flow;
         self.moved.d.next = self.written.valid.val();
         self.last.d.next = self.written.payload.val();

@@ -59,16 +59,7 @@ pub struct FlushTicket {
 impl Logic for FlushTicket {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            started_count,
-            done_count,
-            owed,
-            in_flight,
-            repeated,
-            gave_up
-        );
+        dff_setup!(self, clock, started_count, done_count, owed, in_flight, repeated, gave_up);
         self.requests.next = self.owed.q.val() & !self.in_flight.q.val();
         self.done.next = self.done_count.q.val();
         self.broken.next = self.gave_up.q.val();

@@ -71,26 +71,14 @@ impl Logic for BeatSum {
         // Add.
         for i in 0..8 {
             self.quarter[i].clock.next = self.clock.val();
-            self.quarter[i].word_0.next = self
-                .masked
-                .result
-                .val()
-                .get_bits::<16>(self.offsets[i].val().index());
-            self.quarter[i].word_1.next = self
-                .masked
-                .result
-                .val()
-                .get_bits::<16>(self.offsets[i + 8].val().index());
-            self.quarter[i].word_2.next = self
-                .masked
-                .result
-                .val()
-                .get_bits::<16>(self.offsets[i + 16].val().index());
-            self.quarter[i].word_3.next = self
-                .masked
-                .result
-                .val()
-                .get_bits::<16>(self.offsets[i + 24].val().index());
+            self.quarter[i].word_0.next =
+                self.masked.result.val().get_bits::<16>(self.offsets[i].val().index());
+            self.quarter[i].word_1.next =
+                self.masked.result.val().get_bits::<16>(self.offsets[i + 8].val().index());
+            self.quarter[i].word_2.next =
+                self.masked.result.val().get_bits::<16>(self.offsets[i + 16].val().index());
+            self.quarter[i].word_3.next =
+                self.masked.result.val().get_bits::<16>(self.offsets[i + 24].val().index());
         }
         self.total_low.d.next = self.quarter[0].sum.val()
             + self.quarter[1].sum.val()

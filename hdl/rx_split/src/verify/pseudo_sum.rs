@@ -50,22 +50,14 @@ impl Logic for PseudoSum {
         }
         for i in 0..4 {
             self.quarter[i].clock.next = self.clock.val();
-            self.quarter[i].word_0.next = self
-                .remote_address
-                .val()
-                .get_bits::<16>(self.offsets[i].val().index());
-            self.quarter[i].word_1.next = self
-                .remote_address
-                .val()
-                .get_bits::<16>(self.offsets[i + 4].val().index());
-            self.quarter[i].word_2.next = self
-                .local_address
-                .val()
-                .get_bits::<16>(self.offsets[i].val().index());
-            self.quarter[i].word_3.next = self
-                .local_address
-                .val()
-                .get_bits::<16>(self.offsets[i + 4].val().index());
+            self.quarter[i].word_0.next =
+                self.remote_address.val().get_bits::<16>(self.offsets[i].val().index());
+            self.quarter[i].word_1.next =
+                self.remote_address.val().get_bits::<16>(self.offsets[i + 4].val().index());
+            self.quarter[i].word_2.next =
+                self.local_address.val().get_bits::<16>(self.offsets[i].val().index());
+            self.quarter[i].word_3.next =
+                self.local_address.val().get_bits::<16>(self.offsets[i + 4].val().index());
         }
         self.fixed_1.d.next = bit_cast::<18, 16>(self.swapped_bits.val()) + self.protocol.val();
         self.total.d.next = bit_cast::<32, 21>(self.quarter[0].sum.val())

@@ -64,14 +64,7 @@ pub struct FlowQueryPort<const FLOW_BITS: usize> {
 impl<const FLOW_BITS: usize> Logic for FlowQueryPort<FLOW_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            query_stages,
-            send_stages,
-            range_read,
-            range_state
-        );
+        dff_setup!(self, clock, query_stages, send_stages, range_read, range_state);
         clock!(self, clock, copy, replies, pending);
         self.copy.epoch.next = self.epoch.val();
         self.replies.reset.next = self.reset.val();

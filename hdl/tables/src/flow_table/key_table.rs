@@ -122,15 +122,7 @@ pub struct KeyTable<const BUCKET_BITS: usize> {
 impl<const BUCKET_BITS: usize> Logic for KeyTable<BUCKET_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            stages,
-            key_requested,
-            key_hashed,
-            key_read,
-            key_compared
-        );
+        dff_setup!(self, clock, stages, key_requested, key_hashed, key_read, key_compared);
         dff_setup!(self, clock, hit_found, flow_found, pending, pending_valid);
         clock!(self, clock, hashes);
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.hashes.settings);

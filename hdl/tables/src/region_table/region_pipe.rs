@@ -120,14 +120,7 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, epoch_kept, read, registered, in_range);
-        dff_setup!(
-            self,
-            clock,
-            in_range_read,
-            region_requested,
-            checked,
-            located
-        );
+        dff_setup!(self, clock, in_range_read, region_requested, checked, located);
         dff_setup!(self, clock, page_requested, translated);
         clock!(self, clock, regions, pages, stages, removal);
 

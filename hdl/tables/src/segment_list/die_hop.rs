@@ -49,26 +49,14 @@ pub struct DieHop<T: Synth> {
 impl<T: Synth> DieHop<T> {
     /// A hop that crosses a border.
     pub fn far() -> Self {
-        Self {
-            is_far: Constant::new(true),
-            ..Self::default()
-        }
+        Self { is_far: Constant::new(true), ..Self::default() }
     }
 }
 
 impl<T: Synth> Logic for DieHop<T> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            first,
-            first_valid,
-            second,
-            second_valid,
-            room,
-            seen
-        );
+        dff_setup!(self, clock, first, first_valid, second, second_valid, room, seen);
         clock!(self, clock, arrived);
         self.arrived.reset.next = self.source_reset.val();
         self.first.d.next = self.sink.payload.val();

@@ -79,18 +79,7 @@ pub struct ListUpdater<const FLOW_BITS: usize> {
 impl<const FLOW_BITS: usize> Logic for ListUpdater<FLOW_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            list,
-            entry,
-            entry_valid,
-            full,
-            range_bad,
-            empty,
-            first,
-            stop
-        );
+        dff_setup!(self, clock, list, entry, entry_valid, full, range_bad, empty, first, stop);
         dff_setup!(
             self,
             clock,

@@ -63,16 +63,7 @@ pub struct SearchFront<const FLOW_BITS: usize> {
 impl<const FLOW_BITS: usize> Logic for SearchFront<FLOW_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            reading,
-            valid,
-            read,
-            read_slot,
-            requested,
-            requested_slot
-        );
+        dff_setup!(self, clock, reading, valid, read, read_slot, requested, requested_slot);
         clock!(self, clock, queue);
         self.queue.reset.next = self.reset.val();
         MessageSource::<SearchToken>::link(&mut self.tokens, &mut self.queue.source);

@@ -16,11 +16,8 @@ fn pieces_of(
     dut.limit.next = limit.into();
     dut.by_lines.next = by_lines;
     dut.piece.ready.next = true;
-    dut.job.payload.next = CutJob {
-        address: address.into(),
-        bytes: bytes.into(),
-        ..CutJob::default()
-    };
+    dut.job.payload.next =
+        CutJob { address: address.into(), bytes: bytes.into(), ..CutJob::default() };
     dut.job.valid.next = true;
     for _ in 0..200 {
         dut.clock.next = Clock { clk: false };

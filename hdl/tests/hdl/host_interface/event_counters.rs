@@ -11,9 +11,8 @@ fn each_counts_its_own_pulses() {
     for cycle in 0..60u64 {
         dut.clock.next = Clock { clk: false };
         // Event i comes every i + 1 cycles.
-        let events = (0..8)
-            .filter(|i| cycle < 40 && cycle % (i + 1) == 0)
-            .fold(0u64, |all, i| all | 1 << i);
+        let events =
+            (0..8).filter(|i| cycle < 40 && cycle % (i + 1) == 0).fold(0u64, |all, i| all | 1 << i);
         dut.events.next = events.to_bits();
         assert!(simulate(&mut dut, 20));
         dut.clock.next = Clock { clk: true };

@@ -17,10 +17,7 @@ fn keeps_order_and_one_message_a_cycle() {
         dut.source.ready.next = cycle >= 40 && !(160..200).contains(&cycle);
         assert!(simulate(&mut dut, 20));
         if cycle == 39 {
-            assert_eq!(
-                counted.sent, 18,
-                "the memory, its latch and its register are full"
-            );
+            assert_eq!(counted.sent, 18, "the memory, its latch and its register are full");
             assert_eq!(dut.level.val().to_u32(), 16);
         }
         if !counted.take(&dut.sink, &dut.source) && (40..150).contains(&cycle) {
@@ -28,11 +25,7 @@ fn keeps_order_and_one_message_a_cycle() {
         }
         if cycle < 40 {
             let first = cycle > 3;
-            assert_eq!(
-                dut.source.valid.val(),
-                first,
-                "no room at power-up, three cycles late"
-            );
+            assert_eq!(dut.source.valid.val(), first, "no room at power-up, three cycles late");
         }
         dut.clock.next = Clock { clk: true };
         assert!(simulate(&mut dut, 20));

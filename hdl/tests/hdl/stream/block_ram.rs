@@ -12,11 +12,7 @@ fn text(block: &impl Logic) -> String {
 
 fn attribute(block: &impl Logic) -> String {
     let text = text(block);
-    text[text.find("ram_style").unwrap()..]
-        .split('"')
-        .nth(1)
-        .unwrap()
-        .to_owned()
+    text[text.find("ram_style").unwrap()..].split('"').nth(1).unwrap().to_owned()
 }
 
 #[test]
@@ -61,17 +57,9 @@ fn what_is_read_is_latched_and_then_registered() {
     };
     edge(Some((3, 30)), None, false);
     edge(Some((4, 40)), Some(3), false);
-    assert_eq!(
-        edge(Some((3, 31)), Some(3), true),
-        30,
-        "the register follows"
-    );
+    assert_eq!(edge(Some((3, 31)), Some(3), true), 30, "the register follows");
     assert_eq!(edge(None, Some(4), false), 30, "it stays");
     assert_eq!(edge(None, Some(3), true), 40, "the latch went on");
-    assert_eq!(
-        edge(None, None, true),
-        31,
-        "the old value only when it was written"
-    );
+    assert_eq!(edge(None, None, true), 31, "the old value only when it was written");
     assert_eq!(edge(None, None, true), 31, "the latch stays");
 }

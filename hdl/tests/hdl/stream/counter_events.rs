@@ -24,10 +24,7 @@ fn fields_are_the_counters_of_the_contract() {
         fields::<BoardEvents>(),
     ];
     let named = |counters: &[abi::counters::Counter]| -> Vec<String> {
-        counters
-            .iter()
-            .map(|counter| counter.name.to_owned())
-            .collect()
+        counters.iter().map(|counter| counter.name.to_owned()).collect()
     };
     let groups: Vec<_> = COUNTER_GROUPS.iter().map(|it| named(it.counters)).collect();
     assert_eq!(groups, structs);
@@ -35,9 +32,6 @@ fn fields_are_the_counters_of_the_contract() {
 
 #[test]
 fn first_counter_is_bit_0() {
-    let events = WorkEvents {
-        tx_frames: true,
-        ..Default::default()
-    };
+    let events = WorkEvents { tx_frames: true, ..Default::default() };
     assert_eq!(Bits::<8>::from(events), bits::<8>(2));
 }

@@ -20,11 +20,7 @@ fn keeps_order_and_one_message_a_cycle() {
             idle += 1;
         }
         if cycle < 40 {
-            assert_eq!(
-                dut.source.valid.val(),
-                cycle > 1,
-                "no room at power-up, a cycle late"
-            );
+            assert_eq!(dut.source.valid.val(), cycle > 1, "no room at power-up, a cycle late");
         }
         if cycle == 39 {
             assert_eq!(counted.sent, 20, "the memory and the head are full");

@@ -15,19 +15,13 @@ fn bytes_without_their_bit_are_zero_and_nothing_moves_without_step() {
     let mut dut = MaskedBeat::default();
     dut.connect_all();
     check_all(&dut).unwrap();
-    dut.data.next = (0..64u64)
-        .rev()
-        .fold(Bits::default(), |all: Bits<512>, byte| {
-            (all << 8) | bit_cast::<512, 8>((byte + 1).to_bits())
-        });
+    dut.data.next = (0..64u64).rev().fold(Bits::default(), |all: Bits<512>, byte| {
+        (all << 8) | bit_cast::<512, 8>((byte + 1).to_bits())
+    });
     let mut held = 0u64;
-    for (step, keep) in [
-        (true, u64::MAX),
-        (false, 0),
-        (true, 0x8000_0000_0f0f_0001),
-        (false, u64::MAX),
-        (true, 0),
-    ] {
+    for (step, keep) in
+        [(true, u64::MAX), (false, 0), (true, 0x8000_0000_0f0f_0001), (false, u64::MAX), (true, 0)]
+    {
         dut.step.next = step;
         dut.keep.next = keep.to_bits();
         cycle(&mut dut);

@@ -30,15 +30,8 @@ impl Half {
 impl TwoClocks {
     /// Both are low at first; the first edge of the read clock is 1 ps behind its phase.
     pub fn new(write_half_ps: u64, read_half_ps: u64, phase_ps: u64) -> Self {
-        let half = |half_ps, next_ps| Half {
-            half_ps,
-            next_ps,
-            level: false,
-        };
-        Self {
-            write: half(write_half_ps, write_half_ps),
-            read: half(read_half_ps, phase_ps + 1),
-        }
+        let half = |half_ps, next_ps| Half { half_ps, next_ps, level: false };
+        Self { write: half(write_half_ps, write_half_ps), read: half(read_half_ps, phase_ps + 1) }
     }
 
     /// The next edge of either.

@@ -20,11 +20,7 @@ fn run(mut dut: DieHop<Bits<8>>, stalls: bool) -> (u64, Option<u64>) {
         dut.source.ready.next = !stalls || (cycle / 40) % 2 == 1;
         assert!(simulate(&mut dut, 20));
         if dut.source.valid.val() && dut.source.ready.val() {
-            assert_eq!(
-                dut.source.payload.val().to_u64(),
-                got & 0xff,
-                "cycle {cycle}"
-            );
+            assert_eq!(dut.source.payload.val().to_u64(), got & 0xff, "cycle {cycle}");
             got += 1;
             first = first.or(Some(cycle - 20));
         }

@@ -5,10 +5,7 @@ use tables::flow_table::flow_state_writer::*;
 use tables::messages::FlowUpdate;
 
 fn cursor(flow: u64, cursor: u64) -> CursorWrite {
-    CursorWrite {
-        flow: flow.into(),
-        cursor: cursor.into(),
-    }
+    CursorWrite { flow: flow.into(), cursor: cursor.into() }
 }
 
 #[test]
@@ -33,11 +30,8 @@ fn pulse_goes_first_and_forbids_the_catch_up() {
             dut.change.valid.next = change.is_some();
             dut.change.payload.next = change.unwrap_or_default();
             assert!(simulate(&mut dut, 20));
-            let seen = (
-                dut.change.ready.val(),
-                dut.cursor_out.valid.val(),
-                dut.cursor_out.payload.val(),
-            );
+            let seen =
+                (dut.change.ready.val(), dut.cursor_out.valid.val(), dut.cursor_out.payload.val());
             dut.clock.next = Clock { clk: true };
             assert!(simulate(&mut dut, 20));
             seen
@@ -57,12 +51,8 @@ fn a_change_that_sets_no_cursor_is_taken_beside_a_pulse() {
     let mut dut = FlowStateWriter::default();
     dut.connect_all();
     for write_cursor in [false, true] {
-        let change = FlowUpdate {
-            flow: 3.into(),
-            write_floor: true,
-            write_cursor,
-            ..FlowUpdate::default()
-        };
+        let change =
+            FlowUpdate { flow: 3.into(), write_floor: true, write_cursor, ..FlowUpdate::default() };
         dut.cursor_write.valid.next = true;
         dut.cursor_write.payload.next = cursor(4, 90);
         dut.change.valid.next = true;

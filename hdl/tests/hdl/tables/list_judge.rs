@@ -25,11 +25,8 @@ const FULL: (bool, bool) = (true, false);
 const RANGE: (bool, bool) = (false, true);
 
 fn post(index: u64, bytes: u64) -> ListUpdate {
-    let mut change = ListUpdate {
-        operation: ListOperation::Post,
-        index: index.into(),
-        ..ListUpdate::default()
-    };
+    let mut change =
+        ListUpdate { operation: ListOperation::Post, index: index.into(), ..ListUpdate::default() };
     change.entry.bytes = bytes.into();
     change
 }

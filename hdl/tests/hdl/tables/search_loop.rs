@@ -12,20 +12,15 @@ fn searches_go_on_when_an_epoch_withdraws_a_fetch() {
     dut.connect_all();
     check_all(&dut).expect("checks");
     dut.tokens.valid.next = true;
-    dut.fetch.payload.next = SearchToken {
-        fetch: true,
-        ..SearchToken::default()
-    };
+    dut.fetch.payload.next = SearchToken { fetch: true, ..SearchToken::default() };
     // Whether a fetch, and whether a search was taken.
     let mut step = |fetches: bool, reset: bool| {
         dut.clock.next = Clock { clk: false };
         dut.fetch.valid.next = fetches;
         dut.reset.next = reset;
         assert!(simulate(&mut dut, 20));
-        let taken = (
-            fetches & dut.fetch.ready.val(),
-            dut.tokens.valid.val() & dut.tokens.ready.val(),
-        );
+        let taken =
+            (fetches & dut.fetch.ready.val(), dut.tokens.valid.val() & dut.tokens.ready.val());
         dut.clock.next = Clock { clk: true };
         assert!(simulate(&mut dut, 20));
         taken

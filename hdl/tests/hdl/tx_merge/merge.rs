@@ -11,18 +11,12 @@ fn bytes_of_a_read_wait_for_their_beat() {
     let mut dut = Merge::default();
     dut.connect_all();
     check_all(&dut).expect("checks");
-    let mut cut = FrameCut {
-        descriptor_end: true,
-        payload_bytes: 10.into(),
-        ..FrameCut::default()
-    };
+    let mut cut =
+        FrameCut { descriptor_end: true, payload_bytes: 10.into(), ..FrameCut::default() };
     cut.layout.header_bytes = 60.into();
     dut.cut.payload.next = cut;
-    dut.read_facts.payload.next = ReadFacts {
-        beats: 0.into(),
-        last_bytes: 10.into(),
-        failed: false,
-    };
+    dut.read_facts.payload.next =
+        ReadFacts { beats: 0.into(), last_bytes: 10.into(), failed: false };
     dut.header.valid.next = true;
     dut.payload.last.next = true;
     dut.payload.byte_count.next = 10.into();

@@ -99,15 +99,7 @@ pub struct ChecksumFold {
 impl Logic for ChecksumFold {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            stage_valid,
-            stage,
-            ip_stage,
-            l4_stage,
-            l4_length
-        );
+        dff_setup!(self, clock, stage_valid, stage, ip_stage, l4_stage, l4_length);
         dff_setup!(self, clock, sum_valid, sum_end, ip_sum_even, l4_pseudo);
         dff_setup!(self, clock, result_valid, result);
         // Fold both sums to 16 bits.

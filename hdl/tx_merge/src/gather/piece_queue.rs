@@ -57,14 +57,7 @@ pub struct PieceQueue {
 impl Logic for PieceQueue {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            write_pointer,
-            commit_pointer,
-            has_space,
-            is_full
-        );
+        dff_setup!(self, clock, write_pointer, commit_pointer, has_space, is_full);
         clock!(self, clock, memory, reader);
         // Pointers that are 128 apart differ in their highest bit alone.
         self.held.next = self.write_pointer.q.val() ^ self.reader.pointer.val();

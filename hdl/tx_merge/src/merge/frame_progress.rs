@@ -59,15 +59,7 @@ impl Logic for FrameProgress {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, held_valid, held, untouched);
-        dff_setup!(
-            self,
-            clock,
-            at_header,
-            header_bytes,
-            header_ends,
-            frame_ends,
-            payload_bytes
-        );
+        dff_setup!(self, clock, at_header, header_bytes, header_ends, frame_ends, payload_bytes);
         self.valid.next = self.held_valid.q.val();
         self.frame.next = self.held.q.val();
         self.first.next = self.untouched.q.val();

@@ -35,9 +35,9 @@ impl<'a> Packet<'a> {
             generation: get(header_entry::GENERATION) as u8,
         };
         let payload = match &entry.deferred {
-            _ if is_placed => SegmentPayload::Placed {
-                trimmed_bytes: get(header_entry::TRIMMED_BYTES) as u32,
-            },
+            _ if is_placed => {
+                SegmentPayload::Placed { trimmed_bytes: get(header_entry::TRIMMED_BYTES) as u32 }
+            }
             Some(payload) => SegmentPayload::Deferred(payload),
             None => SegmentPayload::Nowhere,
         };

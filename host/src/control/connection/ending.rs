@@ -50,10 +50,7 @@ impl Connection {
             return Ok(());
         }
         // Send requests complete only when the send floor beyond them is confirmed.
-        let sending = self
-            .send
-            .as_ref()
-            .is_some_and(|send| send.queue.has_requests());
+        let sending = self.send.as_ref().is_some_and(|send| send.queue.has_requests());
         if self.is_acknowledged() && !sending {
             protocol.close(now_ns, self.index())?;
             self.remove(commands);

@@ -53,10 +53,7 @@ impl Buffer {
 
     /// Completes the request with `bytes` bytes in the buffer.
     pub(super) fn done(&self, bytes: u32) -> Done {
-        Done {
-            request: self.request,
-            bytes: self.filled + bytes,
-        }
+        Done { request: self.request, bytes: self.filled + bytes }
     }
 }
 

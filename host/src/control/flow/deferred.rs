@@ -46,9 +46,8 @@ impl Deferred {
         }
         let end = end_of(start, payload);
         let enclosed = self.pieces.range(start..end);
-        let (count, bytes) = enclosed.fold((0, 0), |(count, bytes), (_, piece)| {
-            (count + 1, bytes + piece.len())
-        });
+        let (count, bytes) =
+            enclosed.fold((0, 0), |(count, bytes), (_, piece)| (count + 1, bytes + piece.len()));
         if count > 0 && bytes == payload.len() {
             return true;
         }
@@ -85,10 +84,7 @@ impl Deferred {
         if from >= to {
             return (start, &[]);
         }
-        (
-            from,
-            &payload[(from - start) as usize..(to - start) as usize],
-        )
+        (from, &payload[(from - start) as usize..(to - start) as usize])
     }
 
     /// Inserts a piece that ends at `end` and merges the pieces inside its range, whose bytes are
@@ -218,9 +214,7 @@ mod tests {
     fn agrees_with_bytes() {
         let mut state = 11u64;
         let mut next = |below: u64| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) % below
         };
         let (mut deferred, mut bytes) = (Deferred::default(), [0u8; 64]);
@@ -248,9 +242,8 @@ mod tests {
                     empty.for_each(|byte| *byte = value);
                 }
             }
-            let held: Vec<u8> = (0..64)
-                .map(|at| deferred.at(at, 64).map_or(0, |bytes| bytes[0]))
-                .collect();
+            let held: Vec<u8> =
+                (0..64).map(|at| deferred.at(at, 64).map_or(0, |bytes| bytes[0])).collect();
             assert_eq!(held, bytes);
             let count = bytes.iter().filter(|&&byte| byte != 0).count();
             let pieces = deferred.pieces.len();

@@ -206,11 +206,7 @@ impl BufferQueue {
             offset: buffer.offset,
         };
         let ticket = command(segment_post(name, self.direction, &segment))?;
-        self.apart.posted.push_back(Posted {
-            buffer,
-            start,
-            index,
-        });
+        self.apart.posted.push_back(Posted { buffer, start, index });
         self.note_oldest();
         self.apart.end += u64::from(buffer.bytes);
         self.apart.pending.push_back((ticket, self.apart.end));
@@ -276,10 +272,7 @@ impl BufferQueue {
     pub(super) fn place(&self, offset: u64) -> usize {
         match offset < self.oldest_end {
             true => 0,
-            false => self
-                .apart
-                .posted
-                .partition_point(|posted| posted.end() <= offset),
+            false => self.apart.posted.partition_point(|posted| posted.end() <= offset),
         }
     }
 
@@ -328,21 +321,13 @@ impl BufferQueue {
     /// Removes the oldest request of this name that waits, if there is one, and returns what it
     /// has.
     pub fn cancel_waiting(&mut self, request: u64) -> Option<Done> {
-        let at = self
-            .apart
-            .waiting
-            .iter()
-            .position(|b| b.request == request)?;
+        let at = self.apart.waiting.iter().position(|b| b.request == request)?;
         self.apart.waiting.remove(at).map(|buffer| buffer.done(0))
     }
 
     /// How far the oldest posted request of this name has come.
     pub fn posted_state(&self, request: u64) -> Option<PostedState> {
-        let posted = self
-            .apart
-            .posted
-            .iter()
-            .find(|p| p.buffer.request == request)?;
+        let posted = self.apart.posted.iter().find(|p| p.buffer.request == request)?;
         Some(match posted.end() <= self.apart.confirmed_end {
             true => PostedState::Confirmed,
             false => PostedState::Unconfirmed,
@@ -364,10 +349,7 @@ mod tests {
     use super::*;
     use crate::control::regions::RegionName;
 
-    const NAME: FlowName = FlowName {
-        flow: 1,
-        generation: 1,
-    };
+    const NAME: FlowName = FlowName { flow: 1, generation: 1 };
 
     fn buffer(bytes: u32) -> Buffer {
         Buffer {
@@ -390,10 +372,7 @@ mod tests {
         for offset in 0..queue.end() + 2 {
             let place = queue.posted().partition_point(|p| p.end() <= offset);
             assert_eq!(queue.place(offset), place, "offset {offset}");
-            let index = queue
-                .posted()
-                .get(place)
-                .map_or(queue.list().tail(), |p| p.index);
+            let index = queue.posted().get(place).map_or(queue.list().tail(), |p| p.index);
             assert_eq!(queue.index(offset), index, "offset {offset}");
         }
     }
@@ -404,10 +383,7 @@ mod tests {
         check(&queue);
         for round in 0..40 {
             for bytes in [3, 1, 5] {
-                queue.add(Buffer {
-                    partial: bytes == 1,
-                    ..buffer(bytes)
-                });
+                queue.add(Buffer { partial: bytes == 1, ..buffer(bytes) });
                 queue.post(NAME, &mut |_| Ok(Ticket(0))).expect("room");
                 check(&queue);
             }

@@ -130,9 +130,7 @@ impl RangeSet {
     fn starting(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let first = self.first().filter(|(at, _)| (start..end).contains(at));
         let rest = self.rest.range(start..end.max(start));
-        first
-            .into_iter()
-            .chain(rest.map(|(&start, &end)| (start, end)))
+        first.into_iter().chain(rest.map(|(&start, &end)| (start, end)))
     }
 
     /// End of the range that holds `at`, at most `end`; `at` if there is none.
@@ -195,9 +193,7 @@ mod tests {
     fn agrees_with_flags() {
         let mut state = 7u64;
         let mut next = |below: u64| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) % below
         };
         let mut set = RangeSet::default();
@@ -217,10 +213,7 @@ mod tests {
             let held = |range: std::ops::Range<u64>| range.clone().any(|at| flags[at as usize]);
             assert_eq!(set.overlaps(from, to), held(from..to), "{from} to {to}");
             let first = (from..to).find(|&at| !flags[at as usize]);
-            assert_eq!(
-                set.held_to(from, to.max(from)),
-                first.unwrap_or(to.max(from))
-            );
+            assert_eq!(set.held_to(from, to.max(from)), first.unwrap_or(to.max(from)));
             let mut present = [false; 64];
             for (part_start, part_end) in set.parts(from, to) {
                 assert!(part_start < part_end);

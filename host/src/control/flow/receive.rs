@@ -204,16 +204,14 @@ impl ReceiveSide {
     /// other bytes: no copy is valid then, and its header must be withheld.
     pub fn landed_in_doubt(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;
-        self.standing
-            .landed_in_doubt(start.max(self.apart.announced), end)
+        self.standing.landed_in_doubt(start.max(self.apart.announced), end)
     }
 
     /// Payload of a late packet was placed: what was there stays. Returns false when its header
     /// must be withheld.
     pub fn landed_late(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;
-        self.standing
-            .landed_late(start.max(self.apart.announced), end)
+        self.standing.landed_late(start.max(self.apart.announced), end)
     }
 
     /// Payload was placed by a packet whose header is withheld: what was there is no longer valid.
@@ -267,9 +265,7 @@ impl ReceiveSide {
     pub fn set_quiet(&mut self, is_quiet: bool) {
         self.quiet_to = match is_quiet {
             true => {
-                let limit = self
-                    .filling_to()
-                    .min(self.apart.floor_asked + FLOOR_LAG_MAX);
+                let limit = self.filling_to().min(self.apart.floor_asked + FLOOR_LAG_MAX);
                 limit.max(self.accepted + 1)
             }
             false => 0,
@@ -298,9 +294,7 @@ impl ReceiveSide {
     /// Takes confirmations. Returns the offset up to which bytes may be announced.
     pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool) -> u64 {
         self.queue.confirm(&confirmed);
-        self.queue
-            .confirmed_floor(confirmed)
-            .unwrap_or(self.apart.announced)
+        self.queue.confirmed_floor(confirmed).unwrap_or(self.apart.announced)
     }
 
     /// Copies that complete the buffers up to `floor`.
@@ -323,11 +317,7 @@ impl ReceiveSide {
                 let take = rest.len().min((posted.end() - at) as usize);
                 let offset = posted.buffer.offset + (at - posted.start);
                 let (now, later) = rest.split_at(take);
-                copies.push(Copy {
-                    region: posted.buffer.region,
-                    offset,
-                    bytes: now.to_vec(),
-                });
+                copies.push(Copy { region: posted.buffer.region, offset, bytes: now.to_vec() });
                 at += take as u64;
                 rest = later;
             }
@@ -353,11 +343,7 @@ impl ReceiveSide {
     /// Asks for a posted request to be cancelled. Returns whether there is one of this name that
     /// was not asked for.
     pub fn cancel_posted(&mut self, request: u64) -> bool {
-        let asked = self
-            .apart
-            .cancelling
-            .iter()
-            .filter(|asked| **asked == request);
+        let asked = self.apart.cancelling.iter().filter(|asked| **asked == request);
         let posted = self.queue.posted().iter();
         let posted = posted.filter(|posted| posted.buffer.request == request);
         let is_there = posted.count() > asked.count();
@@ -450,10 +436,7 @@ impl ReceiveSide {
 
     /// Whether a posted buffer lies in the region.
     pub fn uses_region(&self, region: RegionName) -> bool {
-        self.queue
-            .posted()
-            .iter()
-            .any(|p| p.buffer.region == region)
+        self.queue.posted().iter().any(|p| p.buffer.region == region)
     }
 
     /// Whether every accepted byte is announced, and no request has to be returned because of it.
@@ -510,10 +493,7 @@ mod tests {
             partial: true,
             filled: 0,
         });
-        let name = FlowName {
-            flow: 1,
-            generation: 1,
-        };
+        let name = FlowName { flow: 1, generation: 1 };
         side.post(name, 1, |_| Ok(Ticket::new(0, 0))).unwrap();
         side.confirm(|_| true);
         side
@@ -526,10 +506,7 @@ mod tests {
         again[0].buffer.partial = false;
         *side.queue.list_mut() = crate::control::lists::FlowList::new(1);
         side.queue.add(again[0].buffer);
-        let name = FlowName {
-            flow: 1,
-            generation: 1,
-        };
+        let name = FlowName { flow: 1, generation: 1 };
         side.post(name, 1, |_| Ok(Ticket::new(0, 0))).unwrap();
         side.confirm(|_| true);
         side.set_quiet(true);
@@ -593,10 +570,7 @@ mod tests {
         assert!(take_packet(&mut side, PACKET, 0), "nothing is accepted yet");
         assert!(!take_packet(&mut side, 0, 2 * PACKET), "there was a hole");
         set_floor(&mut side);
-        assert!(
-            take_packet(&mut side, 2 * PACKET, 3 * PACKET),
-            "in order again"
-        );
+        assert!(take_packet(&mut side, 2 * PACKET, 3 * PACKET), "in order again");
 
         let mut side = filling(200_000);
         assert!(side.defer(0, &[7; PACKET as usize], 1 << 20));
@@ -639,10 +613,7 @@ mod tests {
             side.landed_in_doubt(1_000_000 + 2 * start, 1);
         }
         assert_eq!(
-            (
-                side.standing.landed.len(),
-                side.standing.apart.in_doubt.len()
-            ),
+            (side.standing.landed.len(), side.standing.apart.in_doubt.len()),
             (RANGES_MAX, RANGES_MAX)
         );
         assert!(side.landed(10_001, 1), "no new range");
@@ -744,10 +715,8 @@ mod tests {
         }
 
         fn next(&mut self, below: usize) -> usize {
-            self.state = self
-                .state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            self.state =
+                self.state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (self.state >> 33) as usize % below
         }
 
@@ -850,9 +819,6 @@ mod tests {
             }
             finished += u32::from(race.side.accepted() > STREAM as u64 / 2);
         }
-        assert!(
-            finished > 1000 && lost > 0,
-            "{finished} finished, {lost} lost"
-        );
+        assert!(finished > 1000 && lost > 0, "{finished} finished, {lost} lost");
     }
 }

@@ -121,9 +121,7 @@ impl SendSide {
     pub fn acknowledge(&mut self, to: u64) -> Option<(u32, u16)> {
         let floor = to.min(self.offered);
         let at = self.queue.place(floor);
-        let passed = at
-            .checked_sub(1)
-            .and_then(|last| self.queue.posted().get(last));
+        let passed = at.checked_sub(1).and_then(|last| self.queue.posted().get(last));
         if passed.is_none_or(|p| p.end() <= self.floor_asked) {
             return None;
         }
@@ -179,8 +177,7 @@ impl SendSide {
 
     /// The floor of [`SendSide::acknowledge`] was requested.
     pub fn floor_asked(&mut self, ticket: Ticket) {
-        self.queue
-            .floor_asked(ticket, self.floor_asked, self.head_asked);
+        self.queue.floor_asked(ticket, self.floor_asked, self.head_asked);
     }
 
     /// Takes confirmations. Requests that are complete go to `done`.
@@ -204,10 +201,7 @@ mod tests {
     #[test]
     fn a_retransmission_below_the_floor_begins_at_what_is_left() {
         const BYTES: u32 = 100;
-        let name = FlowName {
-            flow: 1,
-            generation: 1,
-        };
+        let name = FlowName { flow: 1, generation: 1 };
         let (mut side, mut done) = (SendSide::new(0, 1), Vec::new());
         for number in 0..40_000u64 {
             side.queue.add(Buffer {
@@ -236,10 +230,6 @@ mod tests {
             assert_eq!(side.segment_index(floor.wrapping_sub(behind)), 39_999);
         }
         assert_eq!(side.segment_index(floor + BYTES - 1), 39_999);
-        assert_eq!(
-            side.segment_index(floor + BYTES),
-            40_000,
-            "the next to be posted"
-        );
+        assert_eq!(side.segment_index(floor + BYTES), 40_000, "the next to be posted");
     }
 }

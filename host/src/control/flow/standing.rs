@@ -66,11 +66,7 @@ impl Default for Standing {
             doubtful: Deferred::default(),
             room_bytes: usize::MAX,
         };
-        Self {
-            in_order: true,
-            landed: RangeSet::default(),
-            apart: Box::new(apart),
-        }
+        Self { in_order: true, landed: RangeSet::default(), apart: Box::new(apart) }
     }
 }
 
@@ -253,12 +249,9 @@ impl Standing {
         self.in_order = false;
         let budget_bytes = match is_wanted(&self.apart.kept, start, payload, next) {
             true => usize::MAX,
-            false => budget_bytes.min(
-                self.apart
-                    .kept
-                    .bytes()
-                    .saturating_add(self.apart.room_bytes),
-            ),
+            false => {
+                budget_bytes.min(self.apart.kept.bytes().saturating_add(self.apart.room_bytes))
+            }
         };
         self.apart.kept.keep(start, payload, budget_bytes)
     }
@@ -267,11 +260,7 @@ impl Standing {
     pub fn defer_in_doubt(&mut self, start: u64, payload: &[u8], next: u64) -> bool {
         self.in_order = false;
         let end = start + payload.len() as u64;
-        let room_bytes = self
-            .apart
-            .doubtful
-            .bytes()
-            .saturating_add(self.apart.room_bytes);
+        let room_bytes = self.apart.doubtful.bytes().saturating_add(self.apart.room_bytes);
         let is_other = self.apart.in_doubt.overlaps(start, end)
             || self.apart.lost.overlaps(start, end)
             || !self.apart.doubtful.agrees(start, payload);
@@ -291,17 +280,9 @@ impl Standing {
                 // Up to the next kept piece, doubtful copies that TCP accepted are valid.
                 let limit = self.apart.kept.next(at, end);
                 let placed = self.apart.in_doubt.held_to(at, limit);
-                let doubtful_end = self
-                    .apart
-                    .lost
-                    .next(at, self.apart.in_doubt.next(at, limit));
+                let doubtful_end = self.apart.lost.next(at, self.apart.in_doubt.next(at, limit));
                 let is_lost = self.apart.lost.held_to(at, end) > at;
-                let doubtful = || {
-                    self.apart
-                        .doubtful
-                        .at(at, doubtful_end)
-                        .filter(|_| !is_lost)
-                };
+                let doubtful = || self.apart.doubtful.at(at, doubtful_end).filter(|_| !is_lost);
                 if let Some(bytes) = self.apart.kept.at(at, end) {
                     pieces.push((at, bytes));
                     at += bytes.len() as u64;

@@ -47,10 +47,7 @@ impl<B: Bus> Device<B> {
 impl Mark {
     /// A mark behind so many commands of an owner and of owner 0.
     pub(crate) fn at(owner: u8, queued: u64) -> Self {
-        Self {
-            owner,
-            queued: [queued; 2],
-        }
+        Self { owner, queued: [queued; 2] }
     }
 
     /// Whether so many confirmed commands pass it.

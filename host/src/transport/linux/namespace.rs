@@ -52,10 +52,7 @@ impl Namespace {
             pid => pid,
         };
         drop(theirs);
-        let namespace = Self {
-            channel: Some(ours),
-            broker,
-        };
+        let namespace = Self { channel: Some(ours), broker };
         namespace.reply().map_err(refused("unshare"))?;
         Ok(namespace)
     }
@@ -67,21 +64,18 @@ impl Namespace {
         for value in [family, kind, protocol] {
             request.extend(value.to_ne_bytes());
         }
-        self.request(&request)?
-            .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        self.request(&request)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
     /// Opens the TAP driver in the namespace, non-blocking.
     pub fn open_tap(&self) -> io::Result<OwnedFd> {
-        self.request(&[REQUEST_TAP])?
-            .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        self.request(&[REQUEST_TAP])?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
     /// Enters one more empty network of the same owner, and returns the file of the one it leaves:
     /// that one exists as long as this file or any descriptor opened in it.
     pub fn enter_another(&self) -> io::Result<OwnedFd> {
-        self.request(&[REQUEST_NETWORK])?
-            .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        self.request(&[REQUEST_NETWORK])?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
     /// Writes a setting below `/proc/sys/net`.
@@ -147,10 +141,7 @@ impl Message {
     /// A message over `len` bytes at `data`, which must outlive every use of [`Self::header`].
     fn new(data: *mut u8, len: usize) -> Self {
         Self {
-            part: libc::iovec {
-                iov_base: data.cast(),
-                iov_len: len,
-            },
+            part: libc::iovec { iov_base: data.cast(), iov_len: len },
             control: [0; 4],
             // SAFETY: `msghdr` is plain data, for which all zeros is a valid value.
             header: unsafe { MaybeUninit::zeroed().assume_init() },

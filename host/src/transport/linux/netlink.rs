@@ -56,10 +56,7 @@ impl RouteSocket {
     /// Opens the route socket.
     pub fn open(namespace: &Namespace) -> io::Result<Self> {
         let socket = namespace.socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
-        Ok(Self {
-            socket,
-            sequence: 0,
-        })
+        Ok(Self { socket, sequence: 0 })
     }
 
     /// Sets address, MTU and queue length of an interface.
@@ -176,9 +173,7 @@ impl RouteSocket {
         let mut reply = [0; 1024];
         let bytes = sys::receive(self.socket.as_fd(), &mut reply, 0)?;
         // A netlink header of 16 bytes, then the error number, negated.
-        let error = reply[..bytes]
-            .get(16..20)
-            .ok_or(io::ErrorKind::InvalidData)?;
+        let error = reply[..bytes].get(16..20).ok_or(io::ErrorKind::InvalidData)?;
         match i32::from_ne_bytes([error[0], error[1], error[2], error[3]]) {
             0 => Ok(()),
             negated => Err(io::Error::from_raw_os_error(-negated)),

@@ -94,10 +94,7 @@ impl ShadowSocket {
 
     /// Discards up to `bytes_max` received bytes.
     pub fn drain(&mut self, bytes_max: u64) -> io::Result<Drained> {
-        let mut drained = Drained {
-            bytes: 0,
-            end_of_stream: false,
-        };
+        let mut drained = Drained { bytes: 0, end_of_stream: false };
         while drained.bytes < bytes_max {
             let ask = (bytes_max - drained.bytes).min(CALL_BYTES_MAX) as usize;
             match sys::discard(self.fd(), ask) {

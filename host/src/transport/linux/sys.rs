@@ -27,14 +27,8 @@ pub fn would_block(error: &io::Error) -> bool {
 /// Reads one frame into `head` and `body`, truncated to their length.
 pub fn read_vectored(fd: BorrowedFd, head: &mut [u8], body: &mut [u8]) -> io::Result<usize> {
     let parts = [
-        libc::iovec {
-            iov_base: head.as_mut_ptr().cast(),
-            iov_len: head.len(),
-        },
-        libc::iovec {
-            iov_base: body.as_mut_ptr().cast(),
-            iov_len: body.len(),
-        },
+        libc::iovec { iov_base: head.as_mut_ptr().cast(), iov_len: head.len() },
+        libc::iovec { iov_base: body.as_mut_ptr().cast(), iov_len: body.len() },
     ];
     // SAFETY: both parts are exclusively borrowed buffers of the given lengths.
     check(unsafe { libc::readv(fd.as_raw_fd(), parts.as_ptr(), 2) })
@@ -95,13 +89,8 @@ pub fn interface_index(fd: BorrowedFd, name: &CStr) -> io::Result<u32> {
 /// `TUNSETOFFLOAD`: offloads that the reader of the device performs.
 pub fn tun_set_offload(fd: BorrowedFd, offloads: libc::c_uint) -> io::Result<()> {
     // SAFETY: TUNSETOFFLOAD takes its argument by value.
-    let result = unsafe {
-        libc::ioctl(
-            fd.as_raw_fd(),
-            libc::TUNSETOFFLOAD,
-            libc::c_ulong::from(offloads),
-        )
-    };
+    let result =
+        unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETOFFLOAD, libc::c_ulong::from(offloads)) };
     check(result as isize).map(drop)
 }
 
@@ -117,10 +106,7 @@ struct EthtoolValue {
 pub fn set_receive_offload(fd: BorrowedFd, name: &CStr, on: bool) -> io::Result<()> {
     const SIOCETHTOOL: libc::Ioctl = 0x8946;
     const ETHTOOL_SGRO: u32 = 0x2c;
-    let mut value = EthtoolValue {
-        command: ETHTOOL_SGRO,
-        value: on.into(),
-    };
+    let mut value = EthtoolValue { command: ETHTOOL_SGRO, value: on.into() };
     let mut request = interface_request(name);
     request.ifr_ifru.ifru_data = std::ptr::from_mut(&mut value).cast();
     // SAFETY: the command reads one `ifreq` and the value that it points at; both outlive the call.
@@ -164,14 +150,7 @@ pub fn discard(fd: BorrowedFd, bytes: usize) -> io::Result<usize> {
 pub fn receive(fd: BorrowedFd, buffer: &mut [u8], flags: libc::c_int) -> io::Result<usize> {
     let flags = flags | libc::MSG_DONTWAIT;
     // SAFETY: the buffer is exclusively borrowed and of the given length.
-    check(unsafe {
-        libc::recv(
-            fd.as_raw_fd(),
-            buffer.as_mut_ptr().cast(),
-            buffer.len(),
-            flags,
-        )
-    })
+    check(unsafe { libc::recv(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), flags) })
 }
 
 /// Sends a buffer without blocking and without SIGPIPE.
@@ -207,13 +186,7 @@ pub fn get_option(fd: BorrowedFd, level: i32, name: i32, value: &mut [u8]) -> io
     let mut len = value.len() as libc::socklen_t;
     // SAFETY: the buffer is exclusively borrowed and `len` is its size.
     let result = unsafe {
-        libc::getsockopt(
-            fd.as_raw_fd(),
-            level,
-            name,
-            value.as_mut_ptr().cast(),
-            &mut len,
-        )
+        libc::getsockopt(fd.as_raw_fd(), level, name, value.as_mut_ptr().cast(), &mut len)
     };
     check(result as isize)?;
     Ok(len as usize)
@@ -279,10 +252,7 @@ impl RawAddress {
                 // SAFETY: as above.
                 let from = unsafe { &*at.cast::<libc::sockaddr_in6>() };
                 let ip = Ipv6Addr::from(from.sin6_addr.s6_addr);
-                Ok(SocketAddr::new(
-                    IpAddr::V6(ip),
-                    u16::from_be(from.sin6_port),
-                ))
+                Ok(SocketAddr::new(IpAddr::V6(ip), u16::from_be(from.sin6_port)))
             }
             _ => Err(io::ErrorKind::Unsupported.into()),
         }
@@ -326,12 +296,7 @@ pub fn accept(fd: BorrowedFd) -> io::Result<OwnedFd> {
     let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: the address is not asked for, so both pointers may be null.
     owned(unsafe {
-        libc::accept4(
-            fd.as_raw_fd(),
-            std::ptr::null_mut(),
-            std::ptr::null_mut(),
-            flags,
-        )
+        libc::accept4(fd.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), flags)
     })
 }
 
@@ -367,10 +332,7 @@ pub fn epoll() -> io::Result<OwnedFd> {
 
 /// Watches `fd` for `events`, reported under `token`.
 pub fn epoll_add(epoll: BorrowedFd, fd: BorrowedFd, events: i32, token: u64) -> io::Result<()> {
-    let mut event = libc::epoll_event {
-        events: events as u32,
-        u64: token,
-    };
+    let mut event = libc::epoll_event { events: events as u32, u64: token };
     let (set, fd) = (epoll.as_raw_fd(), fd.as_raw_fd());
     // SAFETY: the event outlives the call.
     let result = unsafe { libc::epoll_ctl(set, libc::EPOLL_CTL_ADD, fd, &mut event) };

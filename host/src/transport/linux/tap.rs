@@ -46,11 +46,7 @@ impl Tap {
     fn open_with_route(link: &LinkConfig, mode: TapMode) -> Result<(Self, RouteSocket)> {
         let namespace = Namespace::create()?;
         let device = open_device(&namespace, mode)?;
-        let mut tap = Self {
-            namespace,
-            device,
-            refused: Vec::new(),
-        };
+        let mut tap = Self { namespace, device, refused: Vec::new() };
         for (name, value) in settings(&link.tuning) {
             if let Err(error) = tap.namespace.set(&name, &value) {
                 tap.refused.push((name, error));
@@ -73,9 +69,7 @@ impl Tap {
     /// Opens a TCP socket in the namespace.
     pub fn tcp_socket(&self, ipv6: bool) -> io::Result<OwnedFd> {
         let family = if ipv6 { libc::AF_INET6 } else { libc::AF_INET };
-        let socket = self
-            .namespace
-            .socket(family, libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
+        let socket = self.namespace.socket(family, libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
         let fd = socket.as_fd();
         sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
         // Urgent bytes are part of the stream; out of line they would not be counted.
@@ -103,22 +97,16 @@ impl Tap {
         let metrics = metrics(&link.tuning);
         for entry in &link.addresses {
             let (address, prefix) = (entry.address, entry.prefix_bits);
-            route
-                .add_address(index, address, prefix)
-                .map_err(failed("IP address"))?;
+            route.add_address(index, address, prefix).map_err(failed("IP address"))?;
             let subnet = subnet(address, prefix);
-            route
-                .add_route(index, subnet, prefix, None, metrics)
-                .map_err(failed("subnet"))?;
+            route.add_route(index, subnet, prefix, None, metrics).map_err(failed("subnet"))?;
         }
         for &gateway in &link.gateways {
             let any = match gateway {
                 IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
                 IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
             };
-            route
-                .add_route(index, any, 0, Some(gateway), metrics)
-                .map_err(failed("gateway"))?;
+            route.add_route(index, any, 0, Some(gateway), metrics).map_err(failed("gateway"))?;
         }
         for entry in &link.addresses {
             await_address(&mut route, entry.address).map_err(failed("address in use"))?;
@@ -202,24 +190,15 @@ fn settings(tuning: &Tuning) -> Vec<(String, String)> {
     put("ipv4/tcp_wmem", &buffer(tuning.send_buffer_bytes));
     // A slow wire may reply late, and there are no other hosts whose addresses could conflict.
     for family in ["ipv4", "ipv6"] {
-        put(
-            &format!("{family}/neigh/{INTERFACE_NAME}/mcast_solicit"),
-            "30",
-        );
-        put(
-            &format!("{family}/neigh/{INTERFACE_NAME}/base_reachable_time_ms"),
-            "3600000",
-        );
+        put(&format!("{family}/neigh/{INTERFACE_NAME}/mcast_solicit"), "30");
+        put(&format!("{family}/neigh/{INTERFACE_NAME}/base_reachable_time_ms"), "3600000");
     }
     put(&format!("ipv6/conf/{INTERFACE_NAME}/disable_ipv6"), "0");
     // Only configured addresses, and no unsolicited frames.
     put(&format!("ipv6/conf/{INTERFACE_NAME}/addr_gen_mode"), "1");
     put(&format!("ipv6/conf/{INTERFACE_NAME}/accept_dad"), "0");
     put(&format!("ipv6/conf/{INTERFACE_NAME}/accept_ra"), "0");
-    put(
-        &format!("ipv6/conf/{INTERFACE_NAME}/router_solicitations"),
-        "0",
-    );
+    put(&format!("ipv6/conf/{INTERFACE_NAME}/router_solicitations"), "0");
     settings
 }
 
@@ -227,15 +206,11 @@ fn settings(tuning: &Tuning) -> Vec<(String, String)> {
 fn subnet(address: IpAddr, prefix: u8) -> IpAddr {
     match address {
         IpAddr::V4(v4) => {
-            let mask = u32::MAX
-                .checked_shl(32 - u32::from(prefix.min(32)))
-                .unwrap_or(0);
+            let mask = u32::MAX.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or(0);
             IpAddr::V4(Ipv4Addr::from_bits(v4.to_bits() & mask))
         }
         IpAddr::V6(v6) => {
-            let mask = u128::MAX
-                .checked_shl(128 - u32::from(prefix.min(128)))
-                .unwrap_or(0);
+            let mask = u128::MAX.checked_shl(128 - u32::from(prefix.min(128))).unwrap_or(0);
             IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & mask))
         }
     }

@@ -26,10 +26,8 @@ const PORT: u16 = 5001;
 const PREFIX_BITS: u8 = 24;
 const QUEUE_PACKETS: u32 = 1000;
 /// As the kernel has them.
-const METRICS: RouteMetrics = RouteMetrics {
-    retransmission_timeout_min_ms: 200,
-    initial_window_packets: 0,
-};
+const METRICS: RouteMetrics =
+    RouteMetrics { retransmission_timeout_min_ms: 200, initial_window_packets: 0 };
 
 /// The two networks; they exist as long as this.
 #[derive(Debug)]
@@ -64,11 +62,7 @@ impl VethPair {
         }
         sys::bind(listener.as_fd(), (address(1), PORT).into()).map_err(failed("bind"))?;
         sys::listen(listener.as_fd(), 1).map_err(failed("listen"))?;
-        Ok(Self {
-            namespace,
-            listener,
-            has_receive_offload,
-        })
+        Ok(Self { namespace, listener, has_receive_offload })
     }
 
     /// Whether the kernel has switched receive offload on.
@@ -114,10 +108,7 @@ impl End {
     fn open(namespace: &Namespace) -> Result<Self> {
         let route = RouteSocket::open(namespace).map_err(failed("route socket"))?;
         let probe = namespace.socket(libc::AF_INET, libc::SOCK_DGRAM, 0);
-        Ok(Self {
-            route,
-            probe: probe.map_err(failed("socket"))?,
-        })
+        Ok(Self { route, probe: probe.map_err(failed("socket"))? })
     }
 
     /// Sets its interface up. Returns whether receive offload is on.
@@ -132,13 +123,9 @@ impl End {
             .map_err(step("address, MTU and queue length"))?;
         route.bring_up(index).map_err(step("up"))?;
         let own = IpAddr::V4(address(number));
-        route
-            .add_address(index, own, PREFIX_BITS)
-            .map_err(step("IP address"))?;
+        route.add_address(index, own, PREFIX_BITS).map_err(step("IP address"))?;
         let subnet = IpAddr::V4(address(0));
-        route
-            .add_route(index, subnet, PREFIX_BITS, None, METRICS)
-            .map_err(step("subnet"))?;
+        route.add_route(index, subnet, PREFIX_BITS, None, METRICS).map_err(step("subnet"))?;
         Ok(offload.is_ok())
     }
 }

@@ -19,11 +19,7 @@ pub struct RandomBytes {
 impl RandomBytes {
     /// The stream of a seed.
     pub fn new(seed: u64) -> Self {
-        Self {
-            state: seed,
-            word: [0; 8],
-            used: 8,
-        }
+        Self { state: seed, word: [0; 8], used: 8 }
     }
 
     /// The next bytes of the stream.

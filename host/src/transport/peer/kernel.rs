@@ -35,12 +35,7 @@ impl KernelPeer {
     /// Creates the namespace, the device and the interface described by `link`.
     pub fn open(link: &LinkConfig) -> Result<Self> {
         let tap = Tap::open(link, TapMode::Plain)?;
-        Ok(Self {
-            tap,
-            listeners: Vec::new(),
-            connections: Vec::new(),
-            overruns: 0,
-        })
+        Ok(Self { tap, listeners: Vec::new(), connections: Vec::new(), overruns: 0 })
     }
 
     /// Injected frames dropped because the kernel had no memory, as on a full ring.
@@ -57,8 +52,7 @@ impl KernelPeer {
                     Err(error) if error.raw_os_error() == Some(libc::ENOTCONN) => continue,
                     Err(source) => return Err(failed("getpeername")(source)),
                 };
-                self.connections
-                    .push(Connection::new(socket, remote, *script));
+                self.connections.push(Connection::new(socket, remote, *script));
             }
         }
         for connection in &mut self.connections {
@@ -71,10 +65,9 @@ impl KernelPeer {
         // One byte more than the buffer shows whether the frame was truncated.
         let mut excess = [0];
         match sys::read_vectored(self.tap.device(), buffer, &mut excess) {
-            Ok(bytes) if bytes > buffer.len() => Err(TransportError::FrameTooLong {
-                bytes,
-                limit: buffer.len(),
-            }),
+            Ok(bytes) if bytes > buffer.len() => {
+                Err(TransportError::FrameTooLong { bytes, limit: buffer.len() })
+            }
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if sys::would_block(&error) => Ok(None),
             Err(source) => Err(failed("read from TAP")(source)),
@@ -103,21 +96,14 @@ impl WirePeer for KernelPeer {
     }
 
     fn connect(&mut self, remote: SocketAddr, script: Script) -> Result<()> {
-        let socket = self
-            .tap
-            .tcp_socket(remote.is_ipv6())
-            .map_err(failed("socket"))?;
+        let socket = self.tap.tcp_socket(remote.is_ipv6()).map_err(failed("socket"))?;
         sys::connect(socket.as_fd(), remote).map_err(failed("connect"))?;
-        self.connections
-            .push(Connection::new(socket, remote, script));
+        self.connections.push(Connection::new(socket, remote, script));
         Ok(())
     }
 
     fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()> {
-        let socket = self
-            .tap
-            .tcp_socket(local.is_ipv6())
-            .map_err(failed("socket"))?;
+        let socket = self.tap.tcp_socket(local.is_ipv6()).map_err(failed("socket"))?;
         sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)
             .map_err(failed("SO_REUSEADDR"))?;
         sys::bind(socket.as_fd(), local).map_err(failed("bind"))?;
@@ -127,22 +113,14 @@ impl WirePeer for KernelPeer {
     }
 
     fn conversations(&self) -> Vec<Conversation> {
-        self.connections
-            .iter()
-            .map(|one| one.application.conversation(one.remote))
-            .collect()
+        self.connections.iter().map(|one| one.application.conversation(one.remote)).collect()
     }
 }
 
 impl Connection {
     fn new(socket: OwnedFd, remote: SocketAddr, script: Script) -> Self {
         let application = Application::new(script);
-        Self {
-            socket: Some(socket),
-            remote,
-            application,
-            finished: false,
-        }
+        Self { socket: Some(socket), remote, application, finished: false }
     }
 
     /// Makes all progress possible now; closes the socket when the conversation has ended.
@@ -151,8 +129,7 @@ impl Connection {
         let fd = socket.as_fd();
         if let Err(error) = converse(fd, &mut self.application, &mut self.finished) {
             if !sys::would_block(&error) && error.raw_os_error() != Some(libc::EINTR) {
-                self.application
-                    .failed(error.raw_os_error().unwrap_or(libc::EIO));
+                self.application.failed(error.raw_os_error().unwrap_or(libc::EIO));
             }
         }
         if self.application.progress() != Progress::Running {

@@ -38,11 +38,7 @@ impl SmoltcpPeer {
     /// Creates the interface described by `link`, with timers on `clock`.
     pub fn open(link: &LinkConfig, clock: Clock) -> Result<Self> {
         let stack = Stack::new(link, clock, TcpChecksums::Stack)?;
-        Ok(Self {
-            stack,
-            listeners: Vec::new(),
-            connections: Vec::new(),
-        })
+        Ok(Self { stack, listeners: Vec::new(), connections: Vec::new() })
     }
 
     /// Lets the application read and write as much as possible now.
@@ -57,8 +53,7 @@ impl SmoltcpPeer {
             let handle = std::mem::replace(&mut listener.waiting, next);
             match remote {
                 Some(remote) => {
-                    self.connections
-                        .push(Connection::new(handle, remote, listener.script));
+                    self.connections.push(Connection::new(handle, remote, listener.script));
                 }
                 // Reset right after its handshake, without a conversation.
                 None => drop(self.stack.sockets.remove(handle)),
@@ -79,10 +74,7 @@ impl WirePeer for SmoltcpPeer {
         };
         let limit = buffer.len();
         let room = buffer.get_mut(..frame.len());
-        let room = room.ok_or(TransportError::FrameTooLong {
-            bytes: frame.len(),
-            limit,
-        })?;
+        let room = room.ok_or(TransportError::FrameTooLong { bytes: frame.len(), limit })?;
         room.copy_from_slice(&frame);
         Ok(Some(frame.len()))
     }
@@ -94,18 +86,13 @@ impl WirePeer for SmoltcpPeer {
 
     fn connect(&mut self, remote: SocketAddr, script: Script) -> Result<()> {
         let (handle, _) = self.stack.connect(remote)?;
-        self.connections
-            .push(Connection::new(handle, remote, script));
+        self.connections.push(Connection::new(handle, remote, script));
         Ok(())
     }
 
     fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()> {
         let waiting = listening_socket(&mut self.stack, local)?;
-        self.listeners.push(Listener {
-            local,
-            script,
-            waiting,
-        });
+        self.listeners.push(Listener { local, script, waiting });
         Ok(())
     }
 
@@ -114,21 +101,13 @@ impl WirePeer for SmoltcpPeer {
     }
 
     fn conversations(&self) -> Vec<Conversation> {
-        self.connections
-            .iter()
-            .map(|one| one.application.conversation(one.remote))
-            .collect()
+        self.connections.iter().map(|one| one.application.conversation(one.remote)).collect()
     }
 }
 
 impl Connection {
     fn new(handle: SocketHandle, remote: SocketAddr, script: Script) -> Self {
-        Self {
-            handle,
-            remote,
-            application: Application::new(script),
-            finished: false,
-        }
+        Self { handle, remote, application: Application::new(script), finished: false }
     }
 
     /// Receives and sends until both would block.

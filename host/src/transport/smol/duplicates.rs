@@ -52,10 +52,7 @@ impl Duplicates {
     /// before the expected number, so guessing a sequence number is as hard for an attacker as with
     /// TCP.
     pub(super) fn new(window_bytes: u32) -> Self {
-        Self {
-            connections: HashMap::new(),
-            window_bytes,
-        }
+        Self { connections: HashMap::new(), window_bytes }
     }
 
     /// Notes what a frame acknowledges and sends that the stack has just made. A SYN begins a
@@ -76,12 +73,7 @@ impl Duplicates {
         let (start, expected) = (long(tcp, 4), long(tcp, 8));
         let payload_end = start.wrapping_add(layout.payload_bytes as u32);
         let end = payload_end.wrapping_add(u32::from(flags & (SYN | FIN) != 0));
-        let fresh = Numbers {
-            expected,
-            sent: end,
-            acknowledged: None,
-            fin: None,
-        };
+        let fresh = Numbers { expected, sent: end, acknowledged: None, fin: None };
         let numbers = self.connections.entry(connection).or_insert(fresh);
         numbers.expected = expected;
         if is_after(end, numbers.sent) {
@@ -127,10 +119,7 @@ impl Duplicates {
             // Outside the accepted range: the stack accepts nothing of it either.
             return None;
         }
-        if numbers
-            .acknowledged
-            .is_some_and(|before| !is_after(acknowledged, before))
-        {
+        if numbers.acknowledged.is_some_and(|before| !is_after(acknowledged, before)) {
             return None;
         }
         numbers.acknowledged = Some(acknowledged);
@@ -171,13 +160,7 @@ fn pure(frame: &[u8], layout: &TcpLayout, sequence: u32) -> Vec<u8> {
     pure[tcp + 13] = ACK;
     let field = tcp + TCP_CHECKSUM_OFFSET;
     pure[field..field + 2].fill(0);
-    let sum = tcp_checksum(
-        &pure,
-        &TcpLayout {
-            payload_bytes: 0,
-            ..*layout
-        },
-    );
+    let sum = tcp_checksum(&pure, &TcpLayout { payload_bytes: 0, ..*layout });
     pure[field..field + 2].copy_from_slice(&sum.to_be_bytes());
     pure
 }
@@ -236,11 +219,7 @@ mod tests {
         let pure = duplicates.acknowledgement(&duplicate).unwrap();
         let layout = TcpLayout::check(&pure, 0).unwrap();
         assert_eq!(long(&pure, layout.segment + 4), 0, "sequence number");
-        assert_eq!(
-            long(&pure, layout.segment + 8),
-            150,
-            "acknowledgement number"
-        );
+        assert_eq!(long(&pure, layout.segment + 8), 150, "acknowledgement number");
         assert_eq!(pure[layout.segment + 13], ACK);
         assert_eq!(word(&pure, layout.segment + 14), 0x0102, "window");
         assert_eq!(tcp_checksum(&pure, &layout), 0);
@@ -317,11 +296,7 @@ mod tests {
         let mut duplicates = expecting_zero();
         for (sequence, bytes) in [(0, 0), (0, 10), (u32::MAX - 4, 10), (990, 10)] {
             let segment = frame(PEER, US, (sequence, 200), ACK, bytes);
-            assert_eq!(
-                duplicates.acknowledgement(&segment),
-                None,
-                "sequence {sequence}"
-            );
+            assert_eq!(duplicates.acknowledgement(&segment), None, "sequence {sequence}");
         }
         // Byte 200 is already acknowledged, so an older duplicate adds nothing.
         let old = frame(PEER, US, (u32::MAX - 49, 150), ACK, 20);
@@ -355,17 +330,11 @@ mod tests {
         duplicates.acknowledgement(&first);
         assert!(duplicates.repeats_all_but_fin(&first));
         // Others say more, or may lack more.
-        for (numbers, flags, bytes) in [
-            ((0, 151), ACK, 0),
-            ((0, 149), ACK, 0),
-            ((0, 150), ACK | FIN, 0),
-            ((0, 150), ACK, 1),
-        ] {
+        for (numbers, flags, bytes) in
+            [((0, 151), ACK, 0), ((0, 149), ACK, 0), ((0, 150), ACK | FIN, 0), ((0, 150), ACK, 1)]
+        {
             let other = frame(PEER, US, numbers, flags, bytes);
-            assert!(
-                !duplicates.repeats_all_but_fin(&other),
-                "{numbers:?} {flags}"
-            );
+            assert!(!duplicates.repeats_all_but_fin(&other), "{numbers:?} {flags}");
         }
     }
 }

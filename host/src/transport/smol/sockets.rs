@@ -61,9 +61,7 @@ impl Listener {
         self.waiting.retain(|&handle| !stack.remove_if_done(handle));
         let find = |stack: &Stack, wanted: State| {
             let state = |&handle: &SocketHandle| stack.sockets.get::<tcp::Socket>(handle).state();
-            self.waiting
-                .iter()
-                .position(|handle| state(handle) == wanted)
+            self.waiting.iter().position(|handle| state(handle) == wanted)
         };
         if find(stack, State::Listen).is_some() {
             return;
@@ -97,14 +95,10 @@ impl Stream {
 
     /// Records what a state implies about earlier states.
     pub(super) fn note(&mut self, state: State) {
-        self.established |= !matches!(
-            state,
-            State::Closed | State::Listen | State::SynSent | State::SynReceived
-        );
-        self.peer_finished |= matches!(
-            state,
-            State::CloseWait | State::LastAck | State::Closing | State::TimeWait
-        );
+        self.established |=
+            !matches!(state, State::Closed | State::Listen | State::SynSent | State::SynReceived);
+        self.peer_finished |=
+            matches!(state, State::CloseWait | State::LastAck | State::Closing | State::TimeWait);
     }
 
     /// The error that ended the connection, if one did.
@@ -149,10 +143,7 @@ impl Stream {
         socket: &mut tcp::Socket,
         bytes_max: u64,
     ) -> std::result::Result<Drained, i32> {
-        let mut drained = Drained {
-            bytes: 0,
-            end_of_stream: false,
-        };
+        let mut drained = Drained { bytes: 0, end_of_stream: false };
         while drained.bytes < bytes_max {
             match socket.recv(|bytes| take(bytes.len(), bytes_max - drained.bytes)) {
                 Ok(0) => break,
@@ -209,10 +200,7 @@ pub(crate) fn listening_socket(stack: &mut Stack, local: SocketAddr) -> Result<S
     let handle = stack.add_socket();
     let any = local.ip().is_unspecified();
     let addr = (!any).then(|| local.ip().into());
-    match stack.socket(handle).listen(IpListenEndpoint {
-        addr,
-        port: local.port(),
-    }) {
+    match stack.socket(handle).listen(IpListenEndpoint { addr, port: local.port() }) {
         Ok(()) => Ok(handle),
         Err(_) => {
             stack.sockets.remove(handle);
@@ -223,15 +211,9 @@ pub(crate) fn listening_socket(stack: &mut Stack, local: SocketAddr) -> Result<S
 
 /// Whether the handshake of a listening socket is complete.
 pub(super) fn established(socket: &tcp::Socket) -> bool {
-    !matches!(
-        socket.state(),
-        State::Listen | State::SynReceived | State::Closed
-    )
+    !matches!(socket.state(), State::Listen | State::SynReceived | State::Closed)
 }
 
 pub(super) fn stream_error(stream: StreamId, error: i32) -> TransportError {
-    TransportError::Stream {
-        stream,
-        source: io::Error::from_raw_os_error(error),
-    }
+    TransportError::Stream { stream, source: io::Error::from_raw_os_error(error) }
 }

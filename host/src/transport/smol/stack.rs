@@ -137,8 +137,7 @@ impl Stack {
     pub(crate) fn poll(&mut self) {
         let now = self.now();
         let before = self.device.outgoing.len();
-        self.interface
-            .poll(now, &mut self.device, &mut self.sockets);
+        self.interface.poll(now, &mut self.device, &mut self.sockets);
         for frame in self.device.outgoing.range(before..) {
             self.duplicates.note_sent(frame);
         }
@@ -158,10 +157,7 @@ impl Stack {
         }
         let has_ended = |(_, socket): (SocketHandle, &Socket)| {
             let Socket::Tcp(tcp) = socket;
-            matches!(
-                tcp.state(),
-                tcp::State::Closed | tcp::State::Listen | tcp::State::TimeWait
-            )
+            matches!(tcp.state(), tcp::State::Closed | tcp::State::Listen | tcp::State::TimeWait)
         };
         let now = self.now();
         match self.interface.poll_at(now, &self.sockets) {
@@ -179,8 +175,7 @@ impl Stack {
         let frame = self.device.outgoing.pop_front()?;
         if self.duplicates.len() > 2 * self.sockets.iter().count() + CONNECTIONS_SLACK {
             let live: HashSet<_> = self.sockets.iter().filter_map(connection).collect();
-            self.duplicates
-                .retain(|connection| live.contains(connection));
+            self.duplicates.retain(|connection| live.contains(connection));
         }
         Some(frame)
     }
@@ -190,9 +185,7 @@ impl Stack {
         if self.duplicates.repeats_all_but_fin(&frame) {
             return;
         }
-        self.device
-            .incoming
-            .extend(self.duplicates.acknowledgement(&frame));
+        self.device.incoming.extend(self.duplicates.acknowledgement(&frame));
         self.device.incoming.push_back(frame);
         self.poll();
     }
@@ -248,9 +241,7 @@ impl Stack {
                 return Ok(port);
             }
         }
-        Err(TransportError::PortsExhausted {
-            ports: usize::from(PORTS),
-        })
+        Err(TransportError::PortsExhausted { ports: usize::from(PORTS) })
     }
 
     /// Removes a socket that is closed and has nothing to send. Returns whether it did.
@@ -357,10 +348,7 @@ mod tests {
     impl Connected {
         fn open(acknowledgement_delay: Duration) -> Self {
             let clock = ManualClock::default();
-            let tuning = Tuning {
-                acknowledgement_delay,
-                ..Tuning::SIMULATION
-            };
+            let tuning = Tuning { acknowledgement_delay, ..Tuning::SIMULATION };
             let link = LinkConfig::lab(US, 1500, tuning);
             let by = Clock::Manual(clock.clone());
             let mut stack = Stack::new(&link, by, TcpChecksums::Offloaded).unwrap();
@@ -369,13 +357,8 @@ mod tests {
             let remote = SocketAddr::new([10, 77, 0, PEER].into(), PORT);
             let (handle, local) = stack.connect(remote).unwrap();
             let (first, _) = numbers(&stack.pop().expect("a SYN"));
-            let mut connected = Self {
-                stack,
-                clock,
-                handle,
-                port: local.port(),
-                first: first.wrapping_add(1),
-            };
+            let mut connected =
+                Self { stack, clock, handle, port: local.port(), first: first.wrapping_add(1) };
             connected.peer_sends(PEER_FIRST.wrapping_sub(1), 0, SYN | ACK, 0);
             connected.stack.pop().expect("the end of the handshake");
             connected
@@ -449,11 +432,7 @@ mod tests {
         let sent = connected.send(300);
         connected.peer_sends(PEER_FIRST, 0, ACK, 100);
         connected.peer_sends(PEER_FIRST, 300, ACK, 0);
-        assert_eq!(
-            connected.unacknowledged_bytes(),
-            300,
-            "if not, this proves nothing"
-        );
+        assert_eq!(connected.unacknowledged_bytes(), 300, "if not, this proves nothing");
         while connected.unacknowledged_bytes() > 0 {
             assert!(connected.clock.now() < Duration::from_secs(10), "stuck");
             connected.clock.advance(Duration::from_millis(1));

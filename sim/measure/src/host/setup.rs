@@ -70,17 +70,11 @@ impl Host {
         let seed = scenario.seed;
         let is_ipv6 = scenario.is_ipv6(number);
         let (remote, local) = ends(number, is_ipv6);
-        let name = FlowName {
-            flow: number,
-            generation: scatter(seed, u64::from(number) << 8) as u8,
-        };
+        let name =
+            FlowName { flow: number, generation: scatter(seed, u64::from(number) << 8) as u8 };
         let content = |side: u64| Content::new(seed, u64::from(number) << 1 | side);
         let mut side = |direction, used: bool| -> Result<Buffers, MeasureError> {
-            let salt = if direction == Direction::Send {
-                1 << 32
-            } else {
-                0
-            };
+            let salt = if direction == Direction::Send { 1 << 32 } else { 0 };
             let base = scatter(seed, salt | u64::from(number)) as u32;
             let shift = |slot: usize| scatter(seed, u64::from(number) << 16 | slot as u64);
             let shift = (shift, scenario.shift_bytes());
@@ -117,10 +111,7 @@ impl Host {
         regions: &mut Regions,
     ) -> Result<Region, MeasureError> {
         let bytes = region_bytes(sizes.iter().copied(), shift_bytes);
-        let memory = self
-            .device
-            .bus()
-            .allocate(MemoryKind::Application, bytes, bytes);
+        let memory = self.device.bus().allocate(MemoryKind::Application, bytes, bytes);
         let memory = memory.map_err(HostError::from)?;
         self.write(memory.address, &vec![GUARD; bytes])?;
         let (region, commands) = regions.register(memory, number)?;
@@ -165,10 +156,7 @@ fn install_entries(flow: &Flow, scenario: &Scenario, pool: &mut u32) -> Vec<Entr
     })];
     if bits > committed {
         *pool = pool.next_multiple_of(1 << bits);
-        let used = [
-            (scenario.receive, Direction::Receive),
-            (scenario.send, Direction::Send),
-        ];
+        let used = [(scenario.receive, Direction::Receive), (scenario.send, Direction::Send)];
         for (_, direction) in used.iter().filter(|(is_used, _)| *is_used) {
             let list = List { base: *pool, bits };
             entries.push(list_move(flow.name, *direction, list));

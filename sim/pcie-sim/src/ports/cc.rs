@@ -57,10 +57,7 @@ impl CcReceiver {
         let kept = beat.tkeep.trailing_ones() as usize;
         let holes = u32::from(beat.tkeep) != (1u32 << kept) - 1;
         if holes || kept == 0 || (!beat.tlast && kept != 16) {
-            log.push(Violation::Keep {
-                stream: Stream::Cc,
-                tkeep: beat.tkeep,
-            });
+            log.push(Violation::Keep { stream: Stream::Cc, tkeep: beat.tkeep });
         }
         self.words.extend_from_slice(&beat.tdata[..kept]);
         self.discontinued |= cc_user::DISCONTINUE.is_set(&beat.tuser);

@@ -113,19 +113,14 @@ impl CqPacket {
     fn taken(&self) -> Taken {
         match self.nonposted {
             Some(tag) => Taken::Read(tag),
-            None => Taken::Write {
-                dwords: self.words.len() - DESCRIPTOR_DWORDS,
-            },
+            None => Taken::Write { dwords: self.words.len() - DESCRIPTOR_DWORDS },
         }
     }
 
     /// Makes the beat from dword `from` of the packet on; returns the dwords sent with it.
     fn fill(&self, from: usize, beat: &mut CqBeat) -> usize {
         let here = (self.words.len() - from).min(BEAT_DWORDS);
-        *beat = CqBeat {
-            tvalid: true,
-            ..CqBeat::default()
-        };
+        *beat = CqBeat { tvalid: true, ..CqBeat::default() };
         beat.tdata[..here].copy_from_slice(&self.words[from..from + here]);
         beat.tkeep = (u32::MAX >> (32 - here)) as u16;
         beat.tlast = from + here == self.words.len();
@@ -160,12 +155,7 @@ mod tests {
 
     fn packet(dwords: usize, nonposted: Option<u8>) -> CqPacket {
         let words = (0..4 + dwords as u32).collect();
-        CqPacket {
-            words,
-            first_be: 0xf,
-            last_be: if dwords > 1 { 0x3 } else { 0 },
-            nonposted,
-        }
+        CqPacket { words, first_be: 0xf, last_be: if dwords > 1 { 0x3 } else { 0 }, nonposted }
     }
 
     #[test]
@@ -180,10 +170,7 @@ mod tests {
         assert!((beat.tkeep, beat.tlast) == (0xf, true));
         assert_eq!(cq_user::BYTE_ENABLE.get(&beat.tuser), 0x3fff);
         assert_eq!(cq_user::EOP_POINTER.get(&beat.tuser), 3);
-        assert_eq!(
-            sender.step(&mut beat, true, 0, false),
-            Some(Taken::Write { dwords: 16 })
-        );
+        assert_eq!(sender.step(&mut beat, true, 0, false), Some(Taken::Write { dwords: 16 }));
         assert!(!beat.tvalid);
     }
 
@@ -194,10 +181,7 @@ mod tests {
         sender.push(packet(1, None));
         let mut beat = CqBeat::default();
         sender.step(&mut beat, true, 0, false);
-        assert_eq!(
-            sender.step(&mut beat, true, 1, false),
-            Some(Taken::Write { dwords: 1 })
-        );
+        assert_eq!(sender.step(&mut beat, true, 1, false), Some(Taken::Write { dwords: 1 }));
         assert!(beat.tvalid);
         assert_eq!(sender.step(&mut beat, true, 0, false), Some(Taken::Read(7)));
         assert_eq!(sender.admitted(), 0);

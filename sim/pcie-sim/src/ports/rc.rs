@@ -70,10 +70,7 @@ impl RcSender {
             return;
         }
         if shown.tvalid {
-            self.ending
-                .iter_mut()
-                .filter_map(Option::take)
-                .for_each(&mut sink);
+            self.ending.iter_mut().filter_map(Option::take).for_each(&mut sink);
         }
         if self.queue.is_empty() || (idle && self.sent == 0) {
             shown.tvalid = false;
@@ -83,11 +80,7 @@ impl RcSender {
     }
 
     fn fill(&mut self, beat: &mut RcBeat) {
-        *beat = RcBeat {
-            tkeep: 0xffff,
-            tvalid: true,
-            ..RcBeat::default()
-        };
+        *beat = RcBeat { tkeep: 0xffff, tvalid: true, ..RcBeat::default() };
         let (mut position, mut starts, mut ends) = (0, 0, 0);
         let mut enables = 0u64;
         while position < BEAT_DWORDS {
@@ -122,11 +115,7 @@ impl RcSender {
 
 impl RcPacket {
     fn delivered(&self) -> Delivered {
-        Delivered {
-            frees_tag: self.frees_tag,
-            headers: self.headers,
-            data: self.data,
-        }
+        Delivered { frees_tag: self.frees_tag, headers: self.headers, data: self.data }
     }
 
     /// Byte enables of up to 16 dwords of the packet; none for the descriptor.
@@ -166,10 +155,7 @@ mod tests {
         assert_eq!(rc_user::IS_EOP.get(&beat.tuser), 0xf);
         let pointers = rc_user::EOP_POINTER.map(|f| f.get(&beat.tuser));
         assert_eq!(pointers, [3, 7, 11, 15]);
-        assert_eq!(
-            rc_user::SOP_POINTER.map(|f| f.get(&beat.tuser)),
-            [0, 1, 2, 3]
-        );
+        assert_eq!(rc_user::SOP_POINTER.map(|f| f.get(&beat.tuser)), [0, 1, 2, 3]);
         assert_eq!(rc_user::BYTE_ENABLE.get(&beat.tuser), 0x6000_6000_6000_6000);
         let kept = beat;
         sender.step(&mut beat, false, false, |d| freed.push(d.frees_tag));

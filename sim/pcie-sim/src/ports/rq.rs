@@ -35,11 +35,7 @@ pub(crate) struct RqPacket {
 /// Dwords of a packet as its descriptor announces them.
 fn announced(descriptor: &[u32]) -> usize {
     let has_payload = rq::TYPE.get(descriptor) as u8 == request_type::MEMORY_WRITE;
-    let payload = if has_payload {
-        rq::DWORD_COUNT.get(descriptor) as usize
-    } else {
-        0
-    };
+    let payload = if has_payload { rq::DWORD_COUNT.get(descriptor) as usize } else { 0 };
     DESCRIPTOR_DWORDS + payload
 }
 
@@ -82,10 +78,7 @@ impl RqReceiver {
 
     fn take(&mut self, beat: &RqBeat, log: &mut Log, sink: &mut dyn FnMut(RqPacket, &mut Log)) {
         if beat.tkeep != 0xffff {
-            log.push(Violation::Keep {
-                stream: Stream::Rq,
-                tkeep: beat.tkeep,
-            });
+            log.push(Violation::Keep { stream: Stream::Rq, tkeep: beat.tkeep });
         }
         check_side_band(beat, log);
         let running = self.running.is_some();
@@ -134,9 +127,7 @@ impl RqReceiver {
     ) -> usize {
         let remaining = announced - packet.words.len();
         let here = remaining.min(BEAT_DWORDS - from);
-        packet
-            .words
-            .extend_from_slice(&ends.beat.tdata[from..from + here]);
+        packet.words.extend_from_slice(&ends.beat.tdata[from..from + here]);
         if here < remaining {
             self.running = Some((packet, announced));
             return BEAT_DWORDS;
@@ -162,11 +153,7 @@ impl Ends<'_> {
         if let Some(field) = rq_user::EOP_POINTER.get(self.count) {
             let pointer = field.get(&self.beat.tuser) as u8;
             if is_eop & (1 << self.count) == 0 || u32::from(pointer) != expected {
-                log.push(Violation::EndMismatch {
-                    is_eop,
-                    pointer,
-                    expected,
-                });
+                log.push(Violation::EndMismatch { is_eop, pointer, expected });
             }
         }
         self.count += 1;
@@ -178,11 +165,7 @@ impl Ends<'_> {
         if is_eop >> self.count != 0 {
             let pointer = rq_user::EOP_POINTER[self.count.min(1)].get(&self.beat.tuser) as u8;
             let expected = BEAT_DWORDS as u32;
-            log.push(Violation::EndMismatch {
-                is_eop,
-                pointer,
-                expected,
-            });
+            log.push(Violation::EndMismatch { is_eop, pointer, expected });
         }
     }
 }
@@ -190,16 +173,10 @@ impl Ends<'_> {
 fn check_side_band(beat: &RqBeat, log: &mut Log) {
     let offset = rq_user::ADDRESS_OFFSET.get(&beat.tuser);
     if offset != 0 {
-        log.push(Violation::SideBand {
-            name: "addr_offset",
-            value: offset,
-        });
+        log.push(Violation::SideBand { name: "addr_offset", value: offset });
     }
     let hints = rq_user::TPH_PRESENT.get(&beat.tuser);
     if hints != 0 {
-        log.push(Violation::SideBand {
-            name: "tph_present",
-            value: hints,
-        });
+        log.push(Violation::SideBand { name: "tph_present", value: hints });
     }
 }

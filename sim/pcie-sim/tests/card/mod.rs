@@ -172,11 +172,7 @@ pub fn rq_words(request: &Request) -> Vec<u32> {
 impl Card {
     /// A card after reset that admits every register read.
     pub fn new(seed: u64) -> Self {
-        Self {
-            cq_np_req: 1,
-            random: Some(Random::new(seed)),
-            ..Self::default()
-        }
+        Self { cq_np_req: 1, random: Some(Random::new(seed)), ..Self::default() }
     }
 
     /// Queues a request under the next sequence number.
@@ -187,8 +183,7 @@ impl Card {
 
     /// Queues a packet of any content.
     pub fn issue_raw(&mut self, words: Vec<u32>, first_be: u8, last_be: u8) {
-        self.queue
-            .push_back((words, first_be, last_be, self.next_sequence));
+        self.queue.push_back((words, first_be, last_be, self.next_sequence));
         self.next_sequence = (self.next_sequence + 1) % 64;
     }
 
@@ -311,10 +306,8 @@ impl Card {
         let kept = beat.tkeep.count_ones() as usize;
         if self.cq_words.is_empty() {
             assert_eq!(cq_user::IS_SOP.get(&beat.tuser), 1);
-            self.cq_enables = (
-                cq_user::FIRST_BE.get(&beat.tuser) as u8,
-                cq_user::LAST_BE.get(&beat.tuser) as u8,
-            );
+            self.cq_enables =
+                (cq_user::FIRST_BE.get(&beat.tuser) as u8, cq_user::LAST_BE.get(&beat.tuser) as u8);
         }
         self.cq_words.extend_from_slice(&beat.tdata[..kept]);
         if !beat.tlast {
@@ -372,11 +365,7 @@ impl Card {
     pub fn send_cc(&mut self, words: &[u32]) {
         let count = words.chunks(16).len();
         for (i, chunk) in words.chunks(16).enumerate() {
-            let mut beat = CcBeat {
-                tvalid: true,
-                tlast: i + 1 == count,
-                ..CcBeat::default()
-            };
+            let mut beat = CcBeat { tvalid: true, tlast: i + 1 == count, ..CcBeat::default() };
             beat.tdata[..chunk.len()].copy_from_slice(chunk);
             beat.tkeep = (u32::MAX >> (32 - chunk.len())) as u16;
             self.cc_queue.push_back(beat);

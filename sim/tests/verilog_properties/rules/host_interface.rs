@@ -160,13 +160,7 @@ pub const RULES: &[Rule] = &[
         block: "host_interface::ring::pushed_slot::PushedSlot",
         because: "at most 16 jobs are open, and `ring_of` stands from the cycle before its job is \
                   offered; read data come for jobs in flight",
-        says: open_reads!(
-            "assume",
-            "ring_job",
-            "ring_data",
-            "ring_of",
-            "ring_of_before"
-        ),
+        says: open_reads!("assume", "ring_job", "ring_data", "ring_of", "ring_of_before"),
         trusts: "  always @* assume(!read_data_valid | in_flight != 5'd0);\n",
         lemma: "  always @* assert(`SEE(data_mux.phase, 2) == 2'd0 | in_flight == 5'd0);\n",
         joint: "\

@@ -106,24 +106,11 @@ pub fn usage(role: Role, kind: &str) -> Usage {
         (Role::Lut, _) => Usage { luts: 1, ..none },
         (Role::LutMemory, _) => {
             let luts = memory_luts(kind).unwrap_or_default();
-            Usage {
-                luts,
-                memory_luts: luts,
-                ..none
-            }
+            Usage { luts, memory_luts: luts, ..none }
         }
-        (Role::Register, _) => Usage {
-            registers: 1,
-            ..none
-        },
-        (_, "RAMB18E2") => Usage {
-            half_brams: 1,
-            ..none
-        },
-        (_, "RAMB36E2") => Usage {
-            half_brams: 2,
-            ..none
-        },
+        (Role::Register, _) => Usage { registers: 1, ..none },
+        (_, "RAMB18E2") => Usage { half_brams: 1, ..none },
+        (_, "RAMB36E2") => Usage { half_brams: 2, ..none },
         (_, "URAM288" | "URAM288_BASE") => Usage { urams: 1, ..none },
         (_, "DSP48E2") => Usage { dsps: 1, ..none },
         _ => none,
@@ -132,10 +119,7 @@ pub fn usage(role: Role, kind: &str) -> Usage {
 
 /// True for a pin that a clock drives.
 pub fn is_clock(pin: &str) -> bool {
-    matches!(
-        pin,
-        "C" | "CLK" | "WCLK" | "G" | "CLKARDCLK" | "CLKBWRCLK" | "CLKA" | "CLKB"
-    )
+    matches!(pin, "C" | "CLK" | "WCLK" | "G" | "CLKARDCLK" | "CLKBWRCLK" | "CLKA" | "CLKB")
 }
 
 /// True if a change of input `input` reaches output `output` without a clock.

@@ -45,12 +45,7 @@ pub fn wide_nets(flat: &Flat<'_>, loads_min: u32) -> Vec<Net> {
     let mut nets = Vec::new();
     let mut add = |path: String, driver: Option<String>, net: u32| {
         let (loads, controls) = loads[net as usize];
-        nets.push(Net {
-            path,
-            driver,
-            loads,
-            controls,
-        });
+        nets.push(Net { path, driver, loads, controls });
     };
     for place in &flat.cells {
         for (port, index, net) in flat.pins(place) {
@@ -59,9 +54,7 @@ pub fn wide_nets(flat: &Flat<'_>, loads_min: u32) -> Vec<Net> {
             }
             let instance = &flat.instances[place.instance];
             let local = place.cell.connections[port].get(index);
-            let known = names
-                .get(instance.kind)
-                .zip(local.and_then(|bit| bit.net()));
+            let known = names.get(instance.kind).zip(local.and_then(|bit| bit.net()));
             let known = known.and_then(|(names, local)| names.get(&local));
             let name = match known {
                 Some((name, bit)) if instance.module.bits_of(name) > 1 => format!("{name}[{bit}]"),
@@ -74,8 +67,7 @@ pub fn wide_nets(flat: &Flat<'_>, loads_min: u32) -> Vec<Net> {
     for (name, port) in &flat.instances[0].module.ports {
         let bits = port.bits.iter().map(|bit| flat.net(0, *bit));
         if port.direction == "input" {
-            bits.filter(|net| is_wide(*net))
-                .for_each(|net| add(name.clone(), None, net));
+            bits.filter(|net| is_wide(*net)).for_each(|net| add(name.clone(), None, net));
         }
     }
     nets.sort_by(|one, other| {

@@ -21,9 +21,7 @@ pub fn fingerprint(modules: &[(String, String)]) -> String {
         Some((name.as_str(), format!("{stem}#{place}")))
     });
     let names: BTreeMap<&str, String> = places.collect();
-    hex(&digest_of(
-        modules.iter().map(|(_, text)| bare(text, &names)),
-    ))
+    hex(&digest_of(modules.iter().map(|(_, text)| bare(text, &names))))
 }
 
 /// The name before its digest; `None` if there is no digest.

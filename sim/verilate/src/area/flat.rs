@@ -107,23 +107,11 @@ pub enum FlatError {
 impl<'a> Flat<'a> {
     /// Expands `top` and all below it.
     pub fn of(netlist: &'a Netlist, top: &str) -> Result<Flat<'a>, FlatError> {
-        let mut flat = Flat {
-            instances: Vec::new(),
-            cells: Vec::new(),
-            joins: Joins::default(),
-        };
+        let mut flat = Flat { instances: Vec::new(), cells: Vec::new(), joins: Joins::default() };
         flat.joins.fresh();
-        let (kind, module) = netlist
-            .modules
-            .get_key_value(top)
-            .ok_or_else(|| FlatError::NoTop(top.to_owned()))?;
-        flat.add(Instance {
-            path: String::new(),
-            module,
-            kind,
-            parent: 0,
-            nets: Vec::new(),
-        });
+        let (kind, module) =
+            netlist.modules.get_key_value(top).ok_or_else(|| FlatError::NoTop(top.to_owned()))?;
+        flat.add(Instance { path: String::new(), module, kind, parent: 0, nets: Vec::new() });
         let mut at = 0;
         while at < flat.instances.len() {
             flat.expand(netlist, at)?;
@@ -163,11 +151,7 @@ impl<'a> Flat<'a> {
                     name: name.clone(),
                     module: above.to_owned(),
                 })?;
-                self.cells.push(Place {
-                    instance: at,
-                    cell,
-                    role,
-                });
+                self.cells.push(Place { instance: at, cell, role });
                 continue;
             };
             let path = match self.instances[at].path.as_str() {
@@ -175,13 +159,7 @@ impl<'a> Flat<'a> {
                 above => format!("{above}/{name}"),
             };
             let nets = self.bound(at, cell, module);
-            self.add(Instance {
-                path,
-                module,
-                kind,
-                parent: at,
-                nets,
-            });
+            self.add(Instance { path, module, kind, parent: at, nets });
         }
         Ok(())
     }
@@ -211,9 +189,7 @@ impl<'a> Flat<'a> {
     pub fn net(&self, instance: usize, bit: Bit) -> u32 {
         match bit {
             Bit::Constant => CONSTANT,
-            Bit::Net(local) => self
-                .joins
-                .find(self.instances[instance].nets[local as usize]),
+            Bit::Net(local) => self.joins.find(self.instances[instance].nets[local as usize]),
         }
     }
 

@@ -120,8 +120,7 @@ impl<'f, 'a> Timing<'f, 'a> {
             let bits = port.bits.iter();
             bits.map(move |bit| (name, self.flat.net(0, *bit)))
         });
-        nets.filter(|(_, net)| *net != CONSTANT && *net != self.clock)
-            .collect()
+        nets.filter(|(_, net)| *net != CONSTANT && *net != self.clock).collect()
     }
 
     /// True if the path goes on through the cell from this input.
@@ -202,11 +201,7 @@ impl<'f, 'a> Timing<'f, 'a> {
     fn settled(&self, net: u32) -> Option<u32> {
         let arrival = self.arrival[net as usize]?;
         let left = matches!(self.driven_by(net), Some(Role::Carry(_)));
-        Some(if left {
-            whole(arrival) * LEVEL
-        } else {
-            arrival
-        })
+        Some(if left { whole(arrival) * LEVEL } else { arrival })
     }
 
     fn pass(&mut self, place: &Place<'a>) {
@@ -363,9 +358,7 @@ impl<'f, 'a> Timing<'f, 'a> {
             steps.push(Step {
                 instance: self.flat.instances[place.instance].path.clone(),
                 kind: place.cell.kind.clone(),
-                net: bit
-                    .and_then(|bit| self.name(place, *bit))
-                    .map(str::to_owned),
+                net: bit.and_then(|bit| self.name(place, *bit)).map(str::to_owned),
             });
         }
         steps

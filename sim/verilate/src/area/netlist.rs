@@ -88,9 +88,7 @@ impl Cell {
 
     /// True if a port of the cell is an output.
     pub fn is_output(&self, port: &str) -> bool {
-        self.port_directions
-            .get(port)
-            .is_some_and(|d| d == "output")
+        self.port_directions.get(port).is_some_and(|d| d == "output")
     }
 }
 

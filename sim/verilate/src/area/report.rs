@@ -23,12 +23,7 @@ pub struct Device {
 }
 
 /// DS890: Virtex UltraScale+ VU9P.
-pub const XCVU9P: Device = Device {
-    name: "XCVU9P",
-    luts: 1_182_240,
-    brams: 2_160,
-    urams: 960,
-};
+pub const XCVU9P: Device = Device { name: "XCVU9P", luts: 1_182_240, brams: 2_160, urams: 960 };
 
 /// A clock of the design.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -187,10 +182,7 @@ impl Report {
     fn summary(&self, device: &Device, text: &mut String) {
         let total = self.blocks[0].usage;
         put(text, &format!("{OF_VERILOG}{}`.\n\n", self.fingerprint));
-        put(
-            text,
-            &format!("| what | used | of {} |\n|---|---|---|\n", device.name),
-        );
+        put(text, &format!("| what | used | of {} |\n|---|---|---|\n", device.name));
         let mut row = |what: &str, used: String, percent: f64| {
             put(text, &format!("| {what} | {used} | {percent:.2} % |\n"));
         };
@@ -244,11 +236,7 @@ impl Report {
 
     /// Explains which memories are in LUTs, with their figures.
     fn distributed(&self) -> String {
-        let found: Vec<&Memory> = self
-            .memories
-            .iter()
-            .filter(|m| m.is_distributed())
-            .collect();
+        let found: Vec<&Memory> = self.memories.iter().filter(|m| m.is_distributed()).collect();
         let words_max = found.iter().map(|memory| memory.words).max().unwrap_or(0);
         let bits = found.iter().map(|memory| memory.words * memory.bits as u64);
         let halves = found.iter().map(|memory| {
@@ -274,10 +262,7 @@ impl Report {
     fn memory_table(&self, text: &mut String) {
         put(text, "\n## Memories\n\n");
         put(text, &self.distributed());
-        put(
-            text,
-            "| memory | words x bits | became | output registered |\n|---|---|---|---|\n",
-        );
+        put(text, "| memory | words x bits | became | output registered |\n|---|---|---|---|\n");
         for memory in &self.memories {
             let registered = match (memory.is_distributed(), memory.is_registered) {
                 (true, _) => "-",
@@ -311,9 +296,7 @@ impl Report {
 /// Primitives with their counts.
 fn counted(primitives: &BTreeMap<String, usize>) -> String {
     let parts = primitives.iter();
-    let parts: Vec<String> = parts
-        .map(|(kind, count)| format!("{count} {kind}"))
-        .collect();
+    let parts: Vec<String> = parts.map(|(kind, count)| format!("{count} {kind}")).collect();
     match parts.is_empty() {
         true => "none".to_owned(),
         false => parts.join(", "),
@@ -337,10 +320,7 @@ fn net_table(nets: &[Net], text: &mut String) {
     );
     for net in nets {
         let driver = net.driver.as_deref().unwrap_or("port");
-        let row = format!(
-            "| {} | {driver} | {} | {} |\n",
-            net.path, net.loads, net.controls
-        );
+        let row = format!("| {} | {driver} | {} | {} |\n", net.path, net.loads, net.controls);
         put(text, &row);
     }
 }
@@ -361,18 +341,12 @@ fn port_table(paths: &[Vec<Path>], text: &mut String) {
         let Some(port) = &path.port else { continue };
         if path.levels > PORT_LEVELS_MAX && seen.insert(port) {
             let (levels, start, end) = (path.levels, &path.start, &path.end);
-            put(
-                &mut rows,
-                &format!("| {port} | {levels} | {start} | {end} |\n"),
-            );
+            put(&mut rows, &format!("| {port} | {levels} | {start} | {end} |\n"));
         }
     }
     match rows.is_empty() {
         true => put(text, "None.\n"),
-        false => put(
-            text,
-            &format!("| port | levels | from | to |\n|---|---|---|---|\n{rows}"),
-        ),
+        false => put(text, &format!("| port | levels | from | to |\n|---|---|---|---|\n{rows}")),
     }
 }
 
@@ -383,20 +357,15 @@ fn path_table(domain: &Domain, paths: &[Path], text: &mut String) {
     }
     put(text, &format!("\n## Paths of `{}`\n\n", domain.port));
     let over = histogram.range(domain.levels_max + 1..);
-    let counts: Vec<String> = over
-        .rev()
-        .map(|(levels, count)| format!("{count} of {levels}"))
-        .collect();
+    let counts: Vec<String> =
+        over.rev().map(|(levels, count)| format!("{count} of {levels}")).collect();
     let counts = match counts.is_empty() {
         true => "none".to_owned(),
         false => counts.join(", "),
     };
     put(
         text,
-        &format!(
-            "Pairs of registers beyond {} levels: {counts}.\n\n```text\n",
-            domain.levels_max
-        ),
+        &format!("Pairs of registers beyond {} levels: {counts}.\n\n```text\n", domain.levels_max),
     );
     for path in paths.iter().take(PATHS_SHOWN) {
         put(text, &format!("{:3}  {}\n", path.levels, path.start));
@@ -446,21 +415,12 @@ mod tests {
     use crate::area::cells::Usage;
 
     fn block(path: &str, usage: Usage) -> Block {
-        Block {
-            path: path.to_owned(),
-            module: "card".to_owned(),
-            usage,
-        }
+        Block { path: path.to_owned(), module: "card".to_owned(), usage }
     }
 
     #[test]
     fn shares_of_a_device_are_those_of_the_whole() {
-        let whole = Usage {
-            luts: 250,
-            half_brams: 30,
-            urams: 5,
-            ..Usage::default()
-        };
+        let whole = Usage { luts: 250, half_brams: 30, urams: 5, ..Usage::default() };
         let report = Report {
             fingerprint: String::new(),
             blocks: vec![block("", whole), block("part", Usage::default())],
@@ -469,12 +429,7 @@ mod tests {
             paths: Vec::new(),
             wide_nets: Vec::new(),
         };
-        let device = Device {
-            name: "device",
-            luts: 1_000,
-            brams: 30,
-            urams: 50,
-        };
+        let device = Device { name: "device", luts: 1_000, brams: 30, urams: 50 };
         assert_eq!(report.lut_percent(&device), 25.0);
         assert_eq!(report.bram_percent(&device), 50.0);
         assert_eq!(report.uram_percent(&device), 10.0);
@@ -495,11 +450,7 @@ mod tests {
             step("a", "LUT6", None),
         ];
         let line = |place: &str, parts: &str| (place.to_owned(), parts.to_owned());
-        let expected = [
-            line("a", "LUT6 (sum), 2 LUT6"),
-            line("b", "CARRY8"),
-            line("a", "LUT6"),
-        ];
+        let expected = [line("a", "LUT6 (sum), 2 LUT6"), line("b", "CARRY8"), line("a", "LUT6")];
         assert_eq!(by_place(&steps), expected);
     }
 }

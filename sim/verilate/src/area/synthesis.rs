@@ -58,10 +58,7 @@ pub enum SynthesisError {
 }
 
 fn file_error(path: &Path) -> impl Fn(std::io::Error) -> SynthesisError + '_ {
-    move |reason| SynthesisError::File {
-        path: path.to_path_buf(),
-        reason,
-    }
+    move |reason| SynthesisError::File { path: path.to_path_buf(), reason }
 }
 
 /// A part of a design that Yosys maps separately.
@@ -84,11 +81,7 @@ const TOP: &str = "all_of_a_run";
 impl Part {
     /// A text whose modules are mapped in one run.
     pub fn whole(top: &str, text: &str) -> Part {
-        Part {
-            name: top.to_owned(),
-            text: text.to_owned(),
-            stub: String::new(),
-        }
+        Part { name: top.to_owned(), text: text.to_owned(), stub: String::new() }
     }
 
     /// The modules of a design, each for itself.
@@ -110,16 +103,14 @@ impl Part {
     fn modules(&self) -> BTreeSet<&str> {
         let lines = self.text.lines();
         let rest = lines.filter_map(|line| line.trim_start().strip_prefix("module "));
-        rest.filter_map(|rest| rest.split(['(', ' ', ';']).next())
-            .collect()
+        rest.filter_map(|rest| rest.split(['(', ' ', ';']).next()).collect()
     }
 
     /// Of `all`, those that the text instantiates: an instance begins with its module's name.
     fn used<'a>(&self, all: &BTreeMap<&str, &'a Part>) -> Vec<&'a Part> {
         let lines = self.text.lines();
-        let words: BTreeSet<&str> = lines
-            .filter_map(|line| line.trim_start().split(' ').next())
-            .collect();
+        let words: BTreeSet<&str> =
+            lines.filter_map(|line| line.trim_start().split(' ').next()).collect();
         let used = words.iter().filter_map(|word| all.get(word).copied());
         used.filter(|part| part.name != self.name).collect()
     }
@@ -141,19 +132,14 @@ pub fn synthesize(parts: &[Part]) -> Result<Netlist, SynthesisError> {
     let lock_path = cache.join("lock");
     let _lock = lock(&lock_path).map_err(file_error(&lock_path))?;
     let batches = batches(parts);
-    let all = parts
-        .iter()
-        .map(|part| (part.name.as_str(), part))
-        .collect();
+    let all = parts.iter().map(|part| (part.name.as_str(), part)).collect();
     let mut netlist = Netlist::default();
     for (number, batch) in (1..).zip(&batches) {
         let text = text_of(batch, &all);
         let file = cache.join(format!("batch-{}.json", key_of(&text, &yosys)));
         if !file.is_file() {
             let (modules, total) = (batch.len(), batches.len());
-            say(format_args!(
-                "Yosys maps {modules} modules, batch {number} of {total}"
-            ));
+            say(format_args!("Yosys maps {modules} modules, batch {number} of {total}"));
             map(&yosys, batch, &text, &cache, &file)?;
         }
         let text = fs::read(&file).map_err(file_error(&file))?;
@@ -181,9 +167,8 @@ fn map(
     fs::create_dir_all(&work).map_err(file_error(&work))?;
     let mut modules = run(yosys, &work, &batch[0].name, text)?;
     let own = batch.iter().flat_map(|part| part.modules());
-    let own: serde_json::Map<String, Value> = own
-        .filter_map(|name| Some((name.to_owned(), modules.get_mut(name)?.take())))
-        .collect();
+    let own: serde_json::Map<String, Value> =
+        own.filter_map(|name| Some((name.to_owned(), modules.get_mut(name)?.take()))).collect();
     let text = serde_json::json!({ "modules": own }).to_string();
     let fresh = work.join("entry.json");
     fs::write(&fresh, text).map_err(file_error(&fresh))?;
@@ -192,10 +177,7 @@ fn map(
 }
 
 fn unknown(of: &str) -> impl Fn(serde_json::Error) -> SynthesisError + '_ {
-    move |error| SynthesisError::Netlist {
-        top: of.to_owned(),
-        reason: error.to_string(),
-    }
+    move |error| SynthesisError::Netlist { top: of.to_owned(), reason: error.to_string() }
 }
 
 /// Which modules are mapped together: a module stays in its batch when others come, go or change,
@@ -218,17 +200,11 @@ fn text_of(batch: &[&Part], all: &BTreeMap<&str, &Part>) -> String {
     let own: BTreeSet<&str> = batch.iter().map(|part| part.name.as_str()).collect();
     let used = batch.iter().flat_map(|part| part.used(all));
     let used = used.filter(|part| !own.contains(part.name.as_str()));
-    let stubs: BTreeMap<&str, &str> = used
-        .map(|part| (part.name.as_str(), part.stub.as_str()))
-        .collect();
+    let stubs: BTreeMap<&str, &str> =
+        used.map(|part| (part.name.as_str(), part.stub.as_str())).collect();
     let texts = batch.iter().map(|part| part.text.as_str());
-    let instances = own
-        .iter()
-        .map(|name| format!("(* keep *) {name} i_{name} ();\n"));
-    let top = format!(
-        "module {TOP};\n{}endmodule\n",
-        instances.collect::<String>()
-    );
+    let instances = own.iter().map(|name| format!("(* keep *) {name} i_{name} ();\n"));
+    let top = format!("module {TOP};\n{}endmodule\n", instances.collect::<String>());
     let texts: Vec<&str> = texts.chain(stubs.into_values()).collect();
     format!("{}\n{top}", texts.join("\n"))
 }
@@ -263,10 +239,9 @@ fn run(
     let mut netlist: Value = serde_json::from_slice(&text).map_err(unknown(first))?;
     match netlist["modules"].take() {
         Value::Object(modules) => Ok(modules),
-        _ => Err(SynthesisError::Netlist {
-            top: first.to_owned(),
-            reason: "no modules".to_owned(),
-        }),
+        _ => {
+            Err(SynthesisError::Netlist { top: first.to_owned(), reason: "no modules".to_owned() })
+        }
     }
 }
 
@@ -294,13 +269,7 @@ mod tests {
         assert_eq!(all.concat().len(), 100);
         let without: Vec<Vec<String>> = all
             .iter()
-            .map(|batch| {
-                batch
-                    .iter()
-                    .filter(|n| *n != "module_50")
-                    .cloned()
-                    .collect()
-            })
+            .map(|batch| batch.iter().filter(|n| *n != "module_50").cloned().collect())
             .collect();
         assert_eq!(rest, without);
     }

@@ -88,9 +88,7 @@ pub fn memories(flat: &Flat<'_>) -> Vec<Memory> {
         if !is_block && !is_ram {
             continue;
         }
-        let memory = found
-            .entry(place.instance)
-            .or_insert_with(|| empty(flat, place.instance));
+        let memory = found.entry(place.instance).or_insert_with(|| empty(flat, place.instance));
         *memory.primitives.entry(kind.to_owned()).or_default() += 1;
         memory.is_registered &= !is_block || is_registered(flat, place, &outside);
     }

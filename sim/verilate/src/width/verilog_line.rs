@@ -128,10 +128,7 @@ fn tokens(text: &str) -> Vec<Token> {
             operand(rest)
         } else if let Some(operator) = OPERATORS.iter().find(|o| rest.starts_with(**o)) {
             let at = text.len() - rest.len();
-            (
-                Token::Operator((*operator).into(), at),
-                &rest[operator.len()..],
-            )
+            (Token::Operator((*operator).into(), at), &rest[operator.len()..])
         } else {
             (Token::Other, &rest[first.len_utf8()..])
         };
@@ -150,11 +147,7 @@ fn operand(text: &str) -> (Token, &str) {
     let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
     let (name, mut rest) = text.split_at(end);
     let is_literal = name.starts_with(|c: char| c.is_ascii_digit());
-    let mut token = Token::Plain(if is_literal {
-        Kind::Literal
-    } else {
-        Kind::Signal
-    });
+    let mut token = Token::Plain(if is_literal { Kind::Literal } else { Kind::Signal });
     while rest.starts_with('[') {
         let Some(end) = closing_bracket(rest) else {
             return (Token::Other, "");

@@ -82,12 +82,7 @@ impl Machine {
                 std::thread::sleep(Duration::from_millis(1));
             }
         });
-        Self {
-            root,
-            bar,
-            ends,
-            thread: Some(thread),
-        }
+        Self { root, bar, ends, thread: Some(thread) }
     }
 
     /// Where its devices are.

@@ -23,11 +23,7 @@ fn register(clock: u32, d: u32, q: u32) -> Value {
 }
 
 fn lut(input: u32, output: u32) -> Value {
-    cell(
-        "LUT2",
-        &["O"],
-        json!({"I0": [input], "I1": ["0"], "O": [output]}),
-    )
+    cell("LUT2", &["O"], json!({"I0": [input], "I1": ["0"], "O": [output]}))
 }
 
 /// A module `top` with clocks on nets 2 and 3, and names of single nets.
@@ -68,10 +64,8 @@ fn luts_between_registers_are_counted_and_named() {
     });
     let names = json!({"first": 10, "half_way": 11, "second": 20});
     let paths = paths(&netlist(json!({ "top": top(cells, names) })));
-    let found: Vec<_> = paths
-        .iter()
-        .map(|path| (path.levels, &path.start[..], &path.end[..]))
-        .collect();
+    let found: Vec<_> =
+        paths.iter().map(|path| (path.levels, &path.start[..], &path.end[..])).collect();
     assert_eq!(found, [(2, "first", "second/D"), (0, "second", "first/D")]);
     assert_eq!(paths[0].steps[0].net.as_deref(), Some("half_way"));
 }
@@ -85,12 +79,7 @@ fn a_carry_chain_counts_one_and_one_per_16_bits() {
         cells.insert("lut".into(), lut(10, 11));
         for index in 0..8u32 {
             let carry = |chain: u32| {
-                json!([
-                    100 + chain * 4,
-                    101 + chain * 4,
-                    102 + chain * 4,
-                    103 + chain * 4
-                ])
+                json!([100 + chain * 4, 101 + chain * 4, 102 + chain * 4, 103 + chain * 4])
             };
             let enter = if has_lut { 11 } else { 10 };
             let (s, ci) = match index {
@@ -101,20 +90,13 @@ fn a_carry_chain_counts_one_and_one_per_16_bits() {
                 "S": s, "DI": ["0", "0", "0", "0"], "CI": ci, "CYINIT": ["0"],
                 "CO": carry(index), "O": [200 + index, 300 + index, 400 + index, 500 + index],
             });
-            cells.insert(
-                format!("c{index}"),
-                cell("CARRY4", &["CO", "O"], connections),
-            );
+            cells.insert(format!("c{index}"), cell("CARRY4", &["CO", "O"], connections));
         }
         cells.insert("to".into(), register(2, 507, 600));
         let names = json!({"from": 10, "sum": 600});
         let paths = paths(&netlist(json!({ "top": top(Value::Object(cells), names) })));
         let last = paths.iter().find(|path| path.end == "sum/D");
-        assert_eq!(
-            last.map(|path| path.levels),
-            Some(expected),
-            "lut {has_lut}"
-        );
+        assert_eq!(last.map(|path| path.levels), Some(expected), "lut {has_lut}");
     }
 }
 
@@ -124,10 +106,8 @@ fn ports_of_the_clock_are_ends() {
         "l1": lut(8, 11), "r1": register(2, 11, 10), "l2": lut(10, 12), "l3": lut(12, 9),
     });
     let paths = paths(&netlist(json!({ "top": top(cells, json!({"kept": 10})) })));
-    let found: Vec<_> = paths
-        .iter()
-        .map(|path| (path.levels, &path.start[..], &path.end[..]))
-        .collect();
+    let found: Vec<_> =
+        paths.iter().map(|path| (path.levels, &path.start[..], &path.end[..])).collect();
     assert_eq!(found, [(2, "kept", "leave"), (1, "enter", "kept/D")]);
     let ports: Vec<_> = paths.iter().map(|path| path.port.as_deref()).collect();
     assert_eq!(ports, [Some("leave"), Some("enter")]);
@@ -137,11 +117,8 @@ fn ports_of_the_clock_are_ends() {
 #[test]
 fn a_memory_without_its_register_starts_late() {
     for (parameters, expected) in [(json!({}), 4), (json!({"OREG_A": "TRUE"}), 1)] {
-        let mut memory = cell(
-            "URAM288",
-            &["DOUT_A"],
-            json!({"CLK": [2], "ADDR_A": [20], "DOUT_A": [10]}),
-        );
+        let mut memory =
+            cell("URAM288", &["DOUT_A"], json!({"CLK": [2], "ADDR_A": [20], "DOUT_A": [10]}));
         memory["parameters"] = parameters;
         let cells = json!({"m": memory, "l1": lut(10, 11), "r1": register(2, 11, 20)});
         let paths = paths(&netlist(json!({ "top": top(cells, json!({"found": 20})) })));
@@ -195,11 +172,7 @@ fn paths_run_through_instances_and_distributed_memory() {
         },
         "netnames": {},
     });
-    let instance = cell(
-        "inner",
-        &["data"],
-        json!({"clock": [2], "at": [14], "data": [11]}),
-    );
+    let instance = cell("inner", &["data"], json!({"clock": [2], "at": [14], "data": [11]}));
     let cells = json!({
         "r1": register(2, 10, 10), "l0": lut(10, 14), "memory": instance,
         "l1": lut(11, 12), "r2": register(2, 12, 13),
@@ -208,17 +181,11 @@ fn paths_run_through_instances_and_distributed_memory() {
     let modules = json!({ "top": top(cells, names), "inner": inner });
     let paths = paths(&netlist(modules));
     let worst = &paths[0];
-    assert_eq!(
-        (worst.levels, &worst.start[..], &worst.end[..]),
-        (3, "address", "found/D")
-    );
+    assert_eq!((worst.levels, &worst.start[..], &worst.end[..]), (3, "address", "found/D"));
     let places: Vec<&str> = worst.steps.iter().map(|s| s.instance.as_str()).collect();
     assert_eq!(places, ["", "memory", ""]);
     let ends_inside = |path: &&Path| path.block == "memory" && path.levels == 1;
-    assert!(
-        paths.iter().any(|path| ends_inside(&path)),
-        "the data input of the memory is an end"
-    );
+    assert!(paths.iter().any(|path| ends_inside(&path)), "the data input of the memory is an end");
 }
 
 #[test]
