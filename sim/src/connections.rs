@@ -262,8 +262,8 @@ impl<'a, 'm> Run<'a, 'm> {
                 let (id, at) = (self.connections[number], u64::from(BYTES) * number as u64);
                 let to = at + u64::from(BYTES) * all as u64;
                 let (region, request) = (self.region, number as u64);
-                self.call(|host| host.recv(id, region, to, BYTES, false, request))?;
-                self.call(|host| host.send(id, region, at, BYTES, SENDS_FROM + request))?;
+                self.call(|host| host.recv(id, region.span(to, BYTES), request))?;
+                self.call(|host| host.send(id, region.span(at, BYTES), SENDS_FROM + request))?;
             }
             self.until("used", end, |run| run.received.min(run.sent))?;
         }

@@ -212,7 +212,7 @@ impl Joined {
         self.sent += u64::from(bytes);
         let (provider, mut result) = (&mut end.provider, Ok(()));
         meter(&mut || {
-            result = provider.send(id, region, offset, bytes, 0);
+            result = provider.send(id, region.span(offset, bytes), 0);
             true
         });
         Ok(result?)
@@ -226,7 +226,7 @@ impl Joined {
         };
         let (provider, mut result) = (&mut end.provider, Ok(()));
         meter(&mut || {
-            result = provider.recv(id, region, offset, bytes, false, 0);
+            result = provider.recv(id, region.span(offset, bytes), 0);
             true
         });
         Ok(result?)

@@ -98,7 +98,7 @@ impl<B: Bus> Endpoint<B> {
         request: u64,
     ) -> Result<()> {
         let id = self.open_message(from, message, (region, bytes), true)?;
-        let posted = self.provider.recv(id, region, offset, bytes, false, request);
+        let posted = self.provider.recv(id, region.span(offset, bytes), request);
         self.or_close(id, posted)
     }
 
@@ -111,7 +111,7 @@ impl<B: Bus> Endpoint<B> {
         request: u64,
     ) -> Result<()> {
         let id = self.open_message(to, message, (region, bytes), false)?;
-        let posted = self.provider.send(id, region, offset, bytes, request);
+        let posted = self.provider.send(id, region.span(offset, bytes), request);
         self.or_close(id, posted)
     }
 

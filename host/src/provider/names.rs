@@ -1,4 +1,4 @@
-//! Names of shards, applications, connections and regions.
+//! Names of shards, applications, connections, regions, and of bytes in a region.
 
 /// Names a shard of a provider, by its owner number on the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,3 +25,21 @@ pub struct ConnectionId(pub u32);
 /// Registered memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegionId(pub u16);
+
+impl RegionId {
+    /// The `bytes` bytes from `offset` on.
+    pub fn span(self, offset: u64, bytes: u32) -> Span {
+        Span { region: self, offset, bytes }
+    }
+}
+
+/// Bytes of a region: the buffer of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The region.
+    pub region: RegionId,
+    /// Offset of the first byte in the region.
+    pub offset: u64,
+    /// Number of bytes.
+    pub bytes: u32,
+}

@@ -5,7 +5,7 @@
 //!                           └─ cancel ─► cancelled
 //! ```
 
-use super::{Completion, ConnectionId, Provider, RegionId};
+use super::{Completion, ConnectionId, Provider, ReceiveOptions, Span};
 use crate::control::connection::Connection;
 use crate::control::flow::buffer::Buffer;
 use crate::control::flow::posted::REQUESTS_MAX;
@@ -24,14 +24,9 @@ fn check_requests(id: ConnectionId, open: usize) -> Result<()> {
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Checks the buffer of a request: in a region of the connection's application, and inside the
     /// region.
-    fn buffer(
-        &mut self,
-        id: ConnectionId,
-        (region, offset, bytes): (RegionId, u64, u32),
-        request: u64,
-    ) -> Result<Buffer> {
+    fn buffer(&mut self, id: ConnectionId, span: Span, request: u64) -> Result<Buffer> {
         let user = self.connection(id)?.domain;
-        let region = self.region(region)?;
+        let region = self.region(span.region)?;
         if region.domain != user {
             return Err(HostError::ForeignRegion {
                 region: region.index,
@@ -40,7 +35,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 user,
             });
         }
-        Buffer::of(region, offset, bytes, request)
+        Buffer::of(region, span.offset, span.bytes, request)
     }
 
     /// The connection of a request, which touches it.
@@ -50,16 +45,9 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         connection.ok_or(HostError::UnknownConnection(id.0))
     }
 
-    /// Sends `bytes` bytes of a region. The completion carries `request`.
-    pub fn send(
-        &mut self,
-        id: ConnectionId,
-        region: RegionId,
-        offset: u64,
-        bytes: u32,
-        request: u64,
-    ) -> Result<()> {
-        let buffer = self.buffer(id, (region, offset, bytes), request)?;
+    /// Sends the bytes of a span. The completion carries `request`.
+    pub fn send(&mut self, id: ConnectionId, from: Span, request: u64) -> Result<()> {
+        let buffer = self.buffer(id, from, request)?;
         let connection = self.connection(id)?;
         if connection.is_ending() != (false, false) {
             return Err(HostError::Finished(id.0));
@@ -69,20 +57,22 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         Ok(())
     }
 
-    /// Receives into `bytes` bytes of a region. The request completes when the buffer is full, at
-    /// the end of the stream, or, with `partial`, as soon as some bytes have arrived and no more
-    /// are in progress.
-    pub fn recv(
+    /// Receives into a span. The request completes when it is full or at the end of the stream. The
+    /// completion carries `request`.
+    pub fn recv(&mut self, id: ConnectionId, into: Span, request: u64) -> Result<()> {
+        self.recv_with(id, into, request, ReceiveOptions::default())
+    }
+
+    /// The same, with options.
+    pub fn recv_with(
         &mut self,
         id: ConnectionId,
-        region: RegionId,
-        offset: u64,
-        bytes: u32,
-        partial: bool,
+        into: Span,
         request: u64,
+        options: ReceiveOptions,
     ) -> Result<()> {
-        let mut buffer = self.buffer(id, (region, offset, bytes), request)?;
-        buffer.partial = partial;
+        let mut buffer = self.buffer(id, into, request)?;
+        buffer.partial = options.partial;
         let connection = self.connection(id)?;
         if connection.is_ending().0 {
             return Err(HostError::Finished(id.0));

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use abi::config::{METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
 use abi::header_entry as h;
 use host::driver::error::HostError;
+use host::provider::ReceiveOptions;
 
 use crate::input::Input;
 use crate::lying_bus::Lies;
@@ -27,11 +28,18 @@ pub fn run(bytes: &[u8]) {
     let mut rig = Rig::new(|bus| Lies::on(bus, slots.clone()));
     for number in 0..2 {
         let offset = number * 16_384;
-        let received =
-            rig.provider.recv(rig.connection, rig.region, offset, 16_384, number == 1, number);
+        let received = rig.provider.recv_with(
+            rig.connection,
+            rig.region.span(offset, 16_384),
+            number,
+            ReceiveOptions { partial: number == 1 },
+        );
         received.expect("a request");
-        let sent =
-            rig.provider.send(rig.connection, rig.region, 32_768 + offset, 16_384, 10 + number);
+        let sent = rig.provider.send(
+            rig.connection,
+            rig.region.span(32_768 + offset, 16_384),
+            10 + number,
+        );
         sent.expect("a request");
     }
     for _ in 0..20 {

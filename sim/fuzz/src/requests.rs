@@ -2,7 +2,7 @@
 //! done or refused with an error; none ends the provider.
 
 use host::driver::bus::MemoryKind;
-use host::provider::{ApplicationId, ConnectionId, RegionId};
+use host::provider::{ApplicationId, ConnectionId, ReceiveOptions, RegionId};
 
 use crate::input::Input;
 use crate::rig::{Rig, PORT};
@@ -31,8 +31,13 @@ pub fn run(bytes: &[u8]) {
         let application = ApplicationId(input.below(3) as u16);
         let provider = &mut rig.provider;
         match call {
-            0 | 1 => drop(provider.recv(connection, region, offset, length, call == 1, request)),
-            2 => drop(provider.send(connection, region, offset, length, request)),
+            0 | 1 => drop(provider.recv_with(
+                connection,
+                region.span(offset, length),
+                request,
+                ReceiveOptions { partial: call == 1 },
+            )),
+            2 => drop(provider.send(connection, region.span(offset, length), request)),
             3 => drop(provider.finish(connection)),
             4 => drop(provider.close(connection)),
             5 => {

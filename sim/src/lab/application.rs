@@ -94,7 +94,7 @@ impl Application {
             0 => (BUFFER_BYTES as u64, END_REQUEST),
             _ => (left.min(BUFFER_BYTES as u64), buffer as u64),
         };
-        provider.recv(self.connection, self.region, offset, length as u32, false, request)?;
+        provider.recv(self.connection, self.region.span(offset, length as u32), request)?;
         if request == END_REQUEST {
             self.end_posted = true;
             return Ok(());
@@ -120,7 +120,11 @@ impl Application {
             self.random.fill(&mut bytes);
             self.memory.write(offset, &bytes);
             let request = buffer as u64;
-            provider.send(self.connection, self.region, offset as u64, length as u32, request)?;
+            provider.send(
+                self.connection,
+                self.region.span(offset as u64, length as u32),
+                request,
+            )?;
             self.sent_posted += length as u64;
             moved = true;
         }

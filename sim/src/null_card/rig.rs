@@ -241,7 +241,7 @@ impl NullRig {
         let offset = (self.posted % buffers) as u64 * u64::from(bytes);
         self.posted += 1;
         let bytes = bytes.min(bytes_max);
-        self.provider.recv(id, self.region, offset, bytes, false, flow as u64)
+        self.provider.recv(id, self.region.span(offset, bytes), flow as u64)
     }
 
     /// Posts a send buffer of a connection.
@@ -252,7 +252,7 @@ impl NullRig {
     fn post_send_up_to(&mut self, flow: usize, bytes_max: u32) -> Result<()> {
         let (id, bytes) = (self.connections[flow], self.config.send.0.min(bytes_max));
         let request = SENDS_FROM + flow as u64;
-        self.provider.send(id, self.region, 0, bytes, request)
+        self.provider.send(id, self.region.span(0, bytes), request)
     }
 
     /// The card takes what the host has given it.

@@ -22,9 +22,9 @@ fn is_complete_with_payload_ahead_by(bytes: u32) {
     let id = provider.connect(first, REMOTE.parse().expect("an address"));
     let id = id.expect("a flow");
     // More than the peer sends: the connection stays at rest.
-    let receive = provider.recv(id, region, 1 << 14, 1 << 14, false, 1);
+    let receive = provider.recv(id, region.span(1 << 14, 1 << 14), 1);
     receive.expect("it is taken");
-    provider.send(id, region, 0, BYTES, 2).expect("it is taken");
+    provider.send(id, region.span(0, BYTES), 2).expect("it is taken");
     let syn = world.answer_syn(60_000);
     let start = syn.sequence.wrapping_add(1);
     let mut sent_bytes = 0;

@@ -28,7 +28,7 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
     memory.write(0, &expected);
     let id = provider.connect(first, REMOTE.parse().expect("an address"));
     let id = id.expect("a flow");
-    provider.send(id, region, 0, BYTES, 1).expect("it is taken");
+    provider.send(id, region.span(0, BYTES), 1).expect("it is taken");
     let syn = world.answer_syn(WINDOW);
     let start = syn.sequence.wrapping_add(1);
 

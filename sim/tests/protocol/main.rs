@@ -21,7 +21,7 @@ use std::rc::Rc;
 use abi::config::SMALL;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
-use host::provider::{ApplicationId, Completion, Provider};
+use host::provider::{ApplicationId, Completion, Provider, ReceiveOptions};
 use host::transport::peer::{RandomBytes, Script, SmoltcpPeer, WirePeer};
 use host::transport::{Clock, LinkConfig, ManualClock, Tuning};
 use plain_tcp::PlainTcp;
@@ -142,7 +142,9 @@ fn in_parts(card: Rc<RefCell<GoldenCard>>) -> u32 {
     let id = provider.connect(first, remote).expect("a flow");
     let mut received = Vec::new();
     let receive = |provider: &mut Provider<GoldenBus, PlainTcp>| {
-        provider.recv(id, region, 0, BUFFER_BYTES, true, 1).expect("it is taken");
+        provider
+            .recv_with(id, region.span(0, BUFFER_BYTES), 1, ReceiveOptions { partial: true })
+            .expect("it is taken");
     };
     receive(provider);
     let mut frame = vec![0; 2048];

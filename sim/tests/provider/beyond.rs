@@ -60,10 +60,10 @@ impl Talk {
         for request in 0..REQUESTS {
             let (from, to) = (at(bytes, request), at(bytes, request + 1));
             let (offset, length) = (u64::from(from), to - from);
-            let send = provider.send(id, region, offset, length, request.into());
+            let send = provider.send(id, region.span(offset, length), request.into());
             send.expect("a request");
             let offset = u64::from(bytes) + offset;
-            let recv = provider.recv(id, region, offset, length, false, request.into());
+            let recv = provider.recv(id, region.span(offset, length), request.into());
             recv.expect("a request");
         }
         provider.finish(id).expect("it is open");

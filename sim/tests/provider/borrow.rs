@@ -45,10 +45,8 @@ fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
     let id = connect(rig);
     for request in 0..REQUESTS {
         let (offset, bytes) = (request * BYTES, BYTES as u32);
-        rig.provider.send(id, region, offset, bytes, request).expect("a request");
-        rig.provider
-            .recv(id, region, all + offset, bytes, false, 1000 + request)
-            .expect("a request");
+        rig.provider.send(id, region.span(offset, bytes), request).expect("a request");
+        rig.provider.recv(id, region.span(all + offset, bytes), 1000 + request).expect("a request");
     }
     rig.provider.finish(id).expect("it ends");
     let mut borrowed_most = 0;
@@ -101,7 +99,7 @@ fn a_flow_that_finds_the_pool_empty_goes_on_with_its_own() {
         let id = connect(&mut rig);
         for request in 0..REQUESTS {
             let (offset, bytes) = (number * all + request * BYTES, BYTES as u32);
-            rig.provider.recv(id, region, offset, bytes, false, request).expect("a request");
+            rig.provider.recv(id, region.span(offset, bytes), request).expect("a request");
         }
     }
     let mut borrowed_most = 0;

@@ -33,11 +33,11 @@ fn a_refused_connection_fails_and_is_forgotten() {
     let mut rig = golden();
     let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
     let id = rig.provider.connect(FIRST, peer_address(9)).expect("it starts");
-    rig.provider.recv(id, region, 0, 4096, false, 77).expect("a request");
+    rig.provider.recv(id, region.span(0, 4096), 77).expect("a request");
     rig.completion(|c| failure(c, id) == Some(libc::ECONNREFUSED));
     rig.completion(|c| *c == cancelled(id, 77));
     rig.completion(|c| *c == Completion::Closed(id));
-    let again = rig.provider.recv(id, region, 0, 1, false, 0);
+    let again = rig.provider.recv(id, region.span(0, 1), 0);
     assert!(matches!(again, Err(HostError::UnknownConnection(n)) if n == id.0));
 }
 
@@ -45,11 +45,11 @@ fn a_refused_connection_fails_and_is_forgotten() {
 fn after_close_nothing_more_is_accepted() {
     let (mut rig, id, region) = connected();
     rig.provider.finish(id).expect("it ends");
-    let send = rig.provider.send(id, region, 0, 1, 0);
+    let send = rig.provider.send(id, region.span(0, 1), 0);
     assert!(matches!(send, Err(HostError::Finished(n)) if n == id.0));
-    rig.provider.recv(id, region, 0, 1, false, 5).expect("the other half is open");
+    rig.provider.recv(id, region.span(0, 1), 5).expect("the other half is open");
     rig.provider.close(id).expect("it closes");
-    let recv = rig.provider.recv(id, region, 0, 1, false, 6);
+    let recv = rig.provider.recv(id, region.span(0, 1), 6);
     assert!(matches!(recv, Err(HostError::Finished(n)) if n == id.0));
     let twice = rig.provider.close(id);
     assert!(matches!(twice, Err(HostError::Finished(n)) if n == id.0));
@@ -75,15 +75,15 @@ fn buffers_must_lie_in_a_region_that_is_there() {
         other => panic!("{other:?}"),
     };
     let all = 64 << 10;
-    assert_eq!(bad(rig.provider.send(id, region, 0, 0, 0)), (0, 0, all));
-    let over = rig.provider.recv(id, region, 1, all as u32, false, 0);
+    assert_eq!(bad(rig.provider.send(id, region.span(0, 0), 0)), (0, 0, all));
+    let over = rig.provider.recv(id, region.span(1, all as u32), 0);
     assert_eq!(bad(over), (1, all, all));
-    let wrap = rig.provider.send(id, region, u64::MAX, 2, 0);
+    let wrap = rig.provider.send(id, region.span(u64::MAX, 2), 0);
     assert_eq!(bad(wrap), (u64::MAX, 2, all));
-    let unknown = rig.provider.send(id, RegionId(40), 0, 1, 0);
+    let unknown = rig.provider.send(id, RegionId(40).span(0, 1), 0);
     assert!(matches!(unknown, Err(HostError::UnknownRegion(40))));
     rig.provider.deregister(region).expect("it goes");
-    let leaving = rig.provider.send(id, region, 0, 1, 0);
+    let leaving = rig.provider.send(id, region.span(0, 1), 0);
     assert!(matches!(leaving, Err(HostError::UnknownRegion(n)) if n == region.0));
     let twice = rig.provider.deregister(region);
     assert!(matches!(twice, Err(HostError::UnknownRegion(n)) if n == region.0));
@@ -102,7 +102,7 @@ fn an_application_uses_its_own_regions_only() {
     let other = other.expect("a domain");
     assert_eq!(other, ApplicationId(1));
     let region = rig.provider.register(other, DRAM, 4096).expect("room");
-    let foreign = rig.provider.recv(id, region, 0, 1, false, 0);
+    let foreign = rig.provider.recv(id, region.span(0, 1), 0);
     match foreign {
         Err(HostError::ForeignRegion { region: index, application: 1, connection, user: 0 }) => {
             assert_eq!((index, connection), (region.0, id.0))

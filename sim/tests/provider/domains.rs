@@ -66,8 +66,8 @@ fn two_applications_of_a_shard_do_not_reach_each_others_memory() {
     let region = rig.provider.register(other, DRAM, 4096).unwrap();
     let id = rig.provider.connect(FIRST, peer_address(5001)).unwrap();
     for foreign in [
-        rig.provider.recv(id, region, 0, 4096, false, 1),
-        rig.provider.send(id, region, 0, 4096, 2),
+        rig.provider.recv(id, region.span(0, 4096), 1),
+        rig.provider.send(id, region.span(0, 4096), 2),
     ] {
         match foreign {
             Err(HostError::ForeignRegion { application, user, .. }) => {
@@ -94,7 +94,7 @@ fn every_domain_may_be_a_client_of_one_shard() {
         assert!(names.insert(application), "{application:?} twice");
         if number % 1024 == 0 {
             let region = rig.provider.register(application, DRAM, 4096).unwrap();
-            match rig.provider.recv(id, region, 0, 1, false, 1) {
+            match rig.provider.recv(id, region.span(0, 1), 1) {
                 Err(HostError::ForeignRegion { application: other, user: 0, .. }) => {
                     assert_eq!(other, application.0)
                 }

@@ -1,7 +1,7 @@
 //! How connections end: by a reset, by their application, and with the same addresses coming again.
 
 use host::driver::bus::MemoryKind;
-use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
+use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions, RegionId};
 use host::transport::header::{ACK, RST};
 use host::transport::peer::{Script, WirePeer};
 use host::transport::ListenerId;
@@ -73,7 +73,7 @@ fn a_cancelled_buffer_is_never_written_again() {
     rig.hold = (0..1000).collect();
     let (id, region) = connected(&mut rig, 3000);
     let mut memory = rig.provider.map(region).unwrap();
-    rig.provider.recv(id, region, 0, 2000, false, 1).unwrap();
+    rig.provider.recv(id, region.span(0, 2000), 1).unwrap();
     rig.until("two packets held", |rig| rig.held.len() >= 2);
     for _ in 0..30 {
         rig.provider.register(FIRST, DRAM, 4096).unwrap();
@@ -96,7 +96,7 @@ fn bytes_before_a_reset_reach_a_partial_request() {
     let mut rig = golden();
     rig.hold = (0..1000).collect();
     let (id, region) = connected(&mut rig, 3000);
-    rig.provider.recv(id, region, 0, 4096, true, 1).unwrap();
+    rig.provider.recv_with(id, region.span(0, 4096), 1, ReceiveOptions { partial: true }).unwrap();
     rig.steps(30);
     let (sequence, acknowledgement, ports) = rig.peer_next();
     rig.cut = true;
@@ -114,7 +114,7 @@ fn a_reset_fails_a_connection_with_sends_open() {
     let (id, region) = connected(&mut rig, 0);
     rig.steps(20);
     rig.cut = true;
-    rig.provider.send(id, region, 0, 1000, 5).unwrap();
+    rig.provider.send(id, region.span(0, 1000), 5).unwrap();
     rig.steps(10);
     reset(&mut rig);
     rig.completion(|c| is_reset(c, id));
@@ -126,7 +126,7 @@ fn a_reset_fails_a_connection_with_sends_open() {
 fn a_reset_fails_an_idle_connection() {
     let mut rig = golden();
     let (id, region) = connected(&mut rig, 100_000);
-    rig.provider.recv(id, region, 0, 4096, false, 1).unwrap();
+    rig.provider.recv(id, region.span(0, 4096), 1).unwrap();
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
     reset(&mut rig);
     rig.completion(|c| is_reset(c, id));
@@ -138,7 +138,7 @@ fn a_reset_fails_an_idle_connection() {
 fn a_close_right_after_a_send_lets_it_complete() {
     let mut rig = golden();
     let (id, region) = connected(&mut rig, 0);
-    rig.provider.send(id, region, 0, 1000, 5).unwrap();
+    rig.provider.send(id, region.span(0, 1000), 5).unwrap();
     rig.provider.close(id).unwrap();
     rig.completion(|c| *c == Completion::Closed(id));
     assert!(rig.completions.contains(&sent(id, 5)));
@@ -179,7 +179,7 @@ fn the_same_addresses_may_come_again_while_their_old_flow_leaves() {
     assert!(rig.completions.contains(&Completion::Closed(first)));
     // And it works.
     let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
-    rig.provider.recv(second, region, 0, 100, false, 1).unwrap();
+    rig.provider.recv(second, region.span(0, 100), 1).unwrap();
     rig.steps(30);
     rig.forge(PORTS, (500_001, next), ACK, &[0x77; 100]);
     rig.completion(|c| *c == received(second, 1, 100));

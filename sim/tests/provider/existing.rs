@@ -76,9 +76,9 @@ fn exchange<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, region: RegionId) {
     let id = provider.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
     let half = BYTES as u32;
-    let recv = provider.recv(id, region, 0, half, false, 1);
+    let recv = provider.recv(id, region.span(0, half), 1);
     recv.expect("a request");
-    let send = provider.send(id, region, half.into(), half, 2);
+    let send = provider.send(id, region.span(half.into(), half), 2);
     send.expect("a request");
     for done in [received(id, 1, half), sent(id, 2)] {
         rig.completion(|c| *c == done);
@@ -157,10 +157,10 @@ fn a_mapped_region_is_one_applications_like_any_other() {
     // It is the other application's.
     let id = rig.provider.connect(FIRST, peer_address(9));
     let id = id.expect("it starts");
-    let foreign = rig.provider.recv(id, region, 0, 1, false, 1);
+    let foreign = rig.provider.recv(id, region.span(0, 1), 1);
     assert!(matches!(foreign, Err(HostError::ForeignRegion { .. })));
     let own = rig.provider.register_existing(FIRST, range).expect("room");
-    let recv = rig.provider.recv(id, own, 0, 1, false, 1);
+    let recv = rig.provider.recv(id, own.span(0, 1), 1);
     recv.expect("the first application's own registration");
     rig.completion(|c| *c == cancelled(id, 1));
 }

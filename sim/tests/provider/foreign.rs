@@ -55,7 +55,7 @@ fn a_repetition_to_another_station_costs_no_bytes_that_tcp_holds() {
     let (mut rig, id, region, memory) = connected(BYTES.into());
     // The first packet: those behind it land ahead.
     rig.hold = vec![0];
-    let request = rig.provider.recv(id, region, 0, BYTES, false, 1);
+    let request = rig.provider.recv(id, region.span(0, BYTES), 1);
     request.expect("a request");
     rig.until("a packet ahead", |rig| rig.payload_frames > 1);
     rig.steps(2);

@@ -215,7 +215,7 @@ impl Hand {
         let id = self.accept(listener);
         let region = self.provider.register(FIRST, DRAM, 4096).expect("a region");
         let memory = self.provider.map(region).expect("a mapping");
-        self.provider.recv(id, region, 0, bytes, false, 1).expect("a request");
+        self.provider.recv(id, region.span(0, bytes), 1).expect("a request");
         self.completion(|c| *c == Completion::Opened(id));
         self.rest();
         Connected { id, region, memory, acknowledgement }
@@ -297,7 +297,7 @@ fn a_reset_is_a_failure_and_no_end_of_stream() {
     hand.completion(|c| *c == received(connected.id, 1, 100));
     let (id, region) = (connected.id, connected.region);
     // No receive request is open: nothing but the status tells.
-    hand.provider.send(id, region, 1000, 500, 2).unwrap();
+    hand.provider.send(id, region.span(1000, 500), 2).unwrap();
     let before = hand.sent.len();
     hand.until("our bytes", |hand| hand.sent[before..].iter().any(|h| h.flags & PSH != 0));
     let reset = Segment { flags: RST | ACK, ..data(&connected, 100) };
@@ -392,7 +392,7 @@ fn a_syn_ack_opens(destination_options: bool, payload: &[u8]) {
     hand.completion(|c| *c == Completion::Opened(id));
     let region = hand.provider.register(FIRST, DRAM, 4096).unwrap();
     let memory = hand.provider.map(region).unwrap();
-    hand.provider.recv(id, region, 0, 100, false, 1).unwrap();
+    hand.provider.recv(id, region.span(0, 100), 1).unwrap();
     hand.rest();
     (segment.sequence, segment.flags) = (START, ACK);
     hand.receive(&segment, &[0x11; 100]);
@@ -470,7 +470,7 @@ fn a_connection_without_a_key_slot_is_served_beyond_the_table() {
         let id = hand.accept(listener);
         hand.completion(|c| *c == Completion::Opened(id));
         let at = 100 * number as u64;
-        let recv = hand.provider.recv(id, region, at, 100, false, 1);
+        let recv = hand.provider.recv(id, region.span(at, 100), 1);
         recv.expect("a request");
         hand.rest();
         let segment = Segment {

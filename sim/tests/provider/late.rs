@@ -8,7 +8,7 @@
 use host::control::packet::parse_tcp;
 use host::driver::bus::MemoryKind;
 use host::memory::ApplicationMapping;
-use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
+use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions, RegionId};
 use host::transport::header::{ACK, SYN};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use sim::golden_card::Withheld;
@@ -70,7 +70,7 @@ fn nothing_is_sent_before_its_segment_is_confirmed() {
     for withheld in [Withheld::Commands, Withheld::Confirmations] {
         let (mut rig, id, region, _) = connected(0);
         withhold(&mut rig, withheld);
-        rig.provider.send(id, region, 0, BYTES, 1).expect("a request");
+        rig.provider.send(id, region.span(0, BYTES), 1).expect("a request");
         wait(&mut rig);
         assert_eq!(payload_sent(&rig), 0, "{withheld:?}");
         release(&mut rig);
@@ -84,7 +84,7 @@ fn no_window_is_offered_before_its_segment_is_confirmed() {
     for withheld in [Withheld::Commands, Withheld::Confirmations] {
         let (mut rig, id, region, memory) = connected(u64::from(BYTES));
         withhold(&mut rig, withheld);
-        rig.provider.recv(id, region, 0, BYTES, false, 1).expect("a request");
+        rig.provider.recv(id, region.span(0, BYTES), 1).expect("a request");
         wait(&mut rig);
         let open = |frame: &Vec<u8>| parse_tcp(frame).is_some_and(|header| header.window > 0);
         assert!(!rig.sent.iter().any(open), "{withheld:?}");
@@ -102,7 +102,7 @@ fn no_window_is_offered_before_its_segment_is_confirmed() {
 #[test]
 fn a_send_is_complete_when_its_floor_is_confirmed_and_not_before() {
     let (mut rig, id, region, _) = connected(0);
-    rig.provider.send(id, region, 0, BYTES, 1).expect("a request");
+    rig.provider.send(id, region.span(0, BYTES), 1).expect("a request");
     rig.until("payload", |rig| payload_sent(rig) > 0);
     withhold(&mut rig, Withheld::Confirmations);
     wait(&mut rig);
@@ -117,7 +117,7 @@ fn a_send_is_complete_when_its_floor_is_confirmed_and_not_before() {
 #[test]
 fn bytes_are_announced_when_their_floor_is_confirmed_and_not_before() {
     let (mut rig, id, region, _) = connected(u64::from(BYTES));
-    rig.provider.recv(id, region, 0, BYTES, false, 1).expect("a request");
+    rig.provider.recv(id, region.span(0, BYTES), 1).expect("a request");
     rig.until("a window", |rig| {
         let open = |frame: &Vec<u8>| parse_tcp(frame).is_some_and(|header| header.window > 0);
         rig.sent.iter().any(open)
@@ -167,7 +167,12 @@ fn in_parts(rig: &mut GoldenRig, id: ConnectionId, rounds: usize) -> u32 {
             let before = &returned[(request % BUFFERS) as usize];
             assert!(content(request) == *before, "a returned buffer was written");
             let at = place(request);
-            let recv = rig.provider.recv(id, region, at, BUFFER_BYTES, true, request);
+            let recv = rig.provider.recv_with(
+                id,
+                region.span(at, BUFFER_BYTES),
+                request,
+                ReceiveOptions { partial: true },
+            );
             recv.expect("a request");
             (request, open) = (request + 1, open + 1);
         }

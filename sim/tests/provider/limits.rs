@@ -32,25 +32,25 @@ fn is_refused(result: Result<(), HostError>, of: u32) -> bool {
 fn open_requests_are_limited_until_completions_come() {
     let (mut rig, id, region) = connected();
     for request in 0..REQUESTS_MAX {
-        let send = rig.provider.send(id, region, request, 1, request);
+        let send = rig.provider.send(id, region.span(request, 1), request);
         send.expect("below the limit");
     }
     let provider = &mut rig.provider;
-    assert!(is_refused(provider.send(id, region, 0, 1, 0), id.0));
+    assert!(is_refused(provider.send(id, region.span(0, 1), 0), id.0));
     // The other direction has a limit of its own.
     for request in 0..REQUESTS_MAX {
-        let recv = provider.recv(id, region, request, 1, false, request);
+        let recv = provider.recv(id, region.span(request, 1), request);
         recv.expect("below the limit");
     }
-    assert!(is_refused(provider.recv(id, region, 0, 1, false, 0), id.0));
+    assert!(is_refused(provider.recv(id, region.span(0, 1), 0), id.0));
     let sent = |c: &Completion| matches!(c, Completion::Sent { .. });
     rig.until("a completion", |rig| rig.completions.iter().any(sent));
     let free = rig.completions.iter().filter(|c| sent(c)).count();
     for request in 0..free as u64 {
-        let send = rig.provider.send(id, region, 0, 1, request);
+        let send = rig.provider.send(id, region.span(0, 1), request);
         send.expect("one for each completion");
     }
-    assert!(is_refused(rig.provider.send(id, region, 0, 1, 0), id.0));
+    assert!(is_refused(rig.provider.send(id, region.span(0, 1), 0), id.0));
 }
 
 #[test]
@@ -60,10 +60,10 @@ fn requests_before_the_handshake_are_limited_too() {
     let id = rig.provider.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
     for request in 0..REQUESTS_MAX {
-        let recv = rig.provider.recv(id, region, request, 1, false, request);
+        let recv = rig.provider.recv(id, region.span(request, 1), request);
         recv.expect("below the limit");
     }
-    let recv = rig.provider.recv(id, region, 0, 1, false, 0);
+    let recv = rig.provider.recv(id, region.span(0, 1), 0);
     assert!(is_refused(recv, id.0));
 }
 
@@ -78,7 +78,7 @@ fn what_is_held_for_a_connection_is_counted_until_it_is_closed() {
     rig.hold = vec![0];
     let id = rig.provider.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
-    rig.provider.recv(id, region, 0, 3 * PACKET_BYTES, false, 1).expect("a request");
+    rig.provider.recv(id, region.span(0, 3 * PACKET_BYTES), 1).expect("a request");
     assert_eq!(rig.provider.counters().held_bytes, 0);
     rig.until("held bytes", |rig| rig.provider.counters().held_bytes > 0);
     rig.cut = true;
@@ -100,7 +100,7 @@ fn a_request_that_waits_is_cancelled_at_once() {
     let id = id.expect("it starts");
     // Before the handshake.
     for request in [1, 2, 2] {
-        let recv = rig.provider.recv(id, region, 0, 100, false, request);
+        let recv = rig.provider.recv(id, region.span(0, 100), request);
         recv.expect("a request");
     }
     rig.provider.cancel(id, 2).expect("it waits");
@@ -117,8 +117,8 @@ fn a_request_that_waits_is_cancelled_at_once() {
         rig.provider.register(FIRST, DRAM, 4096).expect("room");
     }
     let fresh = rig.provider.register(FIRST, DRAM, 4096).expect("room");
-    rig.provider.recv(id, fresh, 0, 100, false, 1).expect("a request");
-    rig.provider.send(id, fresh, 0, 100, 3).expect("a request");
+    rig.provider.recv(id, fresh.span(0, 100), 1).expect("a request");
+    rig.provider.send(id, fresh.span(0, 100), 3).expect("a request");
     rig.step();
     for request in [1, 3] {
         rig.provider.cancel(id, request).expect("it waits");
@@ -166,7 +166,7 @@ fn a_posted_receive_is_cancelled_and_the_others_stay() {
         let id = id.expect("it starts");
         for request in 1..=4 {
             let at = (request - 1) * u64::from(BYTES);
-            let recv = rig.provider.recv(id, region, at, BYTES, false, request);
+            let recv = rig.provider.recv(id, region.span(at, BYTES), request);
             recv.expect("a request");
         }
         rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
@@ -207,7 +207,7 @@ fn a_posted_send_is_not_cancelled() {
     rig.completion(|c| *c == Completion::Opened(id));
     rig.cut = true;
     rig.sent.clear();
-    rig.provider.send(id, region, 0, 100, 5).expect("a request");
+    rig.provider.send(id, region.span(0, 100), 5).expect("a request");
     // Its segment is confirmed, or nothing would be sent.
     rig.until("its packet", |rig| rig.sent.iter().any(|it| carries_payload(it)));
     let error = rig.provider.cancel(id, 5).unwrap_err();

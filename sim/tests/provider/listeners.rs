@@ -39,7 +39,7 @@ fn a_listener_that_ends_keeps_what_was_accepted_and_resets_the_rest() {
     assert!(is_gone(rig.provider.unlisten(listener)));
     let kind = MemoryKind::Application;
     let region = rig.provider.register(FIRST, kind, 4096).expect("room");
-    let recv = rig.provider.recv(id, region, 0, BYTES, false, 1);
+    let recv = rig.provider.recv(id, region.span(0, BYTES), 1);
     recv.expect("a request");
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
     let failed = |rig: &mut crate::rig::GoldenRig| {

@@ -29,7 +29,7 @@ fn a_repetition_is_overtaken(acknowledged: u32) {
     rig.cut = true;
     for request in 0..2 {
         let offset = request * u64::from(BYTES);
-        let asked = rig.provider.send(id, region, offset, BYTES, request);
+        let asked = rig.provider.send(id, region.span(offset, BYTES), request);
         asked.expect("a request");
     }
     rig.steps(20);

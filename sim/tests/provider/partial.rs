@@ -1,7 +1,7 @@
 //! Listening, accepting, and receives that end early.
 
 use host::driver::bus::{Bus, MemoryKind};
-use host::provider::{ApplicationId, Completion, ConnectionId};
+use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use sim::network_side::NetworkSide;
 
@@ -42,13 +42,20 @@ fn early_end<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, posted: u64) {
     let mut memory = rig.provider.map(region).expect("a mapping");
     memory.write(0, &vec![0xa5; bytes]);
     let (offset, bytes) = (3 * u64::from(BUFFER_BYTES), WARM_UP_BYTES as u32);
-    rig.provider.recv(id, region, offset, bytes, false, 9).expect("a request");
+    rig.provider.recv(id, region.span(offset, bytes), 9).expect("a request");
     let warm = rig.completion(is_received(9));
     assert_eq!(warm, received(id, 9, bytes));
     rig.hold = vec![rig.payload_frames + 1];
     for request in 0..posted {
         let offset = request * u64::from(BUFFER_BYTES);
-        rig.provider.recv(id, region, offset, BUFFER_BYTES, true, request).expect("a request");
+        rig.provider
+            .recv_with(
+                id,
+                region.span(offset, BUFFER_BYTES),
+                request,
+                ReceiveOptions { partial: true },
+            )
+            .expect("a request");
     }
     let first = rig.completion(is_received(0));
     let (request, bytes) = (0, PACKET_BYTES as u32);
@@ -59,7 +66,9 @@ fn early_end<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, posted: u64) {
     memory.read(0, &mut returned);
     if posted == 1 {
         let offset = u64::from(BUFFER_BYTES);
-        rig.provider.recv(id, region, offset, BUFFER_BYTES, true, 1).expect("a request");
+        rig.provider
+            .recv_with(id, region.span(offset, BUFFER_BYTES), 1, ReceiveOptions { partial: true })
+            .expect("a request");
     }
     rig.until("the late packet", |rig| !rig.held.is_empty());
     // The next buffer is on the card when it comes.

@@ -170,7 +170,7 @@ fn receiving(
     let kind = MemoryKind::Application;
     let region = rig.provider.register(first, kind, BYTES).unwrap();
     let memory = rig.provider.map(region).unwrap();
-    let recv = rig.provider.recv(id, region, 0, BYTES as u32, false, 1);
+    let recv = rig.provider.recv(id, region.span(0, BYTES as u32), 1);
     recv.unwrap();
     (rig, memory)
 }

@@ -23,7 +23,7 @@ fn bytes_for_a_region_that_is_gone_reach_nobody_elses() {
     rig.hold = (0..1000).collect();
     let id = rig.provider.connect(FIRST, peer_address(5001)).unwrap();
     rig.completion(|c| *c == Completion::Opened(id));
-    rig.provider.recv(id, gone, 0, 2000, false, 1).unwrap();
+    rig.provider.recv(id, gone.span(0, 2000), 1).unwrap();
     rig.until("two packets held", |rig| rig.held.len() >= 2);
     rig.provider.deregister(gone).unwrap();
     rig.steps(50);
@@ -58,7 +58,7 @@ fn a_fresh_region_of_a_second_shard_can_be_sent_from_at_once() {
         rig.provider.register(FIRST, DRAM, 4096).unwrap();
     }
     let region = rig.provider.register(other, DRAM, 4096).unwrap();
-    rig.provider.send(id, region, 0, 1000, 5).unwrap();
+    rig.provider.send(id, region.span(0, 1000), 5).unwrap();
     let ended = |c: &Completion| !matches!(c, Completion::EndOfStream(_));
     let first = rig.completion(ended);
     assert_eq!(first, sent(id, 5));

@@ -41,7 +41,7 @@ fn change_under_stream<B: Bus, C: NetworkSide>(
     let id = id.expect("it starts");
     for request in 0..4 {
         let at = request * u64::from(PIECE_BYTES);
-        rig.provider.recv(id, region, at, PIECE_BYTES, false, request).expect("a request");
+        rig.provider.recv(id, region.span(at, PIECE_BYTES), request).expect("a request");
     }
     let is_done = |wanted: u64| {
         move |c: &Completion| match c {

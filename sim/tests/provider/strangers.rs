@@ -2,7 +2,7 @@
 
 use host::control::packet::parse_tcp;
 use host::driver::bus::MemoryKind;
-use host::provider::{ApplicationId, Completion, ConnectionId};
+use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions};
 use host::transport::header::{ACK, RST, SYN};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use host::transport::ListenerId;
@@ -31,7 +31,7 @@ fn accept(rig: &mut GoldenRig, listener: ListenerId, bytes: u32) {
     let id = rig.provider.accept(listener).unwrap().expect("one waits");
     rig.completion(|c| *c == Completion::Opened(id));
     let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
-    rig.provider.recv(id, region, 0, bytes, false, 1).unwrap();
+    rig.provider.recv(id, region.span(0, bytes), 1).unwrap();
     rig.completion(|c| *c == received(id, 1, bytes));
 }
 
@@ -74,7 +74,7 @@ fn a_late_packet_does_not_fall_upon_what_has_landed() {
     let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
     let memory = rig.provider.map(region).unwrap();
     let bytes = 2 * PACKET_BYTES as u32;
-    rig.provider.recv(id, region, 0, bytes, false, 1).unwrap();
+    rig.provider.recv(id, region.span(0, bytes), 1).unwrap();
     let take = |rig: &mut GoldenRig, sequence: u32| {
         let is_it = |frame: &Frame| parse_tcp(&frame.bytes).unwrap().sequence == sequence;
         let at = rig.held.iter().position(is_it)?;
@@ -162,7 +162,7 @@ fn the_good_packet_stands(forge: impl Fn(&mut GoldenRig, (u32, u32, (u16, u16)))
     let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
     let memory = rig.provider.map(region).unwrap();
     let bytes = PACKET_BYTES as u32;
-    rig.provider.recv(id, region, 0, bytes, false, 1).unwrap();
+    rig.provider.recv(id, region.span(0, bytes), 1).unwrap();
     rig.until("the good packet", |rig| !rig.held.is_empty());
     let next = rig.peer_next();
     forge(&mut rig, next);
@@ -194,7 +194,7 @@ fn the_late_packet_stands(forged: impl Fn(u32) -> u32) {
     let region = rig.provider.register(FIRST, DRAM, 4 << 16).unwrap();
     let memory = rig.provider.map(region).unwrap();
     let far = 3 * u64::from(buffer);
-    rig.provider.recv(id, region, far, warm_up as u32, false, 9).unwrap();
+    rig.provider.recv(id, region.span(far, warm_up as u32), 9).unwrap();
     rig.completion(|c| matches!(c, Completion::Received { request: 9, .. }));
     let syns = rig.received.iter().filter_map(|f| parse_tcp(f));
     let base = syns.clone().find(|h| h.flags & SYN != 0).unwrap().sequence;
@@ -205,9 +205,13 @@ fn the_late_packet_stands(forged: impl Fn(u32) -> u32) {
     rig.forge(ports, numbers, ACK, &[0xee; PACKET_BYTES]);
     rig.step();
     rig.hold = vec![rig.payload_frames + 1];
-    rig.provider.recv(id, region, 0, buffer, true, 0).unwrap();
+    rig.provider
+        .recv_with(id, region.span(0, buffer), 0, ReceiveOptions { partial: true })
+        .unwrap();
     rig.completion(|c| matches!(c, Completion::Received { request: 0, .. }));
-    rig.provider.recv(id, region, buffer.into(), buffer, true, 1).unwrap();
+    rig.provider
+        .recv_with(id, region.span(buffer.into(), buffer), 1, ReceiveOptions { partial: true })
+        .unwrap();
     rig.until("the late packet", |rig| !rig.held.is_empty());
     rig.steps(20);
     let late = rig.held.remove(0);

@@ -149,7 +149,7 @@ fn a_header_whose_second_line_comes_late_is_read_whole() {
     let region = rig.provider.register(first, MemoryKind::Application, BYTES);
     let region = region.unwrap();
     let memory = rig.provider.map(region).unwrap();
-    rig.provider.recv(id, region, 0, BYTES as u32, false, 1).unwrap();
+    rig.provider.recv(id, region.span(0, BYTES as u32), 1).unwrap();
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
     let (mut bytes, mut expected) = (vec![0; BYTES], vec![0; BYTES]);
     memory.read(0, &mut bytes);

@@ -40,7 +40,7 @@ fn a_stream_passes_the_end_of_the_sequence_numbers() {
         let region = rig.provider.register(FIRST, MemoryKind::Application, bytes);
         let region = region.expect("room");
         let memory = rig.provider.map(region).expect("it maps");
-        rig.provider.recv(id, region, 0, bytes as u32, false, 1).expect("a request");
+        rig.provider.recv(id, region.span(0, bytes as u32), 1).expect("a request");
         rig.steps(50);
 
         let mut stream = vec![0; bytes];
