@@ -10,6 +10,7 @@ use std::time::Instant;
 use abi::config::{CardConfig, DEFAULT, DEFAULT_SLICES, LAB, SMALL};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use host::clock::{Clock, ManualClock};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::observed::Observed;
@@ -17,8 +18,8 @@ use host::protocol::Protocol;
 use host::provider::{Provider, ProviderCounters};
 use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
 use host::transport::{
-    Clock, LinkConfig, LinuxTransport, ManualClock, SmoltcpTransport, Transport, TransportError,
-    Tuning, IPV6_MTU_BYTES_MIN,
+    LinkConfig, LinuxTransport, SmoltcpTransport, Transport, TransportError, Tuning,
+    IPV6_MTU_BYTES_MIN,
 };
 use pcie_sim::PcieConfig;
 use sim::bus::{SimulatedBus, ADVANCE_CYCLES};

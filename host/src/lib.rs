@@ -14,6 +14,8 @@
 //! | `control/` | flows, buffers, windows and tables; packs commands and descriptors |
 //! | `protocol.rs` | the trait of what decides which bytes are sent, accepted and acknowledged |
 //! | `observed/` | a protocol around a TCP that does not say what it accepts |
+//! | `clock.rs` | the wall clock, or one that its user advances |
+//! | `failure.rs` | why a connection failed, with an error number |
 //! | `transport/` | TCP stacks that see headers and lengths, and test peers |
 //! | `provider/` | the applications' calls on connections |
 //! | `message/` | a protocol over UDP that uses a header profile |
@@ -25,8 +27,10 @@
 //! | `large_pages.rs` | tables as long as the card has flows, in large pages |
 
 pub mod board;
+pub mod clock;
 pub mod control;
 pub mod driver;
+pub mod failure;
 pub mod image;
 pub mod large_pages;
 pub mod memory;

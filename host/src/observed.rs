@@ -44,8 +44,8 @@ pub use self::tuple::Tuple;
 use crate::control::packet::{flow_key, TcpHeader};
 use crate::driver::error::{HostError, Result};
 use crate::protocol::{
-    Arrival, Doubt, FlowIndex, FlowKey, Guards, HeaderSink, Install, Protocol, ProtocolCounters,
-    ProtocolEvent, Segment,
+    Arrival, ConnectOptions, Doubt, FlowIndex, FlowKey, Guards, HeaderSink, Install, Protocol,
+    ProtocolCounters, ProtocolEvent, Segment,
 };
 use crate::transport::{ListenerId, NextTimer, StreamId, Transport, TransportError};
 
@@ -162,8 +162,14 @@ impl<T: Transport> Observed<T> {
 impl<T: Transport> Protocol for Observed<T> {
     type Remote = SocketAddr;
 
-    fn connect(&mut self, _now_ns: u64, flow: FlowIndex, remote: SocketAddr) -> Result<()> {
-        let stream = self.transport.connect(remote)?;
+    fn connect(
+        &mut self,
+        _now_ns: u64,
+        flow: FlowIndex,
+        remote: SocketAddr,
+        options: &ConnectOptions,
+    ) -> Result<()> {
+        let stream = self.transport.connect(remote, options.local)?;
         self.adopt(flow, stream)
     }
 

@@ -35,6 +35,7 @@ use abi::flow_key;
 use crate::control::descriptor::Layers;
 use crate::control::profile::Profile;
 use crate::driver::error::{HostError, Result};
+use crate::failure::Failure;
 use crate::transport::{ListenerId, NextTimer};
 
 /// Names a connection: the flow id that the card has for it, or a number beyond its flow table.
@@ -174,10 +175,8 @@ pub enum ProtocolEvent {
     Ended {
         /// The connection.
         flow: FlowIndex,
-        /// Error number, as of Linux.
-        errno: i32,
-        /// The reason.
-        why: String,
+        /// The reason: [`Failure::protocol`].
+        reason: Failure,
         /// Stream offset up to which bytes may still be accepted.
         accepted_to: u64,
     },
@@ -253,6 +252,14 @@ pub struct ProtocolCounters {
     pub window_updates: u64,
 }
 
+/// How a connection begins. The default leaves all to the protocol.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectOptions {
+    /// The local address. The protocol chooses what is left open: the port for port 0, the address
+    /// for one that is unspecified.
+    pub local: Option<SocketAddr>,
+}
+
 /// A protocol. See the head of this file.
 pub trait Protocol {
     /// Names the far end of a connection.
@@ -264,7 +271,13 @@ pub trait Protocol {
     }
 
     /// Starts a connection.
-    fn connect(&mut self, now_ns: u64, flow: FlowIndex, remote: Self::Remote) -> Result<()>;
+    fn connect(
+        &mut self,
+        now_ns: u64,
+        flow: FlowIndex,
+        remote: Self::Remote,
+        options: &ConnectOptions,
+    ) -> Result<()>;
 
     /// Listens on a port; the protocol chooses one for port 0.
     fn listen(&mut self, _local: SocketAddr) -> Result<ListenerId> {

@@ -19,7 +19,6 @@ mod beyond;
 mod bounce;
 mod connections;
 mod counters;
-mod errno;
 mod events;
 mod failures;
 mod headers;
@@ -47,6 +46,7 @@ pub use self::counters::ProviderCounters;
 pub use self::names::{ApplicationId, ConnectionId, RegionId, ShardId, Span};
 pub use self::options::ReceiveOptions;
 use self::secrets::Rekeying;
+use crate::clock::Clock;
 use crate::control::budget::{Budget, HELD_BYTES_MAX};
 use crate::control::connection::{Connection, Progress};
 use crate::control::lists::Shared;
@@ -57,9 +57,11 @@ use crate::driver::bus::Bus;
 use crate::driver::device::{Device, DeviceConfig};
 use crate::driver::error::{HostError, Result};
 use crate::driver::ticket::Ticket;
+use crate::failure::Failure;
 use crate::observed::Observed;
+pub use crate::protocol::ConnectOptions;
 use crate::protocol::{FlowIndex, Protocol};
-use crate::transport::{Clock, ListenerId, NextTimer, Transport, TransportError};
+use crate::transport::{ListenerId, NextTimer, Transport, TransportError};
 
 /// A completed event. Completions are reported in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,13 +98,8 @@ pub enum Completion {
     Failed {
         /// The connection.
         connection: ConnectionId,
-        /// What kind of failure it is, as an error number of Linux: that of its TCP (`ECONNRESET`,
-        /// `ETIMEDOUT`, ...), `EFAULT` when the card or the host could not reach a region, `EIO`
-        /// when the card failed, `ENOBUFS` when there was no room for its flow, `EPROTO` and
-        /// `EMSGSIZE` when the protocol broke its contract.
-        errno: i32,
-        /// The reason.
-        why: String,
+        /// Why, with an error number of Linux: [`Failure::errno`].
+        reason: Failure,
     },
     /// A connection is closed and its flow has left the card.
     Closed(ConnectionId),
@@ -225,10 +222,20 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         application: ApplicationId,
         remote: P::Remote,
     ) -> Result<ConnectionId> {
+        self.connect_with(application, remote, &ConnectOptions::default())
+    }
+
+    /// The same, with options.
+    pub fn connect_with(
+        &mut self,
+        application: ApplicationId,
+        remote: P::Remote,
+        options: &ConnectOptions,
+    ) -> Result<ConnectionId> {
         let owner = self.applications.shard(application)?.0;
         let name = self.connections.take_name()?;
         let now_ns = self.now_ns();
-        let started = self.protocol.connect(now_ns, FlowIndex(name.flow), remote);
+        let started = self.protocol.connect(now_ns, FlowIndex(name.flow), remote, options);
         started.inspect_err(|_| self.connections.give_back(name))?;
         let connection = Connection::new(name, (owner, application.0));
         Ok(self.connections.add(connection))
@@ -347,7 +354,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                     | HostError::HandshakeForgotten(_)
                     | HostError::UnknownRegion(_)
                     | HostError::Mapping { .. } => {
-                        self.fail(id, errno::of(&error), error.to_string())?;
+                        self.fail(id, Failure::of(&error))?;
                     }
                     other => return Err(other),
                 }

@@ -57,7 +57,6 @@ pub use self::error::{Result, TransportError};
 pub use self::link::{InterfaceAddress, LinkConfig, Tuning, IPV6_MTU_BYTES_MIN};
 pub use self::linux::{LinuxTransport, VethPair};
 pub use self::open::open;
-pub use self::smol::stack::{Clock, ManualClock};
 pub use self::smol::SmoltcpTransport;
 pub use self::stream::{Drained, ListenerId, StreamId, StreamInfo, StreamState, StreamStatus};
 pub use self::timer::NextTimer;
@@ -150,8 +149,10 @@ pub trait Transport: Send {
     /// Delivers a whole frame that is not TCP, without frame check sequence, with final checksums.
     fn deliver_frame(&mut self, frame: &[u8]) -> Result<()>;
 
-    /// Starts a connection. Its local address is known at once; its SYN is sent as a header.
-    fn connect(&mut self, remote: SocketAddr) -> Result<StreamId>;
+    /// Starts a connection from `local`, of which the transport chooses what is left open: all of
+    /// it without one, the port for port 0, the address for one that is unspecified. The local
+    /// address is known at once; the SYN is sent as a header.
+    fn connect(&mut self, remote: SocketAddr, local: Option<SocketAddr>) -> Result<StreamId>;
 
     /// Listens on a port; the transport chooses one for port 0.
     fn listen(&mut self, local: SocketAddr) -> Result<ListenerId>;

@@ -202,8 +202,8 @@ impl<'a, 'm> Run<'a, 'm> {
                 }
                 Completion::Sent { .. } => self.sent += 1,
                 Completion::Closed(_) => self.closed += 1,
-                Completion::Failed { connection, why, .. } => {
-                    return Err(ConnectionsError::Ended(connection, why))
+                Completion::Failed { connection, reason } => {
+                    return Err(ConnectionsError::Ended(connection, reason.to_string()))
                 }
                 Completion::EndOfStream(id) => {
                     return Err(ConnectionsError::Ended(id, "end of stream".to_owned()));

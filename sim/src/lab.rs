@@ -18,11 +18,11 @@ mod wires;
 
 use std::net::SocketAddr;
 
+use host::clock::ManualClock;
 use host::driver::bus::Bus;
 use host::protocol::Protocol;
 use host::provider::Provider;
 use host::transport::peer::{digest_of, Progress, Script, WirePeer};
-use host::transport::ManualClock;
 
 use self::application::Application;
 pub use self::observer::{Blind, Observer, Side, Status};

@@ -8,11 +8,12 @@ use std::cell::RefCell;
 use std::fmt::Display;
 use std::rc::Rc;
 
+use host::clock::{Clock, ManualClock};
 use host::driver::device::DeviceConfig;
 use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
-use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
+use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
 use pcie_sim::PcieConfig;
 use verilate::design::Design;
 

@@ -21,11 +21,12 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use host::control::descriptor::Layers;
 use host::control::packet::flow_key;
 use host::driver::error::{HostError, Result};
+use host::failure::Failure;
 use host::large_pages::{self, LargePageVec};
 use host::prefetch::expect_all;
 use host::protocol::{
-    Arrival, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader, OutgoingPayload,
-    Protocol, ProtocolEvent, Segment, Verdict, HEADERS_AHEAD,
+    Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader,
+    OutgoingPayload, Protocol, ProtocolEvent, Segment, Verdict, HEADERS_AHEAD,
 };
 use host::transport::header::{ACK, SYN};
 use host::transport::TransportError;
@@ -166,10 +167,10 @@ impl NullProtocol {
         };
         let bytes = segment.payload_bytes;
         if segment.position != flow.expected || !segment.has_room {
-            let why = format!("byte {} came, {} was expected", segment.position, flow.expected);
+            let reason = format!("byte {} came, {} was expected", segment.position, flow.expected);
             let accepted_to = flow.accepted;
-            let (errno, flow) = (ENDED_ERRNO, index);
-            self.events.push_back(ProtocolEvent::Ended { flow, errno, why, accepted_to });
+            let (reason, flow) = (Failure::protocol(ENDED_ERRNO, reason), index);
+            self.events.push_back(ProtocolEvent::Ended { flow, reason, accepted_to });
             return Verdict::Refused;
         }
         flow.expected = flow.expected.wrapping_add(bytes);
@@ -279,7 +280,13 @@ impl NullProtocol {
 impl Protocol for NullProtocol {
     type Remote = SocketAddr;
 
-    fn connect(&mut self, _now_ns: u64, index: FlowIndex, remote: SocketAddr) -> Result<()> {
+    fn connect(
+        &mut self,
+        _now_ns: u64,
+        index: FlowIndex,
+        remote: SocketAddr,
+        options: &ConnectOptions,
+    ) -> Result<()> {
         let SocketAddr::V4(remote) = remote else {
             return Err(TransportError::Unreachable(remote.ip()).into());
         };
@@ -291,6 +298,9 @@ impl Protocol for NullProtocol {
             self.flows.resize_with(place + 1, || None);
         }
         let local = SocketAddrV4::new(self.config.local, PORT_FIRST + index.0);
+        if let Some(other) = options.local.filter(|asked| *asked != SocketAddr::V4(local)) {
+            return Err(TransportError::NotLocal(other.ip()).into());
+        }
         self.flows[place] = Some(Flow::new(local, remote));
         self.syns.push_back(index);
         Ok(())

@@ -11,15 +11,14 @@
 use std::time::Duration;
 
 use abi::config::SMALL;
+use host::clock::{Clock, ManualClock};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
 use host::transport::permitted::permitted;
-use host::transport::{
-    Clock, LinkConfig, LinuxTransport, ManualClock, NextTimer, SmoltcpTransport, Transport, Tuning,
-};
+use host::transport::{LinkConfig, LinuxTransport, NextTimer, SmoltcpTransport, Transport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::wire::Disturbance;
 use sim::lab::{Blind, Exchange, Lab, LabError, Outcome, Stuck};

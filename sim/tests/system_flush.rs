@@ -11,13 +11,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::header_entry as h;
+use host::clock::{Clock, ManualClock};
 use host::control::commands::Direction;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::DeviceConfig;
 use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
-use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
+use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
 use pcie_sim::{Fault, PcieConfig, Target};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
@@ -159,6 +160,7 @@ fn a_memory_that_answers_no_flush_ends_its_connection() {
     let remote = "10.77.0.2:5001".parse().expect("an address");
     let outcome = lab.run(remote, &plan, &mut breaker);
     assert!(breaker.is_broken, "no data came: {outcome:?}");
-    let told = matches!(&outcome, Err(LabError::Connection(why)) if why.contains("no flush"));
+    let told =
+        matches!(&outcome, Err(LabError::Connection(why)) if why.to_string().contains("no flush"));
     assert!(told, "{outcome:?} after {} bytes", breaker.received);
 }

@@ -26,6 +26,7 @@ use super::lists::Shared;
 use super::queue::CommandQueue;
 use crate::driver::error::{HostError, Result};
 use crate::driver::ticket::Ticket;
+use crate::failure::Failure;
 use crate::protocol::{FlowIndex, Guards, Protocol};
 
 /// Copies deferred bytes below a confirmed floor into the buffers.
@@ -53,8 +54,8 @@ pub struct Progress {
     pub sent: Vec<Done>,
     /// The flow was removed from the card.
     pub gone: bool,
-    /// Error number with which the connection failed, and the reason.
-    pub lost: Option<(i32, String)>,
+    /// Why the connection failed.
+    pub lost: Option<Failure>,
 }
 
 /// One connection. In which order its fields lie, and why: `connection/layout.rs`.
@@ -451,7 +452,7 @@ mod tests {
     use crate::control::commands::Entry;
     use crate::control::regions::RegionName;
     use crate::control::rest::Rest;
-    use crate::protocol::{Arrival, HeaderSink, Install, Segment, Verdict};
+    use crate::protocol::{Arrival, ConnectOptions, HeaderSink, Install, Segment, Verdict};
     use abi::command::{FLOW_INSTALL, FLOW_REMOVE, OPCODE, SEGMENT_POST};
     use std::net::SocketAddr;
 
@@ -505,7 +506,7 @@ mod tests {
     impl Protocol for Noting {
         type Remote = ();
 
-        fn connect(&mut self, _: u64, _: FlowIndex, (): ()) -> Result<()> {
+        fn connect(&mut self, _: u64, _: FlowIndex, (): (), _: &ConnectOptions) -> Result<()> {
             Ok(())
         }
 

@@ -7,12 +7,13 @@ use abi::config::FRAME_BYTES_MAX;
 
 use super::header::{Station, HEADER_BYTES};
 use super::protocol::{Messages, Remote};
+use crate::clock::{Clock, ManualClock};
 use crate::driver::bus::{Bus, MemoryKind};
 use crate::driver::device::{Device, DeviceConfig};
 use crate::driver::error::{HostError, Result};
+use crate::failure::Failure;
 use crate::memory::ApplicationMapping;
 use crate::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
-use crate::transport::{Clock, ManualClock};
 
 /// Header bytes from IP to the payload, for the larger of both IP versions.
 const OVERHEAD_BYTES: u32 = 40 + 8 + HEADER_BYTES as u32;
@@ -36,8 +37,8 @@ pub enum MessageDone {
     Failed {
         /// The application's name for the request.
         request: u64,
-        /// The reason.
-        why: String,
+        /// The reason; `None` when the request ended with its connection.
+        reason: Option<Failure>,
     },
 }
 
@@ -46,7 +47,7 @@ pub struct Endpoint<B: Bus> {
     provider: Provider<B, Messages>,
     clock: ManualClock,
     /// Messages that have failed, until their buffers come back.
-    failed: HashMap<ConnectionId, String>,
+    failed: HashMap<ConnectionId, Failure>,
 }
 
 impl<B: Bus> Endpoint<B> {
@@ -150,12 +151,12 @@ impl<B: Bus> Endpoint<B> {
                     done.push(MessageDone::Sent { request });
                     self.provider.close(connection)?;
                 }
-                Completion::Failed { connection, why, .. } => {
-                    self.failed.insert(connection, why);
+                Completion::Failed { connection, reason } => {
+                    self.failed.insert(connection, reason);
                 }
                 Completion::Cancelled { connection, request } => {
-                    let why = self.failed.get(&connection).cloned().unwrap_or_default();
-                    done.push(MessageDone::Failed { request, why });
+                    let reason = self.failed.get(&connection).cloned();
+                    done.push(MessageDone::Failed { request, reason });
                 }
                 Completion::Closed(connection) => {
                     self.failed.remove(&connection);

@@ -15,10 +15,10 @@ use super::outbox::Outgoing;
 use crate::control::profile::Profile;
 use crate::driver::error::{HostError, Result};
 use crate::protocol::{
-    Arrival, FlowIndex, FlowKey, HeaderSink, Install, OutgoingHeader, OutgoingPayload, Protocol,
-    ProtocolEvent, Segment, Verdict,
+    Arrival, ConnectOptions, FlowIndex, FlowKey, HeaderSink, Install, OutgoingHeader,
+    OutgoingPayload, Protocol, ProtocolEvent, Segment, Verdict,
 };
-use crate::transport::NextTimer;
+use crate::transport::{NextTimer, TransportError};
 
 /// Names a message: address of the other end, and number given by the sender.
 type Name = (SocketAddr, u64);
@@ -187,7 +187,16 @@ impl Protocol for Messages {
         vec![(PROFILE, profile(self.local.address.port()))]
     }
 
-    fn connect(&mut self, _now_ns: u64, flow: FlowIndex, remote: Remote) -> Result<()> {
+    fn connect(
+        &mut self,
+        _now_ns: u64,
+        flow: FlowIndex,
+        remote: Remote,
+        options: &ConnectOptions,
+    ) -> Result<()> {
+        if let Some(other) = options.local.filter(|local| *local != self.local.address) {
+            return Err(TransportError::NotLocal(other.ip()).into());
+        }
         let (station, message) = (remote.station, remote.message);
         let (names, transfer) = match remote.is_incoming {
             true => {

@@ -9,6 +9,7 @@
 use super::flow::Flow;
 use super::{within, Observed};
 use crate::driver::error::Result;
+use crate::failure::Failure;
 use crate::protocol::{FlowIndex, ProtocolEvent};
 use crate::transport::{
     self, Drained, Event, StreamState, StreamStatus, Transport, TransportError,
@@ -45,7 +46,7 @@ impl<T: Transport> Observed<T> {
                 Ok(is_at_rest) => is_at_rest,
                 Err(error) => {
                     let why = error.to_string();
-                    step.report_end(flow, error.errno(), why, flow.accepted);
+                    step.report_end(flow, Failure::protocol(error.errno(), why), flow.accepted);
                     true
                 }
             };
@@ -110,7 +111,7 @@ impl<T: Transport> Step<'_, T> {
                     Some(errno) => (errno, error_text(errno)),
                     None => (libc::ECONNABORTED, "closed before it was open".to_owned()),
                 };
-                self.report_end(flow, errno, why, 0);
+                self.report_end(flow, Failure::protocol(errno, why), 0);
             }
         }
         Ok(true)
@@ -162,18 +163,14 @@ impl<T: Transport> Step<'_, T> {
             None => return,
         };
         let accepted_to = flow.accepted + status.readable_bytes;
-        let why = format!("stream {}: {}", flow.stream.0, error_text(errno));
-        self.report_end(flow, errno, why, accepted_to);
+        let reason = format!("stream {}: {}", flow.stream.0, error_text(errno));
+        self.report_end(flow, Failure::protocol(errno, reason), accepted_to);
     }
 
-    fn report_end(&mut self, flow: &mut Flow, errno: i32, why: String, accepted_to: u64) {
+    fn report_end(&mut self, flow: &mut Flow, reason: Failure, accepted_to: u64) {
+        let errno = reason.errno();
         if flow.ended.replace((errno, accepted_to)) != Some((errno, accepted_to)) {
-            self.events.push_back(ProtocolEvent::Ended {
-                flow: self.index,
-                errno,
-                why,
-                accepted_to,
-            });
+            self.events.push_back(ProtocolEvent::Ended { flow: self.index, reason, accepted_to });
         }
     }
 }

@@ -12,6 +12,7 @@ use super::bounce::{Bounce, REGION_BYTES};
 use super::{Provider, RegionId};
 use crate::driver::bus::{Bus, DmaMemory, MemoryKind};
 use crate::driver::error::{HostError, Result};
+use crate::failure::Failure;
 use crate::protocol::Protocol;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
@@ -31,7 +32,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             started.map_err(|error| no_bounce(owner, error.to_string()))?;
         }
         match self.bounces[at].broken() {
-            Some(why) => Err(no_bounce(owner, why.to_owned())),
+            Some(reason) => Err(no_bounce(owner, reason.to_string())),
             None => Ok(self.bounces[at].is_ready()),
         }
     }
@@ -64,14 +65,14 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 bounce.step(&mut self.device, region, taken)?;
             }
         }
-        let broken = |bounce: &Bounce| Some((bounce.owner, bounce.broken()?.to_owned()));
-        let broken: Vec<(u8, String)> = self.bounces.iter().filter_map(broken).collect();
-        for (owner, why) in broken {
+        let broken = |bounce: &Bounce| Some((bounce.owner, bounce.broken()?.clone()));
+        let broken: Vec<(u8, Failure)> = self.bounces.iter().filter_map(broken).collect();
+        for (owner, reason) in broken {
             let of_owner = self.connections.iter();
             let of_owner = of_owner.filter(|(_, c)| c.owner == owner && !c.on_card);
             let hit: Vec<_> = of_owner.map(|(id, _)| id).collect();
             for id in hit {
-                self.fail(id, libc::EIO, why.clone())?;
+                self.fail(id, reason.clone())?;
             }
         }
         Ok(())

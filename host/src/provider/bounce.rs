@@ -31,6 +31,7 @@ use crate::control::queue::CommandQueue;
 use crate::control::regions::Region;
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
+use crate::failure::Failure;
 use crate::memory::ApplicationMapping;
 
 /// Segments of the region: as many as a flow has committed entries.
@@ -76,7 +77,7 @@ struct Ring {
     /// Descriptors behind the floor that the card has taken over.
     fetched: VecDeque<Copied>,
     /// Why the card cannot use it.
-    broken: Option<String>,
+    broken: Option<Failure>,
 }
 
 /// The buffer that is segment `number` of the region.
@@ -148,15 +149,15 @@ impl Bounce {
     }
 
     /// The card refused a command of the flow.
-    pub fn set_broken(&mut self, why: String) {
+    pub fn set_broken(&mut self, reason: Failure) {
         if let Some(ring) = &mut self.ring {
-            ring.broken = Some(why);
+            ring.broken = Some(reason);
         }
     }
 
     /// Why it cannot be used, if it cannot.
-    pub fn broken(&self) -> Option<&str> {
-        self.ring.as_ref()?.broken.as_deref()
+    pub fn broken(&self) -> Option<&Failure> {
+        self.ring.as_ref()?.broken.as_ref()
     }
 
     /// Copies the payload of one descriptor. `fill` calls its argument for each piece, in order.
@@ -380,8 +381,9 @@ mod tests {
         let no_call = |_: &mut dyn FnMut(&[u8])| panic!("there is no room");
         let too_long = REGION_BYTES as u32 + 1;
         assert!(bounce.copy((ID, too_long, 1), no_call).unwrap().is_none());
-        bounce.set_broken("refused".into());
+        let refused = Failure::CommandRefused { opcode: 3, status: "bad_flow" };
+        bounce.set_broken(refused.clone());
         assert!(bounce.copy((ID, 1, 1), no_call).unwrap().is_none());
-        assert_eq!(bounce.broken(), Some("refused"));
+        assert_eq!(bounce.broken(), Some(&refused));
     }
 }

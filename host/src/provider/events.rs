@@ -30,8 +30,8 @@ fn take_event(connection: &mut Connection, event: ProtocolEvent) -> bool {
         ProtocolEvent::Accepted { to, .. } => connection.take_accepted(to),
         ProtocolEvent::Acknowledged { to, .. } => return connection.take_acknowledged(to),
         ProtocolEvent::EndOfStream(_) => connection.take_end(),
-        ProtocolEvent::Ended { errno, why, accepted_to, .. } => {
-            connection.take_ended(Ended { errno, why, accepted_to })
+        ProtocolEvent::Ended { reason, accepted_to, .. } => {
+            connection.take_ended(Ended { reason, accepted_to })
         }
     }
     false

@@ -1,12 +1,13 @@
 //! Failures of connections: refused DMA writes, refused commands, stopped rings, failed steps.
 
 use super::progress::commands_of;
-use super::{errno, Completion, ConnectionId, Provider};
+use super::{Completion, ConnectionId, Provider};
 use crate::control::connection::Phase;
 use crate::control::queue::NoCard;
 use crate::control::regions::Region;
 use crate::driver::bus::Bus;
 use crate::driver::error::{HostError, Result};
+use crate::failure::Failure;
 use crate::protocol::Protocol;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
@@ -27,8 +28,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 .map(|(id, _)| id)
                 .collect();
             for id in hit {
-                let why = format!("DMA write refused at {:#x}", fault.address);
-                self.fail(id, libc::EFAULT, why)?;
+                self.fail(id, Failure::WriteRefused { address: fault.address })?;
             }
         }
         Ok(())
@@ -50,13 +50,13 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let of_owner = self.connections.iter().filter(|(_, c)| c.owner == owner);
         let hit: Vec<ConnectionId> = of_owner.map(|(id, _)| id).collect();
         for id in hit {
-            self.fail(id, errno::of(&error), error.to_string())?;
+            self.fail(id, Failure::of(&error))?;
         }
         Ok(())
     }
 
-    /// Ends a connection for the reason in `why`, with that error number.
-    pub(super) fn fail(&mut self, id: ConnectionId, errno: i32, why: String) -> Result<()> {
+    /// Ends a connection.
+    pub(super) fn fail(&mut self, id: ConnectionId, reason: Failure) -> Result<()> {
         self.connections.touch(id);
         let now_ns = self.now_ns();
         let Some(connection) = self.connections.get_mut(id) else {
@@ -66,7 +66,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         if matches!(phase, Phase::Removing(_)) {
             return Ok(());
         }
-        self.completions.push_back(Completion::Failed { connection: id, errno, why });
+        self.completions.push_back(Completion::Failed { connection: id, reason });
         self.protocol.abort(now_ns, connection.index())?;
         if phase == Phase::Opening {
             // It has no state on the card.
@@ -83,11 +83,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     pub(super) fn take_refused(&mut self) -> Result<()> {
         while let Some(refused) = self.device.take_refused() {
             let (opcode, status) = (refused.opcode, refused.status.name());
+            let reason = Failure::CommandRefused { opcode, status };
             if let Some(id) = self.connections.of_flow(refused.flow, refused.generation) {
-                let why = format!("command {opcode} refused: {status}");
-                self.fail(id, libc::EIO, why)?;
+                self.fail(id, reason)?;
             } else if let Some(bounce) = self.bounce_of(refused.flow, refused.generation) {
-                bounce.set_broken(format!("command {opcode} refused: {status}"));
+                bounce.set_broken(reason);
             }
         }
         Ok(())

@@ -3,12 +3,13 @@
 use abi::header_entry;
 use abi::reason::{Disposition, SendError};
 
-use super::{errno, ConnectionId, Provider};
+use super::{ConnectionId, Provider};
 use crate::control::connection::arrived::Packet;
 use crate::control::packet::parse_tcp;
 use crate::driver::bus::Bus;
 use crate::driver::error::Result;
 use crate::driver::rings::HeaderEntry;
+use crate::failure::Failure;
 use crate::protocol::{Doubt, FlowIndex, Protocol, Segment, SegmentPayload, Verdict};
 use crate::transport::header::{is_ipv6_fragment, tcp_checksum, TcpLayout};
 
@@ -72,8 +73,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             Some(SendError::StaleSend) => self.counters.overtaken_sends += 1,
             Some(SendError::SendNoSegment) if is_passed => self.counters.overtaken_sends += 1,
             _ => {
-                let name = error.map_or("unknown", SendError::name);
-                return self.fail(id, errno::of_send(error), format!("send failed: {name}"));
+                return self.fail(id, Failure::SendFailed { error });
             }
         }
         Ok(())
@@ -85,11 +85,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             let flow = header_entry::FLOW.get(&entry.metadata) as u16;
             let generation = header_entry::GENERATION.get(&entry.metadata) as u8;
             return match self.connections.of_flow(flow, generation) {
-                Some(id) => self.fail(
-                    id,
-                    libc::EIO,
-                    format!("flow {flow}: no flush read of its memory completed"),
-                ),
+                Some(id) => self.fail(id, Failure::Unflushed { flow }),
                 None => Ok(()),
             };
         }

@@ -66,8 +66,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             self.forget(id);
             return Ok(());
         }
-        if let Some((errno, why)) = lost {
-            return self.fail(id, errno, why);
+        if let Some(lost) = lost {
+            return self.fail(id, lost);
         }
         if matches!(connection.phase, Phase::Removing(_)) {
             return Ok(());
@@ -84,8 +84,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             return Ok(());
         };
         if let Some(ended) = connection.ended() {
-            let (errno, why) = (ended.errno, ended.why.clone());
-            return self.fail(id, errno, why);
+            let reason = ended.reason.clone();
+            return self.fail(id, reason);
         }
         if !connection.is_open || self.rekeying.is_some() {
             return Ok(());

@@ -11,13 +11,14 @@ use super::bounce::Bounce;
 use super::connections::Connections;
 use super::copier::Copier;
 use super::counters::ProviderCounters;
-use super::{errno, ConnectionId, Provider};
+use super::{ConnectionId, Provider};
 use crate::control::connection::Connection;
 use crate::control::descriptor::{header, raw, send, Layers, Payload};
 use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
 use crate::driver::bus::Bus;
 use crate::driver::device::Device;
 use crate::driver::error::{HostError, Result};
+use crate::failure::Failure;
 use crate::protocol::{FlowIndex, HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
 
 /// Slots and descriptors that wait in the send rings, from which on no more headers are taken.
@@ -37,7 +38,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         };
         self.protocol.transmit(now_ns, &mut sink)?;
         match sink.wrong {
-            Some((id, errno, why)) => self.fail(id, errno, why),
+            Some((id, reason)) => self.fail(id, reason),
             None => Ok(()),
         }
     }
@@ -51,8 +52,8 @@ struct Sink<'a, B: Bus> {
     has_bounce_room: bool,
     copier: &'a mut Copier,
     counters: &'a mut ProviderCounters,
-    /// A connection with a header that cannot be sent, error number and reason.
-    wrong: Option<(ConnectionId, i32, String)>,
+    /// A connection with a header that cannot be sent, and why not.
+    wrong: Option<(ConnectionId, Failure)>,
 }
 
 impl<B: Bus> HeaderSink for Sink<'_, B> {
@@ -84,7 +85,7 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
             return self.device.send_of(connection.owner, header(bytes, layers));
         };
         if is_beyond_limit(payload) {
-            self.break_off(connection, libc::EMSGSIZE, beyond_limit(payload));
+            self.break_off(connection, beyond_limit(payload));
             return Ok(());
         }
         let side = connection.send.as_ref();
@@ -105,8 +106,8 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
 impl<B: Bus> Sink<'_, B> {
     /// Nothing more is sent: this connection has a header that cannot be.
     #[cold]
-    fn break_off(&mut self, connection: &Connection, errno: i32, why: String) {
-        self.wrong = Some((self.connections.id(connection), errno, why));
+    fn break_off(&mut self, connection: &Connection, reason: Failure) {
+        self.wrong = Some((self.connections.id(connection), reason));
     }
 
     /// Sends a header with payload of a connection that the card does not know.
@@ -125,9 +126,8 @@ impl<B: Bus> Sink<'_, B> {
         let bounce = self.bounces.iter_mut().find(|bounce| bounce.owner == owner);
         let pieces = side.pieces(payload.position, payload.bytes);
         let (Some(bounce), Some(pieces)) = (bounce, pieces) else {
-            let OutgoingPayload { position, bytes, .. } = payload;
-            let why = format!("the protocol sends {bytes} bytes at {position}: not offered");
-            self.break_off(connection, libc::EPROTO, why);
+            let &OutgoingPayload { position, bytes, .. } = payload;
+            self.break_off(connection, Failure::NotOffered { position, bytes });
             return Ok(());
         };
         let name = bounce.name;
@@ -142,12 +142,11 @@ impl<B: Bus> Sink<'_, B> {
         let place = match copied {
             Ok(Some(place)) => place,
             Ok(None) => {
-                let why = format!("no room for {} bytes that the sink had", payload.bytes);
-                self.break_off(connection, libc::EPROTO, why);
+                self.break_off(connection, Failure::NoRoom { bytes: payload.bytes });
                 return Ok(());
             }
             Err(error) => {
-                self.break_off(connection, errno::of(&error), error.to_string());
+                self.break_off(connection, Failure::of(&error));
                 return Ok(());
             }
         };
@@ -168,9 +167,11 @@ fn is_beyond_limit(payload: &OutgoingPayload) -> bool {
 }
 
 #[cold]
-fn beyond_limit(payload: &OutgoingPayload) -> String {
-    format!(
-        "the protocol sends {} bytes in frames of {}; the limits are {DESCRIPTOR_BYTES_MAX} and {}",
-        payload.bytes, payload.mss_bytes, FRAME_BYTES_MAX
-    )
+fn beyond_limit(payload: &OutgoingPayload) -> Failure {
+    Failure::DescriptorLimit {
+        bytes: payload.bytes,
+        mss_bytes: payload.mss_bytes,
+        bytes_max: DESCRIPTOR_BYTES_MAX,
+        mss_bytes_max: FRAME_BYTES_MAX as u32,
+    }
 }

@@ -21,8 +21,8 @@ impl<T: Transport + ?Sized> Transport for Box<T> {
         (**self).deliver_frame(frame)
     }
 
-    fn connect(&mut self, remote: SocketAddr) -> Result<StreamId> {
-        (**self).connect(remote)
+    fn connect(&mut self, remote: SocketAddr, local: Option<SocketAddr>) -> Result<StreamId> {
+        (**self).connect(remote, local)
     }
 
     fn listen(&mut self, local: SocketAddr) -> Result<ListenerId> {

@@ -110,6 +110,12 @@ pub enum TransportError {
         /// Number of ports of the transport.
         ports: usize,
     },
+    /// A connection was to begin at an address that the transport does not have.
+    #[error("no address of this transport: {0}")]
+    NotLocal(std::net::IpAddr),
+    /// A connection was to begin at a port that another socket uses.
+    #[error("the local address {0} is in use")]
+    AddressInUse(std::net::SocketAddr),
     /// No configured address can reach the remote one.
     #[error("no local address can reach {0}")]
     Unreachable(std::net::IpAddr),
@@ -135,7 +141,10 @@ impl TransportError {
             | Self::Interface { source, .. }
             | Self::System { source, .. }
             | Self::Stream { source, .. } => source.raw_os_error().unwrap_or(libc::EIO),
-            Self::TooManyAddresses(_) | Self::PortsExhausted { .. } => libc::EADDRNOTAVAIL,
+            Self::TooManyAddresses(_) | Self::PortsExhausted { .. } | Self::NotLocal(_) => {
+                libc::EADDRNOTAVAIL
+            }
+            Self::AddressInUse(_) => libc::EADDRINUSE,
             Self::Unreachable(_) => libc::ENETUNREACH,
             Self::TookTooMuch { .. }
             | Self::UnknownStream(_)

@@ -184,8 +184,11 @@ impl Transport for LinuxTransport {
         self.write([0; VIRTIO_HEADER_BYTES], frame, 0)
     }
 
-    fn connect(&mut self, remote: SocketAddr) -> Result<StreamId> {
+    fn connect(&mut self, remote: SocketAddr, local: Option<SocketAddr>) -> Result<StreamId> {
         let socket = self.tap.tcp_socket(remote.is_ipv6()).map_err(failed("socket"))?;
+        if let Some(local) = local {
+            sys::bind(socket.as_fd(), local).map_err(failed("bind"))?;
+        }
         sys::connect(socket.as_fd(), remote).map_err(failed("connect"))?;
         let local = sys::local_address(socket.as_fd()).map_err(failed("getsockname"))?;
         self.add_stream(ShadowSocket::new(socket, local, remote))
@@ -411,7 +414,7 @@ mod tests {
             let header = transport.poll_header().unwrap();
             assert!(header.is_some(), "ready without a header");
         }
-        transport.connect("192.0.2.1:80".parse().unwrap()).unwrap();
+        transport.connect("192.0.2.1:80".parse().unwrap(), None).unwrap();
         let mut patience = Patience::new(());
         let ready = loop {
             let ready = sys::epoll_poll(outer.as_fd()).unwrap();

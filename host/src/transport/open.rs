@@ -1,8 +1,7 @@
 //! Opens the transport that this machine allows.
 
-use super::{
-    Clock, LinkConfig, LinuxTransport, Result, SmoltcpTransport, Transport, TransportError,
-};
+use super::{LinkConfig, LinuxTransport, Result, SmoltcpTransport, Transport, TransportError};
+use crate::clock::Clock;
 
 /// Opens the kernel transport, or smoltcp with `clock` where this machine refuses it. Also returns
 /// the refusal. Any other error is returned as such.

@@ -20,7 +20,7 @@ use std::os::fd::BorrowedFd;
 use smoltcp::iface::SocketHandle;
 
 use self::sockets::{established, listening_socket, stream_error, Finish, Listener, Stream};
-use self::stack::{socket_address, Clock, Stack, TcpChecksums};
+use self::stack::{socket_address, Stack, TcpChecksums};
 use super::header::{pseudo_header_sum, TcpLayout, TCP_CHECKSUM_OFFSET};
 use super::transmit_bytes;
 use super::{
@@ -28,6 +28,7 @@ use super::{
     StreamId, StreamInfo, StreamStatus, TransmitHeader, Transport, TransportCounters,
     TransportError,
 };
+use crate::clock::Clock;
 
 /// smoltcp as a [`Transport`].
 pub struct SmoltcpTransport {
@@ -140,8 +141,8 @@ impl Transport for SmoltcpTransport {
         Ok(())
     }
 
-    fn connect(&mut self, remote: SocketAddr) -> Result<StreamId> {
-        let (handle, local) = self.stack.connect(remote)?;
+    fn connect(&mut self, remote: SocketAddr, local: Option<SocketAddr>) -> Result<StreamId> {
+        let (handle, local) = self.stack.connect(remote, local)?;
         Ok(self.add_stream(handle, local, remote))
     }
 

@@ -1,4 +1,4 @@
-//! When a stack acts by itself. Whoever drives a [`super::ManualClock`] may go there at once.
+//! When a stack acts by itself. Whoever drives a [`crate::clock::ManualClock`] may go there at once.
 
 use std::time::Duration;
 

@@ -16,15 +16,17 @@ mod rig;
 mod streams;
 mod wire;
 
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use host::clock::{Clock, ManualClock};
 use host::transport::header::HEADER_BYTES_MAX;
 use host::transport::patience::Patience;
 use host::transport::peer::{KernelPeer, Progress, RandomBytes, Script, SmoltcpPeer, WirePeer};
 use host::transport::permitted::{permitted, skip};
 use host::transport::{
-    Clock, FrameKind, LinkConfig, LinuxTransport, ManualClock, NextTimer, SmoltcpTransport,
-    StreamId, StreamState, Transport, Tuning,
+    FrameKind, LinkConfig, LinuxTransport, NextTimer, SmoltcpTransport, StreamId, StreamState,
+    Transport, Tuning,
 };
 
 use rig::{address, Rig};
@@ -58,7 +60,7 @@ fn the_transport_of_choice_sends_a_first_header() {
         skip(refusal);
     }
     while transport.poll_header().unwrap().is_some() {}
-    let stream = transport.connect(address(PEER, false, 5001)).unwrap();
+    let stream = transport.connect(address(PEER, false, 5001), None).unwrap();
     let mut patience = Patience::new(());
     let header = loop {
         if let Some(header) = Transport::poll_header(&mut transport).unwrap() {
@@ -78,7 +80,7 @@ fn kernel_peer(mtu: u16, tuning: Tuning) -> Option<Box<dyn WirePeer>> {
 fn connect(rig: &mut Rig, ipv6: bool, script: Script) -> StreamId {
     let remote = address(PEER, ipv6, 5001);
     rig.peer.listen(remote, script).unwrap();
-    rig.transport.connect(remote).unwrap()
+    rig.transport.connect(remote, None).unwrap()
 }
 
 /// The same, over IPv4; waits until both ends have the connection.
@@ -321,7 +323,7 @@ fn smoltcp_repeats_itself_by_a_clock_of_its_own() {
         let link = |host| LinkConfig::lab(host, 1500, small_buffers());
         let mut transport = SmoltcpTransport::open(&link(host), by()).unwrap();
         let peer = SmoltcpPeer::open(&link(PEER), by()).unwrap();
-        transport.connect(address(PEER, false, 5001)).unwrap();
+        transport.connect(address(PEER, false, 5001), None).unwrap();
         let mut rig = Rig::new(Box::new(transport), Box::new(peer), Faults::NONE, 1);
         rig.clock = Some(clock);
         rig.run_until(|rig| rig.card.first_sequence().is_some());
@@ -339,7 +341,7 @@ fn smoltcp_says_when_it_acts_next() {
     let link = LinkConfig::lab(US, 1500, small_buffers());
     let mut transport = SmoltcpTransport::open(&link, by).unwrap();
     assert_eq!(transport.next_timer(), NextTimer::Never);
-    transport.connect(address(PEER, false, 5001)).unwrap();
+    transport.connect(address(PEER, false, 5001), None).unwrap();
     for _ in 0..3 {
         assert!(transport.poll_header().unwrap().is_some());
         assert!(transport.poll_header().unwrap().is_none());
@@ -414,4 +416,40 @@ fn sends_nothing_twice(tuning: Tuning, frame_time: Duration, bytes: u64) {
     assert_eq!(rig.info[0].retransmitted_packets, 0);
     assert_eq!(rig.transport.counters().transmit_payload_bytes, bytes);
     assert_eq!(rig.transport.counters().receive_payload_bytes, bytes);
+}
+
+/// A connection begins at the address that is asked for, of which a part may be left open; one that
+/// the machine does not have, or that is in use, is refused with a number.
+fn begins_where_it_is_asked_to(mut transport: Box<dyn Transport>) {
+    let remote = address(PEER, false, 5001);
+    let anywhere = |port| Some(SocketAddr::from(([0, 0, 0, 0], port)));
+    let local = address(US, false, 4321);
+    let whole = transport.connect(remote, Some(local)).unwrap();
+    assert_eq!(transport.addresses(whole).unwrap(), (local, remote));
+    let port_alone = transport.connect(remote, anywhere(4322)).unwrap();
+    let [ours, theirs] = <[SocketAddr; 2]>::from(transport.addresses(port_alone).unwrap());
+    assert_eq!((ours, theirs), (address(US, false, 4322), remote));
+    let address_alone = transport.connect(remote, Some(address(US, false, 0))).unwrap();
+    let (chosen, _) = transport.addresses(address_alone).unwrap();
+    assert_eq!(chosen.ip(), local.ip());
+    assert!(![0, 4321, 4322].contains(&chosen.port()), "{chosen}");
+    let mut refused = |local: SocketAddr| transport.connect(remote, Some(local)).unwrap_err();
+    assert_eq!(refused(address(77, false, 4323)).errno(), libc::EADDRNOTAVAIL);
+    assert_eq!(refused(local).errno(), libc::EADDRINUSE);
+    // What was refused holds nothing.
+    transport.connect(remote, Some(address(US, false, 4323))).unwrap();
+}
+
+#[test]
+fn smoltcp_connects_from_the_local_address_that_is_asked_for() {
+    let by = Clock::Manual(ManualClock::default());
+    let link = LinkConfig::lab(US, 1500, Tuning::REAL_TIME);
+    begins_where_it_is_asked_to(Box::new(SmoltcpTransport::open(&link, by).unwrap()));
+}
+
+#[test]
+fn linux_connects_from_the_local_address_that_is_asked_for() {
+    if let Some(transport) = linux(1500, Tuning::REAL_TIME) {
+        begins_where_it_is_asked_to(transport);
+    }
 }

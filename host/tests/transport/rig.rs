@@ -3,9 +3,10 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use host::clock::ManualClock;
 use host::transport::patience::Patience;
 use host::transport::peer::{digest_of, Conversation, Progress, RandomBytes, WirePeer};
-use host::transport::{Event, ManualClock, StreamId, StreamInfo, Transport};
+use host::transport::{Event, StreamId, StreamInfo, Transport};
 use sha2::{Digest, Sha256};
 
 use crate::card::{self, Card, Memory};

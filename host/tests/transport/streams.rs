@@ -116,7 +116,7 @@ fn a_peer_that_does_not_read_holds_the_application_back() {
 #[test]
 fn a_refused_connection_tells_its_error() {
     on_both(|rig| {
-        let stream = rig.transport.connect(address(PEER, false, 9)).unwrap();
+        let stream = rig.transport.connect(address(PEER, false, 9), None).unwrap();
         let status = rig.transport.status(stream).unwrap();
         assert_eq!(status.state, StreamState::Connecting);
         assert!(!status.end_of_stream, "{status:?}");

@@ -5,13 +5,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::SMALL;
+use host::clock::{Clock, ManualClock};
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::DeviceConfig;
 use host::driver::error::Result;
 use host::observed::Observed;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use host::transport::peer::{Script, SmoltcpPeer, WirePeer};
-use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
+use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::mac::Frame;
 use sim::network_side::NetworkSide;

@@ -165,9 +165,9 @@ impl Application {
                 self.post_receive(provider, buffer, bytes)?;
             }
             Completion::EndOfStream(_) => self.end_of_stream = true,
-            Completion::Failed { why, .. } => return Err(LabError::Connection(why)),
+            Completion::Failed { reason, .. } => return Err(LabError::Connection(reason)),
             Completion::Cancelled { request, .. } => {
-                return Err(LabError::Connection(format!("request {request} cancelled")));
+                return Err(LabError::Cancelled(request));
             }
             Completion::Opened(_) | Completion::Closed(_) => {}
         }

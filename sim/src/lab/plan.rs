@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use host::driver::bus::MemoryKind;
 use host::driver::error::HostError;
+use host::failure::Failure;
 use host::transport::TransportError;
 
 use super::quiet::Stuck;
@@ -23,7 +24,10 @@ pub enum LabError {
     Peer(#[from] TransportError),
     /// The connection failed.
     #[error("connection failed: {0}")]
-    Connection(String),
+    Connection(Failure),
+    /// A request ended without its connection.
+    #[error("connection failed: request {0} cancelled")]
+    Cancelled(u64),
     /// The peer's connection failed.
     #[error("peer's connection failed with error {0}")]
     PeerConnection(i32),

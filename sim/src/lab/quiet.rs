@@ -15,8 +15,9 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use host::clock::ManualClock;
 use host::transport::patience::{Patience, PATIENCE};
-use host::transport::{ManualClock, NextTimer};
+use host::transport::NextTimer;
 
 use crate::network_side::NetworkSide;
 

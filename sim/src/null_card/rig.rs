@@ -290,8 +290,8 @@ impl NullRig {
                     }
                 }
                 Completion::Opened(_) => self.opened += 1,
-                Completion::Failed { connection, why, .. } => {
-                    return Err(RigError::Ended(connection, why))
+                Completion::Failed { connection, reason } => {
+                    return Err(RigError::Ended(connection, reason.to_string()))
                 }
                 Completion::EndOfStream(id) | Completion::Closed(id) => {
                     return Err(RigError::Ended(id, "closed".to_owned()));

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::SMALL;
+use host::clock::{Clock, ManualClock};
 use host::control::packet::parse_tcp;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
@@ -13,7 +14,7 @@ use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::header::{ACK, SYN};
 use host::transport::peer::SmoltcpPeer;
-use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
+use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::mac::Frame;
 use sim::harness::wire::Disturbance;

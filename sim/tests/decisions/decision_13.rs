@@ -5,12 +5,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use host::clock::{Clock, ManualClock};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
+use host::failure::Failure;
 use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
-use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
+use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
@@ -89,7 +91,7 @@ fn check(wrong: Wrong) -> Found {
     let outcome = lab.run(remote, &plan, &mut denial);
     assert!(seen.borrow().faults > 0, "no write was refused: {outcome:?}");
     match outcome {
-        Err(LabError::Connection(why)) if why.contains("DMA write refused") => Ok(()),
+        Err(LabError::Connection(Failure::WriteRefused { .. })) => Ok(()),
         Err(LabError::Stopped(broken)) => Err(broken),
         other => Err(format!("the application was not told: {other:?}")),
     }

@@ -19,11 +19,12 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::rc::Rc;
 
 use abi::config::SMALL;
+use host::clock::{Clock, ManualClock};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::provider::{ApplicationId, Completion, Provider, ReceiveOptions};
 use host::transport::peer::{RandomBytes, Script, SmoltcpPeer, WirePeer};
-use host::transport::{Clock, LinkConfig, ManualClock, Tuning};
+use host::transport::{LinkConfig, Tuning};
 use plain_tcp::PlainTcp;
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::wire::Disturbance;
@@ -163,7 +164,7 @@ fn in_parts(card: Rc<RefCell<GoldenCard>>) -> u32 {
                     partial += u32::from(bytes < BUFFER_BYTES);
                     receive(provider);
                 }
-                Completion::Failed { why, .. } => panic!("{why}"),
+                Completion::Failed { reason, .. } => panic!("{reason}"),
                 _ => {}
             }
         }

@@ -20,12 +20,13 @@ use std::time::Duration;
 use host::control::flow::ranges::RangeSet;
 use host::control::packet::{flow_key, parse_tcp, TcpHeader};
 use host::driver::error::{HostError, Result};
+use host::failure::Failure;
 use host::protocol::{
-    Arrival, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader, OutgoingPayload,
-    Protocol, ProtocolEvent, Segment, SegmentPayload, Verdict,
+    Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader,
+    OutgoingPayload, Protocol, ProtocolEvent, Segment, SegmentPayload, Verdict,
 };
 use host::transport::header::{ACK, FIN, RST, SYN};
-use host::transport::NextTimer;
+use host::transport::{NextTimer, TransportError};
 
 const MSS_BYTES: u32 = 1460;
 const RTO_NS: u64 = 2_000_000;
@@ -221,13 +222,22 @@ impl PlainTcp {
 impl Protocol for PlainTcp {
     type Remote = SocketAddr;
 
-    fn connect(&mut self, _now_ns: u64, index: FlowIndex, remote: SocketAddr) -> Result<()> {
+    fn connect(
+        &mut self,
+        _now_ns: u64,
+        index: FlowIndex,
+        remote: SocketAddr,
+        options: &ConnectOptions,
+    ) -> Result<()> {
         let SocketAddr::V4(remote) = remote else {
             return Err(HostError::NotOffered("IPv6"));
         };
-        let port = self.local.port() + index.0;
+        let local = SocketAddrV4::new(*self.local.ip(), self.local.port() + index.0);
+        if let Some(other) = options.local.filter(|asked| *asked != SocketAddr::V4(local)) {
+            return Err(TransportError::NotLocal(other.ip()).into());
+        }
         let flow = Flow {
-            local: SocketAddrV4::new(*self.local.ip(), port),
+            local,
             remote,
             is_open: false,
             next: 0,
@@ -298,8 +308,7 @@ impl Protocol for PlainTcp {
         if parsed.flags & RST != 0 {
             self.events.push(ProtocolEvent::Ended {
                 flow: index,
-                errno: ECONNRESET,
-                why: "reset by the peer".to_owned(),
+                reason: Failure::protocol(ECONNRESET, "reset by the peer"),
                 accepted_to: flow.accepted(),
             });
             return Ok(Verdict::Refused.into());

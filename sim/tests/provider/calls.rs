@@ -1,11 +1,11 @@
 //! Wrong calls.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use host::driver::bus::MemoryKind;
 use host::driver::error::HostError;
 use host::driver::rings::RingSizes;
-use host::provider::{ApplicationId, Completion, ConnectionId, RegionId, ShardId};
+use host::provider::{ApplicationId, Completion, ConnectOptions, ConnectionId, RegionId, ShardId};
 use host::transport::peer::{Script, WirePeer};
 use host::transport::{ListenerId, TransportError};
 
@@ -39,6 +39,26 @@ fn a_refused_connection_fails_and_is_forgotten() {
     rig.completion(|c| *c == Completion::Closed(id));
     let again = rig.provider.recv(id, region.span(0, 1), 0);
     assert!(matches!(again, Err(HostError::UnknownConnection(n)) if n == id.0));
+}
+
+/// The address that is asked for is that of the connection; one that is refused leaves no name taken.
+#[test]
+fn a_connection_begins_at_the_local_address_that_is_asked_for() {
+    let mut rig = golden();
+    rig.peer.listen(peer_address(5001), Script::default()).expect("a port");
+    let from = |host, port| ConnectOptions { local: Some(([10, 77, 0, host], port).into()) };
+    for _ in 0..70_000 {
+        let refused = rig.provider.connect_with(FIRST, peer_address(5001), &from(9, 4000));
+        let Err(HostError::Transport(TransportError::NotLocal(ip))) = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(ip, IpAddr::from([10, 77, 0, 9]));
+    }
+    let id = rig.provider.connect_with(FIRST, peer_address(5001), &from(1, 4000));
+    let id = id.expect("a connection");
+    rig.completion(|c| *c == Completion::Opened(id));
+    let local = ([10, 77, 0, 1], 4000).into();
+    assert_eq!(rig.provider.addresses(id).expect("it is open"), (local, peer_address(5001)));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use abi::config::SMALL;
 use abi::registers as r;
+use host::clock::{Clock, ManualClock};
 use host::driver::bus::{Bus, DmaMemory, MemoryKind, Result};
 use host::driver::control_memory::ControlMemory;
 use host::driver::device::{Device, DeviceConfig};
@@ -12,7 +13,7 @@ use host::driver::error::HostError;
 use host::driver::rings::RingSizes;
 use host::observed::Observed;
 use host::provider::{ApplicationId, Provider};
-use host::transport::{Clock, ManualClock, SmoltcpTransport};
+use host::transport::SmoltcpTransport;
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::hooked_bus::{HookedBus, Hooks};
 use sim::network_side::NetworkSide;

@@ -62,7 +62,7 @@ fn accepted(rig: &mut GoldenRig, listener: ListenerId, sequence: u32) -> (Connec
 }
 
 fn is_reset(completion: &Completion, id: ConnectionId) -> bool {
-    let is_told = matches!(completion, Completion::Failed { why, .. } if why.contains(RESET));
+    let is_told = matches!(completion, Completion::Failed { reason, .. } if reason.to_string().contains(RESET));
     is_told && failure(completion, id) == Some(libc::ECONNRESET)
 }
 

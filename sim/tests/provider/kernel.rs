@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::SMALL;
+use host::clock::Clock;
 use host::control::packet::{flow_key, parse_tcp, TcpHeader};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
@@ -18,7 +19,7 @@ use host::transport::header::{ones_sum, ACK, FIN, RST, SYN};
 use host::transport::patience::Patience;
 use host::transport::peer::{SmoltcpPeer, WirePeer};
 use host::transport::permitted::permitted;
-use host::transport::{Clock, LinuxTransport, ListenerId};
+use host::transport::{LinuxTransport, ListenerId};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::mac::Frame;
 use sim::harness::traffic::{timestamp_option, Addresses, Layer4, PacketSpec};

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use abi::config::{COMMAND_BYTES, SLOT_BYTES, SMALL};
 use abi::registers;
+use host::clock::{Clock, ManualClock};
 use host::control::descriptor::raw;
 use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind};
 use host::driver::control_memory::ControlMemory;
@@ -14,7 +15,7 @@ use host::driver::error::HostError;
 use host::driver::rings::RingSizes;
 use host::observed::Observed;
 use host::provider::{ApplicationId, Provider};
-use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
+use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::hooked_bus::{HookedBus, Hooks, OwnerRings};
 

@@ -66,8 +66,8 @@ impl Transport for Refusing {
         self.transport.poll_header()
     }
 
-    fn connect(&mut self, remote: SocketAddr) -> Result<StreamId> {
-        self.transport.connect(remote)
+    fn connect(&mut self, remote: SocketAddr, local: Option<SocketAddr>) -> Result<StreamId> {
+        self.transport.connect(remote, local)
     }
 
     fn listen(&mut self, local: SocketAddr) -> Result<ListenerId> {
@@ -215,5 +215,5 @@ fn a_reset_that_the_transport_works_on_later_fails_the_connection() {
     let (sequence, acknowledgement, ports) = rig.peer_next();
     rig.cut = true;
     rig.forge(ports, (sequence, acknowledgement), RST | ACK, &[]);
-    rig.completion(|c| matches!(c, Completion::Failed { errno: 104, .. }));
+    rig.completion(|c| matches!(c, Completion::Failed { reason, .. } if reason.errno() == 104));
 }

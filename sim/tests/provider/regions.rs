@@ -2,6 +2,7 @@
 
 use host::driver::bus::MemoryKind;
 use host::driver::rings::RingSizes;
+use host::failure::Failure;
 use host::provider::{ApplicationId, Completion, ShardId};
 use host::transport::peer::{Script, WirePeer};
 use sim::network_side::NetworkSide;
@@ -37,7 +38,7 @@ fn bytes_for_a_region_that_is_gone_reach_nobody_elses() {
         rig.card.receive(frame);
     }
     let failed =
-        Completion::Failed { connection: id, errno: libc::EFAULT, why: "no region 0".to_owned() };
+        Completion::Failed { connection: id, reason: Failure::UnknownRegion { region: 0 } };
     rig.completion(|c| *c == failed);
     rig.completion(|c| *c == cancelled(id, 1));
     let mut now = vec![0; 4096];

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::SMALL;
+use host::clock::{Clock, ManualClock};
 use host::control::packet::parse_tcp;
 use host::driver::bus::Bus;
 use host::driver::device::DeviceConfig;
@@ -13,7 +14,7 @@ use host::observed::Observed;
 use host::provider::{Completion, ConnectionId, Provider};
 use host::transport::header::{ACK, SYN};
 use host::transport::peer::{SmoltcpPeer, WirePeer};
-use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Transport, Tuning};
+use host::transport::{LinkConfig, SmoltcpTransport, Transport, Tuning};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
@@ -145,7 +146,7 @@ pub const fn cancelled(connection: ConnectionId, request: u64) -> Completion {
 /// The number with which a connection failed, if that is what a completion tells.
 pub fn failure(completion: &Completion, of: ConnectionId) -> Option<i32> {
     match completion {
-        Completion::Failed { connection, errno, .. } if *connection == of => Some(*errno),
+        Completion::Failed { connection, reason } if *connection == of => Some(reason.errno()),
         _ => None,
     }
 }

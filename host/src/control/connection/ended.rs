@@ -1,12 +1,12 @@
 //! How a protocol ended a connection.
 
+use crate::failure::Failure;
+
 /// How a protocol ended a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Error number, as of Linux.
-    pub errno: i32,
     /// The reason.
-    pub why: String,
+    pub reason: Failure,
     /// Stream offset up to which bytes may still be accepted.
     pub accepted_to: u64,
 }

@@ -9,6 +9,7 @@ use crate::control::commands::flow_remove;
 use crate::control::flow::state::PostedState;
 use crate::control::queue::CommandQueue;
 use crate::driver::error::Result;
+use crate::failure::Failure;
 use crate::protocol::Protocol;
 
 impl Connection {
@@ -22,17 +23,16 @@ impl Connection {
         self.ended.as_deref()
     }
 
-    /// Error number and reason with which the connection failed, once all bytes that its protocol
-    /// had accepted before are delivered. A connection whose two halves had ended, with every byte
+    /// Why the connection failed, once all bytes that its protocol had accepted before are delivered. A connection whose two halves had ended, with every byte
     /// acknowledged, has not failed.
-    pub(super) fn lost(&mut self) -> Option<(i32, String)> {
+    pub(super) fn lost(&mut self) -> Option<Failure> {
         let ended = self.ended.as_ref()?;
         let is_over = self.end_seen && self.finished && self.is_acknowledged();
         let is_taken = self.receive.as_ref().is_none_or(|receive| {
             let is_all = receive.has_all_taken() && receive.accepted() >= ended.accepted_to;
             receive.is_settled() && (is_all || !receive.queue.has_requests())
         });
-        (is_taken && !is_over).then(|| (ended.errno, ended.why.clone()))
+        (is_taken && !is_over).then(|| ended.reason.clone())
     }
 
     /// Whether the peer has everything that was offered.

@@ -7,8 +7,9 @@ use smoltcp::socket::tcp::{RecvError, Socket, State};
 
 use super::application::Application;
 use super::{Conversation, Progress, Script, WirePeer};
+use crate::clock::Clock;
 use crate::transport::smol::sockets::listening_socket;
-use crate::transport::smol::stack::{socket_address, Clock, Stack, TcpChecksums};
+use crate::transport::smol::stack::{socket_address, Stack, TcpChecksums};
 use crate::transport::{LinkConfig, NextTimer, Result, TransportError};
 
 // Linux error numbers that correspond to states of smoltcp.
@@ -85,7 +86,7 @@ impl WirePeer for SmoltcpPeer {
     }
 
     fn connect(&mut self, remote: SocketAddr, script: Script) -> Result<()> {
-        let (handle, _) = self.stack.connect(remote)?;
+        let (handle, _) = self.stack.connect(remote, None)?;
         self.connections.push(Connection::new(handle, remote, script));
         Ok(())
     }

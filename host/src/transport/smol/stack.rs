@@ -4,8 +4,6 @@ use std::collections::hash_map::RandomState;
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, Hasher};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
@@ -15,6 +13,7 @@ use smoltcp::socket::{tcp, Socket};
 use smoltcp::wire::{EthernetAddress, IpCidr, IpEndpoint};
 
 use super::duplicates::{Connection, Duplicates};
+use crate::clock::Clock;
 use crate::transport::{LinkConfig, NextTimer, Result, TransportError, Tuning};
 
 const ETHERNET_HEADER_BYTES: usize = 14;
@@ -22,47 +21,6 @@ const ETHERNET_HEADER_BYTES: usize = 14;
 const CONNECTIONS_SLACK: usize = 64;
 const PORT_FIRST: u16 = 49_152;
 const PORTS: u16 = u16::MAX - PORT_FIRST + 1;
-
-/// Clock of a stack in this process.
-#[derive(Clone, Debug)]
-pub enum Clock {
-    /// The wall clock divided by a factor, for a wire that is slower than real time.
-    Wall {
-        /// Wall-clock seconds per second of the stack.
-        divisor: u32,
-    },
-    /// A clock that is advanced by its user.
-    Manual(ManualClock),
-}
-
-impl Clock {
-    /// Time of the clock, of which the wall clock's begins at `started`.
-    pub fn since(&self, started: Instant) -> Duration {
-        match self {
-            Self::Wall { divisor } => started.elapsed() / (*divisor).max(1),
-            Self::Manual(clock) => clock.now(),
-        }
-    }
-}
-
-/// A clock that is advanced by its user; clones show the same time.
-#[derive(Clone, Debug, Default)]
-pub struct ManualClock {
-    microseconds: Arc<AtomicU64>,
-}
-
-impl ManualClock {
-    /// Advances the clock.
-    pub fn advance(&self, by: Duration) {
-        let by = u64::try_from(by.as_micros()).unwrap_or(u64::MAX);
-        self.microseconds.fetch_add(by, Ordering::Relaxed);
-    }
-
-    /// Time since the clock was created.
-    pub fn now(&self) -> Duration {
-        Duration::from_micros(self.microseconds.load(Ordering::Relaxed))
-    }
-}
 
 /// Who computes and checks TCP checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,14 +167,17 @@ impl Stack {
         self.sockets.get_mut(handle)
     }
 
-    /// Adds a socket that connects to `remote`. Also returns its local address.
-    pub(crate) fn connect(&mut self, remote: SocketAddr) -> Result<(SocketHandle, SocketAddr)> {
-        let source = self.interface.get_source_address(&remote.ip().into());
-        let source = source.ok_or(TransportError::Unreachable(remote.ip()))?;
-        let port = self.free_port()?;
+    /// Adds a socket that connects to `remote` from `local`; see
+    /// [`Transport::connect`](crate::transport::Transport::connect). Also returns its local
+    /// address.
+    pub(crate) fn connect(
+        &mut self,
+        remote: SocketAddr,
+        local: Option<SocketAddr>,
+    ) -> Result<(SocketHandle, SocketAddr)> {
+        let local = self.local_of(remote, local)?;
         let handle = self.add_socket();
         let socket = self.sockets.get_mut::<tcp::Socket>(handle);
-        let local = SocketAddr::new(source.into(), port);
         match socket.connect(self.interface.context(), remote, local) {
             Ok(()) => Ok((handle, local)),
             Err(_) => {
@@ -226,22 +187,51 @@ impl Stack {
         }
     }
 
+    /// Where a connection to `remote` begins, of which `asked` may say all or a part.
+    fn local_of(&mut self, remote: SocketAddr, asked: Option<SocketAddr>) -> Result<SocketAddr> {
+        let ip = match asked.map(|asked| asked.ip()).filter(|ip| !ip.is_unspecified()) {
+            Some(ip) if !self.interface.has_ip_addr(ip) => {
+                return Err(TransportError::NotLocal(ip))
+            }
+            Some(ip) if ip.is_ipv4() != remote.is_ipv4() => {
+                return Err(TransportError::Unreachable(remote.ip()))
+            }
+            Some(ip) => ip,
+            None => {
+                let source = self.interface.get_source_address(&remote.ip().into());
+                source.ok_or(TransportError::Unreachable(remote.ip()))?.into()
+            }
+        };
+        let port = match asked.map_or(0, |asked| asked.port()) {
+            0 => self.free_port()?,
+            port if self.is_used(port) => {
+                return Err(TransportError::AddressInUse(SocketAddr::new(ip, port)))
+            }
+            port => port,
+        };
+        Ok(SocketAddr::new(ip, port))
+    }
+
     /// A port that no socket uses.
     pub(crate) fn free_port(&mut self) -> Result<u16> {
         for _ in 0..PORTS {
             let port = PORT_FIRST + self.ports_used % PORTS;
             self.ports_used = self.ports_used.wrapping_add(1);
-            let used = self.sockets.iter().any(|(_, socket)| match socket {
-                Socket::Tcp(tcp) => {
-                    tcp.listen_endpoint().port == port
-                        || tcp.local_endpoint().is_some_and(|local| local.port == port)
-                }
-            });
-            if !used {
+            if !self.is_used(port) {
                 return Ok(port);
             }
         }
         Err(TransportError::PortsExhausted { ports: usize::from(PORTS) })
+    }
+
+    /// Whether a socket listens on a port or has it.
+    fn is_used(&self, port: u16) -> bool {
+        self.sockets.iter().any(|(_, socket)| match socket {
+            Socket::Tcp(tcp) => {
+                tcp.listen_endpoint().port == port
+                    || tcp.local_endpoint().is_some_and(|local| local.port == port)
+            }
+        })
     }
 
     /// Removes a socket that is closed and has nothing to send. Returns whether it did.
@@ -327,6 +317,7 @@ impl TxToken for Outgoing<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::ManualClock;
     use crate::transport::header::{ones_sum, TcpLayout, ACK, SYN};
 
     const US: u8 = 1;
@@ -355,7 +346,7 @@ mod tests {
             stack.push(who_has());
             stack.pop().expect("an answer to who has our address");
             let remote = SocketAddr::new([10, 77, 0, PEER].into(), PORT);
-            let (handle, local) = stack.connect(remote).unwrap();
+            let (handle, local) = stack.connect(remote, None).unwrap();
             let (first, _) = numbers(&stack.pop().expect("a SYN"));
             let mut connected =
                 Self { stack, clock, handle, port: local.port(), first: first.wrapping_add(1) };

@@ -1,0 +1,246 @@
+//! Why a connection failed.
+//!
+//! ```text
+//!   its protocol ends it ─────────┐
+//!   its packets or headers ───────┼─► Failure ── number, text ──► application
+//!   card, rings, memory ──────────┘
+//! ```
+//! What can be acted on is a variant of its own, with the numbers that were wrong. The error number
+//! is that of Linux which tells most of it.
+
+use std::borrow::Cow;
+
+use abi::reason::SendError;
+use thiserror::Error;
+
+use crate::driver::error::HostError;
+
+/// Why a connection failed. `Display` is the reason in words.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Failure {
+    /// Its protocol has ended it, or has refused a call.
+    #[error("{reason}")]
+    Protocol {
+        /// Error number of the protocol: for Linux TCP that of its socket.
+        errno: i32,
+        /// What the protocol says.
+        reason: Cow<'static, str>,
+    },
+    /// The host refused a write of the card to one of the connection's regions.
+    #[error("DMA write refused at {address:#x}")]
+    WriteRefused {
+        /// Bus address.
+        address: u64,
+    },
+    /// The card refused a command of the connection's flow, or of the flow that sends for it.
+    #[error("command {opcode} refused: {status}")]
+    CommandRefused {
+        /// Opcode.
+        opcode: u8,
+        /// Name of the status.
+        status: &'static str,
+    },
+    /// A ring of the connection's shard has stopped.
+    #[error("the {ring} ring of owner {owner} has stopped")]
+    RingStopped {
+        /// Owner of the ring.
+        owner: u8,
+        /// Name of the ring.
+        ring: &'static str,
+    },
+    /// The card could not send a header of the connection.
+    #[error("send failed: {}", send_error_name(*.error))]
+    SendFailed {
+        /// The reason; `None` for a code that this library does not know.
+        error: Option<SendError>,
+    },
+    /// The payload of a packet may not be visible: the read that flushes its memory has failed.
+    #[error("flow {flow}: no flush read of its memory completed")]
+    Unflushed {
+        /// Flow id.
+        flow: u16,
+    },
+    /// The protocol sends payload that the application has not offered.
+    #[error("the protocol sends {bytes} bytes at {position}: not offered")]
+    NotOffered {
+        /// Position of the first byte.
+        position: u32,
+        /// Number of bytes.
+        bytes: u32,
+    },
+    /// The protocol sends more at once than a descriptor or a frame takes.
+    #[error(
+        "the protocol sends {bytes} bytes in frames of {mss_bytes}; the limits are {bytes_max} and \
+         {mss_bytes_max}"
+    )]
+    DescriptorLimit {
+        /// Payload of the header.
+        bytes: u32,
+        /// Largest payload of a frame.
+        mss_bytes: u32,
+        /// Most payload of a header.
+        bytes_max: u32,
+        /// Most payload of a frame.
+        mss_bytes_max: u32,
+    },
+    /// The protocol sends although the sink has no room for it.
+    #[error("no room for {bytes} bytes that the sink had")]
+    NoRoom {
+        /// Payload of the header.
+        bytes: u32,
+    },
+    /// There is no memory for what connections beyond the flow table send.
+    #[error("no bounce region of {bytes} bytes for owner {owner}: {why}")]
+    NoBounce {
+        /// The owner.
+        owner: u8,
+        /// Length of the region.
+        bytes: usize,
+        /// Why there is none.
+        why: String,
+    },
+    /// The handshake of an accepted connection is not known any more.
+    #[error("{}", HostError::HandshakeForgotten(*.flow))]
+    HandshakeForgotten {
+        /// Flow id.
+        flow: u16,
+    },
+    /// A buffer lies in a region that is gone.
+    #[error("no region {region}")]
+    UnknownRegion {
+        /// Region index.
+        region: u16,
+    },
+    /// The memory of a region cannot be reached.
+    #[error("region {region} cannot be mapped: {}", std::io::Error::from_raw_os_error(*.errno))]
+    Mapping {
+        /// Region index.
+        region: u16,
+        /// Error number of the call.
+        errno: i32,
+    },
+    /// Bytes that the protocol has accepted are neither in place nor deferred.
+    #[error("flow {flow}: {bytes} accepted bytes at stream offset {offset} are missing")]
+    BytesMissing {
+        /// Flow id.
+        flow: u16,
+        /// Stream offset.
+        offset: u64,
+        /// Number of missing bytes.
+        bytes: u64,
+    },
+    /// Another error of the host, in its words.
+    #[error("{text}")]
+    Host {
+        /// The error.
+        text: String,
+    },
+}
+
+impl Failure {
+    /// A protocol ends a connection with an error number of Linux, and says why.
+    pub fn protocol(errno: i32, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::Protocol { errno, reason: reason.into() }
+    }
+
+    /// The failure of a connection that an error ends.
+    pub fn of(error: &HostError) -> Self {
+        match error {
+            HostError::Transport(error) => Self::protocol(error.errno(), error.to_string()),
+            &HostError::RingStopped { owner, ring } => Self::RingStopped { owner, ring },
+            &HostError::UnknownRegion(region) => Self::UnknownRegion { region },
+            HostError::Mapping { region, source } => {
+                let errno = source.raw_os_error().unwrap_or(libc::EIO);
+                Self::Mapping { region: *region, errno }
+            }
+            HostError::NoBounce { owner, bytes, why } => {
+                Self::NoBounce { owner: *owner, bytes: *bytes, why: why.clone() }
+            }
+            &HostError::HandshakeForgotten(flow) => Self::HandshakeForgotten { flow },
+            &HostError::BytesMissing { flow, offset, bytes } => {
+                Self::BytesMissing { flow, offset, bytes }
+            }
+            other => Self::Host { text: other.to_string() },
+        }
+    }
+
+    /// What kind of failure it is, as an error number of Linux: that of its TCP (`ECONNRESET`,
+    /// `ETIMEDOUT`, ...), `EFAULT` when card or host could not reach a region, `EIO` when the card
+    /// failed, `ENETDOWN` when the wire was down, `ENOBUFS` when there was no room for its flow,
+    /// `EPROTO` and `EMSGSIZE` when the protocol broke its contract.
+    pub fn errno(&self) -> i32 {
+        match self {
+            Self::Protocol { errno, .. } => *errno,
+            Self::WriteRefused { .. } | Self::UnknownRegion { .. } | Self::Mapping { .. } => {
+                libc::EFAULT
+            }
+            Self::SendFailed { error: Some(SendError::SendRegionRefused) } => libc::EFAULT,
+            Self::SendFailed { error: Some(SendError::LinkDown) } => libc::ENETDOWN,
+            Self::NotOffered { .. } | Self::NoRoom { .. } => libc::EPROTO,
+            Self::DescriptorLimit { .. } => libc::EMSGSIZE,
+            Self::NoBounce { .. } | Self::HandshakeForgotten { .. } => libc::ENOBUFS,
+            Self::CommandRefused { .. }
+            | Self::RingStopped { .. }
+            | Self::SendFailed { .. }
+            | Self::Unflushed { .. }
+            | Self::BytesMissing { .. }
+            | Self::Host { .. } => libc::EIO,
+        }
+    }
+}
+
+fn send_error_name(error: Option<SendError>) -> &'static str {
+    error.map_or("unknown", SendError::name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::{StreamId, TransportError};
+    use std::io;
+
+    #[test]
+    fn a_failure_has_the_number_of_its_cause() {
+        let of = |error: HostError| Failure::of(&error).errno();
+        let stream = |number| TransportError::Stream {
+            stream: StreamId(1),
+            source: io::Error::from_raw_os_error(number),
+        };
+        for number in [libc::ECONNRESET, libc::ETIMEDOUT, libc::ECONNREFUSED] {
+            assert_eq!(of(stream(number).into()), number);
+        }
+        let (call, asked, taken) = ("feed", 1, 2);
+        let broken = TransportError::TookTooMuch { call, asked, taken };
+        assert_eq!(of(broken.into()), libc::EPROTO);
+        assert_eq!(of(HostError::UnknownRegion(3)), libc::EFAULT);
+        let owner = 1;
+        let (bytes, why) = (1 << 21, String::new());
+        assert_eq!(of(HostError::NoBounce { owner, bytes, why }), libc::ENOBUFS);
+        let ring = "send";
+        assert_eq!(of(HostError::RingStopped { owner, ring }), libc::EIO);
+        let of_send = |error| Failure::SendFailed { error }.errno();
+        assert_eq!(of_send(Some(SendError::SendRegionRefused)), libc::EFAULT);
+        assert_eq!(of_send(Some(SendError::LinkDown)), libc::ENETDOWN);
+        assert_eq!(of_send(Some(SendError::SendBadFlow)), libc::EIO);
+        assert_eq!(of_send(None), libc::EIO);
+    }
+
+    /// What an application is told is what the error says.
+    #[test]
+    fn a_failure_reads_as_the_error_that_it_is_of() {
+        let (flow, offset, bytes) = (3, 1 << 40, 7);
+        let source = io::Error::from_raw_os_error(libc::ENOMEM);
+        for error in [
+            HostError::UnknownRegion(3),
+            HostError::Mapping { region: 4, source },
+            HostError::HandshakeForgotten(9),
+            HostError::BytesMissing { flow, offset, bytes },
+            HostError::NoBounce { owner: 2, bytes: 1 << 21, why: "none left".to_owned() },
+            HostError::RingStopped { owner: 2, ring: "send" },
+            HostError::UnknownFlow(17),
+            TransportError::PortsExhausted { ports: 9 }.into(),
+        ] {
+            assert_eq!(Failure::of(&error).to_string(), error.to_string());
+        }
+    }
+}
