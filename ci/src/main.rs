@@ -1,25 +1,27 @@
 //! The gate: `cargo xtask ci` runs every step, `cargo xtask ci STEP` one of them. And
 //! `cargo xtask mutants`, which measures what the tests miss, and `cargo xtask seeds`, which finds
-//! tests that depend on luck.
+//! tests that depend on luck, and `cargo xtask fresh`, which takes a machine that has nothing.
 
 mod artifact;
 mod circles;
 mod mutants;
 mod seeds;
-mod skipped;
 mod source;
 mod steps;
 mod tidy;
 mod untested;
 mod walk;
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
+
+use anyhow::Context;
 
 use steps::Step;
 
 const USAGE: &str = "usage: cargo xtask ci [fmt|tidy|lint|test|mutants]...
        cargo xtask mutants [--help]
        cargo xtask seeds [--help]
+       cargo xtask fresh
   fmt    formatting
   tidy   the project's own limits
   lint   clippy, warnings are errors
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.split_first() {
         Some((command, rest)) if command == "mutants" => mutants::run(rest),
         Some((command, rest)) if command == "seeds" => seeds::run(rest),
+        Some((command, rest)) if command == "fresh" => fresh(rest),
         _ => match parse(&arguments) {
             Ok(steps) => steps::run(&steps),
             Err(unknown) => {
@@ -47,6 +50,15 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// README's commands on a machine that has only what README lists, by `ci/fresh.sh`.
+fn fresh(arguments: &[String]) -> anyhow::Result<()> {
+    let script = walk::workspace().join("ci/fresh.sh");
+    let status = Command::new(&script).args(arguments).status();
+    let status = status.with_context(|| format!("cannot run {}", script.display()))?;
+    anyhow::ensure!(status.success(), "ci/fresh.sh ended with {status}");
+    Ok(())
 }
 
 fn parse(arguments: &[String]) -> Result<Vec<Step>, String> {

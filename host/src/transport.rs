@@ -48,7 +48,6 @@ mod linux;
 mod open;
 pub mod patience;
 pub mod peer;
-pub mod permitted;
 mod smol;
 mod stream;
 mod timer;

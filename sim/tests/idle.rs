@@ -17,11 +17,13 @@ use host::driver::device::DeviceConfig;
 use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
-use host::transport::permitted::permitted;
-use host::transport::{LinkConfig, LinuxTransport, NextTimer, SmoltcpTransport, Transport, Tuning};
+use host::transport::{
+    LinkConfig, LinuxTransport, NextTimer, SmoltcpTransport, Transport, TransportError, Tuning,
+};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::wire::Disturbance;
 use sim::lab::{Blind, Exchange, Lab, LabError, Outcome, Stuck};
+use skip::permitted;
 
 const BYTES: u64 = 1 << 20;
 
@@ -140,10 +142,12 @@ fn a_peer_that_never_answers_is_found_out_sooner_on_a_good_wire() {
 #[test]
 fn a_kernel_at_one_end_is_given_time() {
     let seed = seed::seed_or(3);
-    let Some(mut kernel) = permitted(KernelPeer::open(&link(2, 1500))) else {
+    let Some(mut kernel) = permitted(KernelPeer::open(&link(2, 1500)), TransportError::is_refusal)
+    else {
         return;
     };
-    let Some(linux) = permitted(LinuxTransport::open(&link(1, 1500))) else {
+    let Some(linux) = permitted(LinuxTransport::open(&link(1, 1500)), TransportError::is_refusal)
+    else {
         return;
     };
     let clock = ManualClock::default();

@@ -17,14 +17,14 @@ use host::driver::device::{Device, DeviceConfig};
 use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, WirePeer};
-use host::transport::permitted::permitted;
-use host::transport::{LinkConfig, LinuxTransport, Tuning};
+use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use sim::harness::bench::options_from_environment;
 use sim::harness::wire::Disturbance;
 use sim::lab::{Blind, Exchange, Lab};
+use skip::permitted;
 
 fn card() -> Rc<RefCell<SimulatedCard>> {
     let options = options_from_environment();
@@ -85,13 +85,16 @@ fn a_raw_frame_goes_out_as_it_was_given() {
 
 fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKind) {
     let seed = seed::seed();
-    let Some(transport) =
-        permitted(LinuxTransport::open(&LinkConfig::lab(1, 1500, Tuning::SIMULATION)))
-    else {
+    let Some(transport) = permitted(
+        LinuxTransport::open(&LinkConfig::lab(1, 1500, Tuning::SIMULATION)),
+        TransportError::is_refusal,
+    ) else {
         return;
     };
-    let Some(mut peer) = permitted(KernelPeer::open(&LinkConfig::lab(2, 1500, Tuning::SIMULATION)))
-    else {
+    let Some(mut peer) = permitted(
+        KernelPeer::open(&LinkConfig::lab(2, 1500, Tuning::SIMULATION)),
+        TransportError::is_refusal,
+    ) else {
         return;
     };
     let card = card();

@@ -15,11 +15,11 @@ use host::driver::device::DeviceConfig;
 use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, WirePeer};
-use host::transport::permitted::permitted;
-use host::transport::{LinkConfig, LinuxTransport, Tuning};
+use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::wire::Disturbance;
 use sim::lab::{Blind, Exchange, Lab};
+use skip::permitted;
 
 /// The kernel's loss timers, shortened as far as a virtual machine allows.
 const TUNING: Tuning =
@@ -27,11 +27,16 @@ const TUNING: Tuning =
 
 fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) {
     let seed = seed::seed_or(11);
-    let Some(transport) = permitted(LinuxTransport::open(&LinkConfig::lab(1, mtu_bytes, TUNING)))
-    else {
+    let Some(transport) = permitted(
+        LinuxTransport::open(&LinkConfig::lab(1, mtu_bytes, TUNING)),
+        TransportError::is_refusal,
+    ) else {
         return;
     };
-    let Some(mut peer) = permitted(KernelPeer::open(&LinkConfig::lab(2, mtu_bytes, TUNING))) else {
+    let Some(mut peer) = permitted(
+        KernelPeer::open(&LinkConfig::lab(2, mtu_bytes, TUNING)),
+        TransportError::is_refusal,
+    ) else {
         return;
     };
     let mut card = GoldenCard::late(SMALL, seed);

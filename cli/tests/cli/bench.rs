@@ -1,7 +1,7 @@
 //! `zeronic bench`: arguments that cannot be measured, and the figures as JSON.
 
-use host::transport::permitted::skip;
 use host::transport::{LinkConfig, LinuxTransport, Tuning, VethPair};
+use skip::{skip, Need};
 
 use crate::run::{accepted, folder, refused};
 
@@ -179,7 +179,7 @@ fn the_page_has_tables_and_plots() {
     assert_eq!(html.contains("class=\"title\">Host: CPU time for a GB"), has_cpu);
     match VethPair::open(1500) {
         Ok(_) => assert!(has_cpu, "{markdown}"),
-        Err(refusal) => skip(&refusal),
+        Err(refusal) => skip(Need::Namespaces, &refusal),
     }
 }
 
@@ -204,7 +204,7 @@ fn cpu_report(transport: &str) -> Option<serde_json::Value> {
     let opened = VethPair::open(1500).and_then(|_| LinuxTransport::open(&link));
     if let Err(refusal) = opened {
         assert!(refusal.is_refusal(), "{refusal}");
-        skip(&refusal);
+        skip(Need::Namespaces, &refusal);
         // Without a TAP device the null protocol is still measured.
         if transport == "linux" || VethPair::open(1500).is_err() {
             refused(&words, &["namespaces"]);

@@ -4,23 +4,11 @@
 //! installed, or for another compiler than the file's, instructions are not compared; the step
 //! `test` of the gate says so.
 
-use std::fs::File;
-use std::io::Write;
+use skip::{skip, Need};
 
 use crate::run::{accepted, command, folder, refused, ROOT};
 
 const COUNTS: &str = "docs/host_counts.toml";
-
-/// Says on standard error, and to the gate, that a comparison was left out.
-fn skip(why: &str) {
-    // Written past the capture of the test harness.
-    let _ = writeln!(std::io::stderr(), "skipped: {why}: counts of instructions");
-    if let Some(path) = std::env::var_os("ZERONIC_SKIPPED") {
-        let file = File::options().append(true).create(true).open(path);
-        let mut file = file.expect("the file of skipped tests");
-        writeln!(file, "{why}\tcli counts (instructions)").expect("a line");
-    }
-}
 
 #[test]
 fn counts_of_the_host_are_as_committed() {
@@ -33,7 +21,7 @@ fn counts_of_the_host_are_as_committed() {
     assert!(said.contains("counts are within 5 %"), "{said}");
     let skipped = "skipped: instructions: ";
     if let Some(why) = said.lines().find_map(|line| line.strip_prefix(skipped)) {
-        skip(why);
+        skip(Need::Instructions, why);
     }
 }
 

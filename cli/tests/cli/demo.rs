@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::BufReader;
 
 use fst_reader::{FstFilter, FstReader, FstSignalValue};
-use host::transport::permitted::skip;
 use serde_json::Value;
 use sim::harness::capture::read_capture;
+use skip::{skip, Need};
 
 use crate::run::{accepted, folder, refused};
 
@@ -135,7 +135,7 @@ fn links_too_narrow_for_ipv6_carry_ipv4() {
     let text = accepted(&["demo", "--config", "small", "--mtu", "576", "--bytes", "10000"]);
     assert!(text.contains("every byte is right"), "{text}");
     if text.contains("smoltcp") {
-        skip("the demo took smoltcp");
+        skip(Need::Namespaces, "the demo took smoltcp");
     }
     refused(&["demo", "--mtu", "1279", "--ipv6"], &["--mtu 1279", "IPv6", "1280"]);
 }

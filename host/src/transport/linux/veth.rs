@@ -135,12 +135,13 @@ mod tests {
     use std::io::{Read, Write};
 
     use super::*;
-    use crate::transport::permitted::permitted;
+    use skip::permitted;
 
     #[test]
     fn bytes_go_from_one_network_to_the_other_at_any_mtu() {
         for mtu_bytes in [1500, 9000] {
-            let Some(pair) = permitted(VethPair::open(mtu_bytes)) else {
+            let Some(pair) = permitted(VethPair::open(mtu_bytes), TransportError::is_refusal)
+            else {
                 return;
             };
             let (mut first, mut second) = pair.connect().unwrap();
