@@ -9,6 +9,7 @@
 //! | `flows.rs`, `write.rs` | the flow file: read, written |
 //! | `learn.rs` | a plan from the capture alone |
 //! | `packet.rs`, `address.rs` | TCP packets; addresses of the card |
+//! | `wire.rs` | a packet whose length and checksums its host has left to a card |
 //! | `cut.rs` | a packet as the frames that it was on the wire |
 //! | `traffic.rs` | the capture, sorted by direction |
 //! | `rig.rs` | a card with its driver, set up as the plan says |
@@ -30,6 +31,7 @@ mod results;
 mod rig;
 mod send;
 mod traffic;
+mod wire;
 mod write;
 
 use std::cell::RefCell;
@@ -59,6 +61,9 @@ use self::write::flow_file;
 use crate::demo::ConfigName;
 use crate::options::UsageError;
 use crate::output::{keep, print, ResultFile};
+
+/// Most sides of the card that a message names.
+const SIDES_MAX: usize = 3;
 
 /// Model of the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -143,17 +148,22 @@ fn replay(arguments: &SimArguments) -> Result<bool> {
     let given = arguments.flows.as_deref().map(read_plan).transpose()?;
     let frames = Frames::read(capture)?;
     let in_capture = |error| UsageError(format!("{}: {error}", capture.display()));
-    let (plan, told) = set_up(arguments, given, &frames, way).map_err(in_capture)?;
+    let (plan, mut told) = set_up(arguments, given, &frames, way).map_err(in_capture)?;
     if let Some(file) = written {
         file.write(flow_file(&plan, &comments(&told)).as_bytes())?;
     }
     let traffic = Traffic::sort(&frames, &plan).map_err(in_capture)?;
+    traffic.check_bases(&plan, way).map_err(in_capture)?;
+    if way == Way::In {
+        told.notes.extend(traffic.notes());
+    }
     let (replayed, other) = match way {
         Way::In => (&traffic.incoming, "to"),
         Way::Out => (&traffic.outgoing, "from"),
     };
     if replayed.is_empty() {
-        let why = format!("no frame goes {other} the card");
+        let (card, remedy) = (told.named(&plan), "name the card's side with --card ADDRESS");
+        let why = format!("no frame goes {other} the card, {card}: {remedy}");
         return Err(nothing(capture, &why, &frames.skipped).into());
     }
     if way == Way::In {
@@ -267,6 +277,27 @@ struct Told {
     notes: Vec<String>,
 }
 
+impl Told {
+    /// The sides that are the card, and why.
+    fn named(&self, plan: &Plan) -> String {
+        let learned = self.card.iter().map(|card| format!("{} ({})", card.address, card.why));
+        let mut sides: Vec<_> = learned.collect();
+        if sides.is_empty() {
+            let cards = plan.cards.iter().map(|card| format!("{card} (so named)"));
+            sides.extend(cards);
+        }
+        if sides.is_empty() {
+            sides.extend(plan.flows.iter().map(|it| format!("{} (flow '{}')", it.local, it.name)));
+        }
+        let more = sides.len().saturating_sub(SIDES_MAX);
+        sides.truncate(SIDES_MAX);
+        match more {
+            0 => sides.join(", "),
+            more => format!("{} and {more} more", sides.join(", ")),
+        }
+    }
+}
+
 /// The summary of a run.
 #[derive(Serialize)]
 struct Summary<'a, R: Serialize> {
@@ -299,6 +330,7 @@ impl Job<'_> {
                 let golden = receive::replay(&mut rig, plan, traffic, None, "golden")?;
                 received.compare(&golden);
             }
+            self.told.notes.extend(received.report.notes());
             self.write_summary(&received.report)?;
             return Ok(received.report.ok);
         }
@@ -309,6 +341,7 @@ impl Job<'_> {
             let skipped = &self.told.skipped;
             return Err(nothing(self.capture, "nothing was sent", skipped).into());
         }
+        self.told.notes.extend(report.notes());
         self.write_summary(&report)?;
         Ok(report.ok)
     }

@@ -8,9 +8,7 @@
 //! compared with these frames.
 
 use abi::config::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, FRAME_PAYLOAD_BYTES_MAX};
-use host::transport::header::{
-    ones_sum, pseudo_header_sum, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET,
-};
+use host::transport::header::{ones_sum, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET};
 
 use super::packet::Packet;
 
@@ -101,16 +99,6 @@ pub fn complete_checksums(frame: &mut [u8]) -> bool {
     let checksum = tcp_checksum(frame, &layout);
     frame[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
     before != *frame
-}
-
-/// Whether a TCP packet has the checksum that Linux gives to a card to complete: the sum of the
-/// pseudo-header alone. Between containers and on loopback nobody completes it.
-pub fn is_partial(frame: &[u8]) -> bool {
-    let Some(layout) = whole(frame) else {
-        return false;
-    };
-    let at = layout.segment + TCP_CHECKSUM_OFFSET;
-    frame[at..at + 2] == pseudo_header_sum(frame, &layout).to_be_bytes()
 }
 
 /// The layers of a TCP packet that ends inside its frame.

@@ -4,9 +4,10 @@
 //!   frames ─► connections, a stream each way ─► the card's side ─► the largest ─► flows, segments
 //! ```
 //! The card is, in this order: an address of `--card`; the host that the capture says has sent the
-//! packets; the address that receives most payload (when sending: sends most); the one that
-//! answers the SYN; the receiver of the first packet. Without a connection it is the Ethernet
-//! address that receives (sends) most.
+//! packets, and not received and passed them on; the address that receives most payload (when
+//! sending: sends most); the one that answers the SYN; the receiver of the first packet. A side of
+//! which nothing goes the wanted way is not taken: the others are. Without a connection it is the
+//! Ethernet address that receives (sends) most.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
@@ -99,8 +100,11 @@ struct Stream {
     /// Positions of the payload.
     positions: Option<(i64, i64)>,
     payload_bytes: u64,
+    packets: usize,
     /// Packets that the capture says its host has sent.
     sent: usize,
+    /// Packets that the capture says its host has received.
+    received: usize,
 }
 
 /// A TCP connection.
@@ -137,6 +141,11 @@ impl Stream {
         if position - high <= AHEAD_BYTES_MAX && low - position <= AHEAD_BYTES_MAX {
             self.positions = Some((low.min(position), high.max(position + bytes)));
         }
+    }
+
+    /// Whether the capture says that its host has made these packets.
+    fn is_own(&self) -> bool {
+        self.sent > 0 && self.received == 0
     }
 
     /// The floor and the bytes from it on that a plan has memory for. Positions are relative where
@@ -186,7 +195,9 @@ impl Connection {
         let header = &packet.header;
         let has_payload = self.streams.iter().any(|it| it.positions.is_some());
         let stream = &mut self.streams[from];
+        stream.packets += 1;
         stream.sent += usize::from(frame.is_sent == Some(true));
+        stream.received += usize::from(frame.is_sent == Some(false));
         if self.again.is_some() {
             return;
         }
@@ -261,10 +272,11 @@ impl<'a> Sides<'a> {
             [false, true] => return Some((1, "named with --card".to_owned())),
             _ => {}
         }
-        let sent = [0, 1].map(|end| connection.streams[end].sent > 0);
-        if sent[0] != sent[1] {
+        // A host that forwards shows what it sends a second time: as received from another one.
+        let own = [0, 1].map(|end| connection.streams[end].is_own());
+        if own[0] != own[1] {
             let why = "the capture says that it has sent packets".to_owned();
-            return Some((usize::from(sent[1]), why));
+            return Some((usize::from(own[1]), why));
         }
         let of_address = ends.map(|end| self.payload.get(&end.ip()).copied().unwrap_or(0));
         let of_end = [0, 1].map(|end| connection.payload_bytes(end, self.wish.way));
@@ -306,6 +318,9 @@ pub fn learn(frames: &[Captured], wish: Wish) -> Result<Learned, UsageError> {
             first[1]
         )));
     }
+    if wish.cards.is_empty() {
+        take_others(&mut chosen, wish.way);
+    }
     let mut connections = Connections {
         found: all.len(),
         taken: chosen.len().min(wish.flows_max),
@@ -325,6 +340,18 @@ pub fn learn(frames: &[Captured], wish: Wish) -> Result<Learned, UsageError> {
     let card =
         card.into_iter().map(|(address, why)| CardSide { address: address.to_string(), why });
     Ok(Learned { plan, card: card.collect(), connections, notes })
+}
+
+/// Takes the other sides where nothing goes the wanted way with those that were chosen.
+fn take_others(chosen: &mut [(&Connection, usize, String)], way: Way) {
+    let mut streams = chosen.iter().map(|(connection, end, _)| connection.stream(*end, way));
+    if streams.any(|stream| stream.packets > 0) {
+        return;
+    }
+    for (_, end, why) in chosen {
+        *end = 1 - *end;
+        *why = format!("{} all packets, the other side none ({why})", way.verb());
+    }
 }
 
 /// A plan without flows: all that the card can be told is its address.

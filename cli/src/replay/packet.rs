@@ -12,13 +12,14 @@ use host::control::packet::{parse_tcp, TcpHeader};
 use host::transport::header::{TcpLayout, SYN};
 
 const VLAN: [u16; 2] = [0x8100, 0x88a8];
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
-const TCP: u8 = 6;
+/// EtherType of IPv4.
+pub const IPV4: u16 = 0x0800;
+/// EtherType of IPv6.
+pub const IPV6: u16 = 0x86dd;
 /// Header of IPv6, bytes, which its length does not count.
-const IPV6_BYTES: usize = 40;
+pub const IPV6_BYTES: usize = 40;
 /// Longest IP length.
-const LENGTH_MAX: usize = 65_535;
+pub const LENGTH_MAX: usize = 65_535;
 
 /// A TCP packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,9 +38,10 @@ impl Packet {
         let header = parse_tcp(frame)?;
         let layout = TcpLayout::parse(frame).ok()?;
         let mut end = layout.payload + layout.payload_bytes;
-        if layout.network + LENGTH_MAX + IPV6_BYTES < frame.len() {
-            // Longer than any IP length: see `restore_length`.
-            end = frame.len();
+        let uncounted = if layout.ipv6 { IPV6_BYTES } else { 0 };
+        if end == layout.network + uncounted + LENGTH_MAX {
+            // May be longer than any IP length: see `wire::restore_length`.
+            end = end.max(frame.len());
         }
         Some(Packet { header, header_bytes: layout.payload, payload: layout.payload..end })
     }
@@ -66,12 +68,13 @@ impl Packet {
     }
 }
 
-fn word(frame: &[u8], at: usize) -> Option<u16> {
+/// Two bytes of a frame as a number.
+pub fn word(frame: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]))
 }
 
 /// Offset and EtherType of the network layer, after up to two tags.
-fn network(frame: &[u8]) -> Option<(usize, u16)> {
+pub fn network(frame: &[u8]) -> Option<(usize, u16)> {
     let mut at = 12;
     while at < 20 && VLAN.contains(&word(frame, at)?) {
         at += 4;
@@ -101,26 +104,6 @@ pub fn ip_addresses(frame: &[u8]) -> Option<(IpAddr, IpAddr)> {
     }
 }
 
-/// Gives a TCP packet whose IP length is 0 the length that its frame has, or the longest one. True
-/// if it was 0.
-pub fn restore_length(frame: &mut [u8]) -> bool {
-    let Some((at, kind)) = network(frame) else {
-        return false;
-    };
-    let (field, protocol, uncounted) = match kind {
-        IPV4 => (at + 2, at + 9, 0),
-        IPV6 => (at + 4, at + 6, IPV6_BYTES),
-        _ => return false,
-    };
-    let is_tcp = frame.get(protocol) == Some(&TCP);
-    if !is_tcp || word(frame, field) != Some(0) || frame.len() < at + uncounted {
-        return false;
-    }
-    let bytes = (frame.len() - at - uncounted).min(LENGTH_MAX) as u16;
-    frame[field..field + 2].copy_from_slice(&bytes.to_be_bytes());
-    true
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,37 +127,6 @@ mod tests {
             payload: vec![7; bytes],
         };
         spec.frame(0)
-    }
-
-    #[test]
-    fn a_length_of_0_is_that_of_the_frame() {
-        for is_ipv6 in [false, true] {
-            for tags in [vec![], vec![1], vec![1, 2]] {
-                for bytes in [100, 60_000] {
-                    let whole = packet(is_ipv6, tags.clone(), 0x10, bytes);
-                    let field = 14 + 4 * tags.len() + if is_ipv6 { 4 } else { 2 };
-                    let mut zero = whole.clone();
-                    assert!(!restore_length(&mut zero));
-                    zero[field..field + 2].fill(0);
-                    assert_eq!(Packet::read(&zero), None);
-                    assert!(restore_length(&mut zero));
-                    assert_eq!(zero, whole);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_packet_longer_than_any_ip_length_ends_with_its_frame() {
-        for is_ipv6 in [false, true] {
-            let mut frame = packet(is_ipv6, vec![], 0x10, 100);
-            frame.resize(150_000, 7);
-            let field = 14 + if is_ipv6 { 4 } else { 2 };
-            frame[field..field + 2].fill(0);
-            assert!(restore_length(&mut frame));
-            let read = Packet::read(&frame).expect("a packet");
-            assert_eq!(read.payload, read.header_bytes..150_000);
-        }
     }
 
     #[test]

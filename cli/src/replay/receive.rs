@@ -71,6 +71,24 @@ pub struct ReceiveReport {
     sim_time_ns: Option<u64>,
 }
 
+impl ReceiveReport {
+    /// What a run that is right has nevertheless not brought, in whole sentences.
+    pub fn notes(&self) -> Vec<String> {
+        let written: u64 = self.buffers.iter().map(|buffer| buffer.written_bytes).sum();
+        let drops = self.drops.iter().map(|(reason, count)| format!("{reason}: {count}"));
+        let drops = drops.collect::<Vec<_>>().join(", ");
+        let dropped: u64 = self.drops.values().sum();
+        if dropped == 0 || written + self.deferred_bytes > 0 {
+            return Vec::new();
+        }
+        let what = match self.header_entries {
+            0 => "The card has dropped every frame",
+            _ => "No payload has arrived; the card has dropped frames",
+        };
+        vec![format!("{what}: {drops}.")]
+    }
+}
+
 /// A run: its report, and its header entries as text.
 pub struct Received {
     /// The report.

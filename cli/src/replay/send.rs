@@ -47,8 +47,8 @@ pub struct Difference {
 /// The result of the run.
 #[derive(Debug, Serialize)]
 pub struct SendReport {
-    /// The frames are those of the capture, byte for byte, what had to be refused was, and no rule
-    /// was broken.
+    /// The frames are those that the card had to make of the capture, what had to be refused was,
+    /// and no rule was broken.
     pub ok: bool,
     model: &'static str,
     frames_expected: usize,
@@ -57,19 +57,43 @@ pub struct SendReport {
     descriptors: usize,
     descriptors_joined: usize,
     packets_cut: usize,
+    /// Packets of which only what lies above the floor is sent.
+    packets_trimmed: usize,
     payload_bytes: u64,
     checksums_completed: usize,
     send_errors: BTreeMap<&'static str, u64>,
+    /// What was sent is what the capture has, byte for byte.
     identical: bool,
     first_difference: Option<Difference>,
     violations: Vec<String>,
     sim_time_ns: Option<u64>,
+    /// The frame of the first packet that was trimmed.
+    #[serde(skip)]
+    first_trimmed: Option<usize>,
 }
 
 impl SendReport {
     /// Whether the card was given nothing.
     pub fn is_empty(&self) -> bool {
         self.descriptors == 0
+    }
+
+    /// What a run that is right has nevertheless not sent, in whole sentences.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(first) = self.first_trimmed {
+            notes.push(format!(
+                "Packets that begin below the floor of their flow: {}, the first one is frame \
+                 {first}. The card sends what lies above it, so that they differ from the capture.",
+                self.packets_trimmed
+            ));
+        }
+        if self.frames_sent == 0 {
+            let errors = self.send_errors.iter().map(|(error, count)| format!("{error}: {count}"));
+            let errors = errors.collect::<Vec<_>>().join(", ");
+            notes.push(format!("The card has refused every packet: {errors}."));
+        }
+        notes
     }
 }
 
@@ -144,13 +168,15 @@ fn report<B: Bus, C: Model>(
         descriptors: work.descriptors.len(),
         descriptors_joined: work.joined,
         packets_cut: work.cut,
+        packets_trimmed: work.trimmed.len(),
         payload_bytes: work.payload_bytes,
         checksums_completed: work.checksums_completed,
         send_errors: errors,
-        identical: first_difference.is_none(),
+        identical: first_difference.is_none() && work.trimmed.is_empty(),
         first_difference,
         violations,
         sim_time_ns: rig.card.time_ns(),
+        first_trimmed: work.trimmed.first().copied(),
     })
 }
 

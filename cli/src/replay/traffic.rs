@@ -18,9 +18,12 @@ use serde::Serialize;
 use sim::harness::capture::{read_capture, Captured};
 
 use super::address::CardAddress;
-use super::cut::{complete_checksums, cut, is_partial, mss};
-use super::packet::{ip_addresses, restore_length, Packet};
+use super::cut::{complete_checksums, cut, mss};
+use super::packet::{ip_addresses, Packet};
 use super::plan::{FlowPlan, Plan, Positions};
+use super::wire::{
+    complete_left, has_wrong_header, restore_length, tcp_checksum_of, Checksum, Restored,
+};
 use crate::options::UsageError;
 
 /// Ethernet address of the card in headers that are made, if the plan names none.
@@ -55,7 +58,7 @@ pub struct Frames {
     pub skipped: Vec<Skipped>,
     /// What there is to say about the file.
     pub notes: Vec<String>,
-    /// Numbers of packets whose IP length was 0.
+    /// Numbers of packets whose IP length was 0, or that had a jumbo option.
     pub restored: HashSet<usize>,
 }
 
@@ -73,6 +76,10 @@ pub struct Traffic {
     pub packets_cut: usize,
     /// Incoming packets whose checksum was left to a card.
     pub checksums_completed: usize,
+    /// Numbers of incoming packets that are cut or completed though their checksum is wrong.
+    pub wrong_but_cut: Vec<usize>,
+    /// Numbers of incoming frames that are longer than any, and cannot be cut.
+    pub too_long: Vec<usize>,
     /// Sequence number, and largest segment, of the first SYNs, by source and destination.
     syns: Syns,
 }
@@ -139,19 +146,44 @@ impl Frames {
             let why = "the capture has no frames to replay";
             return Err(nothing(path, why, &frames.skipped));
         }
-        for frame in &mut frames.frames {
-            if restore_length(&mut frame.bytes) {
-                frames.restored.insert(frame.number);
-            }
-        }
-        let restored = frames.restored.len();
-        if restored > 0 {
-            frames.notes.push(format!(
-                "Packets with IP length 0, as in front of a card that cuts them: {restored}. Their \
-                 length is that of their frame."
-            ));
+        frames.restore();
+        if frames.frames.is_empty() {
+            let why = "the capture has no frames to replay";
+            return Err(nothing(path, why, &frames.skipped));
         }
         Ok(frames)
+    }
+
+    /// Gives all packets the lengths that they have; those that have none are left out.
+    fn restore(&mut self) {
+        let (mut of_length, mut of_jumbo) = (0, 0);
+        let (restored, skipped) = (&mut self.restored, &mut self.skipped);
+        self.frames.retain_mut(|frame| {
+            match restore_length(&mut frame.bytes) {
+                Ok(Restored::Nothing) => return true,
+                Ok(Restored::Length) => of_length += 1,
+                Ok(Restored::Jumbo) => of_jumbo += 1,
+                Err(reason) => {
+                    skipped.push(Skipped { frame: frame.number, reason });
+                    return false;
+                }
+            }
+            restored.insert(frame.number);
+            true
+        });
+        self.skipped.sort_by_key(|skipped| skipped.frame);
+        if of_length > 0 {
+            self.notes.push(format!(
+                "Packets with IP length 0, as in front of a card that cuts them: {of_length}. \
+                 Their length is that of their frame."
+            ));
+        }
+        if of_jumbo > 0 {
+            self.notes.push(format!(
+                "Packets with a jumbo option, as in a host with BIG TCP: {of_jumbo}. It is not on \
+                 the wire."
+            ));
+        }
     }
 }
 
@@ -183,6 +215,8 @@ impl Traffic {
             outgoing: Vec::new(),
             packets_cut: 0,
             checksums_completed: 0,
+            wrong_but_cut: Vec::new(),
+            too_long: Vec::new(),
             syns: first_syns(all, &packets),
         };
         for ((frame, packet), flow) in all.iter().zip(&packets).zip(&flows) {
@@ -203,9 +237,16 @@ impl Traffic {
     /// merged, or that another host's card should have cut and completed.
     fn receive(&mut self, mut frame: Numbered, packet: Option<&Packet>, is_restored: bool) {
         let whole = packet.filter(|packet| packet.payload.end <= frame.bytes.len());
+        let is_long = frame.bytes.len() > FRAME_BYTES_MAX;
         if let Some(packet) = whole {
-            let is_long = frame.bytes.len() > FRAME_BYTES_MAX;
-            if !packet.payload.is_empty() && (is_long || is_restored) {
+            let checksum = tcp_checksum_of(&frame.bytes, packet);
+            let is_cut = !packet.payload.is_empty() && (is_long || is_restored);
+            let is_wrong = checksum == Checksum::Wrong
+                || (is_cut && !is_restored && has_wrong_header(&frame.bytes));
+            if is_wrong && (is_cut || is_restored) {
+                self.wrong_but_cut.push(frame.number);
+            }
+            if is_cut {
                 let ends = (packet.header.destination, packet.header.source);
                 let syn_mss = self.syns.get(&ends).and_then(|syn| syn.1);
                 let frames = cut(&frame.bytes, packet, 0, mss(packet, None, syn_mss));
@@ -214,12 +255,40 @@ impl Traffic {
                 let frames = frames.into_iter().map(|bytes| Numbered { number, bytes });
                 return self.incoming.extend(frames);
             }
-            if is_restored || is_partial(&frame.bytes) {
+            let is_left = checksum == Checksum::Left && !has_wrong_header(&frame.bytes);
+            if is_restored || is_left {
                 let completed = complete_checksums(&mut frame.bytes);
                 self.checksums_completed += usize::from(completed);
+                return self.incoming.push(frame);
             }
         }
+        if is_long {
+            self.too_long.push(frame.number);
+        }
+        self.checksums_completed += usize::from(complete_left(&mut frame.bytes));
         self.incoming.push(frame);
+    }
+
+    /// What there is to say about the incoming frames, in whole sentences.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let [first, ..] = self.wrong_but_cut[..] {
+            let count = self.wrong_but_cut.len();
+            notes.push(format!(
+                "Packets for a card to cut, or merged by one, whose checksum is wrong: {count}, \
+                 the first one is frame {first}. Their frames get right ones: what they had on the \
+                 wire is not in the capture."
+            ));
+        }
+        if let [first, ..] = self.too_long[..] {
+            let count = self.too_long.len();
+            notes.push(format!(
+                "Frames of more than {FRAME_BYTES_MAX} bytes that are no TCP packets, so that \
+                 nothing says how they were cut: {count}, the first one is frame {first}. The card \
+                 drops them."
+            ));
+        }
+        notes
     }
 
     /// The sequence number of position 0 of a flow, in one direction.
@@ -238,6 +307,17 @@ impl Traffic {
                 "flow '{name}': no SYN from {source} in the capture; give absolute positions"
             ))
         })
+    }
+
+    /// Sees that the stream of every flow has a beginning.
+    pub fn check_bases(&self, plan: &Plan, way: Way) -> Result<(), UsageError> {
+        for flow in &plan.flows {
+            self.base(flow, way)?;
+            if way == Way::In && flow.acks.is_some() {
+                self.base(flow, Way::Out)?;
+            }
+        }
+        Ok(())
     }
 
     /// The largest segment that the other side of a flow takes, as its SYN says.

@@ -6,6 +6,7 @@ mod boards;
 mod build;
 mod capture_files;
 mod captures;
+mod cases;
 mod counts;
 mod demo;
 mod device;

@@ -138,7 +138,12 @@ pub(crate) fn network_layer(frame: &[u8]) -> Result<(usize, u16)> {
 
 /// Offset of the TCP header and end of the packet.
 fn ipv4_layer(frame: &[u8], network: usize) -> Result<(usize, usize)> {
-    let header_bytes = usize::from(byte(frame, network, "IPv4")? & 0xf) * 4;
+    let first = byte(frame, network, "IPv4")?;
+    // The EtherType promises a version: what has another is none of its packets.
+    if first >> 4 != 4 {
+        return Err(not_tcp("IP version", u32::from(first >> 4)));
+    }
+    let header_bytes = usize::from(first & 0xf) * 4;
     if header_bytes < 20 {
         return Err(not_tcp("IPv4 header length", header_bytes as u32));
     }
@@ -155,6 +160,10 @@ fn ipv4_layer(frame: &[u8], network: usize) -> Result<(usize, usize)> {
 
 /// Offset of the TCP header after the extension headers, and end of the packet.
 fn ipv6_layer(frame: &[u8], network: usize) -> Result<(usize, usize)> {
+    let version = byte(frame, network, "IPv6")? >> 4;
+    if version != 6 {
+        return Err(not_tcp("IP version", u32::from(version)));
+    }
     let end = network + 40 + usize::from(word(frame, network + 4, "IPv6")?);
     let (next, at) = after_extensions(frame, network)?;
     if next != PROTOCOL_TCP {
@@ -298,5 +307,30 @@ mod tests {
             TcpLayout::parse(&udp),
             Err(TransportError::NotTcp { field: "protocol", value: 17 })
         ));
+    }
+
+    #[test]
+    fn a_packet_of_another_version_than_its_ethertype_says_is_not_tcp() {
+        let mut frame = tcp4(0, 0, 8);
+        for version in (0..16).filter(|version| *version != 4) {
+            frame[14] = version << 4 | 5;
+            let layout = TcpLayout::parse(&frame);
+            let value = u32::from(version);
+            let said = match &layout {
+                Err(TransportError::NotTcp { field, value }) => Some((*field, *value)),
+                _ => None,
+            };
+            assert_eq!(said, Some(("IP version", value)), "{layout:?}");
+        }
+        let mut frame = vec![0; 12];
+        frame.extend([0x86, 0xdd, 0x40, 0, 0, 0, 0, 20, 6, 64]);
+        frame.extend([0; 32]);
+        frame.extend([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0, 0, 0, 0, 0, 0, 0]);
+        assert!(matches!(
+            TcpLayout::parse(&frame),
+            Err(TransportError::NotTcp { field: "IP version", value: 4 })
+        ));
+        frame[14] = 0x60;
+        assert!(TcpLayout::parse(&frame).is_ok());
     }
 }

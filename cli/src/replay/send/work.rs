@@ -23,6 +23,7 @@ use super::super::packet::Packet;
 use super::super::plan::{FlowPlan, Plan};
 use super::super::rig::{Model, Rig};
 use super::super::traffic::{FlowIndex, Numbered, Skipped, Traffic};
+use super::super::wire::complete_left;
 use super::outgoing::Outgoing;
 use super::train::Train;
 
@@ -38,6 +39,8 @@ pub struct Work {
     pub joined: usize,
     /// Packets of which the card makes more than one frame.
     pub cut: usize,
+    /// Frames of packets that begin below the floor: the card sends the rest of them.
+    pub trimmed: Vec<usize>,
     /// Frames that the card has to send.
     pub expected: Vec<Numbered>,
     /// Descriptors that the card has to refuse, by reason.
@@ -220,13 +223,16 @@ impl Work {
     /// Adds the frames of a packet to those that the card has to send.
     fn expect(&mut self, outgoing: &Outgoing) {
         let frames = outgoing.frames();
-        self.payload_bytes += outgoing.packet.payload.len() as u64;
+        self.payload_bytes += (outgoing.packet.payload.len() - outgoing.below_floor) as u64;
         if outgoing.is_one_frame() {
             let checksums = &outgoing.frame.bytes[..outgoing.packet.header_bytes];
             let is_other = frames.iter().any(|frame| !frame.bytes.starts_with(checksums));
             self.checksums_completed += usize::from(is_other);
         } else {
             self.cut += usize::from(frames.len() > 1);
+        }
+        if outgoing.below_floor > 0 {
+            self.trimmed.push(outgoing.frame.number);
         }
         self.expected.extend(frames);
     }
@@ -264,7 +270,11 @@ impl Work {
                 self.descriptors.push(descriptor.record());
                 self.checksums_completed += usize::from(complete_checksums(&mut expected));
             }
-            None => self.descriptors.push(raw(&inline).record()),
+            None => {
+                self.checksums_completed += usize::from(complete_left(&mut inline));
+                expected.clone_from(&inline);
+                self.descriptors.push(raw(&inline).record());
+            }
         }
         let shortest = expected.len().max(abi::config::FRAME_BYTES_MIN);
         expected.resize(shortest, 0);
