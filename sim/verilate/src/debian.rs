@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::toolchain::{install_step, say, tool_lock, workspace_folder, ToolError};
+use crate::install::{install_step, say, tool_lock, workspace_folder, ToolError};
 
 /// The folder into which these packages are unpacked, as `name` in the tool folder. Dependencies
 /// are not followed.

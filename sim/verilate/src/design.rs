@@ -27,10 +27,11 @@ use sha2::{Digest, Sha256};
 
 use crate::compile::{compile_all, link, Compiler, Unit, TRACE_FLAGS};
 use crate::error::BuildError;
+use crate::install::{lock, say, workspace_folder, ToolError};
 use crate::library::Library;
 use crate::options::Options;
 use crate::shim;
-use crate::toolchain::{hex, lock, say, workspace_folder, ToolError, Toolchain};
+use crate::toolchain::{hex, Toolchain};
 
 /// Source bytes that go into one compiler run; more makes another, in parallel.
 const UNIT_BYTES_MAX: u64 = 400_000;

@@ -14,6 +14,7 @@ mod compile;
 mod debian;
 pub mod design;
 pub mod error;
+mod install;
 mod library;
 pub mod options;
 pub mod shared;

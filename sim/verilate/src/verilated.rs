@@ -21,10 +21,10 @@ use hdl::ports::{Port, PortDirection};
 
 use crate::design::Design;
 use crate::error::BuildError;
+use crate::install::say;
 use crate::library::Handle;
 use crate::options::Options;
 use crate::shim::storage_bytes;
-use crate::toolchain::say;
 use crate::wave::{Wave, WaveError};
 
 /// Names a port of one design; found once, used every cycle.

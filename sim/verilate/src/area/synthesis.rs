@@ -23,7 +23,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::area::netlist::Netlist;
-use crate::toolchain::{digest_of, hex, lock, say, workspace_folder, ToolError, Yosys};
+use crate::install::{lock, say, workspace_folder, ToolError};
+use crate::toolchain::{digest_of, hex, Yosys};
 
 /// Why there is no netlist.
 #[derive(Debug, thiserror::Error)]
