@@ -33,6 +33,7 @@ set zeronic_pcie_settings [list \
     CONFIG.axisten_if_enable_client_tag        true \
     CONFIG.extended_tag_field                  true \
     CONFIG.pf0_dev_cap_max_payload             1024_bytes \
+    CONFIG.PF0_DEV_CAP_FUNCTION_LEVEL_RESET_CAPABLE true \
     CONFIG.cfg_mgmt_if                         true \
     CONFIG.cfg_fc_if                           true \
     CONFIG.vendor_id                           $zeronic_pci_vendor \
@@ -79,7 +80,7 @@ if {[info exists zeronic_card]} {
         CONFIG.TX_FLOW_CONTROL             1 \
         CONFIG.RX_FLOW_CONTROL             1 \
         CONFIG.RX_FORWARD_CONTROL_FRAMES   0 \
-        CONFIG.RX_CHECK_ACK                1 \
+        CONFIG.RX_CHECK_ACK                0 \
         CONFIG.RX_MIN_PACKET_LEN           64 \
         CONFIG.RX_MAX_PACKET_LEN           9600 \
         CONFIG.ENABLE_TIME_STAMPING        0 \

@@ -75,7 +75,8 @@ pub fn golden_files(
     prefix: &str,
     single_file: bool,
 ) -> Result<(Design, BoardFiles)> {
-    let Some(top) = emit_golden(board, &(prefix.to_owned() + GOLDEN_PREFIX)) else {
+    let prefix = prefix.to_owned() + GOLDEN_PREFIX;
+    let Some(top) = emit_golden(board, &prefix) else {
         return Err(UsageError(format!(
             "the golden image of the {} is the vendor's factory image, which stays as it is; \
              boards with one of ours: {}",
@@ -87,12 +88,13 @@ pub fn golden_files(
     let top = top.context("the golden image has no Verilog")?;
     let mut others: Vec<File> = Vec::new();
     let mut put = |name: &str, text: String| others.push((name.to_owned(), text));
-    put("board.tcl", golden_tcl(board));
+    put("board.tcl", golden_tcl(board, &(prefix + "golden_window")));
     for (name, text) in SCRIPTS {
         put(name, text.to_owned());
     }
     put("constraints/pins.xdc", xdc::pins(board, &top.constraints));
     put("constraints/config.xdc", xdc::config(board));
+    put("constraints/window.xdc", xdc::golden_window(board));
     put("sim/models.v", ip::models::text(board.pcie.kind.core()));
     let verilog = verilog_files(&board.golden_top(), &top.design, single_file);
     Ok((top.design, BoardFiles { verilog, others }))

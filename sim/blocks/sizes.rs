@@ -82,7 +82,7 @@ pub const OUTSIDE: &[&str] = &[
     "PcieCore",
     "MacCore",
     "ReferenceClock",
-    "PinClock",
+    "BoardClock",
     "OpenDrain",
     "SystemMonitor",
     "Startup",

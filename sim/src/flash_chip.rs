@@ -13,12 +13,18 @@
 //! 3. Busy, the chip answers its two status registers alone, and obeys a reset.
 //! 4. When power is lost, or a reset comes, whatever ran leaves its own unit in any state, and
 //!    nothing else.
+//! 5. An erase or program of what the status register protects, or of a locked sector, does not
+//!    begin: the write enable stays set, the flag status register says so until it is cleared, and
+//!    [`FlashEvent::Protected`].
 //!
-//! Not modelled: protection bits, suspended operations, commands on more than one line but the
-//! quad read, of which MISO shows line 1. Source: Micron MT25QU01GBBB, data sheet.
+//! Not modelled: passwords, lock bits that outlive the power, suspended operations, commands on
+//! more than one line but the quad read, of which MISO shows line 1. Source: Micron MT25QU01GBBB,
+//! data sheet (status register: bits 6, 4:2 block protection, 5 top or bottom; write status
+//! register 0x01; sector lock 0xe5, 0xe8; flag status register bits 1, 4, 5, cleared by 0x50).
 
 mod event;
 mod memory;
+mod protection;
 mod times;
 
 use rand::rngs::SmallRng;
@@ -28,6 +34,7 @@ pub use event::FlashEvent;
 pub use times::FlashTimes;
 
 use memory::{Cells, BLOCK_BYTES};
+use protection::Protection;
 
 /// Bytes of a page.
 const PAGE_BYTES: u32 = 256;
@@ -77,6 +84,7 @@ pub struct FlashChip {
     /// A worn cell: bits of a byte that read inverted.
     worn: Option<(u32, u8)>,
     write_enabled: bool,
+    protection: Protection,
     long_addresses: bool,
     upper_address: u8,
     asleep: bool,
@@ -112,6 +120,7 @@ impl FlashChip {
             events: Vec::new(),
             worn: None,
             write_enabled: false,
+            protection: Protection::default(),
             long_addresses: false,
             upper_address: 0,
             asleep: false,
@@ -141,6 +150,16 @@ impl FlashChip {
     /// From now on `mask` of a byte reads inverted.
     pub fn wear(&mut self, address: u32, mask: u8) {
         self.worn = Some((address, mask));
+    }
+
+    /// Protects blocks as bits 6, 5 and 4:2 of a status register say, as somebody had done before.
+    pub fn protect(&mut self, status: u8) {
+        self.protection.set(status);
+    }
+
+    /// Locks the sector of an address, as software may until the power goes.
+    pub fn lock(&mut self, address: u32) {
+        self.protection.lock(address);
     }
 
     /// The byte of an address, as the cells are.
@@ -268,8 +287,10 @@ impl FlashChip {
     fn register(&self, place: usize) -> u8 {
         let busy = self.is_busy();
         match self.opcode {
-            0x05 => u8::from(busy) | u8::from(self.write_enabled) << 1,
-            0x70 => u8::from(!busy) << 7 | u8::from(self.long_addresses),
+            0x05 => u8::from(busy) | u8::from(self.write_enabled) << 1 | self.protection.status(),
+            0x70 => {
+                u8::from(!busy) << 7 | self.protection.failures() | u8::from(self.long_addresses)
+            }
             0xc8 => self.upper_address,
             0x85 => 0xfb,
             0x65 | 0xb5 => 0xff,
@@ -330,7 +351,7 @@ impl FlashChip {
                 }
                 Phase::Address { bytes_left: short }
             }
-            0xc5 => Phase::Page,
+            0xc5 | 0x01 => Phase::Page,
             _ => Phase::Over,
         };
     }
@@ -373,6 +394,11 @@ impl FlashChip {
             _ => {
                 self.events.push(FlashEvent::Other { opcode });
                 match opcode {
+                    0x01 if self.write_enabled => {
+                        self.page[0].into_iter().for_each(|status| self.protection.set(status));
+                        self.write_enabled = false;
+                    }
+                    0x50 => self.protection.clear_failures(),
                     0xb7 => self.long_addresses = true,
                     0xe9 => self.long_addresses = false,
                     0xc5 if self.write_enabled => {
@@ -414,6 +440,9 @@ impl FlashChip {
             _ => (self.size_bytes, self.times.die_ns),
         };
         let base = self.address - self.address % unit;
+        if self.protection.refuses(base, unit, self.size_bytes, is_program) {
+            return self.events.push(FlashEvent::Protected { opcode, address: self.address });
+        }
         let (event, work) = if is_program {
             let data = self.page.iter().map(|byte| byte.unwrap_or(0xff)).collect();
             let (address, bytes) = (self.address, self.page_bytes);
@@ -448,6 +477,7 @@ impl FlashChip {
             }
         }
         self.write_enabled = false;
+        self.protection.restart();
         self.long_addresses = false;
         self.upper_address = 0;
         self.asleep = false;

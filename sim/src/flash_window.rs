@@ -4,7 +4,7 @@
 //! ```text
 //!   read, write ─► directory, identity
 //!               ─► flash: address, command ─► refused? ─► SPI ─► FlashChip
-//!               ─► port: boots asked for
+//!               ─► port: key, no chip that changes? ─► boots asked for
 //!   cut_after(n) ─ at access n + 1 the power is gone, for the chips as well
 //! ```
 //! It is written from the words' documentation, not from the block that the card has.
@@ -17,7 +17,7 @@ use abi::window::{
     FLASH_CHIPS, FLASH_COMMAND, FLASH_PAGE, FLASH_PAGE_BYTES, FLASH_PAGE_WORDS, FLASH_SECTOR_BYTES,
     FLASH_SIZE, FLASH_SLOT, FLASH_STATUS, IDENTITY_BOARD, IDENTITY_CONFIG, IDENTITY_CONFIG_WORDS,
     IDENTITY_HASH, IDENTITY_HASH_WORDS, IDENTITY_SLOT, IDENTITY_WORDS, PORT_BOOT_STATUS,
-    PORT_COMMAND, PORT_STATUS,
+    PORT_COMMAND, PORT_KEY, PORT_KEY_WORDS, PORT_STATUS,
 };
 use host::board::window::{Window, WindowError};
 
@@ -52,7 +52,13 @@ pub struct FlashWindow {
     refused: bool,
     chip_status: u8,
     page: [u32; FLASH_PAGE_WORDS as usize],
+    /// Chips that were told to change, and have not said since that they have ended.
+    changing: Vec<bool>,
     port_command: u32,
+    /// Words of the key that were written one after the other.
+    keyed: usize,
+    port_busy_reads: u32,
+    port_refused: bool,
     boots: Vec<PortOperation>,
     /// Writes since the last read: the window holds them in its queue, as far as it can.
     posted: usize,
@@ -69,6 +75,7 @@ impl FlashWindow {
         identity[abi::window::IDENTITY_VERSION as usize] = abi::ABI_VERSION;
         identity[IDENTITY_SLOT as usize] = 1;
         Self {
+            changing: vec![false; chips.len()],
             chips,
             chip_bytes,
             slot,
@@ -80,6 +87,9 @@ impl FlashWindow {
             chip_status: 0,
             page: [0; FLASH_PAGE_WORDS as usize],
             port_command: 0,
+            keyed: 0,
+            port_busy_reads: 0,
+            port_refused: false,
             boots: Vec::new(),
             posted: 0,
             accesses: 0,
@@ -190,7 +200,8 @@ impl FlashWindow {
             || !(1..=6).contains(&(command & 7))
             || chip >= self.chips.len()
             || (has_place && place >= self.chip_bytes)
-            || (changes && place < self.slot);
+            || (changes && place < self.slot)
+            || (changes && self.is_loading());
         if self.refused {
             return;
         }
@@ -205,7 +216,10 @@ impl FlashWindow {
                 let found = self.transfer(chip, &[0x9f], 3);
                 self.page[0] = u32::from_le_bytes([found[0], found[1], found[2], 0]);
             }
-            2 => self.chip_status = self.transfer(chip, &[0x05], 1)[0],
+            2 => {
+                self.chip_status = self.transfer(chip, &[0x05], 1)[0];
+                self.changing[chip] &= self.chip_status & 1 == 1;
+            }
             3 => {
                 let found = self.transfer(chip, &with_place(0x13), FLASH_PAGE_BYTES as usize);
                 for (word, bytes) in self.page.iter_mut().zip(found.chunks_exact(4)) {
@@ -213,6 +227,7 @@ impl FlashWindow {
                 }
             }
             operation => {
+                self.changing[chip] = true;
                 self.changes.push(Change { accesses: self.accesses, chip, address: place });
                 self.transfer(chip, &[0x06], 0);
                 let mut bytes = with_place([0x12, 0x21, 0xdc][operation as usize - 4]);
@@ -222,6 +237,42 @@ impl FlashWindow {
                 self.transfer(chip, &bytes, 0);
             }
         }
+    }
+
+    /// Whether a load has been accepted that has not taken the card away yet.
+    fn is_loading(&self) -> bool {
+        self.port_busy_reads > 0 && self.port_command != PortOperation::ReadStatus as u32
+    }
+
+    /// A write of the configuration port.
+    fn write_port(&mut self, word: u32, value: u32) {
+        let keyed = std::mem::take(&mut self.keyed);
+        if word == PORT_KEY {
+            self.keyed = match value {
+                value if value == PORT_KEY_WORDS[0] => 1,
+                value if value == PORT_KEY_WORDS[1] && keyed == 1 => 2,
+                _ => 0,
+            };
+        }
+        if word != PORT_COMMAND {
+            return;
+        }
+        let loads = [PortOperation::BootGolden, PortOperation::BootUser];
+        let load = loads.into_iter().find(|known| *known as u32 == value);
+        let may_load = load.is_some() && keyed == 2 && !self.changing.contains(&true);
+        let is_allowed = may_load || value == PortOperation::ReadStatus as u32;
+        self.port_refused = self.port_busy_reads > 0 || !is_allowed;
+        if !self.port_refused {
+            self.port_command = value;
+            self.port_busy_reads = BUSY_READS;
+            self.boots.extend(load);
+        }
+    }
+
+    fn port_status(&mut self) -> u32 {
+        let busy = u32::from(self.port_busy_reads > 0);
+        self.port_busy_reads = self.port_busy_reads.saturating_sub(1);
+        busy | u32::from(self.port_refused) << 1 | u32::from(self.changing.contains(&true)) << 2
     }
 
     /// One command of a chip: bytes in, then bytes out.
@@ -256,8 +307,9 @@ impl Window for FlashWindow {
             Some((BlockKind::Identity, word)) => self.identity[word as usize],
             Some((BlockKind::Flash, word)) => self.flash_word(word),
             Some((BlockKind::ConfigurationPort, PORT_COMMAND)) => self.port_command,
-            Some((BlockKind::ConfigurationPort, PORT_STATUS)) => 0,
+            Some((BlockKind::ConfigurationPort, PORT_STATUS)) => self.port_status(),
             Some((BlockKind::ConfigurationPort, PORT_BOOT_STATUS)) => BOOT_STATUS,
+            Some((BlockKind::ConfigurationPort, _)) => 0,
             // An error on the bus, which the card turns into all ones.
             _ => u32::MAX,
         })
@@ -275,12 +327,7 @@ impl Window for FlashWindow {
             Some((BlockKind::Flash, word)) if word >= FLASH_PAGE => {
                 self.page[(word - FLASH_PAGE) as usize] = value;
             }
-            Some((BlockKind::ConfigurationPort, PORT_COMMAND)) => {
-                self.port_command = value;
-                let known = [PortOperation::BootGolden, PortOperation::BootUser];
-                let asked = known.into_iter().find(|known| *known as u32 == value);
-                self.boots.extend(asked);
-            }
+            Some((BlockKind::ConfigurationPort, word)) => self.write_port(word, value),
             _ => {}
         }
         Ok(())

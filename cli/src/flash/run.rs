@@ -117,7 +117,7 @@ impl<'a> Run<'a> {
                 expected: *board,
             });
         }
-        prepare(&mut window, *layout).map_err(|error| self.failed(&error))?;
+        prepare(&mut window, *layout, self.contents).map_err(|error| self.failed(&error))?;
         self.window = Some(window);
         Ok(())
     }

@@ -111,6 +111,6 @@ mod tests {
         }
         assert_eq!((Slot::Golden as u32, Slot::User as u32), (0, 1));
         assert_eq!(Slot::named("factory"), None);
-        assert_eq!(contract(0x0001_0008), (1, 8));
+        assert_eq!(contract(0x0001_0009), (1, 9));
     }
 }

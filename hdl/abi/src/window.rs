@@ -172,8 +172,9 @@ pub const GPIO_IN_WIRED: Field =
 pub const CLOCK_USER: u32 = 0;
 /// Clock word, kHz: the MAC's clock; 0: it stands.
 pub const CLOCK_MAC: u32 = 1;
-/// Clock word, kHz: the slot's reference clock.
-pub const CLOCK_SLOT: u32 = 2;
+/// Clock word, kHz: the 100 MHz that are made of the free clock, for the MAC's registers and the
+/// configuration port.
+pub const CLOCK_BASE: u32 = 2;
 /// Clock word, kHz: the board's free-running clock.
 pub const CLOCK_FREE: u32 = 3;
 /// Words of the clock counters.
@@ -227,7 +228,8 @@ pub const I2C_VALUE: Field = Field::new("value", 8, 8, "Byte of the last read.")
 pub const I2C_ALLOWED: [u8; 9] = [0x50, 0x70, 0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77];
 
 /// Flash word, write: starts an operation; see [`FLASH_OPERATION`] and [`FLASH_CHIP`]. A command
-/// while one runs is refused. Reads as the last command.
+/// while one runs is refused, and a program or erase once the configuration port has accepted a
+/// load. Reads as the last command.
 pub const FLASH_COMMAND: u32 = 0;
 /// Flash word, read and write: place of the operation in the chip, bytes. An operation works on
 /// the page, the 4 KiB or the 64 KiB that hold it.
@@ -307,14 +309,35 @@ pub const PORT_COMMAND: u32 = 0;
 pub const PORT_STATUS: u32 = 1;
 /// Configuration port word, read only: BOOTSTS (UG570) of the last [`PortOperation::ReadStatus`].
 pub const PORT_BOOT_STATUS: u32 = 2;
+/// Configuration port word, write only: both words of [`PORT_KEY_WORDS`], one after the other,
+/// allow the next [`PORT_COMMAND`] to load an image. Any other write of the block takes that back.
+pub const PORT_KEY: u32 = 3;
 /// Words of the configuration port.
-pub const PORT_WORDS: u32 = 3;
-/// [`PORT_STATUS`] bit: an operation runs.
-pub const PORT_BUSY: Field = Field::new("busy", 0, 1, "An operation runs.");
+pub const PORT_WORDS: u32 = 4;
+/// What is written to [`PORT_KEY`] before a command that loads an image: "BOOT" in ASCII, and the
+/// same inverted. No single stray write takes the card away.
+pub const PORT_KEY_WORDS: [u32; 2] = [0x424f_4f54, 0xbdb0_b0ab];
+/// [`PORT_STATUS`] bit: an operation runs. A load has none of its own end: the card is gone.
+pub const PORT_BUSY: Field = Field::new(
+    "busy",
+    0,
+    1,
+    "An operation runs. A load has none of its own end: the card is gone.",
+);
 /// [`PORT_STATUS`] bit: the last command was refused.
 pub const PORT_REFUSED: Field = Field::new("refused", 1, 1, "The last command was refused.");
+/// [`PORT_STATUS`] bit: no image is loaded now, since a flash chip erases or programs, or was told
+/// to and has not said since that it has ended: [`FlashOperation::Status`] asks it.
+pub const PORT_HELD: Field = Field::new(
+    "held",
+    2,
+    1,
+    "No image is loaded now, since a flash chip erases or programs, or was told to and has not \
+     said since that it has ended: operation Status asks it.",
+);
 
-/// What the configuration port can do. Everything else is refused.
+/// What the configuration port can do. Everything else is refused, and so is a load without
+/// [`PORT_KEY`] or while [`PORT_HELD`] is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortOperation {
     /// Loads the golden image that stays; the card leaves the bus. The address is that in a chip,

@@ -87,6 +87,8 @@ pub struct PcieSite {
     pub kind: PcieKind,
     /// Its site, without the primitive's name: `X1Y2`.
     pub site: &'static str,
+    /// Who says that this site is behind these lanes.
+    pub site_source: &'static str,
     /// First of the four quads of its sixteen lanes; lane 0 is in the last one.
     pub first_quad: u32,
     /// Quad of its reference clock.
@@ -266,6 +268,14 @@ impl Flash {
 }
 
 impl PcieSite {
+    /// Its site as the core's parameter and AMD's board files name it.
+    pub fn location(&self) -> String {
+        match self.kind {
+            PcieKind::Pcie4 => self.site.to_owned(),
+            PcieKind::Pcie4c => format!("PCIE4C_{}", self.site),
+        }
+    }
+
     /// The quad of lane 0.
     pub fn lane_0_quad(&self) -> u32 {
         self.first_quad + 3
@@ -276,6 +286,17 @@ impl Board {
     /// The pad of a port.
     pub fn pad(&self, port: &str) -> Option<&'static Pad> {
         self.pads.iter().find(|pad| pad.port == port)
+    }
+
+    /// Period of its free clock, ps.
+    ///
+    /// # Panics
+    /// If the description has none: every board has one.
+    pub fn free_clock_ps(&self) -> u32 {
+        match self.pad("free_clock_p").map(|pad| pad.kind) {
+            Some(PadKind::Clock(_, period_ps)) => period_ps,
+            other => panic!("{}: the free clock is {other:?}", self.name),
+        }
     }
 
     /// Name of the top module.

@@ -22,7 +22,7 @@ use stream::prelude::*;
 /// The side. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct DeviceSide {
-    /// Clock of the configuration port, 250 MHz.
+    /// Clock of the configuration port, 100 MHz.
     pub clock: Signal<In, Clock>,
     /// The flash block of a window.
     pub flash: FlashSide,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   slot ══ pcie ══ completer ══ window ── flash, configuration port, system monitor
-//!                      └── words: what it is
+//!                      └── words: what it is          └── 100 MHz ◄── free clock
 //! ```
 //! It is what a board runs when the user's image cannot be loaded, and what replaces that image.
 //! The block only connects.
@@ -18,7 +18,7 @@ pub mod golden_words;
 
 use crate::description::FlashPlan;
 use crate::device_side::DeviceSide;
-use crate::pads::{FlashPads, SlotPads};
+use crate::pads::{ClockPads, FlashPads, SlotPads};
 use crate::pcie_side::PcieSide;
 use crate::window::flash_serial::FlashLines;
 use crate::window::port_program::PortLines;
@@ -26,18 +26,21 @@ use golden_window::GoldenWindow;
 use golden_words::GoldenWords;
 use host_interface::completer::Completer;
 use ip::axi_lite::AxiLiteMaster;
+use ip::board_clock::BoardClock;
 use ip::pcie_sides::{HostReplySide, HostRequestSide};
 use stream::prelude::*;
 
-/// The golden image of a board with this number and flash, around the vendor's PCIe core of this
-/// name.
+/// The golden image of a board with this number, flash and period of its free clock, around the
+/// vendor's PCIe core of this name.
 ///
 /// See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-#[new(pcie_core: &'static str, board: u32, plan: FlashPlan)]
+#[new(pcie_core: &'static str, board: u32, plan: FlashPlan, free_clock_ps: u32)]
 pub struct Golden {
     /// Pads at the slot.
     pub pcie: SlotPads,
+    /// Pads of the free-running clock.
+    pub free_clock: ClockPads,
     /// Pads of the second flash chip.
     pub flash: FlashPads,
 
@@ -48,6 +51,8 @@ pub struct Golden {
     #[value(GoldenWindow::new(board, plan))]
     window: GoldenWindow,
     device_side: DeviceSide,
+    #[value(BoardClock::new(free_clock_ps))]
+    free: BoardClock,
     flr: DFF<Bits<4>>,
 
     clock: Signal<Local, Clock>,
@@ -65,7 +70,12 @@ impl Logic for Golden {
         self.pcie.tx_n.next = self.pcie_side.pci_exp.txn.val();
         self.clock.next = self.pcie_side.user_clk.val();
         dff_setup!(self, clock, flr);
-        clock!(self, clock, completer, words, window, device_side);
+        clock!(self, clock, completer, words, window);
+        self.free.p.next = self.free_clock.p.val();
+        self.free.n.next = self.free_clock.n.val();
+        self.window.base_clock.next = self.free.base.val();
+        self.window.reset.next = self.pcie_side.user_reset.val();
+        self.device_side.clock.next = self.free.base.val();
 
         self.completer.reset.next = self.pcie_side.user_reset.val();
         HostRequestSide::join(&mut self.pcie_side.m_axis_cq, &mut self.completer.m_axis_cq);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   refclk, lanes ══ core ── rx_axis, state ──► card ── tx_axis, pause ──► core
-//!   slot_clock ──► init_clk, s_axi_aclk, drp_clk; StartReset ──► resets
+//!   base_clock ──► init_clk, s_axi_aclk, drp_clk; StartReset ──► resets
 //! ```
 //! One clock, `gt_txusrclk2`, drives both directions. What the core's registers can do is left to
 //! them: enables, FEC, loopback, faults, statistics.
@@ -36,8 +36,10 @@ pub struct MacSide {
     /// Send lanes, negative.
     pub tx_n: Signal<Out, Bits<4>>,
     /// Clock of start-up and registers, 100 MHz.
-    pub slot_clock: Signal<In, Clock>,
-    /// Registers of the core, in `slot_clock`.
+    pub base_clock: Signal<In, Clock>,
+    /// `base_clock` has its frequency.
+    pub locked: Signal<In, Bit>,
+    /// Registers of the core, in `base_clock`.
     pub registers: CoreRegisters,
 
     /// Clock of all that follows, 322.265625 MHz.
@@ -68,10 +70,11 @@ impl Logic for MacSide {
         self.core.gt_rxn_in.next = self.rx_n.val();
         self.tx_p.next = self.core.gt_txp_out.val();
         self.tx_n.next = self.core.gt_txn_out.val();
-        self.start.clock.next = self.slot_clock.val();
-        self.core.init_clk.next = self.slot_clock.val();
-        self.core.s_axi_aclk.next = self.slot_clock.val();
-        self.core.drp_clk.next = self.slot_clock.val();
+        self.start.clock.next = self.base_clock.val();
+        self.start.locked.next = self.locked.val();
+        self.core.init_clk.next = self.base_clock.val();
+        self.core.s_axi_aclk.next = self.base_clock.val();
+        self.core.drp_clk.next = self.base_clock.val();
         self.core.sys_reset.next = self.start.reset.val();
         self.core.s_axi_sreset.next = self.start.reset.val();
         self.core.core_drp_reset.next = self.start.reset.val();

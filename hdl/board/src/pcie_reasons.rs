@@ -50,7 +50,11 @@ const REASONS: &[(&str, &str)] = &[
     ("cfg_ds_", "of a root port alone"),
     ("phy_rdy_out", "`user_reset` covers it"),
     ("sys_clk_gt", "reference clock, IBUFDS_GTE4 output O"),
-    ("sys_clk", "reference clock, IBUFDS_GTE4 output ODIV2 through BUFG_GT"),
+    (
+        "sys_clk",
+        "reference clock, IBUFDS_GTE4 output ODIV2, and nothing else at it: the core has its own \
+         BUFG_GT",
+    ),
     ("sys_reset", "PERST#; at 0 the core stays in reset"),
     ("pci_exp_", "lanes of the slot"),
 ];

@@ -1,9 +1,9 @@
 //! The PCIe core with its reference clock and all the ports that the card does not use.
 //!
 //! ```text
-//!   refclk ─► ReferenceClock ─┬─► sys_clk_gt, sys_clk ─► core ══ RQ RC CQ CC cfg ══ card
-//!   PERST# ───────────────────┼────────► sys_reset         ▲
-//!                             └─► slot_clock               └─ constants
+//!   refclk ─► ReferenceClock ══ sys_clk_gt, sys_clk ─► core ══ RQ RC CQ CC cfg ══ card
+//!   PERST# ───────────────────────────► sys_reset        ▲
+//!                                                        └─ constants
 //! ```
 //! Every tie-off is in `docs/hardware.md`, with its reason.
 //!
@@ -11,8 +11,10 @@
 //!
 //! Invariants:
 //! 1. No input of the core is left open.
+//! 2. Nothing but the core hangs at the slot's reference clock: the core has the clock buffer for
+//!    it inside (BUFG_GT, `ext_sys_clk_bufg` false), and there can be no second one.
 //!
-//! Source: PG213.
+//! Source: PG213, UG572; Corundum and LitePCIe join `sys_clk` so.
 
 use ip::buffers::ReferenceClock;
 use ip::pcie_core::PcieCore;
@@ -36,8 +38,6 @@ pub struct PcieSide {
     pub reset_n: Signal<In, Bit>,
     /// Lanes of the slot.
     pub pci_exp: Lanes,
-    /// The slot's reference clock, 100 MHz.
-    pub slot_clock: Signal<Out, Clock>,
     /// User clock, 250 MHz.
     pub user_clk: Signal<Out, Clock>,
     /// The core is in reset.
@@ -74,9 +74,8 @@ impl Logic for PcieSide {
         self.clocks.p.next = self.refclk_p.val();
         self.clocks.n.next = self.refclk_n.val();
         self.core.sys_clk_gt.next = self.clocks.transceiver.val();
-        self.core.sys_clk.next = self.clocks.fabric.val();
+        self.core.sys_clk.next = self.clocks.divided.val();
         self.core.sys_reset.next = self.reset_n.val();
-        self.slot_clock.next = self.clocks.fabric.val();
         Lanes::link(&mut self.pci_exp, &mut self.core.pci_exp);
         self.user_clk.next = self.core.user_clk.val();
         self.user_reset.next = self.core.user_reset.val();

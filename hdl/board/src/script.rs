@@ -36,10 +36,11 @@ pub fn board_tcl(board: &Board, card: &str, window: &str, config: &CardConfig) -
     text(board, &values)
 }
 
-/// The text of `board.tcl` of a board's golden image.
-pub fn golden_tcl(board: &Board) -> String {
+/// The text of `board.tcl` of a board's golden image, for its window's module `window`.
+pub fn golden_tcl(board: &Board, window: &str) -> String {
     let mut values = vec![
         ("top", board.golden_top()),
+        ("window", window.to_owned()),
         ("config", GOLDEN_NAME.to_owned()),
         ("image_slot", (Slot::Golden as u32).to_string()),
     ];
@@ -57,7 +58,7 @@ fn common(board: &Board) -> Vec<Value> {
         ("part", board.part.to_owned()),
         ("contract", format!("{major}.{minor}")),
         ("pcie_ip", pcie.kind.core().to_owned()),
-        ("pcie_location", pcie.site.to_owned()),
+        ("pcie_location", pcie.location()),
         ("pcie_quad", format!("GTY_Quad_{}", pcie.lane_0_quad())),
         ("pci_vendor", format!("{:04x}", pci_ids::VENDOR_ID)),
         ("pci_device", format!("{:04x}", pci_ids::DEVICE_ID)),

@@ -10,8 +10,8 @@
 //! Timing: that of the blocks.
 //!
 //! Invariants:
-//! 1. `user_clk` clocks card and window, `gt_txusrclk2` the MAC's side of the card, the slot's
-//!    clock the MAC's registers.
+//! 1. `user_clk` clocks card and window, `gt_txusrclk2` the MAC's side of the card. 100 MHz, made
+//!    of the board's free clock, are that of the MAC's registers and of the configuration port.
 
 use crate::card_box::CardBox;
 use crate::description::FlashPlan;
@@ -23,7 +23,7 @@ use crate::window::flash_serial::FlashLines;
 use crate::window::port_program::PortLines;
 use crate::window::Window;
 use ip::axi_lite::AxiLiteMaster;
-use ip::buffers::PinClock;
+use ip::board_clock::BoardClock;
 use ip::mac_sides::{CoreMaster, FaultSide, ReceiveSide, ResetSide, SendSide, StateSide};
 use ip::pcie_sides::{
     CompletionSide, ConfigurationSide, ConfigurationSpaceSide, HostReplySide, HostRequestSide,
@@ -46,6 +46,8 @@ pub struct ShellPlan<'a> {
     pub wired: bool,
     /// The board's flash.
     pub flash: FlashPlan,
+    /// Period of the board's free clock, ps.
+    pub free_clock_ps: u32,
 }
 
 /// The shell. See the module's head.
@@ -70,7 +72,8 @@ pub struct Shell {
     card: CardBox,
     #[value(Window::new(plan.board, plan.config, plan.wired, plan.flash))]
     window: Window,
-    free: PinClock,
+    #[value(BoardClock::new(plan.free_clock_ps))]
+    free: BoardClock,
     device_side: DeviceSide,
 }
 
@@ -113,19 +116,21 @@ impl Logic for Shell {
         ReceiveSide::join(&mut self.mac_side.rx_axis, &mut self.card.rx_axis);
         SendSide::join(&mut self.mac_side.tx_axis, &mut self.card.tx_axis);
         self.mac_side.ctl_tx_pause_req.next = self.card.ctl_tx_pause_req.val();
-        self.mac_side.slot_clock.next = self.pcie_side.slot_clock.val();
+        self.mac_side.base_clock.next = self.free.base.val();
+        self.mac_side.locked.next = self.free.locked.val();
         CoreMaster::join(&mut self.window.core, &mut self.mac_side.registers);
 
         AxiLiteMaster::join(&mut self.card.m_axil, &mut self.window.bus);
         self.window.clock.next = self.pcie_side.user_clk.val();
-        self.window.slot_clock.next = self.pcie_side.slot_clock.val();
+        self.window.base_clock.next = self.free.base.val();
+        self.window.reset.next = self.pcie_side.user_reset.val();
         self.window.mac_clock.next = self.mac_side.mac_clock.val();
-        self.window.free_clock.next = self.free.clock.val();
+        self.window.free_clock.next = self.free.free.val();
         self.window.aligned.next = self.mac_side.stat_rx.aligned.val();
         self.window.link_up.next = self.pcie_side.user_lnk_up.val();
         SidePins::link(&mut self.pins, &mut self.window.pins);
 
-        self.device_side.clock.next = self.pcie_side.user_clk.val();
+        self.device_side.clock.next = self.free.base.val();
         FlashLines::join(&mut self.window.flash, &mut self.device_side.flash);
         PortLines::join(&mut self.window.device, &mut self.device_side.port);
         FlashPads::link(&mut self.flash, &mut self.device_side.pads);

@@ -9,7 +9,7 @@
 //! | [`qsfp_flash::QsfpFlashTop`] | VCU118: the same, and a second flash chip |
 //! | [`hbm_led::HbmLedTop`] | U55C, U55N: CATTRIP and LEDs |
 //! | [`hbm::HbmTop`] | U280: CATTRIP |
-//! | [`golden`] | golden images of VCU118 and VCU1525: the slot, and a second flash chip |
+//! | [`golden`] | golden images of VCU118, VCU1525: slot, free clock, a second flash chip |
 //!
 //! Invariants:
 //! 1. The top of a board has a port for each of its pads, and beside those only negative lanes.
@@ -76,6 +76,7 @@ pub fn emit_top(
         card,
         wired: board.pad("qsfp_modprsl").is_some(),
         flash: board.flash.plan(),
+        free_clock_ps: board.free_clock_ps(),
     };
     let name = board.top();
     let leds = board.pad("led").map_or(0, |pad| pad.pins.len());

@@ -10,7 +10,12 @@
 //!
 //! Invariants:
 //! 1. Every access is answered: a block that does not answer in 8 us is answered for.
-//! 2. There is no reset: what a reset of the card cuts off ends by itself.
+//! 2. `reset` is that of the PCIe core, as the card's port has it: both ends of the port forget the
+//!    access between them. It reaches port, decoder and the way to the MAC's registers alone: what
+//!    the blocks hold, and what runs in them (an erase, the MAC), goes on. Resets of the card that
+//!    software begins are none.
+//! 3. No image is loaded while a flash chip erases or programs, and no chip is told to once a load
+//!    has been accepted.
 //!
 //! Source: `abi::window`.
 
@@ -21,6 +26,7 @@ pub mod clock_meter;
 pub mod configuration_port;
 pub mod core_access;
 pub mod flash;
+pub mod flash_changes;
 pub mod flash_command;
 pub mod flash_guard;
 pub mod flash_sequence;
@@ -31,6 +37,7 @@ pub mod i2c_bit;
 pub mod i2c_transfer;
 pub mod mac_bridge;
 pub mod monitor_bridge;
+pub mod port_key;
 pub mod port_program;
 pub mod window_decoder;
 pub mod window_directory;
@@ -67,15 +74,17 @@ use window_port::WindowPort;
 pub struct Window {
     /// Clock of the window: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
+    /// The PCIe core is in reset: the card has forgotten its access.
+    pub reset: Signal<In, Bit>,
     /// The card's port.
     pub bus: AxiLiteSlave,
-    /// Clock of the MAC's registers: the slot's reference clock.
-    pub slot_clock: Signal<In, Clock>,
+    /// Clock of the MAC's registers and of the configuration port, 100 MHz.
+    pub base_clock: Signal<In, Clock>,
     /// The MAC's clock, to be measured.
     pub mac_clock: Signal<In, Clock>,
     /// The board's free-running clock, to be measured.
     pub free_clock: Signal<In, Clock>,
-    /// Registers of the MAC's core, in `slot_clock`.
+    /// Registers of the MAC's core, in `base_clock`.
     pub core: CoreMaster,
     /// The MAC is aligned, in the MAC's clock.
     pub aligned: Signal<In, Bit>,
@@ -112,6 +121,12 @@ impl Logic for Window {
     fn update(&mut self) {
         clock!(self, clock, port, decoder, directory, gpio, clocks, monitor, sensors, i2c, mac);
         clock!(self, clock, chips, images);
+        self.port.reset.next = self.reset.val();
+        self.decoder.reset.next = self.reset.val();
+        self.mac.reset.next = self.reset.val();
+        self.images.base_clock.next = self.base_clock.val();
+        self.images.is_flash_busy.next = self.chips.is_changing.val();
+        self.chips.is_loading.next = self.images.is_loading.val();
         AxiLiteSlave::link(&mut self.bus, &mut self.port.bus);
         PulseSource::<WindowAccess>::join(&mut self.port.access, &mut self.decoder.access);
         PulseSource::<WindowReply>::join(&mut self.decoder.reply, &mut self.port.reply);
@@ -147,13 +162,13 @@ impl Logic for Window {
         self.directory.built.next = self.words.built.val();
         self.directory.image_slot.next = self.words.image_slot.val();
         self.clocks.mac_clock.next = self.mac_clock.val();
-        self.clocks.slot_clock.next = self.slot_clock.val();
+        self.clocks.base_clock.next = self.base_clock.val();
         self.clocks.free_clock.next = self.free_clock.val();
         self.sensors.address.next = self.monitor.address.val();
         self.sensors.enable.next = self.monitor.enable.val();
         self.monitor.data.next = self.sensors.data.val();
         self.monitor.done.next = self.sensors.done.val();
-        self.mac.core_clock.next = self.slot_clock.val();
+        self.mac.core_clock.next = self.base_clock.val();
         CoreMaster::link(&mut self.core, &mut self.mac.core);
 
         self.gpio.aligned.next = self.aligned.val();

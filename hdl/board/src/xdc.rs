@@ -190,18 +190,23 @@ pub fn floorplan(board: &Board, has_far_list: bool) -> String {
 type WindowClock = (&'static str, f64);
 
 const USER: WindowClock = ("clock", 4.0);
-const SLOT: WindowClock = ("slot_clock", 10.0);
+/// 100 MHz made of the free clock.
+const BASE: WindowClock = ("base_clock", 10.0);
 const MAC: WindowClock = ("mac_clock", 3.103);
 /// The period is that of the fastest free clock of any board.
 const FREE: WindowClock = ("free_clock", 3.333);
 
-/// Crossings of the window with a FIFO: instance, from and to which clock.
-const FIFOS: [(&str, WindowClock, WindowClock); 2] =
-    [("mac/requests", USER, SLOT), ("mac/replies", SLOT, USER)];
+/// Crossings of the card's window with a FIFO: instance, from and to which clock.
+const MAC_FIFOS: [(&str, WindowClock, WindowClock); 2] =
+    [("mac/requests", USER, BASE), ("mac/replies", BASE, USER)];
+
+/// The same of every window, that of a golden image too.
+const PORT_FIFOS: [(&str, WindowClock, WindowClock); 2] =
+    [("images/requests", USER, BASE), ("images/replies", BASE, USER)];
 
 /// Clocks that the window measures with the user clock: instance and clock.
 const METERS: [(&str, WindowClock); 3] =
-    [("clocks/mac", MAC), ("clocks/slot", SLOT), ("clocks/free", FREE)];
+    [("clocks/mac", MAC), ("clocks/base", BASE), ("clocks/free", FREE)];
 
 /// Top bit of a pointer of the FIFOs.
 const POINTER_TOP: usize = 4;
@@ -211,27 +216,9 @@ const POINTER_TOP: usize = 4;
 /// As in the card, bits of a crossing arrive within a period of the faster clock; a net of two
 /// lines a pair of clocks holds what is not named.
 pub fn window(board: &Board) -> String {
-    let mut text = head(board, "paths between the clocks of the board window");
-    text +=
-        "# Names are below the cell of the window. To be read after the cores' own constraints.\n";
-    let clock = |(port, _): WindowClock| format!("[get_clocks -of_objects [get_ports {port}]]");
-    let limit = |from: WindowClock, to: WindowClock| format!("{:.3}", from.1.min(to.1));
-    for (path, from, to) in FIFOS {
-        let limit = limit(from, to);
-        text += &format!("\n# {path}: from {} to {}\n", from.0, to.0);
-        for (name, seen) in [("write", "write_seen"), ("read", "read_seen")] {
-            let start = format!(
-                "[get_cells {{{path}/{name}_gray_reg[*] {path}/{name}_pointer_reg[{POINTER_TOP}]}}]"
-            );
-            let end = format!("[get_pins {{{path}/{seen}/first_reg[*]/D}}]");
-            text += &format!("set_max_delay -datapath_only -from {start} -to {end} {limit}\n");
-            text += &format!("set_bus_skew -from {start} -to {end} {limit}\n");
-        }
-        text += &format!(
-            "set_max_delay -datapath_only -from {} \
-             -to [get_pins {{{path}/head_reg[*]/D}}] {limit}\n",
-            clock(from)
-        );
+    let mut text = window_head(board);
+    for (path, from, to) in MAC_FIFOS.into_iter().chain(PORT_FIFOS) {
+        text += &fifo(path, from, to);
     }
     for (path, measured) in METERS {
         text += &format!(
@@ -249,9 +236,58 @@ pub fn window(board: &Board) -> String {
     );
     text +=
         "\n# Whatever else goes from clock to clock. User and MAC clock: the card's constraints.\n";
-    for (from, to) in [(USER, SLOT), (SLOT, USER), (FREE, USER)] {
-        let (start, end) = (clock(from), clock(to));
-        text += &format!("set_max_delay -datapath_only -from {start} -to {end} {:.3}\n", to.1);
+    text + &rest(&[(USER, BASE), (BASE, USER), (FREE, USER)])
+}
+
+/// The same for the window of a golden image.
+pub fn golden_window(board: &Board) -> String {
+    let mut text = window_head(board);
+    for (path, from, to) in PORT_FIFOS {
+        text += &fifo(path, from, to);
     }
+    text += "\n# Whatever else goes from clock to clock.\n";
+    text + &rest(&[(USER, BASE), (BASE, USER)])
+}
+
+fn window_head(board: &Board) -> String {
+    head(board, "paths between the clocks of the board window")
+        + "# Names are below the cell of the window. To be read after the cores' own constraints.\n"
+}
+
+fn clock((port, _): WindowClock) -> String {
+    format!("[get_clocks -of_objects [get_ports {port}]]")
+}
+
+/// A period of the faster clock.
+fn limit(from: WindowClock, to: WindowClock) -> String {
+    format!("{:.3}", from.1.min(to.1))
+}
+
+/// A net for what has no line of its own.
+fn rest(pairs: &[(WindowClock, WindowClock)]) -> String {
+    let line = |(from, to): &(WindowClock, WindowClock)| {
+        let (start, end) = (clock(*from), clock(*to));
+        format!("set_max_delay -datapath_only -from {start} -to {end} {:.3}\n", to.1)
+    };
+    pairs.iter().map(line).collect()
+}
+
+/// The lines of a crossing with a FIFO.
+fn fifo(path: &str, from: WindowClock, to: WindowClock) -> String {
+    let limit = limit(from, to);
+    let mut text = format!("\n# {path}: from {} to {}\n", from.0, to.0);
+    for (name, seen) in [("write", "write_seen"), ("read", "read_seen")] {
+        let start = format!(
+            "[get_cells {{{path}/{name}_gray_reg[*] {path}/{name}_pointer_reg[{POINTER_TOP}]}}]"
+        );
+        let end = format!("[get_pins {{{path}/{seen}/first_reg[*]/D}}]");
+        text += &format!("set_max_delay -datapath_only -from {start} -to {end} {limit}\n");
+        text += &format!("set_bus_skew -from {start} -to {end} {limit}\n");
+    }
+    text += &format!(
+        "set_max_delay -datapath_only -from {} \
+         -to [get_pins {{{path}/head_reg[*]/D}}] {limit}\n",
+        clock(from)
+    );
     text
 }

@@ -14,8 +14,9 @@
 //! 2. An access without an answer within [`TIMEOUT_CYCLES`] of its turn ends, a read with all ones.
 //!    An answer that comes later is taken and discarded; until then no other access is issued, and
 //!    each that waits for it so long ends in the same way.
-//! 3. `m_axil` has no reset: blocks behind it keep their state across all resets but PERST#.
-//!    `forget` ends what waits without a reply; an access already issued is waited for.
+//! 3. `forget` is the reset of `m_axil`: it ends what waits without a reply, and the access at the
+//!    port. What answers there must have the same reset (`user_reset` of the PCIe core), and no
+//!    other: a reset that software begins ends no access.
 //! 4. An access that finds the queue full is not taken: the completer refuses it.
 //!
 //! On error: an answer other than OKAY pulses `failed`, a missing one `timed_out`; a read returns
@@ -95,6 +96,7 @@ impl Logic for BoardWindow {
         dff_setup!(self, clock, turn, phase, cycles, data);
         clock!(self, clock, queue, port);
         self.queue.reset.next = self.forget.val();
+        self.port.reset.next = self.forget.val();
         MessageSink::<WindowAccess>::link(&mut self.access, &mut self.queue.sink);
         AxiLiteMaster::link(&mut self.m_axil, &mut self.port.m_axil);
         self.port.access.next = self.turn.q.val();

@@ -20,19 +20,6 @@ module IBUFDS_GTE4 #(
     assign ODIV2 = I & ~CEB;
 endmodule
 
-// Clock buffer behind a transceiver.
-module BUFG_GT (
-    input  wire       I,
-    input  wire       CE,
-    input  wire       CEMASK,
-    input  wire       CLR,
-    input  wire       CLRMASK,
-    input  wire [2:0] DIV,
-    output wire       O
-);
-    assign O = I & CE & ~CLR;
-endmodule
-
 // Differential pads.
 module IBUFDS (
     input  wire I,
@@ -51,6 +38,51 @@ module BUFGCE (
     assign O = I & CE;
 endmodule
 
+// Maker of clocks: gives its input on, whatever it is to make of it, and locks sixteen cycles later.
+module MMCME4_BASE #(
+    parameter real    CLKIN1_PERIOD = 0.0,
+    parameter integer DIVCLK_DIVIDE = 1,
+    parameter real    CLKFBOUT_MULT_F = 5.0,
+    parameter real    CLKOUT0_DIVIDE_F = 1.0
+) (
+    input  wire CLKIN1,
+    input  wire CLKFBIN,
+    input  wire RST,
+    input  wire PWRDWN,
+    output wire CLKFBOUT,
+    output wire CLKFBOUTB,
+    output wire CLKOUT0,
+    output wire CLKOUT0B,
+    output wire CLKOUT1,
+    output wire CLKOUT1B,
+    output wire CLKOUT2,
+    output wire CLKOUT2B,
+    output wire CLKOUT3,
+    output wire CLKOUT3B,
+    output wire CLKOUT4,
+    output wire CLKOUT5,
+    output wire CLKOUT6,
+    output wire LOCKED
+);
+    reg [4:0] cycles;
+    initial cycles = 5'd0;
+    always @(posedge CLKIN1) if (~cycles[4]) cycles <= cycles + 5'd1;
+    assign CLKFBOUT = CLKIN1;
+    assign CLKFBOUTB = ~CLKIN1;
+    assign CLKOUT0 = CLKIN1 & ~PWRDWN;
+    assign CLKOUT0B = ~CLKIN1;
+    assign CLKOUT1 = 1'b0;
+    assign CLKOUT1B = 1'b0;
+    assign CLKOUT2 = 1'b0;
+    assign CLKOUT2B = 1'b0;
+    assign CLKOUT3 = 1'b0;
+    assign CLKOUT3B = 1'b0;
+    assign CLKOUT4 = 1'b0;
+    assign CLKOUT5 = 1'b0;
+    assign CLKOUT6 = 1'b0;
+    assign LOCKED = cycles[4] & ~RST;
+endmodule
+
 // Pad that is driven or not.
 module IOBUF (
     inout  wire IO,
@@ -60,25 +92,6 @@ module IOBUF (
 );
     assign IO = T ? 1'bz : I;
     assign O = IO;
-endmodule
-// A quarter of a clock.
-module BUFGCE_DIV #(
-    parameter BUFGCE_DIVIDE = 1
-) (
-    input  wire I,
-    input  wire CE,
-    input  wire CLR,
-    output reg  O
-);
-    reg [3:0] edges;
-    initial begin
-        O = 1'b0;
-        edges = 4'd0;
-    end
-    always @(posedge I) begin
-        edges <= edges == BUFGCE_DIVIDE - 1 ? 4'd0 : edges + 4'd1;
-        O <= edges >= BUFGCE_DIVIDE / 2 & CE & ~CLR;
-    end
 endmodule
 
 // Pins of the device's own flash: what a test does not drive is high.

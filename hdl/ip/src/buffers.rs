@@ -1,8 +1,8 @@
 //! The vendor's buffers for clocks and pads, each in a block with names of ours.
 //!
 //! ```text
-//!   p, n ─► IBUFDS_GTE4 ─┬─► transceivers          p, n ─► IBUFDS ─► BUFGCE ─► clock
-//!                        └─► BUFG_GT ─► clock       pad ◄─ IOBUF ─► level
+//!   p, n ─► IBUFDS_GTE4 ─┬─► transceiver          pad ◄─ IOBUF ─► level
+//!                        └─► divided
 //! ```
 //! Timing: no registers.
 //!
@@ -11,34 +11,38 @@
 
 use stream::prelude::*;
 
-/// Reference clock of transceivers: to them, and through a clock buffer to fabric.
+/// Reference clock of transceivers, as their cores want it.
+///
+/// `divided` is no clock for registers: it has no clock buffer. The PCIe core has one of its own
+/// (BUFG_GT) behind its port `sys_clk`, and neither a second one at the same output nor one in
+/// front of that port can be placed and routed (UG572: what may drive a BUFG_GT). So it leads to
+/// one core and to nothing else.
 #[derive(LogicBlock, Default)]
 pub struct ReferenceClock {
     /// Pad, positive.
     pub p: Signal<In, Clock>,
     /// Pad, negative.
     pub n: Signal<In, Clock>,
-    /// The clock for transceivers.
+    /// The clock for transceivers: output O.
     pub transceiver: Signal<Out, Clock>,
-    /// The same clock for fabric.
-    pub fabric: Signal<Out, Clock>,
+    /// The same clock for the buffer inside a core: output ODIV2, not divided.
+    pub divided: Signal<Out, Clock>,
 }
 
 impl Logic for ReferenceClock {
     fn update(&mut self) {
         self.transceiver.next = self.p.val();
-        self.fabric.next = self.p.val();
+        self.divided.next = self.p.val();
     }
 
     fn connect(&mut self) {
         self.transceiver.connect();
-        self.fabric.connect();
+        self.divided.connect();
     }
 
     fn hdl(&self) -> Verilog {
         Verilog::Wrapper(Wrapper {
             code: "\
-wire half;
 IBUFDS_GTE4 #(
     .REFCLK_HROW_CK_SEL(2'b00)
 ) pads (
@@ -46,57 +50,7 @@ IBUFDS_GTE4 #(
     .IB(n),
     .CEB(1'b0),
     .O(transceiver),
-    .ODIV2(half)
-);
-BUFG_GT buffer (
-    .I(half),
-    .CE(1'b1),
-    .CEMASK(1'b1),
-    .CLR(1'b0),
-    .CLRMASK(1'b1),
-    .DIV(3'b000),
-    .O(fabric)
-);
-"
-            .to_owned(),
-            cores: String::new(),
-        })
-    }
-}
-
-/// Clock at ordinary pins.
-#[derive(LogicBlock, Default)]
-pub struct PinClock {
-    /// Pad, positive.
-    pub p: Signal<In, Clock>,
-    /// Pad, negative.
-    pub n: Signal<In, Clock>,
-    /// The clock.
-    pub clock: Signal<Out, Clock>,
-}
-
-impl Logic for PinClock {
-    fn update(&mut self) {
-        self.clock.next = self.p.val();
-    }
-
-    fn connect(&mut self) {
-        self.clock.connect();
-    }
-
-    fn hdl(&self) -> Verilog {
-        Verilog::Wrapper(Wrapper {
-            code: "\
-wire single;
-IBUFDS pads (
-    .I(p),
-    .IB(n),
-    .O(single)
-);
-BUFGCE buffer (
-    .I(single),
-    .CE(1'b1),
-    .O(clock)
+    .ODIV2(divided)
 );
 "
             .to_owned(),

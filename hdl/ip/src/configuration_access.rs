@@ -1,11 +1,10 @@
 //! The device's configuration port from inside.
 //!
 //! ```text
-//!   clock ──► BUFGCE_DIV, a quarter ──► ICAPE3 ◄── select, reads, word
-//!   read_word ◄──────────────────────────┘
+//!   clock, select, reads, word ──► ICAPE3 ──► read_word
 //! ```
-//! Timing: `word` is taken at one edge of the divided clock: once, if it stands for four cycles of
-//! `clock`. 62.5 MHz; the port allows 200.
+//! Timing: `word` is taken at each edge of `clock` at which the port is selected. 100 MHz; the port
+//! allows 200, and 125 where an image has several dies.
 //!
 //! Invariants:
 //! 1. Bits of each byte are turned round, as the port wants them.
@@ -17,7 +16,7 @@ use stream::prelude::*;
 /// The port. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct ConfigurationAccess {
-    /// Clock of all signals, 250 MHz.
+    /// Clock of the port, 100 MHz.
     pub clock: Signal<In, Clock>,
     /// The port is selected.
     pub select: Signal<In, Bit>,
@@ -45,20 +44,11 @@ impl Logic for ConfigurationAccess {
     fn hdl(&self) -> Verilog {
         let code = format!(
             "\
-wire slow;
 wire [31:0] out;
-BUFGCE_DIV #(
-    .BUFGCE_DIVIDE(4)
-) divider (
-    .I(clock),
-    .CE(1'b1),
-    .CLR(1'b0),
-    .O(slow)
-);
 ICAPE3 #(
     .ICAP_AUTO_SWITCH(\"DISABLE\")
 ) port (
-    .CLK(slow),
+    .CLK(clock),
     .CSIB(~select),
     .RDWRB(reads),
     .I({}),

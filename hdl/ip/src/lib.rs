@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod axi_lite;
+pub mod board_clock;
 pub mod buffers;
 pub mod cmac;
 pub mod completion_buffer;

@@ -184,7 +184,7 @@ pub struct PcieCore {
     pub cfg_ds_bus_number: Signal<In, Bits<8>>,
     /// Device number below; of a root port alone.
     pub cfg_ds_device_number: Signal<In, Bits<5>>,
-    /// Reference clock of the slot through fabric, 100 MHz.
+    /// Reference clock of the slot for the core's own clock buffer, 100 MHz.
     pub sys_clk: Signal<In, Clock>,
     /// Reference clock of the slot for the transceivers, 100 MHz.
     pub sys_clk_gt: Signal<In, Clock>,

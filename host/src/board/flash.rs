@@ -8,15 +8,21 @@
 //! 1. The block refuses what is below the slot; this driver does not look, so that it is the block
 //!    that is relied on.
 //! 2. Every wait has an end.
+//! 3. What a chip has not carried out is an error that names its status register.
 //!
-//! Source: `abi::window`; data sheet of the MT25QU01G for the times.
+//! A chip protects blocks by bits of its status register, which nothing but a programmer at a cable
+//! can write: the card sends no such command, so that no program on the host can take away what
+//! somebody has protected.
+//!
+//! Source: `abi::window`; data sheet of the MT25QU01G for times, status register and protection.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use abi::window::{
-    BlockKind, FlashOperation, FLASH_ADDRESS, FLASH_BUSY, FLASH_CHIP, FLASH_CHIPS,
-    FLASH_CHIP_STATUS, FLASH_COMMAND, FLASH_OPERATION, FLASH_PAGE, FLASH_PAGE_BYTES,
-    FLASH_PAGE_WORDS, FLASH_REFUSED, FLASH_SIZE, FLASH_SLOT, FLASH_STATUS,
+    BlockKind, FlashOperation, FLASH_ADDRESS, FLASH_BLOCK_BYTES, FLASH_BUSY, FLASH_CHIP,
+    FLASH_CHIPS, FLASH_CHIP_STATUS, FLASH_COMMAND, FLASH_OPERATION, FLASH_PAGE, FLASH_PAGE_BYTES,
+    FLASH_PAGE_WORDS, FLASH_REFUSED, FLASH_SECTOR_BYTES, FLASH_SIZE, FLASH_SLOT, FLASH_STATUS,
 };
 use thiserror::Error;
 
@@ -40,6 +46,27 @@ const SECTOR_WAIT: Wait = Wait { limit: Duration::from_secs(3), step: Duration::
 
 /// Bit of the chip's status: it erases or programs.
 const CHIP_BUSY: u32 = 1;
+/// Bit of the chip's status: write enable. It ends with what it was for; where that was refused, it
+/// stays.
+const CHIP_ENABLED: u32 = 1 << 1;
+/// Bit of the chip's status: blocks are protected from the bottom on; otherwise from the top.
+const CHIP_FROM_BOTTOM: u32 = 1 << 5;
+
+/// The bytes of a chip that its status register protects from program and erase.
+///
+/// Bits 6, 4, 3 and 2 are a number: 0 protects nothing, n protects 2^(n-1) sectors, at most all.
+pub fn protected(status: u32, size_bytes: u32) -> Range<u32> {
+    let number = (status >> 2 & 7) | (status >> 6 & 1) << 3;
+    let sectors = match number {
+        0 => 0,
+        number => 1u32 << (number - 1),
+    };
+    let bytes = sectors.saturating_mul(FLASH_SECTOR_BYTES).min(size_bytes);
+    match status & CHIP_FROM_BOTTOM {
+        0 => size_bytes - bytes..size_bytes,
+        _ => 0..bytes,
+    }
+}
 
 /// Why the flash did not do it.
 #[derive(Debug, Error)]
@@ -68,6 +95,42 @@ pub enum FlashError {
         address: u32,
         /// How long it was waited for.
         limit: Duration,
+    },
+    /// The chip's status register protects what is to be changed.
+    #[error(
+        "chip {chip} protects 0x{:08x} to 0x{:08x} from {operation:?} at 0x{address:08x}: its \
+         status register is 0x{status:02x}, and bits 6 and 4:2 of it (how much) and 5 (from which \
+         end) must be cleared over a cable, as the card does not write this register",
+        range.start,
+        range.end - 1
+    )]
+    Protected {
+        /// What was asked, or would have been.
+        operation: FlashOperation,
+        /// The chip.
+        chip: u32,
+        /// Where, bytes.
+        address: u32,
+        /// Its status register.
+        status: u32,
+        /// What it protects.
+        range: Range<u32>,
+    },
+    /// The chip has not carried it out, and its status register says no reason.
+    #[error(
+        "chip {chip} did not carry {operation:?} at 0x{address:08x} out: its status register is \
+         0x{status:02x}, with the write enable still set (bit 1). No bit of it protects this \
+         place: look for a lock of its sector, over a cable"
+    )]
+    Locked {
+        /// What was asked.
+        operation: FlashOperation,
+        /// The chip.
+        chip: u32,
+        /// Where, bytes.
+        address: u32,
+        /// Its status register.
+        status: u32,
     },
     /// What the block says of itself cannot be.
     #[error("the card says {chips} chips of {size} bytes, slot at 0x{slot:08x}")]
@@ -167,10 +230,31 @@ impl<'a, W: Window> Flash<'a, W> {
     }
 
     /// Waits until block and chip rest: what somebody had begun before he was interrupted may still
-    /// run.
-    pub fn settle(&mut self, chip: u32) -> Result<(), FlashError> {
+    /// run. The chip's status register then.
+    pub fn settle(&mut self, chip: u32) -> Result<u32, FlashError> {
         self.wait_for_block(FlashOperation::Status, chip, 0)?;
         self.wait_for_chip(FlashOperation::Status, chip, 0, SECTOR_WAIT)
+    }
+
+    /// Refuses what a chip protects, before anything is erased.
+    pub fn check_protection(&mut self, chip: u32, range: Range<u32>) -> Result<(), FlashError> {
+        let status = self.settle(chip)?;
+        self.refuse_protected(FlashOperation::EraseBlock, chip, range, status)
+    }
+
+    fn refuse_protected(
+        &self,
+        operation: FlashOperation,
+        chip: u32,
+        unit: Range<u32>,
+        status: u32,
+    ) -> Result<(), FlashError> {
+        let range = protected(status, self.layout.size_bytes);
+        if unit.start >= range.end || range.start >= unit.end {
+            return Ok(());
+        }
+        let address = unit.start.max(range.start);
+        Err(FlashError::Protected { operation, chip, address, status, range })
     }
 
     fn pause(&mut self, time: Duration) {
@@ -190,19 +274,32 @@ impl<'a, W: Window> Flash<'a, W> {
         wait: Wait,
     ) -> Result<(), FlashError> {
         self.operate(operation, chip, address)?;
-        self.wait_for_chip(operation, chip, address, wait)
+        let status = self.wait_for_chip(operation, chip, address, wait)?;
+        if status & CHIP_ENABLED == 0 {
+            return Ok(());
+        }
+        let bytes = match operation {
+            FlashOperation::EraseBlock => FLASH_BLOCK_BYTES,
+            FlashOperation::EraseSector => FLASH_SECTOR_BYTES,
+            _ => FLASH_PAGE_BYTES,
+        };
+        let first = address - address % bytes;
+        self.refuse_protected(operation, chip, first..first + bytes, status)?;
+        Err(FlashError::Locked { operation, chip, address, status })
     }
 
+    /// Waits until the chip rests; its status register then.
     fn wait_for_chip(
         &mut self,
         operation: FlashOperation,
         chip: u32,
         address: u32,
         wait: Wait,
-    ) -> Result<(), FlashError> {
-        let look = |flash: &mut Self| -> Result<Option<()>, FlashError> {
+    ) -> Result<u32, FlashError> {
+        let look = |flash: &mut Self| -> Result<Option<u32>, FlashError> {
             let status = flash.operate(FlashOperation::Status, chip, address)?;
-            Ok((field(status, FLASH_CHIP_STATUS) & CHIP_BUSY == 0).then_some(()))
+            let status = field(status, FLASH_CHIP_STATUS);
+            Ok((status & CHIP_BUSY == 0).then_some(status))
         };
         let rests = wait.until(self, Self::pause, look)?;
         rests.ok_or(FlashError::Busy { operation, chip, address, limit: wait.limit })
@@ -241,5 +338,33 @@ impl<'a, W: Window> Flash<'a, W> {
         };
         let status = OPERATION_WAIT.until(self, Self::pause, look)?;
         status.ok_or(FlashError::Busy { operation, chip, address, limit: OPERATION_WAIT.limit })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of the data sheet's tables of protected areas, for 1 Gbit.
+    #[test]
+    fn the_status_register_says_what_is_protected() {
+        let size = 128 << 20;
+        for (status, range) in [
+            (0x00, size..size),
+            (0x20, 0..0),
+            (0x04, size - 0x1_0000..size),
+            (0x24, 0..0x1_0000),
+            (0x08, size - 0x2_0000..size),
+            (0x3c, 0..0x40_0000),
+            (0x40, size - 0x80_0000..size),
+            (0x4c, size / 2..size),
+            (0x6c, 0..size / 2),
+            (0x50, 0..size),
+            (0x7c, 0..size),
+            // Busy, enabled, write protection of the register.
+            (0x83, size..size),
+        ] {
+            assert_eq!(protected(status, size), range, "{status:#04x}");
+        }
     }
 }

@@ -122,8 +122,13 @@ pub fn steps(contents: &[Vec<u8>], slot: u32) -> Vec<Step> {
     steps
 }
 
-/// Asserts that the card has the board's flash, and that its chips answer and rest.
-pub fn prepare(window: &mut impl Window, expected: Layout) -> Result<(), UpdateError> {
+/// Asserts that the card has the board's flash, that its chips answer and rest, and that they do
+/// not protect what these contents of their slots take.
+pub fn prepare(
+    window: &mut impl Window,
+    expected: Layout,
+    contents: &[Vec<u8>],
+) -> Result<(), UpdateError> {
     let mut flash = Flash::open(window)?;
     let found = flash.layout();
     if found != expected {
@@ -137,6 +142,9 @@ pub fn prepare(window: &mut impl Window, expected: Layout) -> Result<(), UpdateE
             return Err(UpdateError::NoChip { chip, identity });
         }
         settled?;
+        let bytes = contents.get(chip as usize).map_or(0, Vec::len) as u32;
+        let taken = bytes.div_ceil(FLASH_BLOCK_BYTES).max(1) * FLASH_BLOCK_BYTES;
+        flash.check_protection(chip, found.slot..found.slot + taken)?;
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ fn what_is_written_is_read() {
     assert_eq!(lines.next(), Some("zeronic-image 1"));
     assert_eq!(lines.next(), Some("board vcu118"));
     assert_eq!(lines.nth(2), Some("slot user"));
-    assert_eq!(lines.next(), Some("contract 1.8"));
+    assert_eq!(lines.next(), Some("contract 1.9"));
 }
 
 /// A part of the first word may be all that there is of a file, but not the first line of a header.
@@ -115,8 +115,8 @@ fn each_fault_of_a_header_has_its_message() {
         ("zeronic-image 1", "PK\u{3}\u{4}", "begins with 'PK\\u{3}\\u{4}'"),
         ("board vcu118\n", "", "line 2 of the header is 'part xcvu9p"),
         ("slot user", "slot factory", "'factory' is no slot"),
-        ("contract 1.8", "contract 1", "'1' is no contract"),
-        ("contract 1.8", "contract 1.x", "'1.x' is no contract"),
+        ("contract 1.9", "contract 1", "'1' is no contract"),
+        ("contract 1.9", "contract 1.x", "'1.x' is no contract"),
         (git, "git 0123", "'0123' is no git"),
         ("built 17", "built -17", "'-1700000000' is no built"),
         ("config lab", "config a b", "'a b' is no config"),

@@ -22,6 +22,13 @@ pub enum FlashEvent {
         /// What it was.
         opcode: u8,
     },
+    /// An erase or program that did not run: what it would change is protected.
+    Protected {
+        /// What it was.
+        opcode: u8,
+        /// Where.
+        address: u32,
+    },
     /// Anything else that is no read, no status and no write enable or disable.
     Other {
         /// What it was.

@@ -242,3 +242,53 @@ fn a_worn_cell_reads_wrong() {
     chip.wear(0x101, 0x10);
     assert_eq!(command(&mut chip, &with_address(0x13, 0x100), 2), [0xf0, 0xe0]);
 }
+
+/// Protected blocks, from either end, and a locked sector: nothing begins, and the chip says so.
+#[test]
+fn what_is_protected_does_not_change_and_the_chip_says_so() {
+    let size = 128 << 20;
+    for (status, inside, outside) in [
+        (0x04, size - 1, size - 0x1_0001),
+        (0x24, 0xffff, 0x1_0000),
+        (0x4c, size / 2, size / 2 - 1),
+        (0x6c, size / 2 - 1, size / 2),
+    ] {
+        let mut chip = chip();
+        // Written by the command for it, and kept without power.
+        command(&mut chip, &[0x06], 0);
+        command(&mut chip, &[0x01, status], 0);
+        chip.cut_power();
+        assert_eq!(command(&mut chip, &[0x05], 1), [status]);
+        for (opcode, bit) in [(0x21, 5), (0xdc, 5)] {
+            erase(&mut chip, opcode, inside);
+            assert_eq!(command(&mut chip, &[0x05], 1), [status | 2], "enabled, not busy");
+            assert_eq!(command(&mut chip, &[0x70], 1), [0x82 | 1 << bit]);
+            command(&mut chip, &[0x50], 0);
+            assert_eq!(command(&mut chip, &[0x70], 1), [0x80]);
+        }
+        program(&mut chip, inside, &[0]);
+        assert_eq!(command(&mut chip, &[0x70], 1), [0x92]);
+        assert_eq!(chip.read(inside), 0xff);
+        let last = chip.events().last();
+        assert_eq!(last, Some(&FlashEvent::Protected { opcode: 0x12, address: inside }));
+        program(&mut chip, outside, &[0]);
+        wait(&mut chip);
+        assert_eq!(chip.read(outside), 0);
+        assert_eq!(command(&mut chip, &[0x05], 1), [status]);
+    }
+    // All of it: 2,048 sectors and more.
+    let mut chip = chip();
+    chip.protect(0x50);
+    program(&mut chip, 0x400_0000, &[0]);
+    assert_eq!(chip.read(0x400_0000), 0xff);
+    // A lock, which goes with the power.
+    chip.protect(0);
+    chip.lock(0x400_ffff);
+    program(&mut chip, 0x400_0000, &[0]);
+    assert_eq!(command(&mut chip, &[0x05], 1), [0x02]);
+    assert_eq!(chip.read(0x400_0000), 0xff);
+    chip.cut_power();
+    program(&mut chip, 0x400_0000, &[0]);
+    wait(&mut chip);
+    assert_eq!(chip.read(0x400_0000), 0);
+}

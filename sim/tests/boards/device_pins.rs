@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   flash_* of the window ══ FlashChip 0, FlashChip 1
-//!   device_* of the window ══ Port: a clock of a quarter, words taken, BOOTSTS given
+//!   device_* of the window ══ Port: words taken, BOOTSTS given, with the base clock
 //! ```
 
 use sim::flash_chip::FlashChip;
@@ -55,11 +55,8 @@ pub struct Port {
     pub written: Vec<u32>,
     /// What BOOTSTS is.
     pub boot_status: u32,
-    /// Cycles before the first edge of its clock.
-    pub phase: u32,
     /// Direction and selection changed in one clock.
     pub aborted: bool,
-    cycle: u32,
     last: (bool, bool),
     clocks_read: u32,
     asked: bool,
@@ -73,9 +70,7 @@ impl Port {
         Port {
             written: Vec::new(),
             boot_status: 0,
-            phase: 0,
             aborted: false,
-            cycle: 0,
             last: (false, false),
             clocks_read: 0,
             asked: false,
@@ -83,12 +78,8 @@ impl Port {
         }
     }
 
-    /// A cycle of the window's clock; one in four is one of the port.
+    /// A cycle of the port's clock.
     pub fn drive(&mut self, model: &mut Model) {
-        self.cycle += 1;
-        if self.cycle % 4 != self.phase {
-            return;
-        }
         let [select, reads, word, read_word] = self.ports;
         let (select, reads) = (model.get(select) == 1, model.get(reads) == 1);
         self.aborted |= reads != self.last.1 && (select || self.last.0);

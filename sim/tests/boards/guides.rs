@@ -8,11 +8,11 @@
 use abi::pci_ids;
 use abi::registers::{self, STATUS};
 use abi::window::{
-    self, BlockKind, CLOCK_FREE, CLOCK_MAC, CLOCK_SLOT, CLOCK_USER, DIRECTORY_MAGIC,
+    self, BlockKind, CLOCK_BASE, CLOCK_FREE, CLOCK_MAC, CLOCK_USER, DIRECTORY_MAGIC,
     IDENTITY_BOARD, IDENTITY_BUILT, IDENTITY_HASH, IDENTITY_SLOT, PORT_BOOT_STATUS,
 };
 use board::boards::BOARDS;
-use board::description::{Board, PadKind};
+use board::description::Board;
 
 use crate::documents::compare;
 
@@ -43,7 +43,13 @@ fn facts(board: &Board) -> String {
         ("part, JTAG id", format!("{}, 0x{:08x} (revision apart)", board.part, device.idcode)),
         (
             "slot",
-            format!("PCIe 3.0 x16, {}_{}, die {}", pcie.kind.primitive(), pcie.site, pcie.die),
+            format!(
+                "PCIe 3.0 x16, {}_{}, die {} (site: {})",
+                pcie.kind.primitive(),
+                pcie.site,
+                pcie.die,
+                pcie.site_source
+            ),
         ),
         (
             "wire",
@@ -203,19 +209,16 @@ fn power_up(board: &Board) -> String {
 
 /// The clock words and what they must be.
 fn clocks(board: &Board) -> String {
-    let free = board.pads.iter().find_map(|pad| match pad.kind {
-        PadKind::Clock(_, period_ps) if pad.port == "free_clock_p" => Some(period_ps),
-        _ => None,
-    });
-    let free = free.expect("a free clock");
+    let free = board.free_clock_ps();
     format!(
         "Clocks, kHz, in hexadecimal: 0x{:05x} 250,000 (`{:08x}`); 0x{:05x} about 322,266 \
-         (`{:08x}`), with and without a module; 0x{:05x} 100,000; 0x{:05x} {} (the free clock).",
+         (`{:08x}`), with and without a module; 0x{:05x} 100,000 (made of the \
+         free clock); 0x{:05x} {} (the free clock).",
         word(BlockKind::Clocks, CLOCK_USER),
         250_000,
         word(BlockKind::Clocks, CLOCK_MAC),
         322_266,
-        word(BlockKind::Clocks, CLOCK_SLOT),
+        word(BlockKind::Clocks, CLOCK_BASE),
         word(BlockKind::Clocks, CLOCK_FREE),
         1_000_000_000 / u64::from(free),
     )

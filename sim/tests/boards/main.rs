@@ -3,6 +3,8 @@
 
 mod boards;
 mod checks;
+mod clocks;
+mod core_settings;
 mod device_pins;
 mod dies;
 mod documents;

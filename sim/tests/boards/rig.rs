@@ -120,7 +120,7 @@ pub struct Rig {
     model: Model,
     clocks: Clocks,
     clock: ClockId,
-    slot: ClockId,
+    base: ClockId,
     mac: ClockId,
     free: ClockId,
     random: SmallRng,
@@ -162,7 +162,7 @@ impl Rig {
         }
         let mut clocks = Clocks::new();
         let clock = clocks.add(&mut model, "clock", 4_000, 2_000);
-        let slot = clocks.add(&mut model, "slot_clock", 10_000, 1_300);
+        let base = clocks.add(&mut model, "base_clock", 10_000, 1_300);
         let mac = clocks.add(&mut model, "mac_clock", mac::CLOCK_PS, 700);
         let free = clocks.add(&mut model, "free_clock", 8_000, 3_100);
         model.eval();
@@ -171,7 +171,7 @@ impl Rig {
             model,
             clocks,
             clock,
-            slot,
+            base,
             mac,
             free,
             random: SmallRng::seed_from_u64(seed),
@@ -201,9 +201,27 @@ impl Rig {
     /// Leaves nothing running but the window's own clock: time passes faster.
     pub fn leave_alone(&mut self) {
         self.is_alone = true;
-        for clock in [self.slot, self.mac, self.free] {
+        for clock in [self.base, self.mac, self.free] {
             self.clocks.set_running(&mut self.model, clock, false);
         }
+    }
+
+    /// Lets the clock of the MAC's registers and of the configuration port run, or stops it.
+    pub fn run_base_clock(&mut self, runs: bool) {
+        self.clocks.set_running(&mut self.model, self.base, runs);
+    }
+
+    /// Begins a read whose answer nobody takes.
+    pub fn begin_read(&mut self, address: u32) {
+        self.set("bus_araddr", u64::from(address));
+        self.hand_over("bus_arvalid", "bus_arready");
+    }
+
+    /// Resets the window for so many cycles.
+    pub fn reset(&mut self, cycles: u64) {
+        self.set("reset", 1);
+        self.cycles(cycles);
+        self.set("reset", 0);
     }
 
     /// Sets an input.
@@ -219,14 +237,14 @@ impl Rig {
     /// Cycles of the window's clock; what `end` says of the state before an edge ends it early.
     fn until(&mut self, cycles: u64, end: &mut dyn FnMut(&Model) -> bool) -> bool {
         let last = self.clocks.cycles(self.clock) + cycles;
-        let (clock, slot) = (self.clock, self.slot);
+        let (clock, base) = (self.clock, self.base);
         let (core, bus) = (&mut self.core, &mut self.bus);
         let (chips, device, is_alone) = (&mut self.chips, &mut self.port, self.is_alone);
         let mut ended = false;
         while !ended && self.clocks.cycles(clock) < last {
             self.clocks.step(&mut self.model, &mut |model, tick| match (
                 tick.clock == clock,
-                tick.clock == slot,
+                tick.clock == base,
                 tick.edge,
             ) {
                 (true, _, Edge::Before) => ended |= end(model),
@@ -235,10 +253,12 @@ impl Rig {
                         bus.drive(model);
                     }
                     chips.drive(model);
-                    device.drive(model);
                 }
                 (_, true, Edge::Before) => core.sample(model),
-                (_, true, Edge::After) => core.drive(model),
+                (_, true, Edge::After) => {
+                    core.drive(model);
+                    device.drive(model);
+                }
                 _ => {}
             });
         }

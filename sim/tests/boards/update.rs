@@ -103,7 +103,7 @@ impl Window for RigWindow {
 
 /// All of an update.
 fn update(window: &mut impl Window, plan: FlashPlan, contents: &[Vec<u8>]) -> Result<(), String> {
-    prepare(window, layout(plan)).map_err(|error| error.to_string())?;
+    prepare(window, layout(plan), contents).map_err(|error| error.to_string())?;
     for step in steps(contents, plan.slot_bytes) {
         carry_out(window, &step, contents, |_| ()).map_err(|error| error.to_string())?;
     }

@@ -187,6 +187,46 @@ fn a_block_that_does_not_answer_holds_up_nothing() {
     silence(None);
 }
 
+/// The PCIe core's reset frees the port, whatever it waits for: a block that owes an answer, or a
+/// card that takes none. What the blocks hold, and what runs in them, goes on.
+fn freed(fault: Fault) {
+    let seed = seed();
+    let mut random = SmallRng::seed_from_u64(seed ^ 3);
+    let mut rig = Rig::new(1, 2, seed, fault);
+    let (mac, gpio) = (offset(BlockKind::Mac), offset(BlockKind::Gpio));
+    let led = gpio + 4 * w::GPIO_LED;
+    let absent = WINDOW + 0x8000;
+    assert_eq!(rig.write(led, 0x33), OKAY);
+    for round in 0..30 {
+        rig.core.silent = round % 2 == 0;
+        // With and without an answer by now, and without anybody to take it.
+        let address = [mac + 4, led, WINDOW, absent][round / 2 % 4];
+        rig.begin_read(address);
+        rig.cycles(random.random_range(0..40));
+        rig.reset(random.random_range(20..40));
+        assert_eq!(rig.get("bus_rvalid"), 0, "{address:#x}: nothing is answered");
+        assert_eq!(rig.read(led), (OKAY, 0x33), "after {address:#x}");
+        assert_eq!(rig.read(WINDOW), (OKAY, w::DIRECTORY_MAGIC), "after {address:#x}");
+        // No late answer comes to anybody.
+        rig.cycles(3_000);
+        assert_eq!((rig.get("bus_rvalid"), rig.get("bus_bvalid")), (0, 0));
+        if rig.core.silent {
+            // The core still owes an answer.
+            assert_eq!(rig.read(mac + 4), (SLAVE_ERROR, 0));
+        }
+        rig.core.silent = false;
+        rig.cycles(500);
+        let word = random.random();
+        assert_eq!(rig.write(mac + 4, word), OKAY, "round {round}");
+        assert_eq!(rig.read(mac + 4), (OKAY, word), "round {round}");
+    }
+}
+
+#[test]
+fn a_reset_of_the_core_frees_the_port_whatever_it_waits_for() {
+    freed(None);
+}
+
 fn measured(fault: Fault) {
     let mut rig = Rig::new(1, 1, seed(), fault);
     let clocks = offset(BlockKind::Clocks);

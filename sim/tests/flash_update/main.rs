@@ -2,13 +2,15 @@
 //! when the power is lost at any point of it.
 
 use abi::image::SYNC_WORD;
-use abi::window::PortOperation;
+use abi::window::{
+    BlockKind, FlashOperation, PortOperation, FLASH_ADDRESS, FLASH_CHIP, FLASH_COMMAND,
+};
 use host::board::chips::slot_contents;
 use host::board::flash::{Flash, FlashError, Layout};
 use host::board::identity::identity;
-use host::board::port::{boot as port_boot, boot_status};
+use host::board::port::{boot as port_boot, boot_status, PortError};
 use host::board::update::{carry_out, prepare, steps, UpdateError};
-use host::board::window::WindowError;
+use host::board::window::{Window, WindowError};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::boot::{boot, Booted};
@@ -87,7 +89,7 @@ impl Rig {
 
     fn update(&mut self) -> Result<(), UpdateError> {
         let layout = self.layout();
-        prepare(&mut self.window, layout)?;
+        prepare(&mut self.window, layout, &self.contents)?;
         for step in steps(&self.contents, self.kind.slot) {
             carry_out(&mut self.window, &step, &self.contents, |_| {})?;
         }
@@ -341,9 +343,94 @@ fn the_card_says_who_it_is_and_loads_what_it_is_told() {
     assert_eq!(found.git, format!("0123456789abcdef{:016x}{:08x}", 0, 1));
     let mut flash = Flash::open(&mut rig.window).expect("a flash");
     assert_eq!(flash.identify(1).expect("a chip"), [0x20, 0xbb, 0x21]);
+    assert_eq!(boot_status(&mut rig.window).expect("a status"), 1);
     port_boot(&mut rig.window, PortOperation::BootUser).expect("a load");
     assert_eq!(rig.window.boots(), [PortOperation::BootUser]);
-    assert_eq!(boot_status(&mut rig.window).expect("a status"), 1);
+}
+
+/// A load waits for a chip that somebody told to erase, and is refused while one does not end.
+#[test]
+fn no_image_is_loaded_while_a_chip_erases() {
+    for chip in [0, 1] {
+        let kind = KINDS[2];
+        let mut rig = Rig::new(kind, 1, 300_001);
+        erase_and_leave(&mut rig.window, chip, kind.slot);
+        port_boot(&mut rig.window, PortOperation::BootUser).expect("it was waited for");
+        assert_eq!(rig.window.boots(), [PortOperation::BootUser]);
+        assert!(!rig.window.chips()[chip as usize].is_busy());
+
+        let never = FlashTimes { block_ns: u64::MAX / 2, ..FlashTimes::SHORT };
+        let mut rig = Rig::new(kind, 1, 300_001);
+        rig.window.chips_mut()[chip as usize].set_times(never);
+        erase_and_leave(&mut rig.window, chip, kind.slot);
+        let error = port_boot(&mut rig.window, PortOperation::BootUser).expect_err("it erases");
+        let PortError::Flash(FlashError::Busy { chip: found, .. }) = error else {
+            panic!("{error}");
+        };
+        assert_eq!(found, chip);
+        assert!(rig.window.boots().is_empty());
+    }
+}
+
+/// Begins an erase, and does not wait for its end.
+fn erase_and_leave(window: &mut FlashWindow, chip: u32, address: u32) {
+    let offset = |word: u32| BlockKind::Flash.block().offset + 4 * word;
+    let command = FlashOperation::EraseBlock as u32 | chip << FLASH_CHIP.offset;
+    window.write(offset(FLASH_ADDRESS), address).expect("it is posted");
+    window.write(offset(FLASH_COMMAND), command).expect("it is posted");
+}
+
+/// What a chip protects is named with its register, before anything is erased; what it does not
+/// carry out for another reason, too.
+#[test]
+fn a_protected_block_is_named_with_its_register() {
+    for kind in KINDS {
+        let chip = kind.chips - 1;
+        let register = |error: &UpdateError| match error {
+            UpdateError::Flash(FlashError::Protected { chip, status, .. }) => (*chip, *status),
+            other => panic!("{other}"),
+        };
+        // All of it; the upper half, which a slot at 0x0400_0000 begins; 64 KiB at the bottom.
+        for (status, is_hit) in [(0x70, true), (0x4c, kind.slot == 0x0400_0000), (0x24, false)] {
+            let mut rig = Rig::new(kind, 1, 300_001);
+            rig.window.chips_mut()[chip as usize].protect(status);
+            let result = rig.update();
+            if !is_hit {
+                result.expect("nothing of the slot is protected");
+                assert_eq!(rig.boots(), Booted::Image(1));
+                continue;
+            }
+            let error = result.expect_err("protected");
+            assert_eq!(register(&error), (chip, u32::from(status)));
+            let text = error.to_string();
+            assert!(text.contains(&format!("register is 0x{status:02x}")), "{text}");
+            assert!(rig.window.changes().is_empty(), "nothing was begun");
+            assert_eq!(rig.boots(), Booted::Image(0));
+            // The driver asked to do it all the same says why as well.
+            let mut flash = Flash::open(&mut rig.window).expect("a flash");
+            let slot = kind.slot.next_multiple_of(0x1_0000);
+            for result in [
+                flash.erase_block(chip, slot),
+                flash.erase_sector(chip, slot),
+                flash.program_page(chip, slot, &[0; 256]),
+            ] {
+                let error = result.expect_err("protected");
+                assert!(matches!(error, FlashError::Protected { .. }), "{error}");
+            }
+        }
+        // A lock of a sector is in no register that the card reads.
+        let mut rig = Rig::new(kind, 1, 300_001);
+        let address = kind.slot + 0x1_0000;
+        rig.window.chips_mut()[chip as usize].lock(address);
+        let error = rig.update().expect_err("locked");
+        let UpdateError::Flash(FlashError::Locked { chip: found, status: 2, address: at, .. }) =
+            error
+        else {
+            panic!("{error}");
+        };
+        assert_eq!((found, at >> 16), (chip, address >> 16));
+        assert_eq!(rig.boots(), Booted::Golden);
+    }
 }
 
 /// The name of the configuration is text in words, the first byte lowest, and ends with a zero or

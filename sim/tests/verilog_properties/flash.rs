@@ -50,19 +50,31 @@ pub const STATED: &[Stated] = &[
         planted: ("place >= slot", "place >= (slot - 32'h2000)"),
     },
     Stated {
-        words: "what is sent to a chip is what the guard allows",
+        words: "what is sent to a chip is what the guard allows, and no change while it is held",
         block: "board::window::flash_command::FlashCommand",
         inside: true,
         text: "\
   always @* begin
     assert(!command_valid | guard_allowed);
     assert(!command_valid | asks);
+    // Bit 1 of a command: it changes the chip.
+    assert(!command_valid | !is_held | !command_payload[1]);
   end
 ",
         reached: "command_valid",
         layouts: &[],
         holds: Verdict::Always(1),
-        planted: ("asks & guard_allowed", "asks"),
+        planted: ("asks & is_allowed", "asks"),
+    },
+    Stated {
+        words: "a chip that was told to change counts until its own status says that it has ended",
+        block: "board::window::flash_changes::FlashChanges",
+        inside: true,
+        text: CHANGES,
+        reached: "any",
+        layouts: &[],
+        holds: Verdict::Always(1),
+        planted: ("first | second", "first"),
     },
     Stated {
         words: "a chip gets the enable opcode alone, or the opcode and address of the command",
@@ -82,9 +94,21 @@ pub const STATED: &[Stated] = &[
         reached: "lines_select",
         layouts: &[],
         holds: Verdict::Always(1),
-        planted: ("selected <= part_1[step]", "selected <= part_1[step | 5'd1]"),
+        planted: ("selected <= part_1[step]", "selected <= part_1[step | 6'd1]"),
     },
 ];
+
+/// Chips by bits 0 (the chip) and 1 (it changes the chip) of a command.
+const CHANGES: &str = "\
+  reg [1:0] told = 2'd0;
+  wire [1:0] begun = begins & command[1] ? (command[0] ? 2'b10 : 2'b01) : 2'b00;
+  wire [1:0] ended = has_status & !is_chip_busy ? (asked[3] ? 2'b10 : 2'b01) : 2'b00;
+  always @(posedge clock) told <= told & ~ended | begun;
+  always @* begin
+    assert(told == {second, first});
+    assert(any == (told != 2'd0));
+  end
+";
 
 /// The bits that a chip has taken since it was selected, beside where the block is.
 const PINS: &str = "\
@@ -142,23 +166,24 @@ const PORT: &str = "\
     was_selected <= lines_select;
   end
   wire is_image = lines_word == golden | lines_word == user;
-  reg [4:0] step_before = 5'd0;
+  reg [5:0] step_before = 6'd0;
   always @(posedge clock) step_before <= step;
   always @* begin
     if (lines_select & !lines_reads) begin
       assert(lines_word == 32'hffffffff | lines_word == 32'haa995566 | lines_word == 32'h20000000
         | lines_word == 32'h30020001 | is_image | lines_word == 32'h30008001
         | lines_word == 32'h0000000f | lines_word == 32'h2802c001 | lines_word == 32'h0000000d);
-      if (step_before == 5'd5) assert(is_image);
-      if (is_image) assert(step_before == 5'd5);
+      if (step_before == 6'd5) assert(is_image);
+      if (is_image) assert(step_before == 6'd5);
     end
-    assert(!waits | step == 5'd0);
-    assert(step == step_before | step_before == 5'd0 & (step == 5'd1 | step == 5'd9)
-      | step == 5'd0 & (step_before == 5'd8 | step_before == 5'd31)
-      | step == step_before + 5'd1 & step_before != 5'd0 & step_before != 5'd8);
+    assert(!waits | step == 6'd0);
+    assert(step <= 6'd33 & step_before <= 6'd33);
+    assert(step == 6'd0 & step_before == 6'd0 | step_before == 6'd0 & (step == 6'd1 | step == 6'd9)
+      | step == 6'd0 & (step_before == 6'd8 | step_before == 6'd33)
+      | step == step_before + 6'd1 & step_before != 6'd0 & step_before != 6'd8);
     if (was_read != lines_reads) assert(!was_selected & !lines_select);
-    assert(lines_select == (step_before != 5'd0 & step_before != 5'd16 & step_before != 5'd17
-      & step_before != 5'd25 & step_before != 5'd26));
-    assert(lines_reads == (step_before > 5'd16 & step_before < 5'd26));
+    assert(lines_select == (step_before != 6'd0 & step_before != 6'd16 & step_before != 6'd17
+      & step_before != 6'd27 & step_before != 6'd28));
+    assert(lines_reads == (step_before > 6'd16 & step_before < 6'd28));
   end
 ";

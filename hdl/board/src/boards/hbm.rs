@@ -11,6 +11,7 @@ use crate::description::{Board, Device, Flash, MacSite, Pad, PadKind, PcieKind, 
 const PCIE: PcieSite = PcieSite {
     kind: PcieKind::Pcie4c,
     site: "X1Y0",
+    site_source: "AMD's board files `au280` 1.0 and 1.1 (production), `block_location`",
     first_quad: 224,
     clock_quad: 225,
     die: 0,
@@ -207,7 +208,11 @@ pub(super) const U55C: Board = Board {
     number: 6,
     part: "xcu55c-fsvh2892-2L-e",
     device: U280.device,
-    pcie: PCIE,
+    pcie: PcieSite {
+        site: "X1Y1",
+        site_source: "AMD's board file `au55c` in OpenNIC, `block_location`",
+        ..PCIE
+    },
     mac: MacSite {
         site: "X0Y3",
         transceivers: "X0Y24~X0Y27",
@@ -237,5 +242,9 @@ pub(super) const U55N: Board = Board {
     number: 7,
     part: "xcu55n-fsvh2892-2L-e",
     device: Device { idcode: 0x04b7_7093, dies: 2, die_urams: 320 },
+    pcie: PcieSite {
+        site_source: "AMD's board file `au55n` in OpenNIC, `block_location`",
+        ..U55C.pcie
+    },
     ..U55C
 };

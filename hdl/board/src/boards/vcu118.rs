@@ -20,6 +20,7 @@ pub(super) const VCU118: Board = Board {
     pcie: PcieSite {
         kind: PcieKind::Pcie4,
         site: "X1Y2",
+        site_source: "AMD's board files `vcu118` 2.0, 2.3 and 2.4, `block_location`",
         first_quad: 224,
         clock_quad: 225,
         die: 1,

@@ -80,6 +80,7 @@ const TX_PINS: &[&str] = &[
 const PCIE: PcieSite = PcieSite {
     kind: PcieKind::Pcie4,
     site: "X1Y2",
+    site_source: "AMD's board file `vcu1525` 1.3, `block_location`",
     first_quad: 224,
     clock_quad: 226,
     die: 1,
@@ -124,7 +125,10 @@ pub(super) const U200: Board = Board {
     number: 3,
     part: "xcu200-fsgd2104-2-e",
     device: Device { idcode: 0x04b3_7093, ..VU9P },
-    pcie: PCIE,
+    pcie: PcieSite {
+        site_source: "AMD's board files `au200` 1.2 and 1.3, `block_location`",
+        ..PCIE
+    },
     mac: MacSite { source: Source::Disputed, ..MAC },
     pads: &pads(Source::Two),
     flash: FLASH,
@@ -145,7 +149,12 @@ pub(super) const U250: Board = Board {
     number: 4,
     part: "xcu250-figd2104-2-e",
     device: Device { idcode: 0x04b5_7093, dies: 4, die_urams: 320 },
-    pcie: PcieSite { region: "CLOCKREGION_X6Y4:CLOCKREGION_X7Y7", ..PCIE },
+    pcie: PcieSite {
+        site: "X0Y1",
+        site_source: "AMD's board files `au250` 1.2 and 1.3, `block_location`",
+        region: "CLOCKREGION_X6Y4:CLOCKREGION_X7Y7",
+        ..PCIE
+    },
     mac: MacSite {
         transceivers: "X1Y44~X1Y47",
         region: "CLOCKREGION_X0Y8:CLOCKREGION_X0Y11",

@@ -35,6 +35,10 @@ use stream::prelude::*;
 pub struct GoldenWindow {
     /// Clock of the window: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
+    /// The PCIe core is in reset: the completer has forgotten its access.
+    pub reset: Signal<In, Bit>,
+    /// Clock of the configuration port, 100 MHz.
+    pub base_clock: Signal<In, Clock>,
     /// The completer's port.
     pub bus: AxiLiteSlave,
     /// Pins of the flash chips.
@@ -63,6 +67,11 @@ impl Logic for GoldenWindow {
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, port, decoder, directory, monitor, sensors, chips, images);
+        self.port.reset.next = self.reset.val();
+        self.decoder.reset.next = self.reset.val();
+        self.images.base_clock.next = self.base_clock.val();
+        self.images.is_flash_busy.next = self.chips.is_changing.val();
+        self.chips.is_loading.next = self.images.is_loading.val();
         AxiLiteSlave::link(&mut self.bus, &mut self.port.bus);
         PulseSource::<WindowAccess>::join(&mut self.port.access, &mut self.decoder.access);
         PulseSource::<WindowReply>::join(&mut self.decoder.reply, &mut self.port.reply);

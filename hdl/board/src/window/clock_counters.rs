@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   1 ms of clock ──► tick ─┬─► meter of the MAC's clock
-//!                           ├─► meter of the slot's clock      ──► words in kHz
+//!                           ├─► meter of the 100 MHz           ──► words in kHz
 //!                           └─► meter of the free clock
 //! ```
 //! Timing: a reply one cycle after its access. A word is that of the last full interval.
@@ -32,8 +32,8 @@ pub struct ClockCounters {
     pub reply: PulseSource<WindowReply>,
     /// The MAC's clock.
     pub mac_clock: Signal<In, Clock>,
-    /// The slot's reference clock.
-    pub slot_clock: Signal<In, Clock>,
+    /// The 100 MHz made of the free clock.
+    pub base_clock: Signal<In, Clock>,
     /// The board's free-running clock.
     pub free_clock: Signal<In, Clock>,
 
@@ -41,7 +41,7 @@ pub struct ClockCounters {
     answer: DFF<WindowReply>,
     cycle: DFF<Bits<18>>,
     mac: ClockMeter,
-    slot: ClockMeter,
+    base: ClockMeter,
     free: ClockMeter,
 
     address: Signal<Local, Bits<20>>,
@@ -61,9 +61,9 @@ impl Logic for ClockCounters {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, valid, answer, cycle);
-        clock!(self, clock, mac, slot, free);
+        clock!(self, clock, mac, base, free);
         self.mac.measured.next = self.mac_clock.val();
-        self.slot.measured.next = self.slot_clock.val();
+        self.base.measured.next = self.base_clock.val();
         self.free.measured.next = self.free_clock.val();
         self.tick.next = self.cycle.q.val() == self.last_cycle.val();
         self.cycle.d.next = self.cycle.q.val() + self.one.val();
@@ -71,7 +71,7 @@ impl Logic for ClockCounters {
             self.cycle.d.next = 0.into();
         }
         self.mac.tick.next = self.tick.val();
-        self.slot.tick.next = self.tick.val();
+        self.base.tick.next = self.tick.val();
         self.free.tick.next = self.tick.val();
 
         self.address.next = self.access.payload.val().address;
@@ -86,7 +86,7 @@ impl Logic for ClockCounters {
         } else if self.word.val() == bits::<10>(1) {
             self.answer.d.next.data = self.mac.kilohertz.val();
         } else if self.word.val() == bits::<10>(2) {
-            self.answer.d.next.data = self.slot.kilohertz.val();
+            self.answer.d.next.data = self.base.kilohertz.val();
         } else if self.word.val() == bits::<10>(3) {
             self.answer.d.next.data = self.free.kilohertz.val();
         }

@@ -13,6 +13,8 @@
 //! 2. While an operation runs, no command is taken, and the page is nobody else's: an access of it
 //!    is answered with SLVERR.
 //! 3. No reset ends an operation.
+//! 4. `is_changing` is high from the acceptance of a program or erase on, until the chip has said
+//!    in a status read after it that it has ended. While `is_loading`, none is accepted.
 //!
 //! On error: STATUS says that the last command was refused.
 //!
@@ -20,8 +22,8 @@
 
 use crate::description::FlashPlan;
 use crate::window::access::{WindowAccess, WindowReply, SLAVE_ERROR};
+use crate::window::flash_changes::FlashChanges;
 use crate::window::flash_command::FlashCommand;
-use crate::window::flash_sequence::SerialCommand;
 use crate::window::flash_serial::{FlashLines, FlashSerial};
 use abi::window::FLASH_PAGE;
 use stream::prelude::*;
@@ -38,6 +40,10 @@ pub struct Flash {
     pub access: PulseSink<WindowAccess>,
     /// Their ends.
     pub reply: PulseSource<WindowReply>,
+    /// The device is about to load an image: no chip may begin to erase or program.
+    pub is_loading: Signal<In, Bit>,
+    /// A chip erases or programs, or was told to and has not said since that it has ended.
+    pub is_changing: Signal<Out, Bit>,
     /// Pins of the chips.
     pub lines: FlashLines,
 
@@ -47,6 +53,7 @@ pub struct Flash {
     #[value(FlashCommand::new(plan))]
     command: FlashCommand,
     serial: FlashSerial,
+    changes: FlashChanges,
     page: LutRam<Bits<32>, 6>,
 
     address: Signal<Local, Bits<20>>,
@@ -72,9 +79,17 @@ impl Logic for Flash {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, valid, answer, chip_status);
-        clock!(self, clock, command, serial, page);
+        clock!(self, clock, command, serial, changes, page);
         FlashLines::link(&mut self.lines, &mut self.serial.lines);
-        PulseSource::<SerialCommand>::join(&mut self.command.command, &mut self.serial.command);
+        self.serial.command.valid.next = self.command.command.valid.val();
+        self.serial.command.payload.next = self.command.command.payload.val();
+        self.command.is_held.next = self.is_loading.val();
+        self.changes.begins.next = self.command.command.valid.val();
+        self.changes.command.next = self.command.command.payload.val();
+        self.changes.asked.next = self.command.asked.val();
+        self.changes.has_status.next = self.serial.arrives.val() & !self.command.fills_page.val();
+        self.changes.is_chip_busy.next = self.serial.gathered.val().get_bit(24);
+        self.is_changing.next = self.command.busy.val() | self.changes.any.val();
         self.address.next = self.access.payload.val().address;
         self.word.next = self.address.val().get_bits::<10>(2);
         self.written.next = self.access.payload.val().data;

@@ -9,6 +9,7 @@
 //! Invariants:
 //! 1. What the guard does not allow is not sent.
 //! 2. A command while one runs is refused, and changes nothing.
+//! 3. While `is_held`, no program or erase is sent.
 
 use crate::description::FlashPlan;
 use crate::window::flash_guard::FlashGuard;
@@ -31,6 +32,8 @@ pub struct FlashCommand {
     pub writes_place: Signal<In, Bit>,
     /// A command of the chip is under way.
     pub is_sending: Signal<In, Bit>,
+    /// No chip may be changed.
+    pub is_held: Signal<In, Bit>,
     /// Value of COMMAND.
     pub asked: Signal<Out, Bits<32>>,
     /// Value of ADDRESS.
@@ -51,6 +54,9 @@ pub struct FlashCommand {
     fills: DFF<Bit>,
     #[value(FlashGuard::new(plan))]
     guard: FlashGuard,
+
+    change: Signal<Local, SerialCommand>,
+    is_allowed: Signal<Local, Bit>,
 }
 
 impl Logic for FlashCommand {
@@ -67,10 +73,13 @@ impl Logic for FlashCommand {
         }
         self.guard.asked.next = self.kept.q.val();
         self.guard.address.next = self.at.q.val();
-        self.command.valid.next = self.asks.q.val() & self.guard.allowed.val();
-        self.command.payload.next = self.guard.command.val();
+        self.change.next = self.guard.command.val();
+        self.is_allowed.next =
+            self.guard.allowed.val() & !(self.is_held.val() & self.change.val().enables);
+        self.command.valid.next = self.asks.q.val() & self.is_allowed.val();
+        self.command.payload.next = self.change.val();
         if self.asks.q.val() {
-            self.refuses.d.next = !self.guard.allowed.val();
+            self.refuses.d.next = !self.is_allowed.val();
             self.fills.d.next = self.guard.fills_page.val();
         }
         self.asks.d.next = self.writes_command.val() & !self.busy.val();

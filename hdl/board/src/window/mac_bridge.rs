@@ -10,7 +10,10 @@
 //! Invariants:
 //! 1. The core gets one access at a time: while it owes an answer, accesses are refused.
 //!
-//! On error: an access without an answer (the slot's clock stands) is answered with SLVERR, as are
+//! 2. After `reset` nobody waits for the access under way, and its answer is dropped; the core
+//!    still owes it, so the next access is refused until it has come.
+//!
+//! On error: an access without an answer (the core's clock stands) is answered with SLVERR, as are
 //! those that come before the late answer, which is dropped.
 
 use crate::window::access::{WindowAccess, WindowReply, SLAVE_ERROR};
@@ -23,6 +26,8 @@ use stream::prelude::*;
 pub struct MacBridge {
     /// Clock of the window, 250 MHz.
     pub clock: Signal<In, Clock>,
+    /// Forgets who waits for an answer.
+    pub reset: Signal<In, Bit>,
     /// Clock of the core's registers.
     pub core_clock: Signal<In, Clock>,
     /// Accesses.
@@ -93,6 +98,10 @@ impl Logic for MacBridge {
                 self.valid.d.next = true;
                 self.answer.d.next = self.replies.source.payload.val();
             }
+        }
+        if self.reset.val() {
+            self.waits.d.next = false;
+            self.valid.d.next = false;
         }
         self.reply.valid.next = self.valid.q.val();
         self.reply.payload.next = self.answer.q.val();

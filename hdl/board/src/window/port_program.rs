@@ -1,20 +1,32 @@
 //! The words that the device's configuration port gets, and when.
 //!
 //! ```text
-//!   loads ──► wait 131 us ──► steps 1 to 8 ───┐
-//!   asks ──────────────────► steps 9 to 31 ───┴─► select, reads, word ══ ICAPE3
+//!   request ─┬─ load ──► wait 164 us ──► steps 1 to 8 ───┐
+//!            └─ read ──────────────────► steps 9 to 33 ──┴─► select, reads, word ══ ICAPE3
+//!   reply ◄── the word read, after the last step
 //! ```
-//! Timing: a step is four cycles.
+//! Timing: a step is a cycle of the port's clock. A request is taken, and its reply given, in the
+//! cycle of its last step.
 //!
 //! Invariants:
 //! 1. The port gets no word but those of the steps.
 //! 2. Direction changes only while the port is not selected.
+//! 3. One request at a time; the sink of the replies must have room.
 //!
 //! Source: UG570 (IPROG using ICAP; WBSTAR holds address bits 31:8 of a flash with addresses of 32
 //! bits; registers CMD, WBSTAR, BOOTSTS).
 
 use crate::description::FlashPlan;
 use stream::prelude::*;
+
+/// What the port is to do.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct PortRequest {
+    /// Read BOOTSTS; otherwise load an image.
+    pub reads: Bit,
+    /// The image is that of the user's slot; otherwise the golden one.
+    pub is_user: Bit,
+}
 
 /// The end of the device's port.
 #[derive(Clone, Debug, Default, LogicInterface)]
@@ -45,7 +57,7 @@ pub struct PortSide {
 }
 
 /// Steps of both programs.
-const STEPS: usize = 32;
+const STEPS: usize = 34;
 /// Step that a load of an image begins with.
 const LOAD: usize = 1;
 /// Step of a load that gives the address.
@@ -55,11 +67,12 @@ const LOAD_LAST: usize = 8;
 /// Step that a read of BOOTSTS begins with.
 const READ: usize = 9;
 /// Steps in which the direction is that of a read.
-const READING: std::ops::Range<usize> = 17..26;
-/// Step at whose end the word has come: seven clocks of the port after it was selected.
-const READ_WORD: usize = 24;
+const READING: std::ops::Range<usize> = 17..28;
+/// Step at whose end the word has come: seven clocks of the port after it was selected, as the pins
+/// follow their step by a cycle.
+const READ_WORD: usize = 26;
 /// Last step of a read.
-const READ_LAST: usize = 31;
+const READ_LAST: usize = 33;
 
 const DUMMY: u64 = 0xffff_ffff;
 const SYNC: u64 = 0xaa99_5566;
@@ -76,10 +89,10 @@ const fn word(step: usize) -> u64 {
         LOAD | READ => DUMMY,
         2 | 10 => SYNC,
         4 => WRITE_ADDRESS,
-        6 | 27 => WRITE_COMMAND,
+        6 | 29 => WRITE_COMMAND,
         7 => LOAD_COMMAND,
         12 => READ_BOOT_STATUS,
-        28 => LEAVE_COMMAND,
+        30 => LEAVE_COMMAND,
         _ => NONE,
     }
 }
@@ -101,106 +114,98 @@ fn is_selected(step: usize) -> bool {
 #[derive(LogicBlock, BlockDefault)]
 #[new(plan: FlashPlan)]
 pub struct PortProgram {
-    /// Clock of the block, 250 MHz.
+    /// Clock of the block and of the port, 100 MHz.
     pub clock: Signal<In, Clock>,
-    /// Load an image (one cycle); taken while `busy` is low.
-    pub loads: Signal<In, Bit>,
-    /// Read BOOTSTS (one cycle); taken while `busy` is low.
-    pub asks: Signal<In, Bit>,
-    /// The image is that of the user's slot; it must not change while `busy`.
-    pub is_user: Signal<In, Bit>,
-    /// A program runs, or waits to.
-    pub busy: Signal<Out, Bit>,
-    /// BOOTSTS as last read.
-    pub boot_status: Signal<Out, Bits<32>>,
+    /// What to do.
+    pub request: MessageSink<PortRequest>,
+    /// Its end: BOOTSTS where that was to be read.
+    pub reply: MessageSource<Bits<32>>,
     /// The device's port.
     pub lines: PortLines,
 
     waits: DFF<Bit>,
-    waited: DFF<Bits<15>>,
+    waited: DFF<Bits<14>>,
     /// Step under way; 0: none.
-    step: DFF<Bits<5>>,
-    cycle: DFF<Bits<2>>,
+    step: DFF<Bits<6>>,
     came: DFF<Bits<32>>,
     selected: DFF<Bit>,
     reading: DFF<Bit>,
     out: DFF<Bits<32>>,
 
-    ends_step: Signal<Local, Bit>,
+    is_idle: Signal<Local, Bit>,
+    ends: Signal<Local, Bit>,
     #[value(word)]
     words: [Constant<Bits<32>>; STEPS],
     #[value(|step| step as u64)]
-    numbers: [Constant<Bits<5>>; STEPS],
+    numbers: [Constant<Bits<6>>; STEPS],
     #[value(steps(is_selected))]
-    selects: Constant<Bits<32>>,
+    selects: Constant<Bits<34>>,
     #[value(steps(|step| READING.contains(&step)))]
-    reads: Constant<Bits<32>>,
+    reads: Constant<Bits<34>>,
     #[value(u64::from(plan.golden_bytes >> 8))]
     golden: Constant<Bits<32>>,
     #[value(u64::from(plan.slot_bytes >> 8))]
     user: Constant<Bits<32>>,
     #[value(LOAD as u64)]
-    load: Constant<Bits<5>>,
+    load: Constant<Bits<6>>,
     #[value(LOAD_ADDRESS as u64)]
-    load_address: Constant<Bits<5>>,
+    load_address: Constant<Bits<6>>,
     #[value(LOAD_LAST as u64)]
-    load_last: Constant<Bits<5>>,
+    load_last: Constant<Bits<6>>,
     #[value(READ as u64)]
-    read_first: Constant<Bits<5>>,
+    read_first: Constant<Bits<6>>,
     #[value(READ_WORD as u64)]
-    read_word: Constant<Bits<5>>,
+    read_word: Constant<Bits<6>>,
     #[value(READ_LAST as u64)]
-    read_last: Constant<Bits<5>>,
+    read_last: Constant<Bits<6>>,
     #[value(1)]
-    one_step: Constant<Bits<5>>,
+    one_step: Constant<Bits<6>>,
     #[value(1)]
-    one_cycle: Constant<Bits<2>>,
-    #[value(1)]
-    one: Constant<Bits<15>>,
+    one: Constant<Bits<14>>,
 }
 
 impl Logic for PortProgram {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, waits, waited, step, cycle, came, selected, reading, out);
-        self.busy.next = self.waits.q.val() | (self.step.q.val() != bits::<5>(0));
-        self.boot_status.next = self.came.q.val();
-        self.ends_step.next = self.cycle.q.val().all() & (self.step.q.val() != bits::<5>(0));
-        self.cycle.d.next = self.cycle.q.val() + self.one_cycle.val();
-        if self.ends_step.val() {
-            self.step.d.next = self.step.q.val() + self.one_step.val();
-            if (self.step.q.val() == self.load_last.val())
-                | (self.step.q.val() == self.read_last.val())
-            {
-                self.step.d.next = bits::<5>(0);
-            }
-            if self.step.q.val() == self.read_word.val() {
-                self.came.d.next = self.lines.read_word.val();
-            }
+        dff_setup!(self, clock, waits, waited, step, came, selected, reading, out);
+        self.is_idle.next = !self.waits.q.val() & (self.step.q.val() == bits::<6>(0));
+        self.ends.next = (self.step.q.val() == self.load_last.val())
+            | (self.step.q.val() == self.read_last.val());
+        self.request.ready.next = self.ends.val();
+        self.reply.valid.next = self.ends.val();
+        self.reply.payload.next = self.came.q.val();
+        if self.step.q.val() == self.read_word.val() {
+            self.came.d.next = self.lines.read_word.val();
         }
         self.waited.d.next = self.waited.q.val() + self.one.val();
-        if !self.busy.val() {
-            self.waited.d.next = bits::<15>(0);
-            self.cycle.d.next = bits::<2>(0);
-            self.waits.d.next = self.loads.val();
-            if self.asks.val() & !self.loads.val() {
-                self.step.d.next = self.read_first.val();
+        if self.is_idle.val() {
+            self.waited.d.next = bits::<14>(0);
+            if self.request.valid.val() {
+                self.waits.d.next = !self.request.payload.val().reads;
+                if self.request.payload.val().reads {
+                    self.step.d.next = self.read_first.val();
+                }
             }
-        } else if self.waits.q.val() & self.waited.q.val().all() {
-            self.waits.d.next = false;
-            self.cycle.d.next = bits::<2>(0);
-            self.step.d.next = self.load.val();
+        } else if self.waits.q.val() {
+            if self.waited.q.val().all() {
+                self.waits.d.next = false;
+                self.step.d.next = self.load.val();
+            }
+        } else if self.ends.val() {
+            self.step.d.next = bits::<6>(0);
+        } else {
+            self.step.d.next = self.step.q.val() + self.one_step.val();
         }
 
         self.out.d.next = bits::<32>(0);
-        for i in 0..32 {
+        for i in 0..34 {
             if self.step.q.val() == self.numbers[i].val() {
                 self.out.d.next = self.words[i].val();
             }
         }
         if self.step.q.val() == self.load_address.val() {
             self.out.d.next = self.golden.val();
-            if self.is_user.val() {
+            if self.request.payload.val().is_user {
                 self.out.d.next = self.user.val();
             }
         }

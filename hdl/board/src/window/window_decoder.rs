@@ -41,6 +41,8 @@ fn has(directory: &[u32; DIRECTORY_WORDS], kind: BlockKind) -> bool {
 pub struct WindowDecoder {
     /// Clock of the block.
     pub clock: Signal<In, Clock>,
+    /// Forgets an access without a block.
+    pub reset: Signal<In, Bit>,
     /// Accesses.
     pub access: PulseSink<WindowAccess>,
     /// Their ends.
@@ -156,7 +158,8 @@ impl Logic for WindowDecoder {
             & !self.to_i2c.val()
             & !self.to_mac.val()
             & !self.to_flash.val()
-            & !self.to_port.val();
+            & !self.to_port.val()
+            & !self.reset.val();
         self.none_response.d.next = self.no_block.val();
         if self.is_absent.val() {
             self.none_response.d.next = self.refused.val();

@@ -10,7 +10,9 @@
 //! 1. Nothing is taken between an address and the end of its answer.
 //! 2. A write takes its address and its word together. Between a write and a read the write goes
 //!    first.
-//! 3. There is no reset: what was taken is always answered.
+//! 3. What was taken is answered, unless `reset` came between: the card's end of the port has the
+//!    same one, and both forget the access. Blocks answer within 8 us, in which a reset of the PCIe
+//!    core has not ended.
 //!
 //! On error: a write of less than four bytes is answered with SLVERR and reaches no block.
 //!
@@ -25,6 +27,8 @@ use stream::prelude::*;
 pub struct WindowPort {
     /// Clock of the block.
     pub clock: Signal<In, Clock>,
+    /// Forgets the access under way.
+    pub reset: Signal<In, Bit>,
     /// The card's port.
     pub bus: AxiLiteSlave,
     /// Accesses; the next one follows its reply.
@@ -92,6 +96,11 @@ impl Logic for WindowPort {
         {
             self.ended.d.next = false;
             self.busy.d.next = false;
+        }
+        if self.reset.val() {
+            self.busy.d.next = false;
+            self.asks.d.next = false;
+            self.ended.d.next = false;
         }
     }
 }

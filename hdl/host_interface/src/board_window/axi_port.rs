@@ -8,7 +8,8 @@
 //!
 //! Invariants:
 //! 1. `issue` comes only while `is_open` is low.
-//! 2. What is offered stays until it is taken. There is no reset.
+//! 2. What is offered stays until it is taken, or until `reset`, after which nothing is open: what
+//!    hangs at `m_axil` must have the same reset.
 //!
 //! Source: AMBA AXI and ACE protocol, AXI4-Lite.
 
@@ -21,6 +22,8 @@ use stream::prelude::*;
 pub struct AxiPort {
     /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
+    /// Forgets the access.
+    pub reset: Signal<In, Bit>,
     /// Begin this access.
     pub issue: Signal<In, Bit>,
     /// The access to begin.
@@ -93,6 +96,13 @@ impl Logic for AxiPort {
             self.write_open.d.next = self.access.val().write;
             self.read_address_waits.d.next = !self.access.val().write;
             self.read_open.d.next = !self.access.val().write;
+        }
+        if self.reset.val() {
+            self.write_address_waits.d.next = false;
+            self.write_data_waits.d.next = false;
+            self.write_open.d.next = false;
+            self.read_address_waits.d.next = false;
+            self.read_open.d.next = false;
         }
     }
 }

@@ -30,3 +30,38 @@ fn only_what_is_open_is_answered() {
         assert_eq!(step(None, (true, true)), (false, false));
     }
 }
+
+/// With a reset nothing is offered or open, whatever was; what comes later answers nothing.
+#[test]
+fn a_reset_forgets_the_access() {
+    let mut dut = AxiPort::default();
+    dut.connect_all();
+    check_all(&dut).expect("checks");
+    for (writes, taken) in [(false, false), (false, true), (true, false), (true, true)] {
+        let mut step = |issue: bool, reset: bool, ready: bool, answer: bool| {
+            dut.clock.next = Clock { clk: false };
+            dut.issue.next = issue;
+            dut.reset.next = reset;
+            dut.access.next.write = writes;
+            dut.m_axil.awready.next = ready;
+            dut.m_axil.wready.next = ready;
+            dut.m_axil.arready.next = ready;
+            dut.m_axil.bvalid.next = answer & writes;
+            dut.m_axil.rvalid.next = answer & !writes;
+            assert!(simulate(&mut dut, 20));
+            let offered =
+                dut.m_axil.awvalid.val() | dut.m_axil.wvalid.val() | dut.m_axil.arvalid.val();
+            let seen = (dut.is_open.val(), offered, dut.answered.val());
+            dut.clock.next = Clock { clk: true };
+            assert!(simulate(&mut dut, 20));
+            seen
+        };
+        step(true, false, false, false);
+        assert_eq!(step(false, false, taken, false), (true, true, false));
+        assert_eq!(step(false, true, false, false), (true, !taken, false));
+        assert_eq!(step(false, false, true, true), (false, false, false), "{writes} {taken}");
+        // Neither does what is issued with the reset begin.
+        step(true, true, false, false);
+        assert_eq!(step(false, false, false, false), (false, false, false));
+    }
+}
