@@ -96,11 +96,13 @@ fn write_sizes(out: &mut String) -> std::fmt::Result {
 fn features() -> String {
     let bit = |mask: u32| mask.trailing_zeros();
     format!(
-        "bit {}: IPv6; {}: TSO; {}: header profiles; {}: send slots pushed with their doorbell",
+        "bit {}: IPv6; {}: TSO; {}: header profiles; {}: send slots pushed with their doorbell; \
+         {}: interrupts on confirmations and send status",
         bit(r::FEATURE_IPV6),
         bit(r::FEATURE_TSO),
         bit(r::FEATURE_PROFILES),
-        bit(r::FEATURE_PUSH)
+        bit(r::FEATURE_PUSH),
+        bit(r::FEATURE_ARM)
     )
 }
 

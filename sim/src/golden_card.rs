@@ -3,6 +3,7 @@
 //! takes as long as on the simulated card.
 
 mod delay;
+mod interrupts;
 mod memory;
 
 use std::cell::RefCell;
@@ -20,6 +21,7 @@ use host::memory::{MemoryFile, MemoryRange};
 
 pub use self::delay::Withheld;
 use self::delay::{Delay, DelayedMemory};
+use self::interrupts::Interrupts;
 use self::memory::{HostMemory, Piece};
 use crate::bus::ADVANCE_CYCLES;
 use crate::card::USER_CLOCK_PS;
@@ -56,9 +58,10 @@ impl GoldenCard {
     }
 
     fn with(config: CardConfig, delay: Option<Delay>) -> Rc<RefCell<GoldenCard>> {
+        let interrupts = Interrupts::new(1 << config.owner_bits);
         Rc::new(RefCell::new(GoldenCard {
             device: GoldenDevice::new(config),
-            memory: HostMemory::default(),
+            memory: HostMemory { interrupts, ..HostMemory::default() },
             now_ps: 0,
             traffic: 0,
             delay,
@@ -99,6 +102,7 @@ impl GoldenCard {
         if let Some(delay) = &mut self.delay {
             delay.note_register(offset, value);
         }
+        self.memory.interrupts.note_register(offset, value);
         self.act(|device, memory| device.write_register(offset, value, memory));
     }
 
@@ -118,6 +122,12 @@ impl GoldenCard {
         for (offset, value) in doorbells {
             self.act(|device, memory| device.write_register(offset, value, memory));
         }
+    }
+
+    /// Whether nothing happens by itself any more.
+    fn rests(&self) -> bool {
+        let is_late = self.delay.as_ref().is_some_and(|delay| !delay.is_empty());
+        !is_late && !(self.is_held && !self.is_held_by_test)
     }
 
     /// A round of a card that takes its time.
@@ -340,8 +350,22 @@ impl Bus for GoldenBus {
         None
     }
 
-    /// Nothing happens between two calls, so there is nothing to wait for.
-    fn wait_interrupt(&mut self, _limit: Duration) -> Result<Option<u16>> {
-        Ok(None)
+    /// A card that takes its time goes on meanwhile.
+    fn wait_interrupt(&mut self, limit: Duration) -> Result<Option<u16>> {
+        self.carry_out();
+        let limit_ps = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX).saturating_mul(1000);
+        let end_ps = self.card.borrow().now_ps.saturating_add(limit_ps);
+        loop {
+            let card = &mut *self.card.borrow_mut();
+            if let Some(vector) = card.memory.interrupts.next() {
+                return Ok(Some(vector));
+            }
+            if card.now_ps >= end_ps || card.rests() {
+                card.now_ps = card.now_ps.max(end_ps);
+                return Ok(None);
+            }
+            card.now_ps += ADVANCE_CYCLES * USER_CLOCK_PS;
+            card.go_on();
+        }
     }
 }

@@ -26,7 +26,7 @@ use sim::harness::sink::{MessageSink, PacketSink};
 use sim::harness::source::MessageSource;
 use sim::harness::stall::Stall;
 use stream::prelude::*;
-use verilate::verilated::Model;
+use verilate::verilated::{Model, PortId};
 use verilate::width::lint_width_warnings;
 
 const OWNERS: u32 = 4;
@@ -393,6 +393,32 @@ fn last_index_of_every_owner_reaches_the_host() {
     });
 }
 
+/// Records the pulses of a bundle.
+struct PulseLog {
+    valid: PortId,
+    payload: PortId,
+    pulses: Vec<Vec<u8>>,
+}
+
+impl PulseLog {
+    fn new(model: &Model, name: &str) -> PulseLog {
+        let port = |field: &str| model.port(&format!("{name}${field}"));
+        PulseLog { valid: port("valid"), payload: port("payload"), pulses: Vec::new() }
+    }
+}
+
+impl Agent for PulseLog {
+    fn sample(&mut self, model: &Model) {
+        if model.is_high(self.valid) {
+            let mut pulse = vec![0; RingFetch::BITS.div_ceil(8)];
+            model.get_bytes(self.payload, &mut pulse);
+            self.pulses.push(pulse);
+        }
+    }
+
+    fn drive(&mut self, _model: &mut Model) {}
+}
+
 #[test]
 fn both_senders_share_a_client_job_by_job() {
     Stall::matrix(seed(), |source, sink, seed| {
@@ -406,6 +432,9 @@ fn both_senders_share_a_client_job_by_job() {
         let mut data = PacketSink::new(model, "write_data", sink, seed ^ 9);
         let mut monitors = ["write_job", "write_data"].map(|n| StreamMonitor::new(model, n));
         let mut expected = [VecDeque::new(), VecDeque::new()];
+        // Owner and index that are told once the job is accepted: commands confirmed, or slots.
+        let mut told = [VecDeque::new(), VecDeque::new()];
+        let mut pulses = ["confirmed", "reported"].map(|name| PulseLog::new(model, name));
         for index in 0..200u64 {
             for (which, sender) in senders.iter_mut().enumerate() {
                 let bytes = if which == 0 { 16 } else { 4 };
@@ -414,7 +443,10 @@ fn both_senders_share_a_client_job_by_job() {
                     address: ((which as u64) << 40 | index << 6).into(),
                     bytes: bytes.into(),
                     data: value.into(),
+                    owner: (index & 3).into(),
                 });
+                let more = if which == 0 { value.wrapping_add(1) } else { value };
+                told[which].push_back((index & 3, more & 0xffff_ffff));
                 let mut content = value.to_le_bytes().to_vec();
                 content.resize(16, 0);
                 content.truncate(bytes as usize);
@@ -424,9 +456,21 @@ fn both_senders_share_a_client_job_by_job() {
         while job.messages.len() < 400 || data.packets.len() < 400 {
             let [first, second] = &mut senders;
             let [a, b] = &mut monitors;
-            bench.cycle(&mut [first, second, &mut job, &mut data, a, b]);
+            let [confirmed, reported] = &mut pulses;
+            let before = job.messages.len();
+            bench.cycle(&mut [first, second, &mut job, &mut data, a, b, confirmed, reported]);
             assert!(bench.now() < 50_000);
+            for (which, log) in pulses.iter_mut().enumerate() {
+                for pulse in log.pulses.drain(..) {
+                    // In the cycle in which the job was accepted: never before it.
+                    assert_eq!(job.messages.len(), before + 1, "told before it was accepted");
+                    let owner = field::<RingFetch>(&pulse, "owner");
+                    let index = field::<RingFetch>(&pulse, "index");
+                    assert_eq!(told[which].pop_front(), Some((owner, index)));
+                }
+            }
         }
+        assert!(told.iter().all(VecDeque::is_empty), "not told: {told:?}");
         monitors.iter().for_each(StreamMonitor::assert_clean);
         for (message, packet) in job.messages.iter().zip(data.packets) {
             let address = field::<WriteJob>(message, "address");

@@ -327,7 +327,8 @@ fn is_writable(offset: u32) -> bool {
     let table = (0..4 * owners).map(|word| r::MSIX_TABLE + 4 * word);
     let doorbells = (0..owners).flat_map(|owner| {
         let base = r::DOORBELLS + owner * r::DOORBELL_STRIDE;
-        (0..=r::DOORBELL_ARM / 4).map(move |word| base + 4 * word)
+        let words = (0..=r::DOORBELL_ARM_SENDS / 4).map(move |word| base + 4 * word);
+        words.filter(move |at| *at != base + r::DOORBELL_STATUS)
     });
     let single = [
         r::CONTROL,
@@ -378,6 +379,29 @@ fn writes_that_go_nowhere_are_counted() {
 }
 
 #[test]
+fn reads_of_the_msix_table_wait_while_a_message_is_under_way() {
+    let mut test = Test::new(Stall::None, Stall::None, 1);
+    test.bench.set("msix_read_data", 0x77);
+    let mut wait = |at: u32, busy: u64| {
+        test.bench.set("msix_busy", busy);
+        test.request.push_u64(at.into());
+        (0..100).for_each(|_| test.cycle());
+        let meanwhile = test.reply.pop_u64();
+        test.bench.set("msix_busy", 0);
+        (0..10).for_each(|_| test.cycle());
+        (meanwhile, test.reply.pop_u64())
+    };
+    for at in [r::MSIX_TABLE, r::MSIX_TABLE + 12, r::MSIX_PENDING] {
+        assert_eq!(wait(at, 0), (Some(0x77), None), "{at:#x}");
+        assert_eq!(wait(at, 1), (None, Some(0x77)), "{at:#x}");
+    }
+    for at in [r::ID, r::MSIX_TABLE - 4, r::MSIX_TABLE + 0x1_0000, r::STATUS] {
+        let (meanwhile, after) = wait(at, 1);
+        assert!(meanwhile.is_some() && after.is_none(), "{at:#x}");
+    }
+}
+
+#[test]
 fn stopped_rings_show_in_the_page_of_their_owner() {
     let mut test = Test::new(Stall::None, Stall::None, 1);
     for owner in 0..1 << SMALL.owner_bits {
@@ -386,6 +410,7 @@ fn stopped_rings_show_in_the_page_of_their_owner() {
             test.bench.set("status", status);
             assert_eq!(test.read(page + r::DOORBELL_STATUS), status as u32);
             assert_eq!(test.read(page + r::DOORBELL_ARM), 0);
+            assert_eq!(test.read(page + r::DOORBELL_ARM_COMMANDS), 0);
         }
     }
     let beyond = r::DOORBELLS + (r::DOORBELL_STRIDE << SMALL.owner_bits);

@@ -136,6 +136,33 @@ fn masks_outlive_an_epoch_and_not_a_reset_of_the_function() {
 }
 
 #[test]
+fn moderation_outlives_an_epoch() {
+    const INTERVAL: u64 = 700;
+    let mut test = Test::running(Stall::None, 1);
+    test.write(registers::INTERRUPT_INTERVAL, INTERVAL as u32);
+    test.write(registers::INTERRUPT_ENTRIES, 3);
+    test.cycles(10);
+    test.bench.set("reset", 1);
+    test.cycles(16);
+    test.bench.set("reset", 0);
+    let next = |test: &mut Test, produced: u32, seen: u32| {
+        test.arm(0, seen);
+        test.produce(0, produced);
+        let start = test.bench.now();
+        while test.fired().is_empty() {
+            test.cycles(1);
+            assert!(test.bench.now() < start + 2 * INTERVAL, "no message");
+        }
+        test.bench.now()
+    };
+    let first = next(&mut test, 1, 0);
+    let second = next(&mut test, 2, 1);
+    assert!(second - first >= INTERVAL - 10, "{} cycles", second - first);
+    let third = next(&mut test, 5, 2);
+    assert!(third - second < INTERVAL / 2, "three entries wait {} cycles", third - second);
+}
+
+#[test]
 fn interval_parts_messages_unless_many_entries_wait() {
     const INTERVAL: u64 = 500;
     let mut test = Test::running(Stall::None, 1);

@@ -35,6 +35,9 @@ pub const FEATURE_TSO: u32 = 1 << 1;
 pub const FEATURE_PROFILES: u32 = 1 << 2;
 /// Feature: a send slot may be pushed with its doorbell; see [`PUSH_WINDOW`].
 pub const FEATURE_PUSH: u32 = 1 << 3;
+/// Feature: confirmations and the send status raise interrupts as well; see
+/// [`DOORBELL_ARM_COMMANDS`] and [`DOORBELL_ARM_SENDS`].
+pub const FEATURE_ARM: u32 = 1 << 4;
 /// Current epoch, bits 15:0: 1 to 0xfffe, then 1 again.
 pub const EPOCH: u32 = 0x0014;
 /// Bit 0: receive runs; bit 1: send runs; bit 2: write 1 to start a new epoch (all tables and rings
@@ -76,7 +79,8 @@ pub const STATUS_PAUSED: u32 = 1 << 13;
 pub const STATUS_PAUSE_IGNORED: u32 = 1 << 14;
 /// Least time between two interrupts of an owner, in cycles of 4 ns; 0: no limit. Write only.
 pub const INTERRUPT_INTERVAL: u32 = 0x0020;
-/// Unseen header slots that interrupt an owner before the interval is over; 0: never. Write only.
+/// Unseen header slots, confirmed commands, or slots of the send ring taken over, that interrupt an
+/// owner before the interval is over; 0: never. Write only.
 pub const INTERRUPT_ENTRIES: u32 = 0x0024;
 /// What is done with the wire; see [`MAC_CONTROL_SENDS_FAIL`] and followers. An epoch sets it to 0.
 /// Write only.
@@ -170,6 +174,12 @@ pub const DOORBELL_HEADER: u32 = 0x08;
 pub const DOORBELL_SLOW: u32 = 0x0c;
 /// Doorbell: arm the interrupt with the last header index seen.
 pub const DOORBELL_ARM: u32 = 0x10;
+/// Doorbell: arm the interrupt with the number of commands whose confirmation was seen, modulo
+/// 2^32: the index of the last one, and one.
+pub const DOORBELL_ARM_COMMANDS: u32 = 0x18;
+/// Doorbell: arm the interrupt with the consumer index of the send ring that was seen at
+/// [`CONTEXT_SEND_STATUS`].
+pub const DOORBELL_ARM_SENDS: u32 = 0x1c;
 /// Doorbell page, read only: bit 0: the command ring has stopped; bit 1: the send ring has stopped.
 /// A ring stops when a read of it failed or its producer index was wrong, and stays stopped until
 /// the context is enabled again.

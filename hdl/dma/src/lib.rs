@@ -8,6 +8,7 @@
 pub mod activity;
 pub mod byte_enables;
 pub mod cutter;
+pub mod last_job;
 pub mod messages;
 pub mod packer;
 pub mod read;

@@ -26,6 +26,7 @@
 //! Source: docs/specification.md, Writes and Reads; decision 09; PG213, requester interfaces.
 
 use crate::activity::ActivitySource;
+use crate::last_job::LastJob;
 use crate::messages::RequestTlp;
 use crate::packer::Packer;
 use crate::read::ReadEngine;
@@ -102,6 +103,8 @@ pub struct Requester {
     pub interrupt_job: MessageSink<WriteJob>,
     /// Packets of the interrupts' write jobs: one for each job, in order.
     pub interrupt_data: PacketSink,
+    /// The last write of the interrupts has not left: a completion of the card could overtake it.
+    pub interrupt_under_way: Signal<Out, Bit>,
 
     /// Read jobs of the command rings.
     pub command_job: MessageSink<ReadJob>,
@@ -158,6 +161,7 @@ pub struct Requester {
     read: ReadEngine,
     packer: Packer,
     returned: ReturnedWrites,
+    interrupt: LastJob,
     flushing: DFF<Bit>,
     runs: DFF<Bit>,
 
@@ -179,7 +183,7 @@ impl Logic for Requester {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, flushing, runs);
-        clock!(self, clock, write, read, packer);
+        clock!(self, clock, write, read, packer, interrupt);
 
         // Inside, a reset begins one cycle later and lasts until the current TLP has left.
         self.stop.next = self.flushing.q.val();
@@ -269,5 +273,15 @@ impl Logic for Requester {
         self.returned.number_1.next = self.pcie_rq_seq.num1.val();
         self.returned.valid_1.next = self.pcie_rq_seq.num_vld1.val();
         self.packer.writes_returned.next = self.returned.writes.val();
+
+        self.interrupt.link_reset.next = self.user_reset.val();
+        self.interrupt.flush.next = self.stop.val();
+        self.interrupt.taken.next =
+            self.interrupt_job.valid.val() & self.write.client_2_job.ready.val();
+        self.interrupt.jobs_accepted.next = self.write.jobs_accepted.val();
+        self.interrupt.jobs_issued.next = self.packer.jobs_issued.val();
+        self.interrupt.in_flight.next = self.packer.writes_in_flight.val();
+        self.interrupt.writes_returned.next = self.returned.writes.val();
+        self.interrupt_under_way.next = self.interrupt.under_way.val();
     }
 }

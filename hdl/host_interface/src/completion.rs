@@ -76,6 +76,7 @@ pub struct CompletionWriter<const OWNER_BITS: usize, const OWNERS: usize> {
     begins: Signal<Local, Bit>,
     index_word: Signal<Local, Bits<32>>,
     status_byte: Signal<Local, Bits<8>>,
+    owner_byte: Signal<Local, Bits<8>>,
     entry_data: Signal<Local, Bits<128>>,
     #[value(abi::completion::PHASE.offset as u64)]
     phase_offset: Constant<Bits<7>>,
@@ -105,6 +106,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for CompletionWriter<OW
         self.ring.start.next = self.phase.q.val() == CompletionPhase::Locate;
         self.index_word.next = self.current.q.val().index;
         self.status_byte.next = self.current.q.val().status;
+        self.owner_byte.next = self.current.q.val().owner;
         self.entry_data.next = bit_cast::<128, 32>(self.index_word.val())
             | (bit_cast::<128, 8>(self.status_byte.val()) << self.status_offset.val())
             | (bit_cast::<128, 16>(self.epoch.val()) << self.epoch_offset.val())
@@ -132,6 +134,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for CompletionWriter<OW
             CompletionPhase::Address => {
                 self.entry.d.next.address = self.ring.address.val();
                 self.entry.d.next.bytes = self.entry_bytes.val();
+                self.entry.d.next.owner = self.owner_byte.val();
                 self.entry.d.next.data = self.entry_data.val();
                 self.phase.d.next = CompletionPhase::Idle;
                 if self.ring.enabled.val() {

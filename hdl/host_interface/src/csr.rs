@@ -81,6 +81,8 @@ pub struct Csr {
     pub msix_read_address: Signal<Out, Bits<24>>,
     /// MSI-X table word at `msix_read_address`, in the same cycle.
     pub msix_read_data: Signal<In, Bits<32>>,
+    /// Reads of the MSI-X table wait: a message is under way that was decided on before.
+    pub msix_busy: Signal<In, Bit>,
 
     /// Current epoch, never 0.
     pub epoch: Signal<Out, Bits<16>>,
@@ -208,6 +210,7 @@ impl Logic for Csr {
         self.port.identity.next = self.identity.value.val();
         self.port.counter.next = self.counters.value.val();
         self.port.interrupts.next = self.msix_read_data.val();
+        self.port.interrupts_busy.next = self.msix_busy.val();
         self.port.status.next = self.status.val();
     }
 }

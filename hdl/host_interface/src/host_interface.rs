@@ -314,10 +314,19 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
             self.user_reset.val() | self.pcie.val().hot_reset | self.pcie.val().flr_in_process;
         self.interrupt.settings.valid.next = self.completer.register_write.valid.val();
         self.interrupt.settings.payload.next = self.completer.register_write.payload.val();
-        self.interrupt.msix_enable.next = self.pcie.val().msix_enable;
+        // Without bus mastering no message can leave, so none is decided on.
+        self.interrupt.msix_enable.next =
+            self.pcie.val().msix_enable & self.pcie.val().bus_master;
         self.interrupt.msix_mask.next = self.pcie.val().msix_mask;
         self.interrupt.msix_read_address.next = self.csr.msix_read_address.val();
         self.csr.msix_read_data.next = self.interrupt.msix_read_data.val();
+        self.csr.msix_busy.next = self.interrupt.msix_busy.val();
+        self.interrupt.under_way.next = self.requester.interrupt_under_way.val();
+        PulseSource::<RingFetch>::join(
+            &mut self.ring_side.confirmed,
+            &mut self.interrupt.confirmed,
+        );
+        PulseSource::<RingFetch>::join(&mut self.ring_side.reported, &mut self.interrupt.reported);
         PulseSink::<RingFetch>::link(
             &mut self.header_produced,
             &mut self.interrupt.header_produced,

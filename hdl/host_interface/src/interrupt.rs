@@ -1,21 +1,28 @@
-//! Writes MSI-X messages: one vector for each owner, for its header queue.
+//! Writes MSI-X messages: one vector for each owner, for its header queue, its confirmations and
+//! its send status.
 //!
 //! ```text
-//!  header_produced ──► [arm] ── armed, slots unseen ───┐
+//!  header_produced ─┐
+//!  confirmed ───────┼► [arm] ── armed, entries unseen ─┐
+//!  reported ────────┘                                  │
 //!  settings ─────────►[pace] ── time and count ────────┼──► scan, one owner in three cycles
 //!                  [vectors] ── masked: pending ───────┘          │
 //!                                                                 ▼
 //!                                             [writer] ──► write_job, write_data (4 bytes)
 //! ```
-//! Timing: an owner is looked at every 3 * `OWNERS` cycles while no message is being written. The
+//! Timing: an owner is looked at every 3 * `OWNERS` cycles while no message is under way. The
 //! read port is combinational.
 //!
 //! Invariants:
-//! 1. An armed owner whose producer index is beyond the one that it armed with gets one message,
-//!    now or when the next entry comes. Then it is disarmed.
+//! 1. An owner that is armed for a ring whose producer index is beyond the one that it armed with
+//!    gets one message, now or when the next entry comes. Then it is disarmed, for all its rings.
 //! 2. While the vector or the function is masked the interrupt is pending instead; its message is
 //!    written when neither is masked. While MSI-X is disabled it waits, armed.
-//! 3. Messages of an owner keep the distance of [`interrupt_pace`]. A pending one does not wait for
+//! 3. A message keeps the address and data of the moment when it was decided on, and cannot be
+//!    called back: it may stand on the RQ port. So the host's next read of the table waits
+//!    (`msix_busy`) until it has left. Once a mask was read back, no message of the vector comes,
+//!    and none comes with what the entry held before.
+//! 4. Messages of an owner keep the distance of [`interrupt_pace`]. A pending one does not wait for
 //!    it.
 //!
 //! Source: PCI Local Bus 3.0, 6.8.2; `abi::registers::DOORBELL_ARM`; `docs/specification.md`,
@@ -46,6 +53,10 @@ pub struct Interrupt<const OWNER_BITS: usize, const TABLE_BITS: usize, const OWN
     /// Owner and producer index of a header queue that grew, after the entry's write job was
     /// accepted.
     pub header_produced: PulseSink<RingFetch>,
+    /// Owner, and commands of it that are confirmed, after the entry's write job was accepted.
+    pub confirmed: PulseSink<RingFetch>,
+    /// Owner, and consumer index of its send ring, after the index's write job was accepted.
+    pub reported: PulseSink<RingFetch>,
     /// The host has enabled MSI-X: `cfg_interrupt_msix_enable` of the hard block.
     pub msix_enable: Signal<In, Bit>,
     /// The host has masked the function: `cfg_interrupt_msix_mask` of the hard block.
@@ -55,6 +66,11 @@ pub struct Interrupt<const OWNER_BITS: usize, const TABLE_BITS: usize, const OWN
     pub write_job: MessageSource<WriteJob>,
     /// Data of the jobs: one packet of one beat each.
     pub write_data: PacketSource,
+    /// The last message has not left, from the cycle after its job was accepted.
+    pub under_way: Signal<In, Bit>,
+    /// No word of the table or of the pending bits may be read: a message is under way that was
+    /// decided on before.
+    pub msix_busy: Signal<Out, Bit>,
 
     /// Byte offset in BAR 0 of a word of the MSI-X table or of the pending bits.
     pub msix_read_address: Signal<In, Bits<24>>,
@@ -83,6 +99,8 @@ impl<const OWNER_BITS: usize, const TABLE_BITS: usize, const OWNERS: usize> Logi
         self.vectors.settings.valid.next = self.settings.valid.val();
         self.vectors.settings.payload.next = self.settings.payload.val();
         PulseSink::<RingFetch>::link(&mut self.header_produced, &mut self.scan.header_produced);
+        PulseSink::<RingFetch>::link(&mut self.confirmed, &mut self.scan.confirmed);
+        PulseSink::<RingFetch>::link(&mut self.reported, &mut self.scan.reported);
         self.scan.msix_enable.next = self.msix_enable.val();
         self.scan.msix_mask.next = self.msix_mask.val();
 
@@ -90,6 +108,8 @@ impl<const OWNER_BITS: usize, const TABLE_BITS: usize, const OWNERS: usize> Logi
         self.scan.address.next = self.vectors.address.val();
         self.scan.data.next = self.vectors.data.val();
         self.scan.unmasked.next = self.vectors.unmasked.val();
+        self.scan.under_way.next = self.under_way.val();
+        self.msix_busy.next = self.scan.sending.val();
         MessageSource::<SmallWrite>::join(&mut self.scan.write, &mut self.writer.write);
         MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.writer.write_job);
         PacketSource::link(&mut self.write_data, &mut self.writer.write_data);

@@ -55,6 +55,10 @@ pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
     pub completion_job: MessageSource<WriteJob>,
     /// Data of `completion_job`, one beat each.
     pub completion_data: PacketSource,
+    /// Owner, and commands of it that are confirmed, after the entry's write job was accepted.
+    pub confirmed: PulseSource<RingFetch>,
+    /// Owner, and consumer index of its send ring, after the index's write job was accepted.
+    pub reported: PulseSource<RingFetch>,
 
     /// Owner and first index of the commands that follow on `commands`.
     pub command_fetch: MessageSource<RingFetch>,
@@ -174,6 +178,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS
             &mut self.send_status.write,
             &mut self.write_mux.send_status,
         );
+        PulseSource::<RingFetch>::link(&mut self.confirmed, &mut self.write_mux.confirmed);
+        PulseSource::<RingFetch>::link(&mut self.reported, &mut self.write_mux.reported);
         MessageSource::<WriteJob>::link(&mut self.completion_job, &mut self.write_mux.write_job);
         PacketSource::link(&mut self.completion_data, &mut self.write_mux.write_data);
     }

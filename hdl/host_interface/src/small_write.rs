@@ -25,6 +25,8 @@ pub struct SmallWrite {
     pub bytes: Bits<5>,
     /// Bytes to write, byte 0 in bits 7:0.
     pub data: Bits<128>,
+    /// Owner in whose memory it is, or whose vector.
+    pub owner: Bits<8>,
 }
 
 /// Merges two senders of small writes into one. See the module's head.
@@ -40,6 +42,8 @@ pub struct SmallWriteArbiter {
     pub second: MessageSink<SmallWrite>,
     /// Writes of both senders.
     pub joined: MessageSource<SmallWrite>,
+    /// The write at `joined` is the second sender's.
+    pub is_second: Signal<Out, Bit>,
 
     holds_second: DFF<Bit>,
     is_held: DFF<Bit>,
@@ -59,6 +63,7 @@ impl Logic for SmallWriteArbiter {
             self.take_second.next = self.holds_second.q.val();
         }
         self.offers.next = self.first.valid.val() | self.second.valid.val();
+        self.is_second.next = self.take_second.val();
         self.joined.valid.next = self.offers.val();
         self.joined.payload.next = self.first.payload.val();
         if self.take_second.val() {
@@ -101,11 +106,15 @@ pub struct SmallWriter {
     pub write_job: MessageSource<WriteJob>,
     /// Data of the jobs: one packet of one beat each.
     pub write_data: PacketSource,
+    /// Owner and first word of a write whose job was accepted: what is written later is visible
+    /// later.
+    pub accepted: PulseSource<RingFetch>,
 
     phase: DFF<SmallWritePhase>,
     held: DFF<SmallWrite>,
     data: Signal<Local, Bits<128>>,
     bytes: Signal<Local, Bits<5>>,
+    owner: Signal<Local, Bits<8>>,
 }
 
 impl Logic for SmallWriter {
@@ -114,6 +123,11 @@ impl Logic for SmallWriter {
         dff_setup!(self, clock, phase, held);
         self.data.next = self.held.q.val().data;
         self.bytes.next = self.held.q.val().bytes;
+        self.owner.next = self.held.q.val().owner;
+        self.accepted.valid.next =
+            (self.phase.q.val() == SmallWritePhase::Job) & self.write_job.ready.val();
+        self.accepted.payload.next.owner = self.owner.val();
+        self.accepted.payload.next.index = self.data.val().get_bits::<32>(0);
         self.write.ready.next = self.phase.q.val() == SmallWritePhase::Idle;
         self.write_job.valid.next = self.phase.q.val() == SmallWritePhase::Job;
         self.write_job.payload.next.address = self.held.q.val().address;

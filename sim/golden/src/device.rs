@@ -25,6 +25,10 @@ use crate::tx;
 /// STATUS of a card with bus mastering, on a link and a wire that are up.
 const STATUS: u32 = 0b110 | r::STATUS_WIRE_UP | r::STATUS_MAC_CLOCK | r::STATUS_WIRE_ALIGNED;
 
+/// What the contract offers, but for pushed slots: reading a ring takes no time.
+const FEATURES: u32 =
+    r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES | r::FEATURE_ARM;
+
 /// Host memory by bus address. `None` and `false` mean that the access was refused.
 pub trait Memory {
     /// Reads bytes; `None` if the access is refused.
@@ -140,6 +144,7 @@ impl GoldenDevice {
             r::VERSION => ABI_VERSION,
             r::SIZES_0 => bytes([c.flow_bits, c.bucket_bits, c.segment_bits, c.region_bits]),
             r::SIZES_1 => bytes([c.page_bits, c.owner_bits, 0, 0]),
+            r::FEATURES => FEATURES,
             r::EPOCH => self.epoch.into(),
             r::CONTROL => self.control,
             r::STATUS => STATUS,

@@ -45,6 +45,8 @@ pub(crate) struct HardBlock {
     /// Requests that were dropped in this cycle because bus mastering is off.
     pub dropped: Vec<Request>,
     pub rq_stall_cycles: u64,
+    /// Before this cycle RQ takes nothing.
+    pub rq_from: u64,
 }
 
 impl HardBlock {
@@ -63,6 +65,7 @@ impl HardBlock {
             issued: Vec::new(),
             dropped: Vec::new(),
             rq_stall_cycles: 0,
+            rq_from: 0,
         }
     }
 
@@ -176,7 +179,8 @@ impl HardBlock {
     ) {
         let running = self.is_running(now + 1);
         let stall = self.random.chance(config.rq_stall_permille);
-        inputs.rq_tready = running && !stall && self.transmitter.takes_requests();
+        let takes = now + 1 >= self.rq_from && self.transmitter.takes_requests();
+        inputs.rq_tready = running && !stall && takes;
         let stall = self.random.chance(config.cc_stall_permille);
         inputs.cc_tready = running && !stall && self.transmitter.takes_completions();
         let (first, second) =

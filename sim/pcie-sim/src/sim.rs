@@ -411,6 +411,14 @@ impl PcieSim {
     }
 }
 
+/// A link that takes nothing for a while.
+impl PcieSim {
+    /// RQ takes no beat for so many cycles.
+    pub fn stall_requests(&mut self, cycles: u64) {
+        self.hard_block.rq_from = self.cycle + cycles;
+    }
+}
+
 /// Faults, violations and counters.
 impl PcieSim {
     /// Arms a fault.

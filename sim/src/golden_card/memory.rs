@@ -6,6 +6,8 @@ use golden::device::Memory;
 use host::driver::bus::DmaFault;
 use host::memory::{DeviceMapping, MemoryRange};
 
+use super::interrupts::Interrupts;
+
 /// One piece of memory, allocated or mapped.
 pub(super) struct Piece {
     pub(super) is_control: bool,
@@ -18,6 +20,8 @@ pub(super) struct Piece {
 pub(super) struct HostMemory {
     pub(super) pieces: BTreeMap<u64, Piece>,
     pub(super) faults: Vec<DmaFault>,
+    /// What is visible raises them.
+    pub(super) interrupts: Interrupts,
 }
 
 impl HostMemory {
@@ -46,6 +50,7 @@ impl Memory for HostMemory {
                 return false;
             }
         }
+        self.interrupts.note_write(address, bytes);
         true
     }
 }

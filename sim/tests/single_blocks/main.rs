@@ -1,5 +1,6 @@
 //! Tests of single blocks in many cycles, or with many bits in each: their Verilog in Verilator.
 //! Those of few cycles are `hdl/tests`, in rust-hdl's own simulation.
 
+mod last_job;
 mod tags;
 mod toeplitz_hash;

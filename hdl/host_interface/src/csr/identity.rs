@@ -16,6 +16,11 @@ use abi::config::CardConfig;
 use abi::{registers as r, ABI_VERSION};
 use stream::prelude::*;
 
+/// What this card can do.
+const FEATURES: u64 =
+    (r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES | r::FEATURE_PUSH | r::FEATURE_ARM)
+        as u64;
+
 /// The words. See the module's head.
 ///
 /// The words of a card with these sizes.
@@ -48,7 +53,7 @@ pub struct Identity {
     sizes_0: Constant<Bits<32>>,
     #[value(bytes_of([config.page_bits, config.owner_bits, 0, 0]))]
     sizes_1: Constant<Bits<32>>,
-    #[value(u64::from(r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES | r::FEATURE_PUSH))]
+    #[value(FEATURES)]
     features: Constant<Bits<32>>,
 }
 

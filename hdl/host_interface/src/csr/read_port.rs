@@ -7,7 +7,8 @@
 //! cycle. Its value is offered one cycle later.
 //!
 //! Invariants:
-//! 1. Nothing is taken while `hold` is high.
+//! 1. Nothing is taken while `hold` is high, and no word of the interrupts while
+//!    `interrupts_busy` is.
 //! 2. An offset that belongs to no block reads as 0.
 //!
 //! Source: `abi::registers`.
@@ -42,6 +43,8 @@ pub struct ReadPort {
     pub counter: Signal<In, Bits<32>>,
     /// MSI-X table word at `address`.
     pub interrupts: Signal<In, Bits<32>>,
+    /// A message is under way that was decided on before: reads of the MSI-X table wait.
+    pub interrupts_busy: Signal<In, Bit>,
     /// Rings that have stopped, of the owner at `address`: bit 0 commands, bit 1 sends.
     pub status: Signal<In, Bits<2>>,
 
@@ -52,6 +55,7 @@ pub struct ReadPort {
     at: Signal<Local, Bits<24>>,
     free: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
+    is_interrupts: Signal<Local, Bit>,
     is_status: Signal<Local, Bit>,
     value: Signal<Local, Bits<32>>,
     #[value(u64::from(r::DOORBELLS))]
@@ -68,7 +72,11 @@ impl Logic for ReadPort {
         dff_setup!(self, clock, requested, word, word_valid);
         self.at.next = self.request.payload.val();
         self.address.next = self.at.val();
-        self.free.next = self.requested.q.val() & !self.word_valid.q.val() & !self.hold.val();
+        self.is_interrupts.next = self.at.val().get_bits::<8>(16) == bits::<8>(1);
+        self.free.next = self.requested.q.val()
+            & !self.word_valid.q.val()
+            & !self.hold.val()
+            & !(self.is_interrupts.val() & self.interrupts_busy.val());
         self.take.next = self.request.valid.val() & self.free.val();
         self.requested.d.next = self.request.valid.val() & !self.take.val();
         self.request.ready.next = self.free.val();
@@ -82,7 +90,7 @@ impl Logic for ReadPort {
             self.value.next = self.identity.val();
         } else if self.at.val().get_bits::<12>(12) == bits::<12>(8) {
             self.value.next = self.counter.val();
-        } else if self.at.val().get_bits::<8>(16) == bits::<8>(1) {
+        } else if self.is_interrupts.val() {
             self.value.next = self.interrupts.val();
         } else if self.is_status.val() {
             self.value.next = bit_cast::<32, 2>(self.status.val());

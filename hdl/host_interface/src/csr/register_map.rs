@@ -58,6 +58,7 @@ pub struct RegisterMap {
     doorbells_begin: Constant<Bits<24>>,
     doorbells_end: Constant<Bits<24>>,
     doorbell_last: Constant<Bits<12>>,
+    doorbell_status: Constant<Bits<12>>,
     owners: Constant<Bits<9>>,
 }
 
@@ -100,7 +101,8 @@ impl RegisterMap {
             doorbells_end: Constant::new(
                 words(r::DOORBELLS, owners * r::DOORBELL_STRIDE).to_bits(),
             ),
-            doorbell_last: Constant::new(at(r::DOORBELL_ARM).to_bits()),
+            doorbell_last: Constant::new(at(r::DOORBELL_ARM_SENDS).to_bits()),
+            doorbell_status: Constant::new(at(r::DOORBELL_STATUS).to_bits()),
             owners: Constant::new(u64::from(owners).to_bits()),
         }
     }
@@ -130,7 +132,8 @@ impl Logic for RegisterMap {
             & (self.address.val() < self.table_end.val());
         self.doorbell.next = (self.address.val() >= self.doorbells_begin.val())
             & (self.address.val() < self.doorbells_end.val())
-            & (self.address.val().get_bits::<12>(0) <= self.doorbell_last.val());
+            & (self.address.val().get_bits::<12>(0) <= self.doorbell_last.val())
+            & (self.address.val().get_bits::<12>(0) != self.doorbell_status.val());
         self.mapped.next = self.control.val()
             | self.receive.val()
             | self.owner_context.val()

@@ -1,8 +1,9 @@
-//! Reports which armed owners have a header queue that has grown beyond what they have seen.
+//! Reports which armed owners have a ring that has grown beyond what they have seen: the header
+//! queue, the confirmations, or the send status.
 //!
 //! ```text
-//!  header_produced ──► producer ─┐
-//!  DOORBELL_ARM ─────► seen ─────┼──► of `scan`: slots unseen, armed
+//!  grew ─────────────► producer ─┐
+//!  doorbell ─────────► seen ─────┼──► of `scan`: entries unseen, armed
 //!  context enable ───► 0, unarmed┘
 //! ```
 //! Timing: `armed` is combinational from `scan`. `raises` and `unseen` hold one cycle after `scan`
@@ -13,11 +14,10 @@
 //! 1. Writing a context's enable word sets the producer index to 0 and disarms.
 //! 2. An owner that is armed and disarmed in the same cycle stays armed.
 //!
-//! Source: `abi::registers::DOORBELL_ARM`; `docs/specification.md`, Interrupts.
+//! Source: `abi::registers::DOORBELL_ARM` and its like; `docs/specification.md`, Interrupts.
 
 use crate::owner::owner_registers::OwnerRegisters;
 use crate::owner::owner_set::OwnerSet;
-use abi::registers;
 use stream::prelude::*;
 
 /// The state. See the module's head.
@@ -29,8 +29,10 @@ pub struct InterruptArm<const OWNER_BITS: usize, const OWNERS: usize> {
     pub reset: Signal<In, Bit>,
     /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
-    /// Owner and producer index of a header queue that grew.
-    pub header_produced: PulseSink<RingFetch>,
+    /// Byte offset of the ring's doorbell in a doorbell page; a constant.
+    pub doorbell: Signal<In, Bits<12>>,
+    /// Owner and producer index of a ring that grew.
+    pub grew: PulseSink<RingFetch>,
 
     /// Owner whose state is requested.
     pub scan: Signal<In, Bits<OWNER_BITS>>,
@@ -38,7 +40,7 @@ pub struct InterruptArm<const OWNER_BITS: usize, const OWNERS: usize> {
     pub armed: Signal<Out, Bit>,
     /// The owner of `scan` was armed a cycle ago, and its queue had grown beyond what it has seen.
     pub raises: Signal<Out, Bit>,
-    /// Slots that the owner of `scan` has not seen.
+    /// Entries that the owner of `scan` has not seen.
     pub unseen: Signal<Out, Bits<32>>,
     /// Disarm the owner of `scan`; accepted while `ready` is high.
     pub disarm: Signal<In, Bit>,
@@ -62,8 +64,6 @@ pub struct InterruptArm<const OWNER_BITS: usize, const OWNERS: usize> {
     producers: Signal<Local, Bits<OWNERS>>,
     waiters: Signal<Local, Bits<OWNERS>>,
     producer: Signal<Local, Bits<32>>,
-    #[value(u64::from(registers::DOORBELL_ARM))]
-    arm_field: Constant<Bits<12>>,
     #[value(0x8000_0000)]
     farthest: Constant<Bits<32>>,
 }
@@ -84,15 +84,15 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptArm<OWNER_
         self.enables.next = self.changed.val() & self.registers.changed.payload.val().enable;
         self.arms.next = self.changed.val()
             & self.registers.changed.payload.val().doorbell
-            & (self.registers.changed.payload.val().field == self.arm_field.val());
+            & (self.registers.changed.payload.val().field == self.doorbell.val());
 
         // A producer index counts only if it came after the enable word.
-        self.grown_owner.next = bit_cast::<OWNER_BITS, 8>(self.header_produced.payload.val().owner);
+        self.grown_owner.next = bit_cast::<OWNER_BITS, 8>(self.grew.payload.val().owner);
         self.same.next = self.enables.val() & (self.grown_owner.val() == self.changed_owner.val());
         self.produced.write_address.next = self.grown_owner.val();
-        self.produced.write_data.next = self.header_produced.payload.val().index;
-        self.produced.write_enable.next = self.header_produced.valid.val();
-        self.has_produced.add.next = self.header_produced.valid.val() & !self.same.val();
+        self.produced.write_data.next = self.grew.payload.val().index;
+        self.produced.write_enable.next = self.grew.valid.val();
+        self.has_produced.add.next = self.grew.valid.val() & !self.same.val();
         self.has_produced.add_owner.next = self.grown_owner.val();
         self.has_produced.remove.next = self.enables.val();
         self.has_produced.remove_owner.next = self.changed_owner.val();

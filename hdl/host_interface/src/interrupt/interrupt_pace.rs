@@ -3,8 +3,8 @@
 //! ```text
 //!  INTERRUPT_INTERVAL, INTERRUPT_ENTRIES ──► compare with the time since `fired` and with `unseen`
 //! ```
-//! Timing: `due` is combinational from `unseen`, and holds one cycle after `scan` came, while it
-//! stays.
+//! Timing: each `due` is combinational from its `unseen`, and holds one cycle after `scan` came,
+//! while it stays.
 //!
 //! Invariants:
 //! 1. Two interrupts of an owner are at least the interval apart, unless the entries unseen reach
@@ -22,17 +22,18 @@ use stream::prelude::*;
 pub struct InterruptPace<const OWNER_BITS: usize, const OWNERS: usize> {
     /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Sets interval and count to 0; no owner has been interrupted yet.
+    /// No owner has been interrupted yet. Interval and count are kept.
     pub reset: Signal<In, Bit>,
     /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
 
     /// Owner whose state is requested.
     pub scan: Signal<In, Bits<OWNER_BITS>>,
-    /// Slots that the owner of `scan` has not seen; not 0.
-    pub unseen: Signal<In, Bits<32>>,
-    /// The owner of `scan` may be interrupted.
-    pub due: Signal<Out, Bit>,
+    /// Entries of a ring that the owner of `scan` has not seen; not 0. Header queue, confirmations,
+    /// send status.
+    pub unseen: [Signal<In, Bits<32>>; 3],
+    /// The owner of `scan` may be interrupted because of that ring.
+    pub due: [Signal<Out, Bit>; 3],
     /// The owner of `scan` is interrupted in this cycle.
     pub fired: Signal<In, Bit>,
 
@@ -46,7 +47,8 @@ pub struct InterruptPace<const OWNER_BITS: usize, const OWNERS: usize> {
 
     address: Signal<Local, Bits<24>>,
     members: Signal<Local, Bits<OWNERS>>,
-    enough: Signal<Local, Bit>,
+    counts: Signal<Local, Bit>,
+    rests: Signal<Local, Bit>,
     #[value(u64::from(registers::INTERRUPT_INTERVAL))]
     interval_address: Constant<Bits<24>>,
     #[value(u64::from(registers::INTERRUPT_ENTRIES))]
@@ -70,10 +72,6 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptPace<OWNER
         if self.settings.valid.val() & (self.address.val() == self.entries_address.val()) {
             self.entries.d.next = self.settings.payload.val().data;
         }
-        if self.reset.val() {
-            self.interval.d.next = 0.into();
-            self.entries.d.next = 0.into();
-        }
 
         self.last.write_address.next = self.scan.val();
         self.last.write_data.next = self.now.q.val();
@@ -87,9 +85,11 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptPace<OWNER
         self.members.next = self.has_fired.members.val();
         self.passed.d.next = self.now.q.val() - self.last.read_data.val();
         self.first.d.next = !self.members.val().get_bit(self.scan.val().index());
-        self.enough.next =
-            (self.entries.q.val() != bits::<32>(0)) & (self.unseen.val() >= self.entries.q.val());
-        self.due.next =
-            (self.passed.q.val() >= self.interval.q.val()) | self.enough.val() | self.first.q.val();
+        self.counts.next = self.entries.q.val() != bits::<32>(0);
+        self.rests.next = (self.passed.q.val() >= self.interval.q.val()) | self.first.q.val();
+        for ring in 0..3 {
+            self.due[ring].next = self.rests.val()
+                | (self.counts.val() & (self.unseen[ring].val() >= self.entries.q.val()));
+        }
     }
 }

@@ -116,6 +116,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for SendStatus<OWNER_BI
             SendStatusPhase::Scan => {
                 self.status.d.next.address = self.place.address.val();
                 self.status.d.next.bytes = self.status_bytes.val();
+                self.status.d.next.owner = bit_cast::<8, OWNER_BITS>(self.current.q.val());
                 self.status.d.next.data = bit_cast::<128, 32>(self.index.val());
                 self.current.d.next = self.current.q.val() + self.owner_one.val();
                 if self.serve.val() {
