@@ -190,8 +190,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
     /// Time of the provider's clock.
     fn now_ns(&self) -> u64 {
-        let now = self.clock.since(self.started);
-        u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
+        self.clock.now_ns(self.started)
     }
 
     /// When the protocol acts next, if nothing comes before.
@@ -294,15 +293,30 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         })
     }
 
-    /// Waits for header entries or for the protocol, at most for `limit` of the card's time; see
-    /// [`Device::wait`]. Returns whether there may be something to poll for.
+    /// Waits for the card or for the protocol, at most for `limit` of the card's time; see
+    /// [`Device::wait`]. Returns whether there may be something to poll for. It ends when the
+    /// protocol's next timer is due ([`Protocol::deadline`]), and does not begin while a connection
+    /// is due.
     pub fn wait(&mut self, limit: Duration) -> Result<bool> {
-        // Room in a bounce region comes without an entry.
-        if !self.bounces.iter().all(Bounce::has_room) {
-            self.device.bus().advance()?;
-            return Ok(false);
+        let mut limit = limit;
+        let mut ends_with_timer = false;
+        if let NextTimer::At(at_ns) = self.protocol.deadline() {
+            let left = self.clock.lasting(at_ns.saturating_sub(self.now_ns()));
+            ends_with_timer = left <= limit;
+            limit = limit.min(left);
         }
-        self.device.wait(limit, self.protocol.readiness())
+        if limit.is_zero() || self.connections.has_ready() {
+            self.device.bus().advance()?;
+            return Ok(true);
+        }
+        // Room in a bounce region comes when the card has taken descriptors over.
+        for bounce in self.bounces.iter().filter(|bounce| !bounce.has_room()) {
+            if !self.device.await_sends(bounce.owner, bounce.seen())? {
+                self.device.bus().advance()?;
+                return Ok(false);
+            }
+        }
+        Ok(self.device.wait(limit, self.protocol.readiness())? || ends_with_timer)
     }
 
     /// Ends the use of the card, and with it all connections, which are not told: close them first.

@@ -10,7 +10,6 @@
 use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::time::Duration;
 
 use abi::config::SMALL;
 use host::driver::bus::{Bus, MemoryKind};
@@ -30,7 +29,7 @@ use sim::network_side::NetworkSide;
 use verilate::options::Options;
 
 const ROUNDS_MAX: u32 = 20_000;
-const ROUND: Duration = Duration::from_micros(100);
+const ROUND_NS: u64 = 100_000;
 const MTU_BYTES: u16 = 1500;
 /// Messages in each direction; lengths around the packet, and several windows.
 const LENGTHS: [u32; 5] = [1, 1431, 1432, 1433, 60_001];
@@ -136,20 +135,20 @@ fn exchange(ipv6: bool, disturbance: Disturbance) -> u64 {
     let mut there = End::new(GoldenBus::new(golden.clone()), 2, ipv6, seed + 1);
     let mut out = Wire::new(disturbance, seed + 2);
     let mut back = Wire::new(disturbance, seed + 3);
-    let mut now = Duration::ZERO;
+    let mut now_ns = 0;
     // The Verilated card's flows are in place before anything comes: nothing has to be deferred.
     for _ in 0..100 {
-        here.done.extend(here.endpoint.poll(now).expect("it polls"));
+        here.done.extend(here.endpoint.poll(now_ns).expect("it polls"));
     }
     for _ in 0..ROUNDS_MAX {
         if here.is_done() && there.is_done() {
             break;
         }
-        here.done.extend(here.endpoint.poll(now).expect("it polls"));
-        there.done.extend(there.endpoint.poll(now).expect("it polls"));
+        here.done.extend(here.endpoint.poll(now_ns).expect("it polls"));
+        there.done.extend(there.endpoint.poll(now_ns).expect("it polls"));
         carry(&mut card, &mut out, &mut golden);
         carry(&mut golden, &mut back, &mut card);
-        now += ROUND;
+        now_ns += ROUND_NS;
     }
     here.judge(seed + 1);
     there.judge(seed);
@@ -210,11 +209,11 @@ fn more_messages_than_flows_arrive() {
         here.0.send(to, message, source, message).expect("it is taken");
     }
     let [mut out, mut back] = [2, 3].map(|n| Wire::new(Disturbance::default(), seed + n));
-    let (mut sent, mut received, mut now) = (0, 0, Duration::ZERO);
+    let (mut sent, mut received, mut now_ns) = (0, 0, 0);
     for _ in 0..ROUNDS_MAX {
         let done = |done: &MessageDone| !matches!(done, MessageDone::Failed { .. });
-        let of_here = here.0.poll(now).expect("it polls");
-        let of_there = there.0.poll(now).expect("it polls");
+        let of_here = here.0.poll(now_ns).expect("it polls");
+        let of_there = there.0.poll(now_ns).expect("it polls");
         assert!(of_here.iter().chain(&of_there).all(done), "{of_here:?} {of_there:?}");
         (sent, received) = (sent + of_here.len(), received + of_there.len());
         if (sent, received) == (MESSAGES as usize, MESSAGES as usize) {
@@ -222,7 +221,7 @@ fn more_messages_than_flows_arrive() {
         }
         carry(&mut near, &mut out, &mut far);
         carry(&mut far, &mut back, &mut near);
-        now += ROUND;
+        now_ns += ROUND_NS;
     }
     assert_eq!((sent, received), (MESSAGES as usize, MESSAGES as usize));
     for message in 0..MESSAGES {

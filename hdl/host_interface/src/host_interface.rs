@@ -315,8 +315,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.interrupt.settings.valid.next = self.completer.register_write.valid.val();
         self.interrupt.settings.payload.next = self.completer.register_write.payload.val();
         // Without bus mastering no message can leave, so none is decided on.
-        self.interrupt.msix_enable.next =
-            self.pcie.val().msix_enable & self.pcie.val().bus_master;
+        self.interrupt.msix_enable.next = self.pcie.val().msix_enable & self.pcie.val().bus_master;
         self.interrupt.msix_mask.next = self.pcie.val().msix_mask;
         self.interrupt.msix_read_address.next = self.csr.msix_read_address.val();
         self.csr.msix_read_data.next = self.interrupt.msix_read_data.val();

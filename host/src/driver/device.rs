@@ -16,8 +16,8 @@
 //! nothing of what was set up.
 
 pub mod marks;
+mod sleeping;
 
-use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
@@ -25,12 +25,11 @@ use abi::flow_key::Secret;
 use abi::reason::{Disposition, DropReason, SendError};
 use abi::{counters as n, registers};
 
-use super::bus::{Bus, BusError, MemoryKind};
+use super::bus::{Bus, MemoryKind};
 use super::error::{HostError, Result};
 use super::owner::{doorbell_page, Owner};
 use super::read::read;
 use super::rings::{HeaderEntry, RingSizes};
-use super::sleep;
 pub use super::start::CardSizes;
 use super::start::{
     check_card, read_sizes, secret_words, start_epoch, wait_for_reads, wait_for_tables,
@@ -72,6 +71,9 @@ impl DeviceConfig {
 /// One cycle of the card's clock, the unit of interrupt moderation.
 const CYCLE: Duration = Duration::from_nanos(4);
 
+/// Longest sleep while a ring has work: the card does it within microseconds.
+const WATCH_TIME: Duration = Duration::from_millis(10);
+
 /// An open card. See the module's head.
 pub struct Device<B: Bus> {
     bus: B,
@@ -81,6 +83,8 @@ pub struct Device<B: Bus> {
     /// The owner whose header queue is read, and entries that it may still have in this turn.
     turn: (usize, u32),
     push_slots: bool,
+    /// Confirmations and the send status raise interrupts.
+    arms_all: bool,
     watch: Watch,
 }
 
@@ -114,7 +118,10 @@ impl<B: Bus> Device<B> {
             owners: Vec::new(),
             turn: (0, TURN_ENTRIES),
             push_slots: config.push_slots && can_push,
+            arms_all: features & registers::FEATURE_ARM != 0,
         };
+        // The moderation of whoever had the card before survives its epoch.
+        device.set_moderation(Duration::ZERO, 0)?;
         device.open_owner(config.rings)?;
         device
             .bus
@@ -313,66 +320,58 @@ impl<B: Bus> Device<B> {
         Ok(())
     }
 
-    /// Waits for header entries that were not taken yet, at most for `limit`, or until `other` is
-    /// readable. Returns whether there is something to look at. The time is the card's; where the
-    /// bus has event descriptors ([`Bus::interrupt_fd`]), the caller's thread sleeps.
+    /// Waits for what the card has to say and was not taken yet, at most for `limit`, or until
+    /// `other` is readable: header entries, confirmations of commands in flight, room for
+    /// descriptors that wait. Returns whether there is something to look at. The time is the card's;
+    /// where the bus has event descriptors ([`Bus::interrupt_fd`]), the caller's thread sleeps.
     ///
-    /// No entry is missed, see [`Device::arm`]. While a command is in flight, which takes about a
-    /// microsecond, the call returns at once: poll.
+    /// Nothing is missed, see [`Device::arm`]. Where that arms nothing, the call returns at once:
+    /// poll.
     pub fn wait(&mut self, limit: Duration, other: Option<BorrowedFd<'_>>) -> Result<bool> {
         if !self.arm()? {
             self.bus.advance()?;
             return Ok(false);
         }
+        let has_work = self.owners.iter().any(Owner::has_work);
+        let limit = if has_work { limit.min(WATCH_TIME) } else { limit };
         let came = self.sleep(limit, other)?;
         if !came {
-            // A card that was reset from outside raises no interrupt.
+            // Neither a card that was reset from outside nor a ring that stopped raises an
+            // interrupt.
             self.watch.check_epoch(&mut self.bus)?;
+            self.watch.check_rings(&mut self.bus, &self.owners)?;
         }
         Ok(came)
     }
 
     /// Arms the interrupts of all owners, before a sleep on descriptors of [`Bus::interrupt_fd`] in
-    /// an event loop of the caller's. Returns whether to sleep: confirmations raise no interrupt,
-    /// so while a command is in flight, or a descriptor waits, nothing is armed: poll.
+    /// an event loop of the caller's. Returns whether to sleep. Nothing is armed while a poll would
+    /// hand something over; and on a card without [`registers::FEATURE_ARM`], where neither
+    /// confirmations nor the send status raise an interrupt, while a command is in flight or a
+    /// descriptor waits: poll.
     ///
-    /// No entry is missed: each owner is armed with the last index that it has read, and an entry
-    /// beyond that index, however old, fires at once.
+    /// Nothing is missed: each owner is armed with the last index of each ring that it has read, and
+    /// an entry beyond that index, however old, fires at once.
     pub fn arm(&mut self) -> Result<bool> {
-        if self.unconfirmed() > 0 || self.sends_waiting() > 0 {
+        let arms_all = self.arms_all;
+        let polls = |owner: &mut Owner| match arms_all {
+            true => owner.has_to_post(),
+            false => owner.unconfirmed() > 0 || owner.sends_waiting() > 0,
+        };
+        if self.owners.iter_mut().any(polls) {
             return Ok(false);
         }
-        for owner in &self.owners {
-            owner.arm(&mut self.bus)?;
+        for owner in &mut self.owners {
+            owner.arm(&mut self.bus, arms_all)?;
         }
         Ok(true)
     }
 
-    fn sleep(&mut self, limit: Duration, other: Option<BorrowedFd<'_>>) -> Result<bool> {
-        let failed = |error: io::Error| BusError::Device(error.to_string());
-        let readable = |descriptors: &[BorrowedFd<'_>], limit| {
-            let readable = sleep::until_readable(descriptors, limit);
-            readable.map_err(failed)
-        };
-        let vectors = 0..self.owners.len() as u16;
-        let events: Option<Vec<_>> = vectors.map(|at| self.bus.interrupt_fd(at)).collect();
-        if let Some(events) = events {
-            let all: Vec<_> = events.iter().copied().chain(other).collect();
-            let ready = readable(&all, limit)?;
-            for (event, _) in events.iter().zip(&ready).filter(|(_, ready)| **ready) {
-                sleep::drain(*event).map_err(failed)?;
-            }
-            return Ok(ready.contains(&true));
-        }
-        // The card's time passes in the call alone: what is ready now would wait for its end.
-        let is_ready = |other: Option<BorrowedFd<'_>>| match other {
-            Some(other) => readable(&[other], Duration::ZERO).map(|ready| ready[0]),
-            None => Ok(false),
-        };
-        if is_ready(other)? {
-            return Ok(true);
-        }
-        Ok(self.bus.wait_interrupt(limit)?.is_some() || is_ready(other)?)
+    /// The next [`Device::arm`] is for an owner's send status as well, of which the caller has seen
+    /// this index. Returns whether the card can tell.
+    pub(crate) fn await_sends(&mut self, owner: u8, seen: u32) -> Result<bool> {
+        self.owner(owner)?.await_sends(seen);
+        Ok(self.arms_all)
     }
 
     /// Ends the use of the card: stops both directions, starts a new epoch, in which nothing that

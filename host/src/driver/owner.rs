@@ -51,6 +51,8 @@ pub(crate) struct Owner {
     sends: PostRing<SLOT_WORDS>,
     push_slots: bool,
     send_waiting: VecDeque<Record>,
+    /// Consumer index of the send ring with which [`Owner::arm`] arms, if somebody waits for more.
+    sends_awaited: Option<u32>,
     send_status: ControlMemory,
     headers: HeaderQueue,
     /// All memory of its rings.
@@ -108,6 +110,7 @@ impl Owner {
             sends: PostRing::new(sends, sizes.send_bits),
             push_slots,
             send_waiting: VecDeque::new(),
+            sends_awaited: None,
             send_status,
             headers,
             memory,
@@ -248,9 +251,46 @@ impl Owner {
         self.ring(bus, registers::DOORBELL_SLOW, slow)
     }
 
-    /// Arms the interrupt for the first header entry that was not taken yet.
-    pub(crate) fn arm(&self, bus: &mut dyn Bus) -> Result<()> {
-        self.ring(bus, registers::DOORBELL_ARM, self.headers.consumed())
+    /// Whether a poll would hand commands or descriptors to the card. If not, what waits for room
+    /// waits for more than this look has found.
+    pub(crate) fn has_to_post(&mut self) -> bool {
+        if let Some(first) = self.send_waiting.front() {
+            let (consumed, slots) = (self.sends_consumed(), first.len() / SLOT_BYTES);
+            if self.sends.free_entries(consumed) as usize >= slots {
+                return true;
+            }
+            self.await_sends(consumed);
+        }
+        self.commands.unannounced() > 0
+            || self.sends.unannounced() > 0
+            || (!self.waiting.is_empty() && self.has_room_for_command())
+    }
+
+    /// The next [`Owner::arm`] is for the send status, too: somebody has seen this index, and waits
+    /// for a later one.
+    pub(crate) fn await_sends(&mut self, seen: u32) {
+        let awaited = self.sends_awaited.get_or_insert(seen);
+        if (seen.wrapping_sub(*awaited) as i32) < 0 {
+            *awaited = seen;
+        }
+    }
+
+    /// Arms the interrupt for the first header entry that was not taken yet. With `all` also for
+    /// the next confirmation, if a command is in flight, and for the send status, if somebody waits
+    /// for it.
+    pub(crate) fn arm(&mut self, bus: &mut dyn Bus, all: bool) -> Result<()> {
+        self.ring(bus, registers::DOORBELL_ARM, self.headers.consumed())?;
+        let awaited = self.sends_awaited.take();
+        if !all {
+            return Ok(());
+        }
+        if self.unconfirmed() > 0 {
+            self.ring(bus, registers::DOORBELL_ARM_COMMANDS, self.confirmed as u32)?;
+        }
+        match awaited {
+            Some(seen) => self.ring(bus, registers::DOORBELL_ARM_SENDS, seen),
+            None => Ok(()),
+        }
     }
 
     /// Posts what is queued, rings doorbells that changed, takes completions. Returns whether
@@ -274,6 +314,12 @@ impl Owner {
         };
         self.ring(bus, registers::DOORBELL_COMMAND, produced)?;
         Ok(true)
+    }
+
+    /// Whether the card has commands or descriptors to take.
+    pub(crate) fn has_work(&self) -> bool {
+        let (consumed, produced) = self.sends();
+        self.unconfirmed() > 0 || consumed != produced
     }
 
     /// Consumer and producer index of the send ring.

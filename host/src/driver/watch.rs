@@ -77,6 +77,14 @@ impl Watch {
         Ok(())
     }
 
+    /// Fails when a ring that has work has stopped.
+    pub(crate) fn check_rings(&self, bus: &mut dyn Bus, owners: &[Owner]) -> Result<()> {
+        for (number, _) in (0u8..).zip(owners).filter(|(_, owner)| owner.has_work()) {
+            (0..RINGS.len()).try_for_each(|ring| self.check_ring(bus, number, ring))?;
+        }
+        Ok(())
+    }
+
     fn check_ring(&self, bus: &mut dyn Bus, owner: u8, ring: usize) -> Result<()> {
         let page = doorbell_page(owner.into());
         let status = read(bus, page + registers::DOORBELL_STATUS)?;

@@ -136,9 +136,11 @@ impl<B: Bus> Endpoint<B> {
         posted
     }
 
-    /// Makes progress at time `now`. Returns the messages that ended since the last call.
-    pub fn poll(&mut self, now: Duration) -> Result<Vec<MessageDone>> {
-        self.clock.advance(now.saturating_sub(self.clock.now()));
+    /// Makes progress at a time, which never goes back. Returns the messages that ended since the
+    /// last call.
+    pub fn poll(&mut self, now_ns: u64) -> Result<Vec<MessageDone>> {
+        let passed = now_ns.saturating_sub(self.clock.now_ns());
+        self.clock.advance(Duration::from_nanos(passed));
         let mut done = Vec::new();
         self.provider.poll()?;
         while let Some(completion) = self.provider.next_completion() {

@@ -8,6 +8,7 @@ use super::header::Station;
 pub const WINDOW_PACKETS: u32 = 32;
 /// Time without progress after which a message resumes from the acknowledged position.
 pub const PATIENCE: Duration = Duration::from_millis(10);
+const PATIENCE_NS: u64 = PATIENCE.as_nanos() as u64;
 
 /// A message that is being sent.
 #[derive(Debug)]
@@ -22,29 +23,21 @@ pub struct Outgoing {
     pub is_offered: bool,
     next: u32,
     acknowledged: u32,
-    heard: Duration,
+    heard_ns: u64,
 }
 
 impl Outgoing {
     /// Sends a message of `bytes` bytes.
     pub fn new(to: Station, message: u64, bytes: u32) -> Self {
-        Self {
-            to,
-            message,
-            bytes,
-            is_offered: false,
-            next: 0,
-            acknowledged: 0,
-            heard: Duration::ZERO,
-        }
+        Self { to, message, bytes, is_offered: false, next: 0, acknowledged: 0, heard_ns: 0 }
     }
 
     /// The receiver has everything before `position`.
-    pub fn acknowledge(&mut self, position: u32, now: Duration) {
+    pub fn acknowledge(&mut self, position: u32, now_ns: u64) {
         if position > self.acknowledged && position <= self.bytes {
             self.acknowledged = position;
             self.next = self.next.max(position);
-            self.heard = now;
+            self.heard_ns = now_ns;
         }
     }
 
@@ -54,15 +47,15 @@ impl Outgoing {
     }
 
     /// When packets are sent again, if nobody answers.
-    pub fn deadline(&self) -> Option<Duration> {
+    pub fn deadline_ns(&self) -> Option<u64> {
         let is_open = self.is_offered && self.acknowledged < self.bytes;
-        is_open.then(|| self.heard + PATIENCE)
+        is_open.then(|| self.heard_ns + PATIENCE_NS)
     }
 
     /// The next packet to send: its position and length.
-    pub fn packet(&mut self, payload_bytes_max: u32, now: Duration) -> Option<(u32, u32)> {
-        if self.next == 0 || now >= self.heard + PATIENCE {
-            self.heard = now;
+    pub fn packet(&mut self, payload_bytes_max: u32, now_ns: u64) -> Option<(u32, u32)> {
+        if self.next == 0 || now_ns >= self.heard_ns + PATIENCE_NS {
+            self.heard_ns = now_ns;
             self.next = self.acknowledged;
         }
         let window = WINDOW_PACKETS * payload_bytes_max;
@@ -82,17 +75,17 @@ mod tests {
     fn packets_fill_the_window_and_come_again_when_nobody_answers() {
         let to = Station { mac: [0; 6], address: ([10, 0, 0, 1], 7700).into() };
         let mut message = Outgoing::new(to, 1, 40_500);
-        let start = Duration::from_secs(1);
-        let burst = |message: &mut Outgoing, now| -> Vec<(u32, u32)> {
-            std::iter::from_fn(|| message.packet(1000, now)).collect()
+        let start = 1_000_000_000;
+        let burst = |message: &mut Outgoing, now_ns| -> Vec<(u32, u32)> {
+            std::iter::from_fn(|| message.packet(1000, now_ns)).collect()
         };
         let first = burst(&mut message, start);
         assert_eq!((first.len(), first[31]), (32, (31_000, 1000)));
         message.acknowledge(5000, start);
         let more = burst(&mut message, start);
         assert_eq!((more.len(), more[0], more[4]), (5, (32_000, 1000), (36_000, 1000)));
-        assert_eq!(burst(&mut message, start + PATIENCE / 2), []);
-        let again = burst(&mut message, start + PATIENCE);
+        assert_eq!(burst(&mut message, start + PATIENCE_NS / 2), []);
+        let again = burst(&mut message, start + PATIENCE_NS);
         assert_eq!((again.len(), again[0]), (32, (5000, 1000)));
         // A stale acknowledgement, or one beyond the message, changes nothing.
         message.acknowledge(4000, start);
@@ -102,6 +95,6 @@ mod tests {
         assert_eq!(burst(&mut message, start), [(40_000, 500)]);
         message.acknowledge(40_500, start);
         assert_eq!(message.acknowledged(), 40_500);
-        assert_eq!(burst(&mut message, start + 2 * PATIENCE), []);
+        assert_eq!(burst(&mut message, start + 2 * PATIENCE_NS), []);
     }
 }

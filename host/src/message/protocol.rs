@@ -7,7 +7,6 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use super::header::{key, profile, Header, Meaning, Station, PROFILE};
 use super::inbox::Incoming;
@@ -110,12 +109,12 @@ impl Messages {
         Ok(())
     }
 
-    fn take_acknowledgement(&mut self, name: Name, position: u32, now: Duration) {
+    fn take_acknowledgement(&mut self, name: Name, position: u32, now_ns: u64) {
         let Some(&flow) = self.outgoing.get(&name) else {
             return;
         };
         if let Some(Transfer::Outgoing(outgoing)) = self.transfer_mut(flow) {
-            outgoing.acknowledge(position, now);
+            outgoing.acknowledge(position, now_ns);
             let to = outgoing.acknowledged().into();
             self.events.push_back(ProtocolEvent::Acknowledged { flow, to });
         }
@@ -153,13 +152,14 @@ impl Messages {
         Ok(())
     }
 
-    fn send_data(&mut self, now: Duration, sink: &mut dyn HeaderSink) -> Result<()> {
+    fn send_data(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
         for (transfer, index) in self.transfers.iter_mut().zip(0..) {
             let Some(Transfer::Outgoing(outgoing)) = transfer else {
                 continue;
             };
             while outgoing.is_offered && sink.has_room() {
-                let Some((position, bytes)) = outgoing.packet(self.payload_bytes_max, now) else {
+                let Some((position, bytes)) = outgoing.packet(self.payload_bytes_max, now_ns)
+                else {
                     break;
                 };
                 let header = Header {
@@ -262,8 +262,7 @@ impl Protocol for Messages {
         };
         if let Meaning::Acknowledge(position) = header.meaning {
             // Of a message that is sent the other way under the same number.
-            let now = Duration::from_nanos(now_ns);
-            self.take_acknowledgement((from, header.message), position, now);
+            self.take_acknowledgement((from, header.message), position, now_ns);
             return Ok(Verdict::Refused.into());
         }
         let verdict = match self.transfer_mut(flow) {
@@ -289,7 +288,7 @@ impl Protocol for Messages {
         let name = (from, header.message);
         match header.meaning {
             Meaning::Acknowledge(position) => {
-                self.take_acknowledgement(name, position, Duration::from_nanos(now_ns));
+                self.take_acknowledgement(name, position, now_ns);
             }
             Meaning::Data(_) => {
                 let known = self.remembered.iter().find(|(other, ..)| *other == name);
@@ -320,12 +319,12 @@ impl Protocol for Messages {
 
     fn transmit(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
         self.send_acknowledgements(sink)?;
-        self.send_data(Duration::from_nanos(now_ns), sink)
+        self.send_data(now_ns, sink)
     }
 
     fn deadline(&mut self) -> NextTimer {
         let outgoing = self.transfers.iter().filter_map(|transfer| match transfer {
-            Some(Transfer::Outgoing(outgoing)) => outgoing.deadline(),
+            Some(Transfer::Outgoing(outgoing)) => outgoing.deadline_ns(),
             _ => None,
         });
         outgoing.min().map_or(NextTimer::Never, NextTimer::At)

@@ -70,6 +70,8 @@ struct Ring {
     installed: Ticket,
     side: SendSide,
     written: u64,
+    /// Slots of the send ring that the card had taken over at the last step, modulo 2^32.
+    seen: u32,
     /// End of what the card has taken over.
     taken: u64,
     /// Descriptors that the card has not taken over.
@@ -124,6 +126,7 @@ impl Bounce {
             installed,
             side,
             written: 0,
+            seen: 0,
             taken: 0,
             waiting: VecDeque::new(),
             fetched: VecDeque::new(),
@@ -141,6 +144,11 @@ impl Bounce {
     /// Whether there is room for the payload of a descriptor, or none can be sent at all.
     pub fn has_room(&self) -> bool {
         !self.is_ready() || self.room_bytes() >= DESCRIPTOR_BYTES_MAX.into()
+    }
+
+    /// Slots of the send ring that the card had taken over at the last step, modulo 2^32.
+    pub fn seen(&self) -> u32 {
+        self.ring.as_ref().map_or(0, |ring| ring.seen)
     }
 
     fn room_bytes(&self) -> u64 {
@@ -206,6 +214,7 @@ impl Bounce {
         if !commands.confirmed(ring.installed) {
             return Ok(());
         }
+        ring.seen = taken;
         while let Some(copied) = ring.waiting.front() {
             if (taken.wrapping_sub(copied.slots) as i32) < 0 {
                 break;

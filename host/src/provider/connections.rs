@@ -295,6 +295,11 @@ impl Connections {
         connections.for_each(Connection::expect_step);
     }
 
+    /// Whether a connection is ready.
+    pub fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
     /// The connections that are ready, in the order of their places; none is any more.
     pub fn take_ready(&mut self, ready: &mut Vec<ConnectionId>) {
         ready.clear();

@@ -1,6 +1,7 @@
-//! When a stack acts by itself. Whoever drives a [`crate::clock::ManualClock`] may go there at once.
-
-use std::time::Duration;
+//! When a stack acts by itself. Whoever drives a [`crate::clock::ManualClock`] may go there at
+//! once.
+//!
+//! A point in time is a `u64`, nanoseconds of a clock (`now_ns`); a length of time is a `Duration`.
 
 /// When a stack acts next, if no frame and no call comes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +10,6 @@ pub enum NextTimer {
     WallClock,
     /// No timer is set.
     Never,
-    /// At this time of its manual clock; one that is not later than the present means at once.
-    At(Duration),
+    /// At this time of its clock, in ns; one that is not later than the present means at once.
+    At(u64),
 }

@@ -26,8 +26,7 @@ use crate::tx;
 const STATUS: u32 = 0b110 | r::STATUS_WIRE_UP | r::STATUS_MAC_CLOCK | r::STATUS_WIRE_ALIGNED;
 
 /// What the contract offers, but for pushed slots: reading a ring takes no time.
-const FEATURES: u32 =
-    r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES | r::FEATURE_ARM;
+const FEATURES: u32 = r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES | r::FEATURE_ARM;
 
 /// Host memory by bus address. `None` and `false` mean that the access was refused.
 pub trait Memory {

@@ -94,8 +94,8 @@ impl fmt::Display for Stuck {
 /// Rounds in which nothing moves. See the module's head.
 pub(super) struct Quiet {
     clock: Option<ManualClock>,
-    /// Time of the clock and of the card at the start.
-    start: (Duration, u64),
+    /// Time of the clock, ns, and of the card, ps, at the start.
+    start: (u64, u64),
     simulated: Duration,
     skipped: Duration,
     rounds: u32,
@@ -114,7 +114,7 @@ pub(super) struct Quiet {
 impl Quiet {
     /// Nothing has moved yet. `is_disturbed` says whether the wire may harm a frame.
     pub(super) fn new(clock: Option<ManualClock>, start_ps: u64, is_disturbed: bool) -> Self {
-        let clock_start = clock.as_ref().map_or(Duration::ZERO, ManualClock::now);
+        let clock_start = clock.as_ref().map_or(0, ManualClock::now_ns);
         Self {
             clock,
             start: (clock_start, start_ps),
@@ -209,12 +209,13 @@ impl Quiet {
         let timers = [(End::Transport, transport), (End::Peer, peer)];
         self.has_kernel = timers.iter().any(|(_, next)| *next == NextTimer::WallClock);
         let set = timers.iter().filter_map(|&(end, next)| match next {
-            NextTimer::At(at) => Some((at, end)),
+            NextTimer::At(at_ns) => Some((at_ns, end)),
             NextTimer::WallClock | NextTimer::Never => None,
         });
-        let next = set.min_by_key(|(at, _)| *at);
-        let now = self.clock.as_ref().map_or(Duration::ZERO, ManualClock::now);
-        let ahead = |(at, end): (Duration, End)| Waiting::Timer(end, at.saturating_sub(now));
+        let next = set.min_by_key(|(at_ns, _)| *at_ns);
+        let now_ns = self.clock.as_ref().map_or(0, ManualClock::now_ns);
+        let until = |at_ns: u64| Duration::from_nanos(at_ns.saturating_sub(now_ns));
+        let ahead = |(at_ns, end): (u64, End)| Waiting::Timer(end, until(at_ns));
         if self.has_kernel || self.clock.is_none() {
             let since = *self.since.get_or_insert_with(Instant::now);
             if next.is_none() || self.clock.is_none() || since.elapsed() < KERNEL_TIME {
@@ -223,11 +224,11 @@ impl Quiet {
                 return self.stuck();
             }
         }
-        let Some((at, end)) = next else {
+        let Some((at_ns, end)) = next else {
             return Some(Stuck::Forever);
         };
-        let by = at.saturating_sub(now);
-        self.waiting = Some(ahead((at, end)));
+        let by = until(at_ns);
+        self.waiting = Some(ahead((at_ns, end)));
         self.skipped += by;
         self.stalled.1 += by;
         self.set_clock();
@@ -238,9 +239,8 @@ impl Quiet {
     /// Sets the clock to the card's time and what was skipped.
     fn set_clock(&self) {
         if let Some(clock) = &self.clock {
-            clock.advance(
-                (self.start.0 + self.simulated + self.skipped).saturating_sub(clock.now()),
-            );
+            let passed = Duration::from_nanos(clock.now_ns() - self.start.0);
+            clock.advance((self.simulated + self.skipped).saturating_sub(passed));
         }
     }
 }

@@ -226,16 +226,8 @@ impl Test {
     pub fn cycles(&mut self, count: u64) {
         let [a, b] = &mut self.monitors;
         let [headers, commands, sends] = &mut self.produced;
-        let mut agents: [&mut dyn Agent; 8] = [
-            &mut self.settings,
-            headers,
-            commands,
-            sends,
-            &mut self.engine,
-            &mut self.data,
-            a,
-            b,
-        ];
+        let mut agents: [&mut dyn Agent; 8] =
+            [&mut self.settings, headers, commands, sends, &mut self.engine, &mut self.data, a, b];
         self.bench.cycles(count, &mut agents);
     }
 

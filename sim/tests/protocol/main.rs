@@ -17,6 +17,7 @@ mod scripted;
 use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::rc::Rc;
+use std::time::Duration;
 
 use abi::config::SMALL;
 use host::clock::{Clock, ManualClock};
@@ -25,7 +26,7 @@ use host::driver::device::DeviceConfig;
 use host::provider::{ApplicationId, Completion, Provider, ReceiveOptions};
 use host::transport::peer::{RandomBytes, Script, SmoltcpPeer, WirePeer};
 use host::transport::{LinkConfig, Tuning};
-use plain_tcp::PlainTcp;
+use plain_tcp::{PlainTcp, RTO_NS};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::wire::Disturbance;
 use sim::lab::{Blind, Exchange, Lab};
@@ -114,6 +115,49 @@ fn a_protocol_of_its_own_is_exact_on_bad_wires() {
     }
 }
 
+/// Nothing but its timers ends the sleep of the host.
+#[test]
+fn timers_of_a_protocol_fire_in_a_sleeping_host() {
+    let mut world = World::new(GoldenCard::new(SMALL));
+    let remote = REMOTE.parse().expect("an address");
+    world.provider.connect(ApplicationId::FIRST, remote).expect("a flow");
+    let mut requests = Vec::new();
+    for wait in 0..40 {
+        world.provider.poll().expect("it polls");
+        // Nobody answers.
+        let mut sent = Vec::new();
+        world.card.take_sent(&mut sent);
+        requests.extend(sent.iter().map(|_| world.clock.now_ns()));
+        if requests.len() == 5 {
+            break;
+        }
+        let start_ps = world.card.now_ps();
+        let due = world.provider.wait(Duration::from_secs(100)).expect("it waits");
+        assert!(due, "wait {wait}: nothing to do");
+        let slept = Duration::from_nanos((world.card.now_ps() - start_ps) / 1000);
+        world.clock.advance(slept);
+    }
+    let apart = Vec::from_iter(requests.windows(2).map(|pair| pair[1] - pair[0]));
+    let expected = [1, 2, 4, 8].map(|times| times * RTO_NS);
+    let late = apart.iter().zip(expected).map(|(apart, expected)| apart.abs_diff(expected));
+    assert!(apart.len() == 4 && late.max() < Some(10_000), "{apart:?} ns between requests");
+}
+
+/// A limit that comes before the timer ends the sleep, and nothing is due then.
+#[test]
+fn a_sleep_ends_with_its_limit_or_with_the_timer() {
+    let mut world = World::new(GoldenCard::new(SMALL));
+    let limit = Duration::from_micros(700);
+    assert!(!world.provider.wait(limit).expect("it waits"), "no timer is set");
+    let remote = REMOTE.parse().expect("an address");
+    world.provider.connect(ApplicationId::FIRST, remote).expect("a flow");
+    world.provider.poll().expect("it polls");
+    world.provider.poll().expect("it polls");
+    assert!(!world.provider.wait(limit).expect("it waits"), "the timer is later");
+    world.clock.advance(Duration::from_nanos(RTO_NS));
+    assert!(world.provider.wait(Duration::from_secs(1)).expect("it waits"), "it is due");
+}
+
 /// A partial request is returned while the peer goes on sending: its buffer is truncated under the
 /// protocol, which accepts what was in its window.
 #[test]
@@ -183,7 +227,7 @@ fn in_parts(card: Rc<RefCell<GoldenCard>>) -> u32 {
             bytes.resize(bytes.len().max(60), 0);
             world.card.receive(sim::harness::mac::Frame { bytes, ..Default::default() });
         }
-        world.clock.advance(std::time::Duration::from_micros(10));
+        world.clock.advance(Duration::from_micros(10));
     }
     let mut expected = vec![0; BYTES as usize];
     RandomBytes::new(5).fill(&mut expected);

@@ -15,7 +15,6 @@
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, SocketAddrV4};
-use std::time::Duration;
 
 use host::control::flow::ranges::RangeSet;
 use host::control::packet::{flow_key, parse_tcp, TcpHeader};
@@ -29,7 +28,8 @@ use host::transport::header::{ACK, FIN, RST, SYN};
 use host::transport::{NextTimer, TransportError};
 
 const MSS_BYTES: u32 = 1460;
-const RTO_NS: u64 = 2_000_000;
+/// Time without an answer after which everything is sent again, at first.
+pub const RTO_NS: u64 = 2_000_000;
 /// Longest timeout: the first one, doubled so often.
 const BACKOFFS_MAX: u32 = 10;
 const ISS: u32 = 0xffff_f000;
@@ -408,7 +408,6 @@ impl Protocol for PlainTcp {
     fn deadline(&mut self) -> NextTimer {
         let waits = |flow: &&Flow| !flow.is_open || flow.acknowledged < flow.end();
         let first = self.flows.values().filter(waits).map(|flow| flow.timer_ns);
-        let at = first.min().map(Duration::from_nanos);
-        at.map_or(NextTimer::Never, NextTimer::At)
+        first.min().map_or(NextTimer::Never, NextTimer::At)
     }
 }

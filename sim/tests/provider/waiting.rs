@@ -6,13 +6,19 @@ use std::os::fd::{AsFd, BorrowedFd, FromRawFd};
 use std::time::Duration;
 
 use abi::config::{COMMAND_BYTES, SMALL};
+use abi::registers;
+use host::control::descriptor::raw;
+use host::driver::bus::{Bus, Result};
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::RingSizes;
 use host::observed::Observed;
 use host::provider::{ApplicationId, Provider};
 use host::transport::{LinuxTransport, TransportError};
-use sim::golden_card::{GoldenBus, GoldenCard};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use sim::golden_card::{GoldenBus, GoldenCard, Withheld};
 use sim::hooked_bus::{HookedBus, Hooks};
+use sim::network_side::NetworkSide;
 use skip::permitted;
 
 use crate::calls::peer_address;
@@ -96,9 +102,9 @@ fn another_descriptor_ends_the_sleep_and_is_left_as_it_is() {
     }
 }
 
-/// Its confirmation would wake nobody.
+/// It was not handed over: nothing of it would wake anybody.
 #[test]
-fn nobody_sleeps_while_a_command_is_in_flight() {
+fn nobody_sleeps_before_a_command_is_handed_over() {
     let mut device = open(2);
     assert!(device.arm().expect("it arms"));
     device.command([0; COMMAND_BYTES]);
@@ -106,6 +112,72 @@ fn nobody_sleeps_while_a_command_is_in_flight() {
     assert!(!device.wait(LONG, None).expect("it returns at once"));
     device.poll().expect("it polls");
     assert!(device.arm().expect("it arms"), "it is confirmed");
+}
+
+/// What the card does late wakes who waits for it, and nobody polls meanwhile.
+#[test]
+fn a_sleeping_host_learns_of_confirmations_and_of_room() {
+    let first = seed::seed();
+    for seed in first..first + 4 {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let mut card = GoldenCard::late(SMALL, seed);
+        let rings = RingSizes { command_bits: 2, send_bits: 2, ..RingSizes::default() };
+        let config = DeviceConfig { rings, ..DeviceConfig::seeded(seed) };
+        let mut device = Device::open(GoldenBus::new(card.clone()), config).expect("it opens");
+        let (mut sent, mut waits) = (0, 0);
+        for _ in 0..100 {
+            for _ in 0..random.random_range(0..8) {
+                device.command([0; COMMAND_BYTES]);
+            }
+            for _ in 0..random.random_range(0..8) {
+                device.send(raw(&[7; 60]));
+                sent += 1;
+            }
+            loop {
+                while device.poll().expect("it polls") {}
+                if device.unconfirmed() == 0 && device.sends_waiting() == 0 {
+                    break;
+                }
+                let woken = device.wait(LONG, None).expect("it waits");
+                assert!(woken, "a lost wake-up; replay with ZERONIC_SEED={seed}");
+                waits += 1;
+            }
+        }
+        assert!(waits > 100, "{waits} waits");
+        // Descriptors in the ring are still taken.
+        for _ in 0..2_000 {
+            device.bus().advance().expect("it goes on");
+        }
+        let mut frames = Vec::new();
+        card.take_sent(&mut frames);
+        assert_eq!(frames.len(), sent);
+    }
+}
+
+/// A card of the contract before says nothing of them: the host polls, as it did.
+#[test]
+fn without_the_feature_nobody_sleeps_while_a_command_is_in_flight() {
+    let card = GoldenCard::late(SMALL, 1);
+    card.borrow_mut().withhold(Some(Withheld::Confirmations));
+    let bus = HookedBus { inner: GoldenBus::new(card), hooks: Former };
+    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    assert!(device.arm().expect("it arms"));
+    device.command([0; COMMAND_BYTES]);
+    device.poll().expect("it polls");
+    assert!(!device.arm().expect("nothing is armed"));
+    assert!(!device.wait(LONG, None).expect("it returns at once"));
+}
+
+/// A card without interrupts on confirmations.
+struct Former;
+
+impl Hooks<GoldenBus> for Former {
+    fn read_register(&mut self, bus: &mut GoldenBus, offset: u32) -> Result<u32> {
+        match offset {
+            registers::FEATURES => Ok(bus.read_register(offset)? & !registers::FEATURE_ARM),
+            _ => bus.read_register(offset),
+        }
+    }
 }
 
 /// What the kernel has to send: nothing of the card would end the sleep. Skipped where the machine

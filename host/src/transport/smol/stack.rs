@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, Hasher};
 use std::net::{IpAddr, SocketAddr};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{Checksum, ChecksumCapabilities, Device, DeviceCapabilities, Medium};
@@ -102,8 +102,8 @@ impl Stack {
     }
 
     fn now(&self) -> smoltcp::time::Instant {
-        let now = self.clock.since(self.started);
-        smoltcp::time::Instant::from_micros(now.as_micros() as i64)
+        let now_ns = self.clock.now_ns(self.started);
+        smoltcp::time::Instant::from_micros((now_ns / 1000) as i64)
     }
 
     /// When the stack acts next by itself. To forget a connection that has ended is no act: a stack
@@ -120,7 +120,7 @@ impl Stack {
         let now = self.now();
         match self.interface.poll_at(now, &self.sockets) {
             Some(at) if at > now && self.sockets.iter().all(has_ended) => NextTimer::Never,
-            Some(at) => NextTimer::At(Duration::from_micros(at.total_micros().max(0) as u64)),
+            Some(at) => NextTimer::At(1000 * at.total_micros().max(0) as u64),
             None => NextTimer::Never,
         }
     }
@@ -316,6 +316,8 @@ impl TxToken for Outgoing<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::clock::ManualClock;
     use crate::transport::header::{ones_sum, TcpLayout, ACK, SYN};
@@ -425,7 +427,7 @@ mod tests {
         connected.peer_sends(PEER_FIRST, 300, ACK, 0);
         assert_eq!(connected.unacknowledged_bytes(), 300, "if not, this proves nothing");
         while connected.unacknowledged_bytes() > 0 {
-            assert!(connected.clock.now() < Duration::from_secs(10), "stuck");
+            assert!(connected.clock.now_ns() < 10_000_000_000, "stuck");
             connected.clock.advance(Duration::from_millis(1));
             let stack = &mut connected.stack;
             if std::iter::from_fn(|| stack.pop()).any(|frame| numbers(&frame) == sent) {
