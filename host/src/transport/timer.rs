@@ -1,7 +1,7 @@
 //! When a stack acts by itself. Whoever drives a [`crate::clock::ManualClock`] may go there at
 //! once.
 //!
-//! A point in time is a `u64`, nanoseconds of a clock (`now_ns`); a length of time is a `Duration`.
+//! A point in time is a `u64`, nanoseconds of a clock; a length of time is a `Duration`.
 
 /// When a stack acts next, if no frame and no call comes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
