@@ -24,8 +24,8 @@ const OWNER: u32 = 1;
 const ROUND_CYCLES: u64 = 3 * OWNERS as u64;
 /// Cycles from the write to the entry, at most: beyond them the message has long come.
 const OFFSETS: u64 = 40;
-/// Cycles for which a message is under way: with it a message takes a round and a cycle, so that the
-/// trials meet the round in every phase.
+/// Cycles for which a message is under way: with it a message takes a round and a cycle, so that
+/// the trials meet the round in every phase.
 const LEAVING_CYCLES: u64 = 10;
 /// Cycles after which whatever was to come has come.
 const REST_CYCLES: u64 = 50;

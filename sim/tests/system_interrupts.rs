@@ -96,8 +96,8 @@ impl Rig {
     }
 }
 
-/// RQ stands from cycle `stall` on, the vector is masked in cycle `mask`, and a frame comes in cycle
-/// [`FRAME_CYCLE`]. Whether the message had come before the mask was read back.
+/// RQ stands from cycle `stall` on, the vector is masked in cycle `mask`, and a frame comes in
+/// cycle [`FRAME_CYCLE`]. Whether the message had come before the mask was read back.
 fn move_vector(rig: &mut Rig, stall: u64, mask: u64) -> bool {
     let what = format!("RQ stands from cycle {stall} on, masked in cycle {mask}");
     assert!(rig.device.arm().expect("armed"), "nothing is in flight");

@@ -68,8 +68,8 @@ pub const REGISTERS: &[Register] = registers! {
         reads of an earlier epoch; wire: 8: up, 9: clock, 10: aligned, 11, 12: local, remote \
         fault, 13: paused, 14: pause ignored"
     INTERRUPT_INTERVAL w "least time between two interrupts of an owner, in cycles of 4 ns; 0: none"
-    INTERRUPT_ENTRIES w "unseen entries of a ring (header slots, confirmed commands, slots taken over) \
-        that interrupt before the interval is over; 0: never"
+    INTERRUPT_ENTRIES w "unseen entries of a ring (header slots, confirmed commands, slots \
+        taken over) that interrupt before the interval is over; 0: never"
     MAC_CONTROL w "bit 0: sends fail while the wire is down; 1: ask for pauses; 2: obey pauses; an \
         epoch clears it"
     PAUSE_LIMIT w "longest pause that is obeyed, in cycles of 4 ns; an epoch sets it to 100 ms"

@@ -322,8 +322,8 @@ impl<B: Bus> Device<B> {
 
     /// Waits for what the card has to say and was not taken yet, at most for `limit`, or until
     /// `other` is readable: header entries, confirmations of commands in flight, room for
-    /// descriptors that wait. Returns whether there is something to look at. The time is the card's;
-    /// where the bus has event descriptors ([`Bus::interrupt_fd`]), the caller's thread sleeps.
+    /// descriptors that wait. Returns whether there is something to look at. The time is the
+    /// card's; where the bus has event descriptors ([`Bus::interrupt_fd`]), the caller's thread sleeps.
     ///
     /// Nothing is missed, see [`Device::arm`]. Where that arms nothing, the call returns at once:
     /// poll.
@@ -350,8 +350,8 @@ impl<B: Bus> Device<B> {
     /// confirmations nor the send status raise an interrupt, while a command is in flight or a
     /// descriptor waits: poll.
     ///
-    /// Nothing is missed: each owner is armed with the last index of each ring that it has read, and
-    /// an entry beyond that index, however old, fires at once.
+    /// Nothing is missed: each owner is armed with the last index of each ring that it has read,
+    /// and an entry beyond that index, however old, fires at once.
     pub fn arm(&mut self) -> Result<bool> {
         let arms_all = self.arms_all;
         let polls = |owner: &mut Owner| match arms_all {
