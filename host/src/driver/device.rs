@@ -323,7 +323,8 @@ impl<B: Bus> Device<B> {
     /// Waits for what the card has to say and was not taken yet, at most for `limit`, or until
     /// `other` is readable: header entries, confirmations of commands in flight, room for
     /// descriptors that wait. Returns whether there is something to look at. The time is the
-    /// card's; where the bus has event descriptors ([`Bus::interrupt_fd`]), the caller's thread sleeps.
+    /// card's; where the bus has event descriptors ([`Bus::interrupt_fd`]), the caller's thread
+    /// sleeps.
     ///
     /// Nothing is missed, see [`Device::arm`]. Where that arms nothing, the call returns at once:
     /// poll.
