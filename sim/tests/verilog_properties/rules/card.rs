@@ -48,6 +48,12 @@ pub const RULES: &[Rule] = &[
         ..NONE
     },
     Rule {
+        block: "board::window::port_program::PortProgram",
+        because: "the sink of `reply` has room: one request at a time",
+        falls: &["reply"],
+        ..NONE
+    },
+    Rule {
         block: "hdl::datapath::Datapath",
         because: "a frame's beat is offered in one cycle and taken or dropped in it",
         changes: &["link_event", "send_event", "flush_job"],
