@@ -13,6 +13,7 @@ use ip::cmac::send::MacSend;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use seed::seed;
+use sim::caught::caught_by;
 use sim::harness::mac::{Mac, CLOCK_PS};
 use sim::harness::mac_pins::{MacPins, WireState};
 use sim::harness::stall::Stall;
@@ -400,6 +401,113 @@ fn epochs_under_a_stopped_clock_leave_nothing_and_lose_nothing() {
     }
 }
 
+/// The MAC's clock stands with a frame at the port and others behind it, epochs begin, the clock
+/// comes back with the MAC ready at its first edge.
+fn clock_that_comes_back(design: &Design, bytes: usize, epochs: u64, reset_cycles: u64) -> Rig {
+    let mut rig = Rig::new(design);
+    rig.mac.block_send(true);
+    rig.cycles(10);
+    (0..9).for_each(|_| rig.push(bytes));
+    rig.cycles(200);
+    assert_eq!(rig.get("tx_axis_tvalid"), 1, "a frame is offered");
+    rig.stop_clock(false);
+    rig.cycles(10);
+    for _ in 0..epochs {
+        rig.reset(16);
+        rig.cycles(2);
+    }
+    rig.cycles(300);
+    // Ready at the first edge: what the MAC's side drives after an edge, driven before it.
+    rig.mac.block_send(false);
+    rig.mac.drive(&mut rig.model, u64::MAX / 2);
+    assert_eq!(rig.get("tx_axis_tready"), 1);
+    let in_reset = reset_cycles > 0;
+    rig.wire.tx_reset = in_reset;
+    rig.set("usr_tx_reset", u64::from(in_reset));
+    rig.mac.hold_in_reset(false, in_reset);
+    rig.stop_clock(true);
+    if in_reset {
+        let end = rig.clocks.cycles(rig.mac_clock) + reset_cycles;
+        while rig.clocks.cycles(rig.mac_clock) < end {
+            rig.cycles(1);
+        }
+        rig.wire.tx_reset = false;
+    }
+    rig.cycles(400);
+    rig
+}
+
+/// Where the MAC's send side is in reset when its clock comes back, nothing old leaves; else frames
+/// leave for some ten cycles, until the epoch is known there, and one that has begun ends bad.
+fn clocks_that_come_back(design: &Design) {
+    // Behind a frame of one beat the next one is there at once.
+    for (bytes, epochs) in [(1500, 1), (1500, 3), (60, 1), (60, 3)] {
+        for reset_cycles in [0, 1, 2, 3, 5, 10, 40] {
+            let mut rig = clock_that_comes_back(design, bytes, epochs, reset_cycles);
+            let (mut last, epoch) = (0, rig.epoch);
+            let whole = rig.judge(1, &mut last);
+            let cut = rig.mac.cut.len();
+            // Without a reset the port goes on until the epoch is known there.
+            let most = if reset_cycles == 0 { 1 } else { 0 };
+            let beats = whole * bytes.div_ceil(64);
+            assert!(beats <= 10 * most, "{whole} whole frames of an old epoch, {reset_cycles}");
+            assert!(
+                cut <= most,
+                "{cut} frames of an old epoch begun, {reset_cycles} cycles of reset"
+            );
+            (0..3).for_each(|_| rig.push(900));
+            rig.cycles(300);
+            assert_eq!(rig.judge(epoch, &mut last), 3, "{epochs} epochs");
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_comes_back_lets_no_old_frame_out() {
+    clocks_that_come_back(&design(None));
+}
+
+/// Frames wait at the MAC, the wire goes down, the MAC takes beats again.
+fn wire_down_with_frames_at_the_port(design: &Design, down: WireState, moment: u64) {
+    let mut rig = Rig::new(design);
+    rig.mac.stall_send(Stall::Random(0.5), moment);
+    (0..12).for_each(|_| rig.push(500));
+    rig.cycles(20 + moment);
+    rig.wire = down;
+    rig.cycles(3);
+    let mut last = 0;
+    rig.judge(1, &mut last);
+    let before = rig.mac.sent_count().frames;
+    rig.cycles(600);
+    rig.judge(1, &mut last);
+    let leaving = rig.mac.sent_count().frames - before;
+    // One is on its way to the MAC, one may stand at the port.
+    assert!(leaving <= 2, "{leaving} frames left while the wire was down");
+    let waiting = rig.mac.sent_count().frames + rig.counts[UNSENT];
+    rig.wire = WireState::UP;
+    rig.cycles(1_000);
+    rig.judge(1, &mut last);
+    let (sent, unsent) = (rig.mac.sent_count().frames, rig.counts[UNSENT]);
+    assert_eq!(sent + unsent, 12, "{sent} sent, {unsent} unsent, {waiting} while down");
+    assert_eq!(rig.counts[CUT], 0);
+}
+
+fn wires_down_at_any_moment(design: &Design) {
+    let down = [
+        WireState { aligned: false, ..WireState::UP },
+        WireState { local_fault: true, ..WireState::UP },
+        WireState { remote_fault: true, ..WireState::UP },
+    ];
+    for state in down {
+        (0..60).for_each(|moment| wire_down_with_frames_at_the_port(design, state, moment));
+    }
+}
+
+#[test]
+fn frames_at_the_port_wait_for_the_wire() {
+    wires_down_at_any_moment(&design(None));
+}
+
 #[test]
 fn after_a_reset_of_the_mac_the_next_frame_is_whole() {
     let design = design(None);
@@ -501,9 +609,8 @@ fn a_pause_is_obeyed_between_frames_and_not_for_ever() {
     assert_eq!(last, 8);
 }
 
-#[test]
-fn a_full_packet_buffer_asks_for_a_pause() {
-    let mut rig = Rig::new(&design(None));
+fn a_level_asks_for_a_pause(design: &Design) {
+    let mut rig = Rig::new(design);
     let asks = |rig: &Rig| rig.pins.asks_pause(&rig.model);
     rig.set("rx_buffer_beats", 256);
     rig.cycles(50);
@@ -526,9 +633,42 @@ fn a_full_packet_buffer_asks_for_a_pause() {
     rig.set("rx_buffer_beats", 256);
     rig.cycles(50);
     assert!(asks(&rig));
+    // More than the register holds is a threshold that no buffer reaches.
+    rig.set("rx_buffer_beats", 2_048);
+    for beats in [0x1_0000, 0x1_0001, u32::MAX] {
+        rig.write(r::PAUSE_BEATS, beats);
+        rig.cycles(300);
+        assert!(!asks(&rig), "{beats:#x} beats are kept as fewer");
+        rig.write(r::PAUSE_BEATS, 2_048);
+        rig.cycles(50);
+        assert!(asks(&rig), "and as many as there are count");
+    }
     rig.reset(16);
     rig.cycles(300);
     assert!(!asks(&rig), "an epoch turns it off");
+}
+
+#[test]
+fn a_full_packet_buffer_asks_for_a_pause() {
+    a_level_asks_for_a_pause(&design(None));
+}
+
+/// What each of these moments must be guarded by, taken away.
+#[test]
+fn a_moment_without_its_guard_is_caught() {
+    let wire = (
+        "((requests_latest[1] | (~stat_rx_aligned)) | stat_rx_local_fault) | stat_rx_remote_fault",
+        "requests_latest[1]",
+    );
+    let cases: [((&str, &str), &str, fn(&Design)); 3] = [
+        (wire, "frames left while the wire was down", wires_down_at_any_moment),
+        (("(~hold) & settled", "~hold"), "of an old epoch", clocks_that_come_back),
+        (("= beats_max", "= value[15:0]"), "are kept as fewer", a_level_asks_for_a_pause),
+    ];
+    for (fault, checker, scenario) in cases {
+        let design = design(Some(fault));
+        caught_by(checker, fault.1, || scenario(&design));
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@
 //! 1. The link is up if the MAC's clock runs, its receiver is aligned, and neither end reports a
 //!    fault.
 //! 2. The state of the wire begins no epoch, and nothing here waits for the MAC's clock.
+//! 3. `hold` is high from the second cycle of `mac_clock` on in which the wire is down.
 //!
 //! Source: PG203 (CMAC UltraScale+), status and pause signals; IEEE 802.3, 31B and 81.3.4;
 //! docs/specification.md, Wire.
@@ -58,7 +59,7 @@ pub struct MacLink {
     pub flush: Signal<Out, Bit>,
     /// The answer of the send side, in `mac_clock`.
     pub flushed: Signal<In, Bit>,
-    /// No frame is to begin, in `mac_clock`.
+    /// No frame is to begin, in `mac_clock`: the other end asks for a pause, or the wire is down.
     pub hold: Signal<Out, Bit>,
     /// Beats in use in the packet buffer, in `clock`.
     pub rx_buffer_beats: Signal<In, Bits<16>>,
@@ -76,6 +77,7 @@ pub struct MacLink {
 
     report: DFF<MacReport>,
     pause: DFF<Bit>,
+    holds: DFF<Bit>,
     was_over: DFF<Bit>,
     was_under: DFF<Bit>,
     reports: ValueCrossing<MacReport>,
@@ -88,7 +90,7 @@ pub struct MacLink {
 impl Logic for MacLink {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, mac_clock, report, pause, was_over, was_under);
+        dff_setup!(self, mac_clock, report, pause, holds, was_over, was_under);
         clock!(self, clock, control);
         self.reports.write_clock.next = self.mac_clock.val();
         self.reports.read_clock.next = self.clock.val();
@@ -108,7 +110,12 @@ impl Logic for MacLink {
         self.report.d.next.flips = self.report.q.val().flips ^ self.reports.taken.val();
         self.reports.value.next = self.report.q.val();
         self.flush.next = self.requests.latest.val().flush;
-        self.hold.next = self.requests.latest.val().hold;
+        // Frames that wait here wait for the wire: known here at once, and not after two crossings.
+        self.holds.d.next = self.requests.latest.val().hold
+            | !self.stat_rx_aligned.val()
+            | self.stat_rx_local_fault.val()
+            | self.stat_rx_remote_fault.val();
+        self.hold.next = self.holds.q.val();
         self.pause.d.next = self.requests.latest.val().pause;
         self.ctl_tx_pause_req.next = bit_cast::<9, 1>(self.pause.q.val().into()) << 8;
         self.was_over.d.next = self.tx_ovfout.val();

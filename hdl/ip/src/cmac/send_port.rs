@@ -13,7 +13,8 @@
 //!    only `flush` and a reset of the MAC break that.
 //! 2. After `flush` nothing of an earlier frame leaves but the end of one of which the MAC has
 //!    taken a beat: one beat of zeros with `tlast` and `tuser` 1.
-//! 3. After a reset of the MAC the first beat is that of a frame.
+//! 3. After a reset of the MAC the first beat is that of a frame. None begins within 64 cycles of
+//!    it: where the clock stood before, a `flush` that was asked for meanwhile has come by then.
 //!
 //! Each frame that is ended so or skipped is one pulse of `cut`.
 //!
@@ -61,12 +62,19 @@ pub struct SendPort {
     begun: DFF<Bit>,
     skipping: DFF<Bit>,
     ended: DFF<Bit>,
+    /// Cycles left in which no frame begins after a reset of the MAC.
+    settling: DFF<Bits<6>>,
 
     is_free: Signal<Local, Bit>,
     may: Signal<Local, Bit>,
     loads: Signal<Local, Bit>,
     is_begun: Signal<Local, Bit>,
+    settled: Signal<Local, Bit>,
     unused_bytes: Signal<Local, Bits<7>>,
+    #[value(1)]
+    one: Constant<Bits<6>>,
+    #[value(63)]
+    settling_cycles: Constant<Bits<6>>,
     #[value(u64::MAX)]
     full_keep: Constant<Bits<64>>,
     #[value(64)]
@@ -77,6 +85,7 @@ impl Logic for SendPort {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, data, keep, valid, last, bad, goes_on, begun, skipping, ended);
+        dff_setup!(self, clock, settling);
         self.tdata.next = self.data.q.val();
         self.tkeep.next = self.keep.q.val();
         self.tvalid.next = self.valid.q.val();
@@ -85,7 +94,11 @@ impl Logic for SendPort {
         self.cut.next = self.ended.q.val();
 
         self.is_free.next = !self.valid.q.val() | self.tready.val();
-        self.may.next = (self.goes_on.q.val() | !self.hold.val())
+        self.settled.next = !self.settling.q.val().any();
+        if !self.settled.val() {
+            self.settling.d.next = self.settling.q.val() - self.one.val();
+        }
+        self.may.next = (self.goes_on.q.val() | (!self.hold.val() & self.settled.val()))
             & !self.skipping.q.val()
             & !self.flush.val()
             & !self.mac_reset.val();
@@ -128,6 +141,7 @@ impl Logic for SendPort {
             self.valid.d.next = false;
             self.begun.d.next = false;
             self.goes_on.d.next = false;
+            self.settling.d.next = self.settling_cycles.val();
             self.skipping.d.next = !self.flush.val()
                 & (self.goes_on.q.val()
                     | (self.skipping.q.val()

@@ -8,6 +8,8 @@
 //! Invariants:
 //! 1. After `reset`, and at power-up, the values are those of `abi::registers`. The registers hold
 //!    the difference to them, so that they start as 0.
+//! 2. PAUSE_BEATS has 16 bits. What needs more is kept as 0xffff, which is more than any buffer
+//!    holds: no pause is asked for.
 //!
 //! Source: `abi::registers`.
 
@@ -39,6 +41,7 @@ pub struct WireRegisters {
 
     address: Signal<Local, Bits<24>>,
     value: Signal<Local, Bits<32>>,
+    beats_value: Signal<Local, Bits<16>>,
     #[value(u64::from(r::MAC_CONTROL))]
     control_at: Constant<Bits<24>>,
     #[value(u64::from(r::PAUSE_LIMIT))]
@@ -49,6 +52,8 @@ pub struct WireRegisters {
     beats_at: Constant<Bits<24>>,
     #[value(u64::from(r::PAUSE_BEATS_START))]
     beats_start: Constant<Bits<16>>,
+    #[value(0xffff)]
+    beats_max: Constant<Bits<16>>,
 }
 
 impl Logic for WireRegisters {
@@ -57,6 +62,10 @@ impl Logic for WireRegisters {
         dff_setup!(self, clock, control, limit, beats);
         self.address.next = self.settings.payload.val().address;
         self.value.next = self.settings.payload.val().data;
+        self.beats_value.next = self.value.val().get_bits::<16>(0);
+        if self.value.val().get_bits::<16>(16).any() {
+            self.beats_value.next = self.beats_max.val();
+        }
         if self.settings.valid.val() & (self.address.val() == self.control_at.val()) {
             self.control.d.next = self.value.val().get_bits::<3>(0);
         }
@@ -64,7 +73,7 @@ impl Logic for WireRegisters {
             self.limit.d.next = self.value.val() ^ self.limit_start.val();
         }
         if self.settings.valid.val() & (self.address.val() == self.beats_at.val()) {
-            self.beats.d.next = self.value.val().get_bits::<16>(0) ^ self.beats_start.val();
+            self.beats.d.next = self.beats_value.val() ^ self.beats_start.val();
         }
         self.values.next.sends_fail = self.control.q.val().get_bit(0);
         self.values.next.asks_pause = self.control.q.val().get_bit(1);
