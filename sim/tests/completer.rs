@@ -14,8 +14,10 @@ use pcie_sim::{Bar, Beat, CardOutputs, MmioError, MmioRead, PcieConfig, PcieSim}
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use seed::{enough, seed};
+use sim::caught::caught_by;
 use sim::harness::agent::Agent;
 use sim::harness::bench::Bench;
+use sim::switched::TextFault;
 use verilate::verilated::Model;
 use verilate::width::lint_width_warnings;
 
@@ -430,6 +432,8 @@ const FAILS: u32 = 0x5_0000;
 const SILENT: u32 = 0x6_0000;
 /// Cycles after which the silent address answers.
 const SILENT_CYCLES: u64 = 3_200;
+/// Answers after as many cycles as a test says.
+const LATE: u32 = 0x7_0000;
 /// Silent accesses in a row after which the next one is still issued in its time.
 const SILENT_IN_TIME: u64 = TIMEOUT_CYCLES / (SILENT_CYCLES - TIMEOUT_CYCLES);
 
@@ -445,6 +449,8 @@ struct Board {
     data: Option<u32>,
     read: Option<u32>,
     wait: u64,
+    /// Cycles after which [`LATE`] answers.
+    late_cycles: u64,
     answer: Option<(bool, u64)>,
     /// Errors, timeouts, refusals that the window counted.
     counts: [u64; 3],
@@ -462,6 +468,7 @@ impl Board {
             data: None,
             read: None,
             wait: 0,
+            late_cycles: 0,
             answer: None,
             counts: [0; 3],
         }
@@ -477,6 +484,7 @@ impl Board {
         }
         self.wait = match address & !0xfff {
             SILENT => SILENT_CYCLES,
+            LATE => self.late_cycles,
             _ => self.random.random_range(0..40),
         };
         self.answer = Some((value.is_some(), response));
@@ -528,7 +536,8 @@ impl Agent for Board {
             model.set(port, value);
         };
         for (at, name) in ["awready", "wready", "arready"].into_iter().enumerate() {
-            self.ready[at] = self.random.random_bool(0.4);
+            // Where the cycle of an answer counts, the access is taken at once.
+            self.ready[at] = self.late_cycles > 0 || self.random.random_bool(0.4);
             set(name, u64::from(self.ready[at]));
         }
         let answer = self.answer.filter(|_| self.wait == 0);
@@ -555,19 +564,17 @@ struct Window {
 
 impl Window {
     fn new(seed: u64) -> Window {
+        Window::with(bench(), seed)
+    }
+
+    fn with(bench: Bench, seed: u64) -> Window {
         let mut config = config(seed, false);
         // 17 accesses may wait 10 us each.
         config.mmio_timeout_ns = 1_000_000;
         let base = config.bars[0].base;
         let mut hard_block = HardBlock { pcie: PcieSim::new(config).expect("valid configuration") };
         hard_block.pcie.enable_device();
-        Window {
-            bench: bench(),
-            hard_block,
-            registers: Registers::new(seed),
-            board: Board::new(seed),
-            base,
-        }
+        Window { bench, hard_block, registers: Registers::new(seed), board: Board::new(seed), base }
     }
 
     fn cycle(&mut self) {
@@ -672,6 +679,45 @@ fn what_the_board_has_no_time_for_is_never_issued() {
     assert!(issued.len() as u64 >= 15 * TIMEOUT_CYCLES / SILENT_CYCLES, "{issued:?}");
 }
 
+/// The access before answers late, in each cycle around that in which the next one has waited for
+/// all of its time: every one ends in its time, and the window goes on.
+fn every_access_ends_in_its_time(window: &mut Window) {
+    // An access comes back over the link in far less.
+    let margin = 400;
+    for late in 2 * TIMEOUT_CYCLES - 20..2 * TIMEOUT_CYCLES + 30 {
+        window.board.late_cycles = late;
+        // The second one finds no answer either, should it be issued in its last cycle.
+        let (first, second) = (window.read(LATE), window.read(SILENT));
+        for (place, read) in [("first", first), ("second", second)] {
+            let (value, cycles) = window.wait(read);
+            assert_eq!(value, u32::MAX);
+            assert!(cycles < TIMEOUT_CYCLES + margin, "{late}: the {place} took {cycles} cycles");
+        }
+        (0..SILENT_CYCLES).for_each(|_| window.cycle());
+        let last = window.read(0x4_0004);
+        assert_eq!(window.wait(last).0, 0x4_0004 ^ 0xa5a5, "{late}: the window goes on");
+    }
+}
+
+#[test]
+fn an_access_ends_in_its_time_whenever_the_one_before_it_is_answered() {
+    every_access_ends_in_its_time(&mut Window::new(seed()));
+}
+
+/// The limit is passed in the cycle in which the port is free again, and counted on.
+const A_LIMIT_THAT_IS_PASSED: TextFault =
+    ("cycles == limit", "(cycles == limit) & ((phase != WindowPhase_Turn) | port_is_open)");
+
+#[test]
+fn a_limit_that_is_passed_is_caught() {
+    let faults = [A_LIMIT_THAT_IS_PASSED];
+    let bench = Bench::with_fault("completer", "", Completer::default, &faults, faults[0]);
+    let mut window = Window::with(bench.expect("builds"), seed());
+    caught_by("the second took", "a limit that is passed", || {
+        every_access_ends_in_its_time(&mut window);
+    });
+}
+
 #[test]
 fn nothing_waits_for_the_board_window() {
     let mut window = Window::new(seed());
@@ -714,4 +760,18 @@ fn the_board_window_takes_single_dwords_only() {
     assert!(matches!(result, Err(MmioError::UnsupportedRequest)), "{result:?}");
     assert_eq!((window.registers.malformed, window.registers.unsupported), (2, 1));
     assert!(window.board.seen.is_empty());
+
+    // A read of a part of a dword is one of all of it.
+    for (at, bytes) in [(0, 1), (1, 1), (3, 1), (1, 2), (0, 3)] {
+        let read = window.hard_block.pcie.mmio_read(address + at, bytes).expect("in the BAR");
+        let answer = loop {
+            if let Some(result) = window.hard_block.pcie.mmio_poll(read) {
+                break result.expect("it is answered");
+            }
+            window.cycle();
+        };
+        let dword = (0x4_0000u32 ^ 0xa5a5).to_le_bytes();
+        assert_eq!(answer, dword[at as usize..at as usize + bytes]);
+        assert_eq!(window.board.seen.pop(), Some((0x4_0000, None)));
+    }
 }

@@ -79,6 +79,7 @@ pub struct BoardWindow {
 
     request: Signal<Local, HostRequest>,
     ends: Signal<Local, Bit>,
+    /// Every phase that waits ends in this one cycle: none passes the limit.
     late: Signal<Local, Bit>,
     #[value(TIMEOUT_CYCLES)]
     limit: Constant<Bits<12>>,
@@ -100,9 +101,10 @@ impl Logic for BoardWindow {
         MessageSink::<WindowAccess>::link(&mut self.access, &mut self.queue.sink);
         AxiLiteMaster::link(&mut self.m_axil, &mut self.port.m_axil);
         self.port.access.next = self.turn.q.val();
-        self.port.issue.next = (self.phase.q.val() == WindowPhase::Turn) & !self.port.is_open.val();
         self.cycles.d.next = self.cycles.q.val() + self.one.val();
         self.late.next = self.cycles.q.val() == self.limit.val();
+        self.port.issue.next =
+            (self.phase.q.val() == WindowPhase::Turn) & !self.port.is_open.val() & !self.late.val();
         self.ends.next = false;
         self.failed.next = false;
         self.timed_out.next = false;
@@ -123,11 +125,11 @@ impl Logic for BoardWindow {
                 }
             }
             WindowPhase::Turn => {
-                if !self.port.is_open.val() {
-                    self.phase.d.next = WindowPhase::Answer;
-                } else if self.late.val() {
+                if self.late.val() {
                     self.ends.next = true;
                     self.timed_out.next = true;
+                } else if !self.port.is_open.val() {
+                    self.phase.d.next = WindowPhase::Answer;
                 }
             }
             WindowPhase::Answer => {
