@@ -7,11 +7,11 @@
 mod dma_support;
 
 use dma_support::{check, check_pairs, generator, open, random_bytes};
-use pcie_sim::PcieConfig;
+use pcie_sim::{PcieConfig, Rights};
 use rand::rngs::SmallRng;
 use rand::Rng;
 use seed::seed;
-use sim::dma_rig::{Rig, Write};
+use sim::dma_rig::{Read, Rig, Write};
 use sim::harness::stall::Stall;
 use stream::messages::SHARED_TAIL_BYTES_MAX;
 
@@ -52,6 +52,37 @@ fn every_alignment_and_length_lands_exactly() {
             }
         }
         check(&mut rig, base, memory_bytes, &writes);
+    }
+}
+
+/// Around every power of two that a bus address may reach, up to its last pages.
+#[test]
+fn every_bit_of_an_address_counts() {
+    let bytes = 0x1_0000;
+    let around = (32..64).map(|bit| (1u64 << bit) - bytes / 2);
+    for base in around.chain([0u64.wrapping_sub(bytes + 0x1000)]) {
+        let mut random = generator(seed() ^ base);
+        let mut rig = open(config(seed(), 256), Stall::None, Stall::None);
+        let allocated = rig.slot.pcie.allocate(bytes, base, Rights::ReadWrite);
+        assert_eq!(allocated.expect("memory"), base);
+        let writes: Vec<Write> = (0..12u64)
+            .map(|index| {
+                let at = index * 0x1400 + random.random_range(0..64);
+                let bytes = random_bytes(&mut random, [1, 64, 700, 5_000][index as usize % 4]);
+                Write { client: index as usize % 3, address: base + at, bytes, relaxed: false }
+            })
+            .collect();
+        check(&mut rig, base, bytes as usize, &writes);
+        // And back.
+        for write in writes.iter().filter(|write| write.bytes.len() <= 4096) {
+            let bytes = write.bytes.len();
+            rig.push_read(&Read { client: 0, address: write.address, bytes });
+            let mut counts = [0; 4];
+            counts[0] = 1;
+            rig.finish_reads(counts);
+            let answer = rig.answer(0);
+            assert!(!answer.abort && answer.bytes == write.bytes, "{:#x}", write.address);
+        }
     }
 }
 

@@ -158,11 +158,14 @@ pub fn options(random: &mut SmallRng, timestamp: u32) -> Vec<u8> {
     let mut stamp = vec![8, 10];
     stamp.extend(timestamp.to_be_bytes());
     stamp.extend([0; 4]);
-    let mut options = match random.random_range(0..8) {
+    let mut options = match random.random_range(0..10) {
         0 | 1 => Vec::new(),
         2..=4 => [vec![1, 1], stamp].concat(),
         5 => [vec![5, 10, 1, 2, 3, 4, 5, 6, 7, 8, 3, 3, 7, 1], stamp].concat(),
         6 => [vec![2, 4, 5, 0xb4, 0], stamp].concat(),
+        // A length that does not parse, just before the stamp or some bytes before it.
+        7 => [vec![5, random.random_range(0..3)], stamp].concat(),
+        8 => [vec![1, 5, random.random_range(0..6), 1], stamp].concat(),
         _ => vec![1, 9, 40, 8],
     };
     options.resize(options.len().next_multiple_of(4), 0);

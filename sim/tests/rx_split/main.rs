@@ -250,6 +250,12 @@ fn timestamp_is_demanded_and_compared() {
         ([vec![1; 30], vec![8, 10, 0, 0, 4, 0, 0, 0, 0, 0]].concat(), Disposition::PlacedInOrder),
         (vec![0, 1, 8, 10, 0, 0, 4, 0, 0, 0, 0, 0], Disposition::TimestampOld),
         (vec![1, 1, 1, 8], Disposition::TimestampOld),
+        // An option of length 0 or 1 does not parse: what follows it is not looked at.
+        (vec![5, 0, 8, 10, 0, 0, 4, 0, 0, 0, 0, 0], Disposition::TimestampOld),
+        (vec![5, 1, 8, 10, 0, 0, 4, 0, 0, 0, 0, 0], Disposition::TimestampOld),
+        (vec![1, 5, 0, 8, 10, 0, 0, 4, 0, 0, 0, 0], Disposition::TimestampOld),
+        (vec![1, 5, 1, 8, 10, 0, 0, 4, 0, 0, 0, 0], Disposition::TimestampOld),
+        (vec![5, 2, 8, 10, 0, 0, 4, 0, 0, 0, 0, 0], Disposition::PlacedInOrder),
         (vec![1, 1, 8, 11, 0, 0, 4, 0, 0, 0, 0, 0], Disposition::TimestampOld),
     ] {
         let mut world = World::new(NO_STALLS, 1);

@@ -2,5 +2,6 @@
 //! Those of few cycles are `hdl/tests`, in rust-hdl's own simulation.
 
 mod last_job;
+mod region_bounds;
 mod tags;
 mod toeplitz_hash;

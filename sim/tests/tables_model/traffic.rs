@@ -347,7 +347,10 @@ impl Traffic {
             .get(&id)
             .map_or((0, 0, 9, 12), |g| (g.key, g.domain, g.bytes, g.page_bits));
         let page = 1u64 << page_bits;
-        let offset = match r.random_range(0..4) {
+        let offset = match r.random_range(0..6) {
+            // Inside but for one high bit, and around the last offset of all.
+            4 => r.random_range(0..=end) | 1 << r.random_range(30..48),
+            5 => (1 << 48) - r.random_range(1..9_000),
             0 => r.random_range(0..=end),
             1 => end.saturating_sub(r.random_range(0..3_000)),
             2 => (r.random_range(0..=end) & !(page - 1)).saturating_sub(r.random_range(0..200)),
