@@ -239,7 +239,7 @@ impl Written {
             print(&said)?;
             return Ok(Self { top: board.golden_top(), card: None, designs: vec![design] });
         }
-        let Folder { card, config, said } = write_folder(&verilog, board, out)?;
+        let Folder { card, config, said } = write_folder(&verilog, Some(board), out)?;
         print(&said)?;
         let prefix = card.prefix.clone() + PREFIX;
         let top = emit_top(board, config.name, card.top, &prefix);

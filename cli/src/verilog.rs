@@ -15,6 +15,7 @@
 //! ```
 //! The card and its file are called after the configuration: `zeronic_lab`, `zeronic_small`. The
 //! names of all other modules begin with `zeronic_`, or with what `--prefix` says.
+//! Without a board the folder has the card alone, for a simulation of one's own.
 //! What an earlier run's `files.f` lists is removed first: tools that are given all of a folder
 //! would mix two cards. What somebody else has written is never replaced.
 
@@ -60,14 +61,15 @@ const REGISTERS_OPENING: &str = "# Register manual\n\nContract version ";
 /// Arguments of `zeronic verilog`.
 #[derive(Debug, Args)]
 pub struct VerilogArguments {
-    /// Board that the card is for
-    #[arg(long, value_name = "NAME", required_unless_present_any = ["manual", "explain"])]
+    /// Board that the card is for; without one the card alone is written, for a simulation of your
+    /// own
+    #[arg(long, value_name = "NAME")]
     board: Option<String>,
     /// Folder to write to; made if missing
     #[arg(long, value_name = "DIR", required_unless_present_any = ["manual", "explain"])]
     out: Option<PathBuf>,
     /// Sizes of the card's tables: lab, small, or default-slices, whose receive list is in a die of
-    /// its own; default is more than a die holds
+    /// its own; default, for simulation, is more than a die holds
     #[arg(long, value_name = "NAME", default_value = LAB.name)]
     config: String,
     /// Completion headers that the hard block's buffer holds, 8 to 256
@@ -85,6 +87,7 @@ pub struct VerilogArguments {
     /// Write the board's golden image: slot, board window and flash, without a card
     #[arg(
         long,
+        requires = "board",
         conflicts_with_all = ["config", "completion_headers", "completion_bytes", "explain"]
     )]
     golden: bool,
@@ -122,13 +125,13 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
     if let Some(signal) = &arguments.explain {
         print(&explained(&arguments.card()?.design, signal)?)?;
     }
-    let (Some(board), Some(out)) = (&arguments.board, &arguments.out) else {
+    let Some(out) = &arguments.out else {
         return Ok(true);
     };
-    let board = named(board)?;
-    let said = match arguments.golden {
-        true => write_golden(arguments, board, out)?.1,
-        false => write_folder(arguments, board, out)?.said,
+    let board = arguments.board.as_deref().map(named).transpose()?;
+    let said = match board {
+        Some(board) if arguments.golden => write_golden(arguments, board, out)?.1,
+        board => write_folder(arguments, board, out)?.said,
     };
     print(&said)?;
     Ok(true)
@@ -184,16 +187,19 @@ fn write_files(out: &Path, files: &[File]) -> Result<usize> {
     Ok(lines)
 }
 
-/// Writes the folder of a board.
-pub fn write_folder(arguments: &VerilogArguments, board: &Board, out: &Path) -> Result<Folder> {
+/// Writes the folder of a board, or without one that of the card alone.
+pub fn write_folder(
+    arguments: &VerilogArguments,
+    board: Option<&Board>,
+    out: &Path,
+) -> Result<Folder> {
     let card = arguments.card()?;
+    let place = board.map_or("no board".to_owned(), Board::summary);
     let (config, headers) = (&arguments.config, arguments.completion_headers);
     let title = format!(
         "Module `{}` for {}, configuration {config}, for a PCIe hard block that stores {headers} \
          completion headers and {} bytes of completions",
-        card.top,
-        board.summary(),
-        arguments.completion_bytes
+        card.top, place, arguments.completion_bytes
     );
     let top = card.design.modules.iter().find(|it| it.name == card.top);
     let top = top.map_or("", |module| &module.text);
@@ -206,7 +212,7 @@ pub fn write_folder(arguments: &VerilogArguments, board: &Board, out: &Path) -> 
         files.len(),
         out.display(),
         card.top,
-        board.top()
+        board.map_or_else(|| card.top.to_owned(), Board::top)
     );
     let config = CardConfig::named(&arguments.config).context("the card has a configuration")?;
     Ok(Folder { card, config, said })
@@ -343,11 +349,13 @@ impl VerilogArguments {
         }
     }
 
-    /// The card's files, the board's, and the lists of both; the longer list first, so that a later
-    /// run finds even what an interrupted one has written.
-    fn files(&self, board: &Board, card: &EmittedCard) -> Result<Vec<File>> {
+    /// The card's files, the board's if there is one, and the lists of both; the longer list first,
+    /// so that a later run finds even what an interrupted one has written.
+    fn files(&self, board: Option<&Board>, card: &EmittedCard) -> Result<Vec<File>> {
         let config = CardConfig::named(&self.config).context("the card has a configuration")?;
-        check_fit(board, card, &config)?;
+        if let Some(board) = board {
+            check_fit(board, card, &config)?;
+        }
         let mut verilog = match self.single_file {
             true => vec![(format!("{}.v", card.top), card.design.single_file())],
             false => card.design.files(),
@@ -355,12 +363,15 @@ impl VerilogArguments {
         verilog.retain(|(name, _)| name != LIST);
         let list = |files: &[File]| files.iter().map(|(name, _)| format!("{name}\n")).collect();
         let card_list: String = list(&verilog);
-        let around = board_files(board, card, &config, self.single_file)?;
-        verilog.extend(around.verilog);
+        let around = board.map(|board| board_files(board, card, &config, self.single_file));
+        let (around, others) = around
+            .transpose()?
+            .map_or_else(Default::default, |around| (around.verilog, around.others));
+        verilog.extend(around);
         let mut files = vec![(LIST.to_owned(), list(&verilog))];
         files.extend(verilog);
         files.push((CARD_LIST.to_owned(), card_list));
-        files.extend(around.others);
+        files.extend(others);
         Ok(files)
     }
 

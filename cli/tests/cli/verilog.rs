@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
+
+use verilate::toolchain::Toolchain;
 
 use crate::run::{accepted, folder, refused, ROOT};
 
@@ -290,6 +293,33 @@ fn wrong_configurations_and_mixtures_are_refused() {
         let mixture = ["verilog", "--manual", "-", option, value];
         refused(&mixture, &["--manual", option]);
     }
+}
+
+/// The card alone, in the sizes that no die holds: what the list names, and nothing else,
+/// elaborates in Verilator.
+#[test]
+fn a_card_without_a_board_elaborates() {
+    for config in ["small", "default"] {
+        let out = folder(&format!("verilog_alone_{config}"));
+        let path = out.to_str().expect("a path");
+        let said = accepted(&["verilog", "--config", config, "--out", path]);
+        let top = format!("zeronic_{config}").replace("zeronic_default", "zeronic");
+        assert!(said.contains(&format!("top module {top}")), "{said}");
+        let files = files_of(&out);
+        assert_eq!(files["files.f"], files["card.f"]);
+        assert!(files["ports.md"].contains("for no board"), "{}", files["ports.md"]);
+        let tools = Toolchain::locate().expect("Verilator");
+        let output = Command::new(&tools.verilator)
+            .env("VERILATOR_ROOT", &tools.root)
+            .current_dir(&out)
+            .args(["--lint-only", "-Wno-fatal", "--top-module", &top, "-f", "files.f"])
+            .output()
+            .expect("Verilator runs");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{config}: {error}");
+    }
+    let golden = ["verilog", "--golden", "--out", "y"];
+    refused(&golden, &["--board"]);
 }
 
 #[test]
