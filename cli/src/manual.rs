@@ -20,7 +20,7 @@ use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
 use abi::registers as r;
 use abi::{completion, flow_key, header_entry, profile, send_descriptor, ABI_VERSION};
 
-use self::tables::{Register, COMMANDS, CONTEXT, COUNTERS, DOORBELLS, REGISTERS};
+use self::tables::{kept_bits, Register, COMMANDS, CONTEXT, COUNTERS, DOORBELLS, REGISTERS};
 
 /// The whole manual.
 pub fn manual() -> String {
@@ -143,16 +143,24 @@ fn write_registers(out: &mut String) -> std::fmt::Result {
     writeln!(out, "## BAR 0\n")?;
     let size = r::BAR_BYTES >> 20;
     writeln!(out, "{size} MiB of 32-bit registers. Everything below the doorbells is privileged.")?;
-    writeln!(out, "64-bit values are two words, low word first.\n")?;
-    writeln!(out, "| offset | name | access | meaning |\n|---|---|---|---|")?;
+    writeln!(
+        out,
+        "64-bit values are two words, low word first. The BAR is read by 1 to 64 bytes,"
+    )?;
+    writeln!(
+        out,
+        "below the board window and behind it; the window by one dword. \"bits\": what is"
+    )?;
+    writeln!(out, "kept of a written value; the rest is ignored.\n")?;
+    writeln!(out, "| offset | name | access | bits | meaning |\n|---|---|---|---|---|")?;
     for register in REGISTERS {
         let (offset, name) = (register.offset, register.constant.to_lowercase());
         let meaning = match register.meaning {
             "" => computed(register.constant),
             meaning => meaning.to_owned(),
         };
-        let access = register.access;
-        writeln!(out, "| {offset:#010x} | `{name}` | {access} | {meaning} |")?;
+        let (access, bits) = (register.access, kept_bits(register));
+        writeln!(out, "| {offset:#010x} | `{name}` | {access} | {bits} | {meaning} |")?;
     }
     writeln!(out, "\n### Doorbells, one page an owner\n")?;
     writeln!(out, "Indices run freely, 32 bits.\n")?;
@@ -207,10 +215,10 @@ fn write_bank(
 }
 
 fn write_words(out: &mut String, words: &[Register]) -> std::fmt::Result {
-    writeln!(out, "| offset | name | meaning |\n|---|---|---|")?;
+    writeln!(out, "| offset | name | bits | meaning |\n|---|---|---|---|")?;
     for word in words {
-        let name = word.constant.to_lowercase();
-        writeln!(out, "| {:#04x} | `{name}` | {} |", word.offset, word.meaning)?;
+        let (name, bits) = (word.constant.to_lowercase(), kept_bits(word));
+        writeln!(out, "| {:#04x} | `{name}` | {bits} | {} |", word.offset, word.meaning)?;
     }
     writeln!(out)
 }
@@ -386,6 +394,19 @@ mod tests {
             let listed = text.contains(&format!("| `{}` |", name.to_lowercase()));
             assert!(aside || listed, "{name} is not in the manual");
         }
+    }
+
+    /// What is written beyond a register's bits is lost: the manual says which there are.
+    #[test]
+    fn every_register_that_is_written_says_what_it_keeps() {
+        let mut written = 0;
+        for register in REGISTERS.iter().chain(DOORBELLS).chain(CONTEXT) {
+            let (name, bits) = (register.constant, kept_bits(register));
+            assert_eq!(bits.is_empty(), register.access == "r", "{name}: {bits}");
+            written += usize::from(!bits.is_empty());
+        }
+        assert!(written > 20, "{written}");
+        assert!(manual().contains("| `pause_beats` | w | 15:0; more is kept as 0xffff |"));
     }
 
     #[test]

@@ -88,10 +88,10 @@ fn identity_and_sizes() {
         assert_eq!(test.read(r::STATUS), 0b110);
         test.bench.set("tables_busy", 1);
         assert_eq!(test.read(r::STATUS), 0b110 | r::STATUS_TABLES_BUSY);
-        test.bench.set("reads_pending", 1);
+        test.bench.set("requests_pending", 1);
         test.bench.set("wire_status", 0x25);
         let wire = r::STATUS_WIRE_UP | r::STATUS_WIRE_ALIGNED | r::STATUS_PAUSED;
-        let expected = 0b110 | r::STATUS_TABLES_BUSY | r::STATUS_READS_PENDING | wire;
+        let expected = 0b110 | r::STATUS_TABLES_BUSY | r::STATUS_REQUESTS_PENDING | wire;
         assert_eq!(test.read(r::STATUS), expected);
         test.bench.set("ltssm_state", 0x10);
         test.bench.set("power_state", 1);

@@ -162,8 +162,9 @@ fn two_writes_of_a_beat_keep_the_window_without_credits() {
 }
 
 /// All of this file: one model holds them.
-const FAULTS: [TextFault; 3] = [
+const FAULTS: [TextFault; 4] = [
     A_SECOND_WRITE_OF_A_BEAT_BEYOND_THE_WINDOW,
+    A_SECOND_WRITE_OF_A_BEAT_THAT_NOBODY_COUNTS,
     ROOM_FOR_ONE_WRITE_THAT_TWO_TAKE,
     TWO_WRITES_OF_A_BEAT_WITH_ONE_NUMBER,
 ];
@@ -184,6 +185,15 @@ const A_SECOND_WRITE_OF_A_BEAT_BEYOND_THE_WINDOW: TextFault =
 #[test]
 fn a_second_write_of_a_beat_beyond_the_window_is_caught() {
     caught("is in flight", A_SECOND_WRITE_OF_A_BEAT_BEYOND_THE_WINDOW);
+}
+
+/// The requester's own count says nothing of it: the port does.
+const A_SECOND_WRITE_OF_A_BEAT_THAT_NOBODY_COUNTS: TextFault =
+    ("assign counted = takes_write | took_two;", "assign counted = takes_write;");
+
+#[test]
+fn a_second_write_of_a_beat_that_nobody_counts_is_caught() {
+    caught("is in flight", A_SECOND_WRITE_OF_A_BEAT_THAT_NOBODY_COUNTS);
 }
 
 const ROOM_FOR_ONE_WRITE_THAT_TWO_TAKE: TextFault =

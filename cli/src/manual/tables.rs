@@ -29,6 +29,23 @@ pub struct Command {
     pub fields: &'static [Field],
 }
 
+/// The bits of a written value that a register keeps. Others are ignored, but as said here.
+pub fn kept_bits(register: &Register) -> &'static str {
+    match (register.access, register.constant) {
+        ("r", _) => "",
+        (_, "CONTROL" | "MAC_CONTROL") => "2:0",
+        (_, "PAUSE_BEATS") => "15:0; more is kept as 0xffff",
+        (_, "CONTEXT_SIZES") => "3:0 of each byte",
+        (_, "CONTEXT_ENABLE") => "0",
+        (_, "FLUSH") => "63:0",
+        (_, "PROFILES" | "CONTEXTS" | "DOORBELLS") => "see below",
+        (_, "MSIX_TABLE") => "as PCI 3.0, 6.8.2 says",
+        (_, "PUSH_WINDOW") => "all bytes",
+        (_, name) if name.starts_with("CONTEXT_") => "63:0",
+        _ => "31:0",
+    }
+}
+
 macro_rules! registers_of {
     ($from:ident; $($constant:ident $access:ident $meaning:literal)+) => {
         &[$(Register {
@@ -65,8 +82,8 @@ pub const REGISTERS: &[Register] = registers! {
     EPOCH r "current epoch, bits 15:0, 1 to 0xfffe"
     CONTROL rw ""
     STATUS r "bit 0: a tag is quarantined; 1: bus mastering; 2: link is up; 3: commands wait; 4: \
-        reads of an earlier epoch; wire: 8: up, 9: clock, 10: aligned, 11, 12: local, remote \
-        fault, 13: paused, 14: pause ignored"
+        requests of an earlier epoch have not ended; wire: 8: up, 9: clock, 10: aligned, 11, 12: \
+        local, remote fault, 13: paused, 14: pause ignored"
     INTERRUPT_INTERVAL w "least time between two interrupts of an owner, in cycles of 4 ns; 0: none"
     INTERRUPT_ENTRIES w "unseen entries of a ring (header slots, confirmed commands, slots \
         taken over) that interrupt before the interval is over; 0: never"
@@ -74,7 +91,8 @@ pub const REGISTERS: &[Register] = registers! {
         epoch clears it"
     PAUSE_LIMIT w "longest pause that is obeyed, in cycles of 4 ns; an epoch sets it to 100 ms"
     PCIE_STATE r "LTSSM state 5:0, power state 10:8"
-    PAUSE_BEATS w "packet buffer beats from which on a pause is asked for; 256 in a new epoch"
+    PAUSE_BEATS w "packet buffer beats, of 2,048, from which on a pause is asked for; 256 in a new \
+        epoch"
     HASH_SECRET w ""
     PROFILES w "header profile n at + 0x8 n; see below"
     FLUSH w "flush read address of memory m at + 0x8 m, 64 bits; memory 0 has none"
@@ -113,7 +131,8 @@ pub const CONTEXT: &[Register] = registers! {
     CONTEXT_COMMAND_BASE w "command ring, 64-byte aligned"
     CONTEXT_COMPLETION_BASE w "completion ring, 64-byte aligned"
     CONTEXT_SEND_BASE w "send ring, 128-byte aligned"
-    CONTEXT_SEND_STATUS w "where the send ring's consumer index goes, 4 bytes, 64-byte aligned"
+    CONTEXT_SEND_STATUS w "where the send ring's consumer index goes, 4 bytes, 64-byte aligned: \
+        descriptors before it are taken over, and may still read their payload"
     CONTEXT_HEADER_BASE w "header queue, 128-byte aligned"
     CONTEXT_SLOW_BASE w "slow buffers, 16 KiB aligned"
     CONTEXT_SIZES w "log2: commands 7:0, send slots 15:8, header slots 23:16, slow buffers 31:24"

@@ -50,16 +50,17 @@ pub const CONTROL_TX: u32 = 1 << 1;
 /// [`CONTROL`] bit: start a new epoch.
 pub const CONTROL_RESET: u32 = 1 << 2;
 /// Bit 0: a tag is quarantined; bit 1: bus mastering is on; bit 2: the PCIe link is up; bit 3: the
-/// card writes its own tables, see [`STATUS_TABLES_BUSY`]; bit 4: reads of an earlier epoch have
-/// not ended, see [`STATUS_READS_PENDING`]; bits 14:8: the wire, see [`STATUS_WIRE_UP`] and
+/// card writes its own tables, see [`STATUS_TABLES_BUSY`]; bit 4: requests of an earlier epoch
+/// have not ended, see [`STATUS_REQUESTS_PENDING`]; bits 14:8: the wire, see [`STATUS_WIRE_UP`] and
 /// followers.
 pub const STATUS: u32 = 0x001c;
 /// [`STATUS`] bit: commands wait until the card has written its tables: at power-up, after a write
 /// of a hash secret, and when the number of an epoch comes again.
 pub const STATUS_TABLES_BUSY: u32 = 1 << 3;
-/// [`STATUS`] bit: memory reads of an earlier epoch have not ended. No read leaves until they have,
-/// 50 ms at the latest.
-pub const STATUS_READS_PENDING: u32 = 1 << 4;
+/// [`STATUS`] bit: memory requests of an earlier epoch have not ended. The read that finds it clear
+/// in the new epoch comes behind the last write of the old one: from then on its memory may be used
+/// for something else. Reads are given up after 50 ms; writes end when the link takes them.
+pub const STATUS_REQUESTS_PENDING: u32 = 1 << 4;
 /// First [`STATUS`] bit of the wire.
 pub const STATUS_WIRE_BIT: u32 = 8;
 /// [`STATUS`] bit: frames can leave and arrive: the MAC's clock runs, its receiver is aligned, and
@@ -98,8 +99,9 @@ pub const MAC_CONTROL_PAUSE_RX: u32 = 1 << 2;
 pub const PAUSE_LIMIT: u32 = 0x002c;
 /// [`PAUSE_LIMIT`] of power-up: 100 ms.
 pub const PAUSE_LIMIT_CYCLES: u32 = 25_000_000;
-/// Beats of 64 bytes in the packet buffer, of 2,048, from which on a pause is asked for. An epoch
-/// sets it to [`PAUSE_BEATS_START`]. Write only.
+/// Beats of 64 bytes in the packet buffer, of 2,048, from which on a pause is asked for. 16 bits:
+/// what needs more is kept as 0xffff, and no pause is asked for. An epoch sets it to
+/// [`PAUSE_BEATS_START`]. Write only.
 pub const PAUSE_BEATS: u32 = 0x0034;
 /// [`PAUSE_BEATS`] of power-up: an eighth of the buffer. What the other end still sends (394 quanta
 /// of 512 bits, IEEE 802.3, 31B.3.7) then stays within an owner's share, half of the buffer.
@@ -137,7 +139,7 @@ pub const CONTEXT_HEADER_BASE: u32 = 0x20;
 /// Context: slow buffers, bus address (16 KiB aligned).
 pub const CONTEXT_SLOW_BASE: u32 = 0x28;
 /// Context: log2 entries: command ring 7:0, send ring slots 15:8, header slots 23:16, slow buffers
-/// 31:24.
+/// 31:24. Four bits of each are kept.
 pub const CONTEXT_SIZES: u32 = 0x30;
 /// Context: bit 0 enables the owner; writing 1 sets all its indices to 0 and all phases to 1.
 pub const CONTEXT_ENABLE: u32 = 0x34;

@@ -143,6 +143,8 @@ pub struct Packer {
     /// Jobs are forgotten: the job count starts at 0, and stored payload is given up as soon as no
     /// TLP is in progress.
     pub flush: Signal<In, Bit>,
+    /// The hard block may have dropped what it took: no write is in flight. Only while `idle`.
+    pub forget: Signal<In, Bit>,
     /// TLPs may start.
     pub run: Signal<In, Bit>,
     /// The packet buffer is almost full: writes go before reads.
@@ -208,6 +210,7 @@ impl Logic for Packer {
         MessageSink::<Bits<512>>::link(&mut self.beat, &mut self.memory.beat);
         self.planner.link_reset.next = self.link_reset.val();
         self.planner.flush.next = self.flush.val();
+        self.planner.forget.next = self.forget.val();
         self.planner.run.next = self.run.val();
         self.planner.written.next = self.memory.written.val();
         self.planner.stores.next = self.memory.stores.val();

@@ -17,8 +17,11 @@
 //! 2. A TLP that has begun is finished, whatever `reset` and `bus_master` do; only `user_reset`
 //!    cuts it off.
 //! 3. `reset` forgets every job without a reply; clients are reset by the same signal. The job
-//!    ports are not ready until the current TLP has left, and no read is sent until all earlier
-//!    reads have ended.
+//!    ports are not ready until all earlier writes have left, and no read is sent until all earlier
+//!    reads have ended. `requests_pending` is high from the second cycle after `reset` until then:
+//!    a completion that the card sends afterwards comes behind every earlier write. A write has
+//!    left when its sequence number has returned. Where bus mastering was off since the last
+//!    reset, the hard block may have dropped what it took: a write has left then with the port.
 //!
 //! On error: a read that fails in any part returns all its bytes with `abort` set. A timed-out read
 //! quarantines its tag until reset.
@@ -149,8 +152,9 @@ pub struct Requester {
     pub read_timeout: Signal<Out, Bit>,
     /// A completion was wrong or unexpected. One pulse per cycle with such a completion.
     pub read_error: Signal<Out, Bit>,
-    /// Reads from before a reset have not ended: none is sent until they have.
-    pub reads_pending: Signal<Out, Bit>,
+    /// Requests from before a reset have not ended: a write is not yet past the point where a
+    /// completion can overtake it, or a read has not been answered.
+    pub requests_pending: Signal<Out, Bit>,
     /// At least one timed-out tag is out of use until reset.
     pub tag_quarantined: Signal<Out, Bit>,
     /// Events and levels for counters and peaks.
@@ -164,9 +168,13 @@ pub struct Requester {
     interrupt: LastJob,
     flushing: DFF<Bit>,
     runs: DFF<Bit>,
+    /// Bus mastering was off since the last reset ended.
+    was_barred: DFF<Bit>,
 
     stop: Signal<Local, Bit>,
     stops: Signal<Local, Bit>,
+    has_left: Signal<Local, Bit>,
+    barred: Signal<Local, Bit>,
     rq_taken: Signal<Local, Bit>,
     rq_stall: Signal<Local, Bit>,
     job_stall: Signal<Local, Bit>,
@@ -182,14 +190,21 @@ impl Default for Requester {
 impl Logic for Requester {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, flushing, runs);
+        dff_setup!(self, clock, flushing, runs, was_barred);
         clock!(self, clock, write, read, packer, interrupt);
 
-        // Inside, a reset begins one cycle later and lasts until the current TLP has left.
+        // Inside, a reset begins one cycle later and lasts until all earlier writes have left.
         self.stop.next = self.flushing.q.val();
+        self.barred.next = self.was_barred.q.val() | !self.bus_master.val();
+        self.has_left.next = self.packer.idle.val()
+            & (!self.packer.writes_in_flight.val().any() | self.barred.val());
         self.stops.next = self.reset.val()
             | self.user_reset.val()
-            | (self.flushing.q.val() & !self.packer.idle.val());
+            | (self.flushing.q.val() & !self.has_left.val());
+        // Until a reset has ended: numbers that are lost may be missed by a later one alone.
+        self.was_barred.d.next = self.barred.val() & (!self.flushing.q.val() | self.stops.val());
+        self.packer.forget.next =
+            self.flushing.q.val() & self.packer.idle.val() & self.barred.val();
         self.flushing.d.next = self.stops.val();
         self.runs.d.next = self.bus_master.val() & !self.stops.val();
         self.write.reset.next = self.stop.val();
@@ -242,7 +257,7 @@ impl Logic for Requester {
         self.read_timeout.next = self.read.read_timeout.val();
         self.read_error.next = self.read.read_error.val();
         self.tag_quarantined.next = self.read.tag_quarantined.val();
-        self.reads_pending.next = self.read.draining.val();
+        self.requests_pending.next = self.read.draining.val();
 
         self.rq_taken.next = self.packer.rq_tvalid.val() & self.s_axis_rq.tready.val().get_bit(0);
         self.rq_stall.next = self.packer.rq_tvalid.val() & !self.s_axis_rq.tready.val().get_bit(0);

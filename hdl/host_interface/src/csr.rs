@@ -64,8 +64,8 @@ pub struct Csr {
     pub tag_quarantined: Signal<In, Bit>,
     /// Commands wait for the tables.
     pub tables_busy: Signal<In, Bit>,
-    /// Reads of an earlier epoch have not ended.
-    pub reads_pending: Signal<In, Bit>,
+    /// Requests of an earlier epoch have not ended.
+    pub requests_pending: Signal<In, Bit>,
     /// Bits of STATUS from `STATUS_WIRE_BIT` on.
     pub wire_status: Signal<In, Bits<7>>,
 
@@ -198,7 +198,7 @@ impl Logic for Csr {
         self.words.bus_master.next = self.bus_master.val();
         self.words.link_up.next = self.link_up.val();
         self.words.tables_busy.next = self.tables_busy.val();
-        self.words.reads_pending.next = self.reads_pending.val();
+        self.words.requests_pending.next = self.requests_pending.val();
         self.words.wire_status.next = self.wire_status.val();
         self.words.ltssm_state.next = self.ltssm_state.val();
         self.words.power_state.next = self.power_state.val();

@@ -207,7 +207,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.csr.hot_reset.next = self.pcie.val().hot_reset;
         self.csr.power_state.next = self.pcie.val().power_state;
         self.csr.ltssm_state.next = self.pcie.val().ltssm_state;
-        self.csr.reads_pending.next = self.requester.reads_pending.val();
+        self.csr.requests_pending.next = self.requester.requests_pending.val();
         self.csr.wire_status.next = self.wire_status.val();
         self.csr.wire_events.next = self.wire_events.val();
         self.board_events.next.window_errors = self.completer.window_failed.val();

@@ -32,7 +32,7 @@ use super::read::read;
 use super::rings::{HeaderEntry, RingSizes};
 pub use super::start::CardSizes;
 use super::start::{
-    check_card, read_sizes, secret_words, start_epoch, wait_for_reads, wait_for_tables,
+    check_card, read_sizes, secret_words, start_epoch, wait_for_requests, wait_for_tables,
     write_secrets, SecretWords,
 };
 use super::ticket::{RefusedCommand, Ticket};
@@ -98,7 +98,7 @@ impl<B: Bus> Device<B> {
         check_card(&mut bus)?;
         let sizes = read_sizes(&mut bus)?;
         start_epoch(&mut bus)?;
-        wait_for_reads(&mut bus)?;
+        wait_for_requests(&mut bus)?;
         let secrets = write_secrets(&mut bus, &secret_words(config.hash_seed))?;
         for kind in [MemoryKind::Gpu] {
             if let Some(address) = bus.flush_address(kind) {
@@ -390,8 +390,9 @@ impl<B: Bus> Device<B> {
             return Ok(());
         }
         self.bus.write_register(registers::CONTROL, 0)?;
-        // The read that finds the new epoch comes behind all writes of the old one.
         start_epoch(&mut self.bus)?;
+        // Behind this no write of the old epoch reaches memory, and no read is under way.
+        wait_for_requests(&mut self.bus)?;
         for owner in owners {
             owner.release(&mut self.bus)?;
         }

@@ -52,9 +52,10 @@ pub enum HostError {
     /// The card was still in reset, or still clearing its tables, after the last poll.
     #[error("the card did not finish its reset within {0} polls")]
     ResetTimeout(u32),
-    /// Memory reads of an earlier epoch have not ended, although the card gives up after 50 ms.
-    #[error("memory reads from before the reset have not ended within {0} polls")]
-    ReadsPending(u32),
+    /// Memory requests of an earlier epoch have not ended: the link takes no writes, or not even
+    /// the card's limit of 50 ms has ended its reads.
+    #[error("memory requests from before the reset have not ended within {0} polls")]
+    RequestsPending(u32),
     /// A configured size that the card does not support.
     #[error("{name} is {value}, allowed are {min} to {max}")]
     BadSize {

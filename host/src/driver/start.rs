@@ -34,9 +34,9 @@ pub struct CardSizes {
 /// Limit of polls for the end of the reset, and again for the clearing of the tables. A poll takes
 /// about a microsecond; clearing the tables takes 262 us.
 const RESET_POLLS_MAX: u32 = 10_000;
-/// Polls, of about a microsecond, after which the reads of an earlier epoch should have ended: the
-/// card gives them up after 50 ms.
-const READS_POLLS_MAX: u32 = 200_000;
+/// Polls, of about a microsecond, after which the requests of an earlier epoch should have ended:
+/// the card gives reads up after 50 ms.
+const REQUESTS_POLLS_MAX: u32 = 200_000;
 
 /// Refuses what is no card, or a card of another contract.
 pub(super) fn check_card(bus: &mut dyn Bus) -> Result<()> {
@@ -77,10 +77,12 @@ pub(super) fn start_epoch(bus: &mut dyn Bus) -> Result<()> {
     poll_until(bus, RESET_POLLS_MAX, HostError::ResetTimeout, is_new)
 }
 
-/// Waits until the memory reads of earlier epochs have ended: no read leaves before.
-pub(super) fn wait_for_reads(bus: &mut dyn Bus) -> Result<()> {
-    let ended = |bus: &mut dyn Bus| is_clear(bus, registers::STATUS_READS_PENDING);
-    poll_until(bus, READS_POLLS_MAX, HostError::ReadsPending, ended)
+/// Waits until the memory requests of earlier epochs have ended: from then on the card writes
+/// nothing that it was asked for before, and reads nothing. That the epoch is a new one says less:
+/// a write that has begun may still wait for the link.
+pub(super) fn wait_for_requests(bus: &mut dyn Bus) -> Result<()> {
+    let ended = |bus: &mut dyn Bus| is_clear(bus, registers::STATUS_REQUESTS_PENDING);
+    poll_until(bus, REQUESTS_POLLS_MAX, HostError::RequestsPending, ended)
 }
 
 /// Waits until the tables are cleared.

@@ -417,6 +417,18 @@ impl PcieSim {
     pub fn stall_requests(&mut self, cycles: u64) {
         self.hard_block.rq_from = self.cycle + cycles;
     }
+
+    /// The host gives no credit for posted requests for so many cycles: those that the hard block
+    /// has taken wait in it.
+    pub fn hold_posted(&mut self, cycles: u64) {
+        self.hard_block.transmitter.hold_posted(self.cycle + cycles);
+    }
+
+    /// Writes that the hard block has taken and not yet given to the lanes: a completion of the
+    /// card may overtake them.
+    pub fn writes_waiting(&self) -> usize {
+        self.hard_block.transmitter.writes_waiting()
+    }
 }
 
 /// Faults, violations and counters.

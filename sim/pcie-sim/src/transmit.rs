@@ -49,6 +49,8 @@ pub(crate) struct Transmitter {
     capacity_dwords: u32,
     nonposted_max: usize,
     completion_first: bool,
+    /// No posted request leaves before this cycle, as if the host had given no credit for one.
+    posted_from: u64,
     return_cycles: u64,
     request_overhead: u32,
     completion_overhead: u32,
@@ -77,11 +79,22 @@ impl Transmitter {
             capacity_dwords: config.transmit_beats * 16,
             nonposted_max: config.nonposted_queue,
             completion_first: false,
+            posted_from: 0,
             return_cycles: cycles(config.credit_return_ns),
             request_overhead: link.request_overhead_bytes,
             completion_overhead: link.completion_overhead_bytes,
             statistics: Direction::default(),
         }
+    }
+
+    /// Withholds the credit for posted requests until a cycle.
+    pub fn hold_posted(&mut self, until: u64) {
+        self.posted_from = until;
+    }
+
+    /// Writes that were taken from the card and have not been given to the lanes.
+    pub fn writes_waiting(&self) -> usize {
+        self.requests.iter().filter(|issued| issued.request.kind == RequestKind::Write).count()
     }
 
     /// Whether one more beat of RQ fits.
@@ -149,6 +162,7 @@ impl Transmitter {
         };
         let data = data_credits(&head.request);
         let fits = head.request.kind == RequestKind::Write
+            && now >= self.posted_from
             && self.used.posted_headers < self.limit.posted_headers
             && self.used.posted_data + data <= self.limit.posted_data;
         if !fits {

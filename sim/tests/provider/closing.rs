@@ -29,6 +29,8 @@ struct Seen {
     /// Epoch and control register at each release.
     releases: Vec<(u32, u32)>,
     control: u32,
+    /// Reads of STATUS after a reset that find requests of the old epoch still under way.
+    pending: u32,
 }
 
 struct Watch {
@@ -44,6 +46,7 @@ impl Watch {
         let before = seen.held.len();
         seen.held.retain(|held| *held != address);
         assert_eq!(seen.held.len() + 1, before, "{address:#x} released once");
+        assert_eq!(seen.pending, 0, "{address:#x} released before the old epoch is over");
         seen.releases.push((epoch, seen.control));
         Ok(())
     }
@@ -53,6 +56,13 @@ impl Hooks<GoldenBus> for Watch {
     fn read_register(&mut self, bus: &mut GoldenBus, offset: u32) -> Result<u32> {
         match (offset, self.stuck) {
             (r::EPOCH, true) => Ok(7),
+            (r::STATUS, _) => {
+                let status = bus.read_register(offset)?;
+                let seen = &mut *self.seen.borrow_mut();
+                let ended = seen.control & r::CONTROL_RESET == 0 || seen.pending == 0;
+                seen.pending = seen.pending.saturating_sub(1);
+                Ok(if ended { status } else { status | r::STATUS_REQUESTS_PENDING })
+            }
             _ => bus.read_register(offset),
         }
     }
@@ -145,6 +155,30 @@ fn a_provider_that_is_shut_down_releases_its_regions_too() {
     let rings = 6 * device.owners();
     provider.shut_down().expect("it ends");
     check(&seen.borrow(), epoch, rings + 2, card);
+}
+
+/// The new epoch is there, and the last write of the old one still waits for the link.
+#[test]
+fn memory_is_released_behind_the_last_request_of_the_old_epoch() {
+    for pending in [1, 2, 50] {
+        let (bus, seen, card) = bus();
+        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+        let epoch = device.bus().read_register(r::EPOCH).expect("an epoch");
+        seen.borrow_mut().pending = pending;
+        device.close().expect("it closes");
+        check(&seen.borrow(), epoch, 6, card);
+    }
+}
+
+/// A card whose requests never end keeps its memory.
+#[test]
+fn a_card_whose_requests_do_not_end_keeps_its_memory() {
+    let (bus, seen, _card) = bus();
+    let device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    seen.borrow_mut().pending = u32::MAX;
+    let error = device.close().unwrap_err();
+    assert!(matches!(error, HostError::RequestsPending(_)), "{error}");
+    assert_eq!((seen.borrow().held.len(), seen.borrow().releases.len()), (6, 0));
 }
 
 /// A card that does not reset may still write: it keeps its memory.

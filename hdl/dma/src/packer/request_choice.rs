@@ -103,6 +103,8 @@ pub struct RequestChoice {
     pub link_reset: Signal<In, Bit>,
     /// Jobs are forgotten: `jobs_issued` starts at 0.
     pub flush: Signal<In, Bit>,
+    /// The hard block may have dropped what it took: no write is in flight. Not while one is taken.
+    pub forget: Signal<In, Bit>,
     /// TLPs may start.
     pub run: Signal<In, Bit>,
 
@@ -180,6 +182,7 @@ impl Logic for RequestChoice {
         clock!(self, clock, count);
         self.count.link_reset.next = self.link_reset.val();
         self.count.flush.next = self.flush.val();
+        self.count.forget.next = self.forget.val();
         self.count.writes_returned.next = self.writes_returned.val();
         self.window_stall.next = self.write_tlp.valid.val() & !self.count.in_window.val();
         self.data_stall.next = self.write_tlp.valid.val() & !self.is_stored.val();

@@ -39,6 +39,8 @@ pub struct RequestPlanner {
     pub link_reset: Signal<In, Bit>,
     /// Jobs are forgotten: `jobs_issued` starts at 0.
     pub flush: Signal<In, Bit>,
+    /// The hard block may have dropped what it took: no write is in flight. Only while `idle`.
+    pub forget: Signal<In, Bit>,
     /// TLPs may start.
     pub run: Signal<In, Bit>,
 
@@ -94,6 +96,7 @@ impl Logic for RequestPlanner {
         clock!(self, clock, choice, ready_write);
         self.choice.link_reset.next = self.link_reset.val();
         self.choice.flush.next = self.flush.val();
+        self.choice.forget.next = self.forget.val();
         self.choice.run.next = self.run.val();
         self.choice.straddles.next = self.is_open.q.val();
         self.almost_full.d.next = self.rx_almost_full.val();

@@ -14,6 +14,7 @@
 //! 1. Of two writes that are taken in one cycle the second is counted one cycle later. No other
 //!    write is taken in that cycle.
 //! 2. At most 32 writes are in flight.
+//! 3. Numbers that return after `forget` are of no write that is counted: `in_flight` stays at 0.
 //!
 //! Source: PG213, requester request interface, sequence numbers.
 
@@ -31,6 +32,8 @@ pub struct StartCount {
     pub link_reset: Signal<In, Bit>,
     /// Jobs are forgotten: `jobs_issued` starts at 0.
     pub flush: Signal<In, Bit>,
+    /// The hard block may have dropped what it took: no write is in flight. Not while one is taken.
+    pub forget: Signal<In, Bit>,
 
     /// A write is taken. Allowed only with `in_window`.
     pub takes_write: Signal<In, Bit>,
@@ -67,6 +70,7 @@ pub struct StartCount {
 
     counted: Signal<Local, Bit>,
     after_take: Signal<Local, Bits<6>>,
+    returned: Signal<Local, Bits<6>>,
     #[value(WRITES_IN_FLIGHT_MAX)]
     in_flight_max: Constant<Bits<6>>,
     #[value(WRITES_IN_FLIGHT_MAX - 2)]
@@ -99,8 +103,11 @@ impl Logic for StartCount {
         if self.counted.val() {
             self.after_take.next = self.unreturned.q.val() + 1;
         }
-        self.unreturned.d.next =
-            self.after_take.val() - bit_cast::<6, 2>(self.writes_returned.val());
+        self.returned.next = bit_cast::<6, 2>(self.writes_returned.val());
+        self.unreturned.d.next = self.after_take.val() - self.returned.val();
+        if self.forget.val() | (self.after_take.val() < self.returned.val()) {
+            self.unreturned.d.next = 0.into();
+        }
         if (self.takes_write.val() & self.is_last.val()) | self.second_ends.q.val() {
             self.issued.d.next = self.issued.q.val() + 1;
         }

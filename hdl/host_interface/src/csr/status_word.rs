@@ -12,7 +12,9 @@ use stream::prelude::*;
 
 // The literals of the kernel.
 const _: () = assert!(
-    r::STATUS_TABLES_BUSY == 1 << 3 && r::STATUS_READS_PENDING == 1 << 4 && r::STATUS_WIRE_BIT == 8
+    r::STATUS_TABLES_BUSY == 1 << 3
+        && r::STATUS_REQUESTS_PENDING == 1 << 4
+        && r::STATUS_WIRE_BIT == 8
 );
 
 /// The words. See the module's head.
@@ -26,8 +28,8 @@ pub struct StatusWord {
     pub link_up: Signal<In, Bit>,
     /// Commands wait for the tables.
     pub tables_busy: Signal<In, Bit>,
-    /// Reads of an earlier epoch have not ended.
-    pub reads_pending: Signal<In, Bit>,
+    /// Requests of an earlier epoch have not ended.
+    pub requests_pending: Signal<In, Bit>,
     /// Bits of STATUS from `STATUS_WIRE_BIT` on.
     pub wire_status: Signal<In, Bits<7>>,
     /// State of link training of the hard block.
@@ -47,7 +49,7 @@ impl Logic for StatusWord {
             | (bit_cast::<32, 1>(self.bus_master.val().into()) << 1)
             | (bit_cast::<32, 1>(self.link_up.val().into()) << 2)
             | (bit_cast::<32, 1>(self.tables_busy.val().into()) << 3)
-            | (bit_cast::<32, 1>(self.reads_pending.val().into()) << 4)
+            | (bit_cast::<32, 1>(self.requests_pending.val().into()) << 4)
             | (bit_cast::<32, 7>(self.wire_status.val()) << 8);
         self.pcie_state.next = (bit_cast::<32, 6>(self.ltssm_state.val()))
             | (bit_cast::<32, 3>(self.power_state.val()) << 8);
