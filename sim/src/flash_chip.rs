@@ -33,13 +33,11 @@ use rand::SeedableRng;
 pub use event::FlashEvent;
 pub use times::FlashTimes;
 
-use memory::{Cells, BLOCK_BYTES};
+use memory::{Cells, BLOCK_BYTES, SECTOR_BYTES};
 use protection::Protection;
 
 /// Bytes of a page.
 const PAGE_BYTES: u32 = 256;
-/// Bytes of a sector.
-const SECTOR_BYTES: u32 = 64 << 10;
 /// Bytes of a die.
 const DIE_BYTES: u32 = 64 << 20;
 

@@ -10,6 +10,8 @@ use rand::Rng;
 
 /// Bytes of a block, the smallest unit of an erase.
 pub const BLOCK_BYTES: u32 = 4 << 10;
+/// Bytes of a sector.
+pub const SECTOR_BYTES: u32 = 64 << 10;
 
 /// Cells of a chip.
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::SECTOR_BYTES;
+use super::memory::SECTOR_BYTES;
 
 /// Bits of the status register that outlive the power.
 const KEPT: u8 = 0xfc;
