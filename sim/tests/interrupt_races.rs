@@ -272,7 +272,7 @@ fn a_vector_disarmed_in_the_cycle_it_fires_is_caught() {
 
 /// The set of armed owners takes one out in a cycle.
 const UNWATCHED: TextFault = (
-    "assign judges = (phase == InterruptPhase_Judge) & arm_ready;",
+    "assign judges = (phase == InterruptPhase_Judge) & rings_ready;",
     "assign judges = phase == InterruptPhase_Judge;",
 );
 

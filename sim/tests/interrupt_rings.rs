@@ -221,7 +221,7 @@ const ONE_RING_LEFT_OUT: TextFault =
 
 /// An owner is disarmed although nothing was due.
 const DISARMED_BY_ANY_LOOK: TextFault =
-    ("assign disarms = judges & due;", "assign disarms = judges & (raises_sends | due | 1'd1);");
+    ("assign disarms = judges & due;", "assign disarms = judges & (due | 1'd1);");
 
 #[test]
 fn a_ring_that_wakes_nobody_is_caught() {

@@ -30,6 +30,7 @@
 
 pub mod interrupt_arm;
 pub mod interrupt_pace;
+pub mod interrupt_rings;
 pub mod interrupt_scan;
 pub mod msix_table;
 

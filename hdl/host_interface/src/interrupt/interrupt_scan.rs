@@ -12,11 +12,9 @@
 //! 1. One message is under way at a time. `sending` is high from the cycle after it was decided
 //!    until it has left.
 
-use crate::interrupt::interrupt_arm::InterruptArm;
-use crate::interrupt::interrupt_pace::InterruptPace;
+use crate::interrupt::interrupt_rings::InterruptRings;
 use crate::owner::owner_set::OwnerSet;
 use crate::small_write::SmallWrite;
-use abi::registers;
 use stream::prelude::*;
 
 /// What the scan does.
@@ -72,22 +70,10 @@ pub struct InterruptScan<const OWNER_BITS: usize, const OWNERS: usize> {
     /// Pending bits; bit n is owner n.
     pub pending: Signal<Out, Bits<OWNERS>>,
 
-    arm: InterruptArm<OWNER_BITS, OWNERS>,
-    arm_commands: InterruptArm<OWNER_BITS, OWNERS>,
-    arm_sends: InterruptArm<OWNER_BITS, OWNERS>,
-    pace: InterruptPace<OWNER_BITS, OWNERS>,
+    rings: InterruptRings<OWNER_BITS, OWNERS>,
     held_back: OwnerSet<OWNER_BITS, OWNERS>,
-    grows: DFF<Bit>,
-    grown: DFF<RingFetch>,
-    confirms: DFF<Bit>,
-    confirmation: DFF<RingFetch>,
-    reports: DFF<Bit>,
-    report: DFF<RingFetch>,
     phase: DFF<InterruptPhase>,
     current: DFF<Bits<OWNER_BITS>>,
-    raises: DFF<Bit>,
-    raises_commands: DFF<Bit>,
-    raises_sends: DFF<Bit>,
     is_pending: DFF<Bit>,
     message: DFF<SmallWrite>,
 
@@ -101,12 +87,6 @@ pub struct InterruptScan<const OWNER_BITS: usize, const OWNERS: usize> {
     data_word: Signal<Local, Bits<32>>,
     #[value(1)]
     one: Constant<Bits<OWNER_BITS>>,
-    #[value(u64::from(registers::DOORBELL_ARM))]
-    headers_doorbell: Constant<Bits<12>>,
-    #[value(u64::from(registers::DOORBELL_ARM_COMMANDS))]
-    commands_doorbell: Constant<Bits<12>>,
-    #[value(u64::from(registers::DOORBELL_ARM_SENDS))]
-    sends_doorbell: Constant<Bits<12>>,
     #[value(4)]
     message_bytes: Constant<Bits<5>>,
 }
@@ -114,71 +94,33 @@ pub struct InterruptScan<const OWNER_BITS: usize, const OWNERS: usize> {
 impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptScan<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, grows, grown, confirms, confirmation, reports, report);
-        dff_setup!(self, clock, phase, current, raises, raises_commands, raises_sends);
-        dff_setup!(self, clock, is_pending, message);
-        clock!(self, clock, arm, arm_commands, arm_sends, pace, held_back);
-        self.arm.doorbell.next = self.headers_doorbell.val();
-        self.arm_commands.doorbell.next = self.commands_doorbell.val();
-        self.arm_sends.doorbell.next = self.sends_doorbell.val();
-        self.arm.reset.next = self.reset.val();
-        self.arm_commands.reset.next = self.reset.val();
-        self.arm_sends.reset.next = self.reset.val();
-        self.pace.reset.next = self.reset.val();
+        dff_setup!(self, clock, phase, current, is_pending, message);
+        clock!(self, clock, rings, held_back);
+        self.rings.reset.next = self.reset.val();
         self.held_back.reset.next = self.reset.val();
-        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.arm.settings);
-        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.arm_commands.settings);
-        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.arm_sends.settings);
-        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.pace.settings);
-        self.grows.d.next = self.header_produced.valid.val() & !self.reset.val();
-        self.grown.d.next = self.header_produced.payload.val();
-        self.arm.grew.valid.next = self.grows.q.val();
-        self.arm.grew.payload.next = self.grown.q.val();
-        self.confirms.d.next = self.confirmed.valid.val() & !self.reset.val();
-        self.confirmation.d.next = self.confirmed.payload.val();
-        self.arm_commands.grew.valid.next = self.confirms.q.val();
-        self.arm_commands.grew.payload.next = self.confirmation.q.val();
-        self.reports.d.next = self.reported.valid.val() & !self.reset.val();
-        self.report.d.next = self.reported.payload.val();
-        self.arm_sends.grew.valid.next = self.reports.q.val();
-        self.arm_sends.grew.payload.next = self.report.q.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.rings.settings);
+        PulseSink::<RingFetch>::link(&mut self.header_produced, &mut self.rings.header_produced);
+        PulseSink::<RingFetch>::link(&mut self.confirmed, &mut self.rings.confirmed);
+        PulseSink::<RingFetch>::link(&mut self.reported, &mut self.rings.reported);
+        self.rings.msix_enable.next = self.msix_enable.val();
 
         self.next_owner.next = self.current.q.val() + self.one.val();
         self.vector.next = self.current.q.val();
-        self.arm.scan.next = self.current.q.val();
-        self.arm_commands.scan.next = self.current.q.val();
-        self.arm_sends.scan.next = self.current.q.val();
-        self.pace.scan.next = self.current.q.val();
-        self.pace.unseen[0].next = self.arm.unseen.val();
-        self.pace.unseen[1].next = self.arm_commands.unseen.val();
-        self.pace.unseen[2].next = self.arm_sends.unseen.val();
+        self.rings.scan.next = self.current.q.val();
         self.waiting.next = self.held_back.members.val();
         self.pending.next = self.waiting.val();
         self.is_open.next =
             self.unmasked.val().get_bit(self.current.q.val().index()) & !self.msix_mask.val();
 
-        // A ring has grown since it was armed, and the pace allows an interrupt.
-        self.raises.d.next =
-            self.arm.raises.val() & self.pace.due[0].val() & self.msix_enable.val();
-        self.raises_commands.d.next =
-            self.arm_commands.raises.val() & self.pace.due[1].val() & self.msix_enable.val();
-        self.raises_sends.d.next =
-            self.arm_sends.raises.val() & self.pace.due[2].val() & self.msix_enable.val();
         self.is_pending.d.next =
             self.waiting.val().get_bit(self.current.q.val().index()) & self.msix_enable.val();
-        self.judges.next = (self.phase.q.val() == InterruptPhase::Judge) & self.arm.ready.val();
-        // An owner that an enable word has disarmed meanwhile is not interrupted.
-        self.due.next = (self.raises.q.val() & self.arm.armed.val())
-            | (self.raises_commands.q.val() & self.arm_commands.armed.val())
-            | (self.raises_sends.q.val() & self.arm_sends.armed.val());
+        self.judges.next = (self.phase.q.val() == InterruptPhase::Judge) & self.rings.ready.val();
+        self.due.next = self.rings.due.val();
         self.fires.next =
             self.judges.val() & self.is_open.val() & (self.due.val() | self.is_pending.q.val());
-        // Whoever gets a message looks at everything, so it stands for all that was armed.
         self.disarms.next = self.judges.val() & self.due.val();
-        self.arm.disarm.next = self.disarms.val();
-        self.arm_commands.disarm.next = self.disarms.val();
-        self.arm_sends.disarm.next = self.disarms.val();
-        self.pace.fired.next = self.fires.val();
+        self.rings.disarm.next = self.disarms.val();
+        self.rings.fired.next = self.fires.val();
         self.held_back.add.next = self.judges.val() & self.due.val() & !self.is_open.val();
         self.held_back.add_owner.next = self.current.q.val();
         self.held_back.remove.next = self.fires.val();
