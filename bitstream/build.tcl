@@ -18,6 +18,7 @@
 #   SOURCE_DATE_EPOCH    date of the build in seconds since 1970; by default when it began
 #   ZERONIC_JOBS         threads of Vivado; by default what Vivado takes
 #   ZERONIC_ANY_VIVADO   1: also with a version of Vivado that is known to be wrong
+#   ZERONIC_FORCE_IMAGE  1: an image also where something is wrong with it; its header says so
 #
 # A run with the inputs of an earlier one goes on behind the last step that was done.
 # A folder without a card (`zeronic_card` is not set) is that of a golden image: PCIe, board window

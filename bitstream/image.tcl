@@ -44,7 +44,7 @@ proc zeronic_bit_data {file} {
 # Writes the image of a .bit file beside it.
 proc zeronic_image_file {name config} {
     global zeronic_board zeronic_part zeronic_contract zeronic_hash zeronic_seconds
-    global zeronic_image_slot
+    global zeronic_image_slot zeronic_forced
     set data [zeronic_bit_data $name.bit]
     # The hash is of a file: that of the data alone, for a moment.
     set stream [open $name.data wb]
@@ -65,6 +65,9 @@ proc zeronic_image_file {name config} {
         sha256   $hash \
     ] {
         append header "$key $value\n"
+    }
+    if {$zeronic_forced > 0} {
+        append header "forced $zeronic_forced\n"
     }
     set rest [expr {512 - [string length $header]}]
     if {$rest < 0} {

@@ -33,6 +33,8 @@ use vivado::Vivado;
 const NO_VIVADO: u8 = 3;
 /// Exit status when Vivado itself fails.
 const VIVADO_FAILED: u8 = 4;
+/// Exit status of an image that is not all it must be.
+const FORCED: u8 = 5;
 /// Where results are, below the board's folder.
 const RESULTS: &str = "build";
 /// Most threads that Vivado has (UG904, general.maxThreads).
@@ -47,7 +49,9 @@ Exit status:
   2  wrong options, or a version of Vivado that is known to be wrong
   3  there is no `vivado` on the PATH: the folder is written; what to run where is said
   4  Vivado failed: no licence, no space, a crash, an error of its own; the next run goes on behind
-     the last step that was done";
+     the last step that was done
+  5  there is an image, though something is wrong with it (--force-image); its header says so, and
+     `flash` and `device reprogram` refuse it without --force";
 
 /// Arguments of `zeronic build`.
 #[derive(Debug, Args)]
@@ -75,6 +79,10 @@ pub struct BuildArguments {
     /// Also with Vivado 2023.2, which makes wrong logic of masks
     #[arg(long)]
     force_vivado: bool,
+    /// Write the image also where something is wrong with it: for a first look at a board. Its
+    /// header says so
+    #[arg(long)]
+    force_image: bool,
     /// First synthesise the card alone, and run the card's exchange of bytes on the netlist in
     /// Verilator. Tried with a netlist of Yosys; never with one of Vivado and its models
     #[arg(long)]
@@ -119,14 +127,20 @@ pub fn run(arguments: &BuildArguments) -> Result<bool> {
         return Err(failed(run.failure(board, "")).into());
     };
     print(&shown(&figures, &written, arguments.explain))?;
-    if !figures.wrong.is_empty() {
+    if !figures.wrong.is_empty() && !arguments.force_image {
         return Ok(false);
     }
     let image = results.join(format!("{}.zimg", written.top));
     if !run.is_success() || !image.is_file() {
-        return Err(failed(run.failure(board, "; the design is as it must be")).into());
+        let all = if figures.wrong.is_empty() { "; the design is as it must be" } else { "" };
+        return Err(failed(run.failure(board, all)).into());
     }
     print(&format!("image {}\n", image.display()))?;
+    if !figures.wrong.is_empty() {
+        let count = figures.wrong.len();
+        let text = format!("the image is forced: {count} things are wrong with it; see above");
+        return Err(StatusError { status: FORCED, text }.into());
+    }
     Ok(true)
 }
 
@@ -187,6 +201,9 @@ fn plan(arguments: &BuildArguments, out: &Path, results: &Path) -> Result<vivado
     }
     if arguments.force_vivado {
         variables.push(("ZERONIC_ANY_VIVADO", "1".into()));
+    }
+    if arguments.force_image {
+        variables.push(("ZERONIC_FORCE_IMAGE", "1".into()));
     }
     if std::env::var_os(GIT_HASH).is_none() {
         if let Some(hash) = git_hash() {

@@ -77,6 +77,9 @@ struct ReprogramArguments {
     /// Also a device whose ids are not those of a card: one with its factory image
     #[arg(long)]
     foreign: bool,
+    /// Also an image that was built with --force-image: something is wrong with it
+    #[arg(long, requires = "image")]
+    force: bool,
     /// Print the steps, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -155,6 +158,9 @@ fn program_of(arguments: &ReprogramArguments) -> Result<Vec<String>> {
     words.extend([text(path), "--volatile".to_owned(), "--yes".to_owned()]);
     if let Some(cable) = &arguments.cable {
         words.extend(["--cable".to_owned(), cable.clone()]);
+    }
+    if arguments.force {
+        words.push("--force".to_owned());
     }
     check_program(&words)?;
     Ok(words)

@@ -77,6 +77,9 @@ pub struct FlashArguments {
     /// Where the system's devices are
     #[arg(long, value_name = "DIR", default_value = SYSFS, hide = true)]
     sysfs: PathBuf,
+    /// Also an image that was built with --force-image: something is wrong with it
+    #[arg(long)]
+    force: bool,
     /// Print what would be done
     #[arg(long)]
     dry_run: bool,
@@ -99,7 +102,7 @@ pub fn run(arguments: &FlashArguments) -> Result<bool> {
 fn flash(arguments: &FlashArguments) -> Result<bool> {
     let board = named(&arguments.board)?;
     let way = way(board, arguments)?;
-    let checked = check(&arguments.image, board)?;
+    let checked = check(&arguments.image, board, arguments.force)?;
     let work = arguments.work.clone().unwrap_or_else(|| {
         let mut name = arguments.image.clone().into_os_string();
         name.push(".flash");
@@ -182,8 +185,12 @@ fn plan_of(board: &Board, way: &Way, work: &Path, checked: &Checked, volatile: b
 fn described(checked: &Checked) -> String {
     let header = &checked.image.header;
     let (major, minor) = header.contract;
+    let forced = match header.forced {
+        0 => String::new(),
+        wrong => format!(", forced: {wrong} things wrong with it"),
+    };
     format!(
-        "{} for {}, {}, contract {major}.{minor}, git {}, {} bytes",
+        "{} for {}, {}, contract {major}.{minor}, git {}, {} bytes{forced}",
         header.config,
         header.board,
         header.part,

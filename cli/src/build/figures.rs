@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   clock NAME PERIOD SETUP HOLD    path KIND SLACK LEVELS START END    skew, cdc, unconstrained N
+//!   waived COUNT CELL REASON
 //!   port NAME    die NUMBER LUT % BRAM % URAM %    wrong TEXT
 //! ```
 
@@ -54,6 +55,7 @@ pub struct Figures {
     dies: Vec<Die>,
     skew: String,
     critical: String,
+    waived: Vec<String>,
     unconstrained: String,
 }
 
@@ -93,6 +95,7 @@ impl Figures {
                 }),
                 ("skew", [count]) => figures.skew.clone_from(count),
                 ("cdc", [count]) => figures.critical.clone_from(count),
+                ("waived", [count, cell, ..]) => figures.waived.push(format!("{count} in {cell}")),
                 ("unconstrained", [count]) => figures.unconstrained.clone_from(count),
                 ("port", [name]) => figures.ports.push(name.clone()),
                 ("die", _) => match words.try_into() {
@@ -127,6 +130,9 @@ impl Figures {
             row("  to".to_owned(), name(&path.end), "");
         }
         row("critical crossings".to_owned(), self.critical.clone(), "0");
+        if !self.waived.is_empty() {
+            row("  the vendor's own, waived".to_owned(), self.waived.join(", "), "");
+        }
         row("crossings whose bits are apart".to_owned(), self.skew.clone(), "0");
         row("paths without a constraint".to_owned(), self.unconstrained.clone(), "0");
         let ports = match &self.ports[..] {
@@ -154,6 +160,7 @@ clock user_clk 4.000 -0.031 0.02
 path setup -0.031 7 shell/card/a_reg/C shell/card/b_reg/D
 skew 0
 cdc 2
+waived 14 shell/mac_side/core the vendor's own
 unconstrained 0
 port led[1]
 die 1 68123 17.29 350.5 48.68 188 58.75
@@ -173,6 +180,7 @@ wrong setup: slack -0.031 ns; see timing.txt
             "SHELL/CARD/A_REG/C",
             "SHELL/CARD/B_REG/D",
             "led[1]",
+            "14 in shell/mac_side/core",
             "68123 LUT (17.29 %), 350.5 BRAM (48.68 %), 188 URAM (58.75 %)",
         ] {
             assert!(table.contains(said), "{said}:\n{table}");

@@ -1,7 +1,7 @@
 //! Whether an image is for a board: before anything is done to the board.
 //!
 //! ```text
-//!   file ─► length, keys, hash ─► board, part, slot, device of the data ─► fits the chips
+//!   file ─► length, keys, hash ─► board, part, slot, device of the data ─► not forced ─► fits
 //! ```
 
 use std::path::Path;
@@ -22,8 +22,9 @@ pub struct Checked {
     pub contents: Vec<Vec<u8>>,
 }
 
-/// Reads an image and compares it with the board.
-pub fn check(path: &Path, board: &Board) -> Result<Checked, FlashError> {
+/// Reads an image and compares it with the board; `force`: also one that was built though something
+/// is wrong with it.
+pub fn check(path: &Path, board: &Board, force: bool) -> Result<Checked, FlashError> {
     let image = Image::read(path)
         .map_err(|error| FlashError::File { file: path.display().to_string(), error })?;
     let name = || board.name.to_owned();
@@ -41,6 +42,9 @@ pub fn check(path: &Path, board: &Board) -> Result<Checked, FlashError> {
     check_data(&image, board)?;
     if header.slot != Slot::User {
         return Err(FlashError::Slot { slot: header.slot.name() });
+    }
+    if header.forced > 0 && !force {
+        return Err(FlashError::Forced { wrong: header.forced });
     }
     let plan = board.flash.plan();
     let room = plan.chip_bytes - plan.slot_bytes;

@@ -47,6 +47,15 @@ pub enum FlashError {
         /// Slot of the image.
         slot: &'static str,
     },
+    /// The image was built though something is wrong with it.
+    #[error(
+        "the image was built with --force-image, {wrong} things wrong with it; --force writes it \
+         all the same"
+    )]
+    Forced {
+        /// How many things.
+        wrong: u64,
+    },
     /// The data do not fit the board's chips.
     #[error("the image does not fit {board}: {error}")]
     Chips {
@@ -157,7 +166,7 @@ const HALF: &str = "The user's slot may hold half an image: until it is written 
                     below it boots, which is as it was";
 
 /// Exit statuses and what they mean.
-pub const STATUSES: [(u8, &str); 12] = [
+pub const STATUSES: [(u8, &str); 13] = [
     (0, "done: written, and read back as it was written"),
     (1, "anything that has no status of its own: a full disk"),
     (2, "wrong command line"),
@@ -170,6 +179,7 @@ pub const STATUSES: [(u8, &str); 12] = [
     (9, "refused by the user, or nobody there to ask"),
     (10, "ended before it was done, as when a cable is pulled: half an image, unless --volatile"),
     (11, "the card refused or did not answer; the message says whether anything was erased"),
+    (12, "an image that was built with --force-image, without --force"),
 ];
 
 impl FlashError {
@@ -188,6 +198,7 @@ impl FlashError {
             FlashError::Tool { .. } => 8,
             FlashError::Refused(_) => 9,
             FlashError::Interrupted { .. } | FlashError::NotLoaded { .. } => 10,
+            FlashError::Forced { .. } => 12,
             FlashError::Window { .. } | FlashError::Boot(_) | FlashError::NoExchange(_) => 11,
         }
     }

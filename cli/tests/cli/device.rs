@@ -227,6 +227,11 @@ fn a_program_that_fails_or_is_interrupted_leaves_everything_as_it_was() {
 
 /// The bytes of an image for a VU9P.
 fn image_of(board: &str, part: &str) -> Vec<u8> {
+    image_with(board, part, 0)
+}
+
+/// The same with things that are wrong with it.
+fn image_with(board: &str, part: &str, forced: u64) -> Vec<u8> {
     let header = Header {
         board: board.to_owned(),
         part: part.to_owned(),
@@ -237,6 +242,7 @@ fn image_of(board: &str, part: &str) -> Vec<u8> {
         built: 0,
         bytes: 0,
         sha256: String::new(),
+        forced,
     };
     let mut data = vec![0xff; 64];
     for word in [SYNC_WORD, 0x2000_0000, 0x3001_8001, 0x04b3_1093, 0x2000_0000] {
@@ -254,6 +260,14 @@ fn an_image_is_written_by_the_flash_command() {
     fs::write(&other, image_of("vcu1525", "xcu200-fsgd2104-2-e")).expect("a file");
     let other = other.to_str().expect("a path");
     refused(&machine.words(&[other]), &["zeronic flash --dry-run: ", "xcu200", "vcu1525"]);
+    // One that was forced takes a word more, and goes on to the cable then.
+    let forced = machine.root.join("forced.zimg");
+    let image = image_with("vcu1525", "xcvu9p-fsgd2104-2L-e", 2);
+    fs::write(&forced, image).expect("a file");
+    let forced = forced.to_str().expect("a path");
+    refused(&machine.words(&[forced]), &["zeronic flash --dry-run: ", "2 things wrong", "--force"]);
+    let output = machine.run(&[forced, "--force", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let file = machine.root.join("card.zimg");
     let image = image_of("vcu1525", "xcvu9p-fsgd2104-2L-e");
     fs::write(&file, image).expect("a file");

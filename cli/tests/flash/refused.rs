@@ -49,6 +49,24 @@ fn an_image_for_something_else() {
     assert_eq!(status, Some(0), "{error}");
 }
 
+/// An image that is not all it must be is for a first look: it takes a word more, on each way.
+#[test]
+fn an_image_that_was_forced() {
+    let mut forced = image("vcu118", 5000);
+    forced.header.forced = 3;
+    refused_image("forced", &forced, 12, &["--force-image", "3 things wrong", "--force"]);
+    let rig = Rig::new("refused_forced_ways", VU9P);
+    let file = written(rig.folder(), &forced);
+    for way in [&["--via", "pcie"][..], &["--volatile"], &["--via", "pcie", "--dry-run"]] {
+        let words = [&[&file[..], "--board", "vcu118", "--yes"], way].concat();
+        assert_failed(&rig.run(&words), 12, &["--force-image", "--force"]);
+    }
+    let (status, out, error) = rig.run(&[&file, "--board", "vcu118", "--force", "--dry-run"]);
+    assert_eq!(status, Some(0), "{error}");
+    assert!(out.contains("forced: 3 things wrong with it"), "{out}");
+    assert!(rig.changes().is_empty());
+}
+
 #[test]
 fn a_file_that_is_short_or_damaged() {
     let good = image("vcu118", 5000).file().expect("a header");

@@ -61,6 +61,7 @@ pub fn image(board: &str, bytes: usize) -> Image {
         built: 1_700_000_000,
         bytes: 0,
         sha256: String::new(),
+        forced: 0,
     };
     Image::new(header, data(board.device.idcode, bytes))
 }

@@ -8,7 +8,8 @@
 //!   slot of the flash   SLOT_PAD_BYTES of 0xff, then the data; the header is not written
 //! ```
 //! The keys follow the first line in the order of [`KEYS`], one a line, each with a value without
-//! blanks.
+//! blanks. An image that is not all it must be has [`KEY_FORCED`] behind them; a program that does
+//! not know this key refuses the image.
 
 /// First line of the header, without the end of the line: a word, and the version of the format.
 pub const MAGIC: &str = "zeronic-image 1";
@@ -35,6 +36,10 @@ pub const KEY_BUILT: &str = "built";
 pub const KEY_BYTES: &str = "bytes";
 /// Key: SHA-256 of the data, 64 hexadecimal digits.
 pub const KEY_SHA256: &str = "sha256";
+
+/// Key of an image that was built though something is wrong with it (`zeronic build
+/// --force-image`), a line behind the others: how many things, 1 or more. Others have no such line.
+pub const KEY_FORCED: &str = "forced";
 
 /// The keys, in the order of the header's lines.
 pub const KEYS: [&str; 9] = [
@@ -95,12 +100,12 @@ mod tests {
 
     #[test]
     fn keys_differ_and_the_longest_header_fits() {
-        let mut keys = KEYS;
+        let mut keys = [&KEYS[..], &[KEY_FORCED]].concat();
+        let lines: usize = keys.iter().map(|key| key.len() + 2).sum();
         keys.sort_unstable();
         assert!(keys.windows(2).all(|pair| pair[0] != pair[1]));
-        // Names of 32 characters, hashes of 40 and 64, three numbers of 64 bits.
-        let values = 4 * 32 + 40 + 64 + 3 * 20;
-        let lines: usize = KEYS.iter().map(|key| key.len() + 2).sum();
+        // Names of 32 characters, hashes of 40 and 64, four numbers of 64 bits.
+        let values = 4 * 32 + 40 + 64 + 4 * 20;
         assert!(MAGIC.len() + 1 + lines + values <= HEADER_BYTES);
     }
 

@@ -1,12 +1,12 @@
 //! The header of an image file: text of [`HEADER_BYTES`], a key and its value a line.
 //!
 //! ```text
-//!   zeronic-image 1 \n board vcu118 \n part ... \n ... sha256 ... \n \n \n ... \n
+//!   zeronic-image 1 \n board vcu118 \n part ... \n ... sha256 ... \n [forced 2 \n] \n \n ... \n
 //! ```
 
 use abi::image::{
     Slot, FILLER, HEADER_BYTES, KEYS, KEY_BOARD, KEY_BUILT, KEY_BYTES, KEY_CONFIG, KEY_CONTRACT,
-    KEY_GIT, KEY_PART, KEY_SHA256, KEY_SLOT, MAGIC,
+    KEY_FORCED, KEY_GIT, KEY_PART, KEY_SHA256, KEY_SLOT, MAGIC,
 };
 use thiserror::Error;
 
@@ -31,6 +31,9 @@ pub struct Header {
     pub bytes: u64,
     /// SHA-256 of the data, 64 hexadecimal digits, small letters.
     pub sha256: String,
+    /// How many things are wrong with an image that was built all the same; 0: it is all it must
+    /// be.
+    pub forced: u64,
 }
 
 /// Why a header cannot be used.
@@ -105,6 +108,7 @@ impl Header {
             return Err(HeaderError::Short { found: file.len() });
         }
         let (values, end) = values(text)?;
+        let (forced, end) = forced(text, end)?;
         let mut rest = text.iter().enumerate().skip(end);
         if let Some((at, found)) = rest.find(|(_, byte)| **byte != FILLER) {
             return Err(HeaderError::Rest { at, found: *found });
@@ -120,6 +124,7 @@ impl Header {
             built: number(KEY_BUILT, &built)?,
             bytes: number(KEY_BYTES, &bytes)?,
             sha256: digits(KEY_SHA256, sha256, 64)?,
+            forced,
         })
     }
 
@@ -138,7 +143,10 @@ impl Header {
             digits(KEY_SHA256, self.sha256.clone(), 64)?,
         ];
         let lines = KEYS.iter().zip(values);
-        let lines: String = lines.map(|(key, value)| format!("{key} {value}\n")).collect();
+        let mut lines: String = lines.map(|(key, value)| format!("{key} {value}\n")).collect();
+        if self.forced > 0 {
+            lines += &format!("{KEY_FORCED} {}\n", self.forced);
+        }
         let mut text = format!("{MAGIC}\n{lines}").into_bytes();
         if text.len() > HEADER_BYTES {
             return Err(HeaderError::Long { bytes: text.len() });
@@ -165,6 +173,22 @@ fn values(text: &[u8]) -> Result<([String; KEYS.len()], usize), HeaderError> {
         end += length + 1;
     }
     Ok((values, end))
+}
+
+/// What the line behind the others says, if it is that of an image that was forced; and where the
+/// last line ends, bytes.
+fn forced(text: &[u8], end: usize) -> Result<(u64, usize), HeaderError> {
+    let rest = text[end..].strip_prefix(KEY_FORCED.as_bytes());
+    let Some(rest) = rest.and_then(|rest| rest.strip_prefix(b" ")) else {
+        return Ok((0, end));
+    };
+    let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    let value = String::from_utf8_lossy(&rest[..length]).into_owned();
+    let count = number(KEY_FORCED, &value)?;
+    match count {
+        0 => Err(wrong(KEY_FORCED, &value)),
+        _ => Ok((count, end + KEY_FORCED.len() + 1 + length + 1)),
+    }
 }
 
 fn wrong(key: &'static str, value: &str) -> HeaderError {

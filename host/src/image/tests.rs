@@ -27,6 +27,7 @@ fn image() -> Image {
         built: 1_700_000_000,
         bytes: 0,
         sha256: String::new(),
+        forced: 0,
     };
     Image::new(header, data())
 }
@@ -61,6 +62,31 @@ fn what_is_written_is_read() {
     assert_eq!(lines.next(), Some("board vcu118"));
     assert_eq!(lines.nth(2), Some("slot user"));
     assert_eq!(lines.next(), Some("contract 1.9"));
+}
+
+/// An image that was forced says so behind its other lines; a program that knows no such line
+/// refuses it as it refuses any other byte there.
+#[test]
+fn an_image_that_was_forced_says_so() {
+    let mut forced = image();
+    forced.header.forced = 3;
+    let file = forced.file().expect("a header");
+    assert_eq!(Image::parse(&file).expect("an image"), forced);
+    let text = String::from_utf8(file[..HEADER_BYTES].to_vec()).expect("text");
+    assert_eq!(text.lines().nth(10), Some("forced 3"));
+    assert!(!String::from_utf8_lossy(&self::file()).contains("forced"));
+    for (value, said) in [("0", "'0' is no forced"), ("-1", "'-1' is no forced"), ("", "''")] {
+        let changed = text.replacen("forced 3\n", &format!("forced {value}\n"), 1);
+        let mut changed = changed.into_bytes();
+        changed.resize(HEADER_BYTES, b'\n');
+        let text = message(&[&changed, &file[HEADER_BYTES..]].concat());
+        assert!(text.contains(said), "{value}: {text}");
+    }
+    // Twice is once too often.
+    let twice = text.replacen("forced 3\n", "forced 3\nforced 3\n", 1);
+    let twice = &twice.as_bytes()[..HEADER_BYTES];
+    let text = message(&[twice, &file[HEADER_BYTES..]].concat());
+    assert!(text.contains("behind the last line"), "{text}");
 }
 
 /// A part of the first word may be all that there is of a file, but not the first line of a header.

@@ -64,6 +64,7 @@ impl Rig {
             built: 0,
             bytes: 0,
             sha256: String::new(),
+            forced: 0,
         };
         let plan = board.flash.plan();
         let mut chips = vec![FlashChip::new(plan.chip_bytes); plan.chips as usize];
