@@ -8,6 +8,7 @@
 #   REPLAY_UNCONSTRAINED  end points without a constraint, of `check_timing`; by default 0
 #   REPLAY_PORTS          ports without a pin, as `report_drc` names them
 #   REPLAY_NETLIST        file with the netlist of `write_verilog`
+#   REPLAY_IDCODE         of the one device on the one cable; by default that of a VU9P
 #   REPLAY_FAIL           COMMAND TEXT: the command prints the text and fails; COMMAND/2 its second
 #                         call; COMMAND alone ends the program
 #
@@ -66,6 +67,13 @@ proc answers::property {name object} {
             clock:user_clk,PERIOD     { return 4.000 }
             clock:gt_txusrclk2,PERIOD { return 3.103 }
         }
+    }
+    switch $object,$name {
+        hw_device:device,IDCODE_HEX {
+            return [replay::environment REPLAY_IDCODE 04b31093]
+        }
+        hw_device:device,PROGRAM.HW_CFGMEM { return hw_cfgmem:chip }
+        hw_device:device,PROGRAM.HW_CFGMEM_BITFILE { return bridge.bit }
     }
     if {![string match path:* $object]} {
         return {}

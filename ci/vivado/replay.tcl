@@ -1,34 +1,49 @@
-# Runs Vivado's scripts without Vivado, and says what they do and whether the names in them exist.
+# Runs Vivado's scripts without Vivado, and says what they do and whether Vivado would take it.
 #
 #   tclsh ci/vivado/replay.tcl DIR/build.tcl
+#   tclsh ci/vivado/replay.tcl DIR/flash.tcl NAME VALUE ...     with words for the script
+#   tclsh ci/vivado/replay.tcl --list-unproven                  what no source says
 #
-#   build.tcl ──► commands ── in commands.tcl, with these options? ──► recorded
-#   constraints ─► names ──── in the emitted Verilog? behind Yosys's opt -full? ──► matched
+#   scripts ──► commands, options ── in Vivado's own help? ─────────────► recorded
+#           └─► parameters, properties, places ── in tables/? ──────────► compared
+#   constraints ─► names ── in the emitted Verilog? behind Yosys's opt -full? ──► matched
 #
-# It prints commands, names asked and matched, pins and crossings. Exit status 1, with a line for
-# each problem, for
-#   - a command or an option that is not in commands.tcl, or is given too few or many words
+# It prints commands, names asked and matched, pins and crossings, and at its end a verdict. Exit
+# status 1, with a line for each problem, for
+#   - a command or an option that Vivado's help has not, too few or many words, a value that the
+#     help does not list
+#   - a parameter of a core, a property, a value, a package pin, an IO standard, a site, a clock or
+#     a driver of a clock buffer that no source has (facts.tcl)
+#   - a setting that is not what docs/hardware.md says
 #   - a name of a port, cell, pin, net, clock, file or core without a match
 #   - a package pin for two ports, a port without a pin
 #   - a crossing without its lines (crossings.tcl)
 #   - a run that goes on behind a checkpoint of an earlier one, where no name is looked up
 #   - an error of the script itself
+#   - what could not be asked, for want of Yosys
 #
 # What only Vivado knows is answered by answers.tcl, from the environment.
-#   REPLAY_NAMES    0: only commands and options are checked; no Verilog is read, names match
-#   YOSYS           command that runs Yosys; by default that of the tests, else `yosys`
+#   REPLAY_NAMES    0: no Verilog is read, names match, and constraints are not run
+#   REPLAY_YOSYS    0: names are not asked again behind synthesis
+#   YOSYS           command that runs Yosys; by default the pinned one, which is fetched (tools.tcl)
+#   VIVADO_HELP     file with Vivado's help; by default the pinned one, which is fetched
+#   ZERONIC_TOOLS   where what is fetched goes; by default .tools
 #
-# Needs tclsh 8.6. What Vivado would write where the script says is written there: reports, and
-# checkpoints and bitstreams with little in them.
+# Needs tclsh 8.6 and python3. What Vivado would write where the script says is written there:
+# reports, and checkpoints and bitstreams with little in them.
 
 package require Tcl 8.6
 set replay_here [file dirname [file normalize [info script]]]
+source [file join $replay_here tools.tcl]
+source [file join $replay_here syntax.tcl]
 source [file join $replay_here design.tcl]
 source [file join $replay_here crossings.tcl]
 source [file join $replay_here answers.tcl]
+source [file join $replay_here facts.tcl]
+source [file join $replay_here buffers.tcl]
+facts::load_tables
 
 namespace eval replay {
-    variable specs
     variable counts
     variable asked 0
     variable matched 0
@@ -41,20 +56,18 @@ namespace eval replay {
     variable ips {}
     variable clocks {}
     variable pblocks {}
+    variable dies {}
     variable lines {}
     variable properties
     variable part {}
     variable reopened 0
-    array set specs {}
+    # What was not asked in this run, and why.
+    variable unasked {}
+    # Of Tcl a file of constraints may use these alone (UG903): no loops, conditions, procedures.
+    variable constraint_words {set list expr}
     array set counts {}
     array set properties {}
 }
-
-proc vivado_command {name category flags values arguments} {
-    lappend flags -quiet -verbose
-    set replay::specs($name) [list $flags $values $arguments]
-}
-source [file join $replay_here commands.tcl]
 
 proc replay::complain {what} {
     variable problems
@@ -65,44 +78,28 @@ proc replay::complain {what} {
     }
 }
 
+# What is not asked because the environment says so.
+proc replay::unasked {what} {
+    variable unasked
+    lappend unasked $what
+}
+
 proc replay::environment {name otherwise} {
-    return [expr {[info exists ::env($name)] ? $::env($name) : $otherwise}]
+    return [tools::environment $name $otherwise]
 }
 
 # A command of Vivado: options and words are checked, then it is carried out.
 proc replay::command {name args} {
-    variable specs
     variable counts
     incr counts($name)
-    lassign $specs($name) flags values limits
-    set options {}
-    set words {}
-    for {set at 0} {$at < [llength $args]} {incr at} {
-        set word [lindex $args $at]
-        if {$word in $flags} {
-            dict set options $word 1
-        } elseif {$word in $values} {
-            incr at
-            if {$at >= [llength $args]} {
-                complain "$name $word: its value is missing"
-            }
-            dict lappend options $word [lindex $args $at]
-        } elseif {[string match -* $word] && ![string is double $word]} {
-            complain "$name has no option $word"
-        } else {
-            lappend words $word
-        }
-    }
-    lassign $limits least most
-    if {[llength $words] < $least || [llength $words] > $most} {
-        complain "$name: [llength $words] words, not $least to $most: $words"
+    if {[catch {syntax::read $name $args replay::complain} call]} {
         return {}
     }
     answers::fail $name $counts($name)
     if {[info commands do_$name] eq ""} {
         return {}
     }
-    return [do_$name $options $words]
+    return [do_$name {*}$call]
 }
 
 # Whether names are looked up.
@@ -233,6 +230,18 @@ proc replay::do_get_timing_paths {options words} {
     return [answers::path $kind [option $options -to]]
 }
 
+proc replay::do_get_hw_targets {options words} {
+    return hw_target:cable
+}
+
+proc replay::do_get_hw_devices {options words} {
+    return hw_device:device
+}
+
+proc replay::do_get_cfgmem_parts {options words} {
+    return [list cfgmem_part:[lindex $words 0]]
+}
+
 proc replay::do_current_design {options words} {
     return design:current
 }
@@ -284,6 +293,7 @@ proc replay::do_get_property {options words} {
     if {$name eq "NAME"} {
         return [string range $object [string first : $object]+1 end]
     }
+    facts::asked $object $name
     set answer [answers::property $name $object]
     if {$answer ne ""} {
         return $answer
@@ -314,6 +324,7 @@ proc replay::do_set_property {options words} {
     foreach object $objects {
         foreach {name value} $settings {
             set properties($object,$name) $value
+            facts::property $object $name $value
         }
     }
 }
@@ -370,6 +381,9 @@ proc replay::do_create_clock {options words} {
         complain "create_clock $name: no period"
     }
     set replay::properties(clock:$name,PERIOD) [option $options -period]
+    foreach port [lindex $words 0] {
+        set replay::properties($port,PERIOD) [option $options -period]
+    }
     lappend clocks $name
 }
 
@@ -377,6 +391,22 @@ proc replay::do_create_pblock {options words} {
     variable pblocks
     lappend pblocks [lindex $words 0]
     return pblock:[lindex $words 0]
+}
+
+# Dies that hold a block: `SLR1`.
+proc replay::do_resize_pblock {options words} {
+    variable dies
+    foreach one [concat {*}[expr {[dict exists $options -add] ? [dict get $options -add] : ""}]] {
+        if {![regexp {^SLR(\d+)$} $one -> die]} {
+            complain "resize_pblock -add $one: not a die"
+        } elseif {$die ni $dies} {
+            lappend dies $die
+        }
+    }
+}
+
+proc replay::do_set_param {options words} {
+    facts::parameter_of_tool {*}$words
 }
 
 proc replay::do_create_ip {options words} {
@@ -387,6 +417,7 @@ proc replay::do_create_ip {options words} {
         }
     }
     lappend ips [option $options -module_name]
+    facts::core [option $options -name] [option $options -version]
 }
 
 proc replay::do_read_ip {options words} {
@@ -571,30 +602,17 @@ proc replay::pins {} {
     return $count
 }
 
-# How Yosys is run: as the environment says, as the tests have installed it, or from the PATH.
-proc replay::yosys {} {
-    variable ::replay_here
-    if {[info exists ::env(YOSYS)]} {
-        return $::env(YOSYS)
-    }
-    set root [file dirname [file dirname $::replay_here]]
-    set tools [environment ZERONIC_TOOLS [file join $root .tools]]
-    set program [file join $root sim verilate src yosys.py]
-    foreach python [lsort [glob -nocomplain [file join $tools pyosys-* bin python3]]] {
-        if {[file isfile $program]} {
-            return [list $python $program]
-        }
-    }
-    return [auto_execok yosys]
-}
-
 # Asks again for registers that begin or end a constraint, as synthesis leaves them.
 proc replay::again {} {
     variable lines
     variable top
-    set yosys [yosys]
-    if {[llength $yosys] == 0} {
-        complain "no Yosys: names are not asked again behind synthesis; set YOSYS"
+    if {[environment REPLAY_YOSYS 1] eq "0"} {
+        unasked "names behind synthesis"
+        return 0
+    }
+    if {[catch {tools::yosys} yosys]} {
+        complain "not asked: names behind synthesis: no Yosys ([lindex [split $yosys \n] 0]);\
+            set YOSYS"
         return 0
     }
     array set modules {}
@@ -627,11 +645,12 @@ proc replay::again {} {
 
 # An interpreter that has Vivado's commands; `is_xdc`: and of Tcl only what constraints may use.
 proc replay::interpreter {is_xdc} {
-    variable specs
+    variable constraint_words
     set inside [interp create]
+    set tcl [interp eval $inside {info commands}]
     if {$is_xdc} {
-        foreach command [interp eval $inside {info commands}] {
-            if {$command ni $::vivado_constraint_words} {
+        foreach command $tcl {
+            if {$command ni $constraint_words} {
                 interp hide $inside $command
             }
         }
@@ -639,15 +658,22 @@ proc replay::interpreter {is_xdc} {
         interp alias $inside exec {} replay::programs
         interp hide $inside exit
     }
-    foreach name [array names specs] {
-        interp alias $inside $name {} replay::command $name
+    foreach name [array names syntax::specs] {
+        # What Tcl has itself, Vivado only explains.
+        if {$name ni $tcl && (!$is_xdc || [syntax::is_constraint $name])} {
+            interp alias $inside $name {} replay::command $name
+        }
     }
     interp alias $inside unknown {} replay::unknown
     return $inside
 }
 
 proc replay::unknown {name args} {
-    complain "unknown command $name"
+    if {[syntax::is_known $name]} {
+        complain "command $name: constraints may not have it"
+    } else {
+        complain "unknown command $name"
+    }
     return {}
 }
 
@@ -660,34 +686,60 @@ proc replay::programs {args} {
     return [string repeat a 40]
 }
 
-proc replay::run {script} {
-    variable place
-    variable counts
-    variable asked
-    variable matched
-    variable problems
+# The script ends here; its status is its own.
+proc replay::leave {{status 0}} {
+    puts "exit $status"
+    return -code error -errorcode {REPLAY EXIT} {}
+}
+
+# Runs a script with its words.
+proc replay::play {script words} {
+    set inside [interpreter 0]
+    interp alias $inside exit {} replay::leave
+    interp eval $inside [list set argv $words]
+    interp eval $inside [list set argc [llength $words]]
+    set ended [catch {interp eval $inside [list source $script]} message]
+    if {$ended && $::errorCode ne {REPLAY EXIT}} {
+        complain "$script: $message"
+    }
+    return $inside
+}
+
+# What was synthesised: pins, registers behind synthesis, crossings. Returns their counts.
+proc replay::judge {script} {
     variable lines
     variable top
     variable reopened
-    set inside [interpreter 0]
-    if {[catch {interp eval $inside [list source $script]} message]} {
-        complain "$script: $message"
-    }
-    set pins 0
-    set found 0
-    set again 0
     if {![has_names]} {
+        unasked "names of the design"
         puts "names are not looked up"
     } elseif {$reopened} {
         set build [file join [file dirname $script] build]
         complain "it went on behind a checkpoint, which has no names: delete $build, run it again"
     } elseif {[info exists design::ports($top)]} {
         set pins [pins]
+        facts::judge_design $top
         set again [again]
-        set found [crossings::judge $top $lines replay::complain]
-    } else {
+        return [list $pins $again [crossings::judge $top $lines replay::complain]]
+    } elseif {[file tail $script] eq "build.tcl"} {
         complain "$script: nothing was synthesised"
     }
+    return {0 0 0}
+}
+
+proc replay::run {script words} {
+    variable counts
+    variable asked
+    variable matched
+    variable problems
+    variable unasked
+    if {[catch {syntax::load [tools::syntax]} message]} {
+        puts "problem: not asked: anything: no help of Vivado ([lindex [split $message \n] 0]);\
+            set VIVADO_HELP"
+        return 1
+    }
+    facts::begin [play $script $words]
+    lassign [judge $script] pins again found
     puts "commands"
     foreach name [lsort [array names counts]] {
         puts [format "  %5d %s" $counts($name) $name]
@@ -696,14 +748,22 @@ proc replay::run {script} {
     puts "registers asked again behind synthesis $again"
     puts "pins $pins"
     puts "crossings $found"
+    puts "facts with a source $facts::proven, without one [llength $facts::unproven]"
     foreach problem $problems {
         puts "problem: $problem"
     }
+    set not [expr {[llength $unasked] > 0 ? "; not asked: [join $unasked {, }]" : ""}]
+    puts "verdict: [llength $problems] problems$not"
     return [expr {[llength $problems] > 0}]
 }
 
-if {[llength $argv] != 1} {
-    puts stderr "usage: tclsh replay.tcl DIR/build.tcl"
+if {[lindex $argv 0] eq "--list-unproven" && [llength $argv] == 1} {
+    facts::list_unproven
+    exit 0
+}
+if {[llength $argv] == 0 || [string match -* [lindex $argv 0]]} {
+    puts stderr "usage: tclsh replay.tcl DIR/build.tcl, DIR/flash.tcl NAME VALUE ... or\
+        --list-unproven"
     exit 2
 }
-exit [replay::run [file normalize [lindex $argv 0]]]
+exit [replay::run [file normalize [lindex $argv 0]] [lrange $argv 1 end]]

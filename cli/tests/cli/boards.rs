@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use board::boards::BOARDS;
-use verilate::toolchain::Yosys;
+use verilate::toolchain::{vivado_help, Yosys};
 
 use crate::run::{accepted, folder, refused, ROOT};
 
@@ -99,6 +99,7 @@ fn the_build_of_a_board_runs_to_its_end_and_every_name_is_there() {
             .arg(format!("{ROOT}/ci/vivado/replay.tcl"))
             .arg(out.join("build.tcl"))
             .env("YOSYS", Yosys::locate().expect("Yosys").program)
+            .env("VIVADO_HELP", vivado_help().expect("Vivado's help"))
             .output()
             .expect("tclsh runs; Debian's package is `tcl`");
         let text = String::from_utf8_lossy(&output.stdout);

@@ -8,7 +8,7 @@ use std::process::Output;
 use abi::image::Slot;
 use host::image::{idcode, Image};
 use sha2::{Digest, Sha256};
-use verilate::toolchain::{hex, workspace_folder, Yosys};
+use verilate::toolchain::{hex, vivado_help, workspace_folder, Yosys};
 
 use crate::run::{accepted, command, folder, refused, ROOT};
 
@@ -79,6 +79,7 @@ impl Bench {
         for name in ["ZERONIC_GIT_HASH", "SOURCE_DATE_EPOCH"] {
             command.env_remove(name);
         }
+        command.env("VIVADO_HELP", vivado_help().expect("Vivado's help"));
         command.env("PATH", path).envs(variables.iter().copied());
         Built(command.output().expect("the program starts"))
     }
@@ -212,6 +213,23 @@ fn an_image_that_is_not_right_is_not_written() {
             assert!(!file.exists(), "{variable}: {}", file.display());
         }
     }
+}
+
+/// For a first look at a board: the image is there, says what it is, and so does the exit status.
+#[test]
+fn an_image_may_be_forced() {
+    let bench = Bench::new("build_forced");
+    let variables = [("REPLAY_SLACK", "-0.031"), ("REPLAY_PORTS", "led[0]"), ("REPLAY_PATH", PATH)];
+    let built = bench.build(&["--force-image"], &variables);
+    let built = built.refused(5, &["forced", "2 things are wrong"]);
+    built.has(&["wrong: setup: slack -0.031 ns", "wrong: port led[0] has no pin", "image "]);
+    let file = bench.result("zeronic_vcu118.zimg");
+    assert_eq!(Image::read(&file).expect("an image").header.forced, 2);
+    // Without the option it is not written; with nothing wrong it is none that was forced.
+    bench.build(&[], &variables).ended(1);
+    assert!(!file.exists());
+    bench.build(&["--force-image"], &[]).ended(0);
+    assert_eq!(Image::read(&file).expect("an image").header.forced, 0);
 }
 
 #[test]

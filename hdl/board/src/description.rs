@@ -85,7 +85,8 @@ impl PcieKind {
 pub struct PcieSite {
     /// Which kind.
     pub kind: PcieKind,
-    /// Its site, without the primitive's name: `X1Y2`.
+    /// Its site, without the primitive's name, as the core's parameter has it: `X1Y2`. The cores
+    /// around it (xdma, qdma) and AMD's board files have `PCIE4C_X1Y0` for a PCIE4C.
     pub site: &'static str,
     /// Who says that this site is behind these lanes.
     pub site_source: &'static str,
@@ -268,14 +269,6 @@ impl Flash {
 }
 
 impl PcieSite {
-    /// Its site as the core's parameter and AMD's board files name it.
-    pub fn location(&self) -> String {
-        match self.kind {
-            PcieKind::Pcie4 => self.site.to_owned(),
-            PcieKind::Pcie4c => format!("PCIE4C_{}", self.site),
-        }
-    }
-
     /// The quad of lane 0.
     pub fn lane_0_quad(&self) -> u32 {
         self.first_quad + 3

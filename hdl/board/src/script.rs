@@ -58,7 +58,7 @@ fn common(board: &Board) -> Vec<Value> {
         ("part", board.part.to_owned()),
         ("contract", format!("{major}.{minor}")),
         ("pcie_ip", pcie.kind.core().to_owned()),
-        ("pcie_location", pcie.location()),
+        ("pcie_location", pcie.site.to_owned()),
         ("pcie_quad", format!("GTY_Quad_{}", pcie.lane_0_quad())),
         ("pci_vendor", format!("{:04x}", pci_ids::VENDOR_ID)),
         ("pci_device", format!("{:04x}", pci_ids::DEVICE_ID)),

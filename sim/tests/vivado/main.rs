@@ -1,4 +1,5 @@
 //! What Vivado will be told, without Vivado: scripts and constraints under `ci/vivado/replay.tcl`.
+//! What public sources say of it: `facts.rs`, with a board's own folder, and `planted.rs`.
 //!
 //! ```text
 //!   card, a top around it, `bitstream/*.tcl`, constraints ─► folder ─► tclsh replay.tcl ─► rc 0
@@ -6,6 +7,9 @@
 //! ```
 //! The top here is as small as a top can be: pads, the vendor's two cores, the card. What is proven
 //! is that each kind of mistake is seen; the boards' own folders run under the same script.
+
+mod facts;
+mod planted;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +23,7 @@ use hdl::crossings::constraints;
 use hdl::emit::emit_card;
 use host::image::{idcode, BitFile, Image};
 use sim::switched::replaced;
-use verilate::toolchain::Yosys;
+use verilate::toolchain::{vivado_help, Yosys};
 
 /// Folder of the repository.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -36,9 +40,16 @@ module zeronic_bench (
 );
     wire user_clk;
     wire gt_txusrclk2;
+    wire divided;
+
+    IBUFDS_GTE4 pads (
+        .I(pcie_refclk_p),
+        .IB(pcie_refclk_n),
+        .ODIV2(divided)
+    );
 
     pcie4_uscale_plus_0 pcie (
-        .sys_clk(pcie_refclk_p),
+        .sys_clk(divided),
         .user_clk(user_clk)
     );
 
@@ -57,7 +68,8 @@ endmodule
 
 /// What is known of the board.
 const BOARD: &str = "\
-set zeronic_board           bench
+set zeronic_board           vcu118
+set zeronic_top             zeronic_bench
 set zeronic_config          small
 set zeronic_contract        1.8
 set zeronic_card            zeronic_small
@@ -159,6 +171,7 @@ fn again(name: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
         .arg(Path::new(ROOT).join("ci/vivado/replay.tcl"))
         .arg(folder.join("build.tcl"))
         .env("YOSYS", Yosys::locate().expect("Yosys").program)
+        .env("VIVADO_HELP", vivado_help().expect("Vivado's help"))
         .envs(variables.iter().copied())
         .output()
         .expect("tclsh runs; Debian's package is `tcl`");
@@ -374,6 +387,68 @@ fn the_build_stops_where_the_image_would_be_wrong() {
     assert_eq!(code, Some(0), "{text}");
 }
 
+/// A first image of a board: what is wrong is said, in the figures and in the image's header.
+#[test]
+fn an_image_may_be_forced_and_says_so() {
+    let files = whole();
+    let force = ("ZERONIC_FORCE_IMAGE", "1");
+    let variables = [WITHOUT_NAMES, ("REPLAY_SLACK", "-0.012"), ("REPLAY_PORTS", "led[1]"), force];
+    let (code, text) = replayed("vivado_forced", &files, &variables);
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(image("vivado_forced", "zeronic_bench.zimg").header.forced, 2);
+    let figures = folder("vivado_forced").join("build/figures.txt");
+    let figures = std::fs::read_to_string(figures).expect("figures");
+    let wrong = figures.lines().filter(|line| line.starts_with("wrong "));
+    assert_eq!(wrong.count(), 2, "{figures}");
+    // An image with nothing wrong is no forced one.
+    let (code, text) = again("vivado_forced", &[WITHOUT_NAMES, force]);
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(image("vivado_forced", "zeronic_bench.zimg").header.forced, 0);
+}
+
+/// Crossings within a core of the vendor are waived, with a reason; one with an end of ours is not.
+#[test]
+fn only_the_vendors_own_crossings_are_waived() {
+    let files = facts::stub(facts::find_board("vcu118"));
+    let line = |from: &str, to: &str| {
+        format!("CDC-1  Critical  1-bit unknown CDC circuitry  0  None  {from}/C  {to}/D\n")
+    };
+    let own = line("pcie/inst/phy/a_reg", "pcie/inst/b_reg[3]") + &line("mac/inst/a", "mac/b");
+    let run = |text: &str| {
+        let variables = [("REPLAY_YOSYS", "0"), ("REPLAY_CDC", text)];
+        let (code, said) = replayed("vivado_waived", &files, &variables);
+        let figures = folder("vivado_waived").join("build/figures.txt");
+        (code, said, std::fs::read_to_string(figures).expect("figures"))
+    };
+    let (code, said, figures) = run(&own);
+    assert_eq!(code, Some(0), "{said}");
+    for cell in ["pcie", "mac"] {
+        let waived = format!("waived 1 {cell} the core crosses between");
+        assert!(figures.contains(&waived), "{figures}");
+    }
+    assert!(figures.contains("\ncdc 0\n"), "{figures}");
+    for (from, to) in [
+        ("pcie/inst/a", "card/b"),
+        ("card/a", "pcie/inst/b"),
+        ("card/a", "card/b"),
+        ("pcie/inst/a", "mac/inst/b"),
+        ("pcie2/a", "pcie2/b"),
+    ] {
+        let (code, said, figures) = run(&(own.clone() + &line(from, to)));
+        assert_eq!(code, Some(1), "{from} to {to}: {said}");
+        assert!(figures.contains("\ncdc 1\n"), "{from} to {to}: {figures}");
+        let wrong = "a crossing that is none of the card's (1)";
+        assert!(problems(&said).iter().any(|it| it.contains(wrong)), "{said}");
+    }
+    // With both, the details say where those of the summary are.
+    let both = format!("CDC-1  Critical  2  1-bit unknown CDC circuitry\n{own}");
+    assert_eq!(run(&both).0, Some(0));
+    // A summary alone does not.
+    let (code, _, figures) = run("CDC-1  Critical  7  1-bit unknown CDC circuitry");
+    assert_eq!(code, Some(1));
+    assert!(figures.contains("\ncdc 7\n"), "{figures}");
+}
+
 /// An image that is built: what its header says is so.
 fn image(name: &str, file: &str) -> Image {
     Image::read(&folder(name).join("build").join(file)).expect("an image")
@@ -389,7 +464,7 @@ fn the_image_says_what_it_is_and_reads_back() {
     assert_eq!(code, Some(0), "{text}");
     let image = image("vivado_image", "zeronic_bench.zimg");
     let header = &image.header;
-    assert_eq!((header.board.as_str(), header.config.as_str()), ("bench", "small"));
+    assert_eq!((header.board.as_str(), header.config.as_str()), ("vcu118", "small"));
     assert_eq!((header.slot, header.contract), (Slot::User, (1, 8)));
     assert_eq!((header.git.as_str(), header.built), (HASH, 1_700_000_000));
     assert_eq!(idcode(&image.data), Some(0x04b3_1093));
@@ -409,8 +484,15 @@ module zeronic_golden_bench (
     input  wire       pcie_refclk_p,
     output wire [1:0] led
 );
+    wire divided;
+
+    IBUFDS_GTE4 pads (
+        .I(pcie_refclk_p),
+        .ODIV2(divided)
+    );
+
     pcie4_uscale_plus_0 pcie (
-        .sys_clk(pcie_refclk_p),
+        .sys_clk(divided),
         .user_clk(led[0])
     );
 endmodule
@@ -547,29 +629,4 @@ fn the_cores_are_made_with_the_ids_of_the_contract() {
         let mut words = cores.split_whitespace().skip_while(|word| *word != setting);
         assert_eq!(words.nth(1), Some(format!("{value:08x}").as_str()), "{setting}");
     }
-}
-
-/// Commands for constraints that a board may need beside those that all have.
-const BOARDS_OWN: [&str; 2] = ["get_nets", "set_false_path"];
-
-/// What is in the list of commands is used: each is looked up once, when it is.
-#[test]
-fn the_list_holds_what_is_used_and_no_more() {
-    let list = read("ci/vivado/commands.tcl");
-    let used = [
-        read("bitstream/build.tcl"),
-        read("bitstream/steps.tcl"),
-        read("bitstream/judge.tcl"),
-        read("bitstream/image.tcl"),
-        read("bitstream/ip.tcl"),
-        whole()["constraints/crossings.xdc"].clone(),
-        [PINS, CONFIG, FLOORPLAN].concat(),
-    ]
-    .concat();
-    let names = list.lines().filter_map(|line| line.strip_prefix("vivado_command "));
-    let names = names.filter_map(|line| line.split_whitespace().next());
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let names = names.filter(|name| !BOARDS_OWN.contains(name));
-    let unused = names.filter(|name| !used.split(|c| !is_word(c)).any(|word| word == *name));
-    assert_eq!(unused.collect::<Vec<_>>(), [""; 0]);
 }

