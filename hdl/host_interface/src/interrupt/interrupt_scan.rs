@@ -103,7 +103,6 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptScan<OWNER
         PulseSink::<RingFetch>::link(&mut self.confirmed, &mut self.rings.confirmed);
         PulseSink::<RingFetch>::link(&mut self.reported, &mut self.rings.reported);
         self.rings.msix_enable.next = self.msix_enable.val();
-
         self.next_owner.next = self.current.q.val() + self.one.val();
         self.vector.next = self.current.q.val();
         self.rings.scan.next = self.current.q.val();
