@@ -7,6 +7,7 @@ use board::description::FlashPlan;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use seed::seed;
+use sim::caught::caught_by;
 use sim::flash_chip::{FlashEvent, FlashTimes};
 use sim::switched::NO_FAULT;
 
@@ -196,8 +197,9 @@ fn busy(fault: Fault) {
     assert_eq!(rig.write(flash(w::FLASH_ADDRESS), PLAN.slot_bytes), OKAY);
     assert_eq!(rig.write(flash(w::FLASH_COMMAND), program), OKAY);
     // The operation is not disturbed, whatever is asked meanwhile.
-    assert_eq!(rig.write(flash(w::FLASH_PAGE), 0), SLAVE_ERROR);
-    assert_eq!(rig.read(flash(w::FLASH_PAGE)), (SLAVE_ERROR, 0));
+    let answer = rig.write(flash(w::FLASH_PAGE), 0);
+    assert_eq!(answer, SLAVE_ERROR, "the page is the operation's");
+    assert_eq!(rig.read(flash(w::FLASH_PAGE)), (SLAVE_ERROR, 0), "the page is the operation's");
     assert_eq!(rig.write(flash(w::FLASH_ADDRESS), 0), OKAY);
     let erase = FlashOperation::EraseBlock as u32;
     assert_eq!(rig.write(flash(w::FLASH_COMMAND), erase), OKAY);
@@ -205,7 +207,7 @@ fn busy(fault: Fault) {
     assert_eq!(wait(&mut rig) & 0b11, 0b10, "the second command was refused");
     idle(&mut rig, 0);
     let programmed = FlashEvent::Program { address: PLAN.slot_bytes, bytes: w::FLASH_PAGE_BYTES };
-    assert_eq!(rig.chips.chips[0].events(), [programmed]);
+    assert_eq!(rig.chips.chips[0].events(), [programmed], "events of the chip");
     assert!(rig.chips.chips[1].events().is_empty());
     for place in 0..w::FLASH_PAGE_WORDS {
         let bytes = rig.chips.chips[0].read_range(PLAN.slot_bytes + 4 * place, 4);
@@ -325,7 +327,7 @@ fn images(fault: Fault) {
         key(&mut rig);
         assert_eq!(port_command(&mut rig, operation as u32), 0);
         rig.cycles(20);
-        assert_eq!(rig.port.written, load_words(address));
+        assert_eq!(rig.port.written, load_words(address), "the words of a load");
     }
     rig.port.written.clear();
     for _ in 0..50 {
@@ -398,7 +400,8 @@ fn keys(fault: Fault) {
             for (place, word) in words {
                 assert_eq!(rig.write(port(*place), *word), OKAY);
             }
-            assert_eq!(port_command(&mut rig, operation as u32), 0b10, "{words:x?}");
+            let status = port_command(&mut rig, operation as u32);
+            assert_eq!(status, 0b10, "a load without its key: {words:x?}");
         }
         // Both words are for one command, whatever becomes of it.
         for word in [first, second] {
@@ -514,33 +517,36 @@ fn the_port_loads_two_images_and_does_nothing_else() {
     images(None);
 }
 
-/// What a test does with a fault, and the fault.
+/// What a test does with a fault, what the test then says, and the fault.
 pub const FAULTS: [Planted; 11] = [
-    (operations, ("(~changes) | (place >= slot)", "1'd1")),
-    (operations, ("(~has_place) | (place < size)", "1'd1")),
-    (operations, ("place ^ byte_first", "place")),
-    (busy, ("is_sending | asks", "asks")),
-    (busy, ("if (taken[0]) begin\n            chip", "if (~taken[0]) begin\n            chip")),
-    (images, ("(step == load_address)", "(step == load)")),
+    (operations, " at 0x", ("(~changes) | (place >= slot)", "1'd1")),
+    (operations, " at 0x", ("(~has_place) | (place < size)", "1'd1")),
+    (operations, " at 0x", ("place ^ byte_first", "place")),
+    (busy, "the page is the operation's", ("is_sending | asks", "asks")),
+    (
+        busy,
+        "events of the chip",
+        ("if (taken[0]) begin\n            chip", "if (~taken[0]) begin\n            chip"),
+    ),
+    (images, "the words of a load", ("(step == load_address)", "(step == load)")),
     (
         images,
+        "nothing else reaches the port",
         (
             "if (is_allowed) begin\n                command",
             "if (1'd1) begin\n                command",
         ),
     ),
-    (keys, ("keyed == 2'd2;", "keyed != 2'd0;")),
-    (held, ("(~is_flash_busy)", "1'd1")),
-    (held, ("command_busy | changes_any", "command_busy")),
-    (held, ("is_held & change", "1'd0 & change")),
+    (keys, "a load without its key", ("keyed == 2'd2;", "keyed != 2'd0;")),
+    (held, "while the command is sent", ("(~is_flash_busy)", "1'd1")),
+    (held, "while it erases or programs", ("command_busy | changes_any", "command_busy")),
+    (held, "before a load", ("is_held & change", "1'd0 & change")),
 ];
 
 #[test]
 fn planted_faults_of_flash_and_port_are_found() {
     images(Some(NO_FAULT));
-    for (scenario, fault) in FAULTS {
-        let run = || scenario(Some(fault));
-        let found = std::panic::catch_unwind(run).is_err();
-        assert!(found, "not found: {}", fault.1);
+    for (scenario, words, fault) in FAULTS {
+        caught_by(words, fault.1, || scenario(Some(fault)));
     }
 }

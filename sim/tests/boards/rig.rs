@@ -34,13 +34,13 @@ pub const PLAN: FlashPlan =
 /// One of the faults that are planted in the window's Verilog, or none.
 pub type Fault = Option<TextFault>;
 
-/// What a test does with a fault, and the fault.
-pub type Planted = (fn(Fault), TextFault);
+/// What a test does with a fault, what is said of it, and the fault.
+pub type Planted = (fn(Fault), &'static str, TextFault);
 
 /// All faults: one model holds them.
 fn faults() -> Vec<TextFault> {
     let all = window::FAULTS.iter().chain(&flash::FAULTS);
-    all.map(|(_, fault)| *fault).collect()
+    all.map(|(_, _, fault)| *fault).collect()
 }
 
 /// The answer to an access: response, word read.

@@ -12,6 +12,7 @@ use board::window::window_decoder::WindowDecoder;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use seed::seed;
+use sim::caught::caught_by;
 use sim::switched::NO_FAULT;
 use stream::prelude::*;
 
@@ -179,7 +180,7 @@ fn silence(fault: Fault) {
     rig.cycles(500);
     // The late answer is dropped; the write that was refused has not happened.
     assert_eq!(rig.read(mac + 8), (OKAY, 0));
-    assert_eq!(rig.read(mac + 4), (OKAY, 11));
+    assert_eq!(rig.read(mac + 4), (OKAY, 11), "the write that was refused");
 }
 
 #[test]
@@ -289,7 +290,8 @@ fn module(fault: Fault) {
     assert_eq!((starts, stops), (2 * (2 + 2 + 1), 6), "a read has two starts");
     // Nobody at the address of a multiplexer: the stop follows at once.
     let short = 1 << w::I2C_SHORT.offset;
-    assert_eq!(i2c(&mut rig, command(0x74, false, 2, 0) | short).0 & 0xff, 0b010);
+    let status = i2c(&mut rig, command(0x74, false, 2, 0) | short).0 & 0xff;
+    assert_eq!(status, 0b010, "a multiplexer that is not there");
     assert_eq!(rig.bus.stops, stops + 1);
     assert_eq!(rig.bus.taken, [0xe8]);
     rig.bus.device = 0x74;
@@ -298,7 +300,8 @@ fn module(fault: Fault) {
     // Every other address is refused, and the lines stay as they are.
     let starts = rig.bus.starts;
     for device in (0..=0x7f).filter(|device| !w::I2C_ALLOWED.contains(device)) {
-        assert_eq!(i2c(&mut rig, command(device, true, 0, 0)).0 & 0xff, 0b100);
+        let status = i2c(&mut rig, command(device, true, 0, 0)).0 & 0xff;
+        assert_eq!(status, 0b100, "refused addresses");
     }
     assert_eq!(rig.bus.starts, starts);
     // A bus that is held low for ever ends with an error, after 1 ms at the first bit.
@@ -311,14 +314,27 @@ fn a_module_is_read_and_written_and_nobody_else_is_talked_to() {
     module(None);
 }
 
-/// What a test does with a fault, and the fault.
-pub const FAULTS: [Planted; 6] = [
-    (addresses, ("assign is_whole = bus_wstrb == all_bytes;", "assign is_whole = 1'd1;")),
-    (addresses, ("none_response <= no_block;", "none_response <= refused;")),
-    (silence, ("access_valid & (~owed)", "access_valid")),
-    (measured, ("{14'd0, found} << 3", "{14'd0, found} << 2")),
-    (module, ("(device == qsfp_module) | (device[6:3] == multiplexers)", "1'd1")),
-    (module, ("(is_byte & line_sampled)", "(is_byte & 1'd0)")),
+/// What a test does with a fault, what the test then says, and the fault.
+pub const FAULTS: [Planted; 7] = [
+    (
+        addresses,
+        ": write 0x",
+        ("assign is_whole = bus_wstrb == all_bytes;", "assign is_whole = 1'd1;"),
+    ),
+    (addresses, "0x", ("none_response <= no_block;", "none_response <= refused;")),
+    (silence, "the write that was refused", ("access_valid & (~owed)", "access_valid")),
+    (measured, " kHz, not ", ("{14'd0, found} << 3", "{14'd0, found} << 2")),
+    (
+        freed,
+        "bus_arready",
+        ("if (reset) begin\n            busy", "if (1'd0) begin\n            busy"),
+    ),
+    (
+        module,
+        "refused addresses",
+        ("(device == qsfp_module) | (device[6:3] == multiplexers)", "1'd1"),
+    ),
+    (module, "a multiplexer that is not there", ("(is_byte & line_sampled)", "(is_byte & 1'd0)")),
 ];
 
 /// In rust-hdl: a window of a golden image.
@@ -359,9 +375,7 @@ fn a_block_that_an_image_lacks_is_not_reached() {
 #[test]
 fn planted_faults_of_the_window_are_found() {
     silence(Some(NO_FAULT));
-    for (scenario, fault) in FAULTS {
-        let run = || scenario(Some(fault));
-        let found = std::panic::catch_unwind(run).is_err();
-        assert!(found, "not found: {}", fault.1);
+    for (scenario, words, fault) in FAULTS {
+        caught_by(words, fault.1, || scenario(Some(fault)));
     }
 }
