@@ -116,6 +116,8 @@ pub struct Provider<B: Bus, P: Protocol> {
     stepped: Vec<ConnectionId>,
     /// What one step leads to, between steps only its memory.
     progress: Progress,
+    /// Connections whose send floors wait, and until when: all wait equally long.
+    held: VecDeque<(u64, ConnectionId)>,
     budget: Budget,
     keys: KeyTable,
     rekeying: Option<Rekeying>,
@@ -163,6 +165,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             connections: Connections::new(sizes.flow_bits),
             stepped: Vec::new(),
             progress: Progress::default(),
+            held: VecDeque::new(),
             budget: Budget::new(HELD_BYTES_MAX),
             removals: Vec::new(),
             completions: VecDeque::new(),
@@ -195,7 +198,12 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
     /// When the protocol acts next, if nothing comes before.
     pub fn deadline(&mut self) -> NextTimer {
-        self.protocol.deadline()
+        let held = self.held.front().map(|(until_ns, _)| *until_ns);
+        match (self.protocol.deadline(), held) {
+            (NextTimer::At(at), Some(held)) => NextTimer::At(at.min(held)),
+            (NextTimer::Never, Some(held)) => NextTimer::At(held),
+            (timer, _) => timer,
+        }
     }
 
     /// Counters of the control stack so far.
@@ -300,7 +308,12 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     pub fn wait(&mut self, limit: Duration) -> Result<bool> {
         let mut limit = limit;
         let mut ends_with_timer = false;
-        if let NextTimer::At(at_ns) = self.protocol.deadline() {
+        let held_ns = self.held.front().map(|held| held.0);
+        let due_ns = match self.protocol.deadline() {
+            NextTimer::At(at_ns) => Some(held_ns.map_or(at_ns, |held_ns| held_ns.min(at_ns))),
+            _ => held_ns,
+        };
+        if let Some(at_ns) = due_ns {
             let left = self.clock.lasting(at_ns.saturating_sub(self.now_ns()));
             ends_with_timer = left <= limit;
             limit = limit.min(left);
@@ -343,6 +356,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         self.take_events();
         self.step_rekeying()?;
         self.step_bounces()?;
+        self.touch_held(now_ns);
         self.step_connections(now_ns)?;
         self.transmit(now_ns)?;
         self.end_removals()?;
@@ -353,6 +367,14 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// The oldest completion that was not taken.
     pub fn next_completion(&mut self) -> Option<Completion> {
         self.completions.pop_front()
+    }
+
+    /// Steps the connections whose floors have waited long enough.
+    fn touch_held(&mut self, now_ns: u64) {
+        while let Some(&(_, id)) = self.held.front().filter(|(until_ns, _)| *until_ns <= now_ns) {
+            self.held.pop_front();
+            self.connections.touch(id);
+        }
     }
 
     fn step_connections(&mut self, now_ns: u64) -> Result<()> {

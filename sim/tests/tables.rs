@@ -18,7 +18,8 @@ use sim::harness::stall::Stall;
 use tables_model::bench::*;
 use tables_model::traffic::{random_key, Traffic, DRAWN};
 use tables_model::{
-    list_of, lookup, segment_at, segment_by_index, translate, Access, Command, Model, SegmentAnswer,
+    list_of, lookup, segment_at, segment_by_index, segments_of, translate, Access, Command, Model,
+    SegmentAnswer,
 };
 
 use sim::harness::payload::bytes_of;
@@ -174,7 +175,8 @@ impl Test {
                 } else {
                     segment_at(list, position)
                 };
-                assert_eq!(segment_answer(reply), expected, "tx {tx}: {request:?}");
+                let found = segment_answer(reply);
+                assert_eq!(found, expected, "tx {tx}: {request:?}, {:?}", segments_of(list));
                 self.count(match expected {
                     SegmentAnswer::Found(..) => "found",
                     SegmentAnswer::Beyond => "beyond",

@@ -69,6 +69,7 @@ fn commands_are_carried_out_at_the_rate_of_acks_and_posts() {
     let truncate = flow(SEGMENT_TRUNCATE, &[(SEGMENT_INDEX, 3), (SEGMENT_BYTES, 7)]);
     let region = [(REGION_PAGE_BITS, 12), (REGION_BYTES, 4_096)];
     for (name, entry) in [
+        ("flow_advance", flow(FLOW_ADVANCE, &[(FLOOR, 2_200), (SEND_FLOOR, 2_000)])),
         ("send_floor_set", flow(SEND_FLOOR_SET, &[(FLOOR, 2_000)])),
         ("segment_truncate", truncate),
         ("key_set", command(KEY_SET, &[])),

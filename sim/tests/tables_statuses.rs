@@ -32,6 +32,15 @@ fn good(opcode: u8) -> Command {
         SEND_FLOOR_SET => &[(FLOOR, SEND_LOW)],
         SEGMENT_POST => &[segment[0], segment[1], (SEGMENT_POSITION, LOW + 500)],
         SEGMENT_TRUNCATE => &[(SEGMENT_INDEX, 1), (SEGMENT_BYTES, 100)],
+        FLOW_ADVANCE => &[
+            (FLOOR, LOW),
+            (HEAD, 1),
+            (SEND_FLOOR, SEND_LOW),
+            (APPENDS, 1),
+            (APPEND_INDEX, 2),
+            (APPEND_BYTES, 100),
+            (APPEND_POSITION, LOW + 500),
+        ],
         LIST_MOVE => &[(LIST_BASE, 1_024), (LIST_BITS, 5)],
         FLOW_INSTALL => &[
             (OWNER, 3),
@@ -71,12 +80,18 @@ fn cases() -> Vec<Case> {
     let mut add = |opcode, field, value, status| {
         cases.push(Case { opcode, owner: 0, field, value, status });
     };
-    for opcode in (0..=255).filter(|o| !matches!(o, NOP..=SEND_FLOOR_SET | KEY_SET..=PAGE_SET)) {
+    for opcode in (0..=255).filter(|o| !matches!(o, NOP..=FLOW_ADVANCE | KEY_SET..=PAGE_SET)) {
         add(opcode, FLOW, 0, BadOpcode);
     }
-    for opcode in
-        [FLOOR_SET, SEGMENT_POST, SEGMENT_TRUNCATE, SEND_FLOOR_SET, LIST_MOVE, FLOW_REMOVE]
-    {
+    for opcode in [
+        FLOOR_SET,
+        SEGMENT_POST,
+        SEGMENT_TRUNCATE,
+        SEND_FLOOR_SET,
+        FLOW_ADVANCE,
+        LIST_MOVE,
+        FLOW_REMOVE,
+    ] {
         add(opcode, FLOW, 64, BadIndex);
         add(opcode, FLOW, 0xffff, BadIndex);
         add(opcode, FLOW, 6, BadFlow);
@@ -114,13 +129,14 @@ fn cases() -> Vec<Case> {
         add(opcode, HEAD, 0xffff, BadRange);
         add(opcode, HEAD, 2, Ok);
     }
+    advance_cases(&mut add);
     segment_cases(&mut add);
     region_cases(&mut add);
     for opcode in NOP..=PAGE_SET {
-        if opcode > SEND_FLOOR_SET && opcode < KEY_SET {
+        if opcode > FLOW_ADVANCE && opcode < KEY_SET {
             continue;
         }
-        let names_flow = matches!(opcode, FLOOR_SET..=SEND_FLOOR_SET);
+        let names_flow = matches!(opcode, FLOOR_SET..=FLOW_ADVANCE);
         let privileged = opcode >= PRIVILEGED_FIRST;
         let stranger = if names_flow || privileged { NotOwner } else { Ok };
         let owner = if privileged { NotOwner } else { Ok };
@@ -135,6 +151,42 @@ fn cases() -> Vec<Case> {
         }
     }
     cases
+}
+
+/// Each part of `flow_advance` is refused as its command is, and what it does not append is not
+/// looked at.
+fn advance_cases(add: &mut impl FnMut(u8, Field, u64, CommandStatus)) {
+    for (field, value, status) in [
+        (FLOOR, LOW - 1, BadRange),
+        (FLOOR, LOW + REACH - 1, Ok),
+        (FLOOR, LOW + REACH, BadRange),
+        (HEAD, 2, Ok),
+        (HEAD, 3, BadRange),
+        (HEAD, 0xffff, BadRange),
+        (SEND_FLOOR, SEND_LOW - 1, BadRange),
+        (SEND_FLOOR, SEND_LOW + REACH - 1, Ok),
+        (SEND_FLOOR, SEND_LOW + REACH, BadRange),
+        (SEND_HEAD, 2, Ok),
+        (SEND_HEAD, 3, BadRange),
+        (APPENDS, 0, Ok),
+        (APPEND_REGION, 64, BadIndex),
+        (APPEND_REGION, 63, Ok),
+        (APPEND_INDEX, 1, ListFull),
+        (APPEND_INDEX, 3, ListFull),
+        (APPEND_BYTES, 0, BadRange),
+        (APPEND_BYTES, REACH + 1, BadRange),
+        (APPEND_BYTES, REACH - 500, Ok),
+        (APPEND_BYTES, REACH - 499, BadRange),
+        (APPEND_POSITION, LOW + REACH - 100, Ok),
+        (APPEND_POSITION, LOW + REACH - 99, BadRange),
+        (APPEND_POSITION, LOW.wrapping_sub(REACH) & 0xffff_ffff, Ok),
+        (APPEND_POSITION, LOW.wrapping_sub(REACH + 1) & 0xffff_ffff, BadRange),
+        (APPEND_OFFSET, (1 << 48) - 100, Ok),
+        (APPEND_OFFSET, (1 << 48) - 99, BadRange),
+        (APPEND_DIRECTION, 1, Ok),
+    ] {
+        add(FLOW_ADVANCE, field, value, status);
+    }
 }
 
 fn segment_cases(add: &mut impl FnMut(u8, Field, u64, CommandStatus)) {

@@ -149,6 +149,9 @@ pub const COMMANDS: &[Command] = commands! {
          SEGMENT_REGION_KEY SEGMENT_OFFSET]
     SEGMENT_TRUNCATE "Ends a receive segment early" [DIRECTION SEGMENT_INDEX SEGMENT_BYTES]
     SEND_FLOOR_SET "Moves the send floor and the head of the send list" [FLOOR HEAD]
+    FLOW_ADVANCE "Moves both floors, the accept ranges and both heads, and appends a segment"
+        [FLOOR ACK_LOW ACK_HIGH TIMESTAMP_FLOOR HEAD APPENDS APPEND_DIRECTION SEND_FLOOR SEND_HEAD
+         APPEND_INDEX APPEND_POSITION APPEND_BYTES APPEND_REGION APPEND_REGION_KEY APPEND_OFFSET]
     KEY_SET "Writes a key slot; the key follows from byte 16 on" [KEY_BUCKET KEY_WAY KEY_BANK]
     KEY_CLEAR "Clears a key slot" [KEY_BUCKET KEY_WAY KEY_BANK]
     FLOW_INSTALL "Installs a flow entry"

@@ -20,6 +20,9 @@ pub const SEGMENT_POST: u8 = 2;
 pub const SEGMENT_TRUNCATE: u8 = 3;
 /// Opcode: move the send floor and the send list's head.
 pub const SEND_FLOOR_SET: u8 = 4;
+/// Opcode: move both floors and both lists' heads, and append a segment to one of the lists: all
+/// that a message needs.
+pub const FLOW_ADVANCE: u8 = 5;
 /// Opcode: write one key slot.
 pub const KEY_SET: u8 = 16;
 /// Opcode: clear one key slot.
@@ -97,18 +100,42 @@ pub const KEY_BANK: Field = Field::new("key_bank", 50, 1, "key_set, key_clear: b
 /// key_set: first byte of the 48-byte key in the command.
 pub const KEY_AT_BYTES: usize = 16;
 
-/// floor_set, send_floor_set: the new floor.
-pub const FLOOR: Field = Field::new("floor", 32, 32, "floor_set, send_floor_set: the new floor");
-/// floor_set: lowest acceptable ACK number.
-pub const ACK_LOW: Field = Field::new("ack_low", 64, 32, "floor_set: lowest ACK number");
-/// floor_set: highest acceptable ACK number.
-pub const ACK_HIGH: Field = Field::new("ack_high", 96, 32, "floor_set: highest ACK number");
-/// floor_set: timestamp floor.
-pub const TIMESTAMP_FLOOR: Field =
-    Field::new("timestamp_floor", 128, 32, "floor_set: timestamp floor");
-/// floor_set, send_floor_set: first list index still needed.
+/// floor_set, send_floor_set, flow_advance: the new floor; of flow_advance that of receive.
+pub const FLOOR: Field = Field::new("floor", 32, 32, "the new floor (flow_advance: of receive)");
+/// floor_set, flow_advance: lowest acceptable ACK number.
+pub const ACK_LOW: Field = Field::new("ack_low", 64, 32, "lowest ACK number");
+/// floor_set, flow_advance: highest acceptable ACK number.
+pub const ACK_HIGH: Field = Field::new("ack_high", 96, 32, "highest ACK number");
+/// floor_set, flow_advance: timestamp floor.
+pub const TIMESTAMP_FLOOR: Field = Field::new("timestamp_floor", 128, 32, "timestamp floor");
+/// floor_set, send_floor_set, flow_advance: first list index still needed.
 pub const HEAD: Field =
-    Field::new("head", 160, 16, "floor_set, send_floor_set: first list index still needed");
+    Field::new("head", 160, 16, "first list index still needed (flow_advance: of receive)");
+
+/// flow_advance: whether a segment is appended.
+pub const APPENDS: Field = Field::new("appends", 176, 1, "1: a segment is appended");
+/// flow_advance: the list that the segment is appended to.
+pub const APPEND_DIRECTION: Field =
+    Field::new("append_direction", 177, 1, "to the list: 0: receive; 1: send");
+/// flow_advance: the new send floor.
+pub const SEND_FLOOR: Field = Field::new("send_floor", 192, 32, "the new send floor");
+/// flow_advance: first index of the send list still needed.
+pub const SEND_HEAD: Field =
+    Field::new("send_head", 224, 16, "first index of the send list still needed");
+/// flow_advance: list index of the segment, modulo 2^16.
+pub const APPEND_INDEX: Field =
+    Field::new("append_index", 240, 16, "list index of the segment, modulo 2^16");
+/// flow_advance: stream position of the segment's first byte.
+pub const APPEND_POSITION: Field =
+    Field::new("append_position", 256, 32, "stream position of the segment's first byte");
+/// flow_advance: length of the segment in bytes.
+pub const APPEND_BYTES: Field = Field::new("append_bytes", 288, 31, "length, 1 to 2^30");
+/// flow_advance: region index.
+pub const APPEND_REGION: Field = Field::new("append_region", 320, 16, "region index");
+/// flow_advance: region key.
+pub const APPEND_REGION_KEY: Field = Field::new("append_region_key", 336, 16, "key of the region");
+/// flow_advance: byte offset in the region.
+pub const APPEND_OFFSET: Field = Field::new("append_offset", 352, 48, "byte offset in the region");
 
 /// segment_post, segment_truncate, list_move: 0 receive list, 1 send list.
 pub const DIRECTION: Field = Field::new("direction", 32, 1, "0: receive list; 1: send list");

@@ -141,6 +141,8 @@ pub enum ListOperation {
     Truncate,
     /// Move the head to `index`.
     SetHead,
+    /// Move the head to `head`, and append `entry` as `index`.
+    Advance,
     /// Copy the entries to `base` and go on there.
     Move,
 }
@@ -154,6 +156,8 @@ pub struct ListUpdate {
     pub flow: Bits<16>,
     /// List index that the change is about.
     pub index: Bits<16>,
+    /// New head, where a segment is appended as well.
+    pub head: Bits<16>,
     /// First entry of the new place.
     pub base: Bits<24>,
     /// Entries of the new place, less 1.

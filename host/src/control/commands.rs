@@ -212,6 +212,48 @@ pub fn send_floor_set(name: FlowName, floor: u32, head: u16) -> Entry {
     entry
 }
 
+/// What flow_advance moves, beside the segment that it may append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Advance {
+    /// Receive floor, and limits of the receive side.
+    pub acceptance: Acceptance,
+    /// First index of the receive list still needed.
+    pub head: u16,
+    /// Send floor.
+    pub send_floor: u32,
+    /// First index of the send list still needed.
+    pub send_head: u16,
+}
+
+/// Packs flow_advance, with the segment that it appends.
+pub fn flow_advance(
+    name: FlowName,
+    advance: &Advance,
+    append: Option<(Direction, Segment)>,
+) -> Entry {
+    let mut entry = pack_named(field::FLOW_ADVANCE, name);
+    let acceptance = &advance.acceptance;
+    field::FLOOR.set(&mut entry, acceptance.floor.into());
+    field::ACK_LOW.set(&mut entry, acceptance.ack_low.into());
+    field::ACK_HIGH.set(&mut entry, acceptance.ack_high.into());
+    field::TIMESTAMP_FLOOR.set(&mut entry, acceptance.timestamp_floor.unwrap_or(0).into());
+    field::HEAD.set(&mut entry, advance.head.into());
+    field::SEND_FLOOR.set(&mut entry, advance.send_floor.into());
+    field::SEND_HEAD.set(&mut entry, advance.send_head.into());
+    if let Some((direction, segment)) = append {
+        let is_send = direction == Direction::Send;
+        field::APPENDS.set(&mut entry, 1);
+        field::APPEND_DIRECTION.set(&mut entry, is_send.into());
+        field::APPEND_INDEX.set(&mut entry, segment.index.into());
+        field::APPEND_POSITION.set(&mut entry, segment.position.into());
+        field::APPEND_BYTES.set(&mut entry, segment.bytes.into());
+        field::APPEND_REGION.set(&mut entry, segment.region.into());
+        field::APPEND_REGION_KEY.set(&mut entry, segment.region_key.into());
+        field::APPEND_OFFSET.set(&mut entry, segment.offset);
+    }
+    entry
+}
+
 /// Packs segment_post.
 pub fn segment_post(name: FlowName, direction: Direction, segment: &Segment) -> Entry {
     let mut entry = pack_named(field::SEGMENT_POST, name);

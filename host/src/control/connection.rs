@@ -9,6 +9,7 @@
 //! list moves go through the ring of owner 0; segments and floors go through the ring of the
 //! connection's own owner, so they start after the install is confirmed.
 
+mod advance;
 pub(crate) mod arrived;
 pub mod ended;
 mod ending;
@@ -18,7 +19,7 @@ mod waiting;
 
 use self::ended::Ended;
 use super::budget::Budget;
-use super::commands::{floor_set, segment_truncate, send_floor_set, Acceptance, FlowName};
+use super::commands::{floor_set, segment_truncate, Acceptance, FlowName};
 use super::flow::buffer::{Buffer, Done, Withdrawn};
 use super::flow::receive::ReceiveSide;
 use super::flow::send::SendSide;
@@ -54,6 +55,8 @@ pub struct Progress {
     pub sent: Vec<Done>,
     /// The flow was removed from the card.
     pub gone: bool,
+    /// When the connection is to be stepped again at the latest, if the step has found so.
+    pub held_until_ns: Option<u64>,
     /// Why the connection failed.
     pub lost: Option<Failure>,
 }
@@ -257,7 +260,13 @@ impl Connection {
         self.step_lists(commands, shared);
         self.step_receive(commands, copy, progress)?;
         self.step_send(commands, (protocol, now_ns), progress)?;
-        self.refresh_acceptance(commands, protocol)?;
+        let held_until_ns =
+            |send: &Option<SendSide>| send.as_ref().map_or(0, SendSide::held_until_ns);
+        let held_before_ns = held_until_ns(&self.send);
+        self.advance(commands, (protocol, now_ns))?;
+        let held_ns = held_until_ns(&self.send);
+        progress.held_until_ns = Some(held_ns).filter(|&ns| ns != 0 && ns != held_before_ns);
+        self.step_finish((protocol, now_ns))?;
         progress.lost = self.lost();
         if progress.lost.is_none() {
             self.step_close(commands, (protocol, now_ns))?;
@@ -268,11 +277,18 @@ impl Connection {
     /// Grows and shrinks both segment lists with the number of requests.
     fn step_lists(&mut self, commands: &mut dyn CommandQueue, shared: &mut Shared) {
         let Shared { receive: receive_pool, send: send_pool, refusals, .. } = shared;
+        let receive_holds_back = self.receive.as_ref().is_some_and(|side| side.holds_back(false));
         let receive = self.receive.as_mut().map(|side| &mut side.queue);
         let send = self.send.as_mut().map(|side| &mut side.queue);
-        for (queue, pool) in [(receive, receive_pool), (send, send_pool)] {
+        for (queue, pool, holds_back) in
+            [(receive, receive_pool, receive_holds_back), (send, send_pool, false)]
+        {
             let Some(queue) = queue else { continue };
-            let (direction, waiting, list) = (queue.direction(), queue.waiting(), queue.list_mut());
+            let waiting = match holds_back {
+                true => 0,
+                false => queue.waiting(),
+            };
+            let (direction, list) = (queue.direction(), queue.list_mut());
             list.confirm(|ticket| commands.confirmed(ticket), pool);
             let mut command = |entry| commands.command(entry);
             list.adapt((self.name, direction), waiting, pool, refusals, &mut command);
@@ -298,8 +314,6 @@ impl Connection {
         let Some(receive) = &mut self.receive else {
             return Ok(());
         };
-        let ready = receive.queue.ready(|ticket| commands.confirmed(ticket));
-        receive.post(self.name, ready, |entry| commands.command_of(self.owner, entry))?;
         let floor = receive.confirm(|ticket| commands.confirmed(ticket));
         copy(receive, floor)?;
         receive.announce(floor, &mut progress.received);
@@ -314,10 +328,11 @@ impl Connection {
 
     /// Tells its protocol how much memory there is. What is being withdrawn is not granted.
     pub fn grant<P: Protocol>(&mut self, protocol: &mut P, now_ns: u64) {
-        let Some(receive) = &self.receive else {
+        let Some(receive) = &mut self.receive else {
             return;
         };
         let end = receive.grantable();
+        receive.promise(end);
         if std::mem::replace(&mut self.granted, end) != end {
             protocol.granted(now_ns, self.index(), end);
         }
@@ -383,20 +398,19 @@ impl Connection {
         let Some(send) = &mut self.send else {
             return Ok(());
         };
-        let ready = send.queue.ready(|ticket| commands.confirmed(ticket));
-        let command = |entry| commands.command_of(self.owner, entry);
-        if send.post(self.name, ready, command)? {
-            self.acceptance_stale = true;
-        }
         send.confirm(|ticket| commands.confirmed(ticket), &mut progress.sent);
         if let Some(end) = send.offer() {
             protocol.offered(now_ns, index, end);
         }
-        if let Some((floor, head)) = send.acknowledge(self.acknowledged) {
-            let entry = send_floor_set(self.name, floor, head);
-            let ticket = commands.command_of(self.owner, entry)?;
-            send.floor_asked(ticket);
-        }
+        Ok(())
+    }
+
+    /// Ends the sending half after the last request was offered.
+    fn step_finish<P: Protocol>(&mut self, (protocol, now_ns): (&mut P, u64)) -> Result<()> {
+        let (index, send) = (self.index(), self.send.as_ref());
+        let Some(send) = send else {
+            return Ok(());
+        };
         if self.finish_asked && !self.finished && send.all_offered() {
             protocol.finish(now_ns, index)?;
             self.finished = true;
@@ -407,28 +421,6 @@ impl Connection {
     fn guards<P: Protocol>(&self, protocol: &P) -> Guards {
         let floor = self.send.as_ref().map_or(0, |send| send.floor_position());
         protocol.guards(self.index(), floor)
-    }
-
-    fn refresh_acceptance<P: Protocol>(
-        &mut self,
-        commands: &mut dyn CommandQueue,
-        protocol: &P,
-    ) -> Result<()> {
-        if !self.acceptance_stale {
-            return Ok(());
-        }
-        let guards = self.guards(protocol);
-        let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else {
-            return Ok(());
-        };
-        if !receive.is_withdrawing() {
-            let head = receive.head();
-            let entry = floor_set(self.name, acceptance(receive, send, &guards), head);
-            let ticket = commands.command_of(self.owner, entry)?;
-            receive.floor_asked(ticket, head);
-            self.acceptance_stale = false;
-        }
-        Ok(())
     }
 }
 

@@ -244,11 +244,14 @@ impl Owner {
     /// Reports to the card how far the header queue and the slow buffers were emptied, if anything
     /// was taken since the last report.
     pub(crate) fn return_headers(&mut self, bus: &mut dyn Bus) -> Result<()> {
-        let Some((slots, slow)) = self.headers.take_returns() else {
-            return Ok(());
-        };
-        self.ring(bus, registers::DOORBELL_HEADER, slots)?;
-        self.ring(bus, registers::DOORBELL_SLOW, slow)
+        let (slots, slow) = self.headers.take_returns();
+        if let Some(slots) = slots {
+            self.ring(bus, registers::DOORBELL_HEADER, slots)?;
+        }
+        match slow {
+            Some(slow) => self.ring(bus, registers::DOORBELL_SLOW, slow),
+            None => Ok(()),
+        }
     }
 
     /// Whether a poll would hand commands or descriptors to the card. If not, what waits for room

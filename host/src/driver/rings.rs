@@ -340,17 +340,14 @@ impl HeaderQueue {
         self.consumed
     }
 
-    /// Frees what was taken. Slots and slow buffers consumed, for the doorbells, if they changed
+    /// Frees what was taken. Slots and slow buffers consumed, each for its doorbell if it changed
     /// since the last call.
-    pub fn take_returns(&mut self) -> Option<(u32, u32)> {
-        let now = (self.consumed, self.slow_consumed);
-        if now == self.returned {
-            return None;
-        }
-        let first = self.returned.0;
-        self.mark_free(first, self.consumed.wrapping_sub(first));
-        self.returned = now;
-        Some(now)
+    pub fn take_returns(&mut self) -> (Option<u32>, Option<u32>) {
+        let (slots, slow) =
+            std::mem::replace(&mut self.returned, (self.consumed, self.slow_consumed));
+        self.mark_free(slots, self.consumed.wrapping_sub(slots));
+        let changed = |now: u32, before: u32| (now != before).then_some(now);
+        (changed(self.consumed, slots), changed(self.slow_consumed, slow))
     }
 
     /// The flow of the entry in the slot that is `ahead` slots behind the next one, and whether its

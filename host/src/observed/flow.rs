@@ -203,7 +203,8 @@ mod tests {
                 partial: false,
                 filled: 0,
             });
-            receive.post(NAME, 1, |_| Ok(Ticket::new(0, 0))).unwrap();
+            receive.append(true).unwrap();
+            receive.queue.appended(Ticket::new(0, 0));
             receive.confirm(|_| true);
             connection.receive = Some(receive);
             connection.send = Some(SendSide::new(1000, 1));

@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use super::applications::PROVIDER_DOMAIN;
 use super::names::ConnectionId;
 use crate::control::commands::{
-    flow_install, send_floor_set, Acceptance, Entry, FlowInstall, FlowName, List,
+    flow_install, segment_post, send_floor_set, Acceptance, Direction, FlowInstall, FlowName, List,
 };
 use crate::control::flow::buffer::Buffer;
 use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
@@ -224,8 +224,12 @@ impl Bounce {
         }
         let side = &mut ring.side;
         let ready = side.queue.ready(|ticket| commands.confirmed(ticket));
-        let mut post = |entry: Entry| commands.command_of(owner, entry);
-        side.post(name, ready, &mut post)?;
+        let mut left = ready;
+        while let Some((segment, requests)) = side.append(left) {
+            left -= requests;
+            let entry = segment_post(name, Direction::Send, &segment);
+            side.queue.appended(commands.command_of(owner, entry)?);
+        }
         let mut passed = Vec::new();
         side.confirm(|ticket| commands.confirmed(ticket), &mut passed);
         for done in passed {
@@ -233,7 +237,8 @@ impl Bounce {
         }
         side.offer();
         let passed = ring.taken.saturating_sub(MARGIN_BYTES);
-        if let Some((floor, head)) = side.acknowledge(passed) {
+        if side.acknowledge(passed, (true, 0)) {
+            let (floor, head) = side.asked();
             let ticket = commands.command_of(owner, send_floor_set(name, floor, head))?;
             side.floor_asked(ticket);
         }
@@ -264,6 +269,7 @@ mod tests {
     use abi::command;
 
     use super::*;
+    use crate::control::commands::Entry;
     use crate::control::regions::Regions;
     use crate::driver::bus::{DmaMemory, MemoryKind};
     use crate::memory::MemoryFile;

@@ -5,6 +5,7 @@ use abi::reason::{Disposition, SendError};
 
 use super::{ConnectionId, Provider};
 use crate::control::connection::arrived::Packet;
+use crate::control::flow::buffer::Misplaced;
 use crate::control::packet::parse_tcp;
 use crate::driver::bus::Bus;
 use crate::driver::error::Result;
@@ -134,7 +135,31 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             has_room: true,
         };
         let (flow, hit) = (None, None);
-        self.take_segment(now_ns, Packet { segment, flow, hit })
+        self.take_segment(now_ns, Packet { segment, flow, hit, first: 0 })
+    }
+
+    /// Takes a packet whose payload the card has placed behind the end of a buffer that was cut:
+    /// as if the payload had been deferred.
+    #[cold]
+    fn take_misplaced(
+        &mut self,
+        now_ns: u64,
+        (id, misplaced): (ConnectionId, Misplaced),
+        packet: Packet<'_>,
+    ) -> Result<()> {
+        let Misplaced::Behind(region, offset) = misplaced else {
+            self.counters.withheld_headers += 1;
+            return Ok(());
+        };
+        let bytes = packet.segment.payload_bytes as usize;
+        match self.copier.read(region, offset, bytes) {
+            Ok(payload) => {
+                let payload = SegmentPayload::Deferred(&payload);
+                let segment = Segment { payload, ..packet.segment };
+                self.take_segment(now_ns, Packet { segment, ..packet })
+            }
+            Err(error) => self.fail(id, Failure::of(&error)),
+        }
     }
 
     fn take_segment(&mut self, now_ns: u64, mut packet: Packet<'_>) -> Result<()> {
@@ -144,6 +169,9 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         else {
             return self.protocol.arrive_without_flow(now_ns, &packet.segment);
         };
+        if let Some(misplaced) = connection.misplaced(&packet) {
+            return self.take_misplaced(now_ns, (id, misplaced), packet);
+        }
         let index = connection.index();
         // What has no payload takes no room.
         let is_bare = packet.segment.payload_bytes == 0;

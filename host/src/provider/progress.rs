@@ -60,6 +60,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         for done in progress.sent.drain(..) {
             self.completions.push_back(Completion::Sent { connection: id, request: done.request });
         }
+        self.held.extend(progress.held_until_ns.take().map(|until_ns| (until_ns, id)));
         let is_gone = std::mem::take(&mut progress.gone);
         let lost = progress.lost.take();
         if is_gone {

@@ -10,7 +10,7 @@ use abi::reason::CommandStatus as Status;
 use crate::tables::{Flow, List, Region, Segment, Tables};
 
 fn is_known(opcode: u8) -> bool {
-    matches!(opcode, c::NOP..=c::SEND_FLOOR_SET | c::KEY_SET..=c::PAGE_SET)
+    matches!(opcode, c::NOP..=c::FLOW_ADVANCE | c::KEY_SET..=c::PAGE_SET)
 }
 
 impl Tables {
@@ -48,6 +48,10 @@ impl Tables {
             c::KEY_CLEAR => below(c::KEY_BUCKET, config.bucket_bits),
             c::FLOW_INSTALL => flow && below(c::OWNER, config.owner_bits),
             c::SEGMENT_POST => flow && below(c::SEGMENT_REGION, config.region_bits),
+            c::FLOW_ADVANCE => {
+                let appends = c::APPENDS.get(entry) == 1;
+                flow && (!appends || below(c::APPEND_REGION, config.region_bits))
+            }
             c::REGION_INSTALL => {
                 let page_bytes = 1u64 << c::REGION_PAGE_BITS.get(entry);
                 let pages = c::REGION_BYTES.get(entry).div_ceil(page_bytes);
@@ -157,6 +161,7 @@ impl Tables {
             c::SEND_FLOOR_SET => set_send_floor(flow, entry),
             c::SEGMENT_POST => post_segment(flow, entry),
             c::SEGMENT_TRUNCATE => truncate_segment(flow, entry),
+            c::FLOW_ADVANCE => advance(flow, entry),
             c::LIST_MOVE => {
                 let capacity = 1u32 << c::LIST_BITS.get(entry);
                 let list = &mut flow.lists[c::DIRECTION.get(entry) as usize];
@@ -213,28 +218,60 @@ fn set_send_floor(flow: &mut Flow, entry: &[u8]) -> Result<(), Status> {
 }
 
 fn post_segment(flow: &mut Flow, entry: &[u8]) -> Result<(), Status> {
-    let bytes = c::SEGMENT_BYTES.get(entry) as u32;
     let direction = c::DIRECTION.get(entry) as usize;
     let floor = [flow.floor, flow.send_floor][direction];
+    let segment = Segment {
+        position: c::SEGMENT_POSITION.get(entry) as u32,
+        bytes: c::SEGMENT_BYTES.get(entry) as u32,
+        region: c::SEGMENT_REGION.get(entry) as u16,
+        region_key: c::SEGMENT_REGION_KEY.get(entry) as u16,
+        offset: c::SEGMENT_OFFSET.get(entry),
+    };
     let list = &mut flow.lists[direction];
-    let index = c::SEGMENT_INDEX.get(entry) as u16;
+    append(list, c::SEGMENT_INDEX.get(entry) as u16, segment, floor)
+}
+
+/// Both floors and heads, and at the end a segment. All of it or nothing. That there is room for
+/// the segment is asked before the head moves.
+fn advance(flow: &mut Flow, entry: &[u8]) -> Result<(), Status> {
+    let mut after = flow.clone();
+    let direction = c::APPEND_DIRECTION.get(entry) as usize;
+    let appends = c::APPENDS.get(entry) == 1;
+    if appends {
+        let segment = Segment {
+            position: c::APPEND_POSITION.get(entry) as u32,
+            bytes: c::APPEND_BYTES.get(entry) as u32,
+            region: c::APPEND_REGION.get(entry) as u16,
+            region_key: c::APPEND_REGION_KEY.get(entry) as u16,
+            offset: c::APPEND_OFFSET.get(entry),
+        };
+        let floors = [c::FLOOR.get(entry) as u32, c::SEND_FLOOR.get(entry) as u32];
+        let index = c::APPEND_INDEX.get(entry) as u16;
+        append(&mut after.lists[direction], index, segment, floors[direction])?;
+    }
+    // The heads lie within what was there before.
+    let head = c::SEND_HEAD.get(entry) as u16;
+    let floor = c::SEND_FLOOR.get(entry) as u32;
+    can_advance(&flow.lists[0], c::HEAD.get(entry) as u16, flow.floor, c::FLOOR.get(entry) as u32)?;
+    can_advance(&flow.lists[1], head, flow.send_floor, floor)?;
+    set_floor(&mut after, entry)?;
+    after.send_floor = floor;
+    set_head(&mut after.lists[1], head);
+    *flow = after;
+    Ok(())
+}
+
+/// Appends a segment to a list, whose direction has its floor at `floor`.
+fn append(list: &mut List, index: u16, segment: Segment, floor: u32) -> Result<(), Status> {
+    let Segment { position, bytes, offset, .. } = segment;
     if index != list.tail || u32::from(list.held()) >= 1 << list.bits {
         return Err(Status::ListFull);
     }
-    let position = c::SEGMENT_POSITION.get(entry) as u32;
     let start = i64::from(position.wrapping_sub(floor) as i32);
     let reach = i64::from(FLOW_REACH_BYTES);
     within((1..=FLOW_REACH_BYTES).contains(&bytes))?;
     within(start.abs() <= reach && start + i64::from(bytes) <= reach)?;
-    let offset = c::SEGMENT_OFFSET.get(entry);
     within(offset + u64::from(bytes) <= 1 << 48)?;
-    let segment = Segment {
-        position,
-        bytes,
-        region: c::SEGMENT_REGION.get(entry) as u16,
-        region_key: c::SEGMENT_REGION_KEY.get(entry) as u16,
-        offset,
-    };
     list.entries.insert(index, segment);
     list.tail = list.tail.wrapping_add(1);
     Ok(())

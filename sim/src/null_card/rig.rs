@@ -15,7 +15,7 @@ use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::driver::error::{HostError, Result};
 use host::memory::ApplicationMapping;
-use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
+use host::provider::{ApplicationId, Completion, ConnectionId, Provider, ReceiveOptions, RegionId};
 use thiserror::Error;
 
 use super::payload::{sum_of_buffer, Pattern, WrongSum};
@@ -52,6 +52,8 @@ pub struct RigConfig {
     pub burst: u32,
     /// Length of a receive buffer, bytes, and how many each connection has posted.
     pub receive: (u32, usize),
+    /// Receive requests complete as soon as they have bytes.
+    pub partial: bool,
     /// Length of a send buffer, bytes, and how many each connection has posted.
     pub send: (u32, usize),
     /// The first buffers of each flow hold another number of packets, up to those after which its
@@ -102,7 +104,10 @@ pub struct NullRig {
     opened: usize,
     region: RegionId,
     posted: usize,
+    received: usize,
     sent: usize,
+    /// Send requests of each connection.
+    sends: Vec<usize>,
     reader: Option<Reader>,
 }
 
@@ -150,7 +155,8 @@ impl NullRig {
         });
         let mut provider = Provider::open(bus, protocol, DeviceConfig::seeded(1))?;
         let receive_bytes = config.receive.0 as usize * config.receive.1;
-        let bytes = receive_bytes.max(config.send.0 as usize);
+        let send_bytes = config.send.0 as usize * config.send.1.max(1);
+        let bytes = receive_bytes.max(send_bytes);
         let region = provider.register(ApplicationId::FIRST, MemoryKind::Application, bytes)?;
         let memory = config.reads.then(|| provider.map(region)).transpose()?;
         let mut rig = Self {
@@ -161,7 +167,9 @@ impl NullRig {
             opened: 0,
             region,
             posted: 0,
+            received: 0,
             sent: 0,
+            sends: vec![0; config.flows],
             reader: memory.map(|memory| Reader {
                 memory,
                 pattern: Pattern::new(0),
@@ -241,7 +249,9 @@ impl NullRig {
         let offset = (self.posted % buffers) as u64 * u64::from(bytes);
         self.posted += 1;
         let bytes = bytes.min(bytes_max);
-        self.provider.recv(id, self.region.span(offset, bytes), flow as u64)
+        let options = ReceiveOptions { partial: self.config.partial };
+        let span = self.region.span(offset, bytes);
+        self.provider.recv_with(id, span, flow as u64, options)
     }
 
     /// Posts a send buffer of a connection.
@@ -252,7 +262,11 @@ impl NullRig {
     fn post_send_up_to(&mut self, flow: usize, bytes_max: u32) -> Result<()> {
         let (id, bytes) = (self.connections[flow], self.config.send.0.min(bytes_max));
         let request = SENDS_FROM + flow as u64;
-        self.provider.send(id, self.region.span(0, bytes), request)
+        // Buffers follow each other in memory.
+        let place = self.sends[flow] % self.config.send.1.max(1);
+        self.sends[flow] += 1;
+        let offset = place as u64 * u64::from(self.config.send.0);
+        self.provider.send(id, self.region.span(offset, bytes), request)
     }
 
     /// The card takes what the host has given it.
@@ -262,6 +276,11 @@ impl NullRig {
             Some(wrong) => Err(RigError::Wrong(*wrong)),
             None => Ok(()),
         }
+    }
+
+    /// Receive requests that are complete.
+    pub fn received(&self) -> usize {
+        self.received
     }
 
     /// Send requests that are complete.
@@ -281,6 +300,7 @@ impl NullRig {
                     if let Some(reader) = &mut self.reader {
                         reader.read(bytes, self.config.receive)?;
                     }
+                    self.received += 1;
                     self.post_receive(request as usize, u32::MAX)?;
                 }
                 Completion::Sent { request, .. } => {

@@ -252,8 +252,9 @@ mod tests {
                 assert_eq!(entry.header[..], header);
             }
             assert!(!queue.poll(&mut bus, &mut HeaderEntry::default()).unwrap());
-            let (slots, _) = queue.take_returns().expect("slots to return");
-            shared.ring(0, r::DOORBELL_HEADER as usize / 4, slots);
+            let (slots, slow) = queue.take_returns();
+            shared.ring(0, r::DOORBELL_HEADER as usize / 4, slots.expect("slots to return"));
+            assert_eq!(slow, None, "no slow buffer was used");
         }
     }
 }

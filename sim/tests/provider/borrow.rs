@@ -41,11 +41,14 @@ fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
     const BYTES: u64 = 1000;
     let all = REQUESTS * BYTES;
     let (region, mut memory) = prepare(rig, all);
-    memory.write(0, &bytes_of(SEED, all));
+    let outgoing = bytes_of(SEED, all);
     let id = connect(rig);
     for request in 0..REQUESTS {
         let (offset, bytes) = (request * BYTES, BYTES as u32);
-        rig.provider.send(id, region.span(offset, bytes), request).expect("a request");
+        // From the end on: buffers that follow each other in memory would share segments.
+        let from = all - BYTES - offset;
+        memory.write(from as usize, &outgoing[offset as usize..][..BYTES as usize]);
+        rig.provider.send(id, region.span(from, bytes), request).expect("a request");
         rig.provider.recv(id, region.span(all + offset, bytes), 1000 + request).expect("a request");
     }
     rig.provider.finish(id).expect("it ends");

@@ -93,12 +93,13 @@ impl Traffic {
     }
 
     pub fn command(&mut self, model: &Model) -> Command {
-        let weights: [(u8, u32); 14] = [
+        let weights: [(u8, u32); 15] = [
             (NOP, 1),
             (FLOOR_SET, 8),
             (SEGMENT_POST, 16),
             (SEGMENT_TRUNCATE, 3),
             (SEND_FLOOR_SET, 5),
+            (FLOW_ADVANCE, 12),
             (KEY_SET, 6),
             (KEY_CLEAR, 1),
             (FLOW_INSTALL, 3),
@@ -114,6 +115,7 @@ impl Traffic {
         let mut fields = match opcode {
             FLOOR_SET | SEND_FLOOR_SET => self.floor(opcode, flow, model),
             SEGMENT_POST => self.post(flow, model),
+            FLOW_ADVANCE => self.advance(flow, model),
             SEGMENT_TRUNCATE => self.truncate(flow, model),
             KEY_SET | KEY_CLEAR => return self.key(opcode, flow, model),
             FLOW_INSTALL => self.install(flow),
@@ -121,7 +123,7 @@ impl Traffic {
             REGION_INSTALL | REGION_REMOVE | PAGE_SET => self.region(opcode),
             _ => Vec::new(),
         };
-        if (FLOOR_SET..=SEND_FLOOR_SET).contains(&opcode) || opcode >= FLOW_INSTALL {
+        if (FLOOR_SET..=FLOW_ADVANCE).contains(&opcode) || opcode >= FLOW_INSTALL {
             let known = model.flows.get(&flow).map_or(3, |flow| flow.generation);
             let wrong = opcode == FLOW_INSTALL || self.rarely();
             let generation = if wrong { self.random.random() } else { known };
@@ -248,6 +250,51 @@ impl Traffic {
             (SEGMENT_REGION_KEY, self.random.random::<u16>().into()),
             (SEGMENT_OFFSET, offset),
         ]
+    }
+
+    /// Both floors, and mostly a segment, as the commands of their own have them.
+    fn advance(&mut self, flow: u16, model: &Model) -> Vec<(abi::field::Field, u64)> {
+        let mut fields = self.floor(FLOOR_SET, flow, model);
+        // A list spans less than half of all positions.
+        let floor = floor_of(model, false, flow);
+        if fields[0].1 == u64::from(floor.wrapping_add(REACH - 1)) {
+            fields[0].1 = floor.into();
+        }
+        for (field, value) in self.floor(SEND_FLOOR_SET, flow, model) {
+            match field.name {
+                "floor" => {
+                    let floor = floor_of(model, true, flow);
+                    let is_far = value == u64::from(floor.wrapping_add(REACH - 1));
+                    fields.push((SEND_FLOOR, if is_far { floor.into() } else { value }));
+                }
+                "head" => fields.push((SEND_HEAD, value)),
+                _ => {}
+            }
+        }
+        fields.push((APPENDS, u64::from(self.random.random_ratio(4, 5))));
+        let post = self.post(flow, model);
+        // What is too far from the floor may not be from the one that comes with it: a segment
+        // follows the last one.
+        let list = list_of(model, post[0].1 == 1, flow);
+        let last = list.at(list.tail.wrapping_sub(1));
+        let next = last.map(|last| last.position.wrapping_add(last.bytes));
+        for (field, mut value) in post {
+            if let Some(next) = next.filter(|_| field.name == "segment_position") {
+                let gap = (value as u32).wrapping_sub(next);
+                value = if gap < 64 { value } else { next.into() };
+            }
+            let field = match field.name {
+                "direction" => APPEND_DIRECTION,
+                "segment_index" => APPEND_INDEX,
+                "segment_position" => APPEND_POSITION,
+                "segment_bytes" => APPEND_BYTES,
+                "segment_region" => APPEND_REGION,
+                "segment_region_key" => APPEND_REGION_KEY,
+                _ => APPEND_OFFSET,
+            };
+            fields.push((field, value));
+        }
+        fields
     }
 
     fn truncate(&mut self, flow: u16, model: &Model) -> Vec<(abi::field::Field, u64)> {

@@ -23,13 +23,13 @@ use crate::bench::cores::{thread_time, Cores};
 use crate::bench::statistics::median;
 
 /// Packets of a batch.
-const BATCH: usize = 64;
+pub const BATCH: usize = 64;
 /// Receive buffers: length in bytes, count.
 const RECEIVE_BUFFERS: (u32, usize) = (1 << 20, 8);
 /// Send buffers: descriptors that each of them holds, count.
 const SEND_BUFFERS: (u32, usize) = (16, 8);
 /// Payload of a descriptor at most, bytes.
-const SEND_BYTES_MAX: u32 = 64 << 10;
+pub const SEND_BYTES_MAX: u32 = 64 << 10;
 /// A share of the batches comes first, unmeasured.
 const WARM_UP: u32 = 8;
 /// Polls that tell what one takes at rest.
@@ -179,7 +179,8 @@ fn take_turns(
     Ok(polls)
 }
 
-fn open(mtu: u16, acks: Acks, sends: bool, reads: bool) -> Result<(NullRig, u32), RigError> {
+/// A rig of one end, and the payload of its frames.
+pub fn open(mtu: u16, acks: Acks, sends: bool, reads: bool) -> Result<(NullRig, u32), RigError> {
     let frame_bytes = u32::from(mtu) - IP_TCP_BYTES;
     let send_bytes = SEND_BYTES_MAX / frame_bytes * frame_bytes;
     let rig = NullRig::open(RigConfig {
@@ -191,6 +192,7 @@ fn open(mtu: u16, acks: Acks, sends: bool, reads: bool) -> Result<(NullRig, u32)
         burst: 1,
         apart: false,
         receive: RECEIVE_BUFFERS,
+        partial: false,
         send: match sends {
             true => (SEND_BUFFERS.0 * send_bytes, SEND_BUFFERS.1),
             false => (send_bytes, 0),

@@ -22,12 +22,16 @@ use crate::options::UsageError;
 const DIFFERENCE_MAX: f64 = 0.05;
 /// Difference of allocations that is none: a table that grows once in thousands of packets.
 const ALLOCATIONS_MIN: f64 = 0.01;
+/// Difference of commands that is none: floors at the edges of what is counted.
+const COMMANDS_MIN: f64 = 0.03;
 /// Batches in which allocations are counted, after as many for warming up.
 const BATCHES: usize = 64;
 /// What is counted, by the name that the file has for it.
-const COUNTED: [(&str, Work); 4] = [
+const COUNTED: [(&str, Work); 6] = [
     ("ack_taken", Work::AckTaken),
     ("ack_written", Work::AckWritten),
+    ("message_received", Work::ReceiveMessages),
+    ("message_sent", Work::SendMessages),
     ("receive", Work::Receive),
     ("send", Work::Send),
 ];
@@ -45,6 +49,9 @@ struct Counts {
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<f64>,
     allocations: f64,
+    /// Of messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commands: Option<f64>,
 }
 
 /// Counts of one profile.
@@ -71,12 +78,14 @@ fn count() -> Result<Counted> {
     let has_valgrind = valgrind::is_there();
     let counts = |(name, work): (&str, Work)| {
         let mut worker = Worker::open(work, 1)?;
-        worker.allocations(work, BATCHES)?;
-        let allocations = worker.allocations(work, BATCHES)?;
-        let instructions = has_valgrind.then(|| valgrind::instructions(work));
+        worker.allocations((work, 1), BATCHES)?;
+        let allocations = worker.allocations((work, 1), BATCHES)?;
+        let counted = work.is_messages().then(|| worker.commands_each(work, 1, BATCHES));
+        let instructions = has_valgrind.then(|| valgrind::instructions(work, 1));
         let counts = Counts {
             instructions: instructions.transpose()?.map(f64::round),
             allocations: (allocations * 1000.0).round() / 1000.0,
+            commands: counted.transpose()?.map(|commands| (commands * 1000.0).round() / 1000.0),
         };
         Ok((name.to_owned(), counts))
     };
@@ -124,6 +133,10 @@ fn compare(found: &Counted, committed: &Counted) -> (String, Option<String>, boo
         let committed = known.map(|known| known.allocations);
         let found = Some(work.allocations);
         row(format!("{name}, allocations"), found, committed, ALLOCATIONS_MIN);
+        if let Some(commands) = work.commands {
+            let committed = known.and_then(|known| known.commands);
+            row(format!("{name}, commands"), Some(commands), committed, COMMANDS_MIN);
+        }
     }
     (table.to_string(), skipped, all)
 }
@@ -171,7 +184,7 @@ mod tests {
     use super::*;
 
     fn counted(rustc: &str, instructions: Option<f64>, allocations: f64) -> Counted {
-        let counts = Counts { instructions, allocations };
+        let counts = Counts { instructions, allocations, commands: None };
         Counted { rustc: rustc.to_owned(), work: BTreeMap::from([("receive".to_owned(), counts)]) }
     }
 

@@ -41,9 +41,23 @@ pub struct Cost {
     pub instructions: Option<f64>,
     /// Allocations, reallocations among them.
     pub allocations: f64,
+    /// Commands to the card, where they are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commands: Option<f64>,
     /// The time and what is known of it.
     #[serde(skip)]
     pub timed: Timed,
+}
+
+/// What messages of 64 bytes cost, each a request of its own.
+#[derive(Clone, Debug, Serialize)]
+pub struct MessageCost {
+    /// Connections that take turns.
+    pub connections: usize,
+    /// Received, and its buffer posted again.
+    pub receive: Cost,
+    /// Sent, and its buffer posted again.
+    pub send: Cost,
 }
 
 /// What an ACK without payload costs.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::figures::{AckCost, Cost, FlowsCost, Speed, Timed, FLOWS_GOAL};
+use super::figures::{AckCost, Cost, FlowsCost, MessageCost, Speed, Timed, FLOWS_GOAL};
 use super::meter::Meter;
 use super::report::{Goal, Report, Row};
 use super::valgrind;
@@ -95,13 +95,18 @@ fn best_of(attempts: u32, measure: impl FnMut() -> Result<Timed>) -> Result<Time
 }
 
 impl Plan {
-    /// Times a piece of work on one flow.
-    fn time(&self, place: &mut Place, worker: &mut Worker, work: Work) -> Result<Timed> {
-        self.warm_up(worker, work, 1)?;
+    /// Times a piece of work on so many flows.
+    fn time(
+        &self,
+        place: &mut Place,
+        worker: &mut Worker,
+        (work, flows): (Work, usize),
+    ) -> Result<Timed> {
+        self.warm_up(worker, work, flows)?;
         best_of(self.attempts, || {
             let (mut runs, mut timed) = (Vec::new(), Timed::default());
             for _ in 0..self.runs {
-                runs.push(self.run(place, worker, (work, 1), &mut timed)?);
+                runs.push(self.run(place, worker, (work, flows), &mut timed)?);
             }
             (timed.ns, timed.spread) = median(runs);
             Ok(timed.finished())
@@ -171,14 +176,30 @@ impl Plan {
         })
     }
 
-    /// All costs of a piece of work on one flow.
-    fn cost(&self, place: &mut Place, work: Work) -> Result<Cost> {
-        let mut worker = Worker::open(work, 1)?;
-        let timed = self.time(place, &mut worker, work)?;
+    /// All costs of a piece of work on so many flows.
+    fn cost(&self, place: &mut Place, work: Work, flows: usize) -> Result<Cost> {
+        let mut worker = Worker::open(work, flows)?;
+        let timed = self.time(place, &mut worker, (work, flows))?;
         let batches = self.batches.min(COUNTED_BATCHES);
-        let allocations = worker.allocations(work, batches)?;
-        let instructions = self.instructions.then(|| valgrind::instructions(work));
-        Ok(Cost { ns: timed.ns, instructions: instructions.transpose()?, allocations, timed })
+        let allocations = worker.allocations((work, flows), batches)?;
+        let counted = work.is_messages().then(|| worker.commands_each(work, flows, batches));
+        let commands = counted.transpose()?;
+        let instructions = self.instructions.then(|| valgrind::instructions(work, flows));
+        let instructions = instructions.transpose()?;
+        Ok(Cost { ns: timed.ns, instructions, allocations, commands, timed })
+    }
+
+    /// Costs of messages, on one connection and on many.
+    fn messages(&self, place: &mut Place) -> Result<Vec<MessageCost>> {
+        let connections = [1, MESSAGE_CONNECTIONS.min(self.flows_max)];
+        let cost = |connections| {
+            anyhow::Ok(MessageCost {
+                connections,
+                receive: self.cost(place, Work::ReceiveMessages, connections)?,
+                send: self.cost(place, Work::SendMessages, connections)?,
+            })
+        };
+        connections.into_iter().map(cost).collect()
     }
 
     /// Measures everything.
@@ -188,16 +209,17 @@ impl Plan {
         let place = &mut Place { cores: &cores, reference: Reference::new(), seen: Vec::new() };
         let mut costs = Vec::new();
         for (name, work, goal_ns) in ROWS {
-            costs.push((name, self.cost(place, work)?, goal_ns));
+            costs.push((name, self.cost(place, work, 1)?, goal_ns));
         }
+        let messages = self.messages(place)?;
         let mut worker = Worker::open(Work::Receive, self.flows_max)?;
-        let idle = self.time(place, &mut worker, Work::Idle)?;
+        let idle = self.time(place, &mut worker, (Work::Idle, 1))?;
         drop(worker);
         let flows = self.flows(place)?;
         let beside = self.thread.then(|| self.time_beside(place)).transpose()?;
         let mut at = |share| quantile(&mut place.seen, share);
         let reference = Speed { median_ns: at(0.5), fast_ns: at(0.05), slow_ns: at(0.95) };
-        let found = Found { costs, flows, idle, beside };
+        let found = Found { costs, messages, flows, idle, beside };
         Ok(found.report(reference, self.flows_max, kept.is_kept()))
     }
 }
@@ -212,12 +234,17 @@ const ROWS: [(&str, Work, Option<f64>); 6] = [
     ("pure ACK taken", Work::AckTaken, Some(80.0)),
     ("pure ACK written", Work::AckWritten, Some(100.0)),
 ];
+/// Connections of the rows of many that receive and send messages.
+const MESSAGE_CONNECTIONS: usize = 1000;
+/// Time of a message of 64 bytes, to reach, ns.
+const MESSAGE_GOAL_NS: f64 = 400.0;
 /// Time of a poll that finds nothing, to reach, ns.
 const IDLE_GOAL_NS: f64 = 1000.0;
 
 /// What was measured, in times of the reference loop.
 struct Found {
     costs: Vec<(&'static str, Cost, Option<f64>)>,
+    messages: Vec<MessageCost>,
     /// With many flows: in bursts, packet by packet.
     flows: [Vec<FlowsCost>; 2],
     idle: Timed,
@@ -227,7 +254,8 @@ struct Found {
 impl Found {
     /// Makes ns of all times.
     fn scale(&mut self, reference_ns: f64) {
-        for (_, cost, _) in &mut self.costs {
+        let messages = self.messages.iter_mut().flat_map(|it| [&mut it.receive, &mut it.send]);
+        for cost in self.costs.iter_mut().map(|(_, cost, _)| cost).chain(messages) {
             cost.timed.ns *= reference_ns;
             cost.ns = cost.timed.ns;
         }
@@ -247,6 +275,15 @@ impl Found {
             timed: cost.timed,
             cost: Some(cost.clone()),
             goal: goal_ns.map(Goal::Ns),
+        });
+        let messages = self.messages.iter().flat_map(|it| {
+            let plural = if it.connections > 1 { "s" } else { "" };
+            [("received", &it.receive), ("sent", &it.send)].map(|(what, cost)| Row {
+                name: format!("message of 64 B {what}, {} connection{plural}", it.connections),
+                timed: cost.timed,
+                cost: Some(cost.clone()),
+                goal: Some(Goal::Ns(MESSAGE_GOAL_NS)),
+            })
         });
         let of_flows = [(0, "packet received"), (1, "descriptor sent")];
         let burst = &format!("bursts of {BATCH}");
@@ -268,7 +305,7 @@ impl Found {
         let idle = format!("idle poll, {connections} connections");
         let idle = timed(idle, self.idle, Some(Goal::Ns(IDLE_GOAL_NS)));
         let rest = beside.into_iter().chain([idle]);
-        costs.chain(flows).chain(rest).collect()
+        costs.chain(messages).chain(flows).chain(rest).collect()
     }
 
     fn report(mut self, reference: Speed, connections: usize, one_core: bool) -> Report {
@@ -292,6 +329,7 @@ impl Found {
                 allocations: taken.allocations,
                 written_allocations: written.allocations,
             },
+            messages: self.messages,
             flows,
             flows_packet_by_packet,
             receive_beside_thread_ns: self.beside.map(|beside| beside.ns),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::figures::{AckCost, Cost, FlowsCost, Speed, Timed};
+use super::figures::{AckCost, Cost, FlowsCost, MessageCost, Speed, Timed};
 use super::work::BATCH;
 use crate::bench::statistics::SPREAD_MAX;
 use crate::bench::table::table;
@@ -22,6 +22,8 @@ pub struct Report {
     pub send_64k: Cost,
     /// An ACK without payload.
     pub ack: AckCost,
+    /// Messages of 64 bytes on one connection, and on many in turn.
+    pub messages: Vec<MessageCost>,
     /// Bursts of 64 packets and descriptors of so many flows in turn, with the ACKs of one flow.
     pub flows: Vec<FlowsCost>,
     /// Packets and descriptors of so many flows in turn, each with an ACK of its own.
@@ -82,7 +84,7 @@ impl Goal {
 }
 
 /// Head of the table.
-pub const HEAD: [&str; 9] = [
+pub const HEAD: [&str; 10] = [
     "cost",
     "ns",
     "to reach",
@@ -92,11 +94,12 @@ pub const HEAD: [&str; 9] = [
     "empty polls",
     "interrupted",
     "attempts",
+    "commands",
 ];
 
 impl Row {
     /// The row as the table shows it.
-    pub fn cells(&self) -> [String; 9] {
+    pub fn cells(&self) -> [String; 10] {
         let (timed, cost) = (&self.timed, self.cost.as_ref());
         let instructions = cost.and_then(|cost| cost.instructions);
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
@@ -113,6 +116,7 @@ impl Row {
             },
             format!("{} batches", timed.interrupted),
             timed.attempts.to_string(),
+            or_none(cost.and_then(|cost| cost.commands).map(|count| format!("{count:.2}"))),
         ]
     }
 }

@@ -33,14 +33,15 @@ pub fn count(work: Work, flows: usize) -> Result<u64> {
     items
 }
 
-/// Instructions of one packet, header or ACK.
-pub fn instructions(work: Work) -> Result<f64> {
+/// Instructions of one packet, header, message or ACK, on so many flows.
+pub fn instructions(work: Work, flows: usize) -> Result<f64> {
     let name = work.to_possible_value().context("a name")?;
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(format!("--toggle-collect={COUNTED}"))
         .arg(std::env::current_exe()?)
-        .args(["bench", "host", "--count", name.get_name()])
+        .args(["bench", "host", "--count", name.get_name(), "--flows"])
+        .arg(flows.to_string())
         .output()?;
     let (said, noted) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

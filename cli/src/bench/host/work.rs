@@ -24,6 +24,11 @@ pub const BATCH: usize = 64;
 const RECEIVE_BUFFERS: (u32, usize) = (1 << 20, 4);
 /// Send buffers of a connection.
 const SEND_BUFFERS: usize = 4;
+/// Payload of a message, bytes.
+pub const MESSAGE_BYTES: u32 = 64;
+/// Buffers of a connection that receives messages, or sends them: length in bytes of one that
+/// receives, count.
+const MESSAGE_BUFFERS: (u32, usize) = (2048, 4);
 /// Payload of a descriptor of 64 KiB: whole frames, as TSO makes them.
 const LONG_SEND_BYTES: u32 = 45 * FRAME_PAYLOAD_BYTES;
 /// Polls within which a batch must be done.
@@ -51,6 +56,10 @@ pub enum Work {
     /// Descriptors of 64 KiB
     #[value(name = "send-64k")]
     Send64k,
+    /// Messages of 64 bytes, each a request of its own, whose buffer is posted again
+    ReceiveMessages,
+    /// The same sent
+    SendMessages,
     /// ACKs of the peer
     AckTaken,
     /// ACKs of the transport
@@ -63,6 +72,7 @@ impl Work {
     fn send_bytes(self) -> u32 {
         match self {
             Self::Send64k => LONG_SEND_BYTES,
+            Self::ReceiveMessages | Self::SendMessages => MESSAGE_BYTES,
             _ => FRAME_PAYLOAD_BYTES,
         }
     }
@@ -84,11 +94,44 @@ impl Work {
         }
     }
 
+    /// Whether messages are the work.
+    pub fn is_messages(self) -> bool {
+        matches!(self, Self::ReceiveMessages | Self::SendMessages)
+    }
+
+    fn frame_bytes(self) -> u32 {
+        match self.is_messages() {
+            true => MESSAGE_BYTES,
+            false => FRAME_PAYLOAD_BYTES,
+        }
+    }
+
+    /// Receive buffers: length in bytes, count.
+    fn receive_buffers(self) -> (u32, usize) {
+        match self.is_messages() {
+            true => MESSAGE_BUFFERS,
+            false => RECEIVE_BUFFERS,
+        }
+    }
+
+    /// Send buffers: length in bytes, count.
+    fn send_buffers(self) -> (u32, usize) {
+        match self {
+            Self::SendMessages => (MESSAGE_BYTES, MESSAGE_BUFFERS.1),
+            _ if self.is_send() => (BATCH as u32 * self.send_bytes(), SEND_BUFFERS),
+            _ => (BATCH as u32 * self.send_bytes(), 0),
+        }
+    }
+
     /// Whether packets with payload are the work.
     pub fn is_receive(self) -> bool {
         matches!(
             self,
-            Self::Receive | Self::ReceiveOneAckForTwo | Self::ReceiveAckEach | Self::ReceiveBursts
+            Self::Receive
+                | Self::ReceiveOneAckForTwo
+                | Self::ReceiveAckEach
+                | Self::ReceiveBursts
+                | Self::ReceiveMessages
         )
     }
 
@@ -102,7 +145,10 @@ impl Work {
 
     /// Whether descriptors with payload are the work.
     pub fn is_send(self) -> bool {
-        matches!(self, Self::Send | Self::SendBursts | Self::SendAckEach | Self::Send64k)
+        matches!(
+            self,
+            Self::Send | Self::SendBursts | Self::SendAckEach | Self::Send64k | Self::SendMessages
+        )
     }
 }
 
@@ -120,12 +166,13 @@ impl Worker {
             card: DEFAULT,
             flows,
             send_bytes: work.send_bytes(),
-            frame_bytes: FRAME_PAYLOAD_BYTES,
+            frame_bytes: work.frame_bytes(),
             segments_per_ack: work.segments_per_ack(),
             burst: work.burst() as u32,
-            receive: RECEIVE_BUFFERS,
-            send: (BATCH as u32 * work.send_bytes(), if work.is_send() { SEND_BUFFERS } else { 0 }),
-            apart: true,
+            receive: work.receive_buffers(),
+            partial: work.is_messages(),
+            send: work.send_buffers(),
+            apart: !work.is_messages(),
             reads: false,
         })?;
         Ok(Self { rig, ahead: BATCH })
@@ -146,6 +193,10 @@ impl Worker {
     /// batches ready, as far as the windows take them: its tables and peers would empty the caches
     /// of the host between two batches, as no card does.
     pub fn judge_later(&mut self, work: Work, flows: usize, batches: usize) {
+        // Where a message lies depends on the command for the one before.
+        if work.is_messages() {
+            return;
+        }
         self.rig.card.judge_later();
         if work.is_receive() {
             self.ahead = batches * BATCH;
@@ -166,6 +217,8 @@ impl Worker {
             | Work::ReceiveOneAckForTwo
             | Work::ReceiveAckEach
             | Work::ReceiveBursts => self.receive(flows, meter),
+            Work::ReceiveMessages => self.receive_messages(flows, meter),
+            Work::SendMessages => self.send(meter, true),
             Work::Send | Work::SendBursts | Work::Send64k => self.send(meter, false),
             Work::SendAckEach => self.send(meter, true),
             Work::AckTaken => self.take_acks(meter),
@@ -174,11 +227,11 @@ impl Worker {
         }
     }
 
-    /// Allocations of one packet, header or ACK, over so many batches on one flow.
-    pub fn allocations(&mut self, work: Work, batches: usize) -> Result<f64> {
+    /// Allocations of one packet, header or ACK, over so many batches on so many flows.
+    pub fn allocations(&mut self, (work, flows): (Work, usize), batches: usize) -> Result<f64> {
         let (mut meter, mut items) = (Meter::Allocations(0), 0);
         for _ in 0..batches {
-            items += self.batch(work, 1, &mut meter)?;
+            items += self.batch(work, flows, &mut meter)?;
         }
         match meter {
             Meter::Allocations(count) => Ok(count as f64 / items as f64),
@@ -199,6 +252,33 @@ impl Worker {
             }
         }
         Err(stuck("packets", 0))
+    }
+
+    /// One message on each of so many flows, which take turns. None may be refused.
+    fn receive_messages(&mut self, flows: usize, meter: &mut Meter) -> Result<u64> {
+        let messages = flows.min(BATCH);
+        self.rig.step()?;
+        let offered = self.rig.card.offer(messages, MESSAGE_BYTES, flows);
+        if offered != messages {
+            return Err(stuck("messages whose window is open", offered));
+        }
+        self.poll(meter)?;
+        Ok(offered as u64)
+    }
+
+    /// Commands of the host so far.
+    pub fn commands(&self) -> u64 {
+        self.rig.card.counters().commands
+    }
+
+    /// Commands of one message, over so many batches.
+    pub fn commands_each(&mut self, work: Work, flows: usize, batches: usize) -> Result<f64> {
+        let (before, mut items) = (self.commands(), 0);
+        for _ in 0..batches {
+            items += self.batch(work, flows, &mut Meter::Off)?;
+        }
+        self.rig.step()?;
+        Ok((self.commands() - before) as f64 / items as f64)
     }
 
     fn send(&mut self, meter: &mut Meter, ack_each: bool) -> Result<u64> {

@@ -5,10 +5,10 @@
 //! | `index_bad`: flow id | all that name a flow (not `key_clear`) |
 //! | `index_bad`: owner | `flow_install` |
 //! | `index_bad`: bucket | `key_set`, `key_clear` |
-//! | `index_bad`: region | `segment_post`, `region_install`, `region_remove` |
+//! | `index_bad`: region | `segment_post`, an appending `flow_advance`, `region_*` |
 //! | `index_bad`: page entry, or the last one of a region | `page_set`, `region_install` |
 //! | `range_bad`: list beyond all entries, or of more than 2^12 | `flow_install`, `list_move` |
-//! | `range_bad`: segment beyond the last byte that an offset can name | `segment_post` |
+//! | `range_bad`: segment beyond what an offset can name | `segment_post`, an appending one |
 //! | `range_bad`: page size | `region_install` |
 //! | `range_bad`: address not aligned to the smallest page | `page_set` |
 //!
@@ -108,20 +108,24 @@ impl<const PAGE_BITS: usize> Logic for PageRange<PAGE_BITS> {
     }
 }
 
-/// Checks whether a segment ends beyond the largest region.
+/// Finds the segment that a command posts, and checks whether it ends beyond the largest region.
 #[derive(LogicBlock, BlockDefault)]
 pub struct SegmentRange {
     /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Byte offset of the segment in its region.
-    pub offset: Signal<In, Bits<48>>,
-    /// Length of the segment in bytes.
-    pub bytes: Signal<In, Bits<31>>,
+    /// The 64 bytes of the command.
+    pub data: Signal<In, Bits<512>>,
+    /// Kind of the command.
+    pub kind: Signal<In, CommandKind>,
+    /// Region of the segment; 0 if there is none.
+    pub region: Signal<Out, Bits<16>>,
     /// The segment ends beyond 2^48; one cycle later.
     pub range_bad: Signal<Out, Bit>,
 
     bad: DFF<Bit>,
 
+    is_none: Signal<Local, Bit>,
+    segment: Signal<Local, Bits<144>>,
     segment_end: Signal<Local, Bits<49>>,
     #[value(1 << 48)]
     offsets: Constant<Bits<49>>,
@@ -131,10 +135,20 @@ impl Logic for SegmentRange {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, bad);
-        self.segment_end.next =
-            bit_cast::<49, 48>(self.offset.val()) + bit_cast::<49, 31>(self.bytes.val());
-        self.bad.d.next = self.segment_end.val() > self.offsets.val();
+        self.segment.next = self.data.val().get_bits::<144>(64);
+        self.is_none.next = false;
+        if self.kind.val() == CommandKind::FlowAdvance {
+            self.segment.next = self.data.val().get_bits::<144>(256);
+            self.is_none.next = !self.data.val().get_bit(176);
+        }
+        self.segment_end.next = bit_cast::<49, 48>(self.segment.val().get_bits::<48>(96))
+            + bit_cast::<49, 31>(self.segment.val().get_bits::<31>(32));
+        self.bad.d.next = !self.is_none.val() & (self.segment_end.val() > self.offsets.val());
         self.range_bad.next = self.bad.q.val();
+        self.region.next = self.segment.val().get_bits::<16>(64);
+        if self.is_none.val() {
+            self.region.next = 0.into();
+        }
     }
 }
 
@@ -226,8 +240,8 @@ impl<
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, rx_list, tx_list, moved_list, pages, segment);
-        self.segment.offset.next = self.data.val().get_bits::<48>(160);
-        self.segment.bytes.next = self.data.val().get_bits::<31>(96);
+        self.segment.data.next = self.data.val();
+        self.segment.kind.next = self.kind.val();
         self.rx_list.base.next = self.data.val().get_bits::<24>(224);
         self.rx_list.list_bits.next = self.data.val().get_bits::<4>(248);
         self.tx_list.base.next = self.data.val().get_bits::<24>(256);
@@ -248,7 +262,7 @@ impl<
         self.region_bad.next =
             (self.data.val().get_bits::<16>(32) & self.region_beyond.val()) != bits::<16>(0);
         self.segment_region_bad.next =
-            (self.data.val().get_bits::<16>(128) & self.region_beyond.val()) != bits::<16>(0);
+            (self.segment.region.val() & self.region_beyond.val()) != bits::<16>(0);
 
         self.index_bad.next = false;
         self.range_bad.next = false;
@@ -256,6 +270,10 @@ impl<
             CommandKind::Unknown => {}
             CommandKind::Nop => {}
             CommandKind::SegmentPost => {
+                self.index_bad.next = self.flow_bad.val() | self.segment_region_bad.val();
+                self.range_bad.next = self.segment.range_bad.val();
+            }
+            CommandKind::FlowAdvance => {
                 self.index_bad.next = self.flow_bad.val() | self.segment_region_bad.val();
                 self.range_bad.next = self.segment.range_bad.val();
             }

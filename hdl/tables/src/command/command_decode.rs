@@ -47,6 +47,16 @@ const _: () = {
     lies_at(&ACK_HIGH, 96, 32);
     lies_at(&TIMESTAMP_FLOOR, 128, 32);
     lies_at(&HEAD, 160, 16);
+    lies_at(&APPENDS, 176, 1);
+    lies_at(&APPEND_DIRECTION, 177, 1);
+    lies_at(&SEND_FLOOR, 192, 32);
+    lies_at(&SEND_HEAD, 224, 16);
+    lies_at(&APPEND_INDEX, 240, 16);
+    lies_at(&APPEND_POSITION, 256, 32);
+    lies_at(&APPEND_BYTES, 288, 31);
+    lies_at(&APPEND_REGION, 320, 16);
+    lies_at(&APPEND_REGION_KEY, 336, 16);
+    lies_at(&APPEND_OFFSET, 352, 48);
     lies_at(&DIRECTION, 32, 1);
     lies_at(&SEGMENT_INDEX, 48, 16);
     lies_at(&SEGMENT_POSITION, 64, 32);
@@ -139,6 +149,12 @@ impl Logic for FlowDecode {
             CommandKind::SendFloorSet => {
                 self.flow.next.write_send_floor = true;
             }
+            CommandKind::FlowAdvance => {
+                self.flow.next.write_floor = true;
+                self.flow.next.write_cursor = true;
+                self.flow.next.write_send_floor = true;
+                self.flow.next.send_floor = self.data.val().get_bits::<32>(192);
+            }
             _ => {}
         }
         self.flow.next.installed = self.installed.val();
@@ -146,8 +162,72 @@ impl Logic for FlowDecode {
     }
 }
 
-/// Decodes what changes in the segment lists.
+/// The change of each list, of what a command asks of either.
 #[derive(LogicBlock, BlockDefault)]
+pub struct ListSides {
+    /// The 64 bytes of the command.
+    pub data: Signal<In, Bits<512>>,
+    /// Kind of the command.
+    pub kind: Signal<In, CommandKind>,
+    /// Change of the list that the command names, without its place.
+    pub update: Signal<In, ListUpdate>,
+    /// The list that the command names is the send list.
+    pub send: Signal<In, Bit>,
+    /// Change of the receive list.
+    pub rx_list: Signal<Out, ListUpdate>,
+    /// Change of the send list.
+    pub tx_list: Signal<Out, ListUpdate>,
+
+    advances: Signal<Local, Bit>,
+    appends: Signal<Local, Bit>,
+    rx_base: Signal<Local, Bits<24>>,
+    tx_base: Signal<Local, Bits<24>>,
+    rx_bits: Signal<Local, Bits<4>>,
+    tx_bits: Signal<Local, Bits<4>>,
+    rx_entries: Signal<Local, Bits<16>>,
+    tx_entries: Signal<Local, Bits<16>>,
+    #[value(1)]
+    one: Constant<Bits<16>>,
+}
+
+impl Logic for ListSides {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.advances.next = self.kind.val() == CommandKind::FlowAdvance;
+        self.appends.next = self.data.val().get_bit(176);
+        self.rx_base.next = self.data.val().get_bits::<24>(64);
+        self.rx_bits.next = self.data.val().get_bits::<4>(88);
+        self.tx_base.next = self.data.val().get_bits::<24>(64);
+        self.tx_bits.next = self.data.val().get_bits::<4>(88);
+        if self.kind.val() == CommandKind::FlowInstall {
+            self.rx_base.next = self.data.val().get_bits::<24>(224);
+            self.rx_bits.next = self.data.val().get_bits::<4>(248);
+            self.tx_base.next = self.data.val().get_bits::<24>(256);
+            self.tx_bits.next = self.data.val().get_bits::<4>(280);
+        }
+        self.rx_entries.next = self.one.val() << bit_cast::<16, 4>(self.rx_bits.val());
+        self.tx_entries.next = self.one.val() << bit_cast::<16, 4>(self.tx_bits.val());
+        self.rx_list.next = self.update.val();
+        self.rx_list.next.base = self.rx_base.val();
+        self.rx_list.next.mask = self.rx_entries.val() - self.one.val();
+        // The list to which nothing is appended moves its head alone.
+        if self.advances.val() & (self.send.val() | !self.appends.val()) {
+            self.rx_list.next.operation = ListOperation::SetHead;
+            self.rx_list.next.index = self.data.val().get_bits::<16>(160);
+        }
+        self.tx_list.next = self.update.val();
+        self.tx_list.next.base = self.tx_base.val();
+        self.tx_list.next.mask = self.tx_entries.val() - self.one.val();
+        self.tx_list.next.head = self.data.val().get_bits::<16>(224);
+        if self.advances.val() & !(self.send.val() & self.appends.val()) {
+            self.tx_list.next.operation = ListOperation::SetHead;
+            self.tx_list.next.index = self.data.val().get_bits::<16>(224);
+        }
+    }
+}
+
+/// Decodes what changes in the segment lists.
+#[derive(LogicBlock, Default)]
 pub struct ListDecode {
     /// The 64 bytes of the command.
     pub data: Signal<In, Bits<512>>,
@@ -164,51 +244,33 @@ pub struct ListDecode {
     /// Change of the send list.
     pub tx_list: Signal<Out, ListUpdate>,
 
+    sides: ListSides,
+
+    segment: Signal<Local, Bits<144>>,
     entry: Signal<Local, SegmentEntry>,
     update: Signal<Local, ListUpdate>,
-    rx_base: Signal<Local, Bits<24>>,
-    tx_base: Signal<Local, Bits<24>>,
-    rx_bits: Signal<Local, Bits<4>>,
-    tx_bits: Signal<Local, Bits<4>>,
-    rx_entries: Signal<Local, Bits<16>>,
-    tx_entries: Signal<Local, Bits<16>>,
     send: Signal<Local, Bit>,
     both: Signal<Local, Bit>,
     one_of_them: Signal<Local, Bit>,
-    #[value(1)]
-    one: Constant<Bits<16>>,
 }
 
 impl Logic for ListDecode {
     #[hdl_gen]
     fn update(&mut self) {
-        self.entry.next.position = self.data.val().get_bits::<32>(64);
-        self.entry.next.bytes = bit_cast::<32, 31>(self.data.val().get_bits::<31>(96));
-        self.entry.next.region = self.data.val().get_bits::<16>(128);
-        self.entry.next.region_key = self.data.val().get_bits::<16>(144);
-        self.entry.next.offset = self.data.val().get_bits::<48>(160);
-
+        self.segment.next = self.data.val().get_bits::<144>(64);
         self.send.next = self.data.val().get_bit(32);
         self.both.next = false;
         self.one_of_them.next = true;
-        self.rx_base.next = self.data.val().get_bits::<24>(64);
-        self.rx_bits.next = self.data.val().get_bits::<4>(88);
-        self.tx_base.next = self.data.val().get_bits::<24>(64);
-        self.tx_bits.next = self.data.val().get_bits::<4>(88);
         self.update.next.operation = ListOperation::Post;
         self.update.next.flow = self.data.val().get_bits::<16>(16);
         self.update.next.index = self.data.val().get_bits::<16>(48);
+        self.update.next.head = self.data.val().get_bits::<16>(160);
         self.update.next.base = 0.into();
         self.update.next.mask = 0.into();
-        self.update.next.entry = self.entry.val();
         match self.kind.val() {
             CommandKind::FlowInstall => {
                 self.both.next = true;
                 self.update.next.operation = ListOperation::Install;
-                self.rx_base.next = self.data.val().get_bits::<24>(224);
-                self.rx_bits.next = self.data.val().get_bits::<4>(248);
-                self.tx_base.next = self.data.val().get_bits::<24>(256);
-                self.tx_bits.next = self.data.val().get_bits::<4>(280);
             }
             CommandKind::FloorSet => {
                 self.send.next = false;
@@ -220,6 +282,13 @@ impl Logic for ListDecode {
                 self.update.next.operation = ListOperation::SetHead;
                 self.update.next.index = self.data.val().get_bits::<16>(160);
             }
+            CommandKind::FlowAdvance => {
+                self.both.next = true;
+                self.send.next = self.data.val().get_bit(177);
+                self.update.next.operation = ListOperation::Advance;
+                self.update.next.index = self.data.val().get_bits::<16>(240);
+                self.segment.next = self.data.val().get_bits::<144>(256);
+            }
             CommandKind::SegmentPost => {}
             CommandKind::SegmentTruncate => {
                 self.update.next.operation = ListOperation::Truncate;
@@ -229,17 +298,21 @@ impl Logic for ListDecode {
             }
             _ => self.one_of_them.next = false,
         }
+        self.entry.next.position = self.segment.val().get_bits::<32>(0);
+        self.entry.next.bytes = bit_cast::<32, 31>(self.segment.val().get_bits::<31>(32));
+        self.entry.next.region = self.segment.val().get_bits::<16>(64);
+        self.entry.next.region_key = self.segment.val().get_bits::<16>(80);
+        self.entry.next.offset = self.segment.val().get_bits::<48>(96);
+        self.update.next.entry = self.entry.val();
         self.tx.next = self.send.val();
         self.rx_changes.next = self.both.val() | (self.one_of_them.val() & !self.send.val());
         self.tx_changes.next = self.both.val() | (self.one_of_them.val() & self.send.val());
-        self.rx_entries.next = self.one.val() << bit_cast::<16, 4>(self.rx_bits.val());
-        self.tx_entries.next = self.one.val() << bit_cast::<16, 4>(self.tx_bits.val());
-        self.rx_list.next = self.update.val();
-        self.rx_list.next.base = self.rx_base.val();
-        self.rx_list.next.mask = self.rx_entries.val() - self.one.val();
-        self.tx_list.next = self.update.val();
-        self.tx_list.next.base = self.tx_base.val();
-        self.tx_list.next.mask = self.tx_entries.val() - self.one.val();
+        self.sides.data.next = self.data.val();
+        self.sides.kind.next = self.kind.val();
+        self.sides.update.next = self.update.val();
+        self.sides.send.next = self.send.val();
+        self.rx_list.next = self.sides.rx_list.val();
+        self.tx_list.next = self.sides.tx_list.val();
     }
 }
 

@@ -36,9 +36,13 @@ pub struct ReachCheck {
     pub kind: Signal<In, CommandKind>,
     /// The list that the command names is the send list.
     pub tx: Signal<In, Bit>,
-    /// New floor of `floor_set` and `send_floor_set`.
+    /// New floor of `floor_set` and `send_floor_set`; of `flow_advance` that of receive.
     pub floor: Signal<In, Bits<32>>,
-    /// Segment of `segment_post`.
+    /// New send floor of `flow_advance`.
+    pub send_floor: Signal<In, Bits<32>>,
+    /// `flow_advance` appends a segment.
+    pub appends: Signal<In, Bit>,
+    /// Segment of `segment_post`, and of `flow_advance`.
     pub entry: Signal<In, SegmentEntry>,
     /// State of the flow that the command names.
     pub flow: Signal<In, FlowControl>,
@@ -48,11 +52,15 @@ pub struct ReachCheck {
     pub cursor_behind: Signal<Out, Bit>,
 
     old_floor: DFF<Bits<32>>,
+    old_send_floor: DFF<Bits<32>>,
+    reached_from: DFF<Bits<32>>,
     step: Signal<Local, Bits<32>>,
+    send_step: Signal<Local, Bits<32>>,
     start: Signal<Local, Bits<32>>,
     start_shifted: Signal<Local, Bits<32>>,
     segment_end: Signal<Local, Bits<32>>,
     reach_rest: Signal<Local, Bits<32>>,
+    segment_bad: Signal<Local, Bit>,
     cursor_ahead: Signal<Local, Bits<32>>,
     #[value(u64::from(FLOW_REACH_BYTES))]
     reach: Constant<Bits<32>>,
@@ -63,23 +71,37 @@ pub struct ReachCheck {
 impl Logic for ReachCheck {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, old_floor);
+        dff_setup!(self, clock, old_floor, old_send_floor, reached_from);
         self.old_floor.d.next = self.flow.val().floor;
-        if self.tx.val() {
+        if self.tx.val() & (self.kind.val() != CommandKind::FlowAdvance) {
             self.old_floor.d.next = self.flow.val().send_floor;
         }
+        self.old_send_floor.d.next = self.flow.val().send_floor;
         self.step.next = self.floor.val() - self.old_floor.q.val();
-        self.start.next = self.entry.val().position - self.old_floor.q.val();
+        self.send_step.next = self.send_floor.val() - self.old_send_floor.q.val();
+        // A segment that comes with floors is reached from them.
+        self.reached_from.d.next = self.flow.val().floor;
+        if self.tx.val() {
+            self.reached_from.d.next = self.flow.val().send_floor;
+        }
+        if self.kind.val() == CommandKind::FlowAdvance {
+            self.reached_from.d.next = self.floor.val();
+            if self.tx.val() {
+                self.reached_from.d.next = self.send_floor.val();
+            }
+        }
+        self.start.next = self.entry.val().position - self.reached_from.q.val();
         self.start_shifted.next = self.start.val() + self.reach.val();
         self.segment_end.next = self.start.val() + self.entry.val().bytes;
         self.reach_rest.next = self.reach.val() - self.segment_end.val();
+        self.segment_bad.next =
+            (self.start_shifted.val() > self.reach_twice.val()) | self.reach_rest.val().get_bit(31);
         self.cursor_ahead.next = self.flow.val().cursor - self.floor.val();
         self.cursor_behind.next = true;
         self.range_bad.next = false;
         match self.kind.val() {
             CommandKind::SegmentPost => {
-                self.range_bad.next = (self.start_shifted.val() > self.reach_twice.val())
-                    | self.reach_rest.val().get_bit(31);
+                self.range_bad.next = self.segment_bad.val();
             }
             CommandKind::FloorSet => {
                 self.cursor_behind.next = self.cursor_ahead.val().get_bit(31);
@@ -87,6 +109,12 @@ impl Logic for ReachCheck {
             }
             CommandKind::SendFloorSet => {
                 self.range_bad.next = self.step.val() >= self.reach.val();
+            }
+            CommandKind::FlowAdvance => {
+                self.cursor_behind.next = self.cursor_ahead.val().get_bit(31);
+                self.range_bad.next = (self.step.val() >= self.reach.val())
+                    | (self.send_step.val() >= self.reach.val())
+                    | (self.appends.val() & self.segment_bad.val());
             }
             _ => {}
         }
@@ -158,6 +186,7 @@ impl Logic for CommandJudge {
             CommandKind::SegmentPost => {}
             CommandKind::SegmentTruncate => {}
             CommandKind::SendFloorSet => {}
+            CommandKind::FlowAdvance => {}
             CommandKind::ListMove => {}
             CommandKind::FlowRemove => {}
             _ => {

@@ -25,6 +25,8 @@ pub enum CommandKind {
     SegmentTruncate,
     /// Moves the send floor.
     SendFloorSet,
+    /// Moves both floors, and may append a segment.
+    FlowAdvance,
     /// Writes a key slot.
     KeySet,
     /// Clears a key slot.
@@ -63,6 +65,8 @@ pub struct KindDecode {
     segment_truncate: Constant<Bits<8>>,
     #[value(u64::from(opcode::SEND_FLOOR_SET))]
     send_floor_set: Constant<Bits<8>>,
+    #[value(u64::from(opcode::FLOW_ADVANCE))]
+    flow_advance: Constant<Bits<8>>,
     #[value(u64::from(opcode::KEY_SET))]
     key_set: Constant<Bits<8>>,
     #[value(u64::from(opcode::KEY_CLEAR))]
@@ -102,6 +106,9 @@ impl Logic for KindDecode {
         }
         if self.opcode.val() == self.send_floor_set.val() {
             self.kind.next = CommandKind::SendFloorSet;
+        }
+        if self.opcode.val() == self.flow_advance.val() {
+            self.kind.next = CommandKind::FlowAdvance;
         }
         if self.opcode.val() == self.key_set.val() {
             self.kind.next = CommandKind::KeySet;
@@ -172,6 +179,7 @@ impl Logic for KindUses {
         match self.kind.val() {
             CommandKind::FloorSet => self.flow.d.next = true,
             CommandKind::SendFloorSet => self.flow.d.next = true,
+            CommandKind::FlowAdvance => self.flow.d.next = true,
             CommandKind::FlowInstall => self.flow.d.next = true,
             CommandKind::FlowRemove => self.flow.d.next = true,
             CommandKind::KeySet => self.key.d.next = true,

@@ -220,6 +220,8 @@ impl<
         self.reach.kind.next = self.kind_kept.q.val();
         self.reach.tx.next = self.tx_kept.q.val();
         self.reach.floor.next = self.data.val().get_bits::<32>(32);
+        self.reach.send_floor.next = self.data.val().get_bits::<32>(192);
+        self.reach.appends.next = self.data.val().get_bit(176);
         self.reach.entry.next = self.entry.val();
         self.reach.flow.next = self.flow.val();
         self.index_bad.d.next = self.check.index_bad.val();

@@ -53,7 +53,7 @@ pub struct ListControlSink {
     pub refused: Signal<Out, Bit>,
 }
 
-/// The verdict of the list that a command changes. A command that changes both lists is refused by
+/// The verdict of the lists that a command changes. An install, which changes both, is refused by
 /// neither.
 #[derive(LogicBlock, Default)]
 pub struct ListVerdicts {

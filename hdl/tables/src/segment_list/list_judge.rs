@@ -5,6 +5,7 @@
 //! | install | always | |
 //! | post | index = tail, tail - head <= mask | `full` |
 //! | | 1 <= bytes <= 2^30 | `range_bad` |
+//! | advance | as post, and as set head of `head`; room is that before the head moves | |
 //! | truncate | head <= index < tail (and no growth, which the updater checks) | `range_bad` |
 //! | set head | head <= index <= tail | `range_bad` |
 //! | move | tail - head <= new mask + 1 | `full` |
@@ -38,6 +39,7 @@ pub struct ListJudge {
     entry: Signal<Local, SegmentEntry>,
     extent: Signal<Local, Bits<16>>,
     offset: Signal<Local, Bits<16>>,
+    head_step: Signal<Local, Bits<16>>,
     last: Signal<Local, Bits<16>>,
     old_end: Signal<Local, Bits<25>>,
     new_end: Signal<Local, Bits<25>>,
@@ -56,6 +58,7 @@ impl Logic for ListJudge {
         self.entry.next = self.change.val().entry;
         self.extent.next = self.list.val().tail - self.list.val().head;
         self.offset.next = self.change.val().index - self.list.val().head;
+        self.head_step.next = self.change.val().head - self.list.val().head;
         self.last.next = self.extent.val() - self.one.val();
         self.is_empty.next = self.extent.val() == bits::<16>(0);
         self.empty.next = self.is_empty.val();
@@ -75,6 +78,12 @@ impl Logic for ListJudge {
                 self.full.next = (self.change.val().index != self.list.val().tail)
                     | (self.extent.val() > self.list.val().mask);
                 self.range_bad.next = self.bytes_bad.val();
+            }
+            ListOperation::Advance => {
+                self.full.next = (self.change.val().index != self.list.val().tail)
+                    | (self.extent.val() > self.list.val().mask);
+                self.range_bad.next =
+                    self.bytes_bad.val() | (self.head_step.val() > self.extent.val());
             }
             ListOperation::Truncate => {
                 self.range_bad.next = self.offset.val() >= self.extent.val();

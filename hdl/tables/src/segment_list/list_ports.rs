@@ -80,6 +80,12 @@ impl Logic for ListPorts {
                 self.written.next = self.change_entry.val();
                 self.after.next.tail = self.tail_after.val();
             }
+            ListOperation::Advance => {
+                self.place.next = self.change.val().index & self.list.val().mask;
+                self.written.next = self.change_entry.val();
+                self.after.next.head = self.change.val().head;
+                self.after.next.tail = self.tail_after.val();
+            }
             ListOperation::Truncate => {
                 self.written.next.bytes = self.change_entry.val().bytes;
             }

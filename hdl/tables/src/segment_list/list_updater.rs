@@ -5,9 +5,9 @@
 //!                                     │
 //!                                     └─► [copy: fetch ──► entry]* ──► entry_write, state_write
 //! ```
-//! Timing: an install, a post, a head move and a move of an empty list are in the memories two
-//! cycles after `commit`, and are never `busy`. A truncate takes about 8 cycles more, a move about
-//! 7 and one for each entry, more while searches keep the loop busy.
+//! Timing: an install, a post, a head move, both of them and a move of an empty list are in the
+//! memories two cycles after `commit`, and are never `busy`. A truncate takes about 8 cycles more, a
+//! move about 7 and one for each entry, more while searches keep the loop busy.
 //!
 //! Invariants:
 //! 1. A change whose `commit` came in a cycle is seen by reads of the list two cycles later, or
@@ -121,7 +121,8 @@ impl<const FLOW_BITS: usize> Logic for ListUpdater<FLOW_BITS> {
         self.copy.truncates.next = self.truncates.val();
         self.copy.copies.next = self.truncates.val()
             | ((self.operation.val() == ListOperation::Move) & !self.empty.q.val());
-        self.copy.posts.next = self.operation.val() == ListOperation::Post;
+        self.copy.posts.next = (self.operation.val() == ListOperation::Post)
+            | (self.operation.val() == ListOperation::Advance);
         self.first.d.next = self.ports.first.val();
         self.stop.d.next = self.ports.stop.val();
         self.copy.first.next = self.first.q.val();

@@ -11,6 +11,7 @@ use abi::reason::Disposition;
 
 use super::Connection;
 use crate::control::commands::FlowName;
+use crate::control::flow::buffer::Misplaced;
 use crate::control::flow::deferred::DEFERRED_BYTES_MAX;
 use crate::driver::rings::HeaderEntry;
 use crate::protocol::{Doubt, Segment, SegmentPayload};
@@ -23,6 +24,8 @@ pub(crate) struct Packet<'a> {
     pub(crate) flow: Option<FlowName>,
     /// The flow that the card found for it.
     pub(crate) hit: Option<FlowName>,
+    /// List index of the segment in which its first byte was placed.
+    pub(crate) first: u16,
 }
 
 impl<'a> Packet<'a> {
@@ -52,6 +55,7 @@ impl<'a> Packet<'a> {
             },
             flow: (is_placed || disposition == Some(Disposition::Old)).then_some(name),
             hit: (name.flow != header_entry::FLOW_NONE).then_some(name),
+            first: get(header_entry::SEGMENT_INDEX) as u16,
         }
     }
 }
@@ -61,6 +65,22 @@ impl Connection {
     /// addresses.
     pub(crate) fn owns(&self, packet: &Packet<'_>) -> bool {
         packet.flow.is_none_or(|name| name == self.name)
+    }
+
+    /// Whether the payload of a packet was placed by a command that is no longer valid.
+    #[inline]
+    pub(crate) fn misplaced(&self, packet: &Packet<'_>) -> Option<Misplaced> {
+        let receive = self.receive.as_ref().filter(|receive| receive.has_cuts())?;
+        let SegmentPayload::Placed { trimmed_bytes } = packet.segment.payload else {
+            return None;
+        };
+        let first = packet.segment.position.wrapping_add(trimmed_bytes);
+        let bytes = packet.segment.payload_bytes - trimmed_bytes;
+        let misplaced = receive.beyond_cut(packet.first, first, bytes);
+        match (misplaced, trimmed_bytes) {
+            (Some(Misplaced::Behind(..)), 1..) => Some(Misplaced::Across),
+            (misplaced, _) => misplaced,
+        }
     }
 
     /// Whether the payload of a packet takes nothing but a range that the connection has in any

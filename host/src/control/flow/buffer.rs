@@ -68,6 +68,14 @@ pub struct Piece {
     pub bytes: u32,
 }
 
+/// Where payload was placed that is not where it belongs, because its buffer was cut before.
+pub(crate) enum Misplaced {
+    /// Behind the end of that buffer: it can be read there.
+    Behind(RegionName, u64),
+    /// Across the end: some of it is where nobody looks for it.
+    Across,
+}
+
 /// Bytes to be copied into an application buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copy {

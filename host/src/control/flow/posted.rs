@@ -10,7 +10,7 @@
 //!
 //! Invariants
 //! 1. Posted buffers are contiguous: each starts where the one before it ends, with the next list
-//!    index.
+//!    index, or the same one where they share a segment because they share memory.
 //! 2. `confirmed_end ≤ end`.
 
 use std::collections::VecDeque;
@@ -19,10 +19,9 @@ use abi::config::SEGMENTS_BORROWED_BITS_MAX;
 
 use super::buffer::{Buffer, Done};
 use super::state::PostedState;
-use crate::control::commands::{segment_post, Direction, Entry, FlowName, Segment};
+use crate::control::commands::{Direction, Segment};
 use crate::control::lists::FlowList;
 use crate::control::rest::Rest;
-use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
 use crate::prefetch::expect_all;
 
@@ -37,9 +36,35 @@ pub(super) struct Posted {
     pub start: u64,
     /// List index of its segment.
     pub index: u16,
+    /// Its segment on the card, as it was posted: stream offset and length.
+    pub segment: (u64, u32),
+    /// Whether it was cut.
+    cut: Cut,
+}
+
+/// What became of the end of a posted buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    /// It is that of the segment.
+    Not,
+    /// It was moved to the front, by a command that is under way once it is known.
+    UnderWay(Option<Ticket>),
+    /// The same, and the card places nothing behind it any more.
+    Done,
 }
 
 impl Posted {
+    /// Whether it was cut, and the card may still place payload behind its end.
+    pub fn is_cut(&self) -> bool {
+        matches!(self.cut, Cut::UnderWay(_))
+    }
+
+    /// The buffer of a request that got nothing, as it was before it was posted.
+    fn unused(&self) -> Option<Buffer> {
+        let is_unused = self.cut != Cut::Not && self.buffer.bytes == 0;
+        is_unused.then_some(Buffer { bytes: self.segment.1, ..self.buffer })
+    }
+
     pub fn end(&self) -> u64 {
         self.start + u64::from(self.buffer.bytes)
     }
@@ -140,13 +165,9 @@ impl BufferQueue {
     /// What the queue waits for: for commands, floors included, or for room or regions for the
     /// requests that wait.
     pub fn rest(&self) -> Rest {
-        let apart = &self.apart;
-        if !apart.waiting.is_empty() {
-            return Rest::Due;
-        }
-        match apart.pending.is_empty() && apart.pending_floors.is_empty() {
-            true => apart.list.rest(),
-            false => apart.list.rest().max(Rest::UnderWay),
+        match self.apart.waiting.is_empty() {
+            true => self.rest_of_commands(),
+            false => Rest::Due,
         }
     }
 
@@ -160,6 +181,15 @@ impl BufferQueue {
         self.apart.posted.len() + self.apart.waiting.len()
     }
 
+    /// What the queue waits for, but for those that wait to be posted.
+    pub fn rest_of_commands(&self) -> Rest {
+        let apart = &self.apart;
+        match apart.pending.is_empty() && apart.pending_floors.is_empty() {
+            true => apart.list.rest(),
+            false => apart.list.rest().max(Rest::UnderWay),
+        }
+    }
+
     /// Requests that are not posted yet.
     pub fn waiting(&self) -> usize {
         self.apart.waiting.len()
@@ -168,6 +198,16 @@ impl BufferQueue {
     /// The request to post next.
     pub(super) fn next(&self) -> Option<&Buffer> {
         self.apart.waiting.front()
+    }
+
+    /// The requests that wait, but for the first ones.
+    pub(super) fn waiting_from(&self, first: usize) -> impl Iterator<Item = &Buffer> {
+        self.apart.waiting.iter().skip(first)
+    }
+
+    /// Bytes of the buffer that was posted last.
+    pub(super) fn last_bytes(&self) -> u64 {
+        self.apart.posted.back().map_or(0, |last| last.buffer.bytes.into())
     }
 
     /// Whether any request is still open.
@@ -183,34 +223,83 @@ impl BufferQueue {
         waiting.take_while(known).count()
     }
 
-    /// Posts the next request. Returns false when there is none, or when the list is full.
-    pub(super) fn post(
-        &mut self,
-        name: FlowName,
-        command: &mut impl FnMut(Entry) -> Result<Ticket>,
-    ) -> Result<bool> {
-        let Some(&buffer) = self.apart.waiting.front() else {
-            return Ok(false);
-        };
-        let Some(index) = self.apart.list.push() else {
-            return Ok(false);
-        };
-        self.apart.waiting.pop_front();
+    /// Gives the next request its place in stream and list. Returns its segment, whose command must
+    /// be noted ([`BufferQueue::appended`]); `None` when there is no request, or no free entry.
+    pub(super) fn append(&mut self) -> Option<Segment> {
+        self.apart.waiting.front()?;
+        let index = self.apart.list.push()?;
+        self.append_as(index)
+    }
+
+    /// Gives the next request its place in the stream and in the segment that was appended last,
+    /// whose command is not queued yet: its memory begins where that of the segment ends. Returns
+    /// whether it was so.
+    pub(super) fn extend(&mut self, segment: &mut Segment) -> bool {
+        let end = segment.offset + u64::from(segment.bytes);
+        let next = self.apart.waiting.front().filter(|next| {
+            let region = (next.region.index, next.region.key);
+            region == (segment.region, segment.region_key) && next.offset == end
+        });
+        let more = next.map(|next| next.bytes);
+        segment.bytes += more.unwrap_or(0);
+        more.is_some() && self.append_as(segment.index).is_some()
+    }
+
+    /// The next request is posted, in the segment of this index.
+    fn append_as(&mut self, index: u16) -> Option<Segment> {
+        let buffer = self.apart.waiting.pop_front()?;
         let start = self.apart.end;
-        let segment = Segment {
+        let segment = (start, buffer.bytes);
+        self.apart.posted.push_back(Posted { buffer, start, index, segment, cut: Cut::Not });
+        self.note_oldest();
+        self.apart.end += u64::from(buffer.bytes);
+        Some(Segment {
             index,
             position: self.position(start),
             bytes: buffer.bytes,
             region: buffer.region.index,
             region_key: buffer.region.key,
             offset: buffer.offset,
-        };
-        let ticket = command(segment_post(name, self.direction, &segment))?;
-        self.apart.posted.push_back(Posted { buffer, start, index });
-        self.note_oldest();
-        self.apart.end += u64::from(buffer.bytes);
+        })
+    }
+
+    /// The segment that was appended last is posted by the command of `ticket`.
+    pub fn appended(&mut self, ticket: Ticket) {
         self.apart.pending.push_back((ticket, self.apart.end));
-        Ok(true)
+    }
+
+    /// Ends the posted buffers at a stream offset: the next one begins there. Those that begin
+    /// behind it get nothing.
+    pub(super) fn cut(&mut self, offset: u64) {
+        let first = self.place(offset);
+        for posted in self.apart.posted.range_mut(first..) {
+            posted.start = posted.start.min(offset);
+            posted.buffer.bytes = (offset - posted.start) as u32;
+            posted.cut = Cut::UnderWay(None);
+        }
+        self.apart.end = offset;
+        self.note_oldest();
+    }
+
+    /// What was cut last is cut by the command of `ticket`.
+    pub(super) fn cut_by(&mut self, ticket: Ticket) {
+        for posted in &mut self.apart.posted {
+            if posted.cut == Cut::UnderWay(None) {
+                posted.cut = Cut::UnderWay(Some(ticket));
+            }
+        }
+    }
+
+    /// Takes confirmations of cuts. Returns whether others are under way.
+    pub(super) fn confirm_cuts(&mut self, confirmed: impl Fn(Ticket) -> bool) -> bool {
+        for posted in &mut self.apart.posted {
+            match posted.cut {
+                Cut::UnderWay(Some(ticket)) if confirmed(ticket) => posted.cut = Cut::Done,
+                Cut::UnderWay(_) => return true,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// Takes confirmations.
@@ -285,14 +374,24 @@ impl BufferQueue {
         posted.map_or(self.apart.list.tail(), |posted| posted.index)
     }
 
-    /// Moves the requests that end at or below `offset`, which are complete and full, to `done`.
+    /// Moves the requests that end at or below `offset`, which are complete and full or were cut,
+    /// to `done`; none whose cut is under way, nor any behind it.
     pub fn complete(&mut self, offset: u64, done: &mut Vec<Done>) {
-        let count = self.place(offset);
+        let ended = self.apart.posted.iter().take(self.place(offset));
+        let count = ended.take_while(|posted| !posted.is_cut()).count();
         if count == 0 {
             return;
         }
-        let full = self.apart.posted.drain(..count);
-        done.extend(full.map(|posted| posted.buffer.done(posted.buffer.bytes)));
+        let mut unused = VecDeque::new();
+        for posted in self.apart.posted.drain(..count) {
+            match posted.unused() {
+                Some(buffer) => unused.push_back(buffer),
+                None => done.push(posted.buffer.done(posted.buffer.bytes)),
+            }
+        }
+        if !unused.is_empty() {
+            self.add_first(unused);
+        }
         self.note_oldest();
     }
 
@@ -302,7 +401,10 @@ impl BufferQueue {
         self.apart.pending.clear();
         self.apart.end = offset;
         self.apart.confirmed_end = offset;
-        let posted = std::mem::take(&mut self.apart.posted);
+        let mut posted = std::mem::take(&mut self.apart.posted);
+        for posted in &mut posted {
+            posted.buffer = posted.unused().unwrap_or(posted.buffer);
+        }
         self.note_oldest();
         posted
     }
@@ -349,8 +451,6 @@ mod tests {
     use super::*;
     use crate::control::regions::RegionName;
 
-    const NAME: FlowName = FlowName { flow: 1, generation: 1 };
-
     fn buffer(bytes: u32) -> Buffer {
         Buffer {
             request: 0,
@@ -384,7 +484,8 @@ mod tests {
         for round in 0..40 {
             for bytes in [3, 1, 5] {
                 queue.add(Buffer { partial: bytes == 1, ..buffer(bytes) });
-                queue.post(NAME, &mut |_| Ok(Ticket(0))).expect("room");
+                queue.append().expect("room");
+                queue.appended(Ticket(0));
                 check(&queue);
             }
             queue.confirm(|_| true);

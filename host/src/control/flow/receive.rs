@@ -10,27 +10,29 @@
 //!    confirmed a floor at or beyond them, so the card never writes an announced byte again.
 //! 2. Deferred bytes are copied only below a confirmed floor, and only where no placed copy is
 //!    valid ([`super::standing`]).
-//! 3. Buffers are withdrawn, and the withdrawal is confirmed, before they are returned unfilled. A
-//!    single buffer is truncated at its last accepted byte; several are passed by the head of the
-//!    list. Those that stay are posted again for what they lack.
+//! 3. A request that may end early is cut at its last accepted byte by the command that posts the
+//!    next one there. So behind such a buffer only as many are posted as are likely to fill
+//!    ([`ReceiveSide::holds_back`]). Payload that the card places behind the cut before the command
+//!    has its effect is read out of the buffer, as if it had been deferred.
+//! 4. Where that cannot be, buffers are withdrawn, and the withdrawal is confirmed, before they are
+//!    returned unfilled. A single buffer is truncated at its last accepted byte; several are passed
+//!    by the head of the list. Those that stay are posted again for what they lack.
+
+mod early;
 
 use std::collections::VecDeque;
-
-use abi::config::FLOW_REACH_BYTES;
 
 use super::buffer::{Copy, Done, Rescue, Withdrawn};
 use super::posted::{BufferQueue, Posted};
 use super::standing::{Hole, Standing};
-use crate::control::commands::{Direction, Entry, FlowName};
+use crate::control::commands::Direction;
 use crate::control::regions::RegionName;
 use crate::control::rest::Rest;
-use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
 use crate::prefetch::expect_all;
 
 /// How far the floor may stay behind what is accepted while nothing waits for it, bytes.
 pub const FLOOR_LAG_MAX: u64 = 64 << 10;
-
 /// The receive side. See the head of this file. What a packet in order touches is in its first line
 /// of 64 bytes, up to the first range of `standing`.
 #[derive(Debug)]
@@ -43,6 +45,8 @@ pub struct ReceiveSide {
     quiet_to: u64,
     /// Sequence number of the first byte.
     base: u32,
+    /// Whether a buffer was cut, and the command is under way.
+    has_cuts: bool,
     standing: Standing,
     /// Buffers, waiting and posted.
     pub queue: BufferQueue,
@@ -50,8 +54,15 @@ pub struct ReceiveSide {
 }
 
 /// What a packet in order does not need.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Apart {
+    /// Buffers that are spared to take the place of one that ends early: as many as have filled
+    /// since one did last, and one.
+    run: usize,
+    /// The furthest end that the protocol was told.
+    promised: u64,
+    /// The last step has completed requests: the application may post others.
+    has_given: bool,
     announced: u64,
     floor_asked: u64,
     withdrawing: Option<Ticket>,
@@ -67,9 +78,18 @@ impl ReceiveSide {
             taken: 0,
             quiet_to: 0,
             base,
+            has_cuts: false,
             standing: Standing::default(),
             queue: BufferQueue::new(base, flow, Direction::Receive),
-            apart: Box::default(),
+            apart: Box::new(Apart {
+                run: 1,
+                promised: 0,
+                has_given: false,
+                announced: 0,
+                floor_asked: 0,
+                withdrawing: None,
+                cancelling: Vec::new(),
+            }),
         }
     }
 
@@ -110,8 +130,17 @@ impl ReceiveSide {
 
     /// Accepts what the protocol has, as far as buffers are posted.
     pub fn accept_taken(&mut self) {
-        let end = self.taken.min(self.grantable());
+        let end = match self.apart.withdrawing {
+            Some(_) => self.accepted,
+            None => self.taken.min(self.queue.confirmed_end()),
+        };
+        let full = self.queue.place(self.accepted);
         self.accepted = self.accepted.max(end);
+        // A cut ends at what was accepted.
+        let filled = self.queue.place(self.accepted) - full;
+        if filled > 0 {
+            self.apart.run = (self.apart.run + filled).min(early::SPARED_MAX);
+        }
     }
 
     /// Whether everything that the protocol has accepted is in buffers.
@@ -119,38 +148,9 @@ impl ReceiveSide {
         self.accepted == self.taken
     }
 
-    /// End of the memory that the protocol may count on. While buffers are being withdrawn, there
-    /// is none beyond the accepted bytes.
-    pub fn grantable(&self) -> u64 {
-        match self.apart.withdrawing {
-            Some(_) => self.accepted,
-            None => self.queue.confirmed_end(),
-        }
-    }
-
     /// First list index still needed when everything accepted is announced.
     pub fn head(&self) -> u16 {
         self.queue.index(self.accepted)
-    }
-
-    /// Posts as many of the first `ready` requests as the list and the flow's reach allow.
-    pub fn post(
-        &mut self,
-        name: FlowName,
-        ready: usize,
-        mut command: impl FnMut(Entry) -> Result<Ticket>,
-    ) -> Result<()> {
-        if self.apart.withdrawing.is_some() {
-            return Ok(());
-        }
-        for _ in 0..ready {
-            let bytes = self.queue.next().map_or(0, |buffer| buffer.bytes);
-            let reach = self.queue.end() + u64::from(bytes) - self.apart.announced;
-            if reach >= FLOW_REACH_BYTES.into() || !self.queue.post(name, &mut command)? {
-                break;
-            }
-        }
-        Ok(())
     }
 
     /// Bytes held outside of the buffers, with the bookkeeping of what was placed.
@@ -294,6 +294,7 @@ impl ReceiveSide {
     /// Takes confirmations. Returns the offset up to which bytes may be announced.
     pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool) -> u64 {
         self.queue.confirm(&confirmed);
+        self.has_cuts = self.has_cuts && self.queue.confirm_cuts(&confirmed);
         self.queue.confirmed_floor(confirmed).unwrap_or(self.apart.announced)
     }
 
@@ -333,6 +334,7 @@ impl ReceiveSide {
         }
         let before = done.len();
         self.queue.complete(floor, done);
+        self.apart.has_given = done.len() > before;
         if !self.apart.cancelling.is_empty() {
             let done = &done[before..];
             let is_open = |request: &u64| !done.iter().any(|done| done.request == *request);
@@ -358,11 +360,11 @@ impl ReceiveSide {
         !self.apart.cancelling.is_empty() && self.apart.withdrawing.is_none()
     }
 
-    /// Whether the front request should be returned partly filled: it has some bytes, and no more
-    /// are in progress.
+    /// Whether the front request should be returned partly filled: it has some bytes, no more are
+    /// in progress, and the application has had the time to post one in its place.
     pub fn wants_partial(&self) -> bool {
         let settled = self.apart.announced == self.accepted && self.queue.is_confirmed();
-        self.apart.withdrawing.is_none() && settled && self.has_started()
+        self.apart.withdrawing.is_none() && settled && self.has_started() && !self.apart.has_given
     }
 
     /// List index and bytes to which the only posted buffer is truncated, the end of the accepted
@@ -408,6 +410,8 @@ impl ReceiveSide {
         self.apart.withdrawing = None;
         let mut withdrawn = Withdrawn::default();
         let mut again = VecDeque::new();
+        self.has_cuts = false;
+        self.apart.run = 1;
         let mut cancelling = std::mem::take(&mut self.apart.cancelling);
         for posted in self.queue.restart(self.apart.announced) {
             let buffer = posted.buffer;
@@ -451,6 +455,7 @@ impl ReceiveSide {
         let is_asked = self.is_floor_due(is_ending) || !self.apart.cancelling.is_empty();
         match self.is_withdrawing() || self.has_started() || is_asked {
             true => Rest::Due,
+            false if self.holds_back(false) => self.queue.rest_of_commands(),
             false => self.queue.rest(),
         }
     }
@@ -493,8 +498,8 @@ mod tests {
             partial: true,
             filled: 0,
         });
-        let name = FlowName { flow: 1, generation: 1 };
-        side.post(name, 1, |_| Ok(Ticket::new(0, 0))).unwrap();
+        side.append(true).unwrap();
+        side.queue.appended(Ticket::new(0, 0));
         side.confirm(|_| true);
         side
     }
@@ -506,8 +511,8 @@ mod tests {
         again[0].buffer.partial = false;
         *side.queue.list_mut() = crate::control::lists::FlowList::new(1);
         side.queue.add(again[0].buffer);
-        let name = FlowName { flow: 1, generation: 1 };
-        side.post(name, 1, |_| Ok(Ticket::new(0, 0))).unwrap();
+        side.append(true).unwrap();
+        side.queue.appended(Ticket::new(0, 0));
         side.confirm(|_| true);
         side.set_quiet(true);
         side

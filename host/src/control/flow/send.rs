@@ -15,15 +15,20 @@ use abi::config::FLOW_REACH_BYTES;
 
 use super::buffer::{Done, Piece};
 use super::posted::BufferQueue;
-use crate::control::commands::{Direction, Entry, FlowName};
+use crate::control::commands::{Direction, Segment};
 use crate::control::rest::Rest;
-use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
 use crate::transport::header::is_after;
 
 /// Any so many consecutive segments hold at least [`DESCRIPTOR_BYTES_MAX`] bytes. Page boundaries
 /// included, the payload of a descriptor then has less than `abi::config::SEND_PIECES_MAX` pieces.
 const SMALL_SEGMENTS_MAX: usize = 64;
+/// A request shorter than this may share its segment, and its floor, with others.
+const SMALL_BYTES: u32 = 4096;
+/// Longest segment of several requests.
+const SHARED_BYTES_MAX: u32 = 1 << 16;
+/// How long a floor waits at most for that of the next request.
+const HELD_NS: u64 = 1_000_000;
 /// Longest payload of a descriptor, bytes: limit of a TSO header of the transport.
 pub const DESCRIPTOR_BYTES_MAX: u32 = 1 << 16;
 
@@ -37,6 +42,8 @@ pub struct SendSide {
     pub queue: BufferQueue,
     offered: u64,
     floor_asked: u64,
+    /// 0: no floor waits.
+    held_until_ns: u64,
     head_asked: u16,
 }
 
@@ -48,6 +55,7 @@ impl SendSide {
             offered: 0,
             floor: 0,
             floor_asked: 0,
+            held_until_ns: 0,
             head_asked: 0,
         }
     }
@@ -73,23 +81,21 @@ impl SendSide {
         large && end - self.floor < FLOW_REACH_BYTES.into()
     }
 
-    /// Posts as many of the first `ready` requests as the list allows. Returns whether any was
-    /// posted.
-    pub fn post(
-        &mut self,
-        name: FlowName,
-        ready: usize,
-        mut command: impl FnMut(Entry) -> Result<Ticket>,
-    ) -> Result<bool> {
-        let mut any = false;
-        for _ in 0..ready {
-            let bytes = self.queue.next().map_or(0, |buffer| buffer.bytes);
-            if !self.may_post(bytes) || !self.queue.post(name, &mut command)? {
+    /// The segment of the next of `ready` requests, if it may be posted, and how many requests it
+    /// has: small ones that follow each other in memory share it. Its command must be noted.
+    pub fn append(&mut self, ready: usize) -> Option<(Segment, usize)> {
+        let bytes = self.queue.next().filter(|_| ready > 0)?.bytes;
+        let mut segment = self.may_post(bytes).then(|| self.queue.append())??;
+        let mut requests = 1;
+        while requests < ready && segment.bytes < SHARED_BYTES_MAX {
+            let next = self.queue.next().map_or(0, |next| next.bytes);
+            let is_small = next < SMALL_BYTES && segment.bytes + next <= SHARED_BYTES_MAX;
+            if !is_small || !self.may_post(next) || !self.queue.extend(&mut segment) {
                 break;
             }
-            any = true;
+            requests += 1;
         }
-        Ok(any)
+        Some((segment, requests))
     }
 
     /// The end of what the protocol may send, if there is more than it was told.
@@ -116,18 +122,40 @@ impl SendSide {
         self.queue.index(offset.unwrap_or(0))
     }
 
-    /// The peer has acknowledged everything before `to`. Returns the floor to set (sequence number,
-    /// first index still needed), if it passed a whole segment.
-    pub fn acknowledge(&mut self, to: u64) -> Option<(u32, u16)> {
+    /// The peer has acknowledged everything before `to`. Returns whether a floor is due
+    /// ([`SendSide::asked`]): it passed a whole request. One for a small request alone waits for
+    /// the next one, unless it `rides` on another command, nothing else is posted, or it has
+    /// waited long enough.
+    pub fn acknowledge(&mut self, to: u64, (rides, now_ns): (bool, u64)) -> bool {
         let floor = to.min(self.offered);
         let at = self.queue.place(floor);
         let passed = at.checked_sub(1).and_then(|last| self.queue.posted().get(last));
-        if passed.is_none_or(|p| p.end() <= self.floor_asked) {
-            return None;
+        let Some(passed) = passed.filter(|passed| passed.end() > self.floor_asked) else {
+            return false;
+        };
+        let is_alone = passed.start <= self.floor_asked && passed.buffer.bytes < SMALL_BYTES;
+        if is_alone && !rides && passed.end() < self.queue.end() {
+            if self.held_until_ns == 0 {
+                self.held_until_ns = now_ns + HELD_NS;
+            }
+            if now_ns < self.held_until_ns {
+                return false;
+            }
         }
+        self.held_until_ns = 0;
         self.floor_asked = floor;
         self.head_asked = self.queue.index(floor);
-        Some((self.queue.position(floor), self.head_asked))
+        true
+    }
+
+    /// When a floor is due that waits for another request to be acknowledged; 0 if none does.
+    pub fn held_until_ns(&self) -> u64 {
+        self.held_until_ns
+    }
+
+    /// The floor that was requested last (sequence number, first index still needed).
+    pub fn asked(&self) -> (u32, u16) {
+        (self.queue.position(self.floor_asked), self.head_asked)
     }
 
     /// The end of the oldest buffer: what is acknowledged before it completes nothing, and moves no
@@ -201,7 +229,6 @@ mod tests {
     #[test]
     fn a_retransmission_below_the_floor_begins_at_what_is_left() {
         const BYTES: u32 = 100;
-        let name = FlowName { flow: 1, generation: 1 };
         let (mut side, mut done) = (SendSide::new(0, 1), Vec::new());
         for number in 0..40_000u64 {
             side.queue.add(Buffer {
@@ -213,12 +240,13 @@ mod tests {
                 partial: false,
                 filled: 0,
             });
-            assert!(side.post(name, 1, |_| Ok(Ticket(number))).unwrap());
+            assert!(side.append(1).is_some());
+            side.queue.appended(Ticket(number));
             side.confirm(|_| true, &mut done);
             let end = side.offer().expect("more is confirmed");
             // The last one stays open.
             if number < 39_999 {
-                assert!(side.acknowledge(end).is_some());
+                assert!(side.acknowledge(end, (true, 0)));
                 side.floor_asked(Ticket(number));
                 done.clear();
                 side.confirm(|_| true, &mut done);
