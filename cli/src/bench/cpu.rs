@@ -15,12 +15,16 @@
 //!
 //! What the comparison leaves out: veth has no driver, no DMA and no interrupts, which flatters
 //! the kernel. The null card has no IOMMU and no register that is slow to write, which flatters
-//! us. Ours takes batches of 64 packets.
+//! us. Ours takes batches of 64 packets, but in rows of a rate of arrival (`cpu/rate.rs`).
+//!
+//! The kernel's connection has CUBIC, which nothing paces. BBR, Reno and sends by reference stand
+//! beside it, where the machine has them.
 
 mod kernel;
 mod linux;
 mod machine;
 mod null;
+mod rate;
 mod refusal;
 mod report;
 
@@ -31,16 +35,19 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use host::transport::{TransportError, VethPair};
 
-use self::kernel::Kernel;
+use self::kernel::{Kernel, Way, BASELINE, OTHERS};
 use self::null::Acks;
 use self::refusal::refused;
 use self::report::{Key, Samples};
-pub use self::report::{Report, BIAS, HEAD};
+pub use self::report::{Report, BIAS, HEAD, RATES_HEAD};
 use super::cores::Cores;
 use crate::output::{json_file, print};
 
 /// Sizes of IP packets that are measured, bytes.
 const MTUS: [u16; 2] = [1500, 9000];
+
+/// Rates at which packets arrive, Gb/s of payload.
+const RATES_GBPS: [f64; 3] = [10.0, 40.0, 100.0];
 
 /// Repetitions, unless said otherwise.
 const REPETITIONS: u32 = 5;
@@ -66,9 +73,9 @@ impl TransportName {
 /// Arguments of `zeronic bench cpu`.
 #[derive(Clone, Debug, Args)]
 pub struct CpuArguments {
-    /// The protocol on our stack
-    #[arg(long, value_enum, default_value_t = TransportName::Null)]
-    transport: TransportName,
+    /// The protocol on our stack; the page has both
+    #[arg(long = "transport", value_enum, default_value = "null")]
+    transports: Vec<TransportName>,
     /// Repetitions
     #[arg(long, default_value_t = REPETITIONS, value_name = "N",
         value_parser = clap::value_parser!(u32).range(3..=100))]
@@ -100,7 +107,8 @@ struct Plan {
 impl CpuArguments {
     /// What `bench all` measures.
     pub fn of_page(quick: bool) -> Self {
-        Self { transport: TransportName::Null, repetitions: REPETITIONS, quick, json: None }
+        let transports = vec![TransportName::Null, TransportName::Linux];
+        Self { transports, repetitions: REPETITIONS, quick, json: None }
     }
 
     fn plan(&self) -> Plan {
@@ -142,14 +150,24 @@ impl CpuArguments {
                     samples: &mut samples,
                 };
                 part.kernel(pair)?;
-                match self.transport {
-                    TransportName::Null => part.null()?,
-                    TransportName::Linux => part.linux()?,
+                for transport in &self.transports {
+                    match transport {
+                        TransportName::Null => part.null()?,
+                        TransportName::Linux => part.linux()?,
+                    }
+                }
+            }
+        }
+        if self.transports.contains(&TransportName::Null) {
+            for (gbps, mtu) in RATES_GBPS.iter().flat_map(|gbps| MTUS.map(|mtu| (*gbps, mtu))) {
+                for touched in [true, false] {
+                    let window = plan.window / 4;
+                    samples.add_rate(rate::measure(mtu, touched, gbps, window, &cores)?);
                 }
             }
         }
         let has_receive_offload = pairs.iter().all(|(_, pair)| pair.has_receive_offload());
-        Ok(samples.report(self.transport.name(), !self.quick, has_receive_offload, cores.count()))
+        Ok(samples.report(!self.quick, has_receive_offload, cores.count()))
     }
 }
 
@@ -169,14 +187,24 @@ impl Part<'_> {
     }
 
     fn kernel(&mut self, pair: &VethPair) -> Result<()> {
-        for touched in [false, true] {
-            let (kernel, key) = (Kernel { pair, touched }, self.key(touched));
-            let mut cost = kernel.measure(self.plan.window)?;
-            while self.samples.is_disturbed(&cost, self.plan.repeated_max) {
-                cost = kernel.measure(self.plan.window)?;
-            }
-            self.samples.add_kernel(self.repetition, key, cost);
+        for touched in [true, false] {
+            self.kernel_way(pair, BASELINE, touched)?;
         }
+        for way in OTHERS {
+            if pair.has_congestion_control(way.congestion_control).map_err(refused)? {
+                self.kernel_way(pair, way, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn kernel_way(&mut self, pair: &VethPair, way: Way, touched: bool) -> Result<()> {
+        let (kernel, key) = (Kernel { pair, way, touched }, self.key(touched));
+        let mut cost = kernel.measure(self.plan.window)?;
+        while self.samples.is_disturbed(&cost, self.plan.repeated_max) {
+            cost = kernel.measure(self.plan.window)?;
+        }
+        self.samples.add_kernel(self.repetition, (way, key), cost);
         Ok(())
     }
 
@@ -184,7 +212,8 @@ impl Part<'_> {
         for touched in [false, true] {
             let both = linux::measure(self.mtu, touched, self.plan.bytes, self.cores)?;
             let key = self.key(touched);
-            self.samples.add_ours(self.repetition, key, &[both]);
+            let transport = TransportName::Linux.name();
+            self.samples.add_ours(self.repetition, (transport, key), &[both]);
         }
         Ok(())
     }
@@ -195,7 +224,8 @@ impl Part<'_> {
         for touched in [false, true] {
             let received = null::receive(mtu, Acks::Each64KiB, touched, batches, cores)?;
             let key = self.key(touched);
-            self.samples.add_ours(self.repetition, key, &[received, sent]);
+            let transport = TransportName::Null.name();
+            self.samples.add_ours(self.repetition, (transport, key), &[received, sent]);
         }
         let acks = Acks::EverySecondSegment;
         let sent = null::send(mtu, acks, batches, cores)?;

@@ -220,8 +220,20 @@ fn cpu_report(transport: &str) -> Option<serde_json::Value> {
     let named = |row: &serde_json::Value| (row["mtu"].as_u64(), row["touched"].as_bool());
     let all = [(1500, false), (1500, true), (9000, false), (9000, true)];
     let all = all.map(|(mtu, touched)| (Some(mtu), Some(touched)));
-    for part in ["rows", "kernel"] {
-        assert_eq!(rows(part).iter().map(named).collect::<Vec<_>>(), all, "{part}");
+    assert_eq!(rows("rows").iter().map(named).collect::<Vec<_>>(), all);
+    // CUBIC is compared with, and every row says what it has.
+    let kernel = rows("kernel");
+    let is_baseline = |row: &&serde_json::Value| {
+        row["congestion_control"] == "cubic" && row["by_reference"] == false
+    };
+    let baseline: Vec<_> = kernel.iter().take_while(is_baseline).map(named).collect();
+    assert_eq!(baseline, all);
+    for row in &kernel {
+        assert!(row["congestion_control"].is_string(), "{row}");
+        assert!(row["gbps"].as_f64() > Some(0.0), "{row}");
+    }
+    for row in kernel.iter().filter(|row| row["by_reference"] == true) {
+        assert!(row["copied"].is_number(), "the kernel has not said whether it copied: {row}");
     }
     for row in rows("rows").iter().chain(&rows("one_ack_for_two")) {
         assert_eq!(row["transport"], transport);
@@ -240,6 +252,14 @@ fn cpu_time_of_host_and_kernel_is_written_as_json() {
         return;
     };
     assert_eq!(report["one_ack_for_two"].as_array().map(Vec::len), Some(2));
+    let rates = report["rates"].as_array().expect("rates");
+    assert_eq!(rates.len(), 3 * 2 * 2);
+    for rate in rates {
+        for figure in ["gbps", "batch", "seconds_per_gb", "polling_seconds_per_gb"] {
+            assert!(rate[figure].as_f64() > Some(0.0), "{figure}: {rate}");
+        }
+        assert!(rate["empty_polls"].as_f64() >= Some(0.0), "{rate}");
+    }
 }
 
 /// Kernel TCP at both ends of two joined cards: every byte is judged.

@@ -32,6 +32,7 @@ pub(crate) mod socket;
 pub(crate) mod sys;
 pub(crate) mod tap;
 mod veth;
+pub mod zero_copy;
 
 use std::collections::{HashMap, VecDeque};
 use std::io;

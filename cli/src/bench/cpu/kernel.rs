@@ -9,9 +9,11 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, Result};
+use host::transport::zero_copy::{self, ZeroCopies};
 use host::transport::VethPair;
 use sim::null_card::payload::{sum, Pattern};
 
@@ -22,10 +24,30 @@ use crate::bench::cores::thread_time;
 /// Bytes of a call.
 const CALL_BYTES: usize = 64 << 10;
 
+/// How the kernel's TCP sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Way {
+    /// Its congestion control.
+    pub congestion_control: &'static str,
+    /// By reference (`MSG_ZEROCOPY`).
+    pub by_reference: bool,
+}
+
+/// What ours is compared with: unpaced, as no queue of this machine paces it, nor it itself.
+pub const BASELINE: Way = Way { congestion_control: "cubic", by_reference: false };
+/// What stands beside it, where the machine has it. BBR paces itself.
+pub const OTHERS: [Way; 3] = [
+    Way { congestion_control: "bbr", by_reference: false },
+    Way { congestion_control: "reno", by_reference: false },
+    Way { congestion_control: "cubic", by_reference: true },
+];
+
 /// The run that is measured.
 pub struct Kernel<'a> {
     /// The two networks.
     pub pair: &'a VethPair,
+    /// How it sends.
+    pub way: Way,
     /// The application reads each received byte once.
     pub touched: bool,
 }
@@ -39,18 +61,46 @@ pub struct KernelCost {
     pub threads: f64,
     /// Cores that were busy without us.
     pub idle_cores: f64,
+    /// Rate of the connection, Gb/s of payload.
+    pub gbps: f64,
+    /// Share of the sends by reference whose bytes the kernel has copied after all: its own word.
+    pub copied: Option<f64>,
 }
 
-/// Sends until it is told to stop. Returns the time that this thread had a core.
-fn send(mut stream: TcpStream, stop: &AtomicBool) -> Result<Duration> {
-    let (pattern, from) = (Pattern::new(CALL_BYTES), thread_time());
-    let mut place = 0;
+/// Sends until it is told to stop. Returns the time that this thread had a core, and what became of
+/// sends by reference.
+fn send(mut stream: TcpStream, way: Way, stop: &AtomicBool) -> Result<(Duration, ZeroCopies)> {
+    static PATTERN: OnceLock<Pattern> = OnceLock::new();
+    let (pattern, from) = (PATTERN.get_or_init(|| Pattern::new(CALL_BYTES)), thread_time());
+    let (mut place, mut copies) = (0, ZeroCopies::default());
+    if way.by_reference {
+        zero_copy::allow(&stream)?;
+    }
     while !stop.load(Ordering::Relaxed) {
-        let sent = stream.write(pattern.at(place, CALL_BYTES))?;
+        let bytes = pattern.at(place, CALL_BYTES);
+        let sent = match way.by_reference {
+            true => send_by_reference(&stream, bytes, &mut copies)?,
+            false => stream.write(bytes)?,
+        };
         place += sent as u64;
     }
     stream.shutdown(Shutdown::Write)?;
-    Ok(thread_time() - from)
+    zero_copy::take_notices(&stream, &mut copies)?;
+    Ok((thread_time() - from, copies))
+}
+
+/// Sends by reference, when the kernel has room to remember it.
+fn send_by_reference(
+    stream: &TcpStream,
+    bytes: &'static [u8],
+    copies: &mut ZeroCopies,
+) -> Result<usize> {
+    zero_copy::take_notices(stream, copies)?;
+    let sent = zero_copy::send(stream, bytes)?;
+    if sent == 0 {
+        std::thread::yield_now();
+    }
+    Ok(sent)
 }
 
 /// The receiving end.
@@ -86,7 +136,7 @@ impl Kernel<'_> {
     /// Measures for so long.
     pub fn measure(&self, window: Duration) -> Result<KernelCost> {
         let before = idle_cores(window / 2)?;
-        let (to, from) = self.pair.connect()?;
+        let (to, from) = self.pair.connect(self.way.congestion_control)?;
         let stop = AtomicBool::new(false);
         let mut receiver = Receiver {
             stream: from,
@@ -95,8 +145,8 @@ impl Kernel<'_> {
             bytes: 0,
             sum: 0,
         };
-        let (busy, elapsed, bytes, threads) = std::thread::scope(|scope| {
-            let sending = scope.spawn(|| send(to, &stop));
+        let (busy, elapsed, bytes, threads, copies) = std::thread::scope(|scope| {
+            let sending = scope.spawn(|| send(to, self.way, &stop));
             let mut work = || {
                 let thread = thread_time();
                 receiver.receive_for(window / 8)?;
@@ -114,7 +164,8 @@ impl Kernel<'_> {
             let _ = receiver.stream.shutdown(Shutdown::Both);
             let sent = sending.join().map_err(|_| anyhow!("the sender panicked"))?;
             let (busy, elapsed, bytes, thread) = result?;
-            anyhow::Ok((busy, elapsed, bytes, thread + sent?))
+            let (sent, copies) = sent?;
+            anyhow::Ok((busy, elapsed, bytes, thread + sent, copies))
         })?;
         let after = idle_cores(window / 2)?;
         if self.touched {
@@ -128,6 +179,8 @@ impl Kernel<'_> {
             machine: machine / (bytes as f64 / GB),
             threads: threads.as_secs_f64() / (receiver.bytes as f64 / GB),
             idle_cores,
+            gbps: bytes as f64 * 8.0 / elapsed.as_secs_f64() / 1e9,
+            copied: (copies.done > 0).then(|| copies.copied as f64 / copies.done as f64),
         })
     }
 }

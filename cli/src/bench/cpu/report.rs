@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::kernel::KernelCost;
+use super::kernel::{KernelCost, Way, BASELINE};
 use super::null::SideCost;
 use crate::bench::statistics::{median, SPREAD_MAX};
 use crate::bench::table::table;
@@ -47,6 +47,14 @@ pub struct KernelRow {
     pub mtu: u16,
     /// The application reads each received byte once.
     pub touched: bool,
+    /// The congestion control of the connection.
+    pub congestion_control: &'static str,
+    /// It sends by reference (`MSG_ZEROCOPY`).
+    pub by_reference: bool,
+    /// Share of these sends whose bytes the kernel has copied after all, by its own word.
+    pub copied: Option<f64>,
+    /// Rate of the connection, Gb/s of payload.
+    pub gbps: f64,
     /// CPU seconds for a GB of the whole machine, less its idle baseline.
     pub seconds_per_gb: f64,
     /// Those of the two threads alone: a lower limit.
@@ -64,6 +72,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// Our stack with an ACK for every second segment.
     pub one_ack_for_two: Vec<Row>,
+    /// Our stack where packets arrive at a rate, and the host polls all the time.
+    pub rates: Vec<Rate>,
     /// The kernel's TCP.
     pub kernel: Vec<KernelRow>,
     /// The greatest spread.
@@ -81,6 +91,35 @@ pub struct Report {
     /// Cores that this program may use.
     pub cores: usize,
 }
+
+/// Our stack, both ends, where packets or acknowledgements arrive at a rate: the batches are those
+/// that result, and a core of each end polls all the time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rate {
+    /// Size of an IP packet, bytes.
+    pub mtu: u16,
+    /// The application reads each received byte once.
+    pub touched: bool,
+    /// Rate that is asked for, Gb/s of payload.
+    pub gbps_asked: f64,
+    /// Rate at which the card has brought packets, Gb/s: less where it could not bring more.
+    pub gbps: f64,
+    /// Packets of a poll that found any.
+    pub batch: f64,
+    /// Share of the polls that found nothing.
+    pub empty_polls: f64,
+    /// CPU seconds for a GB of the polls that found something.
+    pub seconds_per_gb: f64,
+    /// CPU seconds for a GB of the cores that poll, whatever they find.
+    pub polling_seconds_per_gb: f64,
+    /// Doorbells for a GB.
+    pub doorbells_per_gb: f64,
+    /// Their time at [`MMIO_WRITE_NS`] each, seconds for a GB: not in the others.
+    pub doorbell_seconds_per_gb: f64,
+}
+
+/// What a write to a register is taken to cost on a bus, ns. The null card's is a store.
+pub const MMIO_WRITE_NS: f64 = 100.0;
 
 /// Values of the parts of each repetition, by its number.
 #[derive(Debug, Default)]
@@ -101,8 +140,11 @@ impl Values {
 /// What the repetitions have found.
 #[derive(Debug, Default)]
 pub struct Samples {
-    kernel: BTreeMap<Key, [Values; 2]>,
-    ours: BTreeMap<Key, Values>,
+    /// Of the machine, of the threads, rates, shares that were copied.
+    kernel: BTreeMap<(Way, Key), [Values; 4]>,
+    ours: BTreeMap<(&'static str, Key), Values>,
+    /// Ours at given rates of arrival.
+    rates: Vec<Rate>,
     one_ack_for_two: BTreeMap<u16, Values>,
     idle_cores: f64,
     repeated: u32,
@@ -120,17 +162,31 @@ impl Samples {
     }
 
     /// A part of a repetition: the kernel.
-    pub fn add_kernel(&mut self, repetition: u32, key: Key, cost: KernelCost) {
-        let [machine, threads] = self.kernel.entry(key).or_default();
+    pub fn add_kernel(&mut self, repetition: u32, (way, key): (Way, Key), cost: KernelCost) {
+        let [machine, threads, gbps, copied] = self.kernel.entry((way, key)).or_default();
         machine.add(repetition, cost.machine);
         threads.add(repetition, cost.threads);
+        gbps.add(repetition, cost.gbps);
+        if let Some(share) = cost.copied {
+            copied.add(repetition, share);
+        }
         self.idle_cores = self.idle_cores.max(cost.idle_cores);
     }
 
     /// The same: both ends of ours.
-    pub fn add_ours(&mut self, repetition: u32, key: Key, sides: &[SideCost]) {
+    pub fn add_ours(
+        &mut self,
+        repetition: u32,
+        (transport, key): (&'static str, Key),
+        sides: &[SideCost],
+    ) {
         let cost = self.both(sides);
-        self.ours.entry(key).or_default().add(repetition, cost);
+        self.ours.entry((transport, key)).or_default().add(repetition, cost);
+    }
+
+    /// Ours at a rate of arrival.
+    pub fn add_rate(&mut self, rate: Rate) {
+        self.rates.push(rate);
     }
 
     /// The same with an ACK for every second segment.
@@ -149,9 +205,14 @@ impl Samples {
     }
 
     fn kernel_rows(&self) -> Vec<KernelRow> {
-        let row = |(key, [machine, threads]): (&Key, &[Values; 2])| {
+        let row = |((way, key), values): (&(Way, Key), &[Values; 4])| {
+            let [machine, threads, gbps, copied] = values;
             let (seconds_per_gb, spread) = machine.median();
             KernelRow {
+                congestion_control: way.congestion_control,
+                by_reference: way.by_reference,
+                copied: (!copied.0.is_empty()).then(|| copied.median().0),
+                gbps: gbps.median().0,
                 mtu: key.mtu,
                 touched: key.touched,
                 seconds_per_gb,
@@ -159,21 +220,19 @@ impl Samples {
                 spread,
             }
         };
-        self.kernel.iter().map(row).collect()
+        let mut rows: Vec<KernelRow> = self.kernel.iter().map(row).collect();
+        // The baseline first.
+        rows.sort_by_key(|row| !row.is_baseline());
+        rows
     }
 
     /// The figures of all repetitions; spreads are `judged` or not.
-    pub fn report(
-        &self,
-        transport: &'static str,
-        judged: bool,
-        receive_offload: bool,
-        cores: usize,
-    ) -> Report {
+    pub fn report(&self, judged: bool, receive_offload: bool, cores: usize) -> Report {
         let kernel = self.kernel_rows();
-        let row = |mtu, touched, values: &Values| {
+        let row = |transport, mtu, touched, values: &Values| {
             let (seconds_per_gb, spread) = values.median();
-            let same = |row: &&KernelRow| (row.mtu, row.touched) == (mtu, touched);
+            let same =
+                |row: &&KernelRow| row.is_baseline() && (row.mtu, row.touched) == (mtu, touched);
             let beside = kernel.iter().find(same);
             Row {
                 transport,
@@ -187,10 +246,13 @@ impl Samples {
             }
         };
         let ours = self.ours.iter();
-        let rows: Vec<Row> = ours.map(|(key, costs)| row(key.mtu, key.touched, costs)).collect();
+        let row_of = |((transport, key), costs): (&(&'static str, Key), &Values)| {
+            row(*transport, key.mtu, key.touched, costs)
+        };
+        let rows: Vec<Row> = ours.map(row_of).collect();
         let others = self.one_ack_for_two.iter();
         let one_ack_for_two: Vec<Row> =
-            others.map(|(mtu, costs)| row(*mtu, false, costs)).collect();
+            others.map(|(mtu, costs)| row("null", *mtu, false, costs)).collect();
         let spreads = rows.iter().chain(&one_ack_for_two).map(|row| row.spread);
         let spread = spreads.chain(kernel.iter().map(|row| row.spread)).fold(0.0, f64::max);
         let idle_cores = self.idle_cores;
@@ -200,6 +262,7 @@ impl Samples {
             repeated_runs: self.repeated,
             rows,
             one_ack_for_two,
+            rates: self.rates.clone(),
             kernel,
             spread,
             idle_polls: self.idle_polls,
@@ -211,13 +274,37 @@ impl Samples {
 }
 
 /// Head of the table.
-pub const HEAD: [&str; 7] =
-    ["stack", "MTU", "received bytes", "CPU s/GB", "spread", "kernel / ours", "to reach"];
+pub const HEAD: [&str; 9] = [
+    "stack",
+    "MTU",
+    "received bytes",
+    "CPU s/GB",
+    "spread",
+    "kernel / ours",
+    "to reach",
+    "congestion control",
+    "Gb/s",
+];
+/// Head of the table of rates.
+pub const RATES_HEAD: [&str; 10] = [
+    "arrives, Gb/s",
+    "MTU",
+    "received bytes",
+    "found Gb/s",
+    "batch",
+    "empty polls",
+    "CPU s/GB",
+    "polling cores, s/GB",
+    "doorbells a GB",
+    "doorbells at 100 ns, s/GB",
+];
 /// What the comparison leaves out.
 pub const BIAS: &str =
     "veth has no driver, DMA or interrupts, and passes up to 64 KiB in one piece \
     whatever the MTU, which flatters the kernel; the null card has no IOMMU and no slow registers, \
-    which flatters us.";
+    its packets come in batches of 64 but where a rate is given, and there is no TCP on it, which \
+    flatters us. The kernel is compared with CUBIC, which nothing paces; BBR paces itself, which \
+    costs it more. With Linux TCP behind a TAP device ours costs more than the kernel alone.";
 /// The kernel's time over ours to reach, by MTU, where the bytes are not read.
 const GOALS: [(u16, f64); 2] = [(1500, 5.0), (9000, 20.0)];
 
@@ -229,7 +316,7 @@ fn word(touched: bool) -> &'static str {
 }
 
 impl Row {
-    fn cells(&self, more: &str, has_goal: bool) -> [String; 7] {
+    fn cells(&self, more: &str, has_goal: bool) -> [String; 9] {
         let goal = GOALS.iter().find(|goal| goal.0 == self.mtu);
         let goal = goal.filter(|_| has_goal && !self.touched).map(|goal| {
             let verdict = if self.ratio >= goal.1 { "yes" } else { "no" };
@@ -243,27 +330,68 @@ impl Row {
             format!("{:.1} %", 100.0 * self.spread),
             format!("{:.1}, threads alone {:.1}", self.ratio, self.ratio_threads),
             goal.unwrap_or_default(),
+            match self.transport {
+                "linux" => "cubic".to_owned(),
+                _ => "none".to_owned(),
+            },
+            String::new(),
+        ]
+    }
+}
+
+impl Rate {
+    fn cells(&self) -> [String; 10] {
+        [
+            format!("{:.0}", self.gbps_asked),
+            self.mtu.to_string(),
+            word(self.touched).to_owned(),
+            format!("{:.1}", self.gbps),
+            format!("{:.1}", self.batch),
+            format!("{:.1} %", 100.0 * self.empty_polls),
+            format!("{:.4}", self.seconds_per_gb),
+            format!("{:.4}", self.polling_seconds_per_gb),
+            format!("{:.0}", self.doorbells_per_gb),
+            format!("{:.4}", self.doorbell_seconds_per_gb),
         ]
     }
 }
 
 impl KernelRow {
-    fn cells(&self) -> [String; 7] {
+    /// Whether ours is compared with it.
+    fn is_baseline(&self) -> bool {
+        (self.congestion_control, self.by_reference)
+            == (BASELINE.congestion_control, BASELINE.by_reference)
+    }
+
+    fn name(&self) -> String {
+        match (self.is_baseline(), self.copied) {
+            (true, _) => "kernel TCP over veth".to_owned(),
+            (_, Some(copied)) => {
+                format!("kernel TCP, MSG_ZEROCOPY, {:.0} % copied after all", 100.0 * copied)
+            }
+            (_, None) if self.by_reference => "kernel TCP, MSG_ZEROCOPY".to_owned(),
+            _ => format!("kernel TCP, {}", self.congestion_control),
+        }
+    }
+
+    fn cells(&self) -> [String; 9] {
         [
-            "kernel TCP over veth".to_owned(),
+            self.name(),
             self.mtu.to_string(),
             word(self.touched).to_owned(),
             format!("{:.4}", self.seconds_per_gb),
             format!("{:.1} %", 100.0 * self.spread),
             format!("threads alone {:.4}", self.threads_seconds_per_gb),
             String::new(),
+            self.congestion_control.to_owned(),
+            format!("{:.1}", self.gbps),
         ]
     }
 }
 
 impl Report {
     /// Rows of the table.
-    pub fn cells(&self) -> Vec<[String; 7]> {
+    pub fn cells(&self) -> Vec<[String; 9]> {
         let kernel = self.kernel.iter().map(KernelRow::cells);
         let ours = self.rows.iter().map(|row| row.cells("", row.transport == "null"));
         let others = self.one_ack_for_two.iter();
@@ -271,10 +399,15 @@ impl Report {
         kernel.chain(ours).chain(others).collect()
     }
 
+    /// Rows of the table of rates.
+    pub fn rate_cells(&self) -> Vec<[String; 10]> {
+        self.rates.iter().map(Rate::cells).collect()
+    }
+
     /// Names and CPU ms for a GB: each row of the kernel and those of ours beside it.
     pub fn bars(&self) -> Vec<(String, f64)> {
         let mut bars = Vec::new();
-        for kernel in &self.kernel {
+        for kernel in self.kernel.iter().filter(|kernel| kernel.is_baseline()) {
             let what = format!("MTU {}, {}", kernel.mtu, word(kernel.touched));
             bars.push((format!("kernel, {what}"), kernel.seconds_per_gb.max(0.0) * 1000.0));
             let ours = self.rows.iter();
@@ -319,7 +452,9 @@ impl Report {
             (true, false) => "every descriptor and byte is right; times are not judged".to_owned(),
             (false, _) => self.noise(),
         };
-        format!("{table}\n{}\n{BIAS}\n{verdict}\n", self.idle())
+        let mut rates = crate::bench::table::table(&RATES_HEAD);
+        rates.add_rows(self.rate_cells());
+        format!("{table}\n{}\n{BIAS}\n{rates}\n{verdict}\n", self.idle())
     }
 }
 
@@ -335,16 +470,26 @@ mod tests {
     fn report(kernel: &[f64], idle_cores: f64, ours: &[f64]) -> Report {
         let mut samples = Samples::default();
         for (repetition, (machine, ours)) in (0..).zip(kernel.iter().zip(ours)) {
-            let cost = KernelCost { machine: *machine, threads: *machine / 2.0, idle_cores };
-            samples.add_kernel(repetition, KEY, cost);
+            let cost = KernelCost {
+                machine: *machine,
+                threads: *machine / 2.0,
+                idle_cores,
+                gbps: 20.0,
+                copied: None,
+            };
+            samples.add_kernel(repetition, (BASELINE, KEY), cost);
+            // What stands beside it is compared with nothing.
+            let bbr = Way { congestion_control: "bbr", ..BASELINE };
+            let dear = KernelCost { machine: 3.0 * machine, ..cost };
+            samples.add_kernel(repetition, (bbr, KEY), dear);
             let side = SideCost {
                 seconds_per_gb: *ours / 2.0,
                 idle_polls: 3,
                 idle: Duration::from_millis(500),
             };
-            samples.add_ours(repetition, KEY, &[side, side]);
+            samples.add_ours(repetition, ("null", KEY), &[side, side]);
         }
-        samples.report("null", true, true, 2)
+        samples.report(true, true, 2)
     }
 
     #[test]
@@ -355,6 +500,10 @@ mod tests {
         assert_eq!((row.ratio_threads, report.idle_polls), (16.0, 18));
         assert_eq!(report.idle_seconds, 3.0);
         assert_eq!(row.cells("", true)[6], "20: yes");
+        let named = |row: &KernelRow| (row.name(), row.congestion_control);
+        let kernel: Vec<_> = report.kernel.iter().map(named).collect();
+        let expected = [("kernel TCP over veth", "cubic"), ("kernel TCP, bbr", "bbr")];
+        assert_eq!(kernel, expected.map(|(name, control)| (name.to_owned(), control)));
     }
 
     #[test]
@@ -375,7 +524,13 @@ mod tests {
 
     #[test]
     fn a_disturbed_run_is_repeated_so_many_times() {
-        let cost = |idle_cores| KernelCost { machine: 1.0, threads: 1.0, idle_cores };
+        let cost = |idle_cores| KernelCost {
+            machine: 1.0,
+            threads: 1.0,
+            idle_cores,
+            gbps: 20.0,
+            copied: None,
+        };
         let mut samples = Samples::default();
         assert!(!samples.is_disturbed(&cost(0.1), 3));
         for _ in 0..3 {

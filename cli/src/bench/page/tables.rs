@@ -148,6 +148,18 @@ fn cpu_table(report: &cpu::Report) -> Table {
     }
 }
 
+fn cpu_rates_table(report: &cpu::Report) -> Table {
+    Table {
+        title: "CPU time of the host stack at rates of arrival (`bench cpu`)".to_owned(),
+        note: "Both ends, with the null protocol. The batches are those that result; a core of \
+               each end polls all the time. A doorbell is a store here: what it costs on a bus is \
+               taken to be 100 ns, and comes on top."
+            .to_owned(),
+        head: owned(&cpu::RATES_HEAD),
+        rows: report.rate_cells().into_iter().map(Into::into).collect(),
+    }
+}
+
 fn connections_table(report: &connections::Report) -> Table {
     Table {
         title: format!(
@@ -213,7 +225,7 @@ impl Page {
         tables.extend(self.latency.iter().map(latency_table));
         tables.extend(self.speed.iter().map(speed_table));
         tables.extend(self.host.iter().map(host_table));
-        tables.extend(self.cpu.iter().map(cpu_table));
+        tables.extend(self.cpu.iter().flat_map(|cpu| [cpu_table(cpu), cpu_rates_table(cpu)]));
         tables.extend(self.connections.iter().map(connections_table));
         tables.extend(self.area.iter().flat_map(area_tables));
         tables

@@ -70,11 +70,21 @@ impl VethPair {
         self.has_receive_offload
     }
 
-    /// A connection: its end in the first network and that in the second one, both blocking.
-    pub fn connect(&self) -> Result<(TcpStream, TcpStream)> {
+    /// Whether the kernel lets a connection have this congestion control.
+    pub fn has_congestion_control(&self, name: &str) -> Result<bool> {
+        let probe = self.namespace.socket(libc::AF_INET, libc::SOCK_STREAM, 0);
+        let probe = probe.map_err(failed("socket"))?;
+        Ok(set_congestion_control(&probe, name).is_ok())
+    }
+
+    /// A connection with a congestion control: its end in the first network and that in the second
+    /// one, both blocking.
+    pub fn connect(&self, congestion_control: &str) -> Result<(TcpStream, TcpStream)> {
         let family = libc::AF_INET;
         let second = self.namespace.socket(family, libc::SOCK_STREAM, 0);
         let second = second.map_err(failed("socket"))?;
+        let set = |socket: &OwnedFd| set_congestion_control(socket, congestion_control);
+        set(&second).map_err(failed("TCP_CONGESTION"))?;
         let remote = SocketAddr::from((address(1), PORT));
         sys::connect(second.as_fd(), remote).map_err(failed("connect"))?;
         let mut patience = Patience::new(());
@@ -87,6 +97,7 @@ impl VethPair {
                 Err(source) => return Err(failed("accept4")(source)),
             }
         };
+        set(&first).map_err(failed("TCP_CONGESTION"))?;
         let blocking = |socket: OwnedFd| {
             let stream = TcpStream::from(socket);
             stream.set_nonblocking(false).map_err(failed("fcntl"))?;
@@ -94,6 +105,11 @@ impl VethPair {
         };
         Ok((blocking(first)?, blocking(second)?))
     }
+}
+
+fn set_congestion_control(socket: &OwnedFd, name: &str) -> std::io::Result<()> {
+    let option = libc::TCP_CONGESTION;
+    sys::set_option_bytes(socket.as_fd(), libc::IPPROTO_TCP, option, name.as_bytes())
 }
 
 /// What configures one network.
@@ -135,7 +151,33 @@ mod tests {
     use std::io::{Read, Write};
 
     use super::*;
+    use crate::transport::zero_copy::{self, ZeroCopies};
     use skip::permitted;
+
+    #[test]
+    fn what_is_sent_by_reference_arrives_and_the_kernel_says_whether_it_copied() {
+        static BYTES: [u8; 4096] = [7; 4096];
+        let Some(pair) = permitted(VethPair::open(9000), TransportError::is_refusal) else {
+            return;
+        };
+        assert!(!pair.has_congestion_control("nobody's").unwrap());
+        let (from, mut to) = pair.connect("cubic").unwrap();
+        zero_copy::allow(&from).unwrap();
+        for _ in 0..8 {
+            assert_eq!(zero_copy::send(&from, &BYTES).unwrap(), BYTES.len());
+        }
+        let mut bytes = [0; 8 * 4096];
+        to.read_exact(&mut bytes).unwrap();
+        assert!(bytes.iter().all(|byte| *byte == 7));
+        let mut all = ZeroCopies::default();
+        let mut patience = Patience::new(());
+        while all.done < 8 && !patience.is_over(()) {
+            zero_copy::take_notices(&from, &mut all).unwrap();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(all.done, 8);
+        assert!(all.copied <= all.done);
+    }
 
     #[test]
     fn bytes_go_from_one_network_to_the_other_at_any_mtu() {
@@ -144,7 +186,7 @@ mod tests {
             else {
                 return;
             };
-            let (mut first, mut second) = pair.connect().unwrap();
+            let (mut first, mut second) = pair.connect("cubic").unwrap();
             for (from, to) in [(&mut first, 1), (&mut second, 0)] {
                 from.write_all(&[to; 1000]).unwrap();
             }
