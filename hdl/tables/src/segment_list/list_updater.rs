@@ -6,8 +6,8 @@
 //!                                     └─► [copy: fetch ──► entry]* ──► entry_write, state_write
 //! ```
 //! Timing: an install, a post, a head move, both of them and a move of an empty list are in the
-//! memories two cycles after `commit`, and are never `busy`. A truncate takes about 8 cycles more, a
-//! move about 7 and one for each entry, more while searches keep the loop busy.
+//! memories two cycles after `commit`, and are never `busy`. A truncate takes about 8 cycles more,
+//! a move about 7 and one for each entry, more while searches keep the loop busy.
 //!
 //! Invariants:
 //! 1. A change whose `commit` came in a cycle is seen by reads of the list two cycles later, or

@@ -33,6 +33,9 @@ use crate::prefetch::expect_all;
 
 /// How far the floor may stay behind what is accepted while nothing waits for it, bytes.
 pub const FLOOR_LAG_MAX: u64 = 64 << 10;
+/// Most buffers that are spared to take the place of one that ends early.
+const SPARED_MAX: usize = 8;
+
 /// The receive side. See the head of this file. What a packet in order touches is in its first line
 /// of 64 bytes, up to the first range of `standing`.
 #[derive(Debug)]
@@ -139,7 +142,7 @@ impl ReceiveSide {
         // A cut ends at what was accepted.
         let filled = self.queue.place(self.accepted) - full;
         if filled > 0 {
-            self.apart.run = (self.apart.run + filled).min(early::SPARED_MAX);
+            self.apart.run = (self.apart.run + filled).min(SPARED_MAX);
         }
     }
 

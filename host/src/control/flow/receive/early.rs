@@ -27,8 +27,6 @@ const SMALL_OPEN_MIN: usize = 2;
 /// Where one may end early, as many buffers are open, and as many spared, as have so many bytes:
 /// windows are told in units of more than a small buffer.
 const OPEN_BYTES_MIN: u64 = 1024;
-/// Most buffers that are spared.
-pub(super) const SPARED_MAX: usize = 8;
 
 impl ReceiveSide {
     /// End of the memory that the protocol may count on. While buffers are being withdrawn, there
