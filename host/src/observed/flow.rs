@@ -255,6 +255,7 @@ mod tests {
             },
             flow: placed,
             hit: placed,
+            first: 0,
         }
     }
 
