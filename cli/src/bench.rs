@@ -30,8 +30,11 @@ mod throughput;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
+use crate::failure::STATUSES;
+
 /// Arguments of `zeronic bench`.
 #[derive(Debug, Args)]
+#[command(after_help = STATUSES)]
 pub struct BenchArguments {
     #[command(subcommand)]
     command: BenchCommand,

@@ -14,11 +14,13 @@ use clap::{Args, Subcommand};
 use comfy_table::Table;
 
 use crate::bench::table::table;
+use crate::failure::STATUSES;
 use crate::options::UsageError;
 use crate::output::print;
 
 /// Arguments of `zeronic board`.
 #[derive(Debug, Args)]
+#[command(after_help = STATUSES)]
 pub struct BoardArguments {
     #[command(subcommand)]
     what: What,

@@ -46,7 +46,8 @@ Exit status:
   0  the image is built, and all it must fulfil is
   1  there is no image: slack below zero, a critical crossing, a path without a constraint, a
      port without a pin; or the netlist does not do what the card does (--check-netlist)
-  2  wrong options, or a version of Vivado that is known to be wrong
+  2  wrong options, a version of Vivado that is known to be wrong, a file that cannot be written, a
+     full disk
   3  there is no `vivado` on the PATH: the folder is written; what to run where is said
   4  Vivado failed: no licence, no space, a crash, an error of its own; the next run goes on behind
      the last step that was done

@@ -29,8 +29,9 @@ use sim::lab::{Exchange, Lab, LabError, Outcome};
 use verilate::options::Options;
 
 use self::watcher::Watcher;
+use crate::failure::STATUSES;
 use crate::options::{moved_bytes, probability, Bytes, UsageError};
-use crate::output::{complain, json_file, print, ResultFile};
+use crate::output::{complain, json_file, print, Begun, ResultFile};
 use crate::report::Report;
 
 const PORT: u16 = 5001;
@@ -88,6 +89,7 @@ impl ConfigName {
 
 /// Arguments of `zeronic demo`.
 #[derive(Debug, Args)]
+#[command(after_help = STATUSES)]
 pub struct DemoArguments {
     /// Bytes to move each way (plain, or with KiB, MiB or GiB), at most 1024 GiB
     #[arg(long, default_value = "16MiB", value_name = "N", value_parser = moved_bytes)]
@@ -159,8 +161,8 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
         skipping(is_smoltcp)
     ))?;
     let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1))?;
-    if let Some(wave) = &outputs.wave {
-        let path = wave.path();
+    let wave = outputs.wave.as_ref().map(ResultFile::begin).transpose()?;
+    if let Some(path) = wave.as_ref().map(Begun::path) {
         let open = card.borrow_mut().model.open_wave(path);
         open.with_context(|| format!("waveform {}", path.display()))?;
     }
@@ -172,11 +174,13 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
             .run(remote(arguments), &exchange(arguments), &mut watcher);
     let captured = watcher.finish();
     let seconds = start.2.elapsed().as_secs_f64();
+    // Of a run that has failed, too, the waveform is whole up to there.
+    if let Some(wave) = wave {
+        card.borrow_mut().model.close_wave()?;
+        wave.finish()?;
+    }
     let outcome = outcome.map_err(|error| describe(error, &card))?;
     captured?;
-    if arguments.wave.is_some() {
-        card.borrow_mut().model.close_wave()?;
-    }
     let report = collect(&mut provider, &card, &outcome, start, seconds, peer_name)?;
     if let Some(json) = outputs.json {
         json.write_json(&report)?;

@@ -7,6 +7,7 @@ mod board_files;
 mod build;
 mod demo;
 mod device;
+mod failure;
 mod flash;
 mod manual;
 mod options;
@@ -22,18 +23,18 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// An open network card that puts payload into application memory and headers anywhere else.
 #[derive(Debug, Parser)]
-#[command(name = "zeronic", version, max_term_width = 100)]
+#[command(name = "zeronic", version, max_term_width = 100, after_help = failure::STATUSES)]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: What,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum What {
     /// Move bytes both ways between a Linux TCP peer and an application, through the simulated card
     Demo(demo::DemoArguments),
     /// Write the Verilog of the card, its port list and the register manual
@@ -55,9 +56,6 @@ enum Command {
     Soak(soak::SoakArguments),
 }
 
-/// Exit status when standard output is closed: as a shell reports a program ended by SIGPIPE.
-const CLOSED: u8 = 128 + 13;
-
 /// Reports a wrong command line in one line.
 fn refuse(error: &clap::Error) -> ExitCode {
     let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -72,21 +70,36 @@ fn refuse(error: &clap::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
+/// Takes `-5` behind an option for its value, which is then judged as one.
+fn with_negative_numbers(command: Command) -> Command {
+    let command = command.mut_args(|arg| match arg.get_action().takes_values() {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    });
+    command.mut_subcommands(with_negative_numbers)
+}
+
+/// Reads the command line.
+fn parse() -> Result<Arguments, clap::Error> {
+    let matches = with_negative_numbers(Arguments::command()).try_get_matches()?;
+    Arguments::from_arg_matches(&matches)
+}
+
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match parse() {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
     };
     let result = match &arguments.command {
-        Command::Demo(demo) => demo::run(demo),
-        Command::Verilog(verilog) => verilog::run(verilog),
-        Command::Build(arguments) => build::run(arguments),
-        Command::Device(arguments) => device::run(arguments),
-        Command::Board(arguments) => board::run(arguments),
-        Command::Flash(flash) => flash::run(flash),
-        Command::Sim(sim) => replay::run(sim),
-        Command::Bench(arguments) => bench::run(arguments),
-        Command::Soak(soak) => soak::run(soak),
+        What::Demo(demo) => demo::run(demo),
+        What::Verilog(verilog) => verilog::run(verilog),
+        What::Build(arguments) => build::run(arguments),
+        What::Device(arguments) => device::run(arguments),
+        What::Board(arguments) => board::run(arguments),
+        What::Flash(flash) => flash::run(flash),
+        What::Sim(sim) => replay::run(sim),
+        What::Bench(arguments) => bench::run(arguments),
+        What::Soak(soak) => soak::run(soak),
     };
     end(result)
 }
@@ -97,15 +110,10 @@ fn end(result: Result<bool>) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            if error.downcast_ref::<output::OutputClosed>().is_some() {
-                return ExitCode::from(CLOSED);
+            if !error.is::<output::OutputClosed>() {
+                output::complain(&format!("{error:#}"));
             }
-            output::complain(&format!("{error:#}"));
-            if let Some(error) = error.downcast_ref::<options::StatusError>() {
-                return ExitCode::from(error.status);
-            }
-            let usage = error.downcast_ref::<options::UsageError>().is_some();
-            ExitCode::from(if usage { 2 } else { 1 })
+            ExitCode::from(failure::status(&error))
         }
     }
 }

@@ -3,7 +3,8 @@
 //! ```text
 //!   before the run   keep ───────────────── input files must not be overwritten
 //!                    ResultFile::prepare ── removes an earlier result; can it be written?
-//!   during it        ResultFile::create ─── files that are filled during the run
+//!   during it        ResultFile::begin ──── files that are filled during the run: under a name that
+//!                                           ends in `.part` until Begun::finish
 //!   after it         ResultFile::write ──── whole or not at all, and before anything is printed
 //!                    print ──────────────── a closed pipe ends the program silently
 //! ```
@@ -74,11 +75,6 @@ impl ResultFile {
         Ok(file)
     }
 
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Makes the file that it is until it is whole, with a name that no other file has.
     fn part(&self) -> io::Result<(File, PathBuf)> {
         let mut number = 0;
@@ -92,12 +88,14 @@ impl ResultFile {
         }
     }
 
-    /// Opens it for a run that fills it as it goes on.
-    pub fn create(&self) -> io::Result<File> {
-        match &self.device {
-            Some(device) => device.try_clone(),
-            None => File::create(&self.path),
-        }
+    /// Begins to fill it as the run goes on. What is interrupted has not its name.
+    pub fn begin(&self) -> Result<Begun> {
+        let begun = match &self.device {
+            Some(device) => device.try_clone().map(|file| (file, None)),
+            None => self.part().map(|(file, part)| (file, Some(part))),
+        };
+        let (file, part) = begun.with_context(|| format!("file {}", self.path.display()))?;
+        Ok(Begun { file, part, path: self.path.clone() })
     }
 
     /// Writes it.
@@ -122,6 +120,46 @@ impl ResultFile {
     /// Writes figures as JSON.
     pub fn write_json(&self, figures: &impl Serialize) -> Result<()> {
         self.write(serde_json::to_string_pretty(figures)?.as_bytes())
+    }
+}
+
+/// A file that is filled during a run; dropped before it is whole, it is removed.
+#[derive(Debug)]
+pub struct Begun {
+    file: File,
+    /// Its name until it is whole; none of what is never replaced.
+    part: Option<PathBuf>,
+    path: PathBuf,
+}
+
+impl Begun {
+    /// What is written to.
+    pub fn file(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Where it is filled.
+    pub fn path(&self) -> &Path {
+        self.part.as_deref().unwrap_or(&self.path)
+    }
+
+    /// It is whole, and gets its name.
+    pub fn finish(mut self) -> Result<()> {
+        let named = || format!("file {}", self.path.display());
+        if let Some(part) = &self.part {
+            fs::rename(part, &self.path).with_context(named)?;
+        }
+        self.part = None;
+        Ok(())
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if let Some(part) = &self.part {
+            // A partial file is useless; why the run ended is reported elsewhere.
+            let _ = fs::remove_file(part);
+        }
     }
 }
 

@@ -16,12 +16,10 @@
 //! | `results.rs` | the files in DIR |
 //! | `receive.rs`, `send.rs` | the two sides |
 //! | `entries.rs` | header entries as text |
-//! | `fault.rs` | which exit status an error has |
 
 mod address;
 mod cut;
 mod entries;
-mod fault;
 mod flows;
 mod learn;
 mod packet;
@@ -50,7 +48,6 @@ use sim::golden_card::{GoldenBus, GoldenCard};
 use verilate::options::Options;
 
 use self::address::CardAddress;
-use self::fault::sorted;
 use self::flows::read_plan;
 use self::learn::{learn, CardSide, Connections, Wish};
 use self::plan::Plan;
@@ -59,8 +56,9 @@ use self::rig::{Model, Rig};
 use self::traffic::{nothing, Frames, Skipped, Traffic, Way};
 use self::write::flow_file;
 use crate::demo::ConfigName;
+use crate::failure::STATUSES;
 use crate::options::UsageError;
-use crate::output::{keep, print, ResultFile};
+use crate::output::{keep, print, Begun, ResultFile};
 
 /// Most sides of the card that a message names.
 const SIDES_MAX: usize = 3;
@@ -85,7 +83,7 @@ impl ModelName {
 
 /// Arguments of `zeronic sim`.
 #[derive(Debug, Args)]
-#[command(group(clap::ArgGroup::new("side").required(true)))]
+#[command(group(clap::ArgGroup::new("side").required(true)), after_help = STATUSES)]
 pub struct SimArguments {
     /// Capture (pcapng or pcap, also gzip or zstd) whose incoming frames are given to the receive
     /// port of the card
@@ -118,13 +116,8 @@ pub struct SimArguments {
     wave: Option<PathBuf>,
 }
 
-/// Runs the command. True when every frame is accounted for, and nothing damaged or different. An
-/// error that is not the card's is a [`UsageError`].
+/// Runs the command. True when every frame is accounted for, and nothing damaged or different.
 pub fn run(arguments: &SimArguments) -> Result<bool> {
-    replay(arguments).map_err(sorted)
-}
-
-fn replay(arguments: &SimArguments) -> Result<bool> {
     if arguments.wave.is_some() && arguments.model == ModelName::Golden {
         let message = "--wave needs --model rtl: the golden model has no signals";
         return Err(UsageError(message.to_owned()).into());
@@ -234,17 +227,20 @@ fn run_rtl(arguments: &SimArguments, job: Job, wave: Option<&ResultFile>) -> Res
     let config = pcie_config(job.plan);
     let card = SimulatedCard::new(arguments.config.sizes().name, config.clone(), options);
     let card = Rc::new(RefCell::new(card.context("the card does not build")?));
-    if let Some(path) = wave.map(ResultFile::path) {
+    let wave = wave.map(ResultFile::begin).transpose()?;
+    if let Some(path) = wave.as_ref().map(Begun::path) {
         let open = card.borrow_mut().model.open_wave(path);
         open.with_context(|| format!("waveform {}", path.display()))?;
     }
     let bus = SimulatedBus::new(card.clone(), &config)?;
     let rig = Rig::open(bus, card.clone(), job.plan)?;
-    let ok = job.replay(rig)?;
-    if arguments.wave.is_some() {
+    let ok = job.replay(rig);
+    // Of a run that has failed, too, it is whole up to there.
+    if let Some(wave) = wave {
         card.borrow_mut().model.close_wave()?;
+        wave.finish()?;
     }
-    Ok(ok)
+    ok
 }
 
 /// A machine with room for the regions of a plan, beside what it has by default for the rings.

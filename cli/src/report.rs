@@ -119,17 +119,12 @@ impl Report {
     pub fn text(&self) -> String {
         let mut table = Table::new();
         table.load_preset(UTF8_BORDERS_ONLY);
-        let all = match self.skipped_time_ns {
-            0 => "",
-            _ => ", what was skipped included",
-        };
         let of_bytes = |exact: bool| if exact { "as sent" } else { "WRONG" };
         for (name, direction) in [("received", &self.rx), ("sent", &self.tx)] {
             table.add_row([name.to_owned(), format!("{} bytes", direction.bytes)]);
             let digest = format!("{} ({})", direction.sha256, of_bytes(direction.exact));
             table.add_row(["  SHA-256".to_owned(), digest]);
-            let goodput = format!("{:.2} Gb/s in the card's time{all}", direction.goodput_gbps);
-            table.add_row(["  goodput".to_owned(), goodput]);
+            table.add_row(["  goodput".to_owned(), self.goodput(direction)]);
         }
         let copied = format!("{} bytes", self.copied_payload_bytes);
         table.add_row(["payload copied by the CPU".to_owned(), copied]);
@@ -160,10 +155,72 @@ impl Report {
     }
 }
 
+impl Report {
+    /// Goodput in words: of the simulated time, and where some was skipped, of all time. What was
+    /// skipped is that of timers of seconds, in which nothing can be seen of a card.
+    fn goodput(&self, direction: &DirectionReport) -> String {
+        let all = format!("{} in the card's time", rate(direction.goodput_gbps));
+        if self.skipped_time_ns == 0 {
+            return all;
+        }
+        let simulated = direction.bytes as f64 * 8.0 / self.sim_time_ns.max(1) as f64;
+        let seconds = self.skipped_time_ns as f64 / 1e9;
+        format!("{} while simulated; {all}, {seconds:.3} s of it skipped", rate(simulated))
+    }
+}
+
+/// A rate with three digits that count.
+fn rate(gbps: f64) -> String {
+    let (value, unit) = match gbps {
+        gbps if gbps >= 1.0 || gbps == 0.0 => (gbps, "Gb/s"),
+        gbps if gbps >= 1e-3 => (gbps * 1e3, "Mb/s"),
+        gbps if gbps >= 1e-6 => (gbps * 1e6, "kb/s"),
+        gbps => (gbps * 1e9, "b/s"),
+    };
+    format!("{value:.2} {unit}")
+}
+
 /// The last line of what a command prints.
 pub fn verdict(ok: bool) -> &'static str {
     match ok {
         true => "every byte is right\n",
         false => "FAILED\n",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(skipped: Duration) -> Report {
+        let digest = [7; 32];
+        let outcome = Outcome {
+            received: (20_000, digest),
+            received_expected: digest,
+            sent: (20_000, digest),
+            sent_expected: digest,
+            simulated: Duration::ZERO,
+            skipped,
+            lost: 3,
+        };
+        let report = Report::new(&outcome, &[], ProviderCounters::default(), 0, Vec::new());
+        report.with_time((20_000, skipped), 1.0, "smoltcp")
+    }
+
+    /// A second for a timer makes of any rate one that has no digit left in Gb/s.
+    #[test]
+    fn a_goodput_is_never_rounded_to_nothing() {
+        let direct = report(Duration::ZERO);
+        assert_eq!(direct.goodput(&direct.rx), "8.00 Gb/s in the card's time");
+        let skipped = report(Duration::from_secs(3));
+        let said = skipped.goodput(&skipped.rx);
+        assert_eq!(
+            said,
+            "8.00 Gb/s while simulated; 53.33 kb/s in the card's time, 3.000 s of it skipped"
+        );
+        assert!(!skipped.text().contains(" 0.00 "), "{}", skipped.text());
+        assert_eq!(rate(0.5), "500.00 Mb/s");
+        assert_eq!(rate(5e-9), "5.00 b/s");
+        assert_eq!(rate(0.0), "0.00 Gb/s");
     }
 }

@@ -23,6 +23,7 @@ use serde::Serialize;
 use sim::card::SimulatedCard;
 use verilate::options::Options;
 
+use crate::failure::STATUSES;
 use crate::options::{moved_bytes, Bytes};
 use crate::output::{json_file, print};
 use crate::progress::{Progress, Unit};
@@ -45,6 +46,7 @@ const FALLBACK: &str = "using smoltcp instead";
 
 /// Arguments of `zeronic soak`.
 #[derive(Debug, Args)]
+#[command(after_help = STATUSES)]
 pub struct SoakArguments {
     /// Demos to run
     #[arg(long, default_value_t = 20, value_name = "N",

@@ -17,7 +17,9 @@
 //! names of all other modules begin with `zeronic_`, or with what `--prefix` says.
 //! Without a board the folder has the card alone, for a simulation of one's own.
 //! What an earlier run's `files.f` lists is removed first: tools that are given all of a folder
-//! would mix two cards. What somebody else has written is never replaced.
+//! would mix two cards. What somebody else has written is never replaced. While a folder is written
+//! its list is called `files.f.part`: without `files.f` no tool takes it for whole. A run that fails
+//! removes what it has written.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -32,6 +34,7 @@ use ip::completion_buffer::CompletionBuffer;
 
 use crate::board::named;
 use crate::board_files::{board_files, check_fit, golden_files, File};
+use crate::failure::STATUSES;
 use crate::manual::manual;
 use crate::options::UsageError;
 use crate::output::{print, remove, write_file, ResultFile};
@@ -39,6 +42,8 @@ use crate::ports::port_table;
 
 /// The list of the Verilog files.
 const LIST: &str = "files.f";
+/// The list of a folder that is being written, or whose run was interrupted.
+const LIST_PART: &str = "files.f.part";
 /// The port list.
 const PORTS: &str = "ports.md";
 /// The register manual.
@@ -60,6 +65,7 @@ const REGISTERS_OPENING: &str = "# Register manual\n\nContract version ";
 
 /// Arguments of `zeronic verilog`.
 #[derive(Debug, Args)]
+#[command(after_help = STATUSES)]
 pub struct VerilogArguments {
     /// Board that the card is for; without one the card alone is written, for a simulation of your
     /// own
@@ -176,15 +182,32 @@ fn write_files(out: &Path, files: &[File]) -> Result<usize> {
     };
     made(out)?;
     make_room(out, files)?;
-    for folder in FOLDERS {
-        made(&out.join(folder))?;
+    let mut written = Vec::new();
+    let whole = FOLDERS.iter().try_for_each(|folder| Ok(made(&out.join(folder))?));
+    let whole = whole.and_then(|()| fill(out, files, &mut written));
+    if whole.is_err() {
+        for path in written {
+            // What cannot be removed either is no list: see LIST_PART.
+            let _ = remove(&path);
+        }
+        for folder in FOLDERS {
+            // What somebody else has put there stays.
+            let _ = std::fs::remove_dir(out.join(folder));
+        }
     }
-    let mut lines = 0;
+    whole?;
+    Ok(files.iter().map(|(_, text)| text.lines().count()).sum())
+}
+
+/// Writes files, whose list gets its name last.
+fn fill(out: &Path, files: &[File], written: &mut Vec<PathBuf>) -> Result<()> {
     for (name, text) in files {
-        write_file(&out.join(name), text.as_bytes())?;
-        lines += text.lines().count();
+        let path = out.join(if name == LIST { LIST_PART } else { name });
+        written.push(path.clone());
+        write_file(&path, text.as_bytes())?;
     }
-    Ok(lines)
+    let (part, list) = (out.join(LIST_PART), out.join(LIST));
+    std::fs::rename(part, &list).with_context(|| format!("file {}", list.display()))
 }
 
 /// Writes the folder of a board, or without one that of the card alone.
@@ -221,7 +244,8 @@ pub fn write_folder(
 /// Removes the Verilog that an earlier run has left in a folder, unless a list or a file of
 /// somebody else's is in the way of `files`.
 fn make_room(out: &Path, files: &[(String, String)]) -> Result<()> {
-    let listed = listed(out)?;
+    let mut listed = listed(out, LIST)?;
+    listed.extend(self::listed(out, LIST_PART)?);
     let fresh = files.iter().filter(|(name, _)| name != LIST);
     for (name, text) in fresh.filter(|(name, _)| !listed.contains(name)) {
         let path = out.join(name);
@@ -234,16 +258,17 @@ fn make_room(out: &Path, files: &[(String, String)]) -> Result<()> {
             }
         }
     }
-    for file in listed.iter().map(|name| out.join(name)) {
+    let lists = [LIST.to_owned(), LIST_PART.to_owned()];
+    for file in lists.iter().chain(&listed).map(|name| out.join(name)) {
         remove(&file).with_context(|| format!("file {}", file.display()))?;
     }
     Ok(())
 }
 
-/// The names in a folder's list; all of them must be this program's. An interrupted run may have
+/// The names in a list of a folder; all of them must be this program's. An interrupted run may have
 /// left the list and a file cut at any place.
-fn listed(out: &Path) -> Result<Vec<String>> {
-    let path = out.join(LIST);
+fn listed(out: &Path, list: &str) -> Result<Vec<String>> {
+    let path = out.join(list);
     let list = match std::fs::read_to_string(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         list => list.with_context(|| format!("file {}", path.display()))?,

@@ -201,5 +201,6 @@ impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> 
 }
 
 fn stuck_at(why: Stuck, status: Status, bytes: u64) -> LabError {
-    LabError::Stuck { why, received: status.received, sent: status.sent, lost: status.lost, bytes }
+    let Status { received, sent, lost, waiting, .. } = status;
+    LabError::Stuck { why, received, sent, lost, bytes, waiting }
 }

@@ -116,9 +116,11 @@ fn frames_held_back_at_the_end_are_released() {
 #[test]
 fn a_wire_that_loses_everything_is_found_out_by_simulated_time() {
     match run(1, 1500, losing(1.0)) {
-        Err(LabError::Stuck { why, lost, .. }) => {
+        Err(error @ LabError::Stuck { why, lost, .. }) => {
             assert_eq!(why, Stuck::SimulatedTime(Duration::from_secs(1000)));
             assert!(lost > 10, "{lost} frames lost");
+            let said = error.to_string();
+            assert!(said.contains("; it waited for the retransmission timer of the "), "{said}");
         }
         other => panic!("{other:?}"),
     }

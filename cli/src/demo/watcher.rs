@@ -9,37 +9,48 @@ use sim::harness::mac::Frame;
 use sim::harness::pcapng::CaptureWriter;
 use sim::lab::{LabError, Observer, Side, Status};
 
-use crate::output::ResultFile;
+use crate::output::{Begun, ResultFile};
 use crate::progress::{Progress, Unit};
 
 /// The progress bar and the capture.
 pub(super) struct Watcher {
     progress: Progress,
-    pcap: Option<ResultFile>,
+    pcap: Option<Begun>,
     capture: Option<CaptureWriter<BufWriter<File>>>,
     failed: Option<std::io::Error>,
+    is_broken: bool,
 }
 
 impl Watcher {
     pub(super) fn new(bytes: u64, pcap: Option<ResultFile>) -> Result<Self> {
-        let create = |file: &ResultFile| {
+        let create = |file: &Begun| {
             let writer = |file| CaptureWriter::new(BufWriter::new(file), &["to card", "to peer"]);
-            let created = file.create().and_then(writer);
+            let created = file.file().and_then(writer);
             created.with_context(|| format!("capture {}", file.path().display()))
         };
+        let pcap = pcap.as_ref().map(ResultFile::begin).transpose()?;
         let capture = pcap.as_ref().map(create).transpose()?;
-        Ok(Self { progress: Progress::new(2 * bytes, Unit::Bytes), pcap, capture, failed: None })
+        Ok(Self {
+            progress: Progress::new(2 * bytes, Unit::Bytes),
+            pcap,
+            capture,
+            failed: None,
+            is_broken: false,
+        })
     }
 
     pub(super) fn finish(&mut self) -> Result<()> {
         self.progress.clear();
         let finished = self.capture.take().map(CaptureWriter::finish);
         let finished = finished.transpose().map(drop);
-        finished.with_context(|| format!("capture {}", self.path().display()))
+        finished.with_context(|| format!("capture {}", self.path().display()))?;
+        // One that could not be written is not whole.
+        let whole = self.pcap.take().filter(|_| !self.is_broken);
+        whole.map_or(Ok(()), Begun::finish)
     }
 
     fn path(&self) -> &Path {
-        self.pcap.as_ref().map_or(Path::new(""), ResultFile::path)
+        self.pcap.as_ref().map_or(Path::new(""), Begun::path)
     }
 }
 
@@ -74,6 +85,7 @@ impl Observer for Watcher {
         if let Some(capture) = &mut self.capture {
             let interface = u32::from(side == Side::ToPeer);
             if let Err(error) = capture.frame(interface, frame.time_ps, &frame.bytes) {
+                self.is_broken = true;
                 self.failed.get_or_insert(error);
             }
         }

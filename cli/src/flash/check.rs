@@ -10,7 +10,7 @@ use abi::image::Slot;
 use board::boards::{find, BOARDS};
 use board::description::Board;
 use host::board::chips::slot_contents;
-use host::image::{idcode, same_device, Image, IDCODE_REVISION};
+use host::image::{idcode, same_device, Image, ImageError, IDCODE_REVISION};
 
 use super::failure::FlashError;
 
@@ -25,8 +25,11 @@ pub struct Checked {
 /// Reads an image and compares it with the board; `force`: also one that was built though something
 /// is wrong with it.
 pub fn check(path: &Path, board: &Board, force: bool) -> Result<Checked, FlashError> {
-    let image = Image::read(path)
-        .map_err(|error| FlashError::File { file: path.display().to_string(), error })?;
+    let image = Image::read(path).map_err(|error| match error {
+        // It names the file itself.
+        ImageError::File { path, error } => FlashError::NoFile { file: path, error },
+        error => FlashError::File { file: path.display().to_string(), error },
+    })?;
     let name = || board.name.to_owned();
     let header = &image.header;
     if find(&header.board).map(|found| found.name) != Some(board.name) {

@@ -1,6 +1,7 @@
 //! Why an image is not in the flash, each with its exit status.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use host::board::chips::ChipsError;
 use host::image::ImageError;
@@ -94,6 +95,14 @@ pub enum FlashError {
         /// What is wrong with it.
         error: ImageError,
     },
+    /// The file cannot be read.
+    #[error("{}: {error}", file.display())]
+    NoFile {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
     /// No cable, or nothing at its end.
     #[error("no device found by {tool}: {said}. {NOTHING}")]
     Cable {
@@ -166,10 +175,9 @@ const HALF: &str = "The user's slot may hold half an image: until it is written 
                     below it boots, which is as it was";
 
 /// Exit statuses and what they mean.
-pub const STATUSES: [(u8, &str); 13] = [
+pub const STATUSES: [(u8, &str); 12] = [
     (0, "done: written, and read back as it was written"),
-    (1, "anything that has no status of its own: a full disk"),
-    (2, "wrong command line"),
+    (2, "wrong command line, a file that cannot be read or written, a full disk"),
     (3, "wrong board, part or slot: the image is for something else"),
     (4, "wrong IDCODE: another device on the cable, another board in the slot"),
     (5, "short or damaged image file"),
@@ -192,6 +200,7 @@ impl FlashError {
             | FlashError::Slot { .. }
             | FlashError::Chips { .. } => 3,
             FlashError::Device { .. } | FlashError::Card { .. } => 4,
+            FlashError::NoFile { .. } => 2,
             FlashError::File { .. } => 5,
             FlashError::Cable { .. } | FlashError::NoCard { .. } => 6,
             FlashError::Verify { .. } => 7,

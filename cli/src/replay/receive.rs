@@ -24,12 +24,12 @@ use sha2::{Digest, Sha256};
 use sim::harness::mac::Frame;
 
 use super::entries::{disposition, flow_index, line};
-use super::fault::CardFault;
 use super::packet::Packet;
 use super::plan::{Accept, FlowPlan, Plan};
 use super::results::{buffer_name, Results};
 use super::rig::{Model, Rig, ROUNDS_MAX};
 use super::traffic::{Numbered, Traffic, Way};
+use crate::failure::CardFault;
 use crate::progress::{Progress, Unit};
 
 /// Rounds after which a frame without an entry is searched among the drops.

@@ -29,8 +29,8 @@ use sim::card::SimulatedCard;
 use sim::golden_card::GoldenCard;
 use sim::network_side::NetworkSide;
 
-use super::fault::CardFault;
 use super::plan::{FlowPlan, Plan, RegionPlan};
+use crate::failure::CardFault;
 use crate::options::UsageError;
 
 /// Rounds without progress after which the card counts as stuck.

@@ -9,6 +9,35 @@ fn help_and_version_are_no_errors() {
     assert!(accepted(&["--version"]).starts_with("zeronic "));
 }
 
+/// Each command says what its exit status means; those of their own have tests of their own.
+#[test]
+fn every_command_says_its_exit_statuses() {
+    let all = accepted(&["--help"]);
+    let (_, commands) = all.split_once("Commands:\n").expect("a list");
+    let commands = commands.lines().take_while(|line| !line.is_empty());
+    let names = commands.filter_map(|line| {
+        let name = line.strip_prefix("  ")?;
+        (!name.starts_with(' ')).then(|| name.split(' ').next())?
+    });
+    let names: Vec<&str> = names.filter(|name| *name != "help").collect();
+    assert!(names.contains(&"demo") && names.contains(&"soak"), "{names:?}");
+    for name in names {
+        let help = match name {
+            "device" => accepted(&["device", "reprogram", "--help"]),
+            _ => accepted(&[name, "--help"]),
+        };
+        let (_, statuses) = help.split_once("Exit status:\n").expect(name);
+        let line = |status: &str| {
+            statuses.lines().find(|line| line.split_whitespace().next() == Some(status))
+        };
+        assert!(line("0").is_some(), "{name}: {statuses}");
+        let two = line("2").unwrap_or_else(|| panic!("{name}: {statuses}"));
+        let is_said = ["command line", "options"].iter().any(|words| two.contains(words));
+        assert!(is_said || two.contains("cannot be made"), "{name}: {two}");
+    }
+    assert!(all.contains("Exit status:\n"));
+}
+
 #[test]
 fn commands_and_options_that_do_not_exist() {
     refused(&["dance"], &["'dance'"]);
@@ -46,6 +75,10 @@ fn sizes_and_probabilities_that_are_none() {
     refused(&["demo", "--loss", "2"], &["'2'", "--loss"]);
     refused(&["demo", "--corrupt", "little"], &["'little'", "--corrupt"]);
     refused(&["demo", "--mtu", "99"], &["'99'", "--mtu"]);
+    refused(&["demo", "--mtu", "-5"], &["-5", "--mtu", "576..=9000"]);
+    refused(&["demo", "--loss", "-1"], &["-1", "--loss"]);
+    refused(&["soak", "--runs", "-3"], &["-3", "--runs"]);
+    refused(&["bench", "tx", "--time", "-20"], &["-20", "--time"]);
     refused(&["demo", "--memory", "tape"], &["'tape'", "--memory"]);
 }
 

@@ -108,18 +108,19 @@ fn a_full_standard_output_is_an_error_and_the_files_are_there() {
     let path = json.to_str().expect("a path");
     let bench = [&BENCH[..], &["--json", path]].concat();
     let arguments = replay(&out);
-    // A replay that ends with 1 says that the card is wrong.
-    let runs: [(&[&str], Option<&str>, i32); 5] = [
-        (&words(&arguments), Some("summary.json"), 2),
-        (&bench, Some("tx.json"), 1),
-        (&["verilog", "--manual", "-"], None, 1),
-        (&["--help"], None, 1),
-        (&["sim", "--help"], None, 1),
+    // One that ends with 1 says that something is wrong; a full disk has one status everywhere.
+    let runs: [(&[&str], Option<&str>); 6] = [
+        (&words(&arguments), Some("summary.json")),
+        (&bench, Some("tx.json")),
+        (&["verilog", "--manual", "-"], None),
+        (&["board", "list"], None),
+        (&["--help"], None),
+        (&["sim", "--help"], None),
     ];
-    for (arguments, file, status) in runs {
+    for (arguments, file) in runs {
         let output = on_a_full_disk(arguments);
         let line = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {line}");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {line}");
         assert!(line.contains("standard output: No space left"), "{arguments:?}: {line}");
         if let Some(file) = file {
             let text = std::fs::read(out.join(file)).expect("the results");
@@ -147,7 +148,7 @@ fn a_full_standard_error_is_no_reason_to_panic() {
         .env("ZERONIC_CACHE", out.join("cache"))
         .stderr(full.expect("a device"))
         .status();
-    assert_eq!(status.expect("the program starts").code(), Some(1));
+    assert_eq!(status.expect("the program starts").code(), Some(2));
 }
 
 #[test]
@@ -155,8 +156,43 @@ fn a_full_disk_under_a_capture_ends_the_demo() {
     let long = [&DEMO[..8], &["1GiB", "--pcap", "/dev/full"]].concat();
     let output = soon(&long);
     let line = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{line}");
+    assert_eq!(output.status.code(), Some(2), "{line}");
     assert!(line.contains("/dev/full: No space left"), "{line}");
+}
+
+/// A capture and a waveform that are still being filled have another name.
+#[test]
+fn an_interrupted_demo_leaves_nothing_that_looks_whole() {
+    let out = folder("interrupted_demo");
+    let (pcap, wave) = (out.join("d.pcapng"), out.join("d.fst"));
+    let path = |path: &Path| path.to_str().expect("a path").to_owned();
+    let (pcap_name, wave_name) = (path(&pcap), path(&wave));
+    for (option, name, file) in [("--pcap", &pcap_name, &pcap), ("--wave", &wave_name, &wave)] {
+        std::fs::write(file, "of an earlier run").expect("a file");
+        let long = [&DEMO[..8], &["1GiB", option, name]].concat();
+        let mut child = command(&long)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let has_begun = || {
+            let files = std::fs::read_dir(&out).expect("a folder").flatten();
+            let mut parts = files.filter(|it| it.path().extension().is_some_and(|e| e == "part"));
+            parts.any(|it| it.metadata().is_ok_and(|data| data.len() > 0))
+        };
+        while !has_begun() {
+            assert!(child.try_wait().expect("a child").is_none(), "it has ended");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let id = child.id().to_string();
+        let ended = Command::new("kill").args(["-INT", &id]).status();
+        assert!(ended.expect("kill").success());
+        assert_eq!(child.wait().expect("a child").code(), None, "ended by its signal");
+        assert!(!file.exists(), "{name}");
+        for file in std::fs::read_dir(&out).expect("a folder").flatten() {
+            std::fs::remove_file(file.path()).expect("a file");
+        }
+    }
 }
 
 #[test]

@@ -202,6 +202,29 @@ fn what_an_interrupted_run_has_left_is_replaced() {
     }
 }
 
+/// Tools read `files.f`: a folder that is not whole has none, and a run that fails leaves nothing.
+#[test]
+fn a_run_that_fails_leaves_no_half_of_a_folder() {
+    let out = folder("verilog_fails");
+    let small = ["--config", "small"];
+    let whole = write_into(&out, &small);
+    let path = out.to_str().expect("a path");
+    let words = ["verilog", "--board", "vcu118", "--out", path];
+    // A file that is written late goes to a full disk.
+    let late = out.join("sim/models.v");
+    std::fs::remove_file(&late).expect("a file");
+    std::os::unix::fs::symlink("/dev/full", &late).expect("a link");
+    refused(&[&words[..], &small].concat(), &["models.v", "No space left on device"]);
+    let left: Vec<_> = files_of(&out).into_keys().collect();
+    assert!(left.iter().all(|name| !name.ends_with(".v") && name != "files.f"), "{left:?}");
+    let _ = std::fs::remove_file(&late);
+    // What an interrupted run leaves is replaced.
+    assert!(write_into(&out, &small) == whole);
+    std::fs::rename(out.join("files.f"), out.join("files.f.part")).expect("a list");
+    assert!(write_into(&out, &["--config", "small", "--single-file"]).len() < whole.len());
+    assert!(!out.join("files.f.part").exists());
+}
+
 #[test]
 fn files_of_somebody_else_are_not_replaced() {
     let out = folder("verilog_foreign");
@@ -238,7 +261,7 @@ fn too_little_address_space_is_an_error() {
         .output()
         .expect("a shell");
     let line = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{line}");
+    assert_eq!(output.status.code(), Some(2), "{line}");
     assert!(line.contains("no thread with a stack of"), "{line}");
     assert_eq!(line.lines().count(), 1, "{line}");
 }

@@ -81,7 +81,9 @@ fn a_file_that_is_short_or_damaged() {
     refused("long", &[&good[..], &[0]].concat(), 5, &["5001", "5000"]);
     refused("other", &[0x5a; 4096], 5, &["no image"]);
     let rig = Rig::new("refused_missing", VU9P);
-    assert_failed(&rig.flash("/nowhere/card.zimg"), 5, &["/nowhere/card.zimg", "No such file"]);
+    let missing = rig.flash("/nowhere/card.zimg");
+    assert_failed(&missing, 2, &["/nowhere/card.zimg: No such file"]);
+    assert_eq!(missing.2.matches("card.zimg").count(), 1, "{}", missing.2);
 }
 
 #[test]

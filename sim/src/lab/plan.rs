@@ -7,7 +7,7 @@ use host::driver::error::HostError;
 use host::failure::Failure;
 use host::transport::TransportError;
 
-use super::quiet::Stuck;
+use super::quiet::{Stuck, Waiting};
 use crate::harness::wire::Disturbance;
 
 /// Bytes of one buffer of the application.
@@ -32,7 +32,10 @@ pub enum LabError {
     #[error("peer's connection failed with error {0}")]
     PeerConnection(i32),
     /// Nothing happened for too long, or nothing can happen any more.
-    #[error("{why}: {received} of {bytes} bytes received, {sent} sent, {lost} frames lost")]
+    #[error(
+        "{why}: {received} of {bytes} bytes received, {sent} sent, {lost} frames lost{}",
+        waiting.map_or(String::new(), |waiting| format!("; it waited for {waiting}"))
+    )]
     Stuck {
         /// For how long.
         why: Stuck,
@@ -44,6 +47,8 @@ pub enum LabError {
         lost: u64,
         /// Bytes to move each way.
         bytes: u64,
+        /// What the run waited for at last.
+        waiting: Option<Waiting>,
     },
     /// The observer asked to stop.
     #[error("stopped: {0}")]

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use anyhow::{anyhow, Result};
+use anyhow::Result;
 use host::transport::zero_copy::{self, ZeroCopies};
 use host::transport::VethPair;
 use sim::null_card::payload::{sum, Pattern};
@@ -20,6 +20,7 @@ use sim::null_card::payload::{sum, Pattern};
 use super::machine::{busy_seconds, idle_cores};
 use super::null::GB;
 use crate::bench::cores::thread_time;
+use crate::failure::wrong;
 
 /// Bytes of a call.
 const CALL_BYTES: usize = 64 << 10;
@@ -162,7 +163,7 @@ impl Kernel<'_> {
             // A sender whose receiver has failed waits for room: it ends with the connection.
             stop.store(true, Ordering::Relaxed);
             let _ = receiver.stream.shutdown(Shutdown::Both);
-            let sent = sending.join().map_err(|_| anyhow!("the sender panicked"))?;
+            let sent = sending.join().map_err(|_| wrong("the sender panicked"))?;
             let (busy, elapsed, bytes, thread) = result?;
             let (sent, copies) = sent?;
             anyhow::Ok((busy, elapsed, bytes, thread + sent, copies))
@@ -171,7 +172,9 @@ impl Kernel<'_> {
         if self.touched {
             let expected = Pattern::new(0).sum(0, receiver.bytes);
             let found = receiver.sum;
-            anyhow::ensure!(found == expected, "kernel: sum {found} instead of {expected}");
+            if found != expected {
+                return Err(wrong(format!("kernel: sum {found} instead of {expected}")));
+            }
         }
         let idle_cores = (before + after) / 2.0;
         let machine = busy - idle_cores * elapsed.as_secs_f64();

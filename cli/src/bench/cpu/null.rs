@@ -15,12 +15,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abi::config::DEFAULT;
-use anyhow::{anyhow, Result};
+use anyhow::Result;
 use sim::null_card::rig::{NullRig, RigConfig, RigError, IP_TCP_BYTES};
 use sim::null_card::NullCard;
 
 use crate::bench::cores::{thread_time, Cores};
 use crate::bench::statistics::median;
+use crate::failure::wrong;
 
 /// Packets of a batch.
 pub const BATCH: usize = 64;
@@ -173,7 +174,7 @@ fn take_turns(
         }
     }
     turn.give(STOP);
-    rig.card = serving.join().map_err(|_| anyhow!("the card's thread has panicked"))?;
+    rig.card = serving.join().map_err(|_| wrong("the card's thread has panicked"))?;
     result?;
     rig.step()?;
     Ok(polls)
@@ -203,7 +204,9 @@ pub fn open(mtu: u16, acks: Acks, sends: bool, reads: bool) -> Result<(NullRig, 
 }
 
 fn cost(polls: Polls, bytes: u64) -> Result<SideCost> {
-    anyhow::ensure!(bytes > 0, "nothing was moved");
+    if bytes == 0 {
+        return Err(wrong("nothing was moved"));
+    }
     Ok(SideCost {
         seconds_per_gb: polls.spent.as_secs_f64() / (bytes as f64 / GB),
         idle_polls: polls.idle_polls,

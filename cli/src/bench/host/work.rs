@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 use abi::config::DEFAULT;
-use anyhow::{anyhow, Result};
+use anyhow::Result;
 use clap::ValueEnum;
 use host::protocol::FlowIndex;
 use sim::null_card::rig::{NullRig, RigConfig, RigError, FRAME_PAYLOAD_BYTES};
@@ -17,6 +17,7 @@ use sim::null_card::NullCard;
 
 use super::meter::Meter;
 use crate::bench::cores::Cores;
+use crate::failure::wrong;
 
 /// Packets, headers or ACKs of a batch: most headers that a provider takes in one poll.
 pub const BATCH: usize = 64;
@@ -381,7 +382,7 @@ pub fn receive_beside(
         taken = worker.rig.provider.counters().header_entries - from;
     }
     stop.store(true, Ordering::Release);
-    worker.rig.card = serving.join().map_err(|_| anyhow!("the card's thread has panicked"))?;
+    worker.rig.card = serving.join().map_err(|_| wrong("the card's thread has panicked"))?;
     result?;
     worker.rig.settle()?;
     Ok(taken)

@@ -1,0 +1,180 @@
+//! Which exit status a failure has, in every command.
+//!
+//! ```text
+//!   error ─► a status of its own (build, device, flash) ─► that one
+//!        ├─► the card, the host stack or what is measured did what it must not do ─► 1
+//!        ├─► standard output was closed ─► 141
+//!        └─► all else: command line, files, disk, tools, system ─► 2
+//! ```
+//! A full disk is no fault of the card: whoever repeats the run elsewhere may find it right.
+
+use host::driver::bus::BusError;
+use host::driver::error::HostError;
+use measure::error::MeasureError;
+use sim::connections::ConnectionsError;
+use sim::joined::JoinedError;
+use sim::lab::LabError;
+use sim::null_card::rig::RigError;
+use thiserror::Error;
+
+use crate::options::StatusError;
+use crate::output::OutputClosed;
+
+/// Something is wrong: a check has failed, or it does not go on.
+const WRONG: u8 = 1;
+/// The run cannot be made.
+const CANNOT: u8 = 2;
+/// Standard output is closed: as a shell reports a program ended by SIGPIPE.
+const CLOSED: u8 = 128 + 13;
+
+/// Said below the options of every command that has no statuses of its own.
+pub const STATUSES: &str = "\
+Exit status:
+  0    done, and all that was checked is right
+  1    something is wrong: a check failed, the card or the host stack stopped or broke a rule
+  2    the run cannot be made: command line, input, a file that cannot be read or written, a full
+       disk, a tool or a right that is missing
+  141  nobody reads standard output any more";
+
+/// The card did what it must not do.
+#[derive(Debug, Error)]
+#[error("the card is wrong: {0}")]
+pub struct CardFault(pub String);
+
+/// What was measured is wrong.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct Wrong(pub String);
+
+/// That what was measured is wrong.
+pub fn wrong(text: impl Into<String>) -> anyhow::Error {
+    Wrong(text.into()).into()
+}
+
+/// The exit status of an error.
+pub fn status(error: &anyhow::Error) -> u8 {
+    if let Some(own) = error.downcast_ref::<StatusError>() {
+        return own.status;
+    }
+    if error.is::<OutputClosed>() {
+        return CLOSED;
+    }
+    match error.is::<CardFault>() || error.is::<Wrong>() || error.chain().any(is_wrong) {
+        true => WRONG,
+        false => CANNOT,
+    }
+}
+
+/// Whether a cause says that something did what it must not do.
+fn is_wrong(cause: &(dyn std::error::Error + 'static)) -> bool {
+    if let Some(error) = cause.downcast_ref() {
+        return is_of_card(error);
+    }
+    // What a run of host and card ends with is theirs, but for what the system has refused.
+    if let Some(error) = cause.downcast_ref() {
+        return match error {
+            LabError::Host(error) => !is_of_system(error),
+            LabError::Peer(_) | LabError::Stopped(_) => false,
+            _ => true,
+        };
+    }
+    if let Some(error) = cause.downcast_ref() {
+        return match error {
+            MeasureError::Host(error) => !is_of_system(error),
+            other => matches!(other, MeasureError::Stuck(_)),
+        };
+    }
+    if let Some(error) = cause.downcast_ref() {
+        return match error {
+            JoinedError::Host(error) => !is_of_system(error),
+            other => !matches!(other, JoinedError::Transport(_)),
+        };
+    }
+    if let Some(error) = cause.downcast_ref() {
+        return match error {
+            RigError::Host(error) => !is_of_system(error),
+            _ => true,
+        };
+    }
+    match cause.downcast_ref() {
+        Some(ConnectionsError::Host(error)) => !is_of_system(error),
+        other => other.is_some(),
+    }
+}
+
+/// Whether an error of the host stack is that of the system below it.
+fn is_of_system(error: &HostError) -> bool {
+    matches!(
+        error,
+        HostError::Transport(_) | HostError::Memory(_) | HostError::Bus(BusError::NoMemory { .. })
+    )
+}
+
+/// Whether an error of the driver says that the card broke its contract.
+fn is_of_card(error: &HostError) -> bool {
+    matches!(
+        error,
+        HostError::NotACard(_)
+            | HostError::GoldenImage
+            | HostError::ResetTimeout(_)
+            | HostError::EpochLost { .. }
+            | HostError::RingStopped { .. }
+            | HostError::WriteRefused { .. }
+            | HostError::BadEntry { .. }
+            | HostError::CommandRefused { .. }
+            | HostError::Bus(BusError::NoAnswer(_))
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::UsageError;
+    use anyhow::Context;
+    use host::transport::TransportError;
+    use sim::lab::Stuck;
+
+    #[test]
+    fn what_the_card_did_is_its_fault_and_all_else_is_not() {
+        let stuck = CardFault("it is stuck".to_owned());
+        assert_eq!(status(&anyhow::Error::from(stuck).context("frame 3")), 1);
+        let stopped = || HostError::RingStopped { owner: 0, ring: "send" };
+        assert_eq!(status(&anyhow::Error::from(stopped()).context("frame 3")), 1);
+        assert_eq!(status(&LabError::Host(stopped()).into()), 1);
+        assert_eq!(status(&MeasureError::Host(stopped()).into()), 1);
+        assert_eq!(status(&HostError::NoKeySlot { slots: 8 }.into()), 2);
+        assert_eq!(status(&Wrong("the sums differ".to_owned()).into()), 1);
+    }
+
+    /// One kind of failure, whichever command meets it.
+    #[test]
+    fn a_file_a_disk_a_right_and_a_command_line_have_one_status() {
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let here = anyhow::Error::from(full).context("file x");
+        assert_eq!(status(&here), 2);
+        assert_eq!(status(&UsageError("--loss 2".to_owned()).into()), 2);
+        assert_eq!(status(&LabError::Stopped("capture x: No space left".to_owned()).into()), 2);
+        let refused = TransportError::NamespaceRefused {
+            step: "unshare",
+            source: std::io::ErrorKind::PermissionDenied.into(),
+        };
+        assert_eq!(status(&LabError::Peer(refused).into()), 2);
+        assert_eq!(status(&std::fs::read("/nowhere").context("file x").unwrap_err()), 2);
+    }
+
+    #[test]
+    fn a_run_that_stands_still_is_wrong() {
+        let why = Stuck::Forever;
+        let lab = LabError::Stuck { why, received: 0, sent: 0, lost: 0, bytes: 1, waiting: None };
+        assert_eq!(status(&anyhow::Error::from(lab).context("1 rules broken")), 1);
+        assert_eq!(status(&MeasureError::Stuck("receive").into()), 1);
+        assert_eq!(status(&JoinedError::Stuck { bytes: 5 }.into()), 1);
+    }
+
+    #[test]
+    fn statuses_of_their_own_and_a_closed_pipe_stay() {
+        assert_eq!(status(&OutputClosed.into()), 141);
+        let own = StatusError { status: 7, text: "verify failed".to_owned() };
+        assert_eq!(status(&own.into()), 7);
+    }
+}
