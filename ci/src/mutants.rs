@@ -7,6 +7,7 @@
 //! ```
 
 mod additions;
+mod by_hand;
 mod draw;
 mod equivalents;
 mod generate;

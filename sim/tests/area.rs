@@ -217,8 +217,7 @@ fn a_port_with_more_than_two_levels_is_seen() {
 /// Takes many minutes where the cache is empty; afterwards what has changed.
 #[test]
 fn the_report_is_the_one_that_is_kept() {
-    if std::env::var_os("ZERONIC_LONG").is_none() {
-        println!("skipped: set ZERONIC_LONG=1; it has Yosys map the whole card");
+    if !skip::long_runs("it has Yosys map the whole card") {
         return;
     }
     let (top, modules) = card();

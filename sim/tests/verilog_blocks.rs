@@ -334,8 +334,7 @@ fn no_leaf_block_is_left_out() {
 
 #[test]
 fn blocks_with_children() {
-    if std::env::var_os("ZERONIC_LONG").is_none() {
-        println!("skipped: set ZERONIC_LONG=1; it builds a model of each block and takes an hour");
+    if !skip::long_runs("it builds a model of each block and takes an hour") {
         return;
     }
     let seed = seed::seed();

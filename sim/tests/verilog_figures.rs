@@ -321,8 +321,7 @@ fn compare<B: Block>(name: &str, make: impl FnOnce() -> B) {
 
 #[test]
 fn figures_of_both_emitters() {
-    if std::env::var_os("ZERONIC_LONG").is_none() {
-        println!("skipped: set ZERONIC_LONG=1; it prints figures and takes minutes");
+    if !skip::long_runs("it prints figures and takes minutes") {
         return;
     }
     // Verilator's runtime, which all models share, is compiled before any time is taken.

@@ -14,6 +14,7 @@ use rand::rngs::StdRng;
 use rand::seq::index;
 use rand::SeedableRng;
 
+use super::by_hand;
 use super::generate;
 use super::mutant::Mutant;
 use super::suites;
@@ -26,6 +27,7 @@ pub fn all(root: &Path, files: &[PathBuf]) -> anyhow::Result<Vec<Mutant>> {
         let text = fs::read_to_string(root.join(file))
             .with_context(|| format!("cannot read {}", file.display()))?;
         mutants.extend(generate::mutants(file, &text, suites::has_contract(file))?);
+        mutants.extend(by_hand::mutants(file, &text));
     }
     Ok(mutants)
 }

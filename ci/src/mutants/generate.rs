@@ -14,13 +14,21 @@
 //! | range | its end in or out |
 //! | cast to a signed number | to an unsigned one |
 //! | method with a counterpart (`min`, `max`; `front`, `back`) | the counterpart |
+//! | type argument of a call | that of another call of the same name in the file; two exchanged |
+//! | field of a tuple | its neighbour |
+//! | arguments side by side | each other |
+//! | mask beside `&` or `\|` | one bit up, one down |
+//! | parameter | another one of the same type |
 //! | statement that calls or assigns | nothing |
+//!
+//! What does not build is no fault: the report counts it apart. `by_hand.rs` lists others.
 //!
 //! Each mutant knows where a switch for it can stand: [`Place`].
 //!
 //! Left out: tests, attributes, types, macros (assertions and messages), what prints
 //! (`Display`, `Debug`), and lengths of arrays.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 
@@ -46,6 +54,17 @@ const COUNTERPARTS: &[(&str, &str)] = &[
     ("take_while", "skip_while"),
     ("saturating_add", "saturating_sub"),
     ("checked_add", "checked_sub"),
+    ("to_be_bytes", "to_le_bytes"),
+    ("leading_zeros", "trailing_zeros"),
+    ("min_by_key", "max_by_key"),
+    ("rotate_left", "rotate_right"),
+    ("starts_with", "ends_with"),
+    ("trim_start", "trim_end"),
+    ("find", "rfind"),
+    ("split_once", "rsplit_once"),
+    ("position", "rposition"),
+    ("next", "last"),
+    ("and", "or"),
 ];
 
 /// Traits whose implementations only print.
@@ -56,8 +75,15 @@ const PRINTING: &[&str] = &["Display", "Debug"];
 pub fn mutants(file: &Path, text: &str, has_contract: bool) -> anyhow::Result<Vec<Mutant>> {
     let syntax =
         syn::parse_file(text).with_context(|| format!("cannot parse {}", file.display()))?;
-    let mut places =
-        Places { text, has_contract, surroundings: Surroundings::default(), found: Vec::new() };
+    let mut arguments = TypeArguments { text, of: BTreeMap::new() };
+    arguments.visit_file(&syntax);
+    let mut places = Places {
+        text,
+        has_contract,
+        type_arguments: arguments.of,
+        surroundings: Surroundings::default(),
+        found: Vec::new(),
+    };
     places.visit_file(&syntax);
     let mut found = places.found;
     found.sort_by(|(a, one, _), (b, other, _)| (a.start, a.end, one).cmp(&(b.start, b.end, other)));
@@ -80,12 +106,58 @@ struct Surroundings {
     chain: Option<Range<usize>>,
     /// The operators bind names.
     has_let: bool,
+    /// Parameters of the function, each with its type.
+    parameters: Vec<(String, String)>,
+}
+
+/// Collects the type arguments of calls, by the name of what is called.
+struct TypeArguments<'a> {
+    text: &'a str,
+    of: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl<'ast> Visit<'ast> for TypeArguments<'_> {
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        if let Some(turbofish) = &call.turbofish {
+            self.note(&call.method, turbofish);
+        }
+        visit::visit_expr_method_call(self, call);
+    }
+
+    fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
+        let last = path.path.segments.last();
+        if let Some((ident, arguments)) = last.and_then(type_arguments) {
+            self.note(ident, arguments);
+        }
+        visit::visit_expr_path(self, path);
+    }
+}
+
+impl TypeArguments<'_> {
+    fn note(&mut self, name: &syn::Ident, arguments: &syn::AngleBracketedGenericArguments) {
+        if arguments.args.len() == 1 {
+            let text = self.text[arguments.args.span().byte_range()].to_owned();
+            self.of.entry(name.to_string()).or_default().insert(text);
+        }
+    }
+}
+
+/// The name and the type arguments of a segment of a path.
+fn type_arguments(
+    segment: &syn::PathSegment,
+) -> Option<(&syn::Ident, &syn::AngleBracketedGenericArguments)> {
+    match &segment.arguments {
+        syn::PathArguments::AngleBracketed(arguments) => Some((&segment.ident, arguments)),
+        _ => None,
+    }
 }
 
 /// Collects places and what stands there instead.
 struct Places<'a> {
     text: &'a str,
     has_contract: bool,
+    /// Type arguments in the file, by what is called.
+    type_arguments: BTreeMap<String, BTreeSet<String>>,
     surroundings: Surroundings,
     found: Vec<(Range<usize>, String, Place)>,
 }
@@ -129,6 +201,74 @@ impl Places<'_> {
             self.add(bytes.clone(), bytes.clone(), "true");
             self.add(bytes.clone(), bytes, "false");
         }
+    }
+
+    /// Other type arguments of a call: two exchanged, one taken from another call of that name.
+    fn retype(
+        &mut self,
+        whole: Range<usize>,
+        name: &syn::Ident,
+        arguments: &syn::AngleBracketedGenericArguments,
+    ) {
+        let bytes = arguments.args.span().byte_range();
+        let own = self.text[bytes.clone()].to_owned();
+        if let [one, other] = &arguments.args.iter().collect::<Vec<_>>()[..] {
+            let [one, other] = [one, other].map(|it| &self.text[it.span().byte_range()]);
+            let exchanged = format!("{other}, {one}");
+            return self.add(whole, bytes, exchanged);
+        }
+        let known = self.type_arguments.get(&name.to_string());
+        let other = known.and_then(|known| known.iter().find(|it| **it != own));
+        if let Some(other) = other.cloned() {
+            self.add(whole, bytes, other);
+        }
+    }
+
+    /// Two arguments side by side exchanged, the first pair that differs.
+    fn exchange<'a>(&mut self, whole: Range<usize>, arguments: impl Iterator<Item = &'a Expr>) {
+        let spans: Vec<_> = arguments.map(|it| it.span().byte_range()).collect();
+        for pair in spans.windows(2) {
+            let [one, other] = [&pair[0], &pair[1]].map(|it| &self.text[it.clone()]);
+            if one != other {
+                let exchanged = format!("{other}, {one}");
+                return self.add(whole, pair[0].start..pair[1].end, exchanged);
+            }
+        }
+    }
+
+    /// A mask one bit up, and one down.
+    fn shift_mask(&mut self, whole: &Range<usize>, operand: &Expr) {
+        let Expr::Lit(syn::ExprLit { lit: Lit::Int(lit), .. }) = operand else { return };
+        let (Ok(value), bytes) = (lit.base10_parse::<u64>(), lit.span().byte_range()) else {
+            return;
+        };
+        for other in [value.checked_mul(2), Some(value / 2)].into_iter().flatten() {
+            if other != value && other.abs_diff(value) != 1 {
+                let mask = format!("{other:#x}{}", lit.suffix());
+                self.add(whole.clone(), bytes.clone(), mask);
+            }
+        }
+    }
+
+    /// Visits a function whose parameters are known.
+    fn function(&mut self, signature: &syn::Signature, visit: impl FnOnce(&mut Self)) {
+        let typed = signature.inputs.iter().filter_map(|input| match input {
+            syn::FnArg::Typed(typed) => Some(typed),
+            syn::FnArg::Receiver(_) => None,
+        });
+        let parameters = typed.filter_map(|typed| match &*typed.pat {
+            syn::Pat::Ident(name) => {
+                let kind = self.text[typed.ty.span().byte_range()].to_owned();
+                Some((name.ident.to_string(), kind))
+            }
+            _ => None,
+        });
+        let surroundings = Surroundings {
+            is_constant: signature.constness.is_some(),
+            parameters: parameters.collect(),
+            ..self.surroundings.clone()
+        };
+        self.with(surroundings, visit);
     }
 
     fn number(&mut self, lit: &syn::LitInt) {
@@ -231,15 +371,13 @@ impl<'ast> Visit<'ast> for Places<'_> {
 
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
         if !is_test(&item.attrs) {
-            let is_constant = item.sig.constness.is_some();
-            self.constant(is_constant, |places| visit::visit_item_fn(places, item));
+            self.function(&item.sig, |places| visit::visit_item_fn(places, item));
         }
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
         if !is_test(&item.attrs) {
-            let is_constant = item.sig.constness.is_some();
-            self.constant(is_constant, |places| visit::visit_impl_item_fn(places, item));
+            self.function(&item.sig, |places| visit::visit_impl_item_fn(places, item));
         }
     }
 
@@ -313,6 +451,14 @@ impl<'ast> Visit<'ast> for Places<'_> {
         for other in opposites(&binary.op) {
             add(binary.op.span().byte_range(), other);
         }
+        if matches!(binary.op, BinOp::BitAnd(_) | BinOp::BitOr(_)) && !outer.has_let {
+            self.shift_mask(&whole, &binary.left);
+            self.shift_mask(&whole, &binary.right);
+        }
+        let mut add = |bytes: Range<usize>, other: &str| match outer.has_let {
+            true => self.add_at(bytes, other, Place::Nowhere),
+            false => self.add(whole.clone(), bytes, other),
+        };
         if joins(&binary.op) && !has_let(&binary.left) && !has_let(&binary.right) {
             let (left, right) = (binary.left.span(), binary.right.span());
             add(left.byte_range().end..right.byte_range().end, "");
@@ -387,7 +533,46 @@ impl<'ast> Visit<'ast> for Places<'_> {
                 }
             }
         }
+        let whole = call.span().byte_range();
+        if let Some(turbofish) = &call.turbofish {
+            self.retype(whole.clone(), &call.method, turbofish);
+        }
+        self.exchange(whole, call.args.iter());
         visit::visit_expr_method_call(self, call);
+    }
+
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        let whole = call.span().byte_range();
+        if let Expr::Path(path) = &*call.func {
+            let last = path.path.segments.last();
+            if let Some((name, arguments)) = last.and_then(type_arguments) {
+                self.retype(whole.clone(), name, arguments);
+            }
+        }
+        self.exchange(whole, call.args.iter());
+        // What is called is no value of its own.
+        for argument in &call.args {
+            self.visit_expr(argument);
+        }
+    }
+
+    fn visit_expr_field(&mut self, field: &'ast syn::ExprField) {
+        if let syn::Member::Unnamed(index) = &field.member {
+            let other = if index.index == 0 { 1 } else { index.index - 1 };
+            self.add(field.span().byte_range(), index.span().byte_range(), other.to_string());
+        }
+        visit::visit_expr_field(self, field);
+    }
+
+    fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
+        let Some(name) = path.path.get_ident().map(ToString::to_string) else { return };
+        let known = &self.surroundings.parameters;
+        let kind = known.iter().find(|(known, _)| *known == name).map(|(_, kind)| kind);
+        let mut others = known.iter().filter(|(other, of)| *other != name && Some(of) == kind);
+        if let Some(other) = others.next().map(|(other, _)| other.clone()) {
+            let bytes = path.span().byte_range();
+            self.add(bytes.clone(), bytes, other);
+        }
     }
 }
 
@@ -452,6 +637,36 @@ mod tests {
         assert_eq!(of_body("a as i32"), ["a as u32"]);
         assert_eq!(of_body("a.min(b)"), ["a.max(b)"]);
         assert_eq!(of_body("!a"), ["a"]);
+    }
+
+    #[test]
+    fn type_arguments_fields_arguments_and_masks_have_others() {
+        assert_eq!(of_body("bit_cast::<49, 48>(a)"), ["bit_cast::<48, 49>(a)"]);
+        assert_eq!(
+            of_body("a.get_bits::<W>(n) == b.get_bits::<V>(n)")[..3],
+            [
+                "a.get_bits::<W>(n) != b.get_bits::<V>(n)",
+                "a.get_bits::<V>(n) == b.get_bits::<V>(n)",
+                "a.get_bits::<W>(n) == b.get_bits::<W>(n)",
+            ]
+        );
+        assert_eq!(of_body("a.0"), ["a.1"]);
+        assert_eq!(of_body("a.2"), ["a.1"]);
+        assert_eq!(of_body("g(a, b)"), ["g(b, a)"]);
+        assert_eq!(of_body("a.g(b, b, c)"), ["a.g(b, c, b)"]);
+        assert!(of_body("g(a, a)").is_empty());
+        let masks = of_body("a & 0x30");
+        for mask in ["a & 0x60", "a & 0x18", "a & 0x31", "a & 0x2f"] {
+            assert!(masks.contains(&mask.to_owned()), "{masks:?}");
+        }
+        assert_eq!(of_body("a.to_be_bytes()"), ["a.to_le_bytes()"]);
+    }
+
+    #[test]
+    fn a_parameter_has_those_of_its_type() {
+        let text = "fn f(a: u32, b: u64, c: u32) -> u32 {\na\n}\n";
+        assert_eq!(lines_of(text, false), ["c"]);
+        assert!(lines_of("fn f(a: u32, b: u64) -> u64 {\nb\n}\n", false).is_empty());
     }
 
     #[test]

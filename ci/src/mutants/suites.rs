@@ -323,6 +323,16 @@ const TABLE: &[(&str, &[Suite])] = &[
         &[PROGRAM, Suite::of_program(&["--test", "cli"], &["demo::", "--skip", "kernel"])],
     ),
     (
+        "cli/src/bench",
+        &[
+            PROGRAM,
+            Suite::of_program(
+                &["--test", "cli"],
+                &["bench::", "counts::", "--skip", "kernel", "--skip", "cpu_time"],
+            ),
+        ],
+    ),
+    (
         "cli/src",
         &[
             PROGRAM,
@@ -346,7 +356,7 @@ const TABLE: &[(&str, &[Suite])] = &[
 
 /// Parts of the program that measure, and that no test judges by value; and what installs tools
 /// for everything that runs after it.
-const LEFT_OUT: &[&str] = &["cli/src/bench", "cli/src/soak.rs", "sim/verilate/src/toolchain.rs"];
+const LEFT_OUT: &[&str] = &["cli/src/soak.rs", "sim/verilate/src/toolchain.rs"];
 
 /// The suites of a file, cheapest first; `None` for a file whose mutants nothing is to judge.
 pub fn of(file: &Path) -> Option<&'static [Suite]> {
@@ -402,7 +412,9 @@ mod tests {
         assert_eq!(of("hdl/host_interface/src/csr.rs"), of("hdl/host_interface/src/csr/peaks.rs"));
         assert_eq!(of("host/src/provider.rs"), Some("host --lib".into()));
         assert_eq!(of("sim/src/lab.rs"), None);
-        assert_eq!(of("cli/src/bench/all.rs"), None);
+        assert_eq!(of("cli/src/soak.rs"), None);
+        let bench = super::of(Path::new("cli/src/bench/all.rs")).expect("suites");
+        assert!(bench.iter().any(|suite| suite.filter.contains(&"bench::")), "tests of its own");
     }
 
     #[test]

@@ -226,6 +226,24 @@ mod tests {
         assert!(!is_wrong("2023.20"));
     }
 
+    /// A step that has ended is not the one that runs.
+    #[test]
+    fn only_what_has_begun_and_not_ended_is_running() {
+        let running = |lines: &[(&str, &str)]| {
+            let mut steps = Steps::new();
+            for (step, what) in lines {
+                steps.say(step, what).expect("it is printed");
+            }
+            steps.running()
+        };
+        assert_eq!(running(&[]), None);
+        assert_eq!(running(&[("opt", "begin")]).as_deref(), Some("opt"));
+        assert_eq!(running(&[("opt", "begin"), ("opt", "end")]), None);
+        let next = [("opt", "begin"), ("opt", "end"), ("place", "begin")];
+        assert_eq!(running(&next).as_deref(), Some("place"));
+        assert_eq!(running(&[("opt", "kept")]), None);
+    }
+
     #[test]
     fn times_have_hours_and_the_spinner_its_template() {
         assert_eq!(clock(Duration::from_secs(3 * 3600 + 61)), "3:01:01");

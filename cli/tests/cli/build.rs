@@ -412,6 +412,23 @@ fn the_card_s_test_runs_on_a_netlist() {
     }
 }
 
+/// What fails behind the end of a step and before the next one is blamed on neither.
+#[test]
+fn a_run_that_fails_between_two_steps_blames_neither() {
+    let bench = Bench::new("build_between");
+    let lines = |lines: &[&str]| {
+        let said: String = lines.iter().map(|line| format!("echo '{line}'\n")).collect();
+        format!("[ \"$1\" = -version ] && echo 'vivado v2023.1' && exit\n{said}exit 1\n")
+    };
+    let (begun, ended) = ("zeronic-step opt begin", "zeronic-step opt end");
+    let between = "ERROR: [Common 17-69] between";
+    bench.install(&lines(&[begun, ended, between]));
+    bench.build(&[], &[]).refused(4, &["Vivado failed between its steps", between]);
+    let within = "ERROR: [Place 30-640] within";
+    bench.install(&lines(&[begun, ended, "zeronic-step place begin", within]));
+    bench.build(&[], &[]).refused(4, &["Vivado failed in step place", within]);
+}
+
 /// Other statuses than 0 and 1 are in the help and in the guide.
 #[test]
 fn the_exit_statuses_are_documented() {

@@ -13,7 +13,7 @@ const COUNTS: &str = "docs/host_counts.toml";
 #[test]
 fn counts_of_the_host_are_as_committed() {
     let check = ["bench", "host", "--counts", COUNTS];
-    if std::env::var("ZERONIC_BLESS").is_ok_and(|value| value == "1") {
+    if seed::blesses() {
         accepted(&[&check[..], &["--bless"]].concat());
         return;
     }

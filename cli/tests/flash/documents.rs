@@ -12,7 +12,7 @@ fn compare(name: &str, table: &str) {
     let (start, end) = (format!("<!-- {name} -->\n\n"), format!("\n<!-- end of {name} -->"));
     let (before, rest) = page.split_once(&start).expect("a mark");
     let (found, after) = rest.split_once(&end).expect("a mark");
-    if std::env::var_os("ZERONIC_BLESS").is_some() {
+    if seed::blesses() {
         std::fs::write(PAGE, format!("{before}{start}{table}{end}{after}")).expect("a page");
         return;
     }

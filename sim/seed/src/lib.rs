@@ -8,6 +8,8 @@
 //! ```
 //! `cargo xtask seeds` reads both lines: it replays from the first, and tells from the others how
 //! far from a failure the counts of many seeds stay.
+//!
+//! Beside it, whether a test writes a kept file anew instead of comparing it: [`blesses`].
 
 /// The variable that names a seed.
 pub const VARIABLE: &str = "ZERONIC_SEED";
@@ -49,6 +51,26 @@ pub fn enough(what: &str, count: u64, floor: u64) {
     assert!(count > floor, "only {count}, not more than {floor}: {what}");
 }
 
+/// The variable that has kept files written anew.
+pub const BLESS: &str = "ZERONIC_BLESS";
+
+/// Whether kept files are to be written anew: `ZERONIC_BLESS=1`.
+///
+/// # Panics
+/// If `ZERONIC_BLESS` is something else than 1, 0 or nothing: a slip of the pen must not write.
+pub fn blesses() -> bool {
+    let value = std::env::var_os(BLESS).unwrap_or_default();
+    asks(&value.to_string_lossy())
+}
+
+fn asks(value: &str) -> bool {
+    match value {
+        "1" => true,
+        "" | "0" => false,
+        other => panic!("{BLESS}={other}: 1 writes kept files anew, 0 does not"),
+    }
+}
+
 fn given() -> Option<u64> {
     let text = std::env::var(VARIABLE).ok()?;
     let number = text.parse();
@@ -64,4 +86,21 @@ fn printed(seed: u64) -> u64 {
 pub fn fresh() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::hash::RandomState::new().build_hasher().finish() >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_1_has_files_written() {
+        assert!(asks("1"));
+        assert!(!asks("0") && !asks(""));
+    }
+
+    #[test]
+    #[should_panic(expected = "ZERONIC_BLESS=yes: 1 writes kept files anew")]
+    fn a_slip_of_the_pen_writes_nothing() {
+        asks("yes");
+    }
 }

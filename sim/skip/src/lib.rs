@@ -31,11 +31,24 @@ pub enum Need {
     Packages,
     /// Valgrind, and the compiler for which instructions were counted.
     Instructions,
+    /// Minutes or hours: `ZERONIC_LONG=1`.
+    LongRuns,
+    /// A block to look at: `ZERONIC_BLOCK`.
+    ChosenBlock,
+    /// A `clang++`.
+    Clang,
 }
 
 impl Need {
     /// All of them.
-    pub const ALL: [Need; 3] = [Need::Namespaces, Need::Packages, Need::Instructions];
+    pub const ALL: [Need; 6] = [
+        Need::Namespaces,
+        Need::Packages,
+        Need::Instructions,
+        Need::LongRuns,
+        Need::ChosenBlock,
+        Need::Clang,
+    ];
 
     /// Its name in `ZERONIC_REQUIRE` and in the report.
     pub fn name(self) -> &'static str {
@@ -43,8 +56,24 @@ impl Need {
             Need::Namespaces => "namespaces",
             Need::Packages => "packages",
             Need::Instructions => "instructions",
+            Need::LongRuns => "long-runs",
+            Need::ChosenBlock => "chosen-block",
+            Need::Clang => "clang",
         }
     }
+}
+
+/// Whether `ZERONIC_LONG` allows what takes minutes or hours; where not, the running test is
+/// skipped, which takes `what`.
+///
+/// # Panics
+/// If `ZERONIC_REQUIRE` demands it.
+pub fn long_runs(what: &str) -> bool {
+    let is_allowed = std::env::var_os("ZERONIC_LONG").is_some();
+    if !is_allowed {
+        skip(Need::LongRuns, format!("{what}; ZERONIC_LONG=1 runs it"));
+    }
+    is_allowed
 }
 
 /// Notes that the running test, or a part of it, goes without what it needs.

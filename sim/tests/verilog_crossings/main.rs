@@ -200,7 +200,7 @@ fn the_kept_constraints_are_those_of_the_cards_crossings() {
     for config in CONFIGS.map(|config| config.name) {
         let card = hdl::emit::emit_card(config).expect("a configuration");
         let text = constraints(&card.expect("emits"));
-        if std::env::var_os("ZERONIC_BLESS").is_some() {
+        if seed::blesses() {
             std::fs::write(&path, &text).expect("constraints/common is there");
         }
         let kept = std::fs::read_to_string(&path).expect("the file is kept");

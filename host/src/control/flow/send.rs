@@ -224,6 +224,39 @@ mod tests {
     use crate::control::flow::buffer::Buffer;
     use crate::control::regions::RegionName;
 
+    fn buffer(request: u64, bytes: u32) -> Buffer {
+        Buffer {
+            request,
+            region: RegionName { index: 0, key: 1 },
+            known: None,
+            offset: 0,
+            bytes,
+            partial: false,
+            filled: 0,
+        }
+    }
+
+    /// Until the fence of its floor has passed, the card may still read a buffer.
+    #[test]
+    fn nothing_completes_before_its_floor_is_confirmed() {
+        let (mut side, mut done) = (SendSide::new(7, 1), Vec::new());
+        side.queue.add(buffer(3, 100));
+        assert!(side.append(1).is_some());
+        side.queue.appended(Ticket(0));
+        side.confirm(|_| true, &mut done);
+        let end = side.offer().expect("it is confirmed");
+        assert!(side.acknowledge(end).is_some());
+        side.floor_asked(Ticket(1));
+        for _ in 0..3 {
+            side.confirm(|_| false, &mut done);
+            side.confirm(|ticket| ticket == Ticket(0), &mut done);
+            assert!(done.is_empty(), "a buffer that may still be read is given back");
+            assert_eq!(side.floor_position(), 7);
+        }
+        side.confirm(|ticket| ticket == Ticket(1), &mut done);
+        assert_eq!((done.len(), side.floor_position()), (1, 107));
+    }
+
     /// After 40,000 segments, more than half of the index range, a position below the floor gets
     /// the index of the first segment left, never 0.
     #[test]
@@ -231,15 +264,7 @@ mod tests {
         const BYTES: u32 = 100;
         let (mut side, mut done) = (SendSide::new(0, 1), Vec::new());
         for number in 0..40_000u64 {
-            side.queue.add(Buffer {
-                request: number,
-                region: RegionName { index: 0, key: 1 },
-                known: None,
-                offset: 0,
-                bytes: BYTES,
-                partial: false,
-                filled: 0,
-            });
+            side.queue.add(buffer(number, BYTES));
             assert!(side.append(1).is_some());
             side.queue.appended(Ticket(number));
             side.confirm(|_| true, &mut done);
