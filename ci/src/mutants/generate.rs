@@ -645,8 +645,8 @@ mod tests {
         assert_eq!(
             of_body("a.get_bits::<W>(n) == b.get_bits::<V>(n)")[..3],
             [
-                "a.get_bits::<W>(n) != b.get_bits::<V>(n)",
                 "a.get_bits::<V>(n) == b.get_bits::<V>(n)",
+                "a.get_bits::<W>(n) != b.get_bits::<V>(n)",
                 "a.get_bits::<W>(n) == b.get_bits::<W>(n)",
             ]
         );
