@@ -245,7 +245,7 @@ mod tests {
         side.queue.appended(Ticket(0));
         side.confirm(|_| true, &mut done);
         let end = side.offer().expect("it is confirmed");
-        assert!(side.acknowledge(end).is_some());
+        assert!(side.acknowledge(end, (true, 0)));
         side.floor_asked(Ticket(1));
         for _ in 0..3 {
             side.confirm(|_| false, &mut done);
