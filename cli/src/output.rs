@@ -3,8 +3,8 @@
 //! ```text
 //!   before the run   keep ───────────────── input files must not be overwritten
 //!                    ResultFile::prepare ── removes an earlier result; can it be written?
-//!   during it        ResultFile::begin ──── files that are filled during the run: under a name that
-//!                                           ends in `.part` until Begun::finish
+//!   during it        ResultFile::begin ──── files that are filled during the run: their name ends
+//!                                           in `.part` until Begun::finish
 //!   after it         ResultFile::write ──── whole or not at all, and before anything is printed
 //!                    print ──────────────── a closed pipe ends the program silently
 //! ```

@@ -18,8 +18,8 @@
 //! Without a board the folder has the card alone, for a simulation of one's own.
 //! What an earlier run's `files.f` lists is removed first: tools that are given all of a folder
 //! would mix two cards. What somebody else has written is never replaced. While a folder is written
-//! its list is called `files.f.part`: without `files.f` no tool takes it for whole. A run that fails
-//! removes what it has written.
+//! its list is called `files.f.part`: without `files.f` no tool takes it for whole. A run that
+//! fails removes what it has written.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
