@@ -12,6 +12,8 @@
 //! | `budget.rs` | memory for what peers have sent, shared by all connections |
 //! | `commands.rs` | packs commands |
 //! | `descriptor.rs` | packs send descriptors |
+//! | `header.rs` | builds the headers of packets that a protocol sends |
+//! | `position.rs` | positions modulo 2^32, and the offsets that they mean |
 //! | `profile.rs` | header profiles beside TCP |
 //! | `packet.rs` | reads and adjusts packet headers |
 //! | `queue.rs` | the trait that takes commands and reports confirmations |
@@ -27,9 +29,11 @@ pub mod commands;
 pub mod connection;
 pub mod descriptor;
 pub mod flow;
+pub mod header;
 pub mod lists;
 pub mod packet;
 pub mod placement;
+pub mod position;
 pub mod profile;
 pub mod queue;
 pub mod regions;

@@ -112,12 +112,12 @@ pub enum Failure {
         region: u16,
     },
     /// The memory of a region cannot be reached.
-    #[error("region {region} cannot be mapped: {}", std::io::Error::from_raw_os_error(*.errno))]
+    #[error("region {region} cannot be mapped: {why}")]
     Mapping {
         /// Region index.
         region: u16,
-        /// Error number of the call.
-        errno: i32,
+        /// Why not.
+        why: String,
     },
     /// Bytes that the protocol has accepted are neither in place nor deferred.
     #[error("flow {flow}: {bytes} accepted bytes at stream offset {offset} are missing")]
@@ -150,8 +150,7 @@ impl Failure {
             &HostError::RingStopped { owner, ring } => Self::RingStopped { owner, ring },
             &HostError::UnknownRegion(region) => Self::UnknownRegion { region },
             HostError::Mapping { region, source } => {
-                let errno = source.raw_os_error().unwrap_or(libc::EIO);
-                Self::Mapping { region: *region, errno }
+                Self::Mapping { region: *region, why: source.to_string() }
             }
             HostError::NoBounce { owner, bytes, why } => {
                 Self::NoBounce { owner: *owner, bytes: *bytes, why: why.clone() }
@@ -196,6 +195,7 @@ fn send_error_name(error: Option<SendError>) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::MemoryError;
     use crate::transport::{StreamId, TransportError};
     use std::io;
 
@@ -230,6 +230,7 @@ mod tests {
     fn a_failure_reads_as_the_error_that_it_is_of() {
         let (flow, offset, bytes) = (3, 1 << 40, 7);
         let source = io::Error::from_raw_os_error(libc::ENOMEM);
+        let source = MemoryError::System { call: "mprotect", source };
         for error in [
             HostError::UnknownRegion(3),
             HostError::Mapping { region: 4, source },

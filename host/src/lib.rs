@@ -14,6 +14,7 @@
 //! | `control/` | flows, buffers, windows and tables; packs commands and descriptors |
 //! | `protocol.rs` | the trait of what decides which bytes are sent, accepted and acknowledged |
 //! | `observed/` | a protocol around a TCP that does not say what it accepts |
+//! | `ahead.rs` | what a protocol with thousands of flows may say of the next ones |
 //! | `clock.rs` | the wall clock, or one that its user advances |
 //! | `failure.rs` | why a connection failed, with an error number |
 //! | `transport/` | TCP stacks that see headers and lengths, and test peers |
@@ -22,21 +23,25 @@
 //! | `image/` | image files for the flash, read and judged |
 //! | `board/` | what is around the card: the flash over the board window |
 //! | `pci/` | the card as a device of the system; its image exchanged while the machine runs |
-//! | `memory.rs` | application memory, mapped without access for the control path |
+//! | `memory/` | application memory: files, addresses; closed to the control path but for copies |
 //! | `prefetch.rs` | asks for memory that the next packets need |
 //! | `large_pages.rs` | tables as long as the card has flows, in large pages |
 
+pub mod ahead;
 pub mod board;
 pub mod clock;
 pub mod control;
 pub mod driver;
 pub mod failure;
 pub mod image;
+// What measures the host keeps its own tables as the host does; no part of the interface.
+#[doc(hidden)]
 pub mod large_pages;
 pub mod memory;
 pub mod message;
 pub mod observed;
 pub mod pci;
+#[doc(hidden)]
 pub mod prefetch;
 pub mod protocol;
 pub mod provider;

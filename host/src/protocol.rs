@@ -58,6 +58,9 @@ pub struct Segment<'a> {
     pub payload_bytes: u32,
     /// Where the payload is.
     pub payload: SegmentPayload<'a>,
+    /// When it arrived, by the provider's clock. The card does not say so far: it is the time at
+    /// which the poll began that has found the packet.
+    pub arrived_ns: u64,
     /// Whether the provider can keep the payload. A protocol that answers with
     /// [`Verdict::Taken`] refuses payload for which there is no room.
     pub has_room: bool,
@@ -219,18 +222,10 @@ pub struct OutgoingPayload {
     pub mss_bytes: u32,
 }
 
-/// Headers ahead of which a protocol with many flows may say whose are to follow
-/// ([`HeaderSink::expect`]).
-pub const HEADERS_AHEAD: usize = 12;
-
 /// Takes headers for the send ring.
 pub trait HeaderSink {
     /// Whether there is room for one more.
     fn has_room(&self) -> bool;
-
-    /// A header with payload of this flow follows after [`HEADERS_AHEAD`] others: asks for what it
-    /// needs.
-    fn expect(&mut self, _flow: FlowIndex) {}
 
     /// Sends a header.
     fn send(&mut self, header: &OutgoingHeader<'_>) -> Result<()>;
@@ -329,10 +324,6 @@ pub trait Protocol {
 
     /// Gives a connection up and resets it.
     fn abort(&mut self, now_ns: u64, flow: FlowIndex) -> Result<()>;
-
-    /// A packet of this flow is among the next: the protocol may ask for its state
-    /// ([`crate::prefetch`]).
-    fn expect(&self, _flow: FlowIndex) {}
 
     /// A packet of an installed flow.
     fn arrive(&mut self, now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Arrival>;

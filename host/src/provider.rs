@@ -46,6 +46,7 @@ pub use self::counters::ProviderCounters;
 pub use self::names::{ApplicationId, ConnectionId, RegionId, ShardId, Span};
 pub use self::options::ReceiveOptions;
 use self::secrets::Rekeying;
+use crate::ahead::{Ahead, LookAhead};
 use crate::clock::Clock;
 use crate::control::budget::{Budget, HELD_BYTES_MAX};
 use crate::control::connection::{Connection, Progress};
@@ -109,6 +110,8 @@ pub enum Completion {
 pub struct Provider<B: Bus, P: Protocol> {
     device: Device<B>,
     protocol: P,
+    /// How the protocol looks ahead, if it does.
+    ahead: Option<Ahead<P>>,
     clock: Clock,
     started: Instant,
     connections: Connections,
@@ -160,6 +163,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             bounces: Vec::new(),
             device,
             protocol,
+            ahead: None,
             clock: Clock::Wall { divisor: 1 },
             started: Instant::now(),
             connections: Connections::new(sizes.flow_bits),
@@ -179,6 +183,14 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// The card.
     pub fn device(&mut self) -> &mut Device<B> {
         &mut self.device
+    }
+
+    /// Asks the protocol what comes next, so that it is fetched before it is needed.
+    pub fn look_ahead(&mut self)
+    where
+        P: LookAhead,
+    {
+        self.ahead = Some(Ahead::new());
     }
 
     /// The protocol.

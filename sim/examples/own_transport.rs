@@ -21,6 +21,7 @@ use host::control::commands::{
     flow_install, segment_post, Acceptance, Direction, FlowInstall, FlowName, List, Segment,
 };
 use host::control::descriptor::{send, Layers, Payload};
+use host::control::header::Route;
 use host::control::packet;
 use host::control::placement::KeyTable;
 use host::control::profile::Profile;
@@ -110,18 +111,13 @@ fn key() -> [u8; flow_key::KEY_BYTES] {
 
 /// A packet up to its payload. The card fills in both checksums.
 fn header(position: u32) -> (Vec<u8>, Layers) {
-    let udp_bytes = (8 + HEADER_BYTES as u32 + PAYLOAD_BYTES) as u16;
-    let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00];
-    bytes.extend([0x45, 0]);
-    bytes.extend((20 + udp_bytes).to_be_bytes());
-    bytes.extend([0, 0, 0x40, 0, 64, PROTOCOL_UDP, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
-    bytes.extend([PORT.to_be_bytes(), PORT.to_be_bytes()].concat());
-    bytes.extend(udp_bytes.to_be_bytes());
-    bytes.extend([0, 0]);
-    bytes.extend(position.to_be_bytes());
-    bytes.extend(*b"mine");
-    let layers = Layers { l3_offset: 14, l4_offset: 34, ipv6: false, udp: true };
-    (bytes, layers)
+    let route = Route {
+        macs: [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]],
+        from: ([10, 0, 0, 1], PORT).into(),
+        to: ([10, 0, 0, 2], PORT).into(),
+    };
+    let header = [position.to_be_bytes(), *b"mine"].concat();
+    route.udp(&header, PAYLOAD_BYTES as usize)
 }
 
 fn main() -> Result<()> {

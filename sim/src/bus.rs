@@ -16,7 +16,7 @@ use host::driver::control_memory::ControlMemory;
 use host::memory::MemoryRange;
 use pcie_sim::{IommuError, MemoryId, PcieConfig, Rights, PAGE_BYTES};
 
-use crate::card::{SimulatedCard, USER_CLOCK_PS};
+use crate::card::{DevicePages, SimulatedCard, USER_CLOCK_PS};
 
 /// Cycles of one [`Bus::advance`].
 pub const ADVANCE_CYCLES: u64 = 250;
@@ -165,8 +165,7 @@ impl Bus for SimulatedBus {
         let (address, offset) = self.place(MemoryId::Dram, bytes, align)?;
         let card = self.card.borrow();
         let pages = card.files[&MemoryId::Dram].range(offset as usize, bytes);
-        let memory = ControlMemory::new(address, &pages.map_err(failed)?);
-        memory.map_err(failed)
+        Ok(ControlMemory::new(address, &pages.map_err(failed)?)?)
     }
 
     fn release_control(&mut self, memory: ControlMemory) -> Result<()> {
@@ -185,7 +184,7 @@ impl Bus for SimulatedBus {
     }
 
     fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
-        let pages = range.map_device().map_err(failed)?;
+        let pages = DevicePages(range.map_device()?);
         let bytes = range.bytes();
         let length = bytes as u64;
         let address = self.bus_next.next_multiple_of(1 << page_bits(length));

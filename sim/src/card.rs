@@ -19,9 +19,11 @@ use std::time::{Duration, Instant};
 
 use abi::config::config_names;
 use hdl::emit::{emit_card_for, CardEmitError, PREFIX};
-use host::memory::MemoryFile;
+use host::memory::{DeviceMapping, MemoryError, MemoryFile};
 use ip::completion_buffer::CompletionBuffer;
-use pcie_sim::{CardInputs, CardOutputs, ConfigError, MemoryBytes, MemoryId, PcieConfig, PcieSim};
+use pcie_sim::{
+    Bytes, CardInputs, CardOutputs, ConfigError, MemoryBytes, MemoryId, PcieConfig, PcieSim,
+};
 use verilate::block::BlockError;
 use verilate::clocks::{ClockId, Clocks, Edge};
 use verilate::design::Design;
@@ -40,6 +42,23 @@ use crate::network_side::NetworkSide;
 pub const USER_CLOCK_PS: u64 = 4000;
 /// First rise of the MAC's clock: unrelated to the phase of the user clock.
 const MAC_PHASE_PS: u64 = 777;
+
+/// Pages that the host maps as well.
+pub(crate) struct DevicePages(pub(crate) DeviceMapping);
+
+impl Bytes for DevicePages {
+    fn size(&self) -> usize {
+        self.0.bytes().len()
+    }
+
+    fn read(&self, offset: usize, into: &mut [u8]) {
+        self.0.bytes().read(offset, into);
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) {
+        self.0.bytes().write(offset, from);
+    }
+}
 
 /// Why a card cannot be simulated.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +81,9 @@ pub enum CardError {
     /// The system cannot provide the memory of the simulated host or of a GPU.
     #[error("memory of the simulated machine: {0}")]
     Memory(#[from] std::io::Error),
+    /// The memory of the simulated host or of a GPU cannot be mapped.
+    #[error("memory of the simulated machine: {0}")]
+    NotMapped(#[from] MemoryError),
 }
 
 impl NetworkSide for Rc<RefCell<SimulatedCard>> {
@@ -208,7 +230,7 @@ impl SimulatedCard {
             let file = MemoryFile::new(bytes)?;
             let mapping = file.all()?.map_device()?;
             files.insert(memory, file);
-            Ok(Box::new(mapping))
+            Ok(Box::new(DevicePages(mapping)))
         };
         let pcie = PcieSim::with_memories(pcie, &mut pages)?;
         let inputs = *pcie.inputs();

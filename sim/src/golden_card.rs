@@ -245,7 +245,7 @@ impl GoldenBus {
     fn add(&mut self, is_control: bool, range: MemoryRange, align: u64) -> Result<u64> {
         let bytes = range.bytes();
         let address = self.bus_next.next_multiple_of(align);
-        let piece = Piece { is_control, bytes: range.map_device().map_err(device)?, range };
+        let piece = Piece { is_control, bytes: range.map_device()?, range };
         // An unmapped page between two pieces: an overrun is refused.
         self.bus_next = address + (bytes as u64).next_multiple_of(PAGE_BYTES) + PAGE_BYTES;
         self.card.borrow_mut().memory.pieces.insert(address, piece);
@@ -294,7 +294,7 @@ impl Bus for GoldenBus {
     fn allocate_control(&mut self, bytes: usize, align: usize) -> Result<ControlMemory> {
         let pages = pages(bytes)?;
         let address = self.add(true, pages.clone(), align as u64)?;
-        ControlMemory::new(address, &pages).map_err(device)
+        Ok(ControlMemory::new(address, &pages)?)
     }
 
     fn release_control(&mut self, memory: ControlMemory) -> Result<()> {

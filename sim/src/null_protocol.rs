@@ -18,6 +18,7 @@ pub mod header;
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
+use host::ahead::LookAhead;
 use host::control::descriptor::Layers;
 use host::control::packet::flow_key;
 use host::driver::error::{HostError, Result};
@@ -26,7 +27,7 @@ use host::large_pages::{self, LargePageVec};
 use host::prefetch::expect_all;
 use host::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader,
-    OutgoingPayload, Protocol, ProtocolEvent, Segment, Verdict, HEADERS_AHEAD,
+    OutgoingPayload, Protocol, ProtocolEvent, Segment, Verdict,
 };
 use host::transport::header::{ACK, SYN};
 use host::transport::TransportError;
@@ -233,10 +234,10 @@ impl NullProtocol {
     /// Sends the next header with payload of the flow in front. Flows take turns.
     fn send_data(&mut self, index: FlowIndex, sink: &mut dyn HeaderSink) -> Result<()> {
         let config = self.config;
-        self.left -= 1;
+        self.left = self.left.saturating_sub(1);
         let is_last = self.left == 0;
         let Some(flow) = self.flow_mut(index) else {
-            self.end_turn(index, sink);
+            self.end_turn(index);
             return Ok(());
         };
         let offered = flow.offered.wrapping_sub(flow.sequence);
@@ -257,23 +258,34 @@ impl NullProtocol {
             payload: Some(payload),
         })?;
         if is_last || !flow.has_work() {
-            self.end_turn(index, sink);
+            self.end_turn(index);
         }
         Ok(())
     }
 
-    /// The next flow has its turn. Asks for one that comes later.
-    fn end_turn(&mut self, index: FlowIndex, sink: &mut dyn HeaderSink) {
+    /// The next flow has its turn.
+    fn end_turn(&mut self, index: FlowIndex) {
         self.left = self.config.burst;
         self.sending.pop_front();
         if let Some(flow) = self.flow_mut(index) {
             flow.is_sending = false;
         }
         self.may_send(index);
-        if let Some(&next) = self.sending.get(HEADERS_AHEAD - 1) {
-            self.expect(next);
-            sink.expect(next);
+    }
+}
+
+impl LookAhead for NullProtocol {
+    #[inline]
+    fn arriving(&self, index: FlowIndex) {
+        if let Some(flow) = self.flows.get(usize::from(index.0)) {
+            expect_all(flow);
         }
+    }
+
+    fn sending(&self, place: usize) -> Option<FlowIndex> {
+        let next = *self.sending.get(place)?;
+        self.arriving(next);
+        Some(next)
     }
 }
 
@@ -342,12 +354,6 @@ impl Protocol for NullProtocol {
         self.forget(index)
     }
 
-    fn expect(&self, index: FlowIndex) {
-        if let Some(flow) = self.flows.get(usize::from(index.0)) {
-            expect_all(flow);
-        }
-    }
-
     // Inlined: a result that goes through memory waits for all stores before it, those to the rings
     // included.
     #[inline]
@@ -404,11 +410,6 @@ impl Protocol for NullProtocol {
     }
 
     fn transmit(&mut self, _now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
-        self.left = self.config.burst;
-        for &next in self.sending.iter().take(HEADERS_AHEAD) {
-            self.expect(next);
-            sink.expect(next);
-        }
         while sink.has_room() {
             if let Some(ack) = self.next_ack() {
                 self.send_ack(ack, sink)?;

@@ -8,8 +8,8 @@
 //! Control memory (rings, slow buffers) belongs to the control stack, which reads and writes it in
 //! place ([`ControlMemory`]): the bus is no longer asked. Application memory holds payload:
 //! [`Bus::share`] returns its pages, the application maps them for itself, and the control stack
-//! maps them without access rights ([`crate::memory`]). Memory that the application already has
-//! becomes the card's by [`Bus::map`].
+//! keeps them closed ([`crate::memory`]). Memory that the application already has becomes the
+//! card's by [`Bus::map`].
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use abi::registers::PUSH_BYTES;
 use thiserror::Error;
 
 use super::control_memory::ControlMemory;
-use crate::memory::MemoryRange;
+use crate::memory::{MemoryError, MemoryRange};
 
 /// Result of a bus call.
 pub type Result<T> = std::result::Result<T, BusError>;
@@ -47,6 +47,9 @@ pub enum BusError {
         /// Bytes requested.
         bytes: usize,
     },
+    /// Memory that cannot be mapped for the card.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// The device behind the bus failed.
     #[error("device: {0}")]
     Device(String),
@@ -149,8 +152,9 @@ pub trait Bus {
     }
 
     /// Maps memory that a program has, whole pages, for the card: the same pages, nothing is
-    /// copied. The address is a multiple of the card's page that holds all of it, where the bus has
-    /// such a place.
+    /// copied. A bus maps them by [`MemoryRange::map_device`], which it keeps until the release,
+    /// and refuses a kind of memory that it cannot map, with the reason. The address is a multiple
+    /// of the card's page that holds all of it, where the bus has such a place.
     fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory>;
 
     /// Releases application memory that was allocated or mapped. The card must no longer access

@@ -14,11 +14,10 @@
 //! Numbers in words are little-endian, as in all records of the contract. An access beyond the end
 //! panics: offsets come from the sizes of the rings, or were checked against them.
 
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use crate::memory::{MemoryRange, SharedMapping};
+use crate::memory::{self, MemoryRange, SharedMapping};
 
 /// Bytes of a word.
 pub const WORD_BYTES: usize = 8;
@@ -32,7 +31,7 @@ pub struct ControlMemory {
 
 impl ControlMemory {
     /// The pages of `range`, which the card finds at a bus address.
-    pub fn new(address: u64, range: &MemoryRange) -> io::Result<Self> {
+    pub fn new(address: u64, range: &MemoryRange) -> memory::Result<Self> {
         Ok(Self { address, pages: Arc::new(range.map_shared()?) })
     }
 
@@ -158,13 +157,14 @@ mod tests {
     fn words_are_little_endian_bytes_of_the_pages() {
         let (memory, range) = memory();
         assert_eq!((memory.address(), memory.bytes()), (0x1000, 4096));
-        let mut device = range.map_device().unwrap();
-        device[8..16].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8]);
+        let device = range.map_device().unwrap();
+        device.bytes().write(8, &[1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(memory.load(8), 0x0807_0605_0403_0201);
         assert_eq!(memory.load_acquire(8), memory.load(8));
         memory.store(4088, 0x1122);
         memory.store_release(4080, 0x33);
-        assert_eq!(device[4080..4092], [0x33, 0, 0, 0, 0, 0, 0, 0, 0x22, 0x11, 0, 0]);
+        let seen = device.bytes().to_vec(4080, 12);
+        assert_eq!(seen, [0x33, 0, 0, 0, 0, 0, 0, 0, 0x22, 0x11, 0, 0]);
         let other = memory.clone();
         other.store(0, 7);
         assert_eq!(memory.load(0), 7);
@@ -174,19 +174,18 @@ mod tests {
     #[test]
     fn bytes_are_read_up_to_any_length() {
         let (memory, range) = memory();
-        let mut device = range.map_device().unwrap();
-        for (at, byte) in device.iter_mut().enumerate() {
-            *byte = (at * 7) as u8;
-        }
+        let device = range.map_device().unwrap();
+        let numbered: Vec<u8> = (0..4096).map(|at| (at * 7) as u8).collect();
+        device.bytes().write(0, &numbered);
         for length in 0..=64usize {
             for offset in [0, 8, 4096 - length.next_multiple_of(8)] {
                 let mut bytes = vec![0xff; length];
                 memory.read(offset, &mut bytes);
-                assert_eq!(bytes, device[offset..offset + length]);
+                assert_eq!(bytes, device.bytes().to_vec(offset, length));
             }
         }
         memory.write(16, &[9; 24]);
-        assert_eq!(device[15..41], [&[105][..], &[9; 24], &[24]].concat());
+        assert_eq!(device.bytes().to_vec(15, 26), [&[105][..], &[9; 24], &[24]].concat());
     }
 
     #[test]

@@ -273,8 +273,8 @@ pub enum HostError {
     Mapping {
         /// Region index.
         region: u16,
-        /// The error number of the call.
-        source: std::io::Error,
+        /// Why not.
+        source: MemoryError,
     },
     /// Bytes that the transport accepted are neither in place nor deferred: a packet that it did
     /// not accept has overwritten them, or the card broke its contract.

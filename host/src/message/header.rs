@@ -6,14 +6,15 @@
 //! All numbers are big-endian. [`profile`] describes the header to the card: 20 bytes after UDP,
 //! the offset of the position, and the message number as part of the flow key.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use abi::flow_key;
 
 use crate::control::descriptor::Layers;
+use crate::control::header::Route;
 use crate::control::packet::{self, addresses};
 use crate::control::profile::Profile;
-use crate::transport::header::{network_layer, ETHERTYPE_IPV4, ETHERTYPE_IPV6};
+use crate::transport::header::{network_layer, ETHERTYPE_IPV6};
 
 /// Bytes of the header after UDP.
 pub const HEADER_BYTES: usize = 20;
@@ -62,45 +63,17 @@ impl Header {
     /// The headers of a packet with `payload_bytes` bytes of payload, and their layers. The card
     /// inserts the checksums.
     pub fn packet(&self, from: &Station, to: &Station, payload_bytes: usize) -> (Vec<u8>, Layers) {
-        let udp_bytes = (UDP_BYTES + HEADER_BYTES + payload_bytes) as u16;
-        let mut bytes = [to.mac, from.mac].concat();
-        match (from.address.ip(), to.address.ip()) {
-            (IpAddr::V4(source), IpAddr::V4(destination)) => {
-                bytes.extend(ETHERTYPE_IPV4.to_be_bytes());
-                bytes.extend([0x45, 0]);
-                bytes.extend((20 + udp_bytes).to_be_bytes());
-                bytes.extend([0, 0, 0x40, 0, 64, PROTOCOL_UDP, 0, 0]);
-                bytes.extend(source.octets());
-                bytes.extend(destination.octets());
-            }
-            (source, destination) => {
-                bytes.extend(ETHERTYPE_IPV6.to_be_bytes());
-                bytes.extend([0x60, 0, 0, 0]);
-                bytes.extend(udp_bytes.to_be_bytes());
-                bytes.extend([PROTOCOL_UDP, 64]);
-                bytes.extend(v6(source));
-                bytes.extend(v6(destination));
-            }
-        }
-        let layers = Layers {
-            l3_offset: 14,
-            l4_offset: bytes.len(),
-            ipv6: !(from.address.is_ipv4() && to.address.is_ipv4()),
-            udp: true,
-        };
-        bytes.extend(from.address.port().to_be_bytes());
-        bytes.extend(to.address.port().to_be_bytes());
-        bytes.extend(udp_bytes.to_be_bytes());
-        bytes.extend([0, 0]);
-        bytes.extend(self.message.to_be_bytes());
         let (position, kind) = match self.meaning {
             Meaning::Data(position) => (position, KIND_DATA),
             Meaning::Acknowledge(position) => (position, KIND_ACKNOWLEDGE),
         };
-        bytes.extend(position.to_be_bytes());
-        bytes.extend(self.bytes.to_be_bytes());
-        bytes.extend([kind, 0, 0, 0]);
-        (bytes, layers)
+        let mut header = [0; HEADER_BYTES];
+        header[..8].copy_from_slice(&self.message.to_be_bytes());
+        header[8..12].copy_from_slice(&position.to_be_bytes());
+        header[12..16].copy_from_slice(&self.bytes.to_be_bytes());
+        header[16] = kind;
+        let route = Route { macs: [from.mac, to.mac], from: from.address, to: to.address };
+        route.udp(&header, payload_bytes)
     }
 
     /// Reads a packet whose UDP header begins at `l4_offset`. Also returns the address of the
@@ -127,13 +100,6 @@ impl Header {
             meaning,
         };
         Some((SocketAddr::new(source, port), header))
-    }
-}
-
-fn v6(address: IpAddr) -> [u8; 16] {
-    match address {
-        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
-        IpAddr::V6(address) => address.octets(),
     }
 }
 

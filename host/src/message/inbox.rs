@@ -50,7 +50,15 @@ mod tests {
     use super::*;
 
     fn segment(position: u32, payload_bytes: u32, payload: SegmentPayload<'_>) -> Segment<'_> {
-        Segment { header: &[], l4_offset: 0, position, payload_bytes, payload, has_room: true }
+        Segment {
+            header: &[],
+            l4_offset: 0,
+            position,
+            payload_bytes,
+            payload,
+            arrived_ns: 0,
+            has_room: true,
+        }
     }
 
     const PLACED: SegmentPayload<'_> = SegmentPayload::Placed { trimmed_bytes: 0 };

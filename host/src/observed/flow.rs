@@ -4,6 +4,7 @@ use super::expected::Expected;
 use super::tuple::Tuple;
 use super::window::Window;
 use crate::control::packet::TcpHeader;
+use crate::control::position::Positions;
 use crate::protocol::{Doubt, Segment, SegmentPayload, Verdict};
 use crate::transport::StreamId;
 
@@ -91,15 +92,14 @@ impl Flow {
 
     /// Sequence number up to which the peer has acknowledged, as far as the TCP has said.
     pub fn send_floor(&self) -> u32 {
-        self.send_first.wrapping_add(self.acknowledged as u32)
+        Positions { first: self.send_first }.of(self.acknowledged)
     }
 
     /// Stream offset of a sequence number near the accepted bytes; `None` before the stream's first
     /// byte.
     pub fn offset(&self, position: u32) -> Option<u64> {
-        let here = self.receive_first.wrapping_add(self.accepted as u32);
-        let ahead = position.wrapping_sub(here) as i32;
-        self.accepted.checked_add_signed(i64::from(ahead))
+        let positions = Positions { first: self.receive_first };
+        positions.offset(position, self.accepted)
     }
 
     /// What becomes of a packet. Payload far beyond the window is not kept.
@@ -251,6 +251,7 @@ mod tests {
                     Some(_) => SegmentPayload::Placed { trimmed_bytes: 0 },
                     None => SegmentPayload::Deferred(payload),
                 },
+                arrived_ns: 0,
                 has_room: true,
             },
             flow: placed,

@@ -32,7 +32,7 @@ use crate::control::regions::Region;
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
 use crate::failure::Failure;
-use crate::memory::ApplicationMapping;
+use crate::memory::{ApplicationMapping, SharedBytes};
 
 /// Segments of the region: as many as a flow has committed entries.
 const SEGMENTS: u64 = 8;
@@ -174,7 +174,7 @@ impl Bounce {
     pub fn copy(
         &mut self,
         (connection, bytes, slots): (ConnectionId, u32, u32),
-        fill: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<()>,
+        fill: impl FnOnce(&mut dyn FnMut(SharedBytes<'_>)) -> Result<()>,
     ) -> Result<Option<(u32, u16)>> {
         if !self.is_ready() || self.room_bytes() < bytes.into() {
             return Ok(None);
@@ -184,13 +184,14 @@ impl Bounce {
         };
         let start = ring.written;
         let (memory, mut at) = (&mut ring.memory, start);
-        fill(&mut |mut piece| {
-            while !piece.is_empty() {
+        fill(&mut |piece| {
+            let mut done = 0;
+            while done < piece.len() {
                 let offset = (at % REGION_BYTES as u64) as usize;
-                let (now, later) = piece.split_at(piece.len().min(REGION_BYTES - offset));
-                memory.write(offset, now);
-                at += now.len() as u64;
-                piece = later;
+                let bytes = (piece.len() - done).min(REGION_BYTES - offset);
+                memory.copy(offset, piece.part(done, bytes));
+                at += bytes as u64;
+                done += bytes;
             }
         })?;
         ring.written = start + u64::from(bytes);
@@ -334,11 +335,13 @@ mod tests {
 
     /// Copies as many descriptors as there is room for; each takes two slots.
     fn fill(bounce: &mut Bounce, sent: &mut u32) {
+        let payload = MemoryFile::new(BYTES as usize).unwrap().all().unwrap();
+        let payload = payload.map_device().unwrap();
         while bounce.has_room() {
             *sent += 1;
-            let payload = vec![*sent as u8; BYTES as usize];
+            payload.bytes().write(0, &vec![*sent as u8; BYTES as usize]);
             let copied = bounce.copy((ID, BYTES, 2 * *sent), |write| {
-                write(&payload);
+                write(payload.bytes());
                 Ok(())
             });
             let (position, index) = copied.unwrap().expect("room");
@@ -393,7 +396,7 @@ mod tests {
     #[test]
     fn nothing_is_copied_without_room_and_a_broken_flow_takes_nothing() {
         let (mut bounce, _, _, _) = started();
-        let no_call = |_: &mut dyn FnMut(&[u8])| panic!("there is no room");
+        let no_call = |_: &mut dyn FnMut(SharedBytes<'_>)| panic!("there is no room");
         let too_long = REGION_BYTES as u32 + 1;
         assert!(bounce.copy((ID, too_long, 1), no_call).unwrap().is_none());
         let refused = Failure::CommandRefused { opcode: 3, status: "bad_flow" };

@@ -6,18 +6,17 @@
 //!   application buffer ── bytes beyond an early end ────────► Copier     (buffer withdrawn)
 //!   application buffer ── Copier ──► bounce region         (connection beyond the flow table)
 //! ```
-//! Every registered region is mapped without access rights ([`crate::memory`]). Only
+//! Every registered region is closed to the control stack ([`crate::memory`]). Only
 //! [`Copier::visit`] opens a range, and every byte of that range counts as copied. Regions are
 //! identified by index and key, as on the card: a stale name never reaches a later region with the
 //! same index.
 
 use std::collections::HashMap;
-use std::io;
 
 use crate::control::flow::buffer::Piece;
 use crate::control::regions::RegionName;
 use crate::driver::error::{HostError, Result};
-use crate::memory::{GuardedMapping, MemoryRange};
+use crate::memory::{GuardedMapping, MemoryError, MemoryRange, SharedBytes};
 
 /// Guarded mappings of the registered regions, and the number of bytes copied.
 #[derive(Debug, Default)]
@@ -27,7 +26,7 @@ pub(crate) struct Copier {
 }
 
 impl Copier {
-    /// Maps a region without access rights.
+    /// Maps a region, closed.
     pub(crate) fn add(&mut self, region: RegionName, range: &MemoryRange) -> Result<()> {
         let guarded = range.guard().map_err(not_mapped(region.index))?;
         self.regions.insert(region, guarded);
@@ -46,7 +45,7 @@ impl Copier {
 
     /// Copies deferred payload into a region.
     pub(crate) fn write(&mut self, region: RegionName, offset: u64, from: &[u8]) -> Result<()> {
-        let mut copy = |target: &mut [u8]| target.copy_from_slice(from);
+        let mut copy = |target: SharedBytes<'_>| target.write(0, from);
         self.visit(region, offset, from.len(), &mut copy)
     }
 
@@ -57,16 +56,19 @@ impl Copier {
         offset: u64,
         bytes: usize,
     ) -> Result<Vec<u8>> {
-        let mut copied = Vec::with_capacity(bytes);
-        let mut copy = |source: &mut [u8]| copied.extend_from_slice(source);
+        let mut copied = Vec::new();
+        let mut copy = |source: SharedBytes<'_>| copied = source.to_vec(0, bytes);
         self.visit(region, offset, bytes, &mut copy)?;
         Ok(copied)
     }
 
     /// Shows payload that is to be sent to `take`, which copies it.
-    pub(crate) fn show(&mut self, piece: &Piece, take: &mut dyn FnMut(&[u8])) -> Result<()> {
-        let mut copy = |source: &mut [u8]| take(source);
-        self.visit(piece.region, piece.offset, piece.bytes as usize, &mut copy)
+    pub(crate) fn show(
+        &mut self,
+        piece: &Piece,
+        take: &mut dyn FnMut(SharedBytes<'_>),
+    ) -> Result<()> {
+        self.visit(piece.region, piece.offset, piece.bytes as usize, take)
     }
 
     fn visit(
@@ -74,7 +76,7 @@ impl Copier {
         region: RegionName,
         offset: u64,
         bytes: usize,
-        visit: &mut dyn FnMut(&mut [u8]),
+        visit: &mut dyn FnMut(SharedBytes<'_>),
     ) -> Result<()> {
         let mapping = self.regions.get_mut(&region);
         let mapping = mapping.ok_or(HostError::UnknownRegion(region.index))?;
@@ -84,7 +86,7 @@ impl Copier {
     }
 }
 
-fn not_mapped(region: u16) -> impl Fn(io::Error) -> HostError {
+fn not_mapped(region: u16) -> impl Fn(MemoryError) -> HostError {
     move |source| HostError::Mapping { region, source }
 }
 

@@ -21,10 +21,12 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Asks for what the entry that lies so far behind the present one needs, if the card has
     /// published it.
     #[inline]
-    fn look_ahead(&self, entry: usize) {
+    fn expect_entry(&self, entry: usize) {
         if let Some((flow, has_payload)) = self.device.flow_ahead(entry as u32) {
             self.connections.expect(flow, has_payload);
-            self.protocol.expect(FlowIndex(flow));
+            if let Some(ahead) = &self.ahead {
+                (ahead.arriving)(&self.protocol, FlowIndex(flow));
+            }
         }
     }
 
@@ -34,9 +36,9 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let mut entry = HeaderEntry::default();
         while self.device.next_header(&mut entry)? {
             if std::mem::take(&mut is_first) {
-                (0..AHEAD).for_each(|entry| self.look_ahead(entry));
+                (0..AHEAD).for_each(|entry| self.expect_entry(entry));
             }
-            self.look_ahead(AHEAD);
+            self.expect_entry(AHEAD);
             self.counters.header_entries += 1;
             if header_entry::KIND.get(&entry.metadata) == u64::from(header_entry::KIND_EVENT) {
                 self.take_event(&entry)?;
@@ -99,7 +101,9 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             }
             Some(Disposition::NotTransport) => self.take_frame(now_ns, entry),
             // The keys of flows are of the protocol alone; other packets may be of anything.
-            _ if is_of_protocol(entry) => self.take_segment(now_ns, Packet::of(entry, disposition)),
+            _ if is_of_protocol(entry) => {
+                self.take_segment(now_ns, Packet::of(entry, disposition, now_ns))
+            }
             _ => self.take_frame(now_ns, entry),
         }
     }
@@ -132,6 +136,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 [] => SegmentPayload::Nowhere,
                 _ => SegmentPayload::Deferred(payload),
             },
+            arrived_ns: now_ns,
             has_room: true,
         };
         let (flow, hit) = (None, None);

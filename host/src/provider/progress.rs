@@ -42,7 +42,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let (copier, name) = (&mut self.copier, connection.name);
         let mut copy = |receive: &mut ReceiveSide, floor: u64| {
             for copy in receive.copies(floor).map_err(|hole| missing(name, hole))? {
-                copier.write(copy.region, copy.offset, &copy.bytes)?;
+                copier.write(copy.region, copy.offset, copy.bytes)?;
             }
             Ok(())
         };

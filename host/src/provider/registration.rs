@@ -22,9 +22,10 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         self.register_or_release(application, memory)
     }
 
-    /// Registers memory that an application already has, whole pages of a sealed memfd
-    /// ([`MemoryFile::adopt`](crate::memory::MemoryFile::adopt)). Card and application share these
-    /// pages from here on. A range may be registered several times, each time as another region.
+    /// Registers memory that an application already has, whole pages: of a sealed memfd
+    /// ([`MemoryFile::adopt`](crate::memory::MemoryFile::adopt)), or at an address
+    /// ([`AddressRange`](crate::memory::AddressRange)). Card and application share these pages from
+    /// here on. A range may be registered several times, each time as another region.
     /// [`Provider::deregister`] ends the sharing; the memory stays the application's.
     pub fn register_existing(
         &mut self,

@@ -12,6 +12,7 @@ use super::connections::Connections;
 use super::copier::Copier;
 use super::counters::ProviderCounters;
 use super::{ConnectionId, Provider};
+use crate::ahead::SENDERS_AHEAD;
 use crate::control::connection::Connection;
 use crate::control::descriptor::{header, raw, send, Layers, Payload};
 use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
@@ -19,7 +20,7 @@ use crate::driver::bus::Bus;
 use crate::driver::device::Device;
 use crate::driver::error::{HostError, Result};
 use crate::failure::Failure;
-use crate::protocol::{FlowIndex, HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
+use crate::protocol::{HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
 
 /// Slots and descriptors that wait in the send rings, from which on no more headers are taken.
 const SENDS_WAITING_MAX: usize = 64;
@@ -27,20 +28,36 @@ const SENDS_WAITING_MAX: usize = 64;
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Sends the headers that are due. One that breaks a limit ends its connection.
     pub(super) fn transmit(&mut self, now_ns: u64) -> Result<()> {
-        let mut sink = Sink {
-            has_bounce_room: self.bounces.iter().all(Bounce::has_room),
-            device: &mut self.device,
-            connections: &self.connections,
-            bounces: &mut self.bounces,
-            copier: &mut self.copier,
-            counters: &mut self.counters,
-            wrong: None,
-        };
-        self.protocol.transmit(now_ns, &mut sink)?;
-        match sink.wrong {
-            Some((id, reason)) => self.fail(id, reason),
-            None => Ok(()),
+        loop {
+            let payloads_left = self.look_ahead_to_send();
+            let mut sink = Sink {
+                has_bounce_room: self.bounces.iter().all(Bounce::has_room),
+                device: &mut self.device,
+                connections: &self.connections,
+                bounces: &mut self.bounces,
+                copier: &mut self.copier,
+                counters: &mut self.counters,
+                payloads_left,
+                wrong: None,
+            };
+            self.protocol.transmit(now_ns, &mut sink)?;
+            let is_next = sink.payloads_left == 0;
+            match sink.wrong {
+                Some((id, reason)) => return self.fail(id, reason),
+                None if is_next => {}
+                None => return Ok(()),
+            }
         }
+    }
+
+    /// Asks for what the next senders need. Returns how many headers with payload may be sent then.
+    fn look_ahead_to_send(&self) -> usize {
+        let Some(ahead) = &self.ahead else {
+            return usize::MAX;
+        };
+        let next = (0..SENDERS_AHEAD).map_while(|place| (ahead.sending)(&self.protocol, place));
+        next.for_each(|flow| self.connections.expect_sender(flow.0));
+        SENDERS_AHEAD
     }
 }
 
@@ -52,6 +69,8 @@ struct Sink<'a, B: Bus> {
     has_bounce_room: bool,
     copier: &'a mut Copier,
     counters: &'a mut ProviderCounters,
+    /// Headers with payload until the next ones are looked ahead.
+    payloads_left: usize,
     /// A connection with a header that cannot be sent, and why not.
     wrong: Option<(ConnectionId, Failure)>,
 }
@@ -61,10 +80,7 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
         self.device.sends_waiting() < SENDS_WAITING_MAX
             && self.wrong.is_none()
             && self.has_bounce_room
-    }
-
-    fn expect(&mut self, flow: FlowIndex) {
-        self.connections.expect_sender(flow.0);
+            && self.payloads_left > 0
     }
 
     fn send(&mut self, outgoing: &OutgoingHeader<'_>) -> Result<()> {
@@ -84,6 +100,7 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
         let Some(payload) = &outgoing.payload else {
             return self.device.send_of(connection.owner, header(bytes, layers));
         };
+        self.payloads_left = self.payloads_left.saturating_sub(1);
         if is_beyond_limit(payload) {
             self.break_off(connection, beyond_limit(payload));
             return Ok(());

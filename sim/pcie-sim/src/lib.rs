@@ -65,7 +65,7 @@ mod violation;
 pub use config::{Bar, ConfigError, Credits, GpuConfig, LinkConfig, PcieConfig, CYCLE_NS};
 pub use fault::{Fault, FaultRecord, Target};
 pub use iommu::{IommuError, Refusal, Rights, PAGE_BYTES};
-pub use memory::{MemoryBytes, MemoryError, MemoryId};
+pub use memory::{Bytes, MemoryBytes, MemoryError, MemoryId};
 pub use mmio::{MmioError, MmioRead, MmioResult};
 pub use ports::{Beat, CardInputs, CardOutputs, CcBeat, CqBeat, RcBeat, RqBeat, BEAT_DWORDS};
 pub use random::Random;

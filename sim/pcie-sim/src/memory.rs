@@ -13,7 +13,6 @@ use crate::tlp::Request;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt;
-use std::ops::DerefMut;
 use thiserror::Error;
 
 /// Which memory.
@@ -52,8 +51,35 @@ pub enum MemoryError {
     Exhausted(u64),
 }
 
-/// The bytes of a memory: a vector, or pages that others map as well.
-pub type MemoryBytes = Box<dyn DerefMut<Target = [u8]>>;
+/// The bytes of a memory: a vector, or pages that others map as well, which is why they are copied
+/// and not borrowed. An access beyond the end panics.
+pub trait Bytes {
+    /// Number of bytes.
+    fn size(&self) -> usize;
+
+    /// Copies out.
+    fn read(&self, offset: usize, into: &mut [u8]);
+
+    /// Copies in.
+    fn write(&mut self, offset: usize, from: &[u8]);
+}
+
+impl Bytes for Vec<u8> {
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    fn read(&self, offset: usize, into: &mut [u8]) {
+        into.copy_from_slice(&self[offset..offset + into.len()]);
+    }
+
+    fn write(&mut self, offset: usize, from: &[u8]) {
+        self[offset..offset + from.len()].copy_from_slice(from);
+    }
+}
+
+/// The bytes of a memory, of any kind.
+pub type MemoryBytes = Box<dyn Bytes>;
 
 /// One memory and the part of it that the bus can reach.
 struct Bank {
@@ -63,7 +89,7 @@ struct Bank {
 
 impl fmt::Debug for Bank {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (bytes, reachable) = (self.bytes.len(), self.reachable);
+        let (bytes, reachable) = (self.bytes.size(), self.reachable);
         write!(formatter, "{reachable} of {bytes} bytes")
     }
 }
@@ -90,7 +116,7 @@ impl Memories {
     ) -> Result<Self, E> {
         let mut bank = |memory, size, reachable| -> Result<Bank, E> {
             let bytes = bytes(memory, size)?;
-            assert_eq!(bytes.len(), size, "bytes of {memory:?}");
+            assert_eq!(bytes.size(), size, "bytes of {memory:?}");
             Ok(Bank { bytes, reachable })
         };
         let dram = bank(MemoryId::Dram, dram_bytes, dram_bytes as u64)?;
@@ -140,7 +166,7 @@ impl Memories {
     pub fn attach(&mut self, bytes: MemoryBytes) -> MemoryId {
         let number = self.pages_next;
         self.pages_next += 1;
-        let reachable = bytes.len() as u64;
+        let reachable = bytes.size() as u64;
         self.pages.insert(number, Bank { bytes, reachable });
         MemoryId::Pages(number)
     }
@@ -155,16 +181,16 @@ impl Memories {
     /// Copies the visible content of a memory.
     pub fn read(&self, memory: MemoryId, offset: u64, into: &mut [u8]) -> Result<(), MemoryError> {
         let bank = self.bank(memory)?;
-        let range = range_of(offset, into.len() as u64, bank.bytes.len() as u64)?;
-        into.copy_from_slice(&bank.bytes[range]);
+        let range = range_of(offset, into.len() as u64, bank.bytes.size() as u64)?;
+        bank.bytes.read(range.start, into);
         Ok(())
     }
 
     /// Writes into a memory from its own side (CPU or GPU), visible at once.
     pub fn write(&mut self, memory: MemoryId, offset: u64, from: &[u8]) -> Result<(), MemoryError> {
         let bank = self.bank_mut(memory)?;
-        let range = range_of(offset, from.len() as u64, bank.bytes.len() as u64)?;
-        bank.bytes[range].copy_from_slice(from);
+        let range = range_of(offset, from.len() as u64, bank.bytes.size() as u64)?;
+        bank.bytes.write(range.start, from);
         Ok(())
     }
 
@@ -176,7 +202,7 @@ impl Memories {
     /// Changes the size of a GPU's BAR.
     pub fn resize_bar(&mut self, gpu: usize, bytes: u64) -> Result<(), MemoryError> {
         let bank = self.bank_mut(MemoryId::Gpu(gpu))?;
-        if !bytes.is_power_of_two() || bytes > bank.bytes.len() as u64 {
+        if !bytes.is_power_of_two() || bytes > bank.bytes.size() as u64 {
             return Err(MemoryError::BarSize(bytes));
         }
         bank.reachable = bytes;
@@ -192,7 +218,7 @@ impl Memories {
             }
             offset = (start + length).next_multiple_of(align.max(1));
         }
-        range_of(offset, bytes, self.dram.bytes.len() as u64)
+        range_of(offset, bytes, self.dram.bytes.size() as u64)
             .map_err(|_| MemoryError::Exhausted(bytes))?;
         self.allocated.insert(offset, bytes);
         Ok(offset)
@@ -213,17 +239,22 @@ impl Memories {
         let Ok(bank) = self.bank_mut(memory) else {
             return;
         };
+        // Bytes in a row are written at once.
+        let mut row = Vec::with_capacity(4 * request.payload.len());
+        let mut next = offset as usize;
         for (i, dword) in request.payload.iter().enumerate() {
-            let at = offset as usize + 4 * i;
-            match request.enables_of(i) {
-                0xf => bank.bytes[at..at + 4].copy_from_slice(&dword.to_le_bytes()),
-                enables => {
-                    for lane in (0..4).filter(|lane| enables & (1 << lane) != 0) {
-                        bank.bytes[at + lane] = dword.to_le_bytes()[lane];
-                    }
+            let enables = request.enables_of(i);
+            for (lane, byte) in dword.to_le_bytes().into_iter().enumerate() {
+                if enables & (1 << lane) != 0 {
+                    row.push(byte);
+                    continue;
                 }
+                bank.bytes.write(next, &row);
+                next = offset as usize + 4 * i + lane + 1;
+                row.clear();
             }
         }
+        bank.bytes.write(next, &row);
     }
 
     /// Reads whole dwords; `offset` is dword aligned and within the memory.
@@ -231,7 +262,8 @@ impl Memories {
         let Ok(bank) = self.bank(memory) else {
             return vec![!0; count];
         };
-        let bytes = &bank.bytes[offset as usize..offset as usize + 4 * count];
+        let mut bytes = vec![0; 4 * count];
+        bank.bytes.read(offset as usize, &mut bytes);
         let dword = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
         bytes.chunks_exact(4).map(dword).collect()
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use golden::device::Memory;
 use host::driver::bus::DmaFault;
-use host::memory::{DeviceMapping, MemoryRange};
+use host::memory::{DeviceMapping, MemoryRange, SharedBytes};
 
 use super::interrupts::Interrupts;
 
@@ -25,26 +25,27 @@ pub(super) struct HostMemory {
 }
 
 impl HostMemory {
-    fn window(&mut self, address: u64, bytes: usize) -> Option<&mut [u8]> {
-        let (&base, piece) = self.pieces.range_mut(..=address).next_back()?;
-        let at = (address - base) as usize;
-        piece.bytes.get_mut(at..at.checked_add(bytes)?)
+    fn window(&self, address: u64, bytes: usize) -> Option<SharedBytes<'_>> {
+        let (&base, piece) = self.pieces.range(..=address).next_back()?;
+        let (at, all) = ((address - base) as usize, piece.bytes.bytes());
+        let fits = at.checked_add(bytes).is_some_and(|end| end <= all.len());
+        fits.then(|| all.part(at, bytes))
     }
 
     /// Whether the card reaches these bytes.
-    pub(super) fn holds(&mut self, address: u64, bytes: usize) -> bool {
+    pub(super) fn holds(&self, address: u64, bytes: usize) -> bool {
         self.window(address, bytes).is_some()
     }
 }
 
 impl Memory for HostMemory {
     fn read(&mut self, address: u64, bytes: usize) -> Option<Vec<u8>> {
-        self.window(address, bytes).map(|window| window.to_vec())
+        self.window(address, bytes).map(|window| window.to_vec(0, bytes))
     }
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> bool {
         match self.window(address, bytes.len()) {
-            Some(window) => window.copy_from_slice(bytes),
+            Some(window) => window.write(0, bytes),
             None => {
                 self.faults.push(DmaFault { address });
                 return false;

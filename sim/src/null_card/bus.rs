@@ -52,8 +52,12 @@ impl NullBus {
     fn add(&mut self, kind: MemoryKind, range: MemoryRange) -> Result<DmaMemory> {
         let (address, bytes) = (address_of(self.pieces.len()), range.bytes());
         let there = match self.shared.has_payload {
-            true => Piece::Application(range.map().map_err(device)?),
-            false => Piece::Untouched,
+            true => Piece::Application(range.map()?),
+            false => {
+                // It is mapped once for its kind's sake: what cannot be is refused here, too.
+                range.map_device()?;
+                Piece::Untouched
+            }
         };
         self.shared.set(Setting::Memory(there));
         self.pieces.push(Some(range));
@@ -112,7 +116,7 @@ impl Bus for NullBus {
 
     fn allocate_control(&mut self, bytes: usize, _align: usize) -> Result<ControlMemory> {
         let address = address_of(self.pieces.len());
-        let memory = ControlMemory::new(address, &pages(bytes)?).map_err(device)?;
+        let memory = ControlMemory::new(address, &pages(bytes)?)?;
         self.shared.set(Setting::Memory(Piece::Control(memory.clone())));
         self.pieces.push(None);
         Ok(memory)

@@ -154,6 +154,7 @@ impl NullRig {
             burst: config.burst,
         });
         let mut provider = Provider::open(bus, protocol, DeviceConfig::seeded(1))?;
+        provider.look_ahead();
         let receive_bytes = config.receive.0 as usize * config.receive.1;
         let send_bytes = config.send.0 as usize * config.send.1.max(1);
         let bytes = receive_bytes.max(send_bytes);

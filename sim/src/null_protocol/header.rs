@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
+use host::control::header::{Route, Tcp};
 use host::transport::header::ACK;
 use host::transport::TransmitBytes;
 
@@ -34,18 +35,16 @@ pub fn tcp_header(
     source: SocketAddrV4,
     destination: SocketAddrV4,
 ) -> [u8; HEADER_BYTES] {
+    let (to, from) = links.split_at(6);
+    let mut macs = [[0; 6]; 2];
+    macs[0].copy_from_slice(from);
+    macs[1].copy_from_slice(to);
+    let route = Route { macs, from: source.into(), to: destination.into() };
+    let mut options = [1, 1, 8, 10, 0, 0, 0, 0, 0, 0, 0, 0];
+    put32(&mut options, 4, 1);
+    let tcp = Tcp { flags: ACK, window: u16::MAX, options: &options, ..Tcp::default() };
     let mut header = [0; HEADER_BYTES];
-    header[..12].copy_from_slice(&links);
-    header[12..16].copy_from_slice(&[8, 0, 0x45, 0]);
-    header[20..24].copy_from_slice(&[0x40, 0, 64, 6]);
-    header[26..30].copy_from_slice(&source.ip().octets());
-    header[30..34].copy_from_slice(&destination.ip().octets());
-    header[TCP..TCP + 2].copy_from_slice(&source.port().to_be_bytes());
-    header[TCP + 2..TCP + 4].copy_from_slice(&destination.port().to_be_bytes());
-    header[TCP + 12..TCP + 16].copy_from_slice(&[0x80, ACK, 0xff, 0xff]);
-    header[TCP + 20..TCP + 24].copy_from_slice(&[1, 1, 8, 10]);
-    put32(&mut header, TCP + 24, 1);
-    set_payload(&mut header, 0);
+    header.copy_from_slice(&route.tcp(&tcp, 0).0);
     header
 }
 

@@ -16,8 +16,11 @@
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, SocketAddrV4};
 
+use host::control::descriptor::Layers;
 use host::control::flow::ranges::RangeSet;
+use host::control::header::{Route, Tcp};
 use host::control::packet::{flow_key, parse_tcp, TcpHeader};
+use host::control::position::Positions;
 use host::driver::error::{HostError, Result};
 use host::failure::Failure;
 use host::protocol::{
@@ -33,6 +36,10 @@ pub const RTO_NS: u64 = 2_000_000;
 /// Longest timeout: the first one, doubled so often.
 const BACKOFFS_MAX: u32 = 10;
 const ISS: u32 = 0xffff_f000;
+/// How the positions of what is sent are counted: the SYN is before the first byte.
+const SENT: Positions = Positions { first: ISS.wrapping_add(1) };
+/// Ethernet addresses: of this end, of the other one.
+const MACS: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
 const ECONNRESET: i32 = 104;
 
 /// One connection. Offsets count from the first byte of a stream; a FIN takes one.
@@ -61,6 +68,11 @@ struct Flow {
 }
 
 impl Flow {
+    /// How the positions of what arrives are counted.
+    fn received(&self) -> Positions {
+        Positions { first: self.receive_first }
+    }
+
     fn accepted(&self) -> u64 {
         self.arrived.held_to(0, u64::MAX)
     }
@@ -72,8 +84,10 @@ impl Flow {
 
     /// An ACK number, and the window behind it.
     fn take_numbers(&mut self, parsed: &TcpHeader, now_ns: u64) -> bool {
-        let here = ISS.wrapping_add(1).wrapping_add(self.acknowledged as u32);
-        let more = u64::from(parsed.acknowledgement.wrapping_sub(here));
+        let more = SENT.ahead(parsed.acknowledgement, self.acknowledged);
+        let Ok(more) = u64::try_from(more) else {
+            return false;
+        };
         let is_known = self.acknowledged + more <= self.sent;
         if is_known {
             self.edge = self.edge.max(self.acknowledged + more + u64::from(parsed.window));
@@ -90,8 +104,8 @@ impl Flow {
     /// Payload, and a FIN behind it.
     fn take_payload(&mut self, parsed: &TcpHeader, segment: &Segment<'_>) -> Verdict {
         let (accepted, bytes) = (self.accepted(), i64::from(segment.payload_bytes));
-        let here = self.receive_first.wrapping_add(accepted as u32);
-        let start = accepted as i64 + i64::from(segment.position.wrapping_sub(here) as i32);
+        let ahead = self.received().ahead(segment.position, accepted);
+        let start = accepted as i64 + i64::from(ahead);
         let end = start + bytes;
         self.is_ack_due |= bytes > 0 || parsed.flags & FIN != 0;
         let is_known = end <= accepted as i64;
@@ -107,7 +121,7 @@ impl Flow {
     }
 
     /// The header of the next packet; its checksums are the card's.
-    fn header(&mut self, flags: u8, at: u64, payload_bytes: u32) -> Vec<u8> {
+    fn header(&mut self, flags: u8, at: u64, payload_bytes: u32) -> (Vec<u8>, Layers) {
         let options: &[u8] = match flags & SYN {
             0 => &[],
             _ => &[2, 4, (MSS_BYTES >> 8) as u8, MSS_BYTES as u8],
@@ -117,28 +131,16 @@ impl Flow {
         let window = window.min(u16::MAX.into());
         self.window_to = self.window_to.max(accepted + window);
         let has_end = self.fin_at == Some(accepted);
-        let number = self.receive_first.wrapping_add(accepted as u32);
-        let number = number.wrapping_add(has_end.into());
+        let acknowledgement = self.received().of(accepted + u64::from(has_end));
         let sequence = match flags & SYN {
-            0 => ISS.wrapping_add(1).wrapping_add(at as u32),
+            0 => SENT.of(at),
             _ => ISS,
         };
-        let length = 40 + options.len() as u32 + payload_bytes;
-        let mut header = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0, 0x45, 0];
-        header.extend((length as u16).to_be_bytes());
-        header.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
-        header.extend(self.local.ip().octets());
-        header.extend(self.remote.ip().octets());
-        header.extend(self.local.port().to_be_bytes());
-        header.extend(self.remote.port().to_be_bytes());
-        header.extend(sequence.to_be_bytes());
-        header.extend(number.to_be_bytes());
-        header.extend([0x50 + ((options.len() as u8) << 2), flags]);
-        header.extend((window as u16).to_be_bytes());
-        header.extend([0; 4]);
-        header.extend(options);
         self.is_ack_due = false;
-        header
+        let route = Route { macs: MACS, from: self.local.into(), to: self.remote.into() };
+        let window = window as u16;
+        let tcp = Tcp { sequence, acknowledgement, flags, window, options };
+        route.tcp(&tcp, payload_bytes as usize)
     }
 
     fn send(
@@ -147,14 +149,18 @@ impl Flow {
         (flags, at, bytes): (u8, u64, u32),
         sink: &mut dyn HeaderSink,
     ) -> Result<()> {
-        let header = self.header(flags, at, bytes);
-        let layers = parse_tcp(&header).as_ref().map(Into::into);
+        let (header, layers) = self.header(flags, at, bytes);
         let payload = (bytes > 0).then_some(OutgoingPayload {
-            position: ISS.wrapping_add(1).wrapping_add(at as u32),
+            position: SENT.of(at),
             bytes,
             mss_bytes: MSS_BYTES,
         });
-        sink.send(&OutgoingHeader { flow: Some(index), bytes: &header, layers, payload })
+        sink.send(&OutgoingHeader {
+            flow: Some(index),
+            bytes: &header,
+            layers: Some(layers),
+            payload,
+        })
     }
 
     /// Everything that is due; after a timeout all again.
@@ -274,7 +280,7 @@ impl Protocol for PlainTcp {
         Ok(Install {
             profile: 0,
             receive_first: self.flow(index)?.receive_first,
-            send_first: ISS.wrapping_add(1),
+            send_first: SENT.of(0),
             early: Vec::new(),
         })
     }
@@ -346,7 +352,7 @@ impl Protocol for PlainTcp {
             return Ok(());
         };
         let is_answer = parsed.flags & (SYN | ACK | RST) == SYN | ACK;
-        if is_answer && parsed.acknowledgement == ISS.wrapping_add(1) && !flow.is_open {
+        if is_answer && parsed.acknowledgement == SENT.of(0) && !flow.is_open {
             flow.receive_first = parsed.sequence.wrapping_add(1);
             flow.is_open = true;
             flow.is_ack_due = true;

@@ -41,7 +41,8 @@ fn a_refused_connection_fails_and_is_forgotten() {
     assert!(matches!(again, Err(HostError::UnknownConnection(n)) if n == id.0));
 }
 
-/// The address that is asked for is that of the connection; one that is refused leaves no name taken.
+/// The address that is asked for is that of the connection; one that is refused leaves no name
+/// taken.
 #[test]
 fn a_connection_begins_at_the_local_address_that_is_asked_for() {
     let mut rig = golden();

@@ -1,6 +1,7 @@
 //! How connections end: by a reset, by their application, and with the same addresses coming again.
 
 use host::driver::bus::MemoryKind;
+use host::failure::Failure;
 use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions, RegionId};
 use host::transport::header::{ACK, RST};
 use host::transport::peer::{Script, WirePeer};
@@ -62,7 +63,8 @@ fn accepted(rig: &mut GoldenRig, listener: ListenerId, sequence: u32) -> (Connec
 }
 
 fn is_reset(completion: &Completion, id: ConnectionId) -> bool {
-    let is_told = matches!(completion, Completion::Failed { reason, .. } if reason.to_string().contains(RESET));
+    let says = |reason: &Failure| reason.to_string().contains(RESET);
+    let is_told = matches!(completion, Completion::Failed { reason, .. } if says(reason));
     is_told && failure(completion, id) == Some(libc::ECONNRESET)
 }
 

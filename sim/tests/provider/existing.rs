@@ -1,4 +1,5 @@
-//! Memory that a program already has: the card fills it and sends from it, and nothing is copied.
+//! Memory that a program already has, a file of pages or pages at an address: the card fills it and
+//! sends from it, and nothing is copied.
 //!
 //! ```text
 //!   memfd of the program  │ page 0 │ received ..... │ to be sent ..... │ last page │
@@ -11,10 +12,12 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::ptr::NonNull;
+use std::sync::Arc;
 
 use host::driver::bus::{Bus, BusError, MemoryKind};
 use host::driver::error::HostError;
-use host::memory::{MemoryError, MemoryFile, MemoryRange};
+use host::memory::{AddressRange, DmaBuf, MemoryError, MemoryFile, MemoryRange, SharedBytes};
 use host::provider::{ApplicationId, Completion, RegionId, ShardId};
 use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
 use sim::network_side::NetworkSide;
@@ -138,6 +141,108 @@ fn the_verilated_card_fills_a_programs_own_memory_and_sends_from_it() {
     assert_clean(&rig.card);
 }
 
+/// Pages that this program has mapped for itself, private and anonymous, as those of an allocator.
+pub struct Arena {
+    start: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: the pages belong to the process, and the test that made them copies in one thread.
+unsafe impl Send for Arena {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Arena {}
+
+impl Arena {
+    pub fn new(bytes: usize) -> Arc<Self> {
+        let (null, flags) = (std::ptr::null_mut(), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address that the kernel chooses touches no other object.
+        let start = unsafe { libc::mmap(null, bytes, rights, flags, -1, 0) };
+        assert_ne!(start, libc::MAP_FAILED, "{}", io::Error::last_os_error());
+        Arc::new(Self { start: start.cast(), bytes })
+    }
+
+    /// What the program sees at its own address.
+    pub fn bytes(&self) -> SharedBytes<'_> {
+        let start = NonNull::new(self.start).expect("it is mapped");
+        // SAFETY: the pages are mapped as long as the arena, and nothing refers to their bytes.
+        unsafe { SharedBytes::new(start, self.bytes) }
+    }
+
+    /// A part of it, for a card.
+    pub fn range(self: &Arc<Self>, offset: usize, bytes: usize) -> MemoryRange {
+        assert!(offset + bytes <= self.bytes);
+        // SAFETY: the arena keeps its pages mapped, and nothing refers to their bytes.
+        let range = unsafe {
+            AddressRange::new(self.start.wrapping_add(offset), bytes, Arc::clone(self) as Arc<_>)
+        };
+        range.expect("pages of the arena").into()
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `new` with this length.
+        unsafe { libc::munmap(self.start.cast(), self.bytes) };
+    }
+}
+
+/// The same for memory that the program names by its address: the card writes it and reads it
+/// there, and its neighbours stay as they are.
+fn fills_and_sends_at_an_address<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
+    let script = Script { send_bytes: BYTES as u64, seed: PEER_SEED, receive_bytes_max: None };
+    rig.peer.listen(peer_address(5001), script).expect("a port");
+    let arena = Arena::new(FILE_BYTES);
+    arena.bytes().write(0, &[0x5a; FILE_BYTES]);
+    arena.bytes().write(PAGE + BYTES, &random(SEED));
+    let region = rig.provider.register_existing(FIRST, arena.range(PAGE, 2 * BYTES));
+    let region = region.expect("room");
+    exchange(rig, region);
+    let expected = [random(PEER_SEED), random(SEED)].concat();
+    assert!(arena.bytes().to_vec(PAGE, 2 * BYTES) == expected, "other bytes");
+    assert_eq!(rig.provider.counters().copied_payload_bytes, 0);
+
+    for outside in [0, FILE_BYTES - PAGE] {
+        assert_eq!(arena.bytes().to_vec(outside, PAGE), [0x5a; PAGE]);
+    }
+    rig.provider.deregister(region).expect("it goes");
+    // The region, its guarded mapping and the card let go of the arena, and nobody unmaps it.
+    rig.until("the region to go", |_| Arc::strong_count(&arena) == 1);
+    assert!(arena.bytes().to_vec(PAGE, 2 * BYTES) == expected, "other bytes");
+}
+
+#[test]
+fn the_golden_card_uses_memory_at_an_address_of_the_program() {
+    fills_and_sends_at_an_address(&mut prompt());
+}
+
+#[test]
+fn the_verilated_card_uses_memory_at_an_address_of_the_program() {
+    let mut rig = verilated();
+    fills_and_sends_at_an_address(&mut rig);
+    assert_clean(&rig.card);
+}
+
+/// A dma-buf is refused with the reason, and takes no region and no address.
+fn refuses_a_dma_buf<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
+    let known = rig.provider.register(FIRST, MemoryKind::Application, PAGE).expect("room");
+    let null = File::open("/dev/null").expect("it is there");
+    let buffer = MemoryRange::from(DmaBuf::new(null.into(), 2 * PAGE).expect("whole pages"));
+    let refused = rig.provider.register_existing(FIRST, buffer).expect_err("it is refused");
+    let HostError::Bus(BusError::Memory(MemoryError::NotMappable { bytes })) = refused else {
+        panic!("{refused}");
+    };
+    assert_eq!(bytes, 2 * PAGE);
+    let next = rig.provider.register(FIRST, MemoryKind::Application, PAGE).expect("room");
+    assert_eq!(next.0, known.0 + 1);
+}
+
+#[test]
+fn no_card_takes_a_dma_buf_and_each_says_why() {
+    refuses_a_dma_buf(&mut golden());
+    refuses_a_dma_buf(&mut verilated());
+}
+
 /// Each registration belongs to one application, as that of any other memory.
 #[test]
 fn a_mapped_region_is_one_applications_like_any_other() {
@@ -203,7 +308,9 @@ fn memory_that_may_go_away_or_is_no_whole_pages_is_refused() {
     let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_WRITE;
     let fixed = adopt(&memfd(c"own-memory-fixed", PAGE, seals)).expect("it is sealed");
     match refused(FIRST, fixed.all().expect("a range")) {
-        HostError::Bus(BusError::Device(text)) => assert!(text.contains("os error 1)"), "{text}"),
+        HostError::Bus(BusError::Memory(MemoryError::System { call, source })) => {
+            assert_eq!((call, source.raw_os_error()), ("mmap", Some(libc::EPERM)));
+        }
         other => panic!("{other}"),
     }
 }

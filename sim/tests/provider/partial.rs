@@ -1,14 +1,17 @@
 //! Listening, accepting, and receives that end early.
 
 use host::driver::bus::{Bus, MemoryKind};
-use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions};
+use host::driver::error::Result;
+use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions, RegionId};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use sim::network_side::NetworkSide;
 
-use crate::rig::{assert_clean, prompt, received, verilated, Rig};
+use crate::existing::Arena;
+use crate::rig::{assert_clean, prompt, received, verilated, GoldenRig, Rig};
 
 const SEED: u64 = 3;
 const BUFFER_BYTES: u32 = 64 << 10;
+const REGION_BYTES: usize = 4 * BUFFER_BYTES as usize;
 /// Bytes that come before, so that the peer sends several packets at once.
 const WARM_UP_BYTES: usize = 64 << 10;
 /// Three full packets of smoltcp over Ethernet: a shorter last one would wait for the second.
@@ -22,6 +25,18 @@ fn is_received(request: u64) -> impl Fn(&Completion) -> bool {
 /// Accepts the peer's connection and, warmed up, asks for bytes with `posted` buffers: the
 /// peer's second packet is late, so its third one lands beyond the end of the first buffer's bytes.
 fn early_end<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, posted: u64) {
+    let register = |rig: &mut Rig<B, C>| {
+        rig.provider.register(ApplicationId::FIRST, MemoryKind::Application, REGION_BYTES)
+    };
+    early_end_in(rig, posted, register);
+}
+
+/// The same, in a region of [`REGION_BYTES`] that is registered so.
+fn early_end_in<B: Bus, C: NetworkSide>(
+    rig: &mut Rig<B, C>,
+    posted: u64,
+    register: impl FnOnce(&mut Rig<B, C>) -> Result<RegionId>,
+) {
     let local = ([10, 77, 0, 1], 80).into();
     let listener = rig.provider.listen(ApplicationId::FIRST, local).expect("a port");
     let script = Script {
@@ -36,11 +51,9 @@ fn early_end<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, posted: u64) {
         accepted.is_some()
     });
     let id = accepted.expect("accepted");
-    let bytes = 4 * BUFFER_BYTES as usize;
-    let region =
-        rig.provider.register(ApplicationId::FIRST, MemoryKind::Application, bytes).expect("room");
+    let region = register(rig).expect("room");
     let mut memory = rig.provider.map(region).expect("a mapping");
-    memory.write(0, &vec![0xa5; bytes]);
+    memory.write(0, &vec![0xa5; REGION_BYTES]);
     let (offset, bytes) = (3 * u64::from(BUFFER_BYTES), WARM_UP_BYTES as u32);
     rig.provider.recv(id, region.span(offset, bytes), 9).expect("a request");
     let warm = rig.completion(is_received(9));
@@ -117,4 +130,19 @@ fn several_buffers_are_passed_on_the_verilated_card() {
     let mut rig = verilated();
     early_end(&mut rig, 3);
     assert_clean(&rig.card);
+}
+
+/// What is copied out of memory at an address of the program, and into it, is copied where the
+/// program sees it.
+#[test]
+fn buffers_at_an_address_are_copied_from_and_to_on_the_golden_card() {
+    let arena = Arena::new(REGION_BYTES);
+    let range = arena.range(0, REGION_BYTES);
+    let register =
+        |rig: &mut GoldenRig| rig.provider.register_existing(ApplicationId::FIRST, range);
+    early_end_in(&mut prompt(), 1, register);
+    let mut expected = vec![0; WARM_UP_BYTES + STREAM_BYTES];
+    RandomBytes::new(SEED).fill(&mut expected);
+    let found = arena.bytes().to_vec(BUFFER_BYTES as usize, STREAM_BYTES - PACKET_BYTES);
+    assert!(found == expected[WARM_UP_BYTES + PACKET_BYTES..], "not where the program sees it");
 }

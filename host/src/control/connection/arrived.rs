@@ -29,8 +29,12 @@ pub(crate) struct Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// The packet of a header entry.
-    pub(crate) fn of(entry: &'a HeaderEntry, disposition: Option<Disposition>) -> Self {
+    /// The packet of a header entry that was found at `arrived_ns`.
+    pub(crate) fn of(
+        entry: &'a HeaderEntry,
+        disposition: Option<Disposition>,
+        arrived_ns: u64,
+    ) -> Self {
         let get = |field: abi::field::Field| field.get(&entry.metadata);
         let is_placed = disposition.is_some_and(Disposition::is_placed);
         let name = FlowName {
@@ -51,6 +55,7 @@ impl<'a> Packet<'a> {
                 position: get(header_entry::POSITION) as u32,
                 payload_bytes: get(header_entry::PAYLOAD_BYTES) as u32,
                 payload,
+                arrived_ns,
                 has_room: true,
             },
             flow: (is_placed || disposition == Some(Disposition::Old)).then_some(name),

@@ -23,8 +23,9 @@ impl Connection {
         self.ended.as_deref()
     }
 
-    /// Why the connection failed, once all bytes that its protocol had accepted before are delivered. A connection whose two halves had ended, with every byte
-    /// acknowledged, has not failed.
+    /// Why the connection failed, once all bytes that its protocol had accepted before are
+    /// delivered. A connection whose two halves had ended, with every byte acknowledged, has not
+    /// failed.
     pub(super) fn lost(&mut self) -> Option<Failure> {
         let ended = self.ended.as_ref()?;
         let is_over = self.end_seen && self.finished && self.is_acknowledged();

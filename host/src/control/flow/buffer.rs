@@ -78,13 +78,13 @@ pub(crate) enum Misplaced {
 
 /// Bytes to be copied into an application buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Copy {
+pub struct Copy<'a> {
     /// Region that holds the buffer.
     pub region: RegionName,
     /// Offset in the region.
     pub offset: u64,
-    /// The bytes.
-    pub bytes: Vec<u8>,
+    /// The bytes, where they are held.
+    pub bytes: &'a [u8],
 }
 
 /// Bytes to be copied out of a withdrawn buffer before it is returned.

@@ -21,6 +21,7 @@ use super::buffer::{Buffer, Done};
 use super::state::PostedState;
 use crate::control::commands::{Direction, Segment};
 use crate::control::lists::FlowList;
+use crate::control::position::Positions;
 use crate::control::rest::Rest;
 use crate::driver::ticket::Ticket;
 use crate::prefetch::expect_all;
@@ -75,7 +76,7 @@ impl Posted {
 #[derive(Debug)]
 #[repr(C)]
 pub struct BufferQueue {
-    base: u32,
+    positions: Positions,
     direction: Direction,
     /// Of the oldest posted buffer: whether its request may complete before it is full, list index,
     /// stream offset of its end; 0 if there is none.
@@ -112,7 +113,7 @@ impl BufferQueue {
             pending_floors: VecDeque::new(),
         };
         Self {
-            base,
+            positions: Positions { first: base },
             direction,
             oldest_is_partial: false,
             oldest_index: 0,
@@ -137,9 +138,14 @@ impl BufferQueue {
         &mut self.apart.list
     }
 
+    /// How the stream's positions are counted.
+    pub fn positions(&self) -> Positions {
+        self.positions
+    }
+
     /// Sequence number of a stream offset.
     pub fn position(&self, offset: u64) -> u32 {
-        self.base.wrapping_add(offset as u32)
+        self.positions.of(offset)
     }
 
     /// Direction of the list.

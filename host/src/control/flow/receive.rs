@@ -26,6 +26,7 @@ use super::buffer::{Copy, Done, Rescue, Withdrawn};
 use super::posted::{BufferQueue, Posted};
 use super::standing::{Hole, Standing};
 use crate::control::commands::Direction;
+use crate::control::position::Positions;
 use crate::control::regions::RegionName;
 use crate::control::rest::Rest;
 use crate::driver::ticket::Ticket;
@@ -46,8 +47,7 @@ pub struct ReceiveSide {
     taken: u64,
     /// While nothing is under way: what may be accepted in order without a step.
     quiet_to: u64,
-    /// Sequence number of the first byte.
-    base: u32,
+    positions: Positions,
     /// Whether a buffer was cut, and the command is under way.
     has_cuts: bool,
     standing: Standing,
@@ -80,7 +80,7 @@ impl ReceiveSide {
             accepted: 0,
             taken: 0,
             quiet_to: 0,
-            base,
+            positions: Positions { first: base },
             has_cuts: false,
             standing: Standing::default(),
             queue: BufferQueue::new(base, flow, Direction::Receive),
@@ -107,9 +107,7 @@ impl ReceiveSide {
     /// Stream offset of a sequence number near the accepted bytes; `None` before the stream's first
     /// byte.
     pub fn offset(&self, position: u32) -> Option<u64> {
-        let accepted = self.base.wrapping_add(self.accepted as u32);
-        let ahead = position.wrapping_sub(accepted) as i32;
-        self.accepted.checked_add_signed(i64::from(ahead))
+        self.positions.offset(position, self.accepted)
     }
 
     /// The part of a payload from the first byte of the stream on, and its offset.
@@ -117,7 +115,7 @@ impl ReceiveSide {
         if let Some(start) = self.offset(sequence) {
             return Some((start, payload));
         }
-        let before = self.queue.position(0).wrapping_sub(sequence) as usize;
+        let before = self.positions.of(0).wrapping_sub(sequence) as usize;
         payload.get(before..).map(|payload| (0, payload))
     }
 
@@ -302,7 +300,7 @@ impl ReceiveSide {
     }
 
     /// Copies that complete the buffers up to `floor`.
-    pub fn copies(&self, floor: u64) -> std::result::Result<Vec<Copy>, Hole> {
+    pub fn copies(&self, floor: u64) -> std::result::Result<Vec<Copy<'_>>, Hole> {
         let mut copies = Vec::new();
         for (at, bytes) in self.standing.outside(self.apart.announced, floor)? {
             self.split_into_buffers(at, bytes, &mut copies);
@@ -310,7 +308,7 @@ impl ReceiveSide {
         Ok(copies)
     }
 
-    fn split_into_buffers(&self, at: u64, bytes: &[u8], copies: &mut Vec<Copy>) {
+    fn split_into_buffers<'a>(&self, at: u64, bytes: &'a [u8], copies: &mut Vec<Copy<'a>>) {
         let (mut at, mut rest) = (at, bytes);
         let first = self.queue.place(at);
         for posted in self.queue.posted().range(first..) {
@@ -321,7 +319,7 @@ impl ReceiveSide {
                 let take = rest.len().min((posted.end() - at) as usize);
                 let offset = posted.buffer.offset + (at - posted.start);
                 let (now, later) = rest.split_at(take);
-                copies.push(Copy { region: posted.buffer.region, offset, bytes: now.to_vec() });
+                copies.push(Copy { region: posted.buffer.region, offset, bytes: now });
                 at += take as u64;
                 rest = later;
             }
@@ -791,7 +789,7 @@ mod tests {
             };
             for copy in copies {
                 let at = copy.offset as usize;
-                self.memory[at..at + copy.bytes.len()].copy_from_slice(&copy.bytes);
+                self.memory[at..at + copy.bytes.len()].copy_from_slice(copy.bytes);
             }
             self.side.announce(floor as u64, &mut Vec::new());
             assert!(self.side.standing.is_as_it_says());

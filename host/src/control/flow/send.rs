@@ -18,7 +18,6 @@ use super::posted::BufferQueue;
 use crate::control::commands::{Direction, Segment};
 use crate::control::rest::Rest;
 use crate::driver::ticket::Ticket;
-use crate::transport::header::is_after;
 
 /// Any so many consecutive segments hold at least [`DESCRIPTOR_BYTES_MAX`] bytes. Page boundaries
 /// included, the payload of a descriptor then has less than `abi::config::SEND_PIECES_MAX` pieces.
@@ -117,8 +116,7 @@ impl SendSide {
     /// List index of the segment that holds a sequence number. For a number below the floor, it is
     /// the first segment left; the card trims the part below the floor.
     pub fn segment_index(&self, position: u32) -> u16 {
-        let ahead = position.wrapping_sub(self.floor_position()) as i32;
-        let offset = self.floor.checked_add_signed(i64::from(ahead));
+        let offset = self.queue.positions().offset(position, self.floor);
         self.queue.index(offset.unwrap_or(0))
     }
 
@@ -166,14 +164,14 @@ impl SendSide {
 
     /// Whether a sequence number is below the confirmed floor: its buffer was returned.
     pub fn is_below_floor(&self, position: u32) -> bool {
-        is_after(self.floor_position(), position)
+        self.queue.positions().ahead(position, self.floor) < 0
     }
 
     /// The parts of buffers that hold `bytes` bytes from a sequence number on, at or above the
     /// floor, in order. `None` when no posted buffer holds one of them.
     pub fn pieces(&self, position: u32, bytes: u32) -> Option<Vec<Piece>> {
-        let ahead = position.wrapping_sub(self.floor_position());
-        let (mut at, mut left) = (self.floor + u64::from(ahead), bytes);
+        let ahead = self.queue.positions().ahead(position, self.floor);
+        let (mut at, mut left) = (self.floor + u64::try_from(ahead).ok()?, bytes);
         let mut pieces = Vec::new();
         let first = self.queue.place(at);
         for posted in self.queue.posted().range(first..) {
@@ -200,7 +198,7 @@ impl SendSide {
 
     /// Whether a floor beyond this sequence number was requested.
     pub fn has_passed(&self, position: u32) -> bool {
-        is_after(self.queue.position(self.floor_asked), position)
+        self.queue.positions().ahead(position, self.floor_asked) < 0
     }
 
     /// The floor of [`SendSide::acknowledge`] was requested.
