@@ -254,6 +254,7 @@ mod tests {
                 arrived_ns: 0,
                 has_room: true,
             },
+            first: 0,
             flow: placed,
             hit: placed,
             first: 0,
