@@ -7,9 +7,11 @@
 //! | file | what |
 //! |---|---|
 //! | `bus.rs` | registers, DMA memory and faults of a card, real or simulated |
+//! | `context.rs` | tells the card where the rings of an owner are |
 //! | `control_memory.rs` | memory that host and card share: words, loaded and stored in place |
 //! | `device.rs` | opens a card, moves its rings, reads its counters |
 //! | `device/marks.rs` | marks behind commands, and whether the card has passed them |
+//! | `device/restart.rs` | restarts and closes the rings of an owner |
 //! | `owner.rs` | one owner: its rings and its commands in flight |
 //! | `read.rs` | reads registers, notices a card that is gone |
 //! | `rings.rs` | producer and consumer sides of the rings |
@@ -20,6 +22,7 @@
 //! | `error.rs` | errors of the driver, the control path and the provider |
 
 pub mod bus;
+mod context;
 pub mod control_memory;
 pub mod device;
 pub mod error;

@@ -83,12 +83,6 @@ pub enum Failure {
         /// Most payload of a frame.
         mss_bytes_max: u32,
     },
-    /// The protocol sends although the sink has no room for it.
-    #[error("no room for {bytes} bytes that the sink had")]
-    NoRoom {
-        /// Payload of the header.
-        bytes: u32,
-    },
     /// There is no memory for what connections beyond the flow table send.
     #[error("no bounce region of {bytes} bytes for owner {owner}: {why}")]
     NoBounce {
@@ -175,7 +169,7 @@ impl Failure {
             }
             Self::SendFailed { error: Some(SendError::SendRegionRefused) } => libc::EFAULT,
             Self::SendFailed { error: Some(SendError::LinkDown) } => libc::ENETDOWN,
-            Self::NotOffered { .. } | Self::NoRoom { .. } => libc::EPROTO,
+            Self::NotOffered { .. } => libc::EPROTO,
             Self::DescriptorLimit { .. } => libc::EMSGSIZE,
             Self::NoBounce { .. } | Self::HandshakeForgotten { .. } => libc::ENOBUFS,
             Self::CommandRefused { .. }

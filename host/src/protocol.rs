@@ -224,8 +224,16 @@ pub struct OutgoingPayload {
 
 /// Takes headers for the send ring.
 pub trait HeaderSink {
-    /// Whether there is room for one more.
+    /// Whether there is room for one more, of a flow that is not known yet: for a protocol that
+    /// cannot choose whose header is next. A send ring that is full and moves has room in a moment,
+    /// so there is none meanwhile. One that has not moved for a while holds up nobody else: what is
+    /// sent there nevertheless waits, and is dropped and counted when too much does.
     fn has_room(&self) -> bool;
+
+    /// Whether there is room for one more of this flow. Flows of other rings have their own.
+    fn has_room_for(&self, _flow: FlowIndex) -> bool {
+        self.has_room()
+    }
 
     /// Sends a header.
     fn send(&mut self, header: &OutgoingHeader<'_>) -> Result<()>;

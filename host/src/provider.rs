@@ -251,7 +251,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         remote: P::Remote,
         options: &ConnectOptions,
     ) -> Result<ConnectionId> {
-        let owner = self.applications.shard(application)?.0;
+        let owner = self.usable_shard(application)?;
         let name = self.connections.take_name()?;
         let now_ns = self.now_ns();
         let started = self.protocol.connect(now_ns, FlowIndex(name.flow), remote, options);
@@ -287,13 +287,15 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     /// The next connection of a listener, if there is one. It belongs to the listener's
-    /// application. One for which there is no flow is reset.
+    /// application. One for which there is no flow, or whose shard has a ring that has stopped, is
+    /// reset.
     pub fn accept(&mut self, listener: ListenerId) -> Result<Option<ConnectionId>> {
         let application = self.listeners.get(&listener).copied();
         let application = application.ok_or(TransportError::UnknownListener(listener))?;
-        let owner = self.applications.shard(application)?.0;
+        let owner = self.usable_shard(application);
         let now_ns = self.now_ns();
-        let name = match self.connections.take_name() {
+        let name = owner.and_then(|owner| Ok((owner, self.connections.take_name()?)));
+        let (owner, name) = match name {
             Ok(name) => name,
             Err(full) => {
                 return match self.protocol.refuse(now_ns, listener)? {

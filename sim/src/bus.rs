@@ -119,6 +119,11 @@ fn device(error: IommuError) -> BusError {
     BusError::Device(error.to_string())
 }
 
+/// Simulated time, ps, as a bus tells it.
+pub(crate) fn simulated(ps: u64) -> Duration {
+    Duration::from_nanos(ps / 1000)
+}
+
 impl Bus for SimulatedBus {
     fn read_register(&mut self, offset: u32) -> Result<u32> {
         if !offset.is_multiple_of(4) || offset as usize >= BAR_BYTES {
@@ -242,6 +247,10 @@ impl Bus for SimulatedBus {
             .filter(|record| record.write)
             .map(|record| DmaFault { address: record.bus_address })
             .collect()
+    }
+
+    fn now(&self) -> Duration {
+        simulated(self.card.borrow().cycles() * USER_CLOCK_PS)
     }
 
     fn advance(&mut self) -> Result<()> {

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use abi::config::CardConfig;
 use abi::registers::{DOORBELLS, PUSH_BYTES};
+pub use golden::device::RingKind;
 use golden::device::{GoldenDevice, Memory};
 use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::driver::control_memory::ControlMemory;
@@ -23,7 +24,7 @@ pub use self::delay::Withheld;
 use self::delay::{Delay, DelayedMemory};
 use self::interrupts::Interrupts;
 use self::memory::{HostMemory, Piece};
-use crate::bus::ADVANCE_CYCLES;
+use crate::bus::{simulated, ADVANCE_CYCLES};
 use crate::card::USER_CLOCK_PS;
 use crate::harness::mac::Frame;
 use crate::network_side::NetworkSide;
@@ -171,6 +172,22 @@ impl GoldenCard {
     pub fn release_sends(&mut self) {
         self.is_held_by_test = false;
         self.let_go();
+    }
+
+    /// From now on a ring of an owner cannot be read: it stops when it has work, until its context is
+    /// enabled again.
+    pub fn make_unreadable(&mut self, owner: u8, ring: RingKind) {
+        self.device.make_unreadable(owner.into(), ring);
+    }
+
+    /// Pieces of control memory that the card reaches.
+    pub fn control_pieces(&self) -> usize {
+        self.memory.pieces.values().filter(|piece| piece.is_control).count()
+    }
+
+    /// Rings that stopped, commands and sends.
+    pub fn rings_stopped(&self) -> [u64; 2] {
+        self.device.rings_stopped
     }
 
     /// Failed sends whose event found the header queue of their owner full.
@@ -333,6 +350,10 @@ impl Bus for GoldenBus {
 
     fn take_faults(&mut self) -> Vec<DmaFault> {
         std::mem::take(&mut self.card.borrow_mut().memory.faults)
+    }
+
+    fn now(&self) -> Duration {
+        simulated(self.card.borrow().now_ps)
     }
 
     fn advance(&mut self) -> Result<()> {

@@ -133,6 +133,10 @@ impl<B: Bus, H: Hooks<B>> Bus for HookedBus<B, H> {
         self.hooks.take_faults(&mut self.inner)
     }
 
+    fn now(&self) -> Duration {
+        self.inner.now()
+    }
+
     fn advance(&mut self) -> Result<()> {
         self.hooks.advance(&mut self.inner)
     }

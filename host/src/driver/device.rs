@@ -16,6 +16,7 @@
 //! nothing of what was set up.
 
 pub mod marks;
+mod restart;
 mod sleeping;
 
 use std::os::fd::BorrowedFd;
@@ -26,8 +27,10 @@ use abi::reason::{Disposition, DropReason, SendError};
 use abi::{counters as n, registers};
 
 use super::bus::{Bus, MemoryKind};
+use super::control_memory::ControlMemory;
 use super::error::{HostError, Result};
-use super::owner::{doorbell_page, Owner};
+pub use super::owner::Lost;
+use super::owner::{doorbell_page, Owner, Ring};
 use super::read::read;
 use super::rings::{HeaderEntry, RingSizes};
 pub use super::start::CardSizes;
@@ -79,7 +82,10 @@ pub struct Device<B: Bus> {
     bus: B,
     sizes: CardSizes,
     secrets: [Secret; 2],
-    owners: Vec<Owner>,
+    /// By number; nothing for one that was closed.
+    owners: Vec<Option<Owner>>,
+    /// Memory of owners that were closed, until the moment when the card has no read of it any more.
+    leaving: Vec<(Duration, Vec<ControlMemory>)>,
     /// The owner whose header queue is read, and entries that it may still have in this turn.
     turn: (usize, u32),
     push_slots: bool,
@@ -116,6 +122,7 @@ impl<B: Bus> Device<B> {
             sizes,
             secrets,
             owners: Vec::new(),
+            leaving: Vec::new(),
             turn: (0, TURN_ENTRIES),
             push_slots: config.push_slots && can_push,
             arms_all: features & registers::FEATURE_ARM != 0,
@@ -131,29 +138,50 @@ impl<B: Bus> Device<B> {
         Ok(device)
     }
 
-    /// Sets up the rings of one more owner. Returns its number.
+    /// Sets up the rings of one more owner. Returns its number: the lowest that is free.
     pub fn open_owner(&mut self, rings: RingSizes) -> Result<u8> {
-        let (number, limit) = (self.owners.len(), 1usize << self.sizes.owner_bits);
+        let closed = self.owners.iter().position(Option::is_none);
+        let (number, limit) = (closed.unwrap_or(self.owners.len()), 1 << self.sizes.owner_bits);
         if number >= limit {
             return Err(HostError::TableFull { what: "owners", limit });
         }
-        let owner = Owner::open(&mut self.bus, number as u8, rings, self.push_slots)?;
         self.bus.enable_interrupt(number as u16)?;
-        self.owners.push(owner);
+        let owner = Owner::open(&mut self.bus, number as u8, rings, self.push_slots)?;
+        match self.owners.get_mut(number) {
+            Some(place) => *place = Some(owner),
+            None => self.owners.push(Some(owner)),
+        }
         self.watch.check_epoch(&mut self.bus)?;
         Ok(number as u8)
     }
 
-    /// Owners that are open, from 0 on.
+    /// Owners that are open.
     pub fn owners(&self) -> usize {
-        self.owners.len()
+        self.owners.iter().flatten().count()
+    }
+
+    /// Whether an owner is open.
+    pub fn is_open(&self, number: u8) -> bool {
+        self.known(number).is_some()
+    }
+
+    #[inline]
+    fn known(&self, number: u8) -> Option<&Owner> {
+        self.owners.get(usize::from(number))?.as_ref()
     }
 
     fn owner(&mut self, number: u8) -> Result<&mut Owner> {
-        let open = self.owners.len();
+        let open = self.owners();
         self.owners
             .get_mut(usize::from(number))
+            .and_then(Option::as_mut)
             .ok_or(HostError::UnknownOwner { owner: number, open })
+    }
+
+    /// The driver's own.
+    fn first(&mut self) -> &mut Owner {
+        let first = self.owners.first_mut().and_then(Option::as_mut);
+        first.expect("owner 0 is there from the opening of the card to its end")
     }
 
     /// Sets a header profile beside TCP.
@@ -190,55 +218,86 @@ impl<B: Bus> Device<B> {
 
     /// Queues a command of owner 0, which may change everything.
     pub fn command(&mut self, entry: Entry) -> Ticket {
-        self.owners[0].command(entry)
+        self.first().command(entry)
     }
 
-    /// Queues a command of an owner, which may change its own flows.
+    /// Queues a command of an owner, which may change its own flows. One whose command ring has
+    /// stopped takes none.
     pub fn command_of(&mut self, owner: u8, entry: Entry) -> Result<Ticket> {
-        Ok(self.owner(owner)?.command(entry))
+        self.owner(owner)?.try_command(entry)
     }
 
     /// Whether the fence of a command has passed. Also true for a refused command, which had no
     /// effect.
     pub fn confirmed(&self, ticket: Ticket) -> bool {
-        let owner = self.owners.get(usize::from(ticket.owner()));
+        let owner = self.known(ticket.owner());
         owner.is_some_and(|owner| owner.has_confirmed(ticket))
     }
 
-    /// Commands queued or posted whose fence has not passed.
+    /// Commands queued or posted whose fence has not passed; those of a ring that has stopped, whose
+    /// fence never will, are left out.
     pub fn unconfirmed(&self) -> usize {
-        self.owners.iter().map(Owner::unconfirmed).sum()
+        self.owners.iter().flatten().map(Owner::unconfirmed).sum()
     }
 
     /// The next refused command, if there is one.
     pub fn take_refused(&mut self) -> Option<RefusedCommand> {
-        self.owners.iter_mut().find_map(Owner::take_refused)
+        self.owners.iter_mut().flatten().find_map(Owner::take_refused)
     }
 
     /// Queues a send descriptor in the send ring of owner 0.
     pub fn send(&mut self, descriptor: Descriptor<'_>) {
-        self.owners[0].send(descriptor);
+        self.first().send(descriptor);
     }
 
     /// Queues a send descriptor in the send ring of an owner. The card fetches payload only for
-    /// flows of that owner.
+    /// flows of that owner. One whose send ring has stopped takes none.
     #[inline]
     pub fn send_of(&mut self, owner: u8, descriptor: Descriptor<'_>) -> Result<()> {
-        self.owner(owner)?.send(descriptor);
-        Ok(())
+        self.owner(owner)?.try_send(descriptor)
+    }
+
+    /// Whether the send ring of an owner is full.
+    #[inline]
+    pub(crate) fn is_full(&self, owner: u8) -> bool {
+        self.known(owner).is_some_and(Owner::is_full)
+    }
+
+    /// Whether a send ring is full that moves: it will have room in a moment.
+    #[inline]
+    pub(crate) fn is_any_full(&self) -> bool {
+        self.owners.iter().flatten().any(|owner| owner.is_full() && !owner.is_late())
+    }
+
+    /// Slots of the descriptors that wait for the send ring of an owner.
+    pub(crate) fn sends_waiting_of(&self, owner: u8) -> usize {
+        self.known(owner).map_or(0, Owner::sends_waiting)
+    }
+
+    /// Whether the command ring and the send ring of an owner have stopped, as far as it was
+    /// noticed.
+    pub(crate) fn known_stopped(&self, owner: u8) -> (bool, bool) {
+        let owner = self.known(owner);
+        let has_stopped = |ring| owner.is_some_and(|owner: &Owner| owner.has_stopped(ring));
+        (has_stopped(Ring::Command), has_stopped(Ring::Send))
+    }
+
+    /// A ring of an owner may have stopped: the next poll asks the card.
+    pub(crate) fn suspect(&mut self, owner: u8) {
+        self.watch.suspect(owner);
     }
 
     /// How far the send ring of an owner is, in slots modulo 2^32: what the card has taken over,
     /// and what was queued.
     pub(crate) fn send_progress(&self, owner: u8) -> (u32, u32) {
-        let owner = self.owners.get(usize::from(owner));
-        owner.map_or((0, 0), |owner| (owner.sends().0, owner.send_slots()))
+        let owner = self.known(owner);
+        owner.map_or((0, 0), |owner| (owner.sends_consumed(), owner.send_slots()))
     }
 
     /// Slots of descriptors that wait for their doorbell, and descriptors that wait for room in
-    /// their ring.
+    /// their ring, of all owners.
     pub fn sends_waiting(&self) -> usize {
-        self.owners.iter().map(Owner::sends_waiting).sum()
+        self.owners.iter().flatten().map(Owner::sends_waiting).sum()
     }
 
     /// Takes the next header entry of any owner into `entry`. Returns whether there was one. The
@@ -248,25 +307,33 @@ impl<B: Bus> Device<B> {
     #[inline]
     pub fn next_header(&mut self, entry: &mut HeaderEntry) -> Result<bool> {
         let (number, left) = self.turn;
-        if left > 0 && self.owners[number].next_header(&mut self.bus, entry)? {
+        if left > 0 && self.next_of(number, entry)? {
             self.turn.1 = left - 1;
             return Ok(true);
         }
         self.pass_turn(entry)
     }
 
+    #[inline]
+    fn next_of(&mut self, number: usize, entry: &mut HeaderEntry) -> Result<bool> {
+        match &mut self.owners[number] {
+            Some(owner) => owner.next_header(&mut self.bus, entry),
+            None => Ok(false),
+        }
+    }
+
     /// A guess at the flow of the header entry after the next `ahead` of the queue that is read,
     /// and whether its packet has payload.
     #[inline]
     pub(crate) fn flow_ahead(&self, ahead: u32) -> Option<(u16, bool)> {
-        self.owners[self.turn.0].flow_ahead(ahead)
+        self.owners[self.turn.0].as_ref()?.flow_ahead(ahead)
     }
 
     /// Gives the turn to the next owner that has an entry, the present one last.
     fn pass_turn(&mut self, entry: &mut HeaderEntry) -> Result<bool> {
         let (present, open) = (self.turn.0, self.owners.len());
         for number in (present + 1..open).chain(0..=present) {
-            if self.owners[number].next_header(&mut self.bus, entry)? {
+            if self.next_of(number, entry)? {
                 self.turn = (number, TURN_ENTRIES - 1);
                 return Ok(true);
             }
@@ -279,27 +346,30 @@ impl<B: Bus> Device<B> {
     /// Takes the next header entry of an owner into `entry`; those of others stay queued. Returns
     /// whether there was one.
     pub fn next_header_of(&mut self, owner: u8, entry: &mut HeaderEntry) -> Result<bool> {
-        let open = self.owners.len();
-        let unknown = HostError::UnknownOwner { owner, open };
-        let owner = self.owners.get_mut(usize::from(owner)).ok_or(unknown)?;
-        owner.next_header(&mut self.bus, entry)
+        let unknown = HostError::UnknownOwner { owner, open: self.owners() };
+        let owner = self.owners.get_mut(usize::from(owner)).and_then(Option::as_mut);
+        owner.ok_or(unknown)?.next_header(&mut self.bus, entry)
     }
 
     /// Posts what is queued, rings doorbells that changed, takes completions. Returns whether
-    /// anything moved. An error reports a ring that has stopped or an epoch that was lost; both are
-    /// checked only every few thousand polls.
+    /// anything moved. An error reports a ring that has stopped, once, or an epoch that was lost:
+    /// within milliseconds of the bus's clock. The rings of other owners go on; a stopped one takes
+    /// nothing more until [`Device::restart_owner`].
     pub fn poll(&mut self) -> Result<bool> {
         let mut moved = false;
-        for owner in &mut self.owners {
+        for owner in self.owners.iter_mut().flatten() {
             moved |= owner.poll(&mut self.bus)?;
         }
-        self.watch.note(&mut self.bus, &self.owners)?;
+        if !self.leaving.is_empty() {
+            self.release_closed()?;
+        }
+        self.watch.note(&mut self.bus, &mut self.owners)?;
         Ok(moved)
     }
 
     /// Reports to the card how far the header queues and slow buffers were emptied.
     pub fn return_headers(&mut self) -> Result<()> {
-        for owner in &mut self.owners {
+        for owner in self.owners.iter_mut().flatten() {
             owner.return_headers(&mut self.bus)?;
         }
         Ok(())
@@ -349,7 +419,7 @@ impl<B: Bus> Device<B> {
     /// an event loop of the caller's. Returns whether to sleep. Nothing is armed while a poll would
     /// hand something over; and on a card without [`registers::FEATURE_ARM`], where neither
     /// confirmations nor the send status raise an interrupt, while a command is in flight or a
-    /// descriptor waits: poll.
+    /// descriptor waits: poll. What hangs on a ring that has stopped keeps nobody awake.
     ///
     /// Nothing is missed: each owner is armed with the last index of each ring that it has read,
     /// and an entry beyond that index, however old, fires at once.
@@ -359,10 +429,10 @@ impl<B: Bus> Device<B> {
             true => owner.has_to_post(),
             false => owner.unconfirmed() > 0 || owner.sends_waiting() > 0,
         };
-        if self.owners.iter_mut().any(polls) {
+        if self.owners.iter_mut().flatten().any(polls) {
             return Ok(false);
         }
-        for owner in &mut self.owners {
+        for owner in self.owners.iter_mut().flatten() {
             owner.arm(&mut self.bus, arms_all)?;
         }
         Ok(true)
@@ -393,8 +463,9 @@ impl<B: Bus> Device<B> {
         start_epoch(&mut self.bus)?;
         // Behind this no write of the old epoch reaches memory, and no read is under way.
         wait_for_requests(&mut self.bus)?;
-        for owner in owners {
-            owner.release(&mut self.bus)?;
+        let left = std::mem::take(&mut self.leaving).into_iter().flat_map(|(_, rings)| rings);
+        for ring in owners.into_iter().flatten().flat_map(Owner::into_memory).chain(left) {
+            self.bus.release_control(ring)?;
         }
         Ok(())
     }

@@ -99,6 +99,16 @@ pub enum HostError {
         /// Its regions, those that are being removed among them.
         regions: usize,
     },
+    /// A shard was to be closed or restarted that still has something.
+    #[error("shard {shard} still has {applications} applications, {connections} connections")]
+    ShardBusy {
+        /// Number of the shard.
+        shard: u8,
+        /// Its applications.
+        applications: usize,
+        /// Its connections, those that are being removed among them.
+        connections: usize,
+    },
     /// A connection was given a buffer in a region of another application.
     #[error(
         "region {region} belongs to application {application}, connection {connection} to {user}"

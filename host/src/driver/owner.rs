@@ -10,15 +10,14 @@
 
 use std::collections::VecDeque;
 
-use abi::config::{
-    COMMAND_BYTES, COMPLETION_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES, SLOW_BUFFER_BYTES,
-};
+use abi::config::{COMMAND_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
 use abi::reason::CommandStatus;
 use abi::{command, registers};
 
 use super::bus::Bus;
+use super::context::{allocate, enable, write_context, RINGS};
 use super::control_memory::ControlMemory;
-use super::error::Result;
+use super::error::{HostError, Result};
 use super::rings::{
     CompletionRing, HeaderEntry, HeaderQueue, PostRing, RingSizes, COMMAND_WORDS, SLOT_WORDS,
 };
@@ -38,6 +37,37 @@ struct InFlight {
     generation: u8,
 }
 
+/// A ring that the card may stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ring {
+    /// Commands.
+    Command,
+    /// Send descriptors.
+    Send,
+}
+
+/// What is known of a ring.
+#[derive(Clone, Copy, Debug, Default)]
+struct RingState {
+    /// The card takes nothing from it any more.
+    is_stopped: bool,
+    /// It has work and has not moved for a while.
+    is_late: bool,
+}
+
+/// What was queued in rings that were restarted, and is lost with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Commands that no completion has confirmed. Their tickets count as confirmed: nothing of them
+    /// is under way any more. Some may have had their effect.
+    pub commands: u64,
+    /// Slots and descriptors that the card had not taken over.
+    pub sends: u64,
+}
+
+/// Slots and descriptors that wait for their ring, from which on it counts as full.
+const SENDS_WAITING_MAX: usize = 64;
+
 /// One owner. See the module's head.
 #[derive(Debug)]
 pub(crate) struct Owner {
@@ -46,6 +76,8 @@ pub(crate) struct Owner {
     waiting: VecDeque<[u8; COMMAND_BYTES]>,
     in_flight: VecDeque<InFlight>,
     confirmed: u64,
+    /// Commands before those that the ring counts: it counts from 0 when its context is enabled.
+    counted_from: u64,
     refused: VecDeque<RefusedCommand>,
     completions: CompletionRing,
     sends: PostRing<SLOT_WORDS>,
@@ -55,6 +87,12 @@ pub(crate) struct Owner {
     sends_awaited: Option<u32>,
     send_status: ControlMemory,
     headers: HeaderQueue,
+    /// Entries that were in the queue when the rings were restarted.
+    left: VecDeque<HeaderEntry>,
+    /// By [`Ring`].
+    states: [RingState; 2],
+    /// Descriptors that were queued for a ring that stopped, or after that.
+    lost_sends: u64,
     /// All memory of its rings.
     memory: Vec<ControlMemory>,
 }
@@ -68,43 +106,27 @@ impl Owner {
         push_slots: bool,
     ) -> Result<Self> {
         sizes.check()?;
-        let mut memory = Vec::new();
-        let mut ring = |entry_bytes: usize, bits: u32, align: usize| {
-            let ring = bus.allocate_control((entry_bytes << bits).max(4096), align)?;
-            memory.push(ring.clone());
-            Result::Ok(ring)
-        };
-        let commands = ring(COMMAND_BYTES, sizes.command_bits, 4096)?;
-        let completions = ring(COMPLETION_BYTES, sizes.command_bits, 4096)?;
-        let sends = ring(SLOT_BYTES, sizes.send_bits, 4096)?;
-        let send_status = ring(64, 0, 4096)?;
-        let headers = ring(SLOT_BYTES, sizes.header_bits, 4096)?;
-        let slow = ring(SLOW_BUFFER_BYTES, sizes.slow_bits, SLOW_BUFFER_BYTES)?;
-        let context = registers::CONTEXTS + u32::from(number) * registers::CONTEXT_STRIDE;
-        for (offset, ring) in [
-            (registers::CONTEXT_COMMAND_BASE, &commands),
-            (registers::CONTEXT_COMPLETION_BASE, &completions),
-            (registers::CONTEXT_SEND_BASE, &sends),
-            (registers::CONTEXT_SEND_STATUS, &send_status),
-            (registers::CONTEXT_HEADER_BASE, &headers),
-            (registers::CONTEXT_SLOW_BASE, &slow),
-        ] {
-            bus.write_register(context + offset, ring.address() as u32)?;
-            bus.write_register(context + offset + 4, (ring.address() >> 32) as u32)?;
+        let mut memory = Vec::with_capacity(RINGS);
+        let opened = allocate(bus, sizes, &mut memory)
+            .and_then(|()| write_context(bus, number, sizes, &memory));
+        if let Err(error) = opened {
+            // The context is not enabled: the card reaches none of it.
+            for ring in memory {
+                bus.release_control(ring)?;
+            }
+            return Err(error);
         }
-        let word = sizes.command_bits
-            | sizes.send_bits << 8
-            | sizes.header_bits << 16
-            | sizes.slow_bits << 24;
+        let [commands, completions, sends, send_status, headers, slow] =
+            [0, 1, 2, 3, 4, 5].map(|at: usize| memory[at].clone());
         let headers = HeaderQueue::new(number, headers, sizes.header_bits, slow);
-        bus.write_register(context + registers::CONTEXT_SIZES, word)?;
-        bus.write_register(context + registers::CONTEXT_ENABLE, 1)?;
+        enable(bus, number, true)?;
         Ok(Self {
             number,
             commands: PostRing::new(commands, sizes.command_bits),
             waiting: VecDeque::new(),
             in_flight: VecDeque::new(),
             confirmed: 0,
+            counted_from: 0,
             refused: VecDeque::new(),
             completions: CompletionRing::new(completions, sizes.command_bits),
             sends: PostRing::new(sends, sizes.send_bits),
@@ -113,16 +135,114 @@ impl Owner {
             sends_awaited: None,
             send_status,
             headers,
+            left: VecDeque::new(),
+            states: Default::default(),
+            lost_sends: 0,
             memory,
         })
     }
 
-    /// Takes the memory of the rings from a card that no longer accesses them.
-    pub(crate) fn release(self, bus: &mut dyn Bus) -> Result<()> {
-        for ring in self.memory {
-            bus.release_control(ring)?;
+    pub(crate) fn number(&self) -> u8 {
+        self.number
+    }
+
+    /// How far the card is with a ring, and whether there is work in it that waits for the card: of
+    /// a ring that has stopped none does.
+    pub(crate) fn progress(&self, ring: Ring) -> (u64, bool) {
+        let (index, has_work) = match ring {
+            Ring::Command => (self.confirmed, self.outstanding() > 0),
+            Ring::Send => {
+                let consumed = self.sends_consumed();
+                (consumed.into(), consumed != self.sends.produced())
+            }
+        };
+        (index, has_work && !self.has_stopped(ring))
+    }
+
+    /// Whether the card takes nothing from a ring any more.
+    pub(crate) fn has_stopped(&self, ring: Ring) -> bool {
+        self.states[ring as usize].is_stopped
+    }
+
+    /// The error of whoever needs a ring that has stopped.
+    fn check_ring(&self, ring: Ring) -> Result<()> {
+        let name = ["command", "send"][ring as usize];
+        match self.has_stopped(ring) {
+            true => Err(HostError::RingStopped { owner: self.number, ring: name }),
+            false => Ok(()),
         }
+    }
+
+    /// The card has stopped a ring. Descriptors that it has not taken are lost; commands that it
+    /// has not confirmed are never confirmed.
+    pub(crate) fn stop(&mut self, ring: Ring) {
+        if self.has_stopped(ring) {
+            return;
+        }
+        self.states[ring as usize] = RingState { is_stopped: true, is_late: false };
+        if ring == Ring::Send {
+            // Some of these have two slots: no less were lost.
+            let posted = self.sends.produced().wrapping_sub(self.sends_consumed());
+            self.lost_sends += u64::from(posted) + self.send_waiting.len() as u64;
+            self.send_waiting.clear();
+            self.sends.announce();
+        }
+    }
+
+    pub(crate) fn set_late(&mut self, ring: Ring, is_late: bool) {
+        self.states[ring as usize].is_late = is_late;
+    }
+
+    /// Whether its send ring is full.
+    pub(crate) fn is_full(&self) -> bool {
+        self.sends_waiting() >= SENDS_WAITING_MAX
+    }
+
+    /// Whether its send ring has work and has not moved for a while.
+    pub(crate) fn is_late(&self) -> bool {
+        self.states[Ring::Send as usize].is_late
+    }
+
+    /// The card is to take nothing from the rings any more, and to write nothing into them once a
+    /// command of owner 0 behind this was confirmed.
+    pub(crate) fn disable(&mut self, bus: &mut dyn Bus) -> Result<()> {
+        enable(bus, self.number, false)?;
+        self.stop(Ring::Command);
+        self.stop(Ring::Send);
         Ok(())
+    }
+
+    /// Enables the context again, with empty rings, after [`Owner::disable`] and the fence. Header
+    /// entries that nobody has taken are kept; what was queued is lost.
+    pub(crate) fn enable_again(&mut self, bus: &mut dyn Bus) -> Result<Lost> {
+        let lost = Lost {
+            commands: self.outstanding() as u64,
+            sends: std::mem::take(&mut self.lost_sends),
+        };
+        let mut entry = HeaderEntry::default();
+        while self.headers.poll(bus, &mut entry)? {
+            self.left.push_back(entry.clone());
+        }
+        self.take_completions();
+        let lost = Lost { commands: self.outstanding() as u64, ..lost };
+        self.in_flight.clear();
+        self.waiting.clear();
+        self.confirmed += lost.commands;
+        self.counted_from = self.confirmed;
+        self.commands.restart();
+        self.completions.restart();
+        self.sends.restart();
+        self.send_status.store(0, 0);
+        self.sends_awaited = None;
+        self.headers.restart();
+        self.states = Default::default();
+        enable(bus, self.number, true)?;
+        Ok(lost)
+    }
+
+    /// The memory of its rings, of a context that is disabled.
+    pub(crate) fn into_memory(self) -> Vec<ControlMemory> {
+        self.memory
     }
 
     fn ring(&self, bus: &mut dyn Bus, doorbell: u32, value: u32) -> Result<()> {
@@ -130,7 +250,13 @@ impl Owner {
         Ok(bus.write_register(page + doorbell, value)?)
     }
 
-    /// Queues a command.
+    /// Queues a command for a ring that the card takes commands from.
+    pub(crate) fn try_command(&mut self, entry: [u8; COMMAND_BYTES]) -> Result<Ticket> {
+        self.check_ring(Ring::Command)?;
+        Ok(self.command(entry))
+    }
+
+    /// Queues a command, which is never confirmed when the ring has stopped.
     pub(crate) fn command(&mut self, entry: [u8; COMMAND_BYTES]) -> Ticket {
         let number = self.queued();
         match self.waiting.is_empty() && self.has_room_for_command() {
@@ -140,8 +266,13 @@ impl Owner {
         Ticket::new(self.number, number)
     }
 
+    /// Commands whose fence has passed, as the ring counts them, modulo 2^32.
+    fn confirmed_in_ring(&self) -> u32 {
+        (self.confirmed - self.counted_from) as u32
+    }
+
     fn has_room_for_command(&self) -> bool {
-        self.commands.free_entries(self.confirmed as u32) > 0
+        self.commands.free_entries(self.confirmed_in_ring()) > 0
     }
 
     fn post_command(&mut self, entry: &[u8; COMMAND_BYTES]) {
@@ -158,24 +289,39 @@ impl Owner {
         ticket.number() < self.confirmed
     }
 
-    /// Commands whose fence has passed.
-    pub(crate) fn confirmed(&self) -> u64 {
-        self.confirmed
+    /// Whether so many commands are confirmed, or none will be any more.
+    pub(crate) fn has_passed(&self, queued: u64) -> bool {
+        self.confirmed >= queued || self.has_stopped(Ring::Command)
     }
 
     /// Commands so far: the number of the next one.
     pub(crate) fn queued(&self) -> u64 {
-        self.confirmed + self.unconfirmed() as u64
+        self.confirmed + self.outstanding() as u64
     }
 
-    /// Commands queued or in flight.
-    pub(crate) fn unconfirmed(&self) -> usize {
+    fn outstanding(&self) -> usize {
         self.in_flight.len() + self.waiting.len()
+    }
+
+    /// Commands queued or in flight that the card may still confirm.
+    pub(crate) fn unconfirmed(&self) -> usize {
+        match self.has_stopped(Ring::Command) {
+            true => 0,
+            false => self.outstanding(),
+        }
     }
 
     /// The next refused command, if there is one.
     pub(crate) fn take_refused(&mut self) -> Option<RefusedCommand> {
         self.refused.pop_front()
+    }
+
+    /// Queues a send descriptor for a ring that the card takes descriptors from.
+    #[inline]
+    pub(crate) fn try_send(&mut self, descriptor: Descriptor<'_>) -> Result<()> {
+        self.check_ring(Ring::Send)?;
+        self.send(descriptor);
+        Ok(())
     }
 
     /// Queues a send descriptor.
@@ -193,7 +339,7 @@ impl Owner {
     }
 
     /// Consumer index of the send ring, as the card wrote it last.
-    fn sends_consumed(&self) -> u32 {
+    pub(crate) fn sends_consumed(&self) -> u32 {
         self.send_status.load_acquire(0) as u32
     }
 
@@ -231,6 +377,10 @@ impl Owner {
         bus: &mut dyn Bus,
         entry: &mut HeaderEntry,
     ) -> Result<bool> {
+        if let Some(left) = self.left.pop_front() {
+            *entry = left;
+            return Ok(true);
+        }
         self.headers.poll(bus, entry)
     }
 
@@ -266,7 +416,9 @@ impl Owner {
         }
         self.commands.unannounced() > 0
             || self.sends.unannounced() > 0
-            || (!self.waiting.is_empty() && self.has_room_for_command())
+            || (!self.waiting.is_empty()
+                && self.has_room_for_command()
+                && !self.has_stopped(Ring::Command))
     }
 
     /// The next [`Owner::arm`] is for the send status, too: somebody has seen this index, and waits
@@ -288,7 +440,7 @@ impl Owner {
             return Ok(());
         }
         if self.unconfirmed() > 0 {
-            self.ring(bus, registers::DOORBELL_ARM_COMMANDS, self.confirmed as u32)?;
+            self.ring(bus, registers::DOORBELL_ARM_COMMANDS, self.confirmed_in_ring())?;
         }
         match awaited {
             Some(seen) => self.ring(bus, registers::DOORBELL_ARM_SENDS, seen),
@@ -306,7 +458,7 @@ impl Owner {
     }
 
     fn post_commands(&mut self, bus: &mut dyn Bus) -> Result<bool> {
-        while self.has_room_for_command() {
+        while self.has_room_for_command() && !self.has_stopped(Ring::Command) {
             let Some(entry) = self.waiting.pop_front() else {
                 break;
             };
@@ -317,17 +469,6 @@ impl Owner {
         };
         self.ring(bus, registers::DOORBELL_COMMAND, produced)?;
         Ok(true)
-    }
-
-    /// Whether the card has commands or descriptors to take.
-    pub(crate) fn has_work(&self) -> bool {
-        let (consumed, produced) = self.sends();
-        self.unconfirmed() > 0 || consumed != produced
-    }
-
-    /// Consumer and producer index of the send ring.
-    pub(crate) fn sends(&self) -> (u32, u32) {
-        (self.sends_consumed(), self.sends.produced())
     }
 
     fn post_sends(&mut self, bus: &mut dyn Bus) -> Result<bool> {
@@ -368,7 +509,7 @@ impl Owner {
         while let Some(completion) = self.completions.poll() {
             moved = true;
             // An entry confirms all commands up to its own.
-            let ahead = completion.index.wrapping_sub(self.confirmed as u32);
+            let ahead = completion.index.wrapping_sub(self.confirmed_in_ring());
             for step in 0..=ahead {
                 let Some(command) = self.in_flight.pop_front() else {
                     break;

@@ -28,7 +28,7 @@ use super::error::{HostError, Result};
 use super::read::read;
 
 /// Bytes of a line, the unit in which a write becomes visible.
-const LINE_BYTES: usize = 64;
+pub(super) const LINE_BYTES: usize = 64;
 /// Words of a slot's first line.
 const LINE_WORDS: usize = LINE_BYTES / WORD_BYTES;
 /// Bytes of a second slot that repeat the first.
@@ -78,6 +78,8 @@ impl RingSizes {
 
 /// Words of a command.
 pub const COMMAND_WORDS: usize = COMMAND_BYTES / WORD_BYTES;
+/// Words of a completion entry.
+const COMPLETION_WORDS: usize = COMPLETION_BYTES / WORD_BYTES;
 /// Words of a slot of a send ring or header queue.
 pub const SLOT_WORDS: usize = SLOT_BYTES / WORD_BYTES;
 
@@ -122,6 +124,11 @@ impl<const WORDS: usize> PostRing<WORDS> {
     /// Free entries, when the card has consumed up to `consumed`.
     pub fn free_entries(&self, consumed: u32) -> u32 {
         (1 << self.bits) - self.produced.wrapping_sub(consumed)
+    }
+
+    /// Counts from 0 again, of a card that has forgotten the ring.
+    pub(super) fn restart(&mut self) {
+        (self.produced, self.announced) = (0, 0);
     }
 
     #[inline]
@@ -172,6 +179,13 @@ impl CompletionRing {
         let bytes = COMPLETION_BYTES << bits;
         assert!(memory.bytes() >= bytes, "ring memory too small");
         Self { memory, bits, consumed: 0 }
+    }
+
+    /// Counts from 0 again, of a card that has forgotten the ring: no entry is there.
+    pub(super) fn restart(&mut self) {
+        let entries = self.memory.entries::<COMPLETION_WORDS>();
+        entries[..1 << self.bits].iter().for_each(|entry| entry[0].store(0, Ordering::Relaxed));
+        self.consumed = 0;
     }
 
     /// The next completion, if the card has written it.
@@ -333,6 +347,14 @@ impl HeaderQueue {
             let slot = from.wrapping_add(at) as usize & (slots.len() - 1);
             slots[slot][LINE_WORDS].store(self.mark, Ordering::Relaxed);
         }
+    }
+
+    /// Counts from 0 again, of a card that has forgotten the queue: no entry is there.
+    pub(super) fn restart(&mut self) {
+        let slots = self.slots.entries::<SLOT_WORDS>();
+        slots[..1 << self.bits].iter().for_each(|slot| slot[0].store(0, Ordering::Relaxed));
+        (self.consumed, self.slow_consumed, self.returned) = (0, 0, (0, 0));
+        self.mark_free(0, 1 << self.bits);
     }
 
     /// Slots consumed so far.

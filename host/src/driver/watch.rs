@@ -2,8 +2,9 @@
 //! either by itself.
 //!
 //! ```text
-//!   each ring: has work, and has not moved for a while ─► status of its owner ─► stopped
-//!   every 4,096 polls, and a wait without interrupt ────► epoch ──────────────► lost
+//!   each ring: has work, and has not moved for 1 ms ─► status of its owner ─┬─► stopped
+//!                                                                           └─► late
+//!   every 4 ms, and a wait without interrupt ────────► epoch ───────────────► lost
 //! ```
 //! A ring stops when the card could not read it or read a wrong index. Each ring is watched on its
 //! own, so that progress of one ring does not hide another that has stopped. A reset from outside
@@ -11,43 +12,62 @@
 //! before is valid. A card that only receives has no outstanding work, so the epoch is also read
 //! periodically. A register read takes a round trip on the bus, so both checks are rare.
 //!
+//! Times are those of the bus's clock, whatever a poll takes. Where polls follow each other fast,
+//! the clock is read in one of up to 64: what has stopped is found after its time and so many
+//! polls.
+//!
 //! Source: decision 12; status of the doorbell page in `abi::registers`.
+
+use std::time::Duration;
 
 use abi::registers;
 
 use super::bus::Bus;
 use super::error::{HostError, Result};
-use super::owner::{doorbell_page, Owner};
+use super::owner::{doorbell_page, Owner, Ring};
 use super::read::read;
 
-/// Polls without progress before a register is read. A command takes about a microsecond, a poll
-/// less.
-const POLLS_MAX: u32 = 4096;
+/// Time without progress before a register is read. A command takes about a microsecond; the card
+/// gives up a read of memory, and with it a ring, after 50 ms.
+const STILL: Duration = Duration::from_millis(1);
+/// Time from one look at the epoch to the next.
+const EPOCH_EVERY: Duration = Duration::from_millis(4);
+/// The clock is to be read so often, and at least once in so many polls.
+const LOOK_EVERY: Duration = Duration::from_micros(32);
+const POLLS_MAX: u32 = 64;
 
 /// The rings that may stop: name, and status bit.
-const RINGS: [(&str, u32); 2] =
-    [("command", registers::STATUS_COMMAND_STOPPED), ("send", registers::STATUS_SEND_STOPPED)];
+const RINGS: [(Ring, &str, u32); 2] = [
+    (Ring::Command, "command", registers::STATUS_COMMAND_STOPPED),
+    (Ring::Send, "send", registers::STATUS_SEND_STOPPED),
+];
 
-/// Indices of an owner's rings at the last poll, and polls since each moved.
-#[derive(Clone, Debug, Default)]
-struct Rings {
-    confirmed: u64,
-    consumed: u32,
-    idle_polls: [u32; RINGS.len()],
+/// How far a ring was, and when it was seen to be there first.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    index: u64,
+    since: Duration,
 }
 
 /// The watch of one open card.
 #[derive(Debug)]
 pub(crate) struct Watch {
     epoch: u32,
+    epoch_read: Duration,
+    /// Polls until the clock is read, and how many there were before the last time.
+    left: u32,
     polls: u32,
-    owners: Vec<Rings>,
+    looked: Duration,
+    owners: Vec<[Seen; RINGS.len()]>,
 }
 
 impl Watch {
     /// Starts with the present epoch of the card.
     pub(crate) fn begin(bus: &mut dyn Bus) -> Result<Self> {
-        Ok(Self { epoch: read(bus, registers::EPOCH)?, polls: 0, owners: Vec::new() })
+        let epoch = read(bus, registers::EPOCH)?;
+        let now = bus.now();
+        let owners = Vec::new();
+        Ok(Self { epoch, epoch_read: now, left: 1, polls: 1, looked: now, owners })
     }
 
     /// Fails when the card has begun another epoch.
@@ -59,60 +79,81 @@ impl Watch {
         }
     }
 
-    /// Notes a poll of all owners. An error reports the lost epoch or a stopped ring; it repeats
-    /// while that ring has work.
-    pub(crate) fn note(&mut self, bus: &mut dyn Bus, owners: &[Owner]) -> Result<()> {
-        self.polls += 1;
-        if self.polls >= POLLS_MAX {
-            self.polls = 0;
+    /// A ring of this owner may have stopped: the next poll reads its status.
+    pub(crate) fn suspect(&mut self, owner: u8) {
+        if let Some(seen) = self.owners.get_mut(usize::from(owner)) {
+            seen.iter_mut().for_each(|seen| seen.since = Duration::ZERO);
+            self.left = 1;
+        }
+    }
+
+    /// Notes a poll of all owners. An error reports the lost epoch, or, once, a ring that has
+    /// stopped; its owner knows it then.
+    #[inline]
+    pub(crate) fn note(&mut self, bus: &mut dyn Bus, owners: &mut [Option<Owner>]) -> Result<()> {
+        self.left -= 1;
+        match self.left {
+            0 => self.look(bus, owners),
+            _ => Ok(()),
+        }
+    }
+
+    fn look(&mut self, bus: &mut dyn Bus, owners: &mut [Option<Owner>]) -> Result<()> {
+        let now = bus.now();
+        let is_fast = now.saturating_sub(self.looked) < LOOK_EVERY;
+        self.polls = if is_fast { (2 * self.polls).min(POLLS_MAX) } else { self.polls.div_ceil(2) };
+        (self.left, self.looked) = (self.polls, now);
+        if now.saturating_sub(self.epoch_read) >= EPOCH_EVERY {
+            self.epoch_read = now;
             self.check_epoch(bus)?;
         }
-        self.owners.resize(owners.len(), Rings::default());
-        for (number, owner) in (0u8..).zip(owners) {
-            if let Some(ring) = self.owners[usize::from(number)].note(owner) {
-                self.check_epoch(bus)?;
-                self.check_ring(bus, number, ring)?;
+        self.owners.resize(owners.len(), Default::default());
+        for (owner, seen) in owners.iter_mut().zip(&mut self.owners) {
+            let Some(owner) = owner else { continue };
+            for ((ring, name, bit), seen) in RINGS.iter().zip(seen) {
+                let (index, has_work) = owner.progress(*ring);
+                if !has_work || index != seen.index {
+                    *seen = Seen { index, since: now };
+                    owner.set_late(*ring, false);
+                } else if now.saturating_sub(seen.since) >= STILL {
+                    seen.since = now;
+                    let number = owner.number();
+                    if has_stopped(bus, number, *bit)? {
+                        owner.stop(*ring);
+                        // Nothing set up before a reset is valid, this ring included.
+                        let epoch = read(bus, registers::EPOCH)?;
+                        return Err(match epoch == self.epoch {
+                            true => HostError::RingStopped { owner: number, ring: name },
+                            false => HostError::EpochLost { before: self.epoch, now: epoch },
+                        });
+                    }
+                    owner.set_late(*ring, true);
+                }
             }
         }
         Ok(())
     }
 
-    /// Fails when a ring that has work has stopped.
-    pub(crate) fn check_rings(&self, bus: &mut dyn Bus, owners: &[Owner]) -> Result<()> {
-        for (number, _) in (0u8..).zip(owners).filter(|(_, owner)| owner.has_work()) {
-            (0..RINGS.len()).try_for_each(|ring| self.check_ring(bus, number, ring))?;
+    /// Fails when a ring that has work has stopped; its owner knows it then.
+    pub(crate) fn check_rings(
+        &self,
+        bus: &mut dyn Bus,
+        owners: &mut [Option<Owner>],
+    ) -> Result<()> {
+        for owner in owners.iter_mut().flatten() {
+            let number = owner.number();
+            for (ring, name, bit) in RINGS {
+                if owner.progress(ring).1 && has_stopped(bus, number, bit)? {
+                    owner.stop(ring);
+                    return Err(HostError::RingStopped { owner: number, ring: name });
+                }
+            }
         }
         Ok(())
     }
-
-    fn check_ring(&self, bus: &mut dyn Bus, owner: u8, ring: usize) -> Result<()> {
-        let page = doorbell_page(owner.into());
-        let status = read(bus, page + registers::DOORBELL_STATUS)?;
-        let (ring, bit) = RINGS[ring];
-        match status & bit {
-            0 => Ok(()),
-            _ => Err(HostError::RingStopped { owner, ring }),
-        }
-    }
 }
 
-impl Rings {
-    /// A ring that has work and has not moved for too long.
-    fn note(&mut self, owner: &Owner) -> Option<usize> {
-        let (consumed, produced) = owner.sends();
-        let confirmed = owner.confirmed();
-        let waits = [
-            owner.unconfirmed() > 0 && confirmed == self.confirmed,
-            consumed != produced && consumed == self.consumed,
-        ];
-        (self.confirmed, self.consumed) = (confirmed, consumed);
-        for (idle, waits) in self.idle_polls.iter_mut().zip(waits) {
-            *idle = if waits { *idle + 1 } else { 0 };
-        }
-        let stuck = self.idle_polls.iter().position(|&idle| idle >= POLLS_MAX);
-        if let Some(ring) = stuck {
-            self.idle_polls[ring] = 0;
-        }
-        stuck
-    }
+fn has_stopped(bus: &mut dyn Bus, owner: u8, bit: u32) -> Result<bool> {
+    let page = doorbell_page(owner.into());
+    Ok(read(bus, page + registers::DOORBELL_STATUS)? & bit != 0)
 }

@@ -56,6 +56,11 @@ impl Applications {
             .ok_or(HostError::UnknownApplication { application: application.0, open: self.open() })
     }
 
+    /// Number of the open applications of a shard.
+    pub fn of(&self, shard: ShardId) -> usize {
+        self.shards.iter().flatten().filter(|other| **other == shard).count()
+    }
+
     /// Forgets an application, whose domain is used again.
     pub fn remove(&mut self, application: ApplicationId) {
         if let Some(shard) = self.shards.get_mut(usize::from(application.0)) {

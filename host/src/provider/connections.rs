@@ -107,6 +107,11 @@ impl Connections {
         }
     }
 
+    /// The next name of a flow that is no connection.
+    pub fn next_name(&mut self, name: FlowName) -> FlowName {
+        self.name(name.flow)
+    }
+
     /// Whether a name is that of a flow of the card.
     pub fn is_flow(&self, name: FlowName) -> bool {
         usize::from(name.flow) < self.flows

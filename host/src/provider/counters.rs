@@ -23,6 +23,9 @@ pub struct ProviderCounters {
     pub refused_headers: u64,
     /// Headers of the protocol dropped because they announced payload of an unknown flow.
     pub orphan_headers: u64,
+    /// Headers that were not sent: their send ring has stopped, or it or the region for payload beyond
+    /// the flow table is full and does not move. The protocol repeats what is lost.
+    pub unsent_headers: u64,
     /// Descriptors that the send floor passed on their way: repetitions that crossed their
     /// acknowledgement.
     pub overtaken_sends: u64,

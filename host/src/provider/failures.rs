@@ -34,8 +34,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         Ok(())
     }
 
-    /// A stopped ring of a shard ends the connections of that shard alone. A stopped ring of
-    /// owner 0 is an error of the card.
+    /// A stopped ring of a shard ends the connections of that shard alone, and new ones of it are
+    /// refused until [`Provider::restart_shard`]. A stopped ring of owner 0 is an error of the card.
     pub(super) fn poll_device(&mut self) -> Result<()> {
         let error = match self.device.poll() {
             Ok(_) => return Ok(()),
@@ -46,6 +46,9 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         };
         if owner == 0 {
             return Err(error);
+        }
+        for bounce in self.bounces.iter_mut().filter(|bounce| bounce.owner == owner) {
+            bounce.set_broken(Failure::of(&error));
         }
         let of_owner = self.connections.iter().filter(|(_, c)| c.owner == owner);
         let hit: Vec<ConnectionId> = of_owner.map(|(id, _)| id).collect();

@@ -61,15 +61,21 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             self.counters.wire_changes += 1;
             return Ok(());
         }
-        let of_flow = self.connections.of_flow(flow, generation).map(|id| {
-            let send = self.connections.get(id).and_then(|c| c.send.as_ref());
+        let error = SendError::from_code(code);
+        if error == Some(SendError::ReadFailed) {
+            // A ring that stops says so by an event of no flow of its owner.
+            self.device.suspect(entry.owner);
+        }
+        let of_flow = self.connections.of_flow(flow, generation);
+        let connection = of_flow.and_then(|id| Some((id, self.connections.get(id)?)));
+        let of_flow = connection.filter(|(_, c)| c.owner == entry.owner).map(|(id, c)| {
+            let send = c.send.as_ref();
             (id, send.is_some_and(|send| send.has_passed(position)))
         });
         let bounce = || self.bounce_of(flow, generation)?.sender(position);
         let Some((id, is_passed)) = of_flow.or_else(bounce) else {
             return Ok(());
         };
-        let error = SendError::from_code(code);
         match error {
             // A repetition that crossed its acknowledgement, before or after the card looked up its
             // flow. What of it is not acknowledged TCP will repeat.

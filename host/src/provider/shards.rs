@@ -1,13 +1,17 @@
-//! The calls that open shards and applications, and close applications.
+//! The calls that open and close shards and applications, and restart shards.
 //!
 //! ```text
-//!   open_shard ─► rings ─┬─ open_application ─► domain ─► close_application
-//!                        └─ ...
+//!   open_shard ─► rings ─┬─ open_application ─► domain ─► close_application ─┬─► close_shard
+//!                 ▲   │  └─ ...                                              ┘
+//!                 │   └── a ring stops ─► connections fail ─► closed ─┐
+//!                 └──────────────────── restart_shard ◄───────────────┘
 //! ```
 
 use super::bounce::Bounce;
 use super::{ApplicationId, Provider, ShardId};
+use crate::control::commands::flow_remove;
 use crate::driver::bus::Bus;
+use crate::driver::device::Lost;
 use crate::driver::error::{HostError, Result};
 use crate::driver::rings::RingSizes;
 use crate::protocol::Protocol;
@@ -25,10 +29,80 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
     /// Opens one more application, with a protection domain of its own, in the rings of a shard.
     pub fn open_application(&mut self, shard: ShardId) -> Result<ApplicationId> {
-        let open = self.device.owners();
-        match (1..open).contains(&usize::from(shard.0)) {
-            true => self.applications.add(shard),
-            false => Err(HostError::UnknownOwner { owner: shard.0, open }),
+        self.check_shard(shard)?;
+        self.applications.add(shard)
+    }
+
+    /// A shard that is open. Owner 0 is the driver's.
+    fn check_shard(&self, shard: ShardId) -> Result<()> {
+        match shard.0 > 0 && self.device.is_open(shard.0) {
+            true => Ok(()),
+            false => Err(HostError::UnknownOwner { owner: shard.0, open: self.device.owners() }),
+        }
+    }
+
+    /// The shard of an application, whose rings the card has not stopped.
+    pub(super) fn usable_shard(&self, application: ApplicationId) -> Result<u8> {
+        let owner = self.applications.shard(application)?.0;
+        let ring = match self.device.known_stopped(owner) {
+            (false, false) => return Ok(owner),
+            (true, _) => "command",
+            (false, true) => "send",
+        };
+        Err(HostError::RingStopped { owner, ring })
+    }
+
+    /// Starts the rings of a shard again, after the card has stopped one: once all its connections,
+    /// which failed with it, are reported closed. Applications, listeners and regions stay as they
+    /// are. It waits for a fence of the card, some microseconds. Returns what was lost with the
+    /// rings.
+    pub fn restart_shard(&mut self, shard: ShardId) -> Result<Lost> {
+        self.check_shard(shard)?;
+        let connections = self.connections_of(shard);
+        if connections > 0 {
+            let applications = self.applications.of(shard);
+            return Err(HostError::ShardBusy { shard: shard.0, applications, connections });
+        }
+        self.end_bounce(shard);
+        self.device.restart_owner(shard.0)
+    }
+
+    /// Closes a shard that has neither applications nor connections, be its rings stopped or not.
+    /// The memory of its rings goes back; its number is that of the next shard that is opened.
+    pub fn close_shard(&mut self, shard: ShardId) -> Result<()> {
+        self.check_shard(shard)?;
+        let (applications, connections) = (self.applications.of(shard), self.connections_of(shard));
+        if applications + connections > 0 {
+            return Err(HostError::ShardBusy { shard: shard.0, applications, connections });
+        }
+        self.end_bounce(shard);
+        self.device.close_owner(shard.0)?;
+        if let Some(at) = self.bounces.iter().position(|bounce| bounce.owner == shard.0) {
+            let bounce = self.bounces.swap_remove(at);
+            self.connections.give_back(bounce.name);
+        }
+        Ok(())
+    }
+
+    fn connections_of(&self, shard: ShardId) -> usize {
+        self.connections.iter().filter(|(_, c)| c.owner == shard.0).count()
+    }
+
+    /// Removes the flow and the region of a shard for what is sent beyond the flow table, if it has
+    /// them. The next connection beyond the table begins anew.
+    fn end_bounce(&mut self, shard: ShardId) {
+        let bounce = self.bounces.iter_mut().find(|bounce| bounce.owner == shard.0);
+        let Some((bounce, region)) = bounce.and_then(|b| b.region().map(|region| (b, region)))
+        else {
+            return;
+        };
+        self.device.command(flow_remove(bounce.name));
+        let name = self.connections.next_name(bounce.name);
+        *bounce = Bounce::new(shard.0, name);
+        // It is there until its removal is confirmed.
+        if let Ok(entry) = self.regions.removal(region) {
+            let ticket = self.device.command(entry);
+            self.removals.push((ticket, region));
         }
     }
 

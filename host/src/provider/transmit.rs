@@ -14,16 +14,17 @@ use super::counters::ProviderCounters;
 use super::{ConnectionId, Provider};
 use crate::ahead::SENDERS_AHEAD;
 use crate::control::connection::Connection;
-use crate::control::descriptor::{header, raw, send, Layers, Payload};
+use crate::control::descriptor::{header, raw, send, Descriptor, Layers, Payload};
 use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
 use crate::driver::bus::Bus;
 use crate::driver::device::Device;
 use crate::driver::error::{HostError, Result};
 use crate::failure::Failure;
-use crate::protocol::{HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
+use crate::protocol::{FlowIndex, HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
 
-/// Slots and descriptors that wait in the send rings, from which on no more headers are taken.
-const SENDS_WAITING_MAX: usize = 64;
+/// Slots and descriptors that wait for a send ring that does not move, from which on headers for it
+/// are dropped: as many as a queue of Linux holds.
+const SENDS_LEFT_MAX: usize = 1000;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Sends the headers that are due. One that breaks a limit ends its connection.
@@ -31,21 +32,21 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         loop {
             let payloads_left = self.look_ahead_to_send();
             let mut sink = Sink {
-                has_bounce_room: self.bounces.iter().all(Bounce::has_room),
                 device: &mut self.device,
                 connections: &self.connections,
                 bounces: &mut self.bounces,
                 copier: &mut self.copier,
                 counters: &mut self.counters,
                 payloads_left,
-                wrong: None,
+                wrong: Vec::new(),
             };
             self.protocol.transmit(now_ns, &mut sink)?;
             let is_next = sink.payloads_left == 0;
-            match sink.wrong {
-                Some((id, reason)) => return self.fail(id, reason),
-                None if is_next => {}
-                None => return Ok(()),
+            for (id, reason) in sink.wrong {
+                self.fail(id, reason)?;
+            }
+            if !is_next {
+                return Ok(());
             }
         }
     }
@@ -66,21 +67,33 @@ struct Sink<'a, B: Bus> {
     device: &'a mut Device<B>,
     connections: &'a Connections,
     bounces: &'a mut [Bounce],
-    has_bounce_room: bool,
     copier: &'a mut Copier,
     counters: &'a mut ProviderCounters,
     /// Headers with payload until the next ones are looked ahead.
     payloads_left: usize,
-    /// A connection with a header that cannot be sent, and why not.
-    wrong: Option<(ConnectionId, Failure)>,
+    /// Connections with a header that cannot be sent, and why not.
+    wrong: Vec<(ConnectionId, Failure)>,
 }
 
 impl<B: Bus> HeaderSink for Sink<'_, B> {
+    #[inline]
     fn has_room(&self) -> bool {
-        self.device.sends_waiting() < SENDS_WAITING_MAX
-            && self.wrong.is_none()
-            && self.has_bounce_room
-            && self.payloads_left > 0
+        self.payloads_left > 0 && !self.device.is_any_full()
+    }
+
+    #[inline]
+    fn has_room_for(&self, flow: FlowIndex) -> bool {
+        if self.payloads_left == 0 {
+            return false;
+        }
+        let Some(connection) = self.connections.with_index(flow) else {
+            return !self.device.is_full(0);
+        };
+        let owner = connection.owner;
+        let is_bounced = !connection.on_card && connection.send.is_some();
+        let mut bounces = self.bounces.iter();
+        let has_place = |bounce: &Bounce| bounce.owner != owner || bounce.has_room();
+        !self.device.is_full(owner) && (!is_bounced || bounces.all(has_place))
     }
 
     fn send(&mut self, outgoing: &OutgoingHeader<'_>) -> Result<()> {
@@ -91,18 +104,27 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
             if let (Some(_), Some(flow)) = (outgoing.payload, outgoing.flow) {
                 return Err(HostError::UnknownConnection(flow.0.into()));
             }
-            self.device.send(match outgoing.layers {
-                Some(layers) => header(bytes, layers),
-                None => raw(bytes),
-            });
-            return Ok(());
+            return self.pass(
+                0,
+                match outgoing.layers {
+                    Some(layers) => header(bytes, layers),
+                    None => raw(bytes),
+                },
+            );
         };
+        let owner = connection.owner;
         let Some(payload) = &outgoing.payload else {
-            return self.device.send_of(connection.owner, header(bytes, layers));
+            // Without payload it is nobody's: how a connection ends is said by the driver's rings.
+            let owner = if self.device.known_stopped(owner).1 { 0 } else { owner };
+            return self.pass(owner, header(bytes, layers));
         };
         self.payloads_left = self.payloads_left.saturating_sub(1);
         if is_beyond_limit(payload) {
             self.break_off(connection, beyond_limit(payload));
+            return Ok(());
+        }
+        if self.takes_none(owner) {
+            self.counters.unsent_headers += 1;
             return Ok(());
         }
         let side = connection.send.as_ref();
@@ -116,15 +138,33 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
             mss_bytes: payload.mss_bytes as u16,
             segment_index: side.map_or(0, |side| side.segment_index(payload.position)),
         };
-        self.device.send_of(connection.owner, send(bytes, layers, &payload))
+        self.pass(owner, send(bytes, layers, &payload))
     }
 }
 
 impl<B: Bus> Sink<'_, B> {
-    /// Nothing more is sent: this connection has a header that cannot be.
+    /// Whether headers for the ring of an owner are dropped: it has stopped, or does not move, and
+    /// too much waits for it.
+    #[inline]
+    fn takes_none(&self, owner: u8) -> bool {
+        let is_left = self.device.sends_waiting_of(owner) >= SENDS_LEFT_MAX;
+        is_left || self.device.known_stopped(owner).1
+    }
+
+    /// Queues a descriptor in the ring of an owner, if that takes it.
+    #[inline]
+    fn pass(&mut self, owner: u8, descriptor: Descriptor<'_>) -> Result<()> {
+        if self.takes_none(owner) {
+            self.counters.unsent_headers += 1;
+            return Ok(());
+        }
+        self.device.send_of(owner, descriptor)
+    }
+
+    /// This connection has a header that cannot be sent.
     #[cold]
     fn break_off(&mut self, connection: &Connection, reason: Failure) {
-        self.wrong = Some((self.connections.id(connection), reason));
+        self.wrong.push((self.connections.id(connection), reason));
     }
 
     /// Sends a header with payload of a connection that the card does not know.
@@ -155,11 +195,11 @@ impl<B: Bus> Sink<'_, B> {
             let mut pieces = pieces.iter();
             pieces.try_for_each(|piece| copier.show(piece, write))
         });
-        self.has_bounce_room = self.bounces.iter().all(Bounce::has_room);
         let place = match copied {
             Ok(Some(place)) => place,
+            // The others do not wait for it.
             Ok(None) => {
-                self.break_off(connection, Failure::NoRoom { bytes: payload.bytes });
+                self.counters.unsent_headers += 1;
                 return Ok(());
             }
             Err(error) => {
@@ -174,7 +214,7 @@ impl<B: Bus> Sink<'_, B> {
             mss_bytes: payload.mss_bytes as u16,
             segment_index: place.1,
         };
-        self.device.send_of(owner, send(header, layers, &payload))
+        self.pass(owner, send(header, layers, &payload))
     }
 }
 

@@ -46,9 +46,35 @@ struct Owner {
     sends_taken: u32,
     headers: u32,
     slow: u32,
+    /// By [`RingKind`]: rings that have stopped, until the context is enabled again.
+    stopped: [bool; 2],
+    /// The next fetch of that ring fails, because a test says so.
+    unreadable: [bool; 2],
+}
+
+/// A ring that the device fetches from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RingKind {
+    /// Commands.
+    Command,
+    /// Send descriptors.
+    Send,
 }
 
 impl Owner {
+    /// What is posted in a ring and not taken; `None` when it stops here: its index is more than
+    /// its size ahead, or it cannot be read.
+    fn due(&self, ring: RingKind) -> Option<u32> {
+        let taken = [self.commands_taken, self.sends_taken][ring as usize];
+        let due = self.doorbells[ring as usize].wrapping_sub(taken);
+        let fits = due <= 1 << self.bits(ring as u32);
+        (fits && (due == 0 || !self.unreadable[ring as usize])).then_some(due)
+    }
+
+    fn takes(&self, ring: RingKind) -> bool {
+        self.enabled() && !self.stopped[ring as usize]
+    }
+
     fn base(&self, offset: u32) -> u64 {
         let at = offset as usize / 4;
         u64::from(self.context[at + 1]) << 32 | u64::from(self.context[at])
@@ -85,6 +111,8 @@ pub struct GoldenDevice {
     pub send_errors: [u64; 8],
     /// Events of failed sends that found no free space in the header queue.
     pub send_events_lost: u64,
+    /// Rings that stopped, commands and sends.
+    pub rings_stopped: [u64; 2],
     /// Frames to send, oldest first.
     pub sent: VecDeque<Vec<u8>>,
     held: Option<Held>,
@@ -118,6 +146,7 @@ impl GoldenDevice {
             drops: [0; 16],
             send_errors: [0; 8],
             send_events_lost: 0,
+            rings_stopped: [0; 2],
             sent: VecDeque::new(),
             held: None,
         }
@@ -152,6 +181,12 @@ impl GoldenDevice {
                 counter(&self.dispositions, n::COUNTERS_DISPOSITION)
             }
             n::COUNTERS_SEND_ERROR..=0x823f => counter(&self.send_errors, n::COUNTERS_SEND_ERROR),
+            at if at >= r::DOORBELLS && at % r::DOORBELL_STRIDE == r::DOORBELL_STATUS => {
+                let owner = self.owners.get(((at - r::DOORBELLS) / r::DOORBELL_STRIDE) as usize);
+                let [command, send] = owner.map_or([false; 2], |owner| owner.stopped);
+                r::STATUS_COMMAND_STOPPED * u32::from(command)
+                    | r::STATUS_SEND_STOPPED * u32::from(send)
+            }
             _ => 0,
         }
     }
@@ -227,17 +262,47 @@ impl GoldenDevice {
         }
     }
 
+    /// From now on the ring cannot be read, as if its memory were not mapped, until its owner's
+    /// context is enabled again.
+    pub fn make_unreadable(&mut self, owner: usize, ring: RingKind) {
+        self.owners[owner].unreadable[ring as usize] = true;
+    }
+
+    /// A ring stops until its owner's context is enabled again. That of sends makes an event.
+    fn stop(&mut self, id: usize, ring: RingKind, memory: &mut dyn Memory) {
+        self.owners[id].stopped[ring as usize] = true;
+        self.rings_stopped[ring as usize] += 1;
+        if ring == RingKind::Send {
+            self.fail_send(id, SendError::ReadFailed, &[0; METADATA_BYTES], memory);
+        }
+    }
+
+    /// The next entry of a ring, if there is one.
+    fn fetch(
+        &mut self,
+        id: usize,
+        (ring, ahead): (RingKind, u32),
+        memory: &mut dyn Memory,
+    ) -> Option<Vec<u8>> {
+        let owner = &self.owners[id];
+        if !owner.takes(ring) || owner.due(ring) == Some(0) {
+            return None;
+        }
+        let (base, bytes, taken) = match ring {
+            RingKind::Command => (r::CONTEXT_COMMAND_BASE, COMMAND_BYTES, owner.commands_taken),
+            RingKind::Send => (r::CONTEXT_SEND_BASE, SLOT_BYTES, owner.sends_taken),
+        };
+        let slot = taken.wrapping_add(ahead) & ((1 << owner.bits(ring as u32)) - 1);
+        let at = owner.base(base) + u64::from(slot) * bytes as u64;
+        let entry = owner.due(ring).and_then(|_| memory.read(at, bytes));
+        if entry.is_none() {
+            self.stop(id, ring, memory);
+        }
+        entry
+    }
+
     fn take_commands(&mut self, id: usize, memory: &mut dyn Memory) {
-        while self.owners[id].enabled()
-            && self.owners[id].commands_taken != self.owners[id].doorbells[0]
-        {
-            let owner = &self.owners[id];
-            let bits = owner.bits(0);
-            let slot = u64::from(owner.commands_taken & ((1 << bits) - 1));
-            let at = owner.base(r::CONTEXT_COMMAND_BASE) + slot * COMMAND_BYTES as u64;
-            let Some(entry) = memory.read(at, COMMAND_BYTES) else {
-                return;
-            };
+        while let Some(entry) = self.fetch(id, (RingKind::Command, 0), memory) {
             let status = self.tables.apply(id as u8, &entry);
             let owner = &mut self.owners[id];
             owner.commands_taken = owner.commands_taken.wrapping_add(1);
@@ -307,21 +372,10 @@ impl GoldenDevice {
     }
 
     fn take_sends(&mut self, id: usize, memory: &mut dyn Memory) {
-        while self.owners[id].enabled()
-            && self.owners[id].sends_taken != self.owners[id].doorbells[1]
-        {
-            let owner = &self.owners[id];
-            let bits = owner.bits(1);
-            let base = owner.base(r::CONTEXT_SEND_BASE);
-            let slot_at =
-                |index: u32| base + u64::from(index & ((1 << bits) - 1)) * SLOT_BYTES as u64;
-            let Some(mut record) = memory.read(slot_at(owner.sends_taken), SLOT_BYTES) else {
-                return;
-            };
+        while let Some(mut record) = self.fetch(id, (RingKind::Send, 0), memory) {
             let mut slots = 1;
             if send_descriptor::TWO_SLOTS.get(&record) == 1 {
-                let next = owner.sends_taken.wrapping_add(1);
-                let Some(second) = memory.read(slot_at(next), SLOT_BYTES) else {
+                let Some(second) = self.fetch(id, (RingKind::Send, 1), memory) else {
                     return;
                 };
                 record.extend(second);

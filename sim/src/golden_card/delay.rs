@@ -69,6 +69,8 @@ pub enum Withheld {
     Commands,
     /// Commands take effect, and no confirmation becomes visible.
     Confirmations,
+    /// The card takes no descriptor of this owner: its ring stays full.
+    SendsOf(u8),
 }
 
 /// A write into host memory: address and bytes.
@@ -181,7 +183,13 @@ impl Delay {
     pub(super) fn due_doorbells(&mut self) -> Vec<(u32, u32)> {
         let mut due = Vec::new();
         for (&offset, doorbell) in &mut self.doorbells {
-            if doorbell.counts_commands && self.withheld == Some(Withheld::Commands) {
+            let owner = ((offset - r::DOORBELLS) / r::DOORBELL_STRIDE) as u8;
+            let is_withheld = match self.withheld {
+                Some(Withheld::Commands) => doorbell.counts_commands,
+                Some(Withheld::SendsOf(other)) => !doorbell.counts_commands && owner == other,
+                Some(Withheld::Confirmations) | None => false,
+            };
+            if is_withheld {
                 continue;
             }
             let count = doorbell.waiting.due(&mut self.random);

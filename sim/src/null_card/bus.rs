@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use abi::registers::{self as r, PUSH_BYTES};
 use abi::ABI_VERSION;
@@ -18,6 +18,7 @@ pub struct NullBus {
     /// Memory by number: the pages of an application's, nothing for control memory.
     pieces: Vec<Option<MemoryRange>>,
     rung: [u64; DOORBELLS],
+    begun: Instant,
 }
 
 fn device(error: std::io::Error) -> BusError {
@@ -35,7 +36,7 @@ fn pages(bytes: usize) -> Result<MemoryRange> {
 
 impl NullBus {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, pieces: Vec::new(), rung: [0; DOORBELLS] }
+        Self { shared, pieces: Vec::new(), rung: [0; DOORBELLS], begun: Instant::now() }
     }
 
     /// How often the doorbell at an offset of an owner's page was rung, of all owners.
@@ -153,6 +154,10 @@ impl Bus for NullBus {
 
     fn take_faults(&mut self) -> Vec<DmaFault> {
         Vec::new()
+    }
+
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
     }
 
     /// The card advances by itself, or by [`super::NullCard::step`].

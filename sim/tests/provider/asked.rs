@@ -117,14 +117,22 @@ fn a_card_with_nothing_to_do_is_not_asked_for_its_rings() {
     assert_eq!(device.bus().hooks.statuses, 0);
 }
 
-/// A card that only receives has no work that could stand still: its epoch is read now and then.
+/// A card that only receives has no work that could stand still: its epoch is read now and then, by
+/// the bus's clock and not by polls.
 #[test]
-fn the_epoch_is_read_at_each_4096th_poll() {
-    let mut device = open(Says::features(0));
-    let before = device.bus().hooks.epochs;
-    for polls in 1..=3 * POLLS {
-        device.poll().expect("it polls");
+fn the_epoch_is_read_every_four_milliseconds_however_long_a_poll_takes() {
+    // Rounds of the bus, of a microsecond each, from one poll to the next.
+    for rounds in [0, 1, 10, 1000] {
+        let mut device = open(Says::features(0));
+        let before = device.bus().hooks.epochs;
+        let begun = device.bus().now();
+        for _ in 0..30_000u32.div_ceil(rounds.max(1)) {
+            (0..rounds).for_each(|_| device.bus().advance().expect("time passes"));
+            device.poll().expect("it polls");
+        }
+        let millis = (device.bus().now() - begun).as_millis();
         let read = device.bus().hooks.epochs - before;
-        assert_eq!(read, polls / POLLS, "after {polls} polls");
+        let expected = millis as u32 / 4;
+        assert!((expected.saturating_sub(1)..=expected).contains(&read), "{rounds}: {read} reads");
     }
 }

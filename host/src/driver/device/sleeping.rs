@@ -19,6 +19,7 @@ impl<B: Bus> Device<B> {
             readable.map_err(failed)
         };
         let vectors = 0..self.owners.len() as u16;
+        let vectors = vectors.filter(|at| self.owners[usize::from(*at)].is_some());
         let events: Option<Vec<_>> = vectors.map(|at| self.bus.interrupt_fd(at)).collect();
         if let Some(events) = events {
             let all: Vec<_> = events.iter().copied().chain(other).collect();
