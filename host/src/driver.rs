@@ -10,6 +10,7 @@
 //! | `context.rs` | tells the card where the rings of an owner are |
 //! | `control_memory.rs` | memory that host and card share: words, loaded and stored in place |
 //! | `device.rs` | opens a card, moves its rings, reads its counters |
+//! | `device/counters.rs` | reads the counters of a card |
 //! | `device/marks.rs` | marks behind commands, and whether the card has passed them |
 //! | `device/restart.rs` | restarts and closes the rings of an owner |
 //! | `owner.rs` | one owner: its rings and its commands in flight |

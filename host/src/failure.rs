@@ -157,6 +157,12 @@ impl Failure {
         }
     }
 
+    /// Whether what was placed before is what the peer has sent: not where a write of the card was
+    /// refused, or may not be visible.
+    pub(crate) fn spares_payload(&self) -> bool {
+        !matches!(self, Self::WriteRefused { .. } | Self::Unflushed { .. })
+    }
+
     /// What kind of failure it is, as an error number of Linux: that of its TCP (`ECONNRESET`,
     /// `ETIMEDOUT`, ...), `EFAULT` when card or host could not reach a region, `EIO` when the card
     /// failed, `ENETDOWN` when the wire was down, `ENOBUFS` when there was no room for its flow,

@@ -24,6 +24,19 @@
 //! 5. A packet whose payload is not kept is not shown, or was refused: no protocol acknowledges
 //!    bytes that nobody has.
 //!
+//! What an `Err` means
+//!
+//! | call | what ends |
+//! |---|---|
+//! | `connect`, `listen`, `accept`, `refuse`, `unlisten`, ... | nothing: who called the provider gets it, and nothing has begun |
+//! | `key`, `install`, `finish`, `close`, `arrive`, `take_later` | that connection, with this reason: it is given up by [`Protocol::abort`] |
+//! | `abort` | the connection ends in any case |
+//! | `arrive_without_flow`, `arrive_frame`, `advance`, `transmit` | nothing: it is counted, the packet or the round is over, and the next poll calls again |
+//!
+//! No other connection notices, and no error of a protocol ends the provider: only the card's do. A
+//! protocol that fails in `advance` or `transmit` on account of one connection ends it by
+//! [`ProtocolEvent::Ended`], and goes on with the others.
+//!
 //! [`crate::observed::Observed`] makes a protocol of a TCP that is a black box; [`crate::message`]
 //! is one without TCP. The smallest that repeats what is lost is `sim/tests/protocol/plain_tcp.rs`.
 

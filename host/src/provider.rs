@@ -34,7 +34,7 @@ mod transmit;
 
 pub(crate) mod copier;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -95,7 +95,8 @@ pub enum Completion {
         /// The application's name for the request.
         request: u64,
     },
-    /// A connection failed. Its requests are cancelled.
+    /// A connection failed. A receive that has bytes which its protocol had accepted is reported
+    /// before it, as [`Completion::Received`] with their number; all other requests are cancelled.
     Failed {
         /// The connection.
         connection: ConnectionId,
@@ -133,6 +134,11 @@ pub struct Provider<B: Bus, P: Protocol> {
     bounces: Vec<Bounce>,
     removals: Vec<(Ticket, u16)>,
     completions: VecDeque<Completion>,
+    /// Failures that are reported behind what was received before.
+    failing: HashMap<ConnectionId, Failure>,
+    /// Connections that wait for an entry of a pool of lists.
+    wanting: HashSet<ConnectionId>,
+    protocol_error: Option<HostError>,
     counters: ProviderCounters,
 }
 
@@ -173,6 +179,9 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             budget: Budget::new(HELD_BYTES_MAX),
             removals: Vec::new(),
             completions: VecDeque::new(),
+            failing: HashMap::new(),
+            wanting: HashSet::new(),
+            protocol_error: None,
             counters: ProviderCounters::default(),
         };
         let first = provider.open_shard(config.rings)?;
@@ -343,7 +352,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 return Ok(false);
             }
         }
-        Ok(self.device.wait(limit, self.protocol.readiness())? || ends_with_timer)
+        match self.device.wait(limit, self.protocol.readiness()) {
+            Ok(came) => Ok(came || ends_with_timer),
+            // A ring that stopped while nobody polled: what follows of it is to be polled for.
+            Err(error) => self.end_shard(error).map(|()| true),
+        }
     }
 
     /// Ends the use of the card, and with it all connections, which are not told: close them first.
@@ -357,7 +370,9 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         Ok(())
     }
 
-    /// Advances card, protocol and connections. Returns whether there are completions to take.
+    /// Advances card, protocol and connections. Returns whether there are completions to take. An
+    /// error is the card's: it has to be opened again. What a protocol fails at ends a connection,
+    /// or nothing ([`crate::protocol`]).
     pub fn poll(&mut self) -> Result<bool> {
         self.device.bus().advance()?;
         let now_ns = self.now_ns();
@@ -365,14 +380,15 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         self.poll_device()?;
         self.connections.wake(|mark| self.device.has_passed(mark));
         self.take_headers(now_ns)?;
-        self.take_refused()?;
-        self.protocol.advance(now_ns)?;
+        self.take_refused();
+        let advanced = self.protocol.advance(now_ns);
+        self.note_protocol(advanced);
         self.take_events();
         self.step_rekeying()?;
         self.step_bounces()?;
         self.touch_held(now_ns);
-        self.step_connections(now_ns)?;
-        self.transmit(now_ns)?;
+        self.step_connections(now_ns);
+        self.transmit(now_ns);
         self.end_removals()?;
         self.poll_device()?;
         Ok(!self.completions.is_empty())
@@ -391,28 +407,26 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         }
     }
 
-    fn step_connections(&mut self, now_ns: u64) -> Result<()> {
+    fn step_connections(&mut self, now_ns: u64) {
         let mut stepped = std::mem::take(&mut self.stepped);
+        if self.shared.take_returned() {
+            // An entry came free that one of them may have.
+            self.wanting.drain().for_each(|id| self.connections.touch(id));
+        }
         self.connections.take_ready(&mut stepped);
         self.connections.expect_steps(&stepped);
         for &id in &stepped {
+            // All that fails here is the connection's: its protocol, its regions, its bytes.
             if let Err(error) = self.step_connection(id, now_ns) {
-                match error {
-                    HostError::Transport(_)
-                    | HostError::BytesMissing { .. }
-                    | HostError::NoBounce { .. }
-                    | HostError::HandshakeForgotten(_)
-                    | HostError::UnknownRegion(_)
-                    | HostError::Mapping { .. } => {
-                        self.fail(id, Failure::of(&error))?;
-                    }
-                    other => return Err(other),
-                }
+                self.fail(id, Failure::of(&error));
             }
             let Some(connection) = self.connections.get_mut(id) else {
                 continue;
             };
             connection.charge(&mut self.budget);
+            if connection.wants_list() {
+                self.wanting.insert(id);
+            }
             match connection.rest() {
                 Rest::Quiet => {}
                 Rest::UnderWay => {
@@ -423,6 +437,5 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             }
         }
         self.stepped = stepped;
-        Ok(())
     }
 }

@@ -43,6 +43,15 @@ pub trait Hooks<B: Bus> {
         bus.release_control(memory)
     }
 
+    fn allocate_control(
+        &mut self,
+        bus: &mut B,
+        bytes: usize,
+        align: usize,
+    ) -> Result<ControlMemory> {
+        bus.allocate_control(bytes, align)
+    }
+
     fn allocate(
         &mut self,
         bus: &mut B,
@@ -100,7 +109,7 @@ impl<B: Bus, H: Hooks<B>> Bus for HookedBus<B, H> {
     }
 
     fn allocate_control(&mut self, bytes: usize, align: usize) -> Result<ControlMemory> {
-        let memory = self.inner.allocate_control(bytes, align)?;
+        let memory = self.hooks.allocate_control(&mut self.inner, bytes, align)?;
         self.hooks.note_control(&memory);
         Ok(memory)
     }

@@ -229,6 +229,12 @@ impl Connection {
         self.end_taken = true;
     }
 
+    /// Whether requests wait because a pool of lists was empty.
+    pub fn wants_list(&self) -> bool {
+        let receive = self.receive.as_ref().is_some_and(|side| side.queue.wants_list());
+        receive || self.send.as_ref().is_some_and(|side| side.queue.wants_list())
+    }
+
     /// A step follows: asks for what lies apart.
     #[inline]
     pub fn expect_step(&self) {
@@ -608,7 +614,8 @@ mod tests {
         assert!(!step(&mut connection, &mut commands).unwrap().gone);
         commands.confirm_all();
         assert!(step(&mut connection, &mut commands).unwrap().gone);
-        assert_eq!(connection.cancel(), [7]);
+        let ended = connection.end(true, &mut |_| panic!("nothing was received"));
+        assert_eq!((ended.done, ended.cancelled), (vec![], vec![7]));
         assert_eq!((protocol.granted, protocol.offered), (vec![100], vec![]));
     }
 }

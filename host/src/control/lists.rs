@@ -27,6 +27,8 @@ pub struct ListPool {
     /// First entries of the free pieces, by log2 of their length.
     free: Vec<BTreeSet<u32>>,
     free_entries: u32,
+    /// A list came back since somebody asked.
+    has_returned: bool,
 }
 
 impl ListPool {
@@ -43,7 +45,7 @@ impl ListPool {
             free[bits as usize].insert(at);
             at += 1 << bits;
         }
-        Self { free, free_entries }
+        Self { free, free_entries, has_returned: false }
     }
 
     /// Lends a list of 2^`bits` entries; `None` when no piece of that length is free.
@@ -60,6 +62,7 @@ impl ListPool {
 
     /// Takes a list back.
     pub fn give(&mut self, list: List) {
+        self.has_returned = true;
         self.free_entries += u32::from(list.capacity());
         let (mut base, mut bits) = (list.base, usize::from(list.bits));
         while bits + 1 < self.free.len() && self.free[bits].remove(&(base ^ (1 << bits))) {
@@ -93,6 +96,13 @@ impl Shared {
     pub fn new(flow_bits: u32, segment_bits: u32) -> Self {
         let pool = ListPool::new(flow_bits, segment_bits);
         Self { all: 2 * pool.free_entries(), receive: pool.clone(), send: pool, refusals: 0 }
+    }
+
+    /// Whether lists came back since the last call: who was refused one may ask again.
+    pub fn take_returned(&mut self) -> bool {
+        let pools = [&mut self.receive, &mut self.send];
+        let taken = pools.map(|pool| std::mem::take(&mut pool.has_returned));
+        taken.contains(&true)
     }
 
     /// Entries lent to flows at present.
@@ -148,6 +158,18 @@ impl FlowList {
             None if self.wanted(0).is_some() => Rest::Due,
             None => Rest::Quiet,
         }
+    }
+
+    /// Whether the pool had no longer list when one was needed.
+    pub fn is_refused(&self) -> bool {
+        self.refused
+    }
+
+    /// Whether the list is full, and a longer one is still to be asked for.
+    pub fn may_grow(&self) -> bool {
+        let is_full = self.resident() >= self.list.capacity();
+        let is_longest = usize::from(self.list.bits) >= SEGMENTS_BORROWED_BITS_MAX;
+        is_full && !is_longest && !self.refused && self.moving.is_none()
     }
 
     /// Entries that may be posted now.

@@ -15,6 +15,7 @@
 //! A device that is closed or dropped leaves a card that reaches no memory: the new epoch knows
 //! nothing of what was set up.
 
+mod counters;
 pub mod marks;
 mod restart;
 mod sleeping;
@@ -23,8 +24,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use abi::flow_key::Secret;
-use abi::reason::{Disposition, DropReason, SendError};
-use abi::{counters as n, registers};
+use abi::registers;
 
 use super::bus::{Bus, MemoryKind};
 use super::control_memory::ControlMemory;
@@ -403,14 +403,14 @@ impl<B: Bus> Device<B> {
             self.bus.advance()?;
             return Ok(false);
         }
-        let has_work = self.owners.iter().any(Owner::has_work);
+        let has_work = self.owners.iter().flatten().any(Owner::has_work);
         let limit = if has_work { limit.min(WATCH_TIME) } else { limit };
         let came = self.sleep(limit, other)?;
         if !came {
             // Neither a card that was reset from outside nor a ring that stopped raises an
             // interrupt.
             self.watch.check_epoch(&mut self.bus)?;
-            self.watch.check_rings(&mut self.bus, &self.owners)?;
+            self.watch.check_rings(&mut self.bus, &mut self.owners)?;
         }
         Ok(came)
     }
@@ -470,33 +470,6 @@ impl<B: Bus> Device<B> {
         Ok(())
     }
 
-    /// Packets by disposition and by drop reason, failed sends, and the counters of each stage
-    /// since power-up; then the peaks of this epoch. Names and meanings are in `abi::counters`.
-    pub fn counters(&mut self) -> Result<Vec<(&'static str, u64)>> {
-        let mut counters = Vec::new();
-        for &code in Disposition::ALL {
-            let at = n::COUNTERS_DISPOSITION + 8 * code as u32;
-            counters.push((code.name(), self.read_counter(at)?));
-        }
-        for &code in DropReason::ALL {
-            counters.push((code.name(), self.dropped(code)?));
-        }
-        for &code in SendError::ALL {
-            let at = n::COUNTERS_SEND_ERROR + 8 * code as u32;
-            counters.push((code.name(), self.read_counter(at)?));
-        }
-        let info = read(&mut self.bus, n::COUNTERS_INFO)?;
-        for (at, counter) in n::stage_counters(info & 0xff, info >> 8 & 0xff) {
-            counters.push((counter.name, self.read_counter(at)?));
-        }
-        Ok(counters)
-    }
-
-    /// Packets dropped for this reason since power-up: two reads, where all counters take hundreds.
-    pub fn dropped(&mut self, reason: DropReason) -> Result<u64> {
-        self.read_counter(n::COUNTERS_DROP + 8 * reason as u32)
-    }
-
     /// The state of the wire.
     pub fn wire(&mut self) -> Result<WireState> {
         Ok(WireState::of_status(read(&mut self.bus, registers::STATUS)?))
@@ -515,13 +488,6 @@ impl<B: Bus> Device<B> {
         let status = read(&mut self.bus, page + registers::DOORBELL_STATUS)?;
         let is_set = |bit: u32| status & bit != 0;
         Ok((is_set(registers::STATUS_COMMAND_STOPPED), is_set(registers::STATUS_SEND_STOPPED)))
-    }
-
-    fn read_counter(&mut self, offset: u32) -> Result<u64> {
-        // Reading the low word latches the high one.
-        let low = read(&mut self.bus, offset)?;
-        let high = read(&mut self.bus, offset + 4)?;
-        Ok(u64::from(high) << 32 | u64::from(low))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Errors of the driver, the control stack and the provider.
 
+use std::time::Duration;
+
 use thiserror::Error;
 
 use super::bus::BusError;
@@ -49,13 +51,13 @@ pub enum HostError {
         /// Version that this library was built with.
         host: u32,
     },
-    /// The card was still in reset, or still clearing its tables, after the last poll.
-    #[error("the card did not finish its reset within {0} polls")]
-    ResetTimeout(u32),
+    /// The card was still in reset, or still clearing its tables, after this time.
+    #[error("the card did not finish its reset within {0:?}")]
+    ResetTimeout(Duration),
     /// Memory requests of an earlier epoch have not ended: the link takes no writes, or not even
     /// the card's limit of 50 ms has ended its reads.
-    #[error("memory requests from before the reset have not ended within {0} polls")]
-    RequestsPending(u32),
+    #[error("memory requests from before the reset have not ended within {0:?}")]
+    RequestsPending(Duration),
     /// A configured size that the card does not support.
     #[error("{name} is {value}, allowed are {min} to {max}")]
     BadSize {

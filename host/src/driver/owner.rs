@@ -159,6 +159,11 @@ impl Owner {
         (index, has_work && !self.has_stopped(ring))
     }
 
+    /// Whether the card has commands or descriptors to take.
+    pub(crate) fn has_work(&self) -> bool {
+        [Ring::Command, Ring::Send].into_iter().any(|ring| self.progress(ring).1)
+    }
+
     /// Whether the card takes nothing from a ring any more.
     pub(crate) fn has_stopped(&self, ring: Ring) -> bool {
         self.states[ring as usize].is_stopped

@@ -157,7 +157,7 @@ impl Messages {
             let Some(Transfer::Outgoing(outgoing)) = transfer else {
                 continue;
             };
-            while outgoing.is_offered && sink.has_room() {
+            while outgoing.is_offered && sink.has_room_for(FlowIndex(index)) {
                 let Some((position, bytes)) = outgoing.packet(self.payload_bytes_max, now_ns)
                 else {
                     break;

@@ -89,7 +89,7 @@ impl<T: Transport> Observed<T> {
     /// Repeats the last ACK of connections that were granted more than the window which their peer
     /// knows.
     pub(super) fn send_windows(&mut self, sink: &mut dyn HeaderSink) -> Result<()> {
-        let mut wider = std::mem::take(&mut self.wider);
+        let (mut wider, mut failed) = (std::mem::take(&mut self.wider), Ok(()));
         for index in wider.drain(..) {
             let Some(flow) = self.flow_mut(index) else {
                 continue;
@@ -98,15 +98,16 @@ impl<T: Transport> Observed<T> {
                 continue;
             };
             self.counters.window_updates += 1;
-            sink.send(&OutgoingHeader {
+            let sent = sink.send(&OutgoingHeader {
                 flow: Some(index),
                 bytes: &bytes,
                 layers: Some((&parsed).into()),
                 payload: None,
-            })?;
+            });
+            failed = failed.and(sent);
         }
         self.wider = wider;
-        Ok(())
+        failed
     }
 }
 

@@ -72,7 +72,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             let of_owner = of_owner.filter(|(_, c)| c.owner == owner && !c.on_card);
             let hit: Vec<_> = of_owner.map(|(id, _)| id).collect();
             for id in hit {
-                self.fail(id, reason.clone())?;
+                self.fail(id, reason.clone());
             }
         }
         Ok(())

@@ -26,6 +26,9 @@ pub struct ProviderCounters {
     /// Headers that were not sent: their send ring has stopped, or it or the region for payload beyond
     /// the flow table is full and does not move. The protocol repeats what is lost.
     pub unsent_headers: u64,
+    /// Errors of the protocol that no connection and no caller was told
+    /// ([`Provider::protocol_error`](super::Provider::protocol_error) has the last one).
+    pub protocol_errors: u64,
     /// Descriptors that the send floor passed on their way: repetitions that crossed their
     /// acknowledgement.
     pub overtaken_sends: u64,

@@ -2,7 +2,8 @@
 
 use super::progress::commands_of;
 use super::{Completion, ConnectionId, Provider};
-use crate::control::connection::Phase;
+use crate::control::connection::{Connection, Phase};
+use crate::control::flow::buffer::Copy;
 use crate::control::queue::NoCard;
 use crate::control::regions::Region;
 use crate::driver::bus::Bus;
@@ -28,7 +29,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 .map(|(id, _)| id)
                 .collect();
             for id in hit {
-                self.fail(id, Failure::WriteRefused { address: fault.address })?;
+                self.fail(id, Failure::WriteRefused { address: fault.address });
             }
         }
         Ok(())
@@ -41,6 +42,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             Ok(_) => return Ok(()),
             Err(error) => error,
         };
+        self.end_shard(error)
+    }
+
+    /// Ends the connections of a shard whose ring has stopped; other errors stay errors.
+    pub(super) fn end_shard(&mut self, error: HostError) -> Result<()> {
         let HostError::RingStopped { owner, .. } = error else {
             return Err(error);
         };
@@ -53,46 +59,84 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let of_owner = self.connections.iter().filter(|(_, c)| c.owner == owner);
         let hit: Vec<ConnectionId> = of_owner.map(|(id, _)| id).collect();
         for id in hit {
-            self.fail(id, Failure::of(&error))?;
+            self.fail(id, Failure::of(&error));
         }
         Ok(())
     }
 
-    /// Ends a connection.
-    pub(super) fn fail(&mut self, id: ConnectionId, reason: Failure) -> Result<()> {
+    /// Ends a connection. What its protocol had accepted of a receive is reported first, when the
+    /// card has confirmed that the flow is gone: until then it may write there.
+    pub(super) fn fail(&mut self, id: ConnectionId, reason: Failure) {
         self.connections.touch(id);
         let now_ns = self.now_ns();
         let Some(connection) = self.connections.get_mut(id) else {
-            return Ok(());
+            return;
         };
-        let phase = connection.phase;
-        if matches!(phase, Phase::Removing(_)) {
-            return Ok(());
+        if matches!(connection.phase, Phase::Removing(_)) {
+            // What is still to be reported of it is in doubt now, too.
+            if !reason.spares_payload() && connection.has_received() {
+                self.failing.insert(id, reason);
+            }
+            return;
         }
-        self.completions.push_back(Completion::Failed { connection: id, reason });
-        self.protocol.abort(now_ns, connection.index())?;
-        if phase == Phase::Opening {
+        let aborted = self.protocol.abort(now_ns, connection.index());
+        if connection.phase == Phase::Opening {
             // It has no state on the card.
+            self.completions.push_back(Completion::Failed { connection: id, reason });
             self.forget(id);
         } else {
             // Its buffers are returned to the application after the card has confirmed the removal.
             let mut no_card = NoCard;
             connection.remove(commands_of(connection, &mut self.device, &mut no_card));
+            match connection.has_received() {
+                true => drop(self.failing.insert(id, reason)),
+                false => self.completions.push_back(Completion::Failed { connection: id, reason }),
+            }
         }
-        Ok(())
+        self.note_protocol(aborted);
+    }
+
+    /// An error of the protocol that is no connection's ends nothing.
+    pub(super) fn note_protocol(&mut self, result: Result<()>) {
+        if let Err(error) = result {
+            self.counters.protocol_errors += 1;
+            self.protocol_error = Some(error);
+        }
+    }
+
+    /// Takes the last error of the protocol that no connection and no caller was told.
+    pub fn protocol_error(&mut self) -> Option<HostError> {
+        self.protocol_error.take()
+    }
+
+    /// Ends the requests of a connection whose flow is gone: with what was received, then its
+    /// failure, then those that have nothing.
+    pub(super) fn end_requests(&mut self, id: ConnectionId, connection: &mut Connection) {
+        let failure = self.failing.remove(&id);
+        let spares_payload = failure.as_ref().is_none_or(Failure::spares_payload);
+        let copier = &mut self.copier;
+        let mut copy = |copy: &Copy| copier.write(copy.region, copy.offset, &copy.bytes).is_ok();
+        let ended = connection.end(spares_payload, &mut copy);
+        for done in ended.done {
+            let (request, bytes) = (done.request, done.bytes);
+            self.completions.push_back(Completion::Received { connection: id, request, bytes });
+        }
+        if let Some(reason) = failure {
+            self.completions.push_back(Completion::Failed { connection: id, reason });
+        }
+        self.cancel_requests(id, ended.cancelled);
     }
 
     /// A refused command ends its connection, unless the flow is already being removed.
-    pub(super) fn take_refused(&mut self) -> Result<()> {
+    pub(super) fn take_refused(&mut self) {
         while let Some(refused) = self.device.take_refused() {
             let (opcode, status) = (refused.opcode, refused.status.name());
             let reason = Failure::CommandRefused { opcode, status };
             if let Some(id) = self.connections.of_flow(refused.flow, refused.generation) {
-                self.fail(id, reason)?;
+                self.fail(id, reason);
             } else if let Some(bounce) = self.bounce_of(refused.flow, refused.generation) {
                 bounce.set_broken(reason);
             }
         }
-        Ok(())
     }
 }

@@ -41,9 +41,9 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             self.expect_entry(AHEAD);
             self.counters.header_entries += 1;
             if header_entry::KIND.get(&entry.metadata) == u64::from(header_entry::KIND_EVENT) {
-                self.take_event(&entry)?;
+                self.take_event(&entry);
             } else {
-                self.take_packet(now_ns, &entry)?;
+                self.take_packet(now_ns, &entry);
             }
         }
         if !is_first {
@@ -52,14 +52,14 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         Ok(())
     }
 
-    fn take_event(&mut self, entry: &HeaderEntry) -> Result<()> {
+    fn take_event(&mut self, entry: &HeaderEntry) {
         let code = header_entry::DISPOSITION.get(&entry.metadata) as u8;
         let flow = header_entry::FLOW.get(&entry.metadata) as u16;
         let generation = header_entry::GENERATION.get(&entry.metadata) as u8;
         let position = header_entry::EVENT_VALUE.get(&entry.metadata) as u32;
         if flow == header_entry::FLOW_NONE {
             self.counters.wire_changes += 1;
-            return Ok(());
+            return;
         }
         let error = SendError::from_code(code);
         if error == Some(SendError::ReadFailed) {
@@ -74,37 +74,31 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         });
         let bounce = || self.bounce_of(flow, generation)?.sender(position);
         let Some((id, is_passed)) = of_flow.or_else(bounce) else {
-            return Ok(());
+            return;
         };
         match error {
             // A repetition that crossed its acknowledgement, before or after the card looked up its
             // flow. What of it is not acknowledged TCP will repeat.
             Some(SendError::StaleSend) => self.counters.overtaken_sends += 1,
             Some(SendError::SendNoSegment) if is_passed => self.counters.overtaken_sends += 1,
-            _ => {
-                return self.fail(id, Failure::SendFailed { error });
-            }
+            _ => self.fail(id, Failure::SendFailed { error }),
         }
-        Ok(())
     }
 
-    fn take_packet(&mut self, now_ns: u64, entry: &HeaderEntry) -> Result<()> {
+    fn take_packet(&mut self, now_ns: u64, entry: &HeaderEntry) {
         if header_entry::UNFLUSHED.get(&entry.metadata) == 1 {
             // The payload may not be visible, so the transport must not acknowledge it.
             let flow = header_entry::FLOW.get(&entry.metadata) as u16;
             let generation = header_entry::GENERATION.get(&entry.metadata) as u8;
-            return match self.connections.of_flow(flow, generation) {
-                Some(id) => self.fail(id, Failure::Unflushed { flow }),
-                None => Ok(()),
-            };
+            if let Some(id) = self.connections.of_flow(flow, generation) {
+                self.fail(id, Failure::Unflushed { flow });
+            }
+            return;
         }
         let code = header_entry::DISPOSITION.get(&entry.metadata) as u8;
         let disposition = Disposition::from_code(code);
         match disposition {
-            Some(Disposition::Unverified) => {
-                self.counters.withheld_fragments += 1;
-                Ok(())
-            }
+            Some(Disposition::Unverified) => self.counters.withheld_fragments += 1,
             Some(Disposition::NotTransport) => self.take_frame(now_ns, entry),
             // The keys of flows are of the protocol alone; other packets may be of anything.
             _ if is_of_protocol(entry) => {
@@ -117,20 +111,21 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Takes a whole frame that the card did not split. After IPv6 extension headers it may still
     /// be TCP. It is then verified and split here; otherwise the protocol would accept bytes that
     /// are not kept.
-    fn take_frame(&mut self, now_ns: u64, entry: &HeaderEntry) -> Result<()> {
+    fn take_frame(&mut self, now_ns: u64, entry: &HeaderEntry) {
         let mut frame = entry.header.to_vec();
         frame.extend(entry.deferred.iter().flatten());
         if is_ipv6_fragment(&frame) {
             self.counters.withheld_fragments += 1;
-            return Ok(());
+            return;
         }
         let (Some(parsed), Ok(layout)) = (parse_tcp(&frame), TcpLayout::parse(&frame)) else {
-            return self.protocol.arrive_frame(now_ns, &frame);
+            let taken = self.protocol.arrive_frame(now_ns, &frame);
+            return self.note_protocol(taken);
         };
         let end = layout.payload + layout.payload_bytes;
         if end > frame.len() || tcp_checksum(&frame, &layout) != 0 {
             self.counters.withheld_broken += 1;
-            return Ok(());
+            return;
         }
         let payload = &frame[layout.payload..end];
         let segment = Segment {
@@ -146,7 +141,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             has_room: true,
         };
         let (flow, hit) = (None, None);
-        self.take_segment(now_ns, Packet { segment, flow, hit, first: 0 })
+        self.take_segment(now_ns, Packet { segment, flow, hit, first: 0 });
     }
 
     /// Takes a packet whose payload the card has placed behind the end of a buffer that was cut:
@@ -157,31 +152,46 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         now_ns: u64,
         (id, misplaced): (ConnectionId, Misplaced),
         packet: Packet<'_>,
-    ) -> Result<()> {
+    ) {
         let Misplaced::Behind(region, offset) = misplaced else {
             self.counters.withheld_headers += 1;
-            return Ok(());
+            return;
         };
         let bytes = packet.segment.payload_bytes as usize;
         match self.copier.read(region, offset, bytes) {
             Ok(payload) => {
                 let payload = SegmentPayload::Deferred(&payload);
                 let segment = Segment { payload, ..packet.segment };
-                self.take_segment(now_ns, Packet { segment, ..packet })
+                self.take_segment(now_ns, Packet { segment, ..packet });
             }
             Err(error) => self.fail(id, Failure::of(&error)),
         }
     }
 
-    fn take_segment(&mut self, now_ns: u64, mut packet: Packet<'_>) -> Result<()> {
+    /// Shows a packet to the protocol. An error of the protocol ends the packet's connection.
+    fn take_segment(&mut self, now_ns: u64, packet: Packet<'_>) {
         let installed = self.installed(&packet);
-        let Some((id, connection)) =
-            installed.and_then(|id| Some((id, self.connections.get_mut(id)?)))
-        else {
-            return self.protocol.arrive_without_flow(now_ns, &packet.segment);
+        let Some(id) = installed else {
+            let taken = self.protocol.arrive_without_flow(now_ns, &packet.segment);
+            return self.note_protocol(taken);
+        };
+        if let Err(error) = self.take_segment_of(id, now_ns, packet) {
+            self.fail(id, Failure::of(&error));
+        }
+    }
+
+    fn take_segment_of(
+        &mut self,
+        id: ConnectionId,
+        now_ns: u64,
+        mut packet: Packet<'_>,
+    ) -> Result<()> {
+        let Some(connection) = self.connections.get_mut(id) else {
+            return Ok(());
         };
         if let Some(misplaced) = connection.misplaced(&packet) {
-            return self.take_misplaced(now_ns, (id, misplaced), packet);
+            self.take_misplaced(now_ns, (id, misplaced), packet);
+            return Ok(());
         }
         let index = connection.index();
         // What has no payload takes no room.
@@ -196,7 +206,14 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let is_its_own = connection.owns(&packet);
         let mut stays_at_rest = false;
         let arrival = match is_its_own {
-            true => self.protocol.arrive(now_ns, index, &packet.segment)?,
+            true => match self.protocol.arrive(now_ns, index, &packet.segment) {
+                Ok(arrival) => arrival,
+                Err(error) => {
+                    // Nothing of it was accepted, and it may lie over what was.
+                    connection.spoilt(&packet);
+                    return Err(error);
+                }
+            },
             false => Verdict::Refused.into(),
         };
         let to = arrival.acknowledged_to;

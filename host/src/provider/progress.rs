@@ -47,13 +47,14 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             Ok(())
         };
         let progress = &mut self.progress;
-        connection.step(
+        let stepped = connection.step(
             commands,
             (&mut self.protocol, now_ns),
             &mut self.shared,
             &mut copy,
             progress,
-        )?;
+        );
+        // What is complete stays so when the step fails behind it.
         for done in progress.received.drain(..) {
             self.completions.push_back(received(id, &done));
         }
@@ -63,12 +64,14 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         self.held.extend(progress.held_until_ns.take().map(|until_ns| (until_ns, id)));
         let is_gone = std::mem::take(&mut progress.gone);
         let lost = progress.lost.take();
+        stepped?;
         if is_gone {
             self.forget(id);
             return Ok(());
         }
         if let Some(lost) = lost {
-            return self.fail(id, lost);
+            self.fail(id, lost);
+            return Ok(());
         }
         if matches!(connection.phase, Phase::Removing(_)) {
             return Ok(());
@@ -86,7 +89,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         };
         if let Some(ended) = connection.ended() {
             let reason = ended.reason.clone();
-            return self.fail(id, reason);
+            self.fail(id, reason);
+            return Ok(());
         }
         if !connection.is_open || self.rekeying.is_some() {
             return Ok(());
@@ -106,7 +110,17 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         if keys.is_none() && !self.has_bounce(owner)? {
             return Ok(());
         }
-        let install = self.protocol.install(index)?;
+        let install = self.protocol.install(index);
+        let install = match install {
+            Ok(install) => install,
+            Err(error) => {
+                // Its key has moved others: the card is told before it is cleared.
+                for entry in keys.into_iter().flatten() {
+                    self.device.command(entry);
+                }
+                return Err(error);
+            }
+        };
         let guards = self.protocol.guards(index, install.send_first);
         let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
@@ -172,13 +186,12 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         }
         connection.discharge(&mut self.budget);
         connection.end_lists(&mut self.shared);
-        let requests = connection.cancel();
-        self.cancel_requests(id, requests);
+        self.end_requests(id, &mut connection);
         self.completions.push_back(Completion::Closed(id));
     }
 
     /// Returns requests whose buffers the card no longer has.
-    fn cancel_requests(&mut self, id: ConnectionId, requests: Vec<u64>) {
+    pub(super) fn cancel_requests(&mut self, id: ConnectionId, requests: Vec<u64>) {
         let cancelled =
             requests.into_iter().map(|request| Completion::Cancelled { connection: id, request });
         self.completions.extend(cancelled);

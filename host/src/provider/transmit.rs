@@ -28,7 +28,7 @@ const SENDS_LEFT_MAX: usize = 1000;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Sends the headers that are due. One that breaks a limit ends its connection.
-    pub(super) fn transmit(&mut self, now_ns: u64) -> Result<()> {
+    pub(super) fn transmit(&mut self, now_ns: u64) {
         loop {
             let payloads_left = self.look_ahead_to_send();
             let mut sink = Sink {
@@ -40,13 +40,14 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 payloads_left,
                 wrong: Vec::new(),
             };
-            self.protocol.transmit(now_ns, &mut sink)?;
-            let is_next = sink.payloads_left == 0;
-            for (id, reason) in sink.wrong {
-                self.fail(id, reason)?;
+            let sent = self.protocol.transmit(now_ns, &mut sink);
+            let (wrong, is_next) = (sink.wrong, sink.payloads_left == 0 && sent.is_ok());
+            self.note_protocol(sent);
+            for (id, reason) in wrong {
+                self.fail(id, reason);
             }
             if !is_next {
-                return Ok(());
+                return;
             }
         }
     }

@@ -184,8 +184,8 @@ impl GoldenDevice {
             at if at >= r::DOORBELLS && at % r::DOORBELL_STRIDE == r::DOORBELL_STATUS => {
                 let owner = self.owners.get(((at - r::DOORBELLS) / r::DOORBELL_STRIDE) as usize);
                 let [command, send] = owner.map_or([false; 2], |owner| owner.stopped);
-                r::STATUS_COMMAND_STOPPED * u32::from(command)
-                    | r::STATUS_SEND_STOPPED * u32::from(send)
+                let bit = |bit: u32, is_set: bool| if is_set { bit } else { 0 };
+                bit(r::STATUS_COMMAND_STOPPED, command) | bit(r::STATUS_SEND_STOPPED, send)
             }
             _ => 0,
         }

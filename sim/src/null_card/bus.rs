@@ -80,6 +80,9 @@ impl Bus for NullBus {
             r::SIZES_1 => word([c.page_bits, c.owner_bits, 0, 0]),
             r::FEATURES => r::FEATURE_TSO,
             r::EPOCH => self.shared.epoch(),
+            at if at >= r::DOORBELLS && at % r::DOORBELL_STRIDE == r::DOORBELL_STATUS => {
+                self.shared.status(((at - r::DOORBELLS) / r::DOORBELL_STRIDE) as usize)
+            }
             _ => 0,
         })
     }
@@ -100,6 +103,7 @@ impl Bus for NullBus {
         let contexts = r::CONTEXTS..r::CONTEXTS + (r::CONTEXT_STRIDE << 8);
         if contexts.contains(&offset) && offset % r::CONTEXT_STRIDE == r::CONTEXT_ENABLE {
             let owner = (offset - r::CONTEXTS) / r::CONTEXT_STRIDE;
+            self.shared.go_on(owner as usize);
             (0..DOORBELLS).for_each(|doorbell| self.shared.ring(owner as usize, doorbell, 0));
         }
         self.shared.set(Setting::Register(offset, value));

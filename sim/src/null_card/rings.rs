@@ -105,16 +105,20 @@ impl Rings {
         memory: &Memory,
     ) -> Option<[u8; COMMAND_BYTES]> {
         let doorbell = shared.doorbell(self.number, r::DOORBELL_COMMAND as usize / 4);
-        if !self.is_enabled() || doorbell == self.commands {
+        let is_stopped = shared.status(self.number) & r::STATUS_COMMAND_STOPPED != 0;
+        if !self.is_enabled() || doorbell == self.commands || is_stopped {
             return None;
         }
         let base = r::CONTEXT_COMMAND_BASE;
         let address = self.entry(base, self.bits(0), self.commands, COMMAND_BYTES);
         let mut entry = [0; COMMAND_BYTES];
-        memory.read(address, &mut entry).then(|| {
-            self.commands = self.commands.wrapping_add(1);
-            entry
-        })
+        let announced = doorbell.wrapping_sub(self.commands);
+        if announced > 1 << self.bits(0) || !memory.read(address, &mut entry) {
+            shared.stop(self.number, r::STATUS_COMMAND_STOPPED);
+            return None;
+        }
+        self.commands = self.commands.wrapping_add(1);
+        Some(entry)
     }
 
     /// Confirms all commands taken so far; the last one ended with this status.
@@ -137,17 +141,21 @@ impl Rings {
         let doorbell = shared.doorbell(self.number, r::DOORBELL_SEND as usize / 4);
         let announced = doorbell.wrapping_sub(self.sends) as usize;
         into.clear();
-        if !self.is_enabled() || announced == 0 {
+        let is_stopped = shared.status(self.number) & r::STATUS_SEND_STOPPED != 0;
+        if !self.is_enabled() || announced == 0 || is_stopped {
             return false;
         }
-        let slots = 1 << self.bits(1);
-        assert!(announced <= slots, "{announced} of {slots} send slots");
+        if announced > 1 << self.bits(1) {
+            shared.stop(self.number, r::STATUS_SEND_STOPPED);
+            return false;
+        }
         loop {
             let at = into.len();
             into.resize(at + SLOT_BYTES, 0);
             let index = self.sends.wrapping_add((at / SLOT_BYTES) as u32);
             let address = self.entry(r::CONTEXT_SEND_BASE, self.bits(1), index, SLOT_BYTES);
             if !memory.read(address, &mut into[at..]) {
+                shared.stop(self.number, r::STATUS_SEND_STOPPED);
                 return false;
             }
             let wanted = 1 + send_descriptor::TWO_SLOTS.get(into) as usize;

@@ -56,6 +56,8 @@ pub(super) struct Shared {
     /// The card writes payload.
     pub has_payload: bool,
     doorbells: Vec<[AtomicU32; DOORBELLS]>,
+    /// By owner: bits of the doorbell page's status.
+    stopped: Vec<AtomicU32>,
     epoch: AtomicU32,
     settings: Mutex<Vec<Setting>>,
 }
@@ -66,7 +68,8 @@ impl Shared {
         Self {
             config,
             has_payload,
-            doorbells: owners.map(|_| Default::default()).collect(),
+            doorbells: owners.clone().map(|_| Default::default()).collect(),
+            stopped: owners.map(|_| AtomicU32::new(0)).collect(),
             epoch: AtomicU32::new(1),
             settings: Mutex::default(),
         }
@@ -97,6 +100,23 @@ impl Shared {
         if let Some(known) = known.and_then(|known| known.get(doorbell)) {
             known.store(value, Ordering::Release);
         }
+    }
+
+    /// A ring has stopped, by its bit of the status.
+    pub fn stop(&self, owner: usize, bit: u32) {
+        self.stopped[owner].fetch_or(bit, Ordering::Release);
+    }
+
+    /// The context was enabled: what had stopped goes on.
+    pub fn go_on(&self, owner: usize) {
+        if let Some(stopped) = self.stopped.get(owner) {
+            stopped.store(0, Ordering::Release);
+        }
+    }
+
+    /// The status of a doorbell page.
+    pub fn status(&self, owner: usize) -> u32 {
+        self.stopped.get(owner).map_or(0, |stopped| stopped.load(Ordering::Acquire))
     }
 
     pub fn doorbell(&self, owner: usize, doorbell: usize) -> u32 {

@@ -7,10 +7,12 @@
 //! ```
 //! Proven: every byte is right both ways whatever the wire does, in the card's time; memory that is
 //! taken away is not written, and what the protocol accepted meanwhile is not lost; a packet's
-//! acknowledgement counts, whatever becomes of its payload.
+//! acknowledgement counts, whatever becomes of its payload; an error of any call ends its own
+//! connection, and no other one notices.
 
 mod acknowledging;
 mod closed_window;
+mod failing;
 mod plain_tcp;
 mod scripted;
 

@@ -177,7 +177,7 @@ impl Flow {
                 false => Ok(()),
             };
         }
-        while self.next < self.end() && sink.has_room() {
+        while self.next < self.end() && sink.has_room_for(index) {
             let data = self.offered.min(self.edge).saturating_sub(self.next) as u32;
             let bytes = data.min(MSS_BYTES);
             let at = self.next;
@@ -200,7 +200,7 @@ impl Flow {
         let reach = self.granted.min(self.accepted() + u64::from(u16::MAX));
         let more = reach.saturating_sub(self.window_to);
         match self.is_ack_due || more >= 2 * u64::from(MSS_BYTES) {
-            true if sink.has_room() => self.send(index, (ACK, self.next, 0), sink),
+            true if sink.has_room_for(index) => self.send(index, (ACK, self.next, 0), sink),
             _ => Ok(()),
         }
     }
@@ -217,6 +217,11 @@ pub struct PlainTcp {
 impl PlainTcp {
     pub fn new(local: SocketAddrV4) -> Self {
         Self { local, flows: BTreeMap::new(), frames: Vec::new(), events: Vec::new() }
+    }
+
+    /// Says of so many connections that they are open.
+    pub fn open_all(&mut self, flows: u16) {
+        self.events.extend((0..flows).map(|flow| ProtocolEvent::Opened(FlowIndex(flow))));
     }
 
     fn flow(&self, index: FlowIndex) -> Result<&Flow> {

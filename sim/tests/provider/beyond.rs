@@ -5,6 +5,7 @@ use host::driver::error::HostError;
 use host::driver::rings::RingSizes;
 use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
 use host::transport::peer::{digest_of, Progress, RandomBytes, Script, WirePeer};
+use sim::golden_card::Withheld;
 use sim::network_side::NetworkSide;
 
 use crate::calls::peer_address;
@@ -221,4 +222,42 @@ fn full_but(rig: &mut GoldenRig, less: usize) {
 fn first_bounce(talks: &[Talk]) -> u16 {
     let is_free = |index: &u16| talks.iter().all(|talk| talk.region.0 != *index);
     (0..64).find(is_free).expect("one of a shard")
+}
+
+/// The card takes nothing of a shard whose connections are all beyond the table, until their region
+/// is full: the other shard goes on, and they do when the card takes what they sent.
+#[test]
+fn a_full_bounce_region_holds_up_no_other_shard() {
+    /// Together they have more under way than the region holds.
+    const MANY: usize = 45;
+    const SENT: u32 = 60_000;
+    let mut rig = golden();
+    let rings = RingSizes { send_bits: 12, ..RingSizes::default() };
+    let shard = rig.provider.open_shard(rings).expect("an owner");
+    let other = rig.provider.open_application(shard).expect("a domain");
+    // One is left for the talk of the first shard.
+    full_but(&mut rig, 2);
+    let talker = open(&mut rig, FIRST);
+    let region = rig.provider.register(other, DRAM, SENT as usize).expect("room");
+    let ids = (0..MANY).map(|_| open(&mut rig, other)).collect::<Vec<_>>();
+    assert_eq!(rig.provider.counters().unplaced_connections, MANY as u64);
+    // A TCP that has just begun sends little at once.
+    for id in &ids {
+        rig.provider.send(*id, region.span(0, SENT), 8).expect("a request");
+    }
+    for id in &ids {
+        rig.completion(|c| *c == sent(*id, 8));
+    }
+    rig.card.borrow_mut().withhold(Some(Withheld::SendsOf(shard.0)));
+    for id in &ids {
+        rig.provider.send(*id, region.span(0, SENT), 9).expect("a request");
+    }
+    rig.until("a full region", |rig| rig.provider.counters().unsent_headers > 0);
+    let talk = Talk::start(&mut rig, (FIRST, talker), 100_000);
+    talk.end(&mut rig);
+    talk.arrived(&mut rig);
+    rig.card.borrow_mut().withhold(None);
+    for id in &ids {
+        rig.completion(|c| *c == sent(*id, 9));
+    }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use abi::config::SMALL;
 use abi::registers as r;
 use host::clock::{Clock, ManualClock};
-use host::driver::bus::{Bus, DmaMemory, MemoryKind, Result};
+use host::driver::bus::{Bus, BusError, DmaMemory, MemoryKind, Result};
 use host::driver::control_memory::ControlMemory;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::HostError;
@@ -37,6 +37,8 @@ struct Watch {
     seen: Rc<RefCell<Seen>>,
     /// The card stays in its epoch.
     stuck: bool,
+    /// Control memory that is still there to be allocated.
+    left: usize,
 }
 
 impl Watch {
@@ -74,6 +76,17 @@ impl Hooks<GoldenBus> for Watch {
         bus.write_register(offset, value)
     }
 
+    fn allocate_control(
+        &mut self,
+        bus: &mut GoldenBus,
+        bytes: usize,
+        align: usize,
+    ) -> Result<ControlMemory> {
+        let left = self.left.checked_sub(1);
+        self.left = left.ok_or(BusError::NoMemory { bytes })?;
+        bus.allocate_control(bytes, align)
+    }
+
     fn note_control(&mut self, memory: &ControlMemory) {
         self.seen.borrow_mut().held.push(memory.address());
     }
@@ -107,7 +120,7 @@ fn bus() -> (HookedBus<GoldenBus, Watch>, Rc<RefCell<Seen>>, Card) {
     let (card, seen) = (GoldenCard::late(SMALL, seed::seed()), Rc::default());
     let bus = HookedBus {
         inner: GoldenBus::new(card.clone()),
-        hooks: Watch { seen: Rc::clone(&seen), stuck: false },
+        hooks: Watch { seen: Rc::clone(&seen), stuck: false, left: usize::MAX },
     };
     (bus, seen, card)
 }
@@ -190,4 +203,26 @@ fn a_card_that_does_not_reset_keeps_its_memory() {
     let error = device.close().unwrap_err();
     assert!(matches!(error, HostError::ResetTimeout(_)), "{error}");
     assert_eq!((seen.borrow().held.len(), seen.borrow().releases.len()), (6, 0));
+}
+
+/// Whatever fails of the rings of an owner, the others are there as before, and may be opened.
+#[test]
+fn an_owner_that_does_not_open_leaves_nothing() {
+    for left in 0..6 {
+        let (bus, seen, _card) = bus();
+        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+        device.bus().hooks.left = left;
+        let error = device.open_owner(RingSizes::default()).unwrap_err();
+        assert!(matches!(error, HostError::Bus(BusError::NoMemory { .. })), "{error}");
+        assert_eq!(seen.borrow().held.len(), 6, "after {left} rings");
+        device.bus().hooks.left = 6;
+        assert_eq!(device.open_owner(RingSizes::default()).expect("room"), 1);
+        device.close().expect("it closes");
+        assert!(seen.borrow().held.is_empty());
+    }
+    // The first one, too.
+    let (mut bus, seen, _card) = bus();
+    bus.hooks.left = 3;
+    assert!(Device::open(bus, DeviceConfig::seeded(1)).is_err());
+    assert!(seen.borrow().held.is_empty(), "{:x?} stay", seen.borrow().held);
 }

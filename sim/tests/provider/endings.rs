@@ -11,6 +11,8 @@ use sim::network_side::NetworkSide;
 use crate::calls::peer_address;
 use crate::rig::{cancelled, failure, golden, received, sent, slow_commands, GoldenRig};
 
+/// The urgent flag of TCP.
+const URG: u8 = 0x20;
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
 const RESET: &str = "Connection reset by peer (os error 104)";
@@ -108,6 +110,37 @@ fn bytes_before_a_reset_reach_a_partial_request() {
     rig.until("the failure", |rig| rig.completions.iter().any(|c| is_reset(c, id)));
     assert_eq!(rig.completions[0], received(id, 1, 100));
     rig.completion(|c| *c == Completion::Closed(id));
+}
+
+/// What was accepted, and so acknowledged, is reported with its number, buffer by buffer, before
+/// the failure: bytes in order and such as were deferred.
+#[test]
+fn bytes_before_a_reset_are_reported_of_buffers_that_they_do_not_fill() {
+    for deferred in [false, true] {
+        let mut rig = golden();
+        rig.hold = (0..1000).collect();
+        let (id, region) = connected(&mut rig, 3000);
+        for (request, at, bytes) in [(1, 0, 60), (2, 60, 2000), (3, 2060, 100)] {
+            rig.provider.recv(id, region.span(at, bytes), request).unwrap();
+        }
+        rig.provider.send(id, region.span(3000, 10), 4).unwrap();
+        rig.steps(30);
+        let (sequence, acknowledgement, ports) = rig.peer_next();
+        rig.cut = true;
+        // Payload with the urgent flag is not placed.
+        let flags = if deferred { ACK | URG } else { ACK };
+        rig.forge(ports, (sequence, acknowledgement), flags, &[7; 100]);
+        let end = sequence.wrapping_add(100);
+        rig.forge(ports, (end, acknowledgement), RST | ACK, &[]);
+        rig.completion(|c| *c == Completion::Closed(id));
+        let failed = rig.completions.iter().position(|c| is_reset(c, id)).expect("it failed");
+        let (before, behind) = (&rig.completions[..failed], &rig.completions[failed + 1..]);
+        assert_eq!(before, [received(id, 1, 60), received(id, 2, 40)], "deferred: {deferred}");
+        assert_eq!(behind, [cancelled(id, 4), cancelled(id, 3)]);
+        let mut now = vec![0; 101];
+        rig.provider.map(region).unwrap().read(0, &mut now);
+        assert_eq!(now, [&[7; 100][..], &[0]].concat());
+    }
 }
 
 #[test]

@@ -23,7 +23,10 @@ use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
 use sim::network_side::NetworkSide;
 
 use crate::calls::peer_address;
-use crate::rig::{assert_clean, cancelled, golden, prompt, received, sent, verilated, Rig};
+use crate::harmed::{harmed, Harm};
+use crate::rig::{
+    assert_clean, cancelled, golden, prompt, received, sent, verilated, GoldenRig, Rig,
+};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const PAGE: usize = 4096;
@@ -246,7 +249,19 @@ fn no_card_takes_a_dma_buf_and_each_says_why() {
 /// Each registration belongs to one application, as that of any other memory.
 #[test]
 fn a_mapped_region_is_one_applications_like_any_other() {
-    let mut rig = golden();
+    mapped_region(&mut golden());
+}
+
+#[test]
+fn a_mapped_region_is_one_applications_beside_a_harmed_one() {
+    for harm in Harm::ALL {
+        let mut rig = golden();
+        harmed(&mut rig, harm);
+        mapped_region(&mut rig);
+    }
+}
+
+fn mapped_region(rig: &mut GoldenRig) {
     let file = memfd(c"own-memory-shared", 2 * PAGE, libc::F_SEAL_SHRINK);
     let range = adopt(&file).expect("it is sealed").all().expect("pages");
     let other = rig.provider.open_application(ShardId::FIRST);

@@ -8,7 +8,8 @@ use host::transport::peer::{Script, WirePeer};
 use sim::network_side::NetworkSide;
 
 use crate::calls::peer_address;
-use crate::rig::{cancelled, golden, sent, slow_commands};
+use crate::harmed::{harmed, Harm};
+use crate::rig::{cancelled, golden, sent, slow_commands, GoldenRig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
@@ -49,7 +50,19 @@ fn bytes_for_a_region_that_is_gone_reach_nobody_elses() {
 /// The region is made known through owner 0's ring, its segments go through the shard's.
 #[test]
 fn a_fresh_region_of_a_second_shard_can_be_sent_from_at_once() {
-    let mut rig = slow_commands();
+    fresh_region(&mut slow_commands());
+}
+
+#[test]
+fn a_fresh_region_can_be_sent_from_beside_a_harmed_application() {
+    for harm in Harm::ALL {
+        let mut rig = slow_commands();
+        harmed(&mut rig, harm);
+        fresh_region(&mut rig);
+    }
+}
+
+fn fresh_region(rig: &mut GoldenRig) {
     rig.peer.listen(peer_address(5001), Script::default()).unwrap();
     let shard = rig.provider.open_shard(RingSizes::default()).unwrap();
     let other = rig.provider.open_application(shard).unwrap();
@@ -60,7 +73,12 @@ fn a_fresh_region_of_a_second_shard_can_be_sent_from_at_once() {
     }
     let region = rig.provider.register(other, DRAM, 4096).unwrap();
     rig.provider.send(id, region.span(0, 1000), 5).unwrap();
-    let ended = |c: &Completion| !matches!(c, Completion::EndOfStream(_));
-    let first = rig.completion(ended);
+    let ends = |c: &Completion| match c {
+        Completion::Sent { connection, .. }
+        | Completion::Cancelled { connection, .. }
+        | Completion::Failed { connection, .. } => *connection == id,
+        _ => false,
+    };
+    let first = rig.completion(ends);
     assert_eq!(first, sent(id, 5));
 }

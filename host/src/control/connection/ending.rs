@@ -1,11 +1,13 @@
 //! The end of a connection: failed by its protocol, or closed.
 //!
 //! Everything that the protocol had accepted is delivered to the application first. That includes
-//! bytes in a buffer that is being withdrawn.
+//! bytes in a buffer that is being withdrawn, and those of a receive that they do not fill.
 
 use super::ended::Ended;
 use super::{Connection, Phase};
 use crate::control::commands::flow_remove;
+use crate::control::flow::buffer::{Copy, Withdrawn};
+use crate::control::flow::receive::ReceiveSide;
 use crate::control::flow::state::PostedState;
 use crate::control::queue::CommandQueue;
 use crate::driver::error::Result;
@@ -93,16 +95,24 @@ impl Connection {
         send.and_then(|send| send.queue.posted_state(request))
     }
 
-    /// Removes all requests, which are to be cancelled.
-    pub fn cancel(&mut self) -> Vec<u64> {
-        let mut requests: Vec<u64> = self.early_receives.drain(..).map(|b| b.request).collect();
-        requests.extend(self.early_sends.drain(..).map(|b| b.request));
+    /// Whether a receive that is not complete has bytes that its protocol had accepted.
+    pub fn has_received(&self) -> bool {
+        self.receive.as_ref().is_some_and(ReceiveSide::has_received)
+    }
+
+    /// Removes all requests after the flow was removed: receives that have bytes which the protocol
+    /// had accepted are done, the others are to be cancelled. `copy` completes the buffers with what
+    /// was deferred, and says whether it could.
+    pub fn end(&mut self, spares_payload: bool, copy: &mut dyn FnMut(&Copy) -> bool) -> Withdrawn {
+        let early = self.early_receives.drain(..).chain(self.early_sends.drain(..));
+        let mut ended = Withdrawn::default();
+        ended.cancelled.extend(early.map(|buffer| buffer.request));
         if let Some(send) = &mut self.send {
-            requests.extend(send.queue.cancel());
+            ended.cancelled.extend(send.queue.cancel());
         }
         if let Some(receive) = &mut self.receive {
-            requests.extend(receive.queue.cancel());
+            receive.end(spares_payload, copy, &mut ended);
         }
-        requests
+        ended
     }
 }

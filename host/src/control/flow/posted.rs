@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 
 use abi::config::SEGMENTS_BORROWED_BITS_MAX;
 
-use super::buffer::{Buffer, Done};
+use super::buffer::{Buffer, Done, Withdrawn};
 use super::state::PostedState;
 use crate::control::commands::{Direction, Segment};
 use crate::control::lists::FlowList;
@@ -169,12 +169,21 @@ impl BufferQueue {
     }
 
     /// What the queue waits for: for commands, floors included, or for room or regions for the
-    /// requests that wait.
-    pub fn rest(&self) -> Rest {
-        match self.apart.waiting.is_empty() {
+    /// requests that wait. `may_post` says whether the flow may have one more of them. A list that
+    /// is full and cannot grow has a free entry when a floor is confirmed, or when its pool has one
+    /// again: both end a rest.
+    pub fn rest(&self, may_post: bool) -> Rest {
+        let list = &self.apart.list;
+        let has_place = may_post && list.room() > 0;
+        match self.apart.waiting.is_empty() || !(has_place || list.may_grow()) {
             true => self.rest_of_commands(),
             false => Rest::Due,
         }
+    }
+
+    /// Whether requests wait because the pool of lists was empty.
+    pub fn wants_list(&self) -> bool {
+        !self.apart.waiting.is_empty() && self.apart.list.is_refused()
     }
 
     /// Adds a buffer, which is posted when the list has a free entry.
@@ -440,6 +449,31 @@ impl BufferQueue {
             true => PostedState::Confirmed,
             false => PostedState::Unconfirmed,
         })
+    }
+
+    /// Whether a request has bytes of the stream before `offset`.
+    pub fn has_bytes_before(&self, offset: u64) -> bool {
+        let is_begun = |posted: &Posted| posted.start < offset || posted.buffer.filled > 0;
+        let waits = |buffer: &Buffer| buffer.filled > 0;
+        self.apart.posted.front().is_some_and(is_begun)
+            || self.apart.waiting.front().is_some_and(waits)
+    }
+
+    /// Removes all requests, in order, after the flow was removed: those that have bytes of the
+    /// stream before `offset` are done with them.
+    pub fn end_at(&mut self, offset: u64, ended: &mut Withdrawn) {
+        let posted = self.apart.posted.drain(..).map(|posted| {
+            let bytes = offset.saturating_sub(posted.start).min(posted.buffer.bytes.into());
+            posted.buffer.done(bytes as u32)
+        });
+        let waiting = self.apart.waiting.drain(..).map(|buffer| buffer.done(0));
+        for done in posted.chain(waiting) {
+            match done.bytes {
+                0 => ended.cancelled.push(done.request),
+                _ => ended.done.push(done),
+            }
+        }
+        self.note_oldest();
     }
 
     /// Removes all requests, in order, after the flow was removed.

@@ -154,6 +154,13 @@ impl ReceiveSide {
         self.queue.index(self.accepted)
     }
 
+    /// Whether the next request stays within the flow's reach.
+    fn may_post_next(&self) -> bool {
+        let bytes = self.queue.next().map_or(0, |buffer| buffer.bytes);
+        let reach = self.queue.end() + u64::from(bytes) - self.apart.announced;
+        reach < FLOW_REACH_BYTES.into()
+    }
+
     /// Bytes held outside of the buffers, with the bookkeeping of what was placed.
     pub fn held_bytes(&self) -> usize {
         self.standing.held_bytes()
@@ -439,6 +446,38 @@ impl ReceiveSide {
         withdrawn
     }
 
+    /// How far the bytes reach that are in buffers, or can be brought there, once the flow is gone:
+    /// what the protocol had accepted, or what was announced before the memory was in doubt.
+    fn last_end(&self, spares_payload: bool) -> u64 {
+        match spares_payload {
+            true => self.taken.min(self.queue.end()).max(self.accepted),
+            false => self.apart.announced,
+        }
+    }
+
+    /// Whether a request that is not complete has bytes before the end.
+    pub fn has_received(&self) -> bool {
+        self.queue.has_bytes_before(self.last_end(true))
+    }
+
+    /// Ends all requests after the flow was removed: those with bytes are done, the others are to
+    /// be cancelled. `copy` brings deferred bytes into buffers, and says whether it could.
+    pub fn end(
+        &mut self,
+        spares_payload: bool,
+        copy: &mut dyn FnMut(&Copy) -> bool,
+        ended: &mut Withdrawn,
+    ) {
+        let end = self.last_end(spares_payload);
+        let (end, copies) = match self.copies(end) {
+            Ok(copies) => (end, copies),
+            // What lies behind missing bytes is nothing that an application can use.
+            Err((hole, _)) => (hole, self.copies(hole).unwrap_or_default()),
+        };
+        let is_whole = copies.iter().all(copy);
+        self.queue.end_at(if is_whole { end } else { self.apart.announced }, ended);
+    }
+
     /// Whether a posted buffer lies in the region.
     pub fn uses_region(&self, region: RegionName) -> bool {
         self.queue.posted().iter().any(|p| p.buffer.region == region)
@@ -457,7 +496,7 @@ impl ReceiveSide {
         match self.is_withdrawing() || self.has_started() || is_asked {
             true => Rest::Due,
             false if self.holds_back(false) => self.queue.rest_of_commands(),
-            false => self.queue.rest(),
+            false => self.queue.rest(self.may_post_next()),
         }
     }
 

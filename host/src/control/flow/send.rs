@@ -80,6 +80,10 @@ impl SendSide {
         large && end - self.floor < FLOW_REACH_BYTES.into()
     }
 
+    fn may_post_next(&self) -> bool {
+        self.may_post(self.queue.next().map_or(0, |buffer| buffer.bytes))
+    }
+
     /// The segment of the next of `ready` requests, if it may be posted, and how many requests it
     /// has: small ones that follow each other in memory share it. Its command must be noted.
     pub fn append(&mut self, ready: usize) -> Option<(Segment, usize)> {
@@ -193,7 +197,7 @@ impl SendSide {
 
     /// What the side waits for.
     pub fn rest(&self) -> Rest {
-        self.queue.rest()
+        self.queue.rest(self.may_post_next())
     }
 
     /// Whether a floor beyond this sequence number was requested.
