@@ -257,7 +257,6 @@ mod tests {
             first: 0,
             flow: placed,
             hit: placed,
-            first: 0,
         }
     }
 

@@ -154,13 +154,6 @@ impl ReceiveSide {
         self.queue.index(self.accepted)
     }
 
-    /// Whether the next request stays within the flow's reach.
-    fn may_post_next(&self) -> bool {
-        let bytes = self.queue.next().map_or(0, |buffer| buffer.bytes);
-        let reach = self.queue.end() + u64::from(bytes) - self.apart.announced;
-        reach < FLOW_REACH_BYTES.into()
-    }
-
     /// Bytes held outside of the buffers, with the bookkeeping of what was placed.
     pub fn held_bytes(&self) -> usize {
         self.standing.held_bytes()
@@ -496,7 +489,7 @@ impl ReceiveSide {
         match self.is_withdrawing() || self.has_started() || is_asked {
             true => Rest::Due,
             false if self.holds_back(false) => self.queue.rest_of_commands(),
-            false => self.queue.rest(self.may_post_next()),
+            false => self.queue.rest(self.reaches_next()),
         }
     }
 

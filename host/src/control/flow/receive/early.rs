@@ -95,7 +95,7 @@ impl ReceiveSide {
     }
 
     /// Whether the segment of the next request would end within the flow's reach.
-    fn reaches_next(&self) -> bool {
+    pub(super) fn reaches_next(&self) -> bool {
         let bytes = self.queue.next().map_or(0, |buffer| buffer.bytes);
         let reach = self.queue.end() + u64::from(bytes) - self.apart.announced;
         reach < FLOW_REACH_BYTES.into()
