@@ -14,6 +14,7 @@ mod generate;
 mod group;
 mod judge;
 mod mutant;
+mod operators;
 mod plant;
 mod report;
 mod resume;
