@@ -26,12 +26,13 @@
 //!
 //! What an `Err` means
 //!
-//! | call | what ends |
-//! |---|---|
-//! | `connect`, `listen`, `accept`, `refuse`, `unlisten`, ... | nothing: who called the provider gets it, and nothing has begun |
-//! | `key`, `install`, `finish`, `close`, `arrive`, `take_later` | that connection, with this reason: it is given up by [`Protocol::abort`] |
-//! | `abort` | the connection ends in any case |
-//! | `arrive_without_flow`, `arrive_frame`, `advance`, `transmit` | nothing: it is counted, the packet or the round is over, and the next poll calls again |
+//! - Of `connect`, `listen`, `accept`, `refuse`, `unlisten`: nothing ends. Who called the provider
+//!   gets it, and nothing has begun.
+//! - Of `key`, `install`, `finish`, `close`, `arrive`, `take_later`: that connection ends, with
+//!   this reason; it is given up by [`Protocol::abort`].
+//! - Of `abort`: the connection ends in any case.
+//! - Of `arrive_without_flow`, `arrive_frame`, `advance`, `transmit`: nothing ends. It is counted,
+//!   the packet or the round is over, and the next poll calls again.
 //!
 //! No other connection notices, and no error of a protocol ends the provider: only the card's do. A
 //! protocol that fails in `advance` or `transmit` on account of one connection ends it by

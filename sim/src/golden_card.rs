@@ -128,7 +128,7 @@ impl GoldenCard {
     /// Whether nothing happens by itself any more.
     fn rests(&self) -> bool {
         let is_late = self.delay.as_ref().is_some_and(|delay| !delay.is_empty());
-        !is_late && !(self.is_held && !self.is_held_by_test)
+        !is_late && (!self.is_held || self.is_held_by_test)
     }
 
     /// A round of a card that takes its time.
@@ -174,8 +174,8 @@ impl GoldenCard {
         self.let_go();
     }
 
-    /// From now on a ring of an owner cannot be read: it stops when it has work, until its context is
-    /// enabled again.
+    /// From now on a ring of an owner cannot be read: it stops when it has work, until its context
+    /// is enabled again.
     pub fn make_unreadable(&mut self, owner: u8, ring: RingKind) {
         self.device.make_unreadable(owner.into(), ring);
     }

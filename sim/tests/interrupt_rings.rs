@@ -142,13 +142,13 @@ fn no_wakeup_is_lost(test: &mut Test, seed: u64) -> Coverage {
             0..8 => {
                 let ring = random.random_range(0..3);
                 test.ring = Ring::ALL[ring];
-                drawn.count_of("grows:", &format!("{:?}", test.ring));
+                drawn.count_of("grows:", format!("{:?}", test.ring));
                 sleeper.produced[ring] += random.random_range(1..3);
                 test.produce(owner, sleeper.produced[ring]);
             }
             8..15 if !sleeper.sleeps() => {
                 let rings = random.random_range(1..8u32);
-                drawn.count_of("arm:", &format!("{} rings", rings.count_ones()));
+                drawn.count_of("arm:", format!("{} rings", rings.count_ones()));
                 for ring in (0..3).filter(|ring| rings >> ring & 1 == 1) {
                     sleeper.seen[ring] =
                         random.random_range(sleeper.seen[ring]..=sleeper.produced[ring]);

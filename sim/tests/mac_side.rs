@@ -653,6 +653,9 @@ fn a_full_packet_buffer_asks_for_a_pause() {
     a_level_asks_for_a_pause(&design(None));
 }
 
+/// What runs on a design, and panics where a checker finds something.
+type Scenario = fn(&Design);
+
 /// What each of these moments must be guarded by, taken away.
 #[test]
 fn a_moment_without_its_guard_is_caught() {
@@ -660,7 +663,7 @@ fn a_moment_without_its_guard_is_caught() {
         "((requests_latest[1] | (~stat_rx_aligned)) | stat_rx_local_fault) | stat_rx_remote_fault",
         "requests_latest[1]",
     );
-    let cases: [((&str, &str), &str, fn(&Design)); 3] = [
+    let cases: [((&str, &str), &str, Scenario); 3] = [
         (wire, "frames left while the wire was down", wires_down_at_any_moment),
         (("(~hold) & settled", "~hold"), "of an old epoch", clocks_that_come_back),
         (("= beats_max", "= value[15:0]"), "are kept as fewer", a_level_asks_for_a_pause),

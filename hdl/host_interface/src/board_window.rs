@@ -149,10 +149,7 @@ impl Logic for BoardWindow {
         }
         if self.ends.val() {
             self.data.d.next = self.all_ones.val();
-            if (self.phase.q.val() == WindowPhase::Answer)
-                & self.port.answered.val()
-                & self.port.good.val()
-            {
+            if !self.failed.val() & !self.timed_out.val() {
                 self.data.d.next = self.port.data.val();
             }
             self.phase.d.next = WindowPhase::Reply;

@@ -170,9 +170,9 @@ pub trait Bus {
     /// Posted writes refused since the last call. A real bus learns of none (decision 13).
     fn take_faults(&mut self) -> Vec<DmaFault>;
 
-    /// Time of the card, from any moment on; it never goes back. All limits of the driver are counted
-    /// by it, whatever a poll takes: a real card's is the system's, a simulated one's passes with
-    /// [`Bus::advance`].
+    /// Time of the card, from any moment on; it never goes back. All limits of the driver are
+    /// counted by it, whatever a poll takes: a real card's is the system's, a simulated one's
+    /// passes with [`Bus::advance`].
     fn now(&self) -> Duration;
 
     /// Advances a simulated card; does nothing for a real one.

@@ -19,6 +19,7 @@ mod counters;
 pub mod marks;
 mod restart;
 mod sleeping;
+mod taking;
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -32,7 +33,7 @@ use super::error::{HostError, Result};
 pub use super::owner::Lost;
 use super::owner::{doorbell_page, Owner, Ring};
 use super::read::read;
-use super::rings::{HeaderEntry, RingSizes};
+use super::rings::RingSizes;
 pub use super::start::CardSizes;
 use super::start::{
     check_card, read_sizes, secret_words, start_epoch, wait_for_requests, wait_for_tables,
@@ -84,7 +85,8 @@ pub struct Device<B: Bus> {
     secrets: [Secret; 2],
     /// By number; nothing for one that was closed.
     owners: Vec<Option<Owner>>,
-    /// Memory of owners that were closed, until the moment when the card has no read of it any more.
+    /// Memory of owners that were closed, until the moment when the card has no read of it any
+    /// more.
     leaving: Vec<(Duration, Vec<ControlMemory>)>,
     /// The owner whose header queue is read, and entries that it may still have in this turn.
     turn: (usize, u32),
@@ -234,8 +236,8 @@ impl<B: Bus> Device<B> {
         owner.is_some_and(|owner| owner.has_confirmed(ticket))
     }
 
-    /// Commands queued or posted whose fence has not passed; those of a ring that has stopped, whose
-    /// fence never will, are left out.
+    /// Commands queued or posted whose fence has not passed; those of a ring that has stopped,
+    /// whose fence never will, are left out.
     pub fn unconfirmed(&self) -> usize {
         self.owners.iter().flatten().map(Owner::unconfirmed).sum()
     }
@@ -298,57 +300,6 @@ impl<B: Bus> Device<B> {
     /// their ring, of all owners.
     pub fn sends_waiting(&self) -> usize {
         self.owners.iter().flatten().map(Owner::sends_waiting).sum()
-    }
-
-    /// Takes the next header entry of any owner into `entry`. Returns whether there was one. The
-    /// owners take turns, so that none waits for another that is flooded. A queue yields at most as
-    /// many entries as it holds until [`Device::return_headers`] gives its slots back, so a loop
-    /// over all entries ends.
-    #[inline]
-    pub fn next_header(&mut self, entry: &mut HeaderEntry) -> Result<bool> {
-        let (number, left) = self.turn;
-        if left > 0 && self.next_of(number, entry)? {
-            self.turn.1 = left - 1;
-            return Ok(true);
-        }
-        self.pass_turn(entry)
-    }
-
-    #[inline]
-    fn next_of(&mut self, number: usize, entry: &mut HeaderEntry) -> Result<bool> {
-        match &mut self.owners[number] {
-            Some(owner) => owner.next_header(&mut self.bus, entry),
-            None => Ok(false),
-        }
-    }
-
-    /// A guess at the flow of the header entry after the next `ahead` of the queue that is read,
-    /// and whether its packet has payload.
-    #[inline]
-    pub(crate) fn flow_ahead(&self, ahead: u32) -> Option<(u16, bool)> {
-        self.owners[self.turn.0].as_ref()?.flow_ahead(ahead)
-    }
-
-    /// Gives the turn to the next owner that has an entry, the present one last.
-    fn pass_turn(&mut self, entry: &mut HeaderEntry) -> Result<bool> {
-        let (present, open) = (self.turn.0, self.owners.len());
-        for number in (present + 1..open).chain(0..=present) {
-            if self.next_of(number, entry)? {
-                self.turn = (number, TURN_ENTRIES - 1);
-                return Ok(true);
-            }
-        }
-        // What came before a flow was installed is in the queue of owner 0, so that one is first.
-        self.turn = (0, TURN_ENTRIES);
-        Ok(false)
-    }
-
-    /// Takes the next header entry of an owner into `entry`; those of others stay queued. Returns
-    /// whether there was one.
-    pub fn next_header_of(&mut self, owner: u8, entry: &mut HeaderEntry) -> Result<bool> {
-        let unknown = HostError::UnknownOwner { owner, open: self.owners() };
-        let owner = self.owners.get_mut(usize::from(owner)).and_then(Option::as_mut);
-        owner.ok_or(unknown)?.next_header(&mut self.bus, entry)
     }
 
     /// Posts what is queued, rings doorbells that changed, takes completions. Returns whether

@@ -22,7 +22,7 @@ fn image() -> Image {
         part: "xcvu9p-flga2104-2L-e".to_owned(),
         config: "lab".to_owned(),
         slot: Slot::User,
-        contract: (1, 8),
+        contract: (1, 9),
         git: "0123456789abcdef0123456789abcdef01234567".to_owned(),
         built: 1_700_000_000,
         bytes: 0,

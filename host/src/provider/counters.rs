@@ -23,8 +23,8 @@ pub struct ProviderCounters {
     pub refused_headers: u64,
     /// Headers of the protocol dropped because they announced payload of an unknown flow.
     pub orphan_headers: u64,
-    /// Headers that were not sent: their send ring has stopped, or it or the region for payload beyond
-    /// the flow table is full and does not move. The protocol repeats what is lost.
+    /// Headers that were not sent: their send ring has stopped, or it or the region for payload
+    /// beyond the flow table is full and does not move. The protocol repeats what is lost.
     pub unsent_headers: u64,
     /// Errors of the protocol that no connection and no caller was told
     /// ([`Provider::protocol_error`](super::Provider::protocol_error) has the last one).

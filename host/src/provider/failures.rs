@@ -36,7 +36,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     /// A stopped ring of a shard ends the connections of that shard alone, and new ones of it are
-    /// refused until [`Provider::restart_shard`]. A stopped ring of owner 0 is an error of the card.
+    /// refused until [`Provider::restart_shard`]. A stopped ring of owner 0 is an error of the
+    /// card.
     pub(super) fn poll_device(&mut self) -> Result<()> {
         let error = match self.device.poll() {
             Ok(_) => return Ok(()),
@@ -115,7 +116,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let failure = self.failing.remove(&id);
         let spares_payload = failure.as_ref().is_none_or(Failure::spares_payload);
         let copier = &mut self.copier;
-        let mut copy = |copy: &Copy| copier.write(copy.region, copy.offset, &copy.bytes).is_ok();
+        let mut copy = |copy: &Copy| copier.write(copy.region, copy.offset, copy.bytes).is_ok();
         let ended = connection.end(spares_payload, &mut copy);
         for done in ended.done {
             let (request, bytes) = (done.request, done.bytes);

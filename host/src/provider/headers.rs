@@ -206,16 +206,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let is_its_own = connection.owns(&packet);
         let mut stays_at_rest = false;
         let arrival = match is_its_own {
-            true => match self.protocol.arrive(now_ns, index, &packet.segment) {
-                Ok(arrival) => arrival,
-                Err(error) => {
-                    // Nothing of it was accepted, and it may lie over what was.
-                    connection.spoilt(&packet);
-                    return Err(error);
-                }
-            },
-            false => Verdict::Refused.into(),
+            // After an error nothing of it was accepted, and it may lie over what was.
+            true => self.protocol.arrive(now_ns, index, &packet.segment),
+            false => Ok(Verdict::Refused.into()),
         };
+        let arrival = arrival.inspect_err(|_| connection.spoilt(&packet))?;
         let to = arrival.acknowledged_to;
         let is_quiet = to == 0 || connection.take_acknowledged(to);
         let is_kept = match arrival.verdict {

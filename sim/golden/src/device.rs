@@ -4,6 +4,8 @@
 //! A driver can run on it without a card, and a test can compare a card with it. Every request
 //! takes effect at once and in order, so every confirmation is a fence by construction.
 
+mod holding;
+
 use std::collections::VecDeque;
 
 use abi::config::{
@@ -20,7 +22,6 @@ use abi::{
 use crate::packet::{check_length, Profile};
 use crate::rx::{receive, undo, Delivery};
 use crate::tables::{Flow, Tables};
-use crate::tx;
 
 /// STATUS of a card with bus mastering, on a link and a wire that are up.
 const STATUS: u32 = 0b110 | r::STATUS_WIRE_UP | r::STATUS_MAC_CLOCK | r::STATUS_WIRE_ALIGNED;
@@ -310,49 +311,6 @@ impl GoldenDevice {
                 Some(held) => held.commands.push((id, status)),
                 None => self.complete(id, status, memory),
             }
-        }
-    }
-
-    /// From now on descriptors stop between the look-up of their flow and that of their list, as
-    /// they may in the card when commands come between; confirmations wait for them.
-    pub fn hold_sends(&mut self) {
-        self.held.get_or_insert_default();
-    }
-
-    /// Descriptors that are held.
-    pub fn held_sends(&self) -> usize {
-        self.held.as_ref().map_or(0, |held| held.sends.len())
-    }
-
-    /// Whether descriptors are held, or confirmations because descriptors may be.
-    pub fn holds_any(&self) -> bool {
-        let held = self.held.as_ref();
-        held.is_some_and(|held| !held.sends.is_empty() || !held.commands.is_empty())
-    }
-
-    /// Lets all that is held go on, in order.
-    pub fn release_sends(&mut self, memory: &mut dyn Memory) {
-        let held = self.held.take().unwrap_or_default();
-        for (id, record, flow) in held.sends {
-            self.send_seen(id, &record, flow.as_ref(), memory);
-        }
-        for (id, status) in held.commands {
-            self.complete(id, status, memory);
-        }
-    }
-
-    fn send_seen(
-        &mut self,
-        id: usize,
-        record: &[u8],
-        seen: Option<&Flow>,
-        memory: &mut dyn Memory,
-    ) {
-        let mut read = |address, bytes| memory.read(address, bytes);
-        let sent = tx::send_seen(seen, &self.tables, id as u8, record, &mut read);
-        self.sent.extend(sent.frames);
-        if let Some(error) = sent.error {
-            self.fail_send(id, error, record, memory);
         }
     }
 

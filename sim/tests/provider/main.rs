@@ -11,8 +11,8 @@
 //! read by half where the machine shows a slot line by line; a repetition that the send floor
 //! overtakes on the card costs nothing; requests, held bytes and turns are limited; a broken card
 //! is named; the card fills memory that a program already has, and sends from it; a card that is
-//! closed reaches nothing; an application whose rings stop, or stay full, holds up no other, and its
-//! rings start again; a thread sleeps on interrupts and the transport at once; connections
+//! closed reaches nothing; an application whose rings stop, or stay full, holds up no other, and
+//! its rings start again; a thread sleeps on interrupts and the transport at once; connections
 //! beyond the flow table exchange every byte.
 
 mod asked;

@@ -39,7 +39,8 @@ fn top(board: &Board) -> String {
          endmodule\n\nmodule {name} (\n{}\n);\n    wire user_clk;\n    wire gt_txusrclk2;\n    \
          wire divided;\n\n    IBUFDS_GTE4 pads (\n        .I(pcie_refclk_p),\n        \
          .IB(pcie_refclk_n),\n        .ODIV2(divided)\n    );\n\n    {core}_0 pcie (\n        \
-         .sys_clk(divided),\n        .user_clk(user_clk)\n    );\n\n    cmac_usplus_0 mac (\n        \
+         .sys_clk(divided),\n        .user_clk(user_clk)\n    );\n\n    \
+         cmac_usplus_0 mac (\n        \
          .gt_txusrclk2(gt_txusrclk2)\n    );\n\n    zeronic_stub card (\n        \
          .user_clk(user_clk),\n        .gt_txusrclk2(gt_txusrclk2)\n    );\nendmodule\n",
         ports.trim_end().trim_end_matches(',')

@@ -162,7 +162,12 @@ const OURS: [Fault; 53] = [
         "xcvu9p-flga2104-1-e\n",
         "part of vcu118 is 'xcvu9p-flga2104-1-e'; sources have xcvu9p-flga2104-2L-e",
     ),
-    ("board.tcl", "board                vcu118\n", "board                vcu119\n", "no source has it for the board 'vcu119'"),
+    (
+        "board.tcl",
+        "board                vcu118\n",
+        "board                vcu119\n",
+        "no source has it for the board 'vcu119'",
+    ),
     (
         "board.tcl",
         "GTY_Quad_227",
@@ -273,7 +278,8 @@ const OURS: [Fault; 53] = [
         "top.v",
         "    zeronic_stub card (",
         "    BUFG_GT second (\n        .I(divided)\n    );\n\n    zeronic_stub card (",
-        "the net at pcie4_uscale_plus.sys_clk, with a BUFG_GT inside, is also at second (BUFG_GT.I)",
+        "the net at pcie4_uscale_plus.sys_clk, with a BUFG_GT inside, is also at second \
+         (BUFG_GT.I)",
     ),
     (
         "top.v",

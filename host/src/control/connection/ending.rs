@@ -101,8 +101,8 @@ impl Connection {
     }
 
     /// Removes all requests after the flow was removed: receives that have bytes which the protocol
-    /// had accepted are done, the others are to be cancelled. `copy` completes the buffers with what
-    /// was deferred, and says whether it could.
+    /// had accepted are done, the others are to be cancelled. `copy` completes the buffers with
+    /// what was deferred, and says whether it could.
     pub fn end(&mut self, spares_payload: bool, copy: &mut dyn FnMut(&Copy) -> bool) -> Withdrawn {
         let early = self.early_receives.drain(..).chain(self.early_sends.drain(..));
         let mut ended = Withdrawn::default();

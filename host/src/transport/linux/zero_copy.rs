@@ -79,7 +79,7 @@ fn next_notice(stream: &TcpStream) -> io::Result<Option<ZeroCopies>> {
         let (header, data) = unsafe { (*at, libc::CMSG_DATA(at)) };
         let is_error = [(libc::SOL_IP, libc::IP_RECVERR), (libc::SOL_IPV6, libc::IPV6_RECVERR)]
             .contains(&(header.cmsg_level, header.cmsg_type));
-        if is_error && header.cmsg_len as usize >= size_of::<libc::sock_extended_err>() {
+        if is_error && header.cmsg_len >= size_of::<libc::sock_extended_err>() {
             // SAFETY: the message is one of extended errors and long enough for one; it may lie
             // unaligned.
             let error = unsafe { data.cast::<libc::sock_extended_err>().read_unaligned() };
