@@ -203,8 +203,8 @@ mod tests {
                 partial: false,
                 filled: 0,
             });
-            receive.append(true).unwrap();
-            receive.queue.appended(Ticket::new(0, 0));
+            let segment = receive.append(true).unwrap();
+            receive.queue.appended(Ticket::new(0, 0), &segment);
             receive.confirm(|_| true);
             connection.receive = Some(receive);
             connection.send = Some(SendSide::new(1000, 1));

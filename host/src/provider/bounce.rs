@@ -229,7 +229,7 @@ impl Bounce {
         while let Some((segment, requests)) = side.append(left) {
             left -= requests;
             let entry = segment_post(name, Direction::Send, &segment);
-            side.queue.appended(commands.command_of(owner, entry)?);
+            side.queue.appended(commands.command_of(owner, entry)?, &segment);
         }
         let mut passed = Vec::new();
         side.confirm(|ticket| commands.confirmed(ticket), &mut passed);

@@ -41,8 +41,8 @@ impl Step<'_> {
         let entry = segment_post(self.name, direction, &segment);
         let ticket = self.commands.command_of(self.owner, entry)?;
         match direction {
-            Direction::Receive => sides.0.queue.appended(ticket),
-            Direction::Send => sides.1.queue.appended(ticket),
+            Direction::Receive => sides.0.queue.appended(ticket, &segment),
+            Direction::Send => sides.1.queue.appended(ticket, &segment),
         }
         Ok(())
     }
@@ -57,8 +57,8 @@ impl Step<'_> {
         let entry = flow_advance(self.name, &advance, append);
         let ticket = self.commands.command_of(self.owner, entry)?;
         match append {
-            Some((Direction::Receive, _)) => receive.queue.appended(ticket),
-            Some((Direction::Send, _)) => send.queue.appended(ticket),
+            Some((Direction::Receive, segment)) => receive.queue.appended(ticket, &segment),
+            Some((Direction::Send, segment)) => send.queue.appended(ticket, &segment),
             None => {}
         }
         receive.floor_asked(ticket, head);

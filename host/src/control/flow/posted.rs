@@ -278,9 +278,12 @@ impl BufferQueue {
         })
     }
 
-    /// The segment that was appended last is posted by the command of `ticket`.
-    pub fn appended(&mut self, ticket: Ticket) {
-        self.apart.pending.push_back((ticket, self.apart.end));
+    /// A segment that was appended is posted by the command of `ticket`. Others may have been
+    /// appended behind it, whose commands are not queued yet: it confirms nothing of them.
+    pub fn appended(&mut self, ticket: Ticket, segment: &Segment) {
+        let behind = segment.position.wrapping_add(segment.bytes);
+        let end = self.positions.offset(behind, self.apart.end).unwrap_or(0);
+        self.apart.pending.push_back((ticket, end));
     }
 
     /// Ends the posted buffers at a stream offset: the next one begins there. Those that begin
@@ -524,8 +527,8 @@ mod tests {
         for round in 0..40 {
             for bytes in [3, 1, 5] {
                 queue.add(Buffer { partial: bytes == 1, ..buffer(bytes) });
-                queue.append().expect("room");
-                queue.appended(Ticket(0));
+                let segment = queue.append().expect("room");
+                queue.appended(Ticket(0), &segment);
                 check(&queue);
             }
             queue.confirm(|_| true);
@@ -543,6 +546,26 @@ mod tests {
             assert_eq!(queue.oldest_end(), 0, "all is complete");
             let tail = queue.list().tail();
             queue.list_mut().pass(tail);
+        }
+    }
+
+    /// Of two segments that were appended in one step, the card may know the first one alone.
+    #[test]
+    fn a_command_confirms_its_own_segment_alone() {
+        for (is_shared, first_end) in [(false, 3), (true, 5)] {
+            let mut queue = BufferQueue::new(u32::MAX - 4, 1, Direction::Send);
+            queue.add(buffer(3));
+            queue.add(Buffer { offset: 3, ..buffer(2) });
+            queue.add(buffer(7));
+            let mut first = queue.append().expect("room");
+            assert_eq!(is_shared && queue.extend(&mut first), is_shared);
+            let second = queue.append().expect("room");
+            queue.appended(Ticket(1), &first);
+            queue.appended(Ticket(2), &second);
+            queue.confirm(|ticket| ticket == Ticket(1));
+            assert_eq!(queue.confirmed_end(), first_end);
+            queue.confirm(|_| true);
+            assert_eq!(queue.confirmed_end(), queue.end());
         }
     }
 }

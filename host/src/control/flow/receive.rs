@@ -425,8 +425,8 @@ mod tests {
             partial: true,
             filled: 0,
         });
-        side.append(true).unwrap();
-        side.queue.appended(Ticket::new(0, 0));
+        let segment = side.append(true).unwrap();
+        side.queue.appended(Ticket::new(0, 0), &segment);
         side.confirm(|_| true);
         side
     }
@@ -438,8 +438,8 @@ mod tests {
         again[0].buffer.partial = false;
         *side.queue.list_mut() = crate::control::lists::FlowList::new(1);
         side.queue.add(again[0].buffer);
-        side.append(true).unwrap();
-        side.queue.appended(Ticket::new(0, 0));
+        let segment = side.append(true).unwrap();
+        side.queue.appended(Ticket::new(0, 0), &segment);
         side.confirm(|_| true);
         side.set_quiet(true);
         side

@@ -243,8 +243,8 @@ mod tests {
     fn nothing_completes_before_its_floor_is_confirmed() {
         let (mut side, mut done) = (SendSide::new(7, 1), Vec::new());
         side.queue.add(buffer(3, 100));
-        assert!(side.append(1).is_some());
-        side.queue.appended(Ticket(0));
+        let (segment, _) = side.append(1).expect("room");
+        side.queue.appended(Ticket(0), &segment);
         side.confirm(|_| true, &mut done);
         let end = side.offer().expect("it is confirmed");
         assert!(side.acknowledge(end, (true, 0)));
@@ -267,8 +267,8 @@ mod tests {
         let (mut side, mut done) = (SendSide::new(0, 1), Vec::new());
         for number in 0..40_000u64 {
             side.queue.add(buffer(number, BYTES));
-            assert!(side.append(1).is_some());
-            side.queue.appended(Ticket(number));
+            let (segment, _) = side.append(1).expect("room");
+            side.queue.appended(Ticket(number), &segment);
             side.confirm(|_| true, &mut done);
             let end = side.offer().expect("more is confirmed");
             // The last one stays open.
