@@ -8,8 +8,9 @@ use host::transport::peer::{Script, WirePeer};
 use crate::calls::peer_address;
 use crate::rig::{prompt, sent};
 
-/// Bytes of each of the two buffers; both fit the initial window.
-const BYTES: u32 = 1000;
+/// Bytes of each of the two buffers; both fit the initial window. Smaller ones share a segment, and
+/// the floor of the first one waits.
+const BYTES: u32 = 5000;
 
 /// Our TCP repeats what it sent. Between the two look-ups of the repetition the peer acknowledges
 /// `acknowledged` bytes, so that the send floor passes and the head of the list with it.
@@ -19,7 +20,7 @@ fn a_repetition_is_overtaken(acknowledged: u32) {
     let script = Script::default();
     rig.peer.listen(peer_address(5001), script).expect("a port");
     let (first, dram) = (ApplicationId::FIRST, MemoryKind::Application);
-    let region = rig.provider.register(first, dram, 4096).expect("room");
+    let region = rig.provider.register(first, dram, 16384).expect("room");
     let remote = peer_address(5001);
     let id = rig.provider.connect(first, remote).expect("a connection");
     rig.completion(|c| *c == Completion::Opened(id));
