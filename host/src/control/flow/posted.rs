@@ -158,9 +158,10 @@ impl BufferQueue {
         self.apart.end
     }
 
-    /// Stream offset up to which segments are confirmed.
+    /// Stream offset up to which segments are confirmed. Behind a cut that is what was confirmed
+    /// before it, as far as what took its place reaches.
     pub fn confirmed_end(&self) -> u64 {
-        self.apart.confirmed_end
+        self.apart.confirmed_end.min(self.apart.end)
     }
 
     /// Whether all posted segments are confirmed.

@@ -445,6 +445,36 @@ mod tests {
         side
     }
 
+    /// A buffer of 1,000 bytes that may end early is cut at its hundredth byte, and one that may not
+    /// takes its place. What was confirmed behind is behind the end of what is posted now.
+    #[test]
+    fn nothing_is_granted_beyond_the_end_of_what_takes_the_place_of_a_cut_buffer() {
+        let mut side = posted(1000);
+        let whole = |request| Buffer {
+            request,
+            partial: false,
+            ..side.queue.posted().front().expect("one is posted").buffer
+        };
+        let buffers = [whole(2), whole(3)];
+        for buffer in buffers {
+            side.queue.add(buffer);
+        }
+        let segment = side.queue.append().expect("room");
+        side.queue.appended(Ticket::new(0, 1), &segment);
+        side.confirm(|_| true);
+        assert_eq!((side.queue.end(), side.grantable()), (2000, 1000));
+        side.promise(1000);
+        side.take(100);
+        side.accept_taken();
+        let segment = side.cut_and_append(1).expect("it may end early");
+        side.queue.appended(Ticket::new(0, 2), &segment);
+        side.cut_by(Ticket::new(0, 2));
+        assert_eq!((side.queue.end(), side.grantable()), (1100, 1100));
+        side.take(1500);
+        side.accept_taken();
+        assert_eq!(side.accepted(), 1100, "the rest is in no buffer yet");
+    }
+
     /// Bytes of a packet.
     const PACKET: u64 = 1448;
 
