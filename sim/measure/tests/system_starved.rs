@@ -217,16 +217,18 @@ fn beyond_what_is_left_receiving_is_slower_and_every_loss_counted() {
     let seed = seed();
     let gbps = |outcome: &Outcome| outcome.receive.map_or(0.0, |figures| figures.goodput_gbps);
     let most = gbps(&run(&receiving(NONE, seed), NONE));
-    for side in [PORTS, BUFFERS] {
-        let outcome = run(&receiving(side, seed), side);
-        assert_right(&outcome, side);
-        let (found, lost) = (gbps(&outcome), outcome.frames_lost);
-        assert!(found < most * LESS, "{}: {found} of {most}", side.name);
-        assert_eq!(lost, refused(&outcome), "{}", side.name);
-        // Small buffers cost throughput, but no frame in so short a run.
-        let may_lose_none = side.name == BUFFERS.name;
-        assert!(lost > 0 || may_lose_none, "{}: none is lost", side.name);
-    }
+    let outcome = run(&receiving(PORTS, seed), PORTS);
+    assert_right(&outcome, PORTS);
+    let (found, lost) = (gbps(&outcome), outcome.frames_lost);
+    assert!(found < most * LESS, "{found} of {most}");
+    assert_eq!(lost, refused(&outcome));
+    assert!(lost > 0, "none is lost");
+    // One doorbell a poll goes through the smallest buffers as well: nothing is slower.
+    let outcome = run(&receiving(BUFFERS, seed), BUFFERS);
+    assert_right(&outcome, BUFFERS);
+    let found = gbps(&outcome);
+    assert!(found > most * LESS && found < most * NOT_MORE, "{found} of {most}");
+    assert_eq!(outcome.frames_lost, 0);
     // A link that takes a twentieth of what comes: frames that were refused lie in the packet
     // buffer between those that wait, until these have left, so that the gate finds it full.
     for side in [CREDITS, ALL] {
