@@ -59,7 +59,6 @@ fn the_map_names_every_crate() {
     for member in members.split('"').skip(1).step_by(2) {
         assert!(map.contains(&format!("`{member}")), "{member} is not in ARCHITECTURE.md");
     }
-    assert!(map.lines().count() < 200, "ARCHITECTURE.md has {} lines", map.lines().count());
 }
 
 /// Cell `cell` of the first row of the measured page that begins with these cells.

@@ -25,7 +25,7 @@ mod writes;
 use std::sync::Mutex;
 
 use hdl::emit::on_large_stack;
-use hdl::ports::ports_of;
+use hdl::ports::{ports_of, Port, PortDirection};
 use skip::{skip, Need};
 use verilate::toolchain::{digest_of, hex};
 
@@ -40,7 +40,8 @@ struct Subject {
     sources: usize,
     /// Its parts.
     parts: usize,
-    /// Its ports that tell that an offer is taken.
+    /// Its ports that tell that an offer is taken; where none has to stand, the inputs that are
+    /// named by what its rule states. Read inverted, each is a fault.
     readies: Vec<String>,
     text: String,
 }
@@ -65,9 +66,23 @@ fn stated(entry: &blocks::Entry) -> Option<Subject> {
     (sources > 0 || text.contains(ASSERTS)).then(|| Subject {
         sources,
         parts: parts.count,
-        readies: wrapper::readies(&ports, rule),
+        readies: inverted(&ports, rule),
         text,
     })
+}
+
+/// The inputs of which the block reads one inverted, so that it fails.
+fn inverted(ports: &[Port], rule: Option<&rules::Rule>) -> Vec<String> {
+    let readies = wrapper::readies(ports, rule);
+    let says = rule.map_or("", |rule| rule.says);
+    if !readies.is_empty() || says.is_empty() {
+        return readies;
+    }
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let words: Vec<&str> = says.split(|letter| !is_word(letter)).collect();
+    let inputs = ports.iter().filter(|port| port.direction == PortDirection::Input);
+    let names = inputs.map(Port::verilog_name);
+    names.filter(|name| words.contains(&name.as_str())).collect()
 }
 
 /// The modules of a block that it needs, without their heads, whose line numbers say nothing;
