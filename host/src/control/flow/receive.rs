@@ -445,8 +445,8 @@ mod tests {
         side
     }
 
-    /// A buffer of 1,000 bytes that may end early is cut at its hundredth byte, and one that may not
-    /// takes its place. What was confirmed behind is behind the end of what is posted now.
+    /// A buffer of 1,000 bytes that may end early is cut at its hundredth byte, and one that may
+    /// not takes its place. What was confirmed behind is behind the end of what is posted now.
     #[test]
     fn nothing_is_granted_beyond_the_end_of_what_takes_the_place_of_a_cut_buffer() {
         let mut side = posted(1000);
