@@ -217,7 +217,7 @@ const FAULTS: [TextFault; 2] = [ONE_RING_LEFT_OUT, DISARMED_BY_ANY_LOOK];
 
 /// A ring that is looked at in vain.
 const ONE_RING_LEFT_OUT: TextFault =
-    ("(raises_commands & arm_commands_armed)", "(raises_commands & 1'd0)");
+    ("(arm_commands_raises & arm_commands_armed)", "(arm_commands_raises & 1'd0)");
 
 /// An owner is disarmed although nothing was due.
 const DISARMED_BY_ANY_LOOK: TextFault =

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!  header_produced ─► register ─► [arm] ──────────┐ unseen
-//!  confirmed ───────► register ─► [arm_commands] ─┼──► [pace] ─► raises ─► due
+//!  confirmed ───────► register ─► [arm_commands] ─┼──► [pace] ─► register ─► due
 //!  reported ────────► register ─► [arm_sends] ────┘
 //! ```
-//! Timing: `due` holds two cycles after `scan` came, while it stays; an owner that was disarmed
-//! meanwhile is not due. An entry counts two cycles after its pulse.
+//! Timing: `due` holds two cycles after `scan` came, while it stays, and is to be used while
+//! `ready` is high. An entry counts two cycles after its pulse.
 //!
 //! Invariants:
 //! 1. An owner is due if it is armed for a ring that was beyond what it was armed with, and the
@@ -40,11 +40,11 @@ pub struct InterruptRings<const OWNER_BITS: usize, const OWNERS: usize> {
 
     /// Owner whose state is requested.
     pub scan: Signal<In, Bits<OWNER_BITS>>,
-    /// The owner of `scan` is to be interrupted.
+    /// The owner of `scan` is to be interrupted; valid while `ready` is high.
     pub due: Signal<Out, Bit>,
     /// Disarm the owner of `scan`; accepted while `ready` is high.
     pub disarm: Signal<In, Bit>,
-    /// No owner is enabled in this cycle.
+    /// No owner is enabled in this cycle, and none was in the one before.
     pub ready: Signal<Out, Bit>,
     /// The owner of `scan` is interrupted in this cycle.
     pub fired: Signal<In, Bit>,
@@ -59,9 +59,13 @@ pub struct InterruptRings<const OWNER_BITS: usize, const OWNERS: usize> {
     confirmation: DFF<RingFetch>,
     reports: DFF<Bit>,
     report: DFF<RingFetch>,
-    raises: DFF<Bit>,
-    raises_commands: DFF<Bit>,
-    raises_sends: DFF<Bit>,
+    is_due: DFF<Bit>,
+    /// An owner was enabled, so what was found due may be disarmed.
+    was_enabled: DFF<Bit>,
+
+    raises: Signal<Local, Bit>,
+    raises_commands: Signal<Local, Bit>,
+    raises_sends: Signal<Local, Bit>,
 
     #[value(u64::from(registers::DOORBELL_ARM))]
     headers_doorbell: Constant<Bits<12>>,
@@ -75,7 +79,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptRings<OWNE
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, grows, grown, confirms, confirmation, reports, report);
-        dff_setup!(self, clock, raises, raises_commands, raises_sends);
+        dff_setup!(self, clock, is_due, was_enabled);
         clock!(self, clock, arm, arm_commands, arm_sends, pace);
         self.arm.doorbell.next = self.headers_doorbell.val();
         self.arm_commands.doorbell.next = self.commands_doorbell.val();
@@ -110,20 +114,20 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptRings<OWNE
         self.pace.unseen[2].next = self.arm_sends.unseen.val();
         self.pace.fired.next = self.fired.val();
         // A ring has grown since it was armed, and the pace allows an interrupt.
-        self.raises.d.next =
-            self.arm.raises.val() & self.pace.due[0].val() & self.msix_enable.val();
-        self.raises_commands.d.next =
-            self.arm_commands.raises.val() & self.pace.due[1].val() & self.msix_enable.val();
-        self.raises_sends.d.next =
-            self.arm_sends.raises.val() & self.pace.due[2].val() & self.msix_enable.val();
-        // An owner that an enable word has disarmed meanwhile is not interrupted.
-        self.due.next = (self.raises.q.val() & self.arm.armed.val())
-            | (self.raises_commands.q.val() & self.arm_commands.armed.val())
-            | (self.raises_sends.q.val() & self.arm_sends.armed.val());
+        self.raises.next = self.arm.raises.val() & self.arm.armed.val() & self.pace.due[0].val();
+        self.raises_commands.next =
+            self.arm_commands.raises.val() & self.arm_commands.armed.val() & self.pace.due[1].val();
+        self.raises_sends.next =
+            self.arm_sends.raises.val() & self.arm_sends.armed.val() & self.pace.due[2].val();
+        self.is_due.d.next = self.msix_enable.val()
+            & (self.raises.val() | self.raises_commands.val() | self.raises_sends.val());
+        self.due.next = self.is_due.q.val();
         // Whoever gets a message looks at everything, so it stands for all that was armed.
         self.arm.disarm.next = self.disarm.val();
         self.arm_commands.disarm.next = self.disarm.val();
         self.arm_sends.disarm.next = self.disarm.val();
-        self.ready.next = self.arm.ready.val();
+        // An owner that an enable word has disarmed meanwhile is not interrupted.
+        self.was_enabled.d.next = !self.arm.ready.val();
+        self.ready.next = self.arm.ready.val() & !self.was_enabled.q.val();
     }
 }

@@ -64,12 +64,14 @@ pub struct SendPort {
     ended: DFF<Bit>,
     /// Cycles left in which no frame begins after a reset of the MAC.
     settling: DFF<Bits<6>>,
+    /// No cycle was left.
+    settled: DFF<Bit>,
 
     is_free: Signal<Local, Bit>,
     may: Signal<Local, Bit>,
     loads: Signal<Local, Bit>,
     is_begun: Signal<Local, Bit>,
-    settled: Signal<Local, Bit>,
+    is_settling: Signal<Local, Bit>,
     unused_bytes: Signal<Local, Bits<7>>,
     #[value(1)]
     one: Constant<Bits<6>>,
@@ -85,7 +87,7 @@ impl Logic for SendPort {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, data, keep, valid, last, bad, goes_on, begun, skipping, ended);
-        dff_setup!(self, clock, settling);
+        dff_setup!(self, clock, settling, settled);
         self.tdata.next = self.data.q.val();
         self.tkeep.next = self.keep.q.val();
         self.tvalid.next = self.valid.q.val();
@@ -94,11 +96,12 @@ impl Logic for SendPort {
         self.cut.next = self.ended.q.val();
 
         self.is_free.next = !self.valid.q.val() | self.tready.val();
-        self.settled.next = !self.settling.q.val().any();
-        if !self.settled.val() {
+        self.is_settling.next = self.settling.q.val().any();
+        self.settled.d.next = !self.is_settling.val() & !self.mac_reset.val();
+        if self.is_settling.val() {
             self.settling.d.next = self.settling.q.val() - self.one.val();
         }
-        self.may.next = (self.goes_on.q.val() | (!self.hold.val() & self.settled.val()))
+        self.may.next = (self.goes_on.q.val() | (!self.hold.val() & self.settled.q.val()))
             & !self.skipping.q.val()
             & !self.flush.val()
             & !self.mac_reset.val();

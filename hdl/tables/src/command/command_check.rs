@@ -12,7 +12,8 @@
 //! | `range_bad`: page size | `region_install` |
 //! | `range_bad`: address not aligned to the smallest page | `page_set` |
 //!
-//! Timing: `index_bad` and `range_bad` are valid at most three cycles after `data`.
+//! Timing: `kind` comes one cycle after `data` or later. `index_bad` and `range_bad` are valid at
+//! most three cycles after `data`, and two after `kind`.
 //!
 //! Invariants:
 //! 1. Only faults that this table gives for the kind of the command are reported.
@@ -119,14 +120,14 @@ pub struct SegmentRange {
     pub kind: Signal<In, CommandKind>,
     /// Region of the segment; 0 if there is none.
     pub region: Signal<Out, Bits<16>>,
-    /// The segment ends beyond 2^48; one cycle later.
+    /// The segment ends beyond 2^48; two cycles later.
     pub range_bad: Signal<Out, Bit>,
 
+    segment_end: DFF<Bits<49>>,
     bad: DFF<Bit>,
 
     is_none: Signal<Local, Bit>,
     segment: Signal<Local, Bits<144>>,
-    segment_end: Signal<Local, Bits<49>>,
     #[value(1 << 48)]
     offsets: Constant<Bits<49>>,
 }
@@ -134,16 +135,16 @@ pub struct SegmentRange {
 impl Logic for SegmentRange {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, bad);
+        dff_setup!(self, clock, segment_end, bad);
         self.segment.next = self.data.val().get_bits::<144>(64);
         self.is_none.next = false;
         if self.kind.val() == CommandKind::FlowAdvance {
             self.segment.next = self.data.val().get_bits::<144>(256);
             self.is_none.next = !self.data.val().get_bit(176);
         }
-        self.segment_end.next = bit_cast::<49, 48>(self.segment.val().get_bits::<48>(96))
+        self.segment_end.d.next = bit_cast::<49, 48>(self.segment.val().get_bits::<48>(96))
             + bit_cast::<49, 31>(self.segment.val().get_bits::<31>(32));
-        self.bad.d.next = !self.is_none.val() & (self.segment_end.val() > self.offsets.val());
+        self.bad.d.next = !self.is_none.val() & (self.segment_end.q.val() > self.offsets.val());
         self.range_bad.next = self.bad.q.val();
         self.region.next = self.segment.val().get_bits::<16>(64);
         if self.is_none.val() {
@@ -166,7 +167,7 @@ pub struct CommandCheck<
     pub clock: Signal<In, Clock>,
     /// The 64 bytes of the command.
     pub data: Signal<In, Bits<512>>,
-    /// Kind of the command.
+    /// Kind of the command, one cycle after `data` or later.
     pub kind: Signal<In, CommandKind>,
     /// An index is beyond the configured size.
     pub index_bad: Signal<Out, Bit>,

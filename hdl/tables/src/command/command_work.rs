@@ -192,10 +192,10 @@ impl<
         self.region_decode.kind.next = self.kind_kept.q.val();
         self.region_decode.epoch.next = self.epoch.val();
         self.check.data.next = self.data.val();
-        self.check.kind.next = self.kind.val();
+        self.check.kind.next = self.kind_kept.q.val();
 
         // What is requested from the lists, and their verdicts.
-        self.list_update.next = self.list_decode.rx_list.val();
+        self.list_update.next = self.rx_change.q.val();
         self.rx_change.d.next = self.list_decode.rx_list.val();
         self.rx_changes.d.next = self.list_decode.rx_changes.val();
         self.tx_change.d.next = self.list_decode.tx_list.val();
