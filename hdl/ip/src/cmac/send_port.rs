@@ -3,7 +3,7 @@
 //! ```text
 //!  frames ──► [beat register] ──► tx_axis
 //!  flush ─────► withdraws a frame that has not begun, ends one that has with tuser 1
-//!  mac_reset ─► forgets the frame at the port, skips the rest of it
+//!  mac_reset ─► forgets the frame at the port, skips the rest of it; one that just came waits
 //!  hold ──────► no frame begins
 //! ```
 //! Timing: latency one cycle, one beat per cycle. All outputs but `frames_ready` are registers.
@@ -62,6 +62,8 @@ pub struct SendPort {
     begun: DFF<Bit>,
     skipping: DFF<Bit>,
     ended: DFF<Bit>,
+    /// The first beat of a frame that came as a reset of the MAC began is kept in the register.
+    kept: DFF<Bit>,
     /// Cycles left in which no frame begins after a reset of the MAC.
     settling: DFF<Bits<6>>,
     /// No cycle was left.
@@ -70,6 +72,11 @@ pub struct SendPort {
     is_free: Signal<Local, Bit>,
     may: Signal<Local, Bit>,
     loads: Signal<Local, Bit>,
+    may_begin: Signal<Local, Bit>,
+    /// The first beat of a frame comes.
+    begins: Signal<Local, Bit>,
+    /// The frame at the port goes on and does not wait.
+    cuts: Signal<Local, Bit>,
     is_begun: Signal<Local, Bit>,
     is_settling: Signal<Local, Bit>,
     unused_bytes: Signal<Local, Bits<7>>,
@@ -87,7 +94,7 @@ impl Logic for SendPort {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, data, keep, valid, last, bad, goes_on, begun, skipping, ended);
-        dff_setup!(self, clock, settling, settled);
+        dff_setup!(self, clock, settling, settled, kept);
         self.tdata.next = self.data.q.val();
         self.tkeep.next = self.keep.q.val();
         self.tvalid.next = self.valid.q.val();
@@ -95,16 +102,16 @@ impl Logic for SendPort {
         self.tuser.next = self.bad.q.val();
         self.cut.next = self.ended.q.val();
 
-        self.is_free.next = !self.valid.q.val() | self.tready.val();
+        self.is_free.next = !self.kept.q.val() & (!self.valid.q.val() | self.tready.val());
         self.is_settling.next = self.settling.q.val().any();
         self.settled.d.next = !self.is_settling.val() & !self.mac_reset.val();
         if self.is_settling.val() {
             self.settling.d.next = self.settling.q.val() - self.one.val();
         }
-        self.may.next = (self.goes_on.q.val() | (!self.hold.val() & self.settled.q.val()))
+        self.may_begin.next = !self.hold.val() & self.settled.q.val();
+        self.may.next = (self.goes_on.q.val() | self.may_begin.val())
             & !self.skipping.q.val()
-            & !self.flush.val()
-            & !self.mac_reset.val();
+            & !self.flush.val();
         self.loads.next = self.is_free.val() & self.may.val() & self.frames.valid.val();
         self.frames.ready.next = (self.is_free.val() & self.may.val()) | self.skipping.q.val();
         self.is_begun.next = self.begun.q.val();
@@ -118,6 +125,12 @@ impl Logic for SendPort {
         if self.is_free.val() {
             self.valid.d.next = self.loads.val();
         }
+        self.cuts.next = self.goes_on.q.val() & !self.kept.q.val();
+        self.begins.next = self.loads.val() & !self.goes_on.q.val();
+        if self.kept.q.val() {
+            self.valid.d.next = self.may_begin.val();
+            self.kept.d.next = !self.may_begin.val();
+        }
         if self.loads.val() {
             self.data.d.next = self.frames.data.val();
             self.keep.d.next = self.full_keep.val() >> self.unused_bytes.val();
@@ -129,6 +142,7 @@ impl Logic for SendPort {
             self.skipping.d.next = !self.frames.last.val();
         }
         if self.flush.val() {
+            self.kept.d.next = false;
             self.goes_on.d.next = false;
             self.skipping.d.next = false;
             self.valid.d.next = self.is_begun.val();
@@ -143,11 +157,16 @@ impl Logic for SendPort {
         if self.mac_reset.val() {
             self.valid.d.next = false;
             self.begun.d.next = false;
-            self.goes_on.d.next = false;
             self.settling.d.next = self.settling_cycles.val();
+            // A frame that comes in the first cycle waits in the register: the reset would come
+            // late to the source if it held that up.
+            self.kept.d.next = !self.flush.val() & (self.kept.q.val() | self.begins.val());
+            if !self.kept.q.val() & !self.begins.val() {
+                self.goes_on.d.next = false;
+            }
             self.skipping.d.next = !self.flush.val()
-                & (self.goes_on.q.val()
-                    | (self.skipping.q.val()
+                & ((self.cuts.val() & !self.loads.val())
+                    | ((self.skipping.q.val() | self.cuts.val())
                         & !(self.frames.valid.val() & self.frames.last.val())));
             self.ended.d.next = self.valid.q.val() | self.begun.q.val();
         }
