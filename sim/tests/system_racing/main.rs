@@ -27,7 +27,6 @@ mod traffic;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::rc::Rc;
 
 use abi::config::{CardConfig, DEFAULT, SMALL};
@@ -45,6 +44,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
+use sim::caught::caught_by;
 use sim::faults::{planted, Fault};
 use sim::harness::wire::{Disturbance, Wire};
 use sim::switched::FAULT_PORT;
@@ -360,13 +360,14 @@ fn packets_race_with_commands_in_the_default_card() {
 fn the_judges_of_the_race_catch_planted_faults() {
     let design = planted();
     let seed = seed::seed();
-    for fault in [
-        Fault::FenceSkipped,
-        Fault::FloorIgnored,
-        Fault::BadFrameBelieved,
-        Fault::SegmentMisplaced,
-        Fault::RegionIgnored,
-        Fault::SendFloorIgnored,
+    // Each with what its judge says: of an entry or a send that no state explains, or of a byte.
+    for (fault, checker) in [
+        (Fault::FenceSkipped, " of slot "),
+        (Fault::FloorIgnored, " of slot "),
+        (Fault::BadFrameBelieved, "an entry of frame "),
+        (Fault::SegmentMisplaced, "not what its entry says"),
+        (Fault::RegionIgnored, " of slot "),
+        (Fault::SendFloorIgnored, "descriptor "),
     ] {
         let card = SimulatedCard::of(&design, pcie(seed)).expect("a card");
         let mut world = World::around(card, &SMALL, seed);
@@ -375,8 +376,7 @@ fn the_judges_of_the_race_catch_planted_faults() {
             let port = model.port(FAULT_PORT);
             model.set(port, fault as u64);
         }
-        let outcome = catch_unwind(AssertUnwindSafe(|| world.run(10_240)));
-        assert!(outcome.is_err(), "{fault:?} went unnoticed");
+        caught_by(checker, &format!("{fault:?}"), || world.run(10_240));
         let frames = world.receive.given.len();
         println!("{fault:?} is caught within {frames} frames");
     }

@@ -22,6 +22,82 @@
 
 use stream::prelude::*;
 
+/// Says whether a frame may begin.
+#[derive(LogicBlock, BlockDefault)]
+pub struct BeginGate {
+    /// MAC clock, 322 MHz.
+    pub clock: Signal<In, Clock>,
+    /// No frame is to begin.
+    pub hold: Signal<In, Bit>,
+    /// The MAC's send side is in reset.
+    pub mac_reset: Signal<In, Bit>,
+    /// A frame may begin. Low for 64 cycles from the second cycle of `mac_reset` on, anew in each.
+    pub open: Signal<Out, Bit>,
+
+    /// Cycles left in which no frame begins.
+    settling: DFF<Bits<6>>,
+    /// No cycle was left.
+    settled: DFF<Bit>,
+
+    is_settling: Signal<Local, Bit>,
+    #[value(1)]
+    one: Constant<Bits<6>>,
+    #[value(63)]
+    settling_cycles: Constant<Bits<6>>,
+}
+
+impl Logic for BeginGate {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, settling, settled);
+        self.is_settling.next = self.settling.q.val().any();
+        self.settled.d.next = !self.is_settling.val() & !self.mac_reset.val();
+        if self.is_settling.val() {
+            self.settling.d.next = self.settling.q.val() - self.one.val();
+        }
+        if self.mac_reset.val() {
+            self.settling.d.next = self.settling_cycles.val();
+        }
+        self.open.next = !self.hold.val() & self.settled.q.val();
+    }
+}
+
+/// Skips the rest of a frame that was cut off.
+#[derive(LogicBlock, Default)]
+pub struct SkipRest {
+    /// MAC clock, 322 MHz.
+    pub clock: Signal<In, Clock>,
+    /// The source empties itself.
+    pub forgets: Signal<In, Bit>,
+    /// The last beat of a frame is offered.
+    pub ends: Signal<In, Bit>,
+    /// The frame at the port is cut off.
+    pub cuts: Signal<In, Bit>,
+    /// The port takes the beat that is offered.
+    pub loads: Signal<In, Bit>,
+    /// Beats are skipped, to the end of a frame.
+    pub skips: Signal<Out, Bit>,
+
+    skipping: DFF<Bit>,
+}
+
+impl Logic for SkipRest {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, skipping);
+        self.skips.next = self.skipping.q.val();
+        if self.ends.val() {
+            self.skipping.d.next = false;
+        }
+        if self.cuts.val() {
+            self.skipping.d.next = !(self.loads.val() & self.ends.val());
+        }
+        if self.forgets.val() {
+            self.skipping.d.next = false;
+        }
+    }
+}
+
 /// The port. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct SendPort {
@@ -60,30 +136,19 @@ pub struct SendPort {
     goes_on: DFF<Bit>,
     /// The MAC has taken a beat of the frame, and not its last one.
     begun: DFF<Bit>,
-    skipping: DFF<Bit>,
     ended: DFF<Bit>,
     /// The first beat of a frame that came as a reset of the MAC began is kept in the register.
     kept: DFF<Bit>,
-    /// Cycles left in which no frame begins after a reset of the MAC.
-    settling: DFF<Bits<6>>,
-    /// No cycle was left.
-    settled: DFF<Bit>,
+    gate: BeginGate,
+    rest: SkipRest,
 
     is_free: Signal<Local, Bit>,
     may: Signal<Local, Bit>,
     loads: Signal<Local, Bit>,
-    may_begin: Signal<Local, Bit>,
     /// The first beat of a frame comes.
     begins: Signal<Local, Bit>,
-    /// The frame at the port goes on and does not wait.
-    cuts: Signal<Local, Bit>,
     is_begun: Signal<Local, Bit>,
-    is_settling: Signal<Local, Bit>,
     unused_bytes: Signal<Local, Bits<7>>,
-    #[value(1)]
-    one: Constant<Bits<6>>,
-    #[value(63)]
-    settling_cycles: Constant<Bits<6>>,
     #[value(u64::MAX)]
     full_keep: Constant<Bits<64>>,
     #[value(64)]
@@ -93,8 +158,10 @@ pub struct SendPort {
 impl Logic for SendPort {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, data, keep, valid, last, bad, goes_on, begun, skipping, ended);
-        dff_setup!(self, clock, settling, settled, kept);
+        dff_setup!(self, clock, data, keep, valid, last, bad, goes_on, begun, ended, kept);
+        clock!(self, clock, gate, rest);
+        self.gate.hold.next = self.hold.val();
+        self.gate.mac_reset.next = self.mac_reset.val();
         self.tdata.next = self.data.q.val();
         self.tkeep.next = self.keep.q.val();
         self.tvalid.next = self.valid.q.val();
@@ -103,17 +170,11 @@ impl Logic for SendPort {
         self.cut.next = self.ended.q.val();
 
         self.is_free.next = !self.kept.q.val() & (!self.valid.q.val() | self.tready.val());
-        self.is_settling.next = self.settling.q.val().any();
-        self.settled.d.next = !self.is_settling.val() & !self.mac_reset.val();
-        if self.is_settling.val() {
-            self.settling.d.next = self.settling.q.val() - self.one.val();
-        }
-        self.may_begin.next = !self.hold.val() & self.settled.q.val();
-        self.may.next = (self.goes_on.q.val() | self.may_begin.val())
-            & !self.skipping.q.val()
+        self.may.next = (self.goes_on.q.val() | self.gate.open.val())
+            & !self.rest.skips.val()
             & !self.flush.val();
         self.loads.next = self.is_free.val() & self.may.val() & self.frames.valid.val();
-        self.frames.ready.next = (self.is_free.val() & self.may.val()) | self.skipping.q.val();
+        self.frames.ready.next = (self.is_free.val() & self.may.val()) | self.rest.skips.val();
         self.is_begun.next = self.begun.q.val();
         if self.valid.q.val() & self.tready.val() {
             self.is_begun.next = !self.last.q.val();
@@ -125,11 +186,14 @@ impl Logic for SendPort {
         if self.is_free.val() {
             self.valid.d.next = self.loads.val();
         }
-        self.cuts.next = self.goes_on.q.val() & !self.kept.q.val();
+        self.rest.forgets.next = self.flush.val();
+        self.rest.ends.next = self.frames.valid.val() & self.frames.last.val();
+        self.rest.cuts.next = self.mac_reset.val() & self.goes_on.q.val() & !self.kept.q.val();
+        self.rest.loads.next = self.loads.val();
         self.begins.next = self.loads.val() & !self.goes_on.q.val();
         if self.kept.q.val() {
-            self.valid.d.next = self.may_begin.val();
-            self.kept.d.next = !self.may_begin.val();
+            self.valid.d.next = self.gate.open.val();
+            self.kept.d.next = !self.gate.open.val();
         }
         if self.loads.val() {
             self.data.d.next = self.frames.data.val();
@@ -138,13 +202,9 @@ impl Logic for SendPort {
             self.bad.d.next = false;
             self.goes_on.d.next = !self.frames.last.val();
         }
-        if self.skipping.q.val() & self.frames.valid.val() {
-            self.skipping.d.next = !self.frames.last.val();
-        }
         if self.flush.val() {
             self.kept.d.next = false;
             self.goes_on.d.next = false;
-            self.skipping.d.next = false;
             self.valid.d.next = self.is_begun.val();
             if self.is_begun.val() {
                 self.data.d.next = 0.into();
@@ -157,17 +217,12 @@ impl Logic for SendPort {
         if self.mac_reset.val() {
             self.valid.d.next = false;
             self.begun.d.next = false;
-            self.settling.d.next = self.settling_cycles.val();
             // A frame that comes in the first cycle waits in the register: the reset would come
             // late to the source if it held that up.
             self.kept.d.next = !self.flush.val() & (self.kept.q.val() | self.begins.val());
             if !self.kept.q.val() & !self.begins.val() {
                 self.goes_on.d.next = false;
             }
-            self.skipping.d.next = !self.flush.val()
-                & ((self.cuts.val() & !self.loads.val())
-                    | ((self.skipping.q.val() | self.cuts.val())
-                        & !(self.frames.valid.val() & self.frames.last.val())));
             self.ended.d.next = self.valid.q.val() | self.begun.q.val();
         }
     }
