@@ -9,6 +9,7 @@ use sim::golden_card::Withheld;
 use sim::network_side::NetworkSide;
 
 use crate::calls::peer_address;
+use crate::harmed::{harmed, Harm};
 use crate::rig::{assert_clean, golden, prompt, received, sent, verilated, GoldenRig, Rig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
@@ -186,26 +187,43 @@ fn a_flow_that_is_free_again_is_used() {
 /// Each shard has a bounce flow of its own, whose region no application can name.
 #[test]
 fn shards_bounce_apart() {
-    let mut rig = golden();
+    bounce_apart(&mut golden(), 0);
+}
+
+/// A harmed shard whose connections have ended holds its bounce flow, and nothing else.
+#[test]
+fn shards_bounce_apart_beside_a_harmed_one() {
+    for harm in Harm::ALL.into_iter().filter(|harm| harm.ends_connections()) {
+        let mut rig = golden();
+        harmed(&mut rig, harm).ends(&mut rig);
+        bounce_apart(&mut rig, 1);
+    }
+}
+
+/// `harmed` flows are somebody else's, and the regions that are there.
+fn bounce_apart(rig: &mut GoldenRig, harmed: usize) {
+    let others: Vec<u16> =
+        (0..64).filter(|index| rig.provider.memory(RegionId(*index)).is_ok()).collect();
     let shard = rig.provider.open_shard(RingSizes::default());
     let other = rig.provider.open_application(shard.expect("an owner"));
     let other = other.expect("a domain");
-    full_but(&mut rig, 1);
+    full_but(rig, 1 + harmed);
     let users = [FIRST, other, other];
     let talks = users.map(|of| {
-        let id = open(&mut rig, of);
-        Talk::start(&mut rig, (of, id), 100_000)
+        let id = open(rig, of);
+        Talk::start(rig, (of, id), 100_000)
     });
     assert_eq!(rig.provider.counters().unplaced_connections, 3);
     for talk in &talks {
-        talk.end(&mut rig);
-        talk.arrived(&mut rig);
+        talk.end(rig);
+        talk.arrived(rig);
     }
     for region in 0..64 {
         let is_a_talks = talks.iter().any(|talk| talk.region.0 == region);
-        assert_eq!(rig.provider.memory(RegionId(region)).is_ok(), is_a_talks);
+        let is_lent = is_a_talks || others.contains(&region);
+        assert_eq!(rig.provider.memory(RegionId(region)).is_ok(), is_lent, "region {region}");
     }
-    let refused = rig.provider.deregister(RegionId(first_bounce(&talks)));
+    let refused = rig.provider.deregister(RegionId(first_bounce(&talks, &others)));
     assert!(matches!(refused, Err(HostError::UnknownRegion(_))));
 }
 
@@ -218,9 +236,10 @@ fn full_but(rig: &mut GoldenRig, less: usize) {
     }
 }
 
-/// Index of the first region that is no talk's.
-fn first_bounce(talks: &[Talk]) -> u16 {
-    let is_free = |index: &u16| talks.iter().all(|talk| talk.region.0 != *index);
+/// Index of the first region that is no talk's and not lent otherwise.
+fn first_bounce(talks: &[Talk], others: &[u16]) -> u16 {
+    let is_free =
+        |index: &u16| !others.contains(index) && talks.iter().all(|talk| talk.region.0 != *index);
     (0..64).find(is_free).expect("one of a shard")
 }
 

@@ -9,6 +9,7 @@ use host::provider::{ApplicationId, Completion, ConnectOptions, ConnectionId, Re
 use host::transport::peer::{Script, WirePeer};
 use host::transport::{ListenerId, TransportError};
 
+use crate::harmed::{harmed, Harm};
 use crate::rig::{cancelled, failure, golden, GoldenRig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
@@ -20,7 +21,10 @@ pub fn peer_address(port: u16) -> SocketAddr {
 
 /// A rig with an open connection to a peer that sends nothing, and a region of 64 KiB.
 pub fn connected() -> (GoldenRig, ConnectionId, RegionId) {
-    let mut rig = golden();
+    connected_on(golden())
+}
+
+fn connected_on(mut rig: GoldenRig) -> (GoldenRig, ConnectionId, RegionId) {
     rig.peer.listen(peer_address(5001), Script::default()).expect("a port");
     let region = rig.provider.register(FIRST, DRAM, 64 << 10).expect("room");
     let id = rig.provider.connect(FIRST, peer_address(5001)).expect("a connection");
@@ -118,21 +122,38 @@ fn buffers_must_lie_in_a_region_that_is_there() {
 
 #[test]
 fn an_application_uses_its_own_regions_only() {
-    let (mut rig, id, _) = connected();
+    uses_its_own_regions_only(golden(), ApplicationId(1));
+}
+
+#[test]
+fn an_application_uses_its_own_regions_only_beside_a_harmed_one() {
+    for harm in Harm::ALL {
+        let mut rig = golden();
+        let ApplicationId(first) = harmed(&mut rig, harm).application;
+        uses_its_own_regions_only(rig, ApplicationId(first + 1));
+    }
+}
+
+/// `next` is the application that is opened next.
+fn uses_its_own_regions_only(rig: GoldenRig, next: ApplicationId) {
+    let (mut rig, id, _) = connected_on(rig);
     let other = rig.provider.open_application(ShardId::FIRST);
     let other = other.expect("a domain");
-    assert_eq!(other, ApplicationId(1));
+    assert_eq!(other, next);
     let region = rig.provider.register(other, DRAM, 4096).expect("room");
     let foreign = rig.provider.recv(id, region.span(0, 1), 0);
     match foreign {
-        Err(HostError::ForeignRegion { region: index, application: 1, connection, user: 0 }) => {
-            assert_eq!((index, connection), (region.0, id.0))
+        Err(HostError::ForeignRegion { region: index, application, connection, user: 0 }) => {
+            assert_eq!((index, application, connection), (region.0, next.0, id.0))
         }
         other => panic!("{other:?}"),
     }
-    let nobody = ApplicationId(2);
-    let unknown = |error: &HostError| {
-        matches!(error, HostError::UnknownApplication { application: 2, open: 2 })
+    let nobody = ApplicationId(next.0 + 1);
+    let unknown = |error: &HostError| match error {
+        HostError::UnknownApplication { application, open } => {
+            (*application, *open) == (nobody.0, usize::from(nobody.0))
+        }
+        _ => false,
     };
     let refused = rig.provider.register(nobody, DRAM, 1).unwrap_err();
     assert!(unknown(&refused), "{refused}");

@@ -6,17 +6,16 @@ use abi::reason::Disposition;
 use host::control::commands::{segment_post, Direction, FlowName, Segment};
 use host::driver::bus::MemoryKind;
 use host::driver::error::HostError;
-use host::provider::{ApplicationId, Completion, RegionId, ShardId};
+use host::provider::{ApplicationId, Completion, ShardId};
 use host::transport::header::ACK;
 use host::transport::peer::{Script, WirePeer};
 
 use crate::calls::peer_address;
+use crate::harmed::{harmed, Harm};
 use crate::rig::{golden, GoldenRig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
-/// The first flow of a provider.
-const FLOW: FlowName = FlowName { flow: 0, generation: 1 };
 const BYTES: usize = 1000;
 
 /// Packets whose payload a region refused.
@@ -29,23 +28,22 @@ fn refusals(rig: &mut GoldenRig) -> u64 {
 
 /// What a packet of the first application's connection does when the shard's command ring posts a
 /// segment of a region: how often it was refused, and the first byte of the region after it.
-fn posted_past_the_provider(of_other: bool) -> (u64, u8) {
-    let mut rig = golden();
+fn posted_past_the_provider(mut rig: GoldenRig, of_other: bool) -> (u64, u8) {
     rig.peer.listen(peer_address(5001), Script::default()).unwrap();
     let other = rig.provider.open_application(ShardId::FIRST).unwrap();
     let application = if of_other { other } else { FIRST };
     let region = rig.provider.register(application, DRAM, 4096).unwrap();
-    assert_eq!(region, RegionId(0));
     let mut memory = rig.provider.map(region).unwrap();
     memory.write(0, &[0x11; BYTES]);
     let id = rig.provider.connect(FIRST, peer_address(5001)).unwrap();
     rig.completion(|c| *c == Completion::Opened(id));
     rig.steps(5);
-    let (position, acknowledgement, ports) = rig.peer_next();
+    let (position, acknowledgement, ports) = rig.peer_next_at(5001);
     let segment =
         Segment { index: 0, position, bytes: 4096, region: region.0, region_key: 1, offset: 0 };
+    let flow = FlowName { flow: id.0 as u16, generation: 1 };
     let device = rig.provider.device();
-    let entry = segment_post(FLOW, Direction::Receive, &segment);
+    let entry = segment_post(flow, Direction::Receive, &segment);
     let ticket = device.command_of(ShardId::FIRST.0, entry).unwrap();
     rig.until("a segment", |rig| rig.provider.device().confirmed(ticket));
     assert!(rig.provider.device().take_refused().is_none());
@@ -61,7 +59,26 @@ fn posted_past_the_provider(of_other: bool) -> (u64, u8) {
 /// it the card refuses, packet by packet.
 #[test]
 fn two_applications_of_a_shard_do_not_reach_each_others_memory() {
-    let mut rig = golden();
+    buffers_of_the_other_are_refused(golden());
+    assert_eq!(posted_past_the_provider(golden(), false), (0, 0x22));
+    assert_eq!(posted_past_the_provider(golden(), true), (1, 0x11));
+}
+
+#[test]
+fn two_applications_stay_apart_beside_a_harmed_one() {
+    let beside = |harm| {
+        let mut rig = golden();
+        harmed(&mut rig, harm);
+        rig
+    };
+    for harm in Harm::ALL {
+        buffers_of_the_other_are_refused(beside(harm));
+        assert_eq!(posted_past_the_provider(beside(harm), false), (0, 0x22), "{harm:?}");
+        assert_eq!(posted_past_the_provider(beside(harm), true), (1, 0x11), "{harm:?}");
+    }
+}
+
+fn buffers_of_the_other_are_refused(mut rig: GoldenRig) {
     let other = rig.provider.open_application(ShardId::FIRST).unwrap();
     let region = rig.provider.register(other, DRAM, 4096).unwrap();
     let id = rig.provider.connect(FIRST, peer_address(5001)).unwrap();
@@ -76,8 +93,6 @@ fn two_applications_of_a_shard_do_not_reach_each_others_memory() {
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(posted_past_the_provider(false), (0, 0x22));
-    assert_eq!(posted_past_the_provider(true), (1, 0x11));
 }
 
 /// As many clients as a card has domains but for the provider's, in the rings of one shard. Some of
@@ -115,7 +130,20 @@ fn every_domain_may_be_a_client_of_one_shard() {
 /// What an application still has keeps its domain from being another's.
 #[test]
 fn a_domain_is_used_again_when_nothing_is_left_of_it() {
-    let mut rig = golden();
+    used_again(golden(), ApplicationId(1), 2);
+}
+
+#[test]
+fn a_domain_is_used_again_beside_a_harmed_application() {
+    for harm in Harm::ALL {
+        let mut rig = golden();
+        let ApplicationId(first) = harmed(&mut rig, harm).application;
+        used_again(rig, ApplicationId(first + 1), 3);
+    }
+}
+
+/// `next` is the application that is opened next, `shards` the number of those and of the driver's.
+fn used_again(mut rig: GoldenRig, next: ApplicationId, shards: u8) {
     rig.peer.listen(peer_address(5001), Script::default()).unwrap();
     let busy = |rig: &mut GoldenRig, application| match rig.provider.close_application(application)
     {
@@ -143,18 +171,21 @@ fn a_domain_is_used_again_when_nothing_is_left_of_it() {
         [rig.provider.close_application(other), rig.provider.register(other, DRAM, 4096).map(drop)]
     {
         assert!(
-            matches!(gone, Err(HostError::UnknownApplication { application: 1, open: 1 })),
+            matches!(gone, Err(HostError::UnknownApplication { application, .. })
+                if application == next.0),
             "{gone:?}"
         );
     }
-    let next = rig.provider.open_application(ShardId::FIRST).unwrap();
-    assert_eq!(next, other);
+    let again = rig.provider.open_application(ShardId::FIRST).unwrap();
+    assert_eq!((again, other), (next, next));
     assert_eq!(rig.provider.close_application(FIRST).ok(), Some(()));
-    // Owner 0 is the driver's, and there is no shard 2 yet.
-    for shard in [0, 2] {
+    // Owner 0 is the driver's, and there is no further shard yet.
+    for shard in [0, shards] {
         let refused = rig.provider.open_application(ShardId(shard));
         match refused {
-            Err(HostError::UnknownOwner { owner, open: 2 }) => assert_eq!(owner, shard),
+            Err(HostError::UnknownOwner { owner, open }) => {
+                assert_eq!((owner, open), (shard, shards.into()))
+            }
             other => panic!("{other:?}"),
         }
     }

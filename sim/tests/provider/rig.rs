@@ -250,8 +250,18 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
 
     /// What our TCP expects of the peer next: sequence number, ACK number, its port and ours.
     pub fn peer_next(&self) -> (u32, u32, (u16, u16)) {
+        self.next_of_peer(|_| true)
+    }
+
+    /// The same for what was sent to a port.
+    pub fn peer_next_at(&self, port: u16) -> (u32, u32, (u16, u16)) {
+        self.next_of_peer(|to| to == port)
+    }
+
+    fn next_of_peer(&self, is_asked_for: impl Fn(u16) -> bool) -> (u32, u32, (u16, u16)) {
         let mut headers = self.sent.iter().rev().filter_map(|f| parse_tcp(f));
-        let last = headers.next().expect("we have spoken");
+        let last = headers.find(|header| is_asked_for(header.destination.port()));
+        let last = last.expect("we have spoken");
         let syn = u32::from(last.flags & SYN != 0);
         let ports = (last.destination.port(), last.source.port());
         (last.acknowledgement, last.sequence.wrapping_add(syn), ports)
