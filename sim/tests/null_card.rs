@@ -1,18 +1,21 @@
 //! The null card takes what is right and refuses what is wrong.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use abi::config::{METADATA_BYTES, SMALL};
 use abi::field::Field;
-use abi::registers::{DOORBELL_HEADER, DOORBELL_SLOW};
+use abi::registers::{
+    DOORBELLS, DOORBELL_COMMAND, DOORBELL_HEADER, DOORBELL_SEND, DOORBELL_SLOW, DOORBELL_STRIDE,
+};
 use abi::send_descriptor as d;
 use host::clock::{Clock, ManualClock};
 use host::control::commands::{floor_set, Acceptance, FlowName};
 use host::control::descriptor::{header, send, Descriptor, Payload};
 use host::control::packet::{parse_tcp, TcpHeader};
+use host::driver::bus::Bus;
 use host::driver::error::Result;
 use host::protocol::{FlowIndex, HeaderSink, OutgoingHeader, Protocol};
-use host::provider::ShardId;
+use host::provider::{Completion, ShardId};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::null_card::rig::{NullRig, RigConfig, FRAME_PAYLOAD_BYTES};
@@ -281,6 +284,29 @@ fn the_doorbell_of_slow_buffers_is_rung_for_slow_buffers_alone() {
 }
 
 /// The two sides share pages and doorbells alone, so the card may run beside the host.
+/// A wrong index stops the ring on this card as on the others: what hangs on it ends.
+#[test]
+fn a_ring_that_has_stopped_ends_its_connections() {
+    let page = DOORBELLS + u32::from(ShardId::FIRST.0) * DOORBELL_STRIDE;
+    for (doorbell, ring) in [(DOORBELL_COMMAND, "command ring"), (DOORBELL_SEND, "send ring")] {
+        let mut rig = NullRig::open(config(1)).unwrap();
+        let bus = rig.provider.device().bus();
+        bus.write_register(page + doorbell, 1 << 30).unwrap();
+        let begun = Instant::now();
+        let reason = loop {
+            assert!(begun.elapsed() < Duration::from_secs(20), "{ring}: it goes on");
+            rig.card.step();
+            rig.card.offer(BATCH, FRAME_PAYLOAD_BYTES, 1);
+            rig.provider.poll().unwrap();
+            // What was accepted is told before.
+            if let Some(Completion::Failed { reason, .. }) = rig.provider.next_completion() {
+                break reason.to_string();
+            }
+        };
+        assert!(reason.contains(ring), "{reason}");
+    }
+}
+
 #[test]
 fn the_card_may_run_in_a_thread_of_its_own() {
     const PACKETS: u64 = 20_000;
