@@ -8,6 +8,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use abi::registers as r;
 use host::control::commands::{flow_remove, FlowName};
@@ -188,6 +189,28 @@ fn what_hangs_on_a_stopped_ring_ends_in_a_bounded_time() {
         harmed.ends(&mut rig);
         let took = rig.provider.device().bus().now() - begun;
         assert!(took.as_millis() < 5, "{harm:?}: {took:?}");
+    }
+}
+
+/// The card raises no interrupt for it: the sleeper looks when its time is over, each time.
+#[test]
+fn a_ring_that_stops_while_its_thread_sleeps_is_noticed() {
+    for harm in [Harm::Commands, Harm::Sends] {
+        let mut rig = golden();
+        let harmed = harmed(&mut rig, harm);
+        let (mut failed, mut sleeps) = (0, 0);
+        while failed < harmed.ids.len() {
+            assert!(sleeps < 1000, "{harm:?}: {failed} failed");
+            rig.provider.wait(Duration::from_millis(1)).expect("it waits");
+            rig.step();
+            let known = |id: &ConnectionId| {
+                rig.completions.iter().any(|c| failure(c, *id) == Some(libc::EIO))
+            };
+            failed = harmed.ids.iter().filter(|id| known(id)).count();
+            sleeps += 1;
+        }
+        println!("{harm:?}: noticed after {sleeps} sleeps");
+        may_sleep(&mut rig);
     }
 }
 
