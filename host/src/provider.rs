@@ -284,8 +284,9 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
     /// Stops listening. Connections that were accepted stay; those that were not are reset.
     pub fn unlisten(&mut self, listener: ListenerId) -> Result<()> {
+        self.protocol.unlisten(listener)?;
         self.listeners.remove(&listener);
-        self.protocol.unlisten(listener)
+        Ok(())
     }
 
     /// Local and remote address of a connection.

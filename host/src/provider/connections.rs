@@ -136,7 +136,9 @@ impl Connections {
         let flow = connection.name.flow;
         let slot = &mut self.slots[usize::from(flow)];
         slot.serial = slot.serial.wrapping_add(1);
+        // What is still queued under the id that the place had before is nobody's.
         slot.is_under_way = false;
+        slot.is_ready = false;
         let id = slot.id(flow);
         let end = usize::from(flow) + 1;
         if self.connections.len() < end {
@@ -351,6 +353,24 @@ mod tests {
         }
         let refused = connections.take_name().unwrap_err();
         assert_eq!(full(refused), ("connections", 0xffff));
+    }
+
+    /// A connection that ends before it was stepped is still in the queues; the next one of its
+    /// place is not taken for it.
+    #[test]
+    fn a_place_that_is_used_again_is_stepped() {
+        let mut connections = Connections::new(6);
+        let open = |connections: &mut Connections| {
+            let name = connections.take_name().expect("a flow");
+            connections.add(Connection::new(name, (1, 0)))
+        };
+        let first = open(&mut connections);
+        connections.remove(first).expect("it is there");
+        let second = open(&mut connections);
+        assert_eq!(place(first), place(second));
+        let mut ready = Vec::new();
+        connections.take_ready(&mut ready);
+        assert!(ready.contains(&second), "{ready:?}");
     }
 
     /// By the name of a flow only its connection is found, and by an older name none.

@@ -1,10 +1,11 @@
 //! A protocol that fails in any call, at random, around one that works.
 //!
 //! ```text
-//!   Provider ─ Failing ─┬─ calls of even connections ─────────────► PlainTcp
-//!                       ├─ calls of odd ones: now and then Err ───► PlainTcp, or not
-//!                       └─ calls of none: now and then Err ───────► PlainTcp, or not
+//!   Provider ─ Failing ─┬─ calls of even connections ─────────────► inner protocol
+//!                       ├─ calls of odd ones: now and then Err ───► inner protocol, or not
+//!                       └─ calls of none: now and then Err ───────► inner protocol, or not
 //! ```
+//! Inside is [`PlainTcp`], which connects; or smoltcp as a black box, which accepts.
 //! The connection of an `Err` ends with its reason, and no other one notices: all bytes of the even
 //! ones are right. No poll fails. What the errors are makes no difference: those of the card are
 //! among them.
@@ -17,14 +18,16 @@ use std::time::Duration;
 
 use host::driver::bus::BusError;
 use host::driver::error::{HostError, Result};
+use host::observed::Observed;
 use host::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, Protocol,
     ProtocolEvent, Segment,
 };
-use host::provider::ConnectionId;
-use host::transport::NextTimer;
+use host::provider::{ConnectionId, ShardId};
+use host::transport::{ListenerId, NextTimer, SmoltcpTransport, TransportError};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
+use sim::golden_card::RingKind;
 use sim::harness::mac::Frame;
 
 use super::*;
@@ -40,13 +43,18 @@ const MARK: u16 = 0x5a5a;
 /// Which calls have failed, by name.
 type Failed = Rc<RefCell<BTreeMap<&'static str, u32>>>;
 
-struct Failing {
-    inner: PlainTcp,
+struct Failing<P> {
+    inner: P,
     random: RefCell<SmallRng>,
     failed: Failed,
 }
 
-impl Failing {
+impl<P> Failing<P> {
+    fn around(inner: P, seed: u64, failed: &Failed) -> Self {
+        let random = RefCell::new(SmallRng::seed_from_u64(seed));
+        Self { inner, random, failed: failed.clone() }
+    }
+
     fn error(&self, call: &'static str) -> HostError {
         *self.failed.borrow_mut().entry(call).or_default() += 1;
         match self.random.borrow_mut().random_range(0..6) {
@@ -78,7 +86,7 @@ impl Failing {
     }
 }
 
-impl Protocol for Failing {
+impl<P: Inner> Protocol for Failing<P> {
     type Remote = SocketAddr;
 
     fn connect(
@@ -92,8 +100,39 @@ impl Protocol for Failing {
         self.inner.connect(now_ns, flow, remote, options)
     }
 
+    fn listen(&mut self, local: SocketAddr) -> Result<ListenerId> {
+        self.fails_of_none("listen")?;
+        self.inner.listen(local)
+    }
+
+    fn listener_address(&self, listener: ListenerId) -> Result<SocketAddr> {
+        self.fails_of_none("listener_address")?;
+        self.inner.listener_address(listener)
+    }
+
+    fn unlisten(&mut self, listener: ListenerId) -> Result<()> {
+        self.fails_of_none("unlisten")?;
+        self.inner.unlisten(listener)
+    }
+
+    fn accept(&mut self, now_ns: u64, listener: ListenerId, flow: FlowIndex) -> Result<bool> {
+        self.fails_of_none("accept")?;
+        self.inner.accept(now_ns, listener, flow)
+    }
+
+    fn refuse(&mut self, now_ns: u64, listener: ListenerId) -> Result<bool> {
+        self.fails_of_none("refuse")?;
+        self.inner.refuse(now_ns, listener)
+    }
+
     fn addresses(&self, flow: FlowIndex) -> Result<(SocketAddr, SocketAddr)> {
+        self.fails_of_none("addresses")?;
         self.inner.addresses(flow)
+    }
+
+    fn take_later(&mut self, now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<()> {
+        self.fails("take_later", flow)?;
+        self.inner.take_later(now_ns, flow, segment)
     }
 
     fn key(&self, flow: FlowIndex) -> Result<Option<FlowKey>> {
@@ -174,7 +213,12 @@ impl Protocol for Failing {
     }
 }
 
-type Failer = Provider<GoldenBus, Failing>;
+/// What may be inside.
+trait Inner: Protocol<Remote = SocketAddr> {}
+
+impl<P: Protocol<Remote = SocketAddr>> Inner for P {}
+
+type Failer<P> = Provider<GoldenBus, Failing<P>>;
 
 /// A connection's buffers: what it sends, and behind that what it receives.
 struct Talk {
@@ -185,19 +229,24 @@ struct Talk {
     failed: Option<String>,
 }
 
-fn start(provider: &mut Failer, remote: SocketAddr) -> (ConnectionId, Talk) {
+/// What a call that fails now and then answers in the end: who called gets the error, and may call
+/// again.
+fn persist<T>(mut call: impl FnMut() -> Result<T>) -> T {
+    (0..100).find_map(|_| call().ok()).expect("it does not always fail")
+}
+
+/// Posts everything of a connection that has just begun.
+fn start<P: Inner>(provider: &mut Failer<P>, id: ConnectionId) -> Talk {
     let first = ApplicationId::FIRST;
     let region = provider.register(first, MemoryKind::Application, 2 * BYTES as usize);
     let region = region.expect("room");
     let mut payload = vec![0; BYTES as usize];
     RandomBytes::new(u64::from(region.0)).fill(&mut payload);
     provider.map(region).expect("it maps").write(0, &payload);
-    // Who called gets the error, and may call again.
-    let id = (0..100).find_map(|_| provider.connect(first, remote).ok()).expect("a flow");
     provider.send(id, region.span(0, BYTES), 1).expect("it is taken");
     provider.recv(id, region.span(BYTES.into(), BYTES), 2).expect("it is taken");
     provider.finish(id).expect("it is taken");
-    (id, Talk { region, received: 0, is_sent: false, is_over: false, failed: None })
+    Talk { region, received: 0, is_sent: false, is_over: false, failed: None }
 }
 
 fn take(talk: &mut Talk, completion: Completion) {
@@ -217,7 +266,7 @@ fn take(talk: &mut Talk, completion: Completion) {
 }
 
 /// All that a connection has received is right.
-fn check(provider: &mut Failer, id: ConnectionId, talk: &Talk) {
+fn check<P: Inner>(provider: &mut Failer<P>, id: ConnectionId, talk: &Talk) {
     let (mut found, mut expected) =
         (vec![0; talk.received as usize], vec![0; talk.received as usize]);
     provider.map(talk.region).expect("it maps").read(BYTES as usize, &mut found);
@@ -225,37 +274,36 @@ fn check(provider: &mut Failer, id: ConnectionId, talk: &Talk) {
     assert!(found == expected, "{id:?}: a wrong byte among {}", talk.received);
 }
 
-/// Returns how many connections failed.
-fn run(seed: u64, failed: &Failed) -> u32 {
-    println!("replay with ZERONIC_SEED={seed}");
-    let clock = ManualClock::default();
-    let link = LinkConfig::lab(2, 1500, Tuning::SIMULATION);
-    let mut peer = SmoltcpPeer::open(&link, Clock::Manual(clock.clone())).expect("a peer");
-    let remote = REMOTE.parse().expect("an address");
-    let script = Script { send_bytes: BYTES.into(), seed: PEER_SEED, receive_bytes_max: None };
-    peer.listen(remote, script).expect("it listens");
-    let mut card = GoldenCard::late(SMALL, seed);
-    let protocol = Failing {
-        inner: PlainTcp::new(LOCAL),
-        random: RefCell::new(SmallRng::seed_from_u64(seed)),
-        failed: failed.clone(),
-    };
-    let bus = GoldenBus::new(card.clone());
-    let mut provider = Provider::open(bus, protocol, DeviceConfig::seeded(1)).expect("a card");
-    provider.set_clock(Clock::Manual(clock.clone()));
-    let mut talks: BTreeMap<u32, Talk> = BTreeMap::new();
-    for _ in 0..CONNECTIONS {
-        let (id, talk) = start(&mut provider, remote);
-        talks.insert(id.0, talk);
+/// A provider on a late card, its peer, and what they say to each other.
+struct Run<P: Inner> {
+    provider: Failer<P>,
+    card: Rc<RefCell<GoldenCard>>,
+    peer: SmoltcpPeer,
+    clock: ManualClock,
+    talks: BTreeMap<u32, Talk>,
+    closing: BTreeSet<u32>,
+}
+
+impl<P: Inner> Run<P> {
+    fn new(inner: P, clock: ManualClock, seed: u64, failed: &Failed) -> Self {
+        println!("replay with ZERONIC_SEED={seed}");
+        let link = LinkConfig::lab(2, 1500, Tuning::SIMULATION);
+        let peer = SmoltcpPeer::open(&link, Clock::Manual(clock.clone())).expect("a peer");
+        let card = GoldenCard::late(SMALL, seed);
+        let protocol = Failing::around(inner, seed, failed);
+        let bus = GoldenBus::new(card.clone());
+        let mut provider = Provider::open(bus, protocol, DeviceConfig::seeded(1)).expect("a card");
+        provider.set_clock(Clock::Manual(clock.clone()));
+        Self { provider, card, peer, clock, talks: BTreeMap::new(), closing: BTreeSet::new() }
     }
-    let mut closing = BTreeSet::new();
-    let mut buffer = vec![0; 2048];
-    for _ in 0..400_000 {
-        if talks.values().all(|talk| talk.is_over) {
-            break;
-        }
-        provider.poll().expect("no error of a protocol is one of the card");
-        while let Some(completion) = provider.next_completion() {
+
+    fn talk(&mut self, id: ConnectionId) {
+        let talk = start(&mut self.provider, id);
+        self.talks.insert(id.0, talk);
+    }
+
+    fn take_completions(&mut self) {
+        while let Some(completion) = self.provider.next_completion() {
             let (Completion::Opened(id)
             | Completion::EndOfStream(id)
             | Completion::Closed(id)
@@ -263,52 +311,157 @@ fn run(seed: u64, failed: &Failed) -> u32 {
             | Completion::Sent { connection: id, .. }
             | Completion::Cancelled { connection: id, .. }
             | Completion::Failed { connection: id, .. }) = completion.clone();
-            let talk = talks.get_mut(&id.0).expect("one of ours");
+            let talk = self.talks.get_mut(&id.0).expect("one of ours");
             take(talk, completion);
-            if talk.is_sent && talk.received == BYTES && closing.insert(id.0) {
-                let _ = provider.close(id);
+            if talk.is_sent && talk.received == BYTES && self.closing.insert(id.0) {
+                let _ = self.provider.close(id);
             }
         }
+    }
+
+    /// Everybody goes on for a moment.
+    fn step(&mut self) {
+        self.provider.poll().expect("no error of a protocol is one of the card");
+        self.take_completions();
         let mut sent = Vec::new();
-        card.take_sent(&mut sent);
+        self.card.take_sent(&mut sent);
         for frame in sent {
-            peer.inject_frame(&frame.bytes).expect("it is taken");
+            self.peer.inject_frame(&frame.bytes).expect("it is taken");
         }
-        while let Some(bytes) = peer.poll_frame(&mut buffer).expect("a frame") {
+        let mut buffer = vec![0; 2048];
+        while let Some(bytes) = self.peer.poll_frame(&mut buffer).expect("a frame") {
             let mut bytes = buffer[..bytes].to_vec();
             bytes.resize(bytes.len().max(60), 0);
-            card.receive(Frame { bytes, ..Default::default() });
+            self.card.receive(Frame { bytes, ..Default::default() });
         }
-        clock.advance(Duration::from_micros(50));
+        self.clock.advance(Duration::from_micros(50));
     }
-    let mut failures = 0;
-    for (id, talk) in &talks {
-        let id = ConnectionId(*id);
-        assert!(talk.is_over, "{id:?} never ends: {} bytes, {:?}", talk.received, talk.failed);
-        check(&mut provider, id, talk);
-        match &talk.failed {
-            None => assert_eq!((talk.received, talk.is_sent), (BYTES, true), "{id:?}"),
-            Some(why) => {
-                assert!(id.0 % 2 == 1, "{id:?} failed for another: {why}");
-                failures += 1;
+
+    /// Goes on until all talks are over, and judges them. Returns how many connections failed.
+    fn end(&mut self, failed: &Failed) -> u32 {
+        for _ in 0..400_000 {
+            if self.talks.values().all(|talk| talk.is_over) {
+                break;
+            }
+            self.step();
+        }
+        let mut failures = 0;
+        for (id, talk) in &self.talks {
+            let id = ConnectionId(*id);
+            assert!(talk.is_over, "{id:?} never ends: {} bytes, {:?}", talk.received, talk.failed);
+            check(&mut self.provider, id, talk);
+            match &talk.failed {
+                None => assert_eq!((talk.received, talk.is_sent), (BYTES, true), "{id:?}"),
+                Some(why) => {
+                    assert!(id.0 % 2 == 1, "{id:?} failed for another: {why}");
+                    failures += 1;
+                }
             }
         }
+        // What no connection was told is counted.
+        let told_of_none = failed.borrow();
+        let of_none = ["abort", "arrive_without_flow", "arrive_frame", "advance", "transmit"];
+        let any = of_none.iter().any(|call| told_of_none.contains_key(call));
+        assert!(!any || self.provider.protocol_error().is_some());
+        failures
     }
-    // What no connection was told is counted.
-    let told_of_none = failed.borrow();
-    let of_none = ["abort", "arrive_without_flow", "arrive_frame", "advance", "transmit"];
-    let any = of_none.iter().any(|call| told_of_none.contains_key(call));
-    assert!(!any || provider.protocol_error().is_some());
+}
+
+fn script() -> Script {
+    Script { send_bytes: BYTES.into(), seed: PEER_SEED, receive_bytes_max: None }
+}
+
+/// Connects to the peer. Returns how many connections failed.
+fn connect_all(seed: u64, failed: &Failed) -> u32 {
+    let mut run = Run::new(PlainTcp::new(LOCAL), ManualClock::default(), seed, failed);
+    let remote = REMOTE.parse().expect("an address");
+    run.peer.listen(remote, script()).expect("it listens");
+    for _ in 0..CONNECTIONS {
+        let id = persist(|| run.provider.connect(ApplicationId::FIRST, remote));
+        run.talk(id);
+    }
+    run.end(failed)
+}
+
+/// Accepts the peer's connections, and refuses one more when the shard's ring has stopped. Returns
+/// how many connections failed.
+fn accept_all(seed: u64, failed: &Failed) -> u32 {
+    let clock = ManualClock::default();
+    let link = LinkConfig::lab(1, 1500, Tuning::SIMULATION);
+    let transport = SmoltcpTransport::open(&link, Clock::Manual(clock.clone()));
+    let inner = Observed::new(transport.expect("a transport"));
+    let mut run = Run::new(inner, clock, seed, failed);
+    let local = SocketAddr::from(([10, 77, 0, 1], 80));
+    let listener = persist(|| run.provider.listen(ApplicationId::FIRST, local));
+    let address = persist(|| run.provider.listener_address(listener));
+    assert_eq!(address, local);
+    // An error of a call leaves everything as it is.
+    for port in 1000..1100 {
+        let other = SocketAddr::from(([10, 77, 0, 1], port));
+        let other = persist(|| run.provider.listen(ApplicationId::FIRST, other));
+        while run.provider.unlisten(other).is_err() {
+            assert!(!is_unknown(run.provider.accept(other)), "it still listens");
+        }
+    }
+    (0..CONNECTIONS).for_each(|_| run.peer.connect(local, script()).expect("it starts"));
+    let mut steps = 0..400_000;
+    while run.talks.len() < usize::from(CONNECTIONS) {
+        steps.next().expect("all are accepted in the end");
+        run.step();
+        // An error of the call takes nothing from the listener.
+        if let Ok(Some(id)) = run.provider.accept(listener) {
+            for _ in 0..20 {
+                assert_eq!(persist(|| run.provider.addresses(id)).0, local);
+            }
+            run.talk(id);
+        }
+    }
+    let failures = run.end(failed);
+    run.card.borrow_mut().make_unreadable(ShardId::FIRST.0, RingKind::Command);
+    let mut is_refused = |round: u32| {
+        if round % 1000 == 0 {
+            run.peer.connect(local, script()).expect("it starts");
+        }
+        run.step();
+        match run.provider.accept(listener) {
+            Err(HostError::RingStopped { ring: "command", .. }) => true,
+            // Nobody has noticed yet: it fails, and the peer tries again.
+            Ok(Some(id)) => {
+                run.talk(id);
+                false
+            }
+            _ => false,
+        }
+    };
+    assert!((0..20_000).any(&mut is_refused), "no connection is refused");
+    persist(|| run.provider.unlisten(listener));
+    assert!(is_unknown(run.provider.accept(listener)));
     failures
+}
+
+fn is_unknown(accepted: Result<Option<ConnectionId>>) -> bool {
+    matches!(accepted, Err(HostError::Transport(TransportError::UnknownListener(_))))
 }
 
 #[test]
 fn an_error_of_a_protocol_ends_its_own_connection_and_nothing_else() {
+    let calls = ["arrive", "arrive_without_flow", "advance", "transmit"];
+    fail_often(connect_all, &calls);
+}
+
+#[test]
+fn an_error_of_a_protocol_that_accepts_ends_its_own_connection_and_nothing_else() {
+    let calls = ["arrive", "take_later", "listen", "unlisten", "accept", "addresses", "transmit"];
+    fail_often(accept_all, &calls);
+}
+
+/// Some of the connections, and each of `calls`, fail in six runs.
+fn fail_often(run: fn(u64, &Failed) -> u32, calls: &[&'static str]) {
     let (first, failed) = (seed::seed(), Failed::default());
     let failures: u32 = (first..first + 6).map(|seed| run(seed, &failed)).sum();
     println!("{failures} connections failed, in {:?}", failed.borrow());
     seed::enough("connections that failed", failures.into(), 6);
-    for call in ["arrive", "arrive_without_flow", "advance", "transmit"] {
+    for call in calls {
         let times = failed.borrow().get(call).copied().unwrap_or_default();
         seed::enough(call, times.into(), 1);
     }
