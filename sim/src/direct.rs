@@ -33,6 +33,8 @@ use crate::network_side::NetworkSide;
 pub const GUARD: u8 = 0xa5;
 /// Cycles after which nothing is in flight any more.
 const REST_CYCLES: u64 = 8_000;
+/// As many times [`REST_CYCLES`] as the longest test takes to come to rest, and many more.
+const RESTS_MAX: u64 = 100;
 /// Cycles after which a command should have been confirmed.
 const COMMAND_CYCLES_MAX: u64 = 200_000;
 
@@ -277,14 +279,19 @@ impl Direct {
         self.device.poll().expect("it polls");
     }
 
-    /// Runs until nothing is in flight any more.
+    /// Runs until nothing is in flight any more, or until a rule is broken: a card that breaks one
+    /// may never rest.
+    ///
+    /// # Panics
+    /// If it goes on for ever.
     pub fn rest(&mut self) {
-        loop {
+        for _ in 0..RESTS_MAX {
             self.run(REST_CYCLES);
-            if self.card.is_quiet() {
+            if self.card.is_quiet() || !self.card.borrow().violations().is_empty() {
                 return self.run(REST_CYCLES);
             }
         }
+        panic!("the card does not come to rest in {} cycles", RESTS_MAX * REST_CYCLES);
     }
 
     /// Header entries that have arrived since the last call.

@@ -41,6 +41,8 @@ const FRAME_BUFFER_BYTES: usize = 65_600;
 
 /// Frames of the peer in one round, at most.
 const FRAMES_PER_ROUND: usize = 32;
+/// Rounds in which the reason of a reset that the peer has got must be told here.
+const RESET_ROUNDS_MAX: u32 = 2_000;
 /// How far ahead the wire to the card is filled: two rounds of the simulated bus.
 const WIRE_AHEAD_PS: u64 = 2 * ADVANCE_CYCLES * USER_CLOCK_PS;
 
@@ -98,6 +100,7 @@ impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> 
         quiet: &mut Quiet,
         observer: &mut dyn Observer,
     ) -> Result<(), LabError> {
+        let mut reset_rounds = 0;
         loop {
             let mut moved = application.post_sends(self.provider, exchange.bytes)?;
             self.provider.poll()?;
@@ -117,7 +120,12 @@ impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> 
             let conversations = self.peer.conversations();
             let of_peer = conversations.last();
             if let Some(Progress::Failed(number)) = of_peer.map(|c| c.progress) {
-                return Err(LabError::PeerConnection(number));
+                // What ended the connection here may be told only when its flow has left the card.
+                reset_rounds += 1;
+                if reset_rounds > RESET_ROUNDS_MAX {
+                    return Err(LabError::PeerConnection(number));
+                }
+                continue;
             }
             let peer_done = of_peer.is_some_and(|c| c.progress == Progress::Finished);
             if application.is_done(exchange.bytes) && peer_done {

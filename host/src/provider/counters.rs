@@ -3,7 +3,9 @@
 /// Counters of the control stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProviderCounters {
-    /// Payload bytes copied into or out of application buffers by the CPU.
+    /// Payload bytes copied into or out of application buffers by the CPU. Payload that the card
+    /// could not place counts once, though it was read out of a slow buffer before, and was kept in
+    /// a copy of its own where it came ahead of a hole.
     pub copied_payload_bytes: u64,
     /// Connections that were opened beyond the flow table: all their payload is copied.
     pub unplaced_connections: u64,

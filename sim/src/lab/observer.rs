@@ -17,7 +17,7 @@ pub struct Status {
     pub lost: u64,
     /// Simulated time that was skipped.
     pub skipped: Duration,
-    /// What the run waits for, if nothing moves; after a skip, what it waited for.
+    /// What the run waits for if nothing moves, or waited for at last, until there is progress.
     pub waiting: Option<Waiting>,
 }
 

@@ -150,7 +150,7 @@ impl Quiet {
         u64::try_from(self.skipped.as_nanos() * 1000).unwrap_or(u64::MAX)
     }
 
-    /// What the run waits for.
+    /// What the run waits for; what it waited for at last, until there is progress.
     pub(super) fn waiting(&self) -> Option<Waiting> {
         self.waiting
     }
@@ -163,6 +163,7 @@ impl Quiet {
         if progress != self.progress {
             self.progress = progress;
             self.stalled = (0, Duration::ZERO);
+            self.waiting = None;
         }
         let traffic = card.traffic();
         let rests = traffic.is_some() && traffic == self.traffic;
@@ -170,9 +171,6 @@ impl Quiet {
         match moved || !rests {
             true => self.end(),
             false => self.rounds += 1,
-        }
-        if moved {
-            self.waiting = None;
         }
     }
 

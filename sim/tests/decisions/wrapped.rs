@@ -86,12 +86,19 @@ impl Watching {
     }
 }
 
+/// Notes a segment that a command appends to a receive list.
 fn note_command(seen: &mut Seen, entry: &[u8]) {
-    let is_post = c::OPCODE.get(entry) == u64::from(c::SEGMENT_POST);
-    if is_post && c::DIRECTION.get(entry) == 0 {
-        let position = c::SEGMENT_POSITION.get(entry) as u32;
-        let end = position.wrapping_add(c::SEGMENT_BYTES.get(entry) as u32);
-        seen.posted_end = Some(end);
+    let opcode = c::OPCODE.get(entry) as u8;
+    let (direction, position, bytes) = match opcode {
+        c::SEGMENT_POST => (c::DIRECTION, c::SEGMENT_POSITION, c::SEGMENT_BYTES),
+        c::FLOW_ADVANCE if c::APPENDS.get(entry) == 1 => {
+            (c::APPEND_DIRECTION, c::APPEND_POSITION, c::APPEND_BYTES)
+        }
+        _ => return,
+    };
+    if direction.get(entry) == 0 {
+        let position = position.get(entry) as u32;
+        seen.posted_end = Some(position.wrapping_add(bytes.get(entry) as u32));
     }
 }
 
