@@ -43,8 +43,8 @@ names=$(dpkg-query -W -f '${binary:Package}\n' | grep -E "^($beside)(:|$)" || tr
 if [ -n "$names" ]; then
     # shellcheck disable=SC2086
     dpkg-query -L $names | sort -u | while IFS= read -r path; do
-        # Headings stand between the paths.
-        [[ $path == /* && -e $path && ! -d $path || -L $path ]] || continue
+        # Headings stand between the paths. A link to a folder may be the root's own, as /bin is.
+        [[ $path == /* && ! -d $path && ( -e $path || -L $path ) ]] || continue
         rm -f "$root$path"
     done
 fi
