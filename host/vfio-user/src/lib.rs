@@ -1,0 +1,3 @@
+//! A PCI device behind a UNIX socket: the protocol of vfio-user.
+
+pub mod codec;
