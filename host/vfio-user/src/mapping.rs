@@ -1,0 +1,218 @@
+//! Pages of a file in this process: the one file of this crate with unsafe code.
+//!
+//! Whoever else has the file reads and writes the same bytes at any time. So they are never
+//! borrowed: they are copied in and out, or are single words.
+//!
+//! Invariants
+//! 1. Each byte is loaded or stored once, by a volatile or atomic access; words where the address
+//!    allows it.
+//! 2. An access beyond the mapping, or without the right to it, panics: its caller has checked it.
+//! 3. A mapping lies inside its file as that was when it was mapped. Only a seal against shrinking
+//!    keeps it so; where there is none, a program that cuts the file off ends this one by SIGBUS.
+#![allow(unsafe_code)]
+
+use std::os::fd::BorrowedFd;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::io::Errno;
+use rustix::mm::{mmap, munmap, MapFlags, ProtFlags};
+
+const WORD_BYTES: usize = size_of::<u64>();
+
+/// Pages of a file, mapped and shared.
+#[derive(Debug)]
+pub struct Mapping {
+    start: NonNull<u8>,
+    bytes: usize,
+    writable: bool,
+}
+
+// SAFETY: the pages belong to the process, not to a thread, and are accessed by copies and atomics.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; threads that access the same bytes do what another process may do as well.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps `bytes` bytes of a file from `offset`, a multiple of a page, on: to be read, and to be
+    /// written where asked for.
+    pub fn new(
+        file: BorrowedFd<'_>,
+        offset: u64,
+        bytes: usize,
+        writable: bool,
+    ) -> Result<Self, Errno> {
+        let file_bytes = u64::try_from(rustix::fs::fstat(file)?.st_size).unwrap_or(0);
+        let end = offset.checked_add(bytes as u64).ok_or(Errno::OVERFLOW)?;
+        if end > file_bytes {
+            return Err(Errno::NXIO);
+        }
+        let write = if writable { ProtFlags::WRITE } else { ProtFlags::empty() };
+        let (null, rights) = (std::ptr::null_mut(), ProtFlags::READ | write);
+        // SAFETY: a new mapping at an address that the kernel chooses touches no other object.
+        let start = unsafe { mmap(null, bytes, rights, MapFlags::SHARED, file, offset) }?;
+        let start = NonNull::new(start.cast::<u8>()).ok_or(Errno::FAULT)?;
+        Ok(Self { start, bytes, writable })
+    }
+
+    /// Length.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether it may be written.
+    pub fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    fn at(&self, offset: usize, bytes: usize) -> NonNull<u8> {
+        let fits = offset.checked_add(bytes).is_some_and(|end| end <= self.bytes);
+        assert!(fits, "{bytes} bytes at {offset} exceed a mapping of {}", self.bytes);
+        // SAFETY: `offset` is at most the length of what `start` points to.
+        unsafe { self.start.add(offset) }
+    }
+
+    fn word(&self, offset: usize) -> &AtomicU32 {
+        let at = self.at(offset, size_of::<u32>()).cast::<AtomicU32>();
+        assert!(at.is_aligned(), "a word at {offset} of a mapping is not aligned");
+        // SAFETY: the word is mapped as long as `self` lives, and aligned. Whoever else has the
+        // file changes what the atomic holds, as another thread would.
+        unsafe { at.as_ref() }
+    }
+
+    /// Reads an aligned word; nothing that is read afterwards is older.
+    pub fn load(&self, offset: usize) -> u32 {
+        self.word(offset).load(Ordering::Acquire)
+    }
+
+    /// Writes an aligned word; what was written before is visible before it.
+    pub fn store(&self, offset: usize, value: u32) {
+        assert!(self.writable, "a write to a mapping that is read only");
+        self.word(offset).store(value, Ordering::Release);
+    }
+
+    /// Copies out.
+    pub fn read(&self, offset: usize, into: &mut [u8]) {
+        let source = self.at(offset, into.len());
+        let head = head(source, into.len());
+        let (first, rest) = into.split_at_mut(head);
+        // SAFETY: `at` has checked the range, and the mapping can be read; `head` bytes on, the
+        // address is a multiple of a word.
+        unsafe {
+            load_bytes(source, first);
+            let mut at = source.add(head);
+            let (words, last) = rest.as_chunks_mut::<WORD_BYTES>();
+            for word in words {
+                *word = at.cast::<u64>().read_volatile().to_ne_bytes();
+                at = at.add(WORD_BYTES);
+            }
+            load_bytes(at, last);
+        }
+    }
+
+    /// Copies in.
+    pub fn write(&self, offset: usize, from: &[u8]) {
+        assert!(self.writable, "a write to a mapping that is read only");
+        let target = self.at(offset, from.len());
+        let head = head(target, from.len());
+        let (first, rest) = from.split_at(head);
+        // SAFETY: as in `read`; the mapping can be written.
+        unsafe {
+            store_bytes(target, first);
+            let mut at = target.add(head);
+            let (words, last) = rest.as_chunks::<WORD_BYTES>();
+            for word in words {
+                at.cast::<u64>().write_volatile(u64::from_ne_bytes(*word));
+                at = at.add(WORD_BYTES);
+            }
+            store_bytes(at, last);
+        }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `new` with this length, and nothing borrows it.
+        let result = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
+        debug_assert_eq!(result, Ok(()), "a mapping can always be unmapped");
+    }
+}
+
+/// Bytes in front of the first whole word.
+fn head(start: NonNull<u8>, bytes: usize) -> usize {
+    start.as_ptr().align_offset(WORD_BYTES).min(bytes)
+}
+
+/// # Safety
+/// As many bytes can be read at `at`.
+unsafe fn load_bytes(at: NonNull<u8>, into: &mut [u8]) {
+    for (index, byte) in into.iter_mut().enumerate() {
+        // SAFETY: the caller says so.
+        *byte = unsafe { at.add(index).read_volatile() };
+    }
+}
+
+/// # Safety
+/// As many bytes can be written at `at`.
+unsafe fn store_bytes(at: NonNull<u8>, from: &[u8]) {
+    for (index, byte) in from.iter().enumerate() {
+        // SAFETY: the caller says so.
+        unsafe { at.add(index).write_volatile(*byte) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+    use crate::shared_file::SharedFile;
+
+    #[test]
+    fn bytes_come_back_at_every_alignment() {
+        let file = SharedFile::new(4096).unwrap();
+        let (one, other) = (file.map().unwrap(), file.map().unwrap());
+        for offset in 0..17 {
+            for count in 0..33 {
+                let bytes: Vec<u8> = (0..count).map(|index| (index * 7 + offset) as u8).collect();
+                one.write(offset, &[0xee; 64]);
+                one.write(offset, &bytes);
+                let mut read = vec![0; bytes.len()];
+                other.read(offset, &mut read);
+                assert_eq!(read, bytes, "{count} bytes at {offset}");
+                let mut behind = [0; 1];
+                other.read(offset + count, &mut behind);
+                assert_eq!(behind, [0xee], "behind {count} bytes at {offset}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_seen_by_another_mapping() {
+        let file = SharedFile::new(8192).unwrap();
+        let (one, other) = (file.map().unwrap(), file.map().unwrap());
+        one.store(4100, 0x1234_5678);
+        assert_eq!(other.load(4100), 0x1234_5678);
+    }
+
+    #[test]
+    fn a_mapping_beyond_its_file_is_refused() {
+        let file = SharedFile::new(4096).unwrap();
+        for (offset, bytes) in [(0, 4097), (4096, 1), (!4095, 8192)] {
+            assert!(Mapping::new(file.as_fd(), offset, bytes, false).is_err(), "{offset} {bytes}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "2 bytes at 4095 exceed a mapping of 4096")]
+    fn an_access_beyond_the_end_panics() {
+        SharedFile::new(4096).unwrap().map().unwrap().write(4095, &[1, 2]);
+    }
+
+    #[test]
+    #[should_panic(expected = "read only")]
+    fn a_write_without_the_right_panics() {
+        let file = SharedFile::new(4096).unwrap();
+        Mapping::new(file.as_fd(), 0, 4096, false).unwrap().store(0, 1);
+    }
+}

@@ -1,0 +1,173 @@
+//! Ranges of the client's memory that a device may reach, by bus address.
+//!
+//! ```text
+//!   bus address ──► range ──┬─ sealed file ──► one mapping of the whole file, shared by its ranges
+//!                           ├─ other file  ──► read and written by calls: it may shrink
+//!                           └─ no file     ──► messages to the client
+//! ```
+//! A guest with an IOMMU of its own maps each page by itself, tens of thousands of them: a mapping
+//! for each would exhaust what the kernel allows a process (65,530).
+//!
+//! Invariants
+//! 1. Ranges do not overlap.
+//! 2. No access goes outside of the ranges or against their rights; one that would touches nothing.
+//! 3. No client can end this process by cutting off a file.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Weak};
+
+use rustix::fs::{fcntl_get_seals, fstat, FileType, SealFlags};
+use rustix::io::Errno;
+
+use crate::codec::{DmaMap, DmaUnmap, Rights, MAPS};
+use crate::mapping::Mapping;
+
+/// Where the bytes of a range are.
+#[derive(Clone, Debug)]
+pub(crate) enum Backing {
+    /// In a file that cannot shrink.
+    Mapped(Arc<Mapping>),
+    /// In a file that can.
+    File(Arc<OwnedFd>),
+    /// With the client.
+    Messages,
+}
+
+#[derive(Debug)]
+struct Range {
+    last: u64,
+    rights: Rights,
+    offset: u64,
+    backing: Backing,
+}
+
+/// A part of an access, within one range.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    pub(crate) address: u64,
+    pub(crate) bytes: usize,
+    /// Where it begins in the file.
+    pub(crate) offset: u64,
+    pub(crate) backing: Backing,
+}
+
+/// Device and inode of a file, and whether it is mapped for writing.
+type FileKey = (u64, u64, bool);
+
+/// All ranges of a client.
+#[derive(Debug, Default)]
+pub(crate) struct Maps {
+    ranges: BTreeMap<u64, Range>,
+    files: BTreeMap<FileKey, Weak<Mapping>>,
+}
+
+impl Maps {
+    /// Adds a range.
+    pub(crate) fn add(&mut self, map: &DmaMap, file: Option<OwnedFd>) -> Result<(), Errno> {
+        if self.ranges.len() as u64 >= MAPS {
+            return Err(Errno::NOSPC);
+        }
+        let last = map.address.checked_add(map.bytes - 1).ok_or(Errno::INVAL)?;
+        let before = self.ranges.range(..=last).next_back();
+        if before.is_some_and(|(_, range)| range.last >= map.address) {
+            return Err(Errno::EXIST);
+        }
+        let backing = match file {
+            None => Backing::Messages,
+            Some(file) => self.open(map, file)?,
+        };
+        let range = Range { last, rights: map.rights, offset: map.offset, backing };
+        self.ranges.insert(map.address, range);
+        Ok(())
+    }
+
+    fn open(&mut self, map: &DmaMap, file: OwnedFd) -> Result<Backing, Errno> {
+        let status = fstat(&file)?;
+        let file_bytes = u64::try_from(status.st_size).unwrap_or(0);
+        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
+            return Err(Errno::NODEV);
+        }
+        if map.offset + map.bytes > file_bytes {
+            return Err(Errno::NXIO);
+        }
+        let is_sealed = fcntl_get_seals(&file).is_ok_and(|it| it.contains(SealFlags::SHRINK));
+        if !is_sealed {
+            return Ok(Backing::File(Arc::new(file)));
+        }
+        let key = (status.st_dev, status.st_ino, map.rights.write);
+        let known = self.files.get(&key).and_then(Weak::upgrade);
+        if let Some(mapping) = known.filter(|it| it.bytes() as u64 >= map.offset + map.bytes) {
+            return Ok(Backing::Mapped(mapping));
+        }
+        let bytes = usize::try_from(file_bytes).map_err(|_| Errno::FBIG)?;
+        let mapping = Arc::new(Mapping::new(file.as_fd(), 0, bytes, map.rights.write)?);
+        self.files.retain(|_, mapping| mapping.strong_count() > 0);
+        self.files.insert(key, Arc::downgrade(&mapping));
+        Ok(Backing::Mapped(mapping))
+    }
+
+    /// Removes the ranges inside of this one, as VFIO does; one that would have to be cut is an
+    /// error. Returns what was removed.
+    pub(crate) fn remove(&mut self, unmap: &DmaUnmap) -> Result<Vec<(u64, u64)>, Errno> {
+        let (first, last) = match *unmap {
+            DmaUnmap::All => (0, u64::MAX),
+            DmaUnmap::Range { bytes: 0, .. } => return Err(Errno::INVAL),
+            DmaUnmap::Range { address, bytes } => (address, address + (bytes - 1)),
+        };
+        let reaches = |address: u64| {
+            let range = self.ranges.range(..=address).next_back();
+            range.is_some_and(|(start, range)| {
+                range.last >= address && (*start < first || range.last > last)
+            })
+        };
+        if reaches(first) || reaches(last) {
+            return Err(Errno::INVAL);
+        }
+        let inside: Vec<(u64, u64)> = self
+            .ranges
+            .range(first..=last)
+            .map(|(start, range)| (*start, (range.last - start).saturating_add(1)))
+            .collect();
+        for (address, _) in &inside {
+            self.ranges.remove(address);
+        }
+        Ok(inside)
+    }
+
+    /// The pieces of an access, all of them permitted.
+    pub(crate) fn pieces(
+        &self,
+        address: u64,
+        bytes: usize,
+        needs: Rights,
+    ) -> Result<Vec<Piece>, Errno> {
+        let mut pieces = Vec::new();
+        let (mut address, mut left) = (address, bytes);
+        while left > 0 {
+            let range = self.ranges.range(..=address).next_back();
+            let (start, range) =
+                range.filter(|(_, range)| range.last >= address).ok_or(Errno::FAULT)?;
+            let (read, write) = (range.rights.read, range.rights.write);
+            if needs.read && !read || needs.write && !write {
+                return Err(Errno::ACCESS);
+            }
+            let rest = usize::try_from(range.last - address).unwrap_or(usize::MAX);
+            let bytes = left.min(rest.saturating_add(1));
+            let offset = range.offset + (address - start);
+            pieces.push(Piece { address, bytes, offset, backing: range.backing.clone() });
+            left -= bytes;
+            address = match address.checked_add(bytes as u64) {
+                Some(next) => next,
+                None if left == 0 => break,
+                None => return Err(Errno::FAULT),
+            };
+        }
+        Ok(pieces)
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.ranges.len()
+    }
+}
