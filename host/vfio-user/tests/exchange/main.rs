@@ -1,5 +1,6 @@
 //! Server and client with each other, over a real socket: registers, memory, interrupts, ends.
 
+mod judges;
 mod toy;
 
 use std::os::fd::AsFd;

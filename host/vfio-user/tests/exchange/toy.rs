@@ -169,8 +169,18 @@ pub fn socket(name: &str) -> PathBuf {
 }
 
 pub fn serve(name: &str) -> ServedToy {
-    let (socket, seen) = (socket(name), Arc::new(Seen::default()));
-    let (mut toy, description) = Toy::new(seen.clone());
+    serve_as(name, Arc::new(Seen::default()), |_, _| {})
+}
+
+/// The same, with another description and configuration space.
+pub fn serve_as(
+    name: &str,
+    seen: Arc<Seen>,
+    change: impl FnOnce(&mut Description, &mut [u8]),
+) -> ServedToy {
+    let socket = socket(name);
+    let (mut toy, mut description) = Toy::new(seen.clone());
+    change(&mut description, &mut toy.config);
     let mut server = Server::bind(&socket, description).unwrap();
     server.set_reply_limit(Duration::from_millis(300));
     let stop = Arc::new(AtomicBool::new(false));
