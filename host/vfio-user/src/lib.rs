@@ -15,6 +15,7 @@
 //! | `server/`, `session.rs` | the server; the client that has the device |
 //! | `maps.rs`, `interrupts.rs` | its memory; its interrupts |
 //! | `client/` | the client |
+//! | `pci/` | the configuration space of an endpoint |
 //! | `mapping.rs`, `shared_file.rs` | pages of files, the one unsafe file; files to share |
 //!
 //! Not here yet: a second socket for what the server asks (twin sockets), descriptors that stand
@@ -31,6 +32,7 @@ pub mod device;
 mod interrupts;
 mod mapping;
 mod maps;
+pub mod pci;
 pub mod server;
 pub mod session;
 mod shared_file;
