@@ -1,6 +1,7 @@
 //! Server and client with each other, over a real socket: registers, memory, interrupts, ends.
 
 mod judges;
+mod qemu;
 mod toy;
 
 use std::os::fd::AsFd;

@@ -10,7 +10,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -35,6 +35,9 @@ pub struct Seen {
     pub left: AtomicU64,
     pub ends: Mutex<Vec<String>>,
     pub refused: AtomicU64,
+    pub resets: AtomicU64,
+    /// The whole BAR 0 as the device maps it; clients see one page of it.
+    pub pages: OnceLock<Mapping>,
 }
 
 pub struct Toy {
@@ -50,6 +53,7 @@ impl Toy {
     pub fn new(seen: Arc<Seen>) -> (Self, Description) {
         let file = SharedFile::new(BAR_BYTES as usize).unwrap();
         let page = file.map().unwrap();
+        seen.pages.set(file.map().unwrap()).unwrap();
         let mut description = Description::pci(256, VECTORS);
         let areas = vec![Area { offset: PAGE, bytes: PAGE }];
         let shared = SharedPages { file: file.into(), file_offset: 0, areas };
@@ -136,6 +140,7 @@ impl Device for Toy {
 
     fn reset(&mut self, _: &mut Session) -> Result<(), Errno> {
         self.resets += 1;
+        self.seen.resets.fetch_add(1, Ordering::SeqCst);
         self.clear();
         Ok(())
     }
@@ -178,9 +183,19 @@ pub fn serve_as(
     seen: Arc<Seen>,
     change: impl FnOnce(&mut Description, &mut [u8]),
 ) -> ServedToy {
-    let socket = socket(name);
     let (mut toy, mut description) = Toy::new(seen.clone());
     change(&mut description, &mut toy.config);
+    serve_device(name, seen, toy, description)
+}
+
+/// Serves any device.
+pub fn serve_device(
+    name: &str,
+    seen: Arc<Seen>,
+    mut device: impl Device + Send + 'static,
+    description: Description,
+) -> ServedToy {
+    let socket = socket(name);
     let mut server = Server::bind(&socket, description).unwrap();
     server.set_reply_limit(Duration::from_millis(300));
     let stop = Arc::new(AtomicBool::new(false));
@@ -188,7 +203,7 @@ pub fn serve_as(
     let thread = std::thread::spawn(move || {
         while !flag.load(Ordering::SeqCst) {
             if wait(&server, Duration::from_millis(20)) {
-                note(&noted, server.serve(&mut toy).unwrap());
+                note(&noted, server.serve(&mut device).unwrap());
             }
         }
     });
