@@ -77,7 +77,8 @@ impl Question {
 
     /// The question for an interrupt type.
     pub fn encode_interrupt(&self) -> Vec<u8> {
-        Writer::default().u32(INTERRUPT_BYTES).u32(0).u32(self.index).u32(0).0
+        let argsz = self.argsz.max(INTERRUPT_BYTES);
+        Writer::default().u32(argsz).u32(0).u32(self.index).u32(0).0
     }
 }
 

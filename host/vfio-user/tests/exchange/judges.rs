@@ -1,10 +1,10 @@
 //! Programs of others at the other end of the socket: the samples of libvfio-user, built by whoever
 //! has them.
 //!
-//! `ZERONIC_LIBVFIO_USER` names the folder of the samples: `build/samples` after `meson setup build`
-//! and `ninja -C build`, repository github.com/nutanix/libvfio-user, at commit 7e7a0a6: one later
-//! BARs must be powers of 2, and since then its own server does not start. Without it these tests
-//! are skipped by name.
+//! `ZERONIC_LIBVFIO_USER` names the folder of the samples: `build/samples` after `meson setup
+//! build` and `ninja -C build`, repository github.com/nutanix/libvfio-user, at commit 7e7a0a6: one
+//! later BARs must be powers of 2, and since then its own server does not start. Without it these
+//! tests are skipped by name.
 
 use std::io::Read;
 use std::os::fd::AsFd;
