@@ -5,8 +5,8 @@
 //!                           ├─ other file  ──► read and written by calls: it may shrink
 //!                           └─ no file     ──► messages to the client
 //! ```
-//! A guest with an IOMMU of its own maps each page by itself, tens of thousands of them: a mapping
-//! for each would exhaust what the kernel allows a process (65,530).
+//! A guest with an IOMMU of its own maps each page by itself, tens of thousands of them. A mapping
+//! or a descriptor for each would exhaust what the kernel allows a process (65,530; 1,024).
 //!
 //! Invariants
 //! 1. Ranges do not overlap.
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Weak};
 
-use rustix::fs::{fcntl_get_seals, fstat, FileType, SealFlags};
+use rustix::fs::{fcntl_get_seals, fcntl_getfl, fstat, FileType, OFlags, SealFlags};
 use rustix::io::Errno;
 
 use crate::codec::{DmaMap, DmaUnmap, Rights, MAPS};
@@ -52,14 +52,41 @@ pub(crate) struct Piece {
     pub(crate) backing: Backing,
 }
 
-/// Device and inode of a file, and whether it is mapped for writing.
+/// Device and inode of a file, and whether it is to be written.
 type FileKey = (u64, u64, bool);
+
+/// A file that ranges have in common, as long as there are any.
+#[derive(Debug)]
+enum Known {
+    Mapped(Weak<Mapping>),
+    File(Weak<OwnedFd>),
+}
+
+impl Known {
+    /// The file, if it is still in use and has so many bytes mapped.
+    fn backing(&self, bytes: u64) -> Option<Backing> {
+        match self {
+            Self::Mapped(mapping) => {
+                let mapping = mapping.upgrade().filter(|it| it.bytes() as u64 >= bytes);
+                mapping.map(Backing::Mapped)
+            }
+            Self::File(file) => file.upgrade().map(Backing::File),
+        }
+    }
+
+    fn is_in_use(&self) -> bool {
+        match self {
+            Self::Mapped(mapping) => mapping.strong_count() > 0,
+            Self::File(file) => file.strong_count() > 0,
+        }
+    }
+}
 
 /// All ranges of a client.
 #[derive(Debug, Default)]
 pub(crate) struct Maps {
     ranges: BTreeMap<u64, Range>,
-    files: BTreeMap<FileKey, Weak<Mapping>>,
+    files: BTreeMap<FileKey, Known>,
 }
 
 impl Maps {
@@ -91,20 +118,15 @@ impl Maps {
         if map.offset + map.bytes > file_bytes {
             return Err(Errno::NXIO);
         }
-        let is_sealed = fcntl_get_seals(&file).is_ok_and(|it| it.contains(SealFlags::SHRINK));
-        if !is_sealed {
-            return Ok(Backing::File(Arc::new(file)));
-        }
         let key = (status.st_dev, status.st_ino, map.rights.write);
-        let known = self.files.get(&key).and_then(Weak::upgrade);
-        if let Some(mapping) = known.filter(|it| it.bytes() as u64 >= map.offset + map.bytes) {
-            return Ok(Backing::Mapped(mapping));
+        let known = self.files.get(&key).and_then(|known| known.backing(map.offset + map.bytes));
+        if let Some(backing) = known {
+            return Ok(backing);
         }
-        let bytes = usize::try_from(file_bytes).map_err(|_| Errno::FBIG)?;
-        let mapping = Arc::new(Mapping::new(file.as_fd(), 0, bytes, map.rights.write)?);
-        self.files.retain(|_, mapping| mapping.strong_count() > 0);
-        self.files.insert(key, Arc::downgrade(&mapping));
-        Ok(Backing::Mapped(mapping))
+        let (known, backing) = open(file, file_bytes, map.rights)?;
+        self.files.retain(|_, known| known.is_in_use());
+        self.files.insert(key, known);
+        Ok(backing)
     }
 
     /// Removes the ranges inside of this one, as VFIO does; one that would have to be cut is an
@@ -171,3 +193,21 @@ impl Maps {
         self.ranges.len()
     }
 }
+
+/// Opens a file that no other range has.
+fn open(file: OwnedFd, file_bytes: u64, rights: Rights) -> Result<(Known, Backing), Errno> {
+    let mode = fcntl_getfl(&file)? & OFlags::ACCMODE;
+    if mode != OFlags::RDWR && (rights.write || mode != OFlags::RDONLY) {
+        return Err(Errno::ACCESS);
+    }
+    if fcntl_get_seals(&file).is_ok_and(|it| it.contains(SealFlags::SHRINK)) {
+        let bytes = usize::try_from(file_bytes).map_err(|_| Errno::FBIG)?;
+        let mapping = Arc::new(Mapping::new(file.as_fd(), 0, bytes, rights.write)?);
+        return Ok((Known::Mapped(Arc::downgrade(&mapping)), Backing::Mapped(mapping)));
+    }
+    let file = Arc::new(file);
+    Ok((Known::File(Arc::downgrade(&file)), Backing::File(file)))
+}
+
+#[cfg(test)]
+mod tests;

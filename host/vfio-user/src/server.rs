@@ -90,6 +90,8 @@ pub struct Server {
     description: Description,
     greetings: Vec<Channel>,
     session: Option<Session>,
+    /// The client does not take its replies: only that it does is waited for.
+    waits_for_room: bool,
     reply_limit: Duration,
 }
 
@@ -110,9 +112,8 @@ impl Server {
         let events = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(system)?;
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let again = eventfd(0, flags).map_err(system)?;
-        for source in [listener.as_fd(), again.as_fd()] {
-            watch(&events, source).map_err(system)?;
-        }
+        watch(&events, listener.as_fd(), Source::Listener).map_err(system)?;
+        watch(&events, again.as_fd(), Source::Again).map_err(system)?;
         Ok(Self {
             socket: socket.to_owned(),
             listener,
@@ -121,6 +122,7 @@ impl Server {
             description,
             greetings: Vec::new(),
             session: None,
+            waits_for_room: false,
             reply_limit: Duration::from_secs(1),
         })
     }
@@ -144,15 +146,21 @@ impl Server {
 
     fn handle(&mut self, device: &mut dyn Device) -> Result<Served, Errno> {
         let mut served = Served::default();
-        if !self.has_events()? {
+        let sources = self.ready_sources()?;
+        if sources.is_empty() {
             return Ok(served);
         }
-        let mut number = [0; 8];
-        let _ = rustix::io::read(&self.again, &mut number);
-        self.accept()?;
+        if sources.contains(&Source::Again.number()) {
+            let mut count = [0; 8];
+            let _ = rustix::io::read(&*self.again, &mut count);
+        }
+        if sources.contains(&Source::Listener.number()) {
+            self.accept()?;
+        }
         if let Err(error) = self.carry_out(device, &mut served) {
             // Its interrupts and its memory go before the device hears of it.
             self.session = None;
+            self.waits_for_room = false;
             device.client_left();
             served.left = Some(error);
         }
@@ -161,13 +169,14 @@ impl Server {
         Ok(served)
     }
 
-    fn has_events(&self) -> Result<bool, Errno> {
-        let mut list = Vec::with_capacity(1);
+    /// What has something to say. Connections are not told apart.
+    fn ready_sources(&self) -> Result<Vec<u64>, Errno> {
+        let mut list = Vec::with_capacity(GREETINGS_MAX);
         let now = Timespec::default();
         let buffer = rustix::buffer::spare_capacity(&mut list);
         match epoll::wait(&self.events, buffer, Some(&now)) {
-            Ok(count) => Ok(count > 0),
-            Err(Errno::INTR) => Ok(true),
+            Ok(_) => Ok(list.iter().map(|event| event.data.u64()).collect()),
+            Err(Errno::INTR) => Ok(Vec::new()),
             Err(error) => Err(error),
         }
     }
@@ -179,11 +188,13 @@ impl Server {
                 Err(error) => match errno(&error) {
                     Errno::AGAIN => return Ok(()),
                     Errno::INTR | Errno::CONNABORTED => continue,
+                    // Nothing is left for one more: it waits until something is.
+                    Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => return Ok(()),
                     error => return Err(error),
                 },
             };
             let channel = Channel::new(stream).map_err(|error| errno(&error))?;
-            watch(&self.events, channel.as_fd())?;
+            watch(&self.events, channel.as_fd(), Source::Connection)?;
             if self.greetings.len() == GREETINGS_MAX {
                 self.greetings.remove(0);
             }
@@ -261,8 +272,12 @@ impl Server {
     fn settle(&mut self) -> Result<(), Errno> {
         let Some(session) = &self.session else { return Ok(()) };
         let is_full = session.channel.has_outgoing();
-        let flags = if is_full { EventFlags::OUT } else { EventFlags::IN };
-        epoll::modify(&self.events, session.channel.as_fd(), EventData::new_u64(0), flags)?;
+        if is_full != self.waits_for_room {
+            let flags = if is_full { EventFlags::OUT } else { EventFlags::IN };
+            let channel = session.channel.as_fd();
+            epoll::modify(&self.events, channel, Source::Connection.data(), flags)?;
+            self.waits_for_room = is_full;
+        }
         if !is_full {
             session.ask_for_service();
         }
@@ -284,8 +299,26 @@ impl Drop for Server {
     }
 }
 
-fn watch(events: &OwnedFd, source: BorrowedFd<'_>) -> Result<(), Errno> {
-    epoll::add(events, source, EventData::new_u64(0), EventFlags::IN)
+/// What a server listens to.
+#[derive(Clone, Copy)]
+enum Source {
+    Listener,
+    Again,
+    Connection,
+}
+
+impl Source {
+    fn number(self) -> u64 {
+        self as u64
+    }
+
+    fn data(self) -> EventData {
+        EventData::new_u64(self.number())
+    }
+}
+
+fn watch(events: &OwnedFd, source: BorrowedFd<'_>, kind: Source) -> Result<(), Errno> {
+    epoll::add(events, source, kind.data(), EventFlags::IN)
 }
 
 fn errno(error: &std::io::Error) -> Errno {

@@ -10,7 +10,8 @@ use std::time::Duration;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use vfio_user::codec::{
-    DeviceInfo, DmaMap, Header, InterruptInfo, Kind, RegionInfo, Request, Version, HEADER_BYTES,
+    DeviceInfo, DmaMap, Header, InterruptInfo, Kind, RegionAccess, RegionInfo, Request, Version,
+    HEADER_BYTES,
 };
 use vfio_user::{Client, ClientError, Description, Device, Errno, Region, Server, Session};
 
@@ -202,6 +203,37 @@ fn server_outlives_any_bytes() {
     }
     let stream = greet(&socket);
     drop(stream);
+    stop.store(true, Ordering::SeqCst);
+    thread.join().unwrap();
+}
+
+/// A client that asks for more than the socket holds and reads nothing: the server waits with it,
+/// and with nobody else.
+#[test]
+fn client_that_takes_no_replies_is_waited_for_and_loses_none() {
+    const COMMANDS: u16 = 2000;
+    let (socket, stop) = (socket(), Arc::new(AtomicBool::new(false)));
+    let thread = serve(&socket, stop.clone());
+    let mut stream = greet(&socket);
+    let mut writer = stream.try_clone().unwrap();
+    let writing = std::thread::spawn(move || {
+        for id in 0..COMMANDS {
+            let access = RegionAccess { offset: 0, region: 0, count: 0x1000 };
+            let payload = Request::RegionRead(access).encode();
+            let kind = Kind::Command { no_reply: false };
+            let header = Header { id, command: 9, kind, payload_bytes: payload.len() };
+            writer.write_all(&message(header, &payload)).unwrap();
+        }
+    });
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(!writing.is_finished(), "8 MiB of replies fit into a socket");
+    let busy = Client::connect(&socket).unwrap_err();
+    assert_eq!(busy, ClientError::Busy(socket.clone()));
+    for id in 0..COMMANDS {
+        let (header, payload) = receive(&mut stream).unwrap();
+        assert_eq!((header.id, payload.len()), (id, 16 + 0x1000));
+    }
+    writing.join().unwrap();
     stop.store(true, Ordering::SeqCst);
     thread.join().unwrap();
 }
