@@ -37,7 +37,6 @@ pub(super) fn place_express(fields: &mut Fields, link: Link) {
     fields.set_u32(EXPRESS + 0x0c, speed_and_width);
     fields.allow_u16(EXPRESS + 0x10, 0x01cb);
     fields.set_u16(EXPRESS + 0x12, speed_and_width as u16);
-    fields.allow_u16(EXPRESS + 0x28, 0x041f);
     // All speeds up to the own one: Linux reads them here.
     fields.set_u32(EXPRESS + 0x2c, ((1 << generation) - 1) << 1);
     fields.set_u16(EXPRESS + 0x30, generation as u16);
