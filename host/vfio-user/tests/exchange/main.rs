@@ -187,6 +187,25 @@ fn device_asks_for_memory_that_it_was_not_given() {
     assert!(client.kept_memory(0x20_0000).unwrap()[half..] == bytes);
 }
 
+/// More than one call of the server handles, kept while it waits for an answer: only its own
+/// descriptor has it called again.
+#[test]
+fn commands_that_come_meanwhile_are_kept_in_their_order() {
+    let (served, mut client) = open("meanwhile");
+    client.keep_memory(0, 0x1000, Rights::BOTH).unwrap();
+    put(&mut client, 0x18, 8);
+    client.post(0, 0x20, &[1]).unwrap();
+    for value in 0..800_u32 {
+        client.post(0, 4, &value.to_le_bytes()).unwrap();
+    }
+    assert_eq!(word(&mut client, 4), 799);
+    let writes = served.seen.writes.lock().unwrap();
+    let values = writes.iter().filter(|(_, offset, _)| *offset == 4);
+    for (value, (_, _, bytes)) in (0..800_u32).zip(values) {
+        assert_eq!(*bytes, value.to_le_bytes());
+    }
+}
+
 #[test]
 fn access_goes_over_neighbours_of_different_kinds() {
     let (_served, mut client) = open("neighbours");

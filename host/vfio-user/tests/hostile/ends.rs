@@ -54,14 +54,14 @@ impl Device for Echo {
     }
 }
 
-fn socket() -> PathBuf {
+pub fn socket() -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::SeqCst);
     std::env::temp_dir().join(format!("vfu-hostile-{}-{count}", std::process::id()))
 }
 
 /// Steps a server until a flag is set.
-fn serve(socket: &Path, stop: Arc<AtomicBool>) -> std::thread::JoinHandle<()> {
+pub fn serve(socket: &Path, stop: Arc<AtomicBool>) -> std::thread::JoinHandle<()> {
     let mut description = Description::pci(256, 8);
     description.regions[0] = Region::by_messages(0x1000);
     let mut server = Server::bind(socket, description).unwrap();
@@ -76,7 +76,7 @@ fn serve(socket: &Path, stop: Arc<AtomicBool>) -> std::thread::JoinHandle<()> {
     })
 }
 
-fn message(header: Header, payload: &[u8]) -> Vec<u8> {
+pub fn message(header: Header, payload: &[u8]) -> Vec<u8> {
     [&header.encode()[..], payload].concat()
 }
 
@@ -99,7 +99,7 @@ fn greet(socket: &Path) -> UnixStream {
     }
 }
 
-fn receive(stream: &mut UnixStream) -> std::io::Result<(Header, Vec<u8>)> {
+pub fn receive(stream: &mut UnixStream) -> std::io::Result<(Header, Vec<u8>)> {
     let mut bytes = [0; HEADER_BYTES];
     stream.read_exact(&mut bytes)?;
     let header = Header::decode(&bytes).expect("a server's header is right");

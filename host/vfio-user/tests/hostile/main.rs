@@ -8,4 +8,5 @@
 
 mod codec;
 mod ends;
+mod greetings;
 mod requests;
