@@ -97,10 +97,11 @@ impl Client {
             let request = Request::RegionInfo(Question { argsz, index });
             let reply = self.link.ask(&request, Vec::new())?;
             let (info, needed) = self.understand(RegionInfo::decode(&reply.payload))?;
-            if needed as usize > reply.payload.len() && needed > argsz {
-                let (count, limit) = (needed.into(), REGION_BYTES_MAX.into());
-                let wrong = CodecError::Count { count, limit };
-                self.understand((needed <= REGION_BYTES_MAX).then_some(()).ok_or(wrong))?;
+            let bytes = reply.payload.len();
+            if needed as usize > bytes {
+                let short = CodecError::TooShort { bytes, needed: needed as usize };
+                let is_new = needed > argsz && needed <= REGION_BYTES_MAX;
+                self.understand(is_new.then_some(()).ok_or(short))?;
                 argsz = needed;
                 continue;
             }

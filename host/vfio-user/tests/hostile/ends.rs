@@ -239,7 +239,7 @@ fn client_that_takes_no_replies_is_waited_for_and_loses_none() {
 }
 
 /// The right reply to a command of a client.
-fn right_reply(command: u16, payload: &[u8]) -> Vec<u8> {
+pub fn right_reply(command: u16, payload: &[u8]) -> Vec<u8> {
     match Request::decode(command, payload) {
         Ok(Request::Version(_)) => Version::own().encode(),
         Ok(Request::DeviceInfo) => {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use vfio_user::codec::{Capabilities, CodecError, Command, Header, Kind, Request, Version};
 use vfio_user::{Client, ClientError, Errno};
 
-use crate::ends::{message, receive, serve, socket};
+use crate::ends::{message, receive, right_reply, serve, socket};
 
 const LIMIT: Duration = Duration::from_secs(5);
 
@@ -79,6 +79,32 @@ fn a_server_that_closes_at_once_has_gone() {
     thread.join().unwrap();
     std::fs::remove_file(&socket).unwrap();
     assert_eq!(error, ClientError::Vanished(socket));
+}
+
+/// A region that needs more room than its server ever fills.
+#[test]
+fn a_region_that_is_never_told_in_full_is_nonsense() {
+    for needed in [33_u32, 1 << 16, (1 << 16) + 1, u32::MAX] {
+        let socket = socket();
+        let listener = UnixListener::bind(&socket).unwrap();
+        let thread = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            while let Ok((header, payload)) = receive(&mut stream) {
+                let mut reply = right_reply(header.command, &payload);
+                if header.command == Command::RegionInfo.number() {
+                    reply[..4].copy_from_slice(&needed.to_ne_bytes());
+                }
+                let kind = Kind::Reply { error: None };
+                let header = Header { kind, payload_bytes: reply.len(), ..header };
+                stream.write_all(&message(header, &reply)).unwrap();
+            }
+        });
+        let error = Client::connect_within(&socket, LIMIT).unwrap_err();
+        thread.join().unwrap();
+        std::fs::remove_file(&socket).unwrap();
+        let what = CodecError::TooShort { bytes: 32, needed: needed as usize };
+        assert_eq!(error, ClientError::Nonsense { socket, what });
+    }
 }
 
 /// What our server says to a first message, and whether it stays.

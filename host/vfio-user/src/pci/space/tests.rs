@@ -105,7 +105,9 @@ fn switches_are_seen() {
     assert!(!space.has_msix(), "all masked");
     space.write(0x83, &[0x80]);
     assert!(space.has_msix());
-    let effects = space.write(4, &[2]);
+    space.write(4, &[0xff; 4]);
+    assert_eq!(u32_at(&space, 4), 0x0010_0546, "memory, master, parity, errors, pin off");
+    let effects = space.write(4, &[2, 0]);
     assert_eq!(effects, Effects { bus_mastering_ended: true, ..Effects::default() });
     assert!(space.has_memory());
 }
