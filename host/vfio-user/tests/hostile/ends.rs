@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use vfio_user::codec::{
     DeviceInfo, DmaMap, Header, InterruptInfo, Kind, RegionAccess, RegionInfo, Request, Version,
     HEADER_BYTES,
@@ -236,6 +237,59 @@ fn client_that_takes_no_replies_is_waited_for_and_loses_none() {
     writing.join().unwrap();
     stop.store(true, Ordering::SeqCst);
     thread.join().unwrap();
+}
+
+/// The same without a thread: the descriptor of the server rests while there is nothing to do but
+/// to wait for the client, whatever this one has sent.
+#[test]
+fn server_rests_while_its_client_takes_nothing() {
+    let socket = socket();
+    let mut description = Description::pci(256, 8);
+    description.regions[0] = Region::by_messages(0x1_0000);
+    let mut server = Server::bind(&socket, description).unwrap();
+    let mut device = Echo(vec![0]);
+    let mut stream = UnixStream::connect(&socket).unwrap();
+    let kind = Kind::Command { no_reply: false };
+    let payload = Version::own().encode();
+    let header = Header { id: 1, command: 1, kind, payload_bytes: payload.len() };
+    stream.write_all(&message(header, &payload)).unwrap();
+    assert!(server.serve(&mut device).unwrap().has_joined);
+    receive(&mut stream).unwrap();
+    assert!(!is_readable(&server), "nothing has been asked for");
+    const COMMANDS: u16 = 20;
+    for id in 0..COMMANDS {
+        let access = RegionAccess { offset: 0, region: 0, count: 0x1_0000 };
+        let payload = Request::RegionRead(access).encode();
+        let header = Header { id, command: 9, kind, payload_bytes: payload.len() };
+        stream.write_all(&message(header, &payload)).unwrap();
+    }
+    assert!(is_readable(&server));
+    let first = server.serve(&mut device).unwrap().messages;
+    assert!((1..20).contains(&first), "{first} replies of 64 KiB fit into the socket");
+    assert!(!is_readable(&server), "the client takes nothing");
+    assert_eq!(server.serve(&mut device).unwrap().messages, 0);
+    let mut all = first;
+    for id in 0..COMMANDS {
+        stream.set_nonblocking(true).unwrap();
+        let (mut bytes, mut filled) = (vec![0; 32 + 0x1_0000], 0);
+        while filled < bytes.len() {
+            filled += stream.read(&mut bytes[filled..]).unwrap_or(0);
+            if is_readable(&server) {
+                all += server.serve(&mut device).unwrap().messages;
+            }
+        }
+        assert_eq!(bytes[..2], id.to_ne_bytes());
+    }
+    assert_eq!(all, usize::from(COMMANDS));
+    assert!(!is_readable(&server));
+    drop(stream);
+    assert!(is_readable(&server));
+    assert!(server.serve(&mut device).unwrap().left.is_some());
+}
+
+fn is_readable(server: &Server) -> bool {
+    let mut list = [PollFd::new(server, PollFlags::IN)];
+    poll(&mut list, Some(&Timespec::default())).unwrap() > 0
 }
 
 /// The right reply to a command of a client.

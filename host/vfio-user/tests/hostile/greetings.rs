@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use vfio_user::codec::{Capabilities, CodecError, Command, Header, Kind, Request, Version};
 use vfio_user::{Client, ClientError, Errno};
@@ -79,6 +79,29 @@ fn a_server_that_closes_at_once_has_gone() {
     thread.join().unwrap();
     std::fs::remove_file(&socket).unwrap();
     assert_eq!(error, ClientError::Vanished(socket));
+}
+
+/// A server that takes no connections, and has no room for one more, is tried until the limit.
+#[test]
+fn a_server_that_takes_nobody_is_silent() {
+    let socket = socket();
+    let listener = UnixListener::bind(&socket).unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    let first = UnixStream::connect(&socket).unwrap();
+    let (limit, start) = (Duration::from_millis(40), Instant::now());
+    let error = Client::connect_within(&socket, limit).unwrap_err();
+    assert_eq!(error, ClientError::Silent { socket: socket.clone(), limit });
+    assert!(start.elapsed() >= limit);
+    let thread = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(10));
+        let taken = [listener.accept().unwrap(), listener.accept().unwrap()];
+        drop(taken);
+    });
+    let error = Client::connect_within(&socket, LIMIT).unwrap_err();
+    assert_eq!(error, ClientError::Vanished(socket.clone()));
+    thread.join().unwrap();
+    drop(first);
+    std::fs::remove_file(socket).unwrap();
 }
 
 /// A region that needs more room than its server ever fills.
