@@ -5,7 +5,7 @@
 //!   socket ◄── queue of what the socket did not take ◄── Message
 //! ```
 //! Header and payload are read apart, never beyond the end of a message: so the descriptors that
-//! come with its bytes are its own.
+//! come with its bytes are its own, and whoever polls the socket sees what has not been taken.
 //!
 //! Invariants
 //! 1. Neither side ever blocks here; [`Channel::wait`] alone does, up to a moment.

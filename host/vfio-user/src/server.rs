@@ -19,6 +19,7 @@
 
 mod answer;
 
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -41,6 +42,8 @@ use crate::session::Session;
 const MESSAGES_MAX: usize = 256;
 /// Connections that have not named their version; one more closes the oldest.
 const GREETINGS_MAX: usize = 8;
+/// Sources that are asked for at once; the system tells others the next time.
+const SOURCES_AT_ONCE: usize = 8;
 
 /// Why a server cannot start or go on.
 #[derive(Debug, Error)]
@@ -146,15 +149,15 @@ impl Server {
 
     fn handle(&mut self, device: &mut dyn Device) -> Result<Served, Errno> {
         let mut served = Served::default();
-        let sources = self.ready_sources()?;
-        if sources.is_empty() {
+        let ready = self.ready_sources()?;
+        if ready == 0 {
             return Ok(served);
         }
-        if sources.contains(&Source::Again.number()) {
+        if ready & Source::Again.bit() != 0 {
             let mut count = [0; 8];
             let _ = rustix::io::read(&*self.again, &mut count);
         }
-        if sources.contains(&Source::Listener.number()) {
+        if ready & Source::Listener.bit() != 0 {
             self.accept()?;
         }
         if let Err(error) = self.carry_out(device, &mut served) {
@@ -169,14 +172,13 @@ impl Server {
         Ok(served)
     }
 
-    /// What has something to say. Connections are not told apart.
-    fn ready_sources(&self) -> Result<Vec<u64>, Errno> {
-        let mut list = Vec::with_capacity(GREETINGS_MAX);
+    /// What has something to say, a bit each. Connections are not told apart.
+    fn ready_sources(&self) -> Result<u64, Errno> {
+        let mut space = [MaybeUninit::uninit(); SOURCES_AT_ONCE];
         let now = Timespec::default();
-        let buffer = rustix::buffer::spare_capacity(&mut list);
-        match epoll::wait(&self.events, buffer, Some(&now)) {
-            Ok(_) => Ok(list.iter().map(|event| event.data.u64()).collect()),
-            Err(Errno::INTR) => Ok(Vec::new()),
+        match epoll::wait(&self.events, &mut space, Some(&now)) {
+            Ok((list, _)) => Ok(list.iter().fold(0, |bits, event| bits | event.data.u64())),
+            Err(Errno::INTR) => Ok(0),
             Err(error) => Err(error),
         }
     }
@@ -308,12 +310,12 @@ enum Source {
 }
 
 impl Source {
-    fn number(self) -> u64 {
-        self as u64
+    fn bit(self) -> u64 {
+        1 << self as u64
     }
 
     fn data(self) -> EventData {
-        EventData::new_u64(self.number())
+        EventData::new_u64(self.bit())
     }
 }
 

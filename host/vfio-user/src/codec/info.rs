@@ -351,6 +351,7 @@ mod tests {
         assert_eq!(device.encode()[..8], [16, 0, 0, 0, 3, 0, 0, 0]);
         let interrupt = InterruptInfo { index: 2, flags: INTERRUPT_EVENT, count: 16 };
         assert_eq!(InterruptInfo::decode(&interrupt.encode()), Ok(interrupt));
+        assert_eq!((INTERRUPT_EVENT, INTERRUPT_MASKABLE, INTERRUPT_NO_RESIZE), (1, 2, 8));
         assert_eq!(DeviceInfo::question(), [[16, 0, 0, 0], [0; 4], [0; 4], [0; 4]].concat());
         assert_eq!(DeviceInfo::check_question(&DeviceInfo::question()), Ok(()));
         assert!(DeviceInfo::decode(&device.encode()[..15]).is_err());
