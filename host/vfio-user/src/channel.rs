@@ -173,16 +173,33 @@ impl Channel {
 
     /// Sends a message, or as much as the socket takes; the rest waits for [`Channel::flush`].
     pub fn send(&mut self, message: Message) -> Result<(), ChannelError> {
-        let mut bytes = message.header.encode();
-        bytes.extend(message.payload);
-        self.outgoing.push_back(Outgoing { bytes, sent: 0, descriptors: message.descriptors });
-        self.flush().map(drop)
+        let Message { header, payload, mut descriptors } = message;
+        let header = header.encode();
+        let all = HEADER_BYTES + payload.len();
+        let mut sent = 0;
+        if self.flush()? {
+            let parts = [IoSlice::new(&header), IoSlice::new(&payload)];
+            match send_bytes(&self.stream, &parts, &descriptors) {
+                Ok(count) => sent = count,
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if sent > 0 {
+            descriptors.clear();
+        }
+        if sent < all {
+            let bytes = [&header[..], &payload].concat();
+            self.outgoing.push_back(Outgoing { bytes, sent, descriptors });
+        }
+        Ok(())
     }
 
     /// Sends what waits; whether nothing waits any more.
     pub fn flush(&mut self) -> Result<bool, ChannelError> {
         while let Some(first) = self.outgoing.front_mut() {
-            match send_bytes(&self.stream, &first.bytes[first.sent..], &first.descriptors) {
+            let rest = [IoSlice::new(&first.bytes[first.sent..])];
+            match send_bytes(&self.stream, &rest, &first.descriptors) {
                 Ok(count) => {
                     first.sent += count;
                     first.descriptors.clear();
@@ -248,12 +265,16 @@ fn receive_bytes(
     Ok(received.bytes)
 }
 
-fn send_bytes(stream: &UnixStream, bytes: &[u8], descriptors: &[OwnedFd]) -> Result<usize, Errno> {
+fn send_bytes(
+    stream: &UnixStream,
+    parts: &[IoSlice<'_>],
+    descriptors: &[OwnedFd],
+) -> Result<usize, Errno> {
     let list: Vec<BorrowedFd<'_>> = descriptors.iter().map(AsFd::as_fd).collect();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !list.is_empty() && !control.push(SendAncillaryMessage::ScmRights(&list)) {
         return Err(Errno::TOOMANYREFS);
     }
-    sendmsg(stream, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)
+    sendmsg(stream, parts, &mut control, SendFlags::NOSIGNAL)
 }

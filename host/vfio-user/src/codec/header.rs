@@ -12,7 +12,7 @@
 
 use rustix::io::Errno;
 
-use super::bytes::{Reader, Writer};
+use super::bytes::Reader;
 use super::error::CodecError;
 use super::sizes::{HEADER_BYTES, MESSAGE_BYTES_MAX};
 
@@ -74,7 +74,7 @@ impl Header {
     }
 
     /// The bytes of the header.
-    pub fn encode(&self) -> Vec<u8> {
+    pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let (flags, error) = match self.kind {
             Kind::Command { no_reply: false } => (KIND_COMMAND, 0),
             Kind::Command { no_reply: true } => (KIND_COMMAND | NO_REPLY, 0),
@@ -84,7 +84,13 @@ impl Header {
             }
         };
         let size = (HEADER_BYTES + self.payload_bytes) as u32;
-        Writer::default().u16(self.id).u16(self.command).u32(size).u32(flags).u32(error).0
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[..2].copy_from_slice(&self.id.to_ne_bytes());
+        bytes[2..4].copy_from_slice(&self.command.to_ne_bytes());
+        bytes[4..8].copy_from_slice(&size.to_ne_bytes());
+        bytes[8..12].copy_from_slice(&flags.to_ne_bytes());
+        bytes[12..].copy_from_slice(&error.to_ne_bytes());
+        bytes
     }
 }
 

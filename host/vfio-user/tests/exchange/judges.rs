@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use vfio_user::codec::{Area, Rights};
 use vfio_user::description::INTERRUPT_PIN;
@@ -73,7 +73,7 @@ fn connect(socket: &Path) -> Client {
 
 #[test]
 fn client_reads_the_pins_of_gpio_pci_idio_16() {
-    let Some((_sample, socket)) = start("gpio-pci-idio-16") else { return };
+    let Some((sample, socket)) = start("gpio-pci-idio-16") else { return };
     let mut client = connect(&socket);
     let mut ids = [0; 4];
     client.read(7, 0, &mut ids).unwrap();
@@ -88,6 +88,14 @@ fn client_reads_the_pins_of_gpio_pci_idio_16() {
     }
     let refused = client.read(2, 0xff, &mut [0; 2]).unwrap_err();
     assert!(matches!(refused, ClientError::Outside { .. }));
+    // Killed, as by the system.
+    drop(sample);
+    let start = Instant::now();
+    assert_eq!(client.post(2, 0, &[1]), Err(ClientError::Vanished(socket.clone())));
+    assert!(start.elapsed() < Duration::from_secs(1));
+    let again = Client::connect(&socket).unwrap_err();
+    assert_eq!(again, ClientError::NoServer(socket.clone()));
+    std::fs::remove_file(socket).unwrap();
 }
 
 /// A write of a moment to BAR 0 has the sample interrupt at that moment, and then write and read
