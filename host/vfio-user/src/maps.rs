@@ -189,6 +189,7 @@ impl Maps {
     }
 
     /// How many there are.
+    #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.ranges.len()
     }

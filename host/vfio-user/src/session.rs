@@ -106,16 +106,6 @@ impl Session {
         Ok(())
     }
 
-    /// Whether memory can be reached in full.
-    pub fn can_reach(&self, address: u64, bytes: usize, needs: Rights) -> Result<(), Errno> {
-        self.maps.pieces(address, bytes, needs).map(drop)
-    }
-
-    /// Ranges of memory that the client has mapped.
-    pub fn map_count(&self) -> usize {
-        self.maps.count()
-    }
-
     /// Raises an interrupt.
     pub fn raise(&mut self, index: u32, vector: u32) -> Result<(), Errno> {
         self.interrupts.raise(index, vector)

@@ -288,9 +288,11 @@ fn interrupt_that_nobody_hears_is_told_later_once() {
     let (_served, mut client) = open("pending");
     client.write(0, 0x24, &[3]).unwrap();
     client.write(0, 0x24, &[3]).unwrap();
+    assert_eq!(word(&mut client, 0x30), 1 << 3);
     let event = Event::new().unwrap();
     client.attach(INTERRUPT_MSIX, 3, &[event.as_fd()]).unwrap();
     assert_eq!(event.take(), 1);
+    assert_eq!(word(&mut client, 0x30), 0);
     client.act(INTERRUPT_MSIX, 3, Action::Mask).unwrap();
     client.write(0, 0x24, &[3]).unwrap();
     assert_eq!(event.take(), 0);
@@ -301,6 +303,29 @@ fn interrupt_that_nobody_hears_is_told_later_once() {
     client.detach(INTERRUPT_MSIX).unwrap();
     client.write(0, 0x24, &[3]).unwrap();
     assert_eq!(event.take(), 0);
+}
+
+#[test]
+fn interrupts_of_before_a_reset_are_forgotten() {
+    let (_served, mut client) = open("forgotten");
+    client.write(0, 0x24, &[3]).unwrap();
+    client.reset().unwrap();
+    assert_eq!(word(&mut client, 0x30), 0);
+    let event = Event::new().unwrap();
+    client.attach(INTERRUPT_MSIX, 3, &[event.as_fd()]).unwrap();
+    assert_eq!(event.take(), 0);
+}
+
+/// What comes as an event may be anything that a client has: a full pipe, here.
+#[test]
+fn event_that_takes_nothing_stops_nobody() {
+    let (_served, mut client) = open("full");
+    let (_reader, mut writer) = std::io::pipe().unwrap();
+    // As many bytes as Linux gives a pipe.
+    std::io::Write::write_all(&mut writer, &[0; 1 << 16]).unwrap();
+    client.attach(INTERRUPT_MSIX, 0, &[writer.as_fd()]).unwrap();
+    client.write(0, 0x24, &[0]).unwrap();
+    assert_eq!(word(&mut client, 0), ID);
 }
 
 #[test]

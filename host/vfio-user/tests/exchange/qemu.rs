@@ -77,10 +77,11 @@ impl Device for Endpoint {
         if region != 7 {
             return self.toy.write(region, offset, from, client);
         }
-        match self.config.write(offset, from).function_reset {
-            true => self.toy.reset(client),
-            false => Ok(()),
+        if self.config.write(offset, from).function_reset {
+            client.clear_pending();
+            self.toy.reset(client)?;
         }
+        Ok(())
     }
 
     fn reset(&mut self, client: &mut Session) -> Result<(), Errno> {

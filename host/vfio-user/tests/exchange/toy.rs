@@ -5,6 +5,7 @@
 //!           0x04  a word that is kept           raises vector 0; reads the last error number
 //!           0x08  SOURCE   0x10 TARGET     0x24 raises the vector that is written
 //!           0x18  COUNT                    0x28 writes seen, 0x2c resets seen
+//!                                          0x30 vectors 0 to 31 that wait for an event
 //!           0x1000  a page that clients map
 //! ```
 
@@ -93,9 +94,12 @@ impl Device for Toy {
         region: u32,
         offset: u64,
         into: &mut [u8],
-        _: &mut Session,
+        client: &mut Session,
     ) -> Result<(), Errno> {
         let offset = offset as usize;
+        let pending = (0..32).filter(|vector| client.is_pending(INTERRUPT_MSIX, *vector));
+        let pending: u32 = pending.map(|vector| 1 << vector).sum();
+        self.registers[0x30..0x34].copy_from_slice(&pending.to_le_bytes());
         self.registers[0x28..0x2c].copy_from_slice(&self.writes.to_le_bytes());
         self.registers[0x2c..0x30].copy_from_slice(&self.resets.to_le_bytes());
         match region {
