@@ -17,7 +17,7 @@ use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::io::{Errno, IoSliceMut};
@@ -28,6 +28,9 @@ use rustix::net::{
 use thiserror::Error;
 
 use crate::codec::{CodecError, Header, Kind, DESCRIPTORS, HEADER_BYTES};
+
+/// The longest that is waited for anything: a year.
+const LIMIT_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Why a channel is at its end.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -242,6 +245,11 @@ impl AsFd for Channel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
+}
+
+/// The moment at which so much time has passed: in a year at the latest.
+pub(crate) fn moment_after(limit: Duration) -> Instant {
+    Instant::now() + limit.min(LIMIT_MAX)
 }
 
 fn receive_bytes(

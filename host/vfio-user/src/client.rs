@@ -212,8 +212,9 @@ impl Client {
         Ok(())
     }
 
-    /// Maps a part of a region: accesses to it are stores and loads, of which the server is told
-    /// nothing. After the server has gone they still succeed: see [`Client::serve`].
+    /// Maps a part of a region, whole pages from a page on: accesses to it are stores and loads, of
+    /// which the server is told nothing. They are in no order with messages, posted writes among
+    /// them. After the server has gone they still succeed: see [`Client::serve`].
     pub fn map_region(&self, region: u32, offset: u64, bytes: u64) -> Result<Mapping> {
         self.check(region, offset, bytes)?;
         let inside = |area: &Area| {

@@ -92,3 +92,18 @@ impl Description {
         Self { regions, interrupts }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_are_those_of_linux() {
+        assert_eq!((REGION_ROM, REGION_CONFIG, REGIONS), (6, 7, 9));
+        let pins = [INTERRUPT_PIN, INTERRUPT_MSI, INTERRUPT_MSIX, INTERRUPT_ERROR];
+        assert_eq!((pins, INTERRUPT_REQUEST, INTERRUPTS), ([0, 1, 2, 3], 4, 5));
+        let description = Description::pci(4096, 16);
+        assert_eq!(description.interrupts[2].flags, 0b1011, "events, maskable, set at once");
+        assert_eq!(description.interrupts[3].flags, 0b1001);
+    }
+}

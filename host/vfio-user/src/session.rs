@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use rustix::io::{pread, pwrite, Errno};
 
-use crate::channel::{Channel, ChannelError, Message};
+use crate::channel::{moment_after, Channel, ChannelError, Message};
 use crate::codec::{
     Capabilities, CodecError, Command, DmaAccess, DmaMap, DmaUnmap, Kind, Request, Rights,
     SetInterrupts, TRANSFER_BYTES,
@@ -195,7 +195,7 @@ impl Session {
     /// Sends a command to the client and waits for its reply.
     fn ask(&mut self, request: Request<'_>) -> Result<Vec<u8>, Errno> {
         let command = request.command();
-        let until = Instant::now() + self.reply_limit;
+        let until = moment_after(self.reply_limit);
         self.next_id = self.next_id.wrapping_add(1);
         let message = Message::command(self.next_id, command.number(), false, request.encode());
         let result = self.channel.send(message).and_then(|()| self.await_reply(command, until));

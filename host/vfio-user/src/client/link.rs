@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use rustix::net::{connect, socket_with, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use super::error::ClientError;
-use crate::channel::{Channel, ChannelError, Message};
+use crate::channel::{moment_after, Channel, ChannelError, Message};
 use crate::codec::{CodecError, Command, DmaAccess, Header, Kind, Request, Rights, TRANSFER_BYTES};
 
 /// How long a connection that a server does not take is tried anew, each time.
@@ -81,7 +81,7 @@ impl Link {
     }
 
     fn await_reply(&mut self, id: u16, command: Command) -> Result<Reply, ClientError> {
-        let until = Instant::now() + self.limit;
+        let until = moment_after(self.limit);
         loop {
             while let Some(message) = self.receive()? {
                 let Kind::Reply { error } = message.header.kind else {
@@ -112,7 +112,7 @@ impl Link {
     }
 
     fn drain(&mut self) -> Result<(), ClientError> {
-        let until = Instant::now() + self.limit;
+        let until = moment_after(self.limit);
         while self.channel.has_outgoing() {
             self.wait(until)?;
             self.serve_waiting()?;
@@ -246,7 +246,7 @@ fn connect_within(socket: &Path, limit: Duration) -> Result<UnixStream, ClientEr
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let stream = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None);
     let stream = stream.map_err(no_access)?;
-    let until = Instant::now() + limit;
+    let until = moment_after(limit);
     loop {
         match connect(&stream, &address) {
             Ok(()) => return Ok(stream.into()),

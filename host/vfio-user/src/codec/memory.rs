@@ -232,6 +232,12 @@ mod tests {
         bytes = good.clone();
         bytes[5] = 1;
         assert_eq!(DmaMap::decode(&bytes), Err(CodecError::Flags(0x103)));
+        for (flags, is_known) in [(0xf, true), (4, true), (8, true), (16, false), (1 << 31, false)]
+        {
+            bytes = good.clone();
+            bytes[4..8].copy_from_slice(&u32::to_ne_bytes(flags));
+            assert_eq!(DmaMap::decode(&bytes).is_ok(), is_known, "{flags:#x}");
+        }
         bytes = good.clone();
         bytes.push(0);
         assert_eq!(DmaMap::decode(&bytes), Err(CodecError::TooLong { bytes: 33, needed: 32 }));

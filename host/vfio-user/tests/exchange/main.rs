@@ -428,6 +428,13 @@ fn server_that_goes_while_it_is_waited_for_is_found_within_a_second() {
 }
 
 #[test]
+fn a_limit_of_all_time_is_no_panic() {
+    let served = serve("for-ever");
+    let mut client = Client::connect_within(&served.socket, Duration::MAX).unwrap();
+    assert_eq!(word(&mut client, 0), ID);
+}
+
+#[test]
 fn server_that_hangs_is_found_within_the_limit() {
     let path = socket("hangs");
     let (_toy, description) = Toy::new(Default::default());
