@@ -213,6 +213,9 @@ impl Session {
         until: Instant,
     ) -> Result<Result<Vec<u8>, Errno>, ChannelError> {
         loop {
+            if !self.channel.wait(until)? {
+                return Err(ChannelError::System(Errno::TIMEDOUT));
+            }
             self.channel.flush()?;
             while let Some(message) = self.channel.receive()? {
                 match message.header.kind {
@@ -228,9 +231,6 @@ impl Session {
                         return Ok(error.map_or(Ok(message.payload), Err));
                     }
                 }
-            }
-            if !self.channel.wait(until)? {
-                return Err(ChannelError::System(Errno::TIMEDOUT));
             }
         }
     }

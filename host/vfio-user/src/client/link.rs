@@ -83,6 +83,9 @@ impl Link {
     fn await_reply(&mut self, id: u16, command: Command) -> Result<Reply, ClientError> {
         let until = moment_after(self.limit);
         loop {
+            // A reply is not there at once: to look for it first would be a call in vain.
+            self.wait(until)?;
+            self.flush()?;
             while let Some(message) = self.receive()? {
                 let Kind::Reply { error } = message.header.kind else {
                     self.serve_memory(message)?;
@@ -96,8 +99,6 @@ impl Link {
                 let Message { payload, descriptors, .. } = message;
                 return error.map_or(Ok(Reply { payload, descriptors }), |it| Err(refused(it)));
             }
-            self.wait(until)?;
-            self.flush()?;
         }
     }
 
