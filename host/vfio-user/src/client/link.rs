@@ -112,7 +112,11 @@ impl Link {
         result.inspect_err(|error| self.keep(error))
     }
 
+    /// Sends what waits. A client that only posts answers for its memory here.
     fn drain(&mut self) -> Result<(), ClientError> {
+        if !self.memory.is_empty() {
+            self.serve_waiting()?;
+        }
         let until = moment_after(self.limit);
         while self.channel.has_outgoing() {
             self.wait(until)?;

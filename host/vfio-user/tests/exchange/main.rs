@@ -195,13 +195,16 @@ fn commands_that_come_meanwhile_are_kept_in_their_order() {
     client.keep_memory(0, 0x1000, Rights::BOTH).unwrap();
     put(&mut client, 0x18, 8);
     client.post(0, 0x20, &[1]).unwrap();
-    for value in 0..800_u32 {
+    for value in 0..8000_u32 {
         client.post(0, 4, &value.to_le_bytes()).unwrap();
+        // So slow that the socket is never full: then the server would be answered anyhow.
+        std::thread::sleep(Duration::from_micros(u64::from(value % 8 == 0)));
     }
-    assert_eq!(word(&mut client, 4), 799);
+    assert_eq!(word(&mut client, 4), 7999);
     let writes = served.seen.writes.lock().unwrap();
-    let values = writes.iter().filter(|(_, offset, _)| *offset == 4);
-    for (value, (_, _, bytes)) in (0..800_u32).zip(values) {
+    let values: Vec<_> = writes.iter().filter(|(_, offset, _)| *offset == 4).collect();
+    assert_eq!(values.len(), 8000);
+    for (value, (_, _, bytes)) in (0..8000_u32).zip(values) {
         assert_eq!(*bytes, value.to_le_bytes());
     }
 }
