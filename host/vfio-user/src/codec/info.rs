@@ -349,6 +349,10 @@ mod tests {
         let device = DeviceInfo { resets: true, is_pci: true, regions: 9, interrupts: 5 };
         assert_eq!(DeviceInfo::decode(&device.encode()), Ok(device));
         assert_eq!(device.encode()[..8], [16, 0, 0, 0, 3, 0, 0, 0]);
+        for (resets, is_pci) in [(false, false), (true, false), (false, true)] {
+            let device = DeviceInfo { resets, is_pci, ..device };
+            assert_eq!(DeviceInfo::decode(&device.encode()), Ok(device));
+        }
         let interrupt = InterruptInfo { index: 2, flags: INTERRUPT_EVENT, count: 16 };
         assert_eq!(InterruptInfo::decode(&interrupt.encode()), Ok(interrupt));
         assert_eq!((INTERRUPT_EVENT, INTERRUPT_MASKABLE, INTERRUPT_NO_RESIZE), (1, 2, 8));

@@ -179,6 +179,9 @@ fn device_asks_for_memory_that_it_was_not_given() {
     client.kept_memory(0x1000).unwrap()[..5].copy_from_slice(b"hello");
     assert_eq!(copy(&mut client, 0x1000, 0x20_0007, 5), None);
     assert_eq!(&client.kept_memory(0x20_0000).unwrap()[7..12], b"hello");
+    client.unmap_memory(0x1000, 0x1000).unwrap();
+    assert!(client.kept_memory(0x1000).is_none());
+    assert_eq!(copy(&mut client, 0x1000, 0x20_0007, 5), Some(Errno::FAULT));
     // More than one message carries.
     let half = 3 << 19;
     let bytes: Vec<u8> = (0..half).map(|index| (index % 253) as u8).collect();

@@ -11,8 +11,8 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use vfio_user::codec::{
-    DeviceInfo, DmaMap, Header, InterruptInfo, Kind, RegionAccess, RegionInfo, Request, Version,
-    HEADER_BYTES,
+    DeviceInfo, DmaMap, Header, InterruptInfo, Kind, RegionAccess, RegionInfo, Request, Rights,
+    Version, HEADER_BYTES,
 };
 use vfio_user::{Client, ClientError, Description, Device, Errno, Region, Server, Session};
 
@@ -63,10 +63,19 @@ pub fn socket() -> PathBuf {
 
 /// Steps a server until a flag is set.
 pub fn serve(socket: &Path, stop: Arc<AtomicBool>) -> std::thread::JoinHandle<()> {
+    serve_within(socket, stop, Duration::from_millis(5))
+}
+
+/// The same, with another limit for the client's answers.
+fn serve_within(
+    socket: &Path,
+    stop: Arc<AtomicBool>,
+    limit: Duration,
+) -> std::thread::JoinHandle<()> {
     let mut description = Description::pci(256, 8);
     description.regions[0] = Region::by_messages(0x1000);
     let mut server = Server::bind(socket, description).unwrap();
-    server.set_reply_limit(Duration::from_millis(5));
+    server.set_reply_limit(limit);
     std::thread::spawn(move || {
         let mut device = Echo(vec![0]);
         while !stop.load(Ordering::SeqCst) {
@@ -239,8 +248,44 @@ fn client_that_takes_no_replies_is_waited_for_and_loses_none() {
     thread.join().unwrap();
 }
 
-/// The same without a thread: the descriptor of the server rests while there is nothing to do but
-/// to wait for the client, whatever this one has sent.
+/// More commands than one call of the server handles, while it waits for an answer: nothing but
+/// its own descriptor says that they are still there.
+#[test]
+fn commands_that_come_meanwhile_are_all_carried_out() {
+    const COMMANDS: u16 = 700;
+    let (socket, stop) = (socket(), Arc::new(AtomicBool::new(false)));
+    let thread = serve_within(&socket, stop.clone(), Duration::from_secs(5));
+    let mut stream = greet(&socket);
+    let send = |id, request: Request<'_>, stream: &mut UnixStream| {
+        let payload = request.encode();
+        let (kind, payload_bytes) = (Kind::Command { no_reply: false }, payload.len());
+        let header = Header { id, command: request.command().number(), kind, payload_bytes };
+        stream.write_all(&message(header, &payload)).unwrap();
+    };
+    let map = DmaMap { rights: Rights::BOTH, offset: 0, address: 0, bytes: 0x1000 };
+    send(0, Request::DmaMap(map), &mut stream);
+    assert_eq!(receive(&mut stream).unwrap().0.kind, Kind::Reply { error: None });
+    let access = RegionAccess { offset: 0, region: 0, count: 4 };
+    send(1, Request::RegionRead(access), &mut stream);
+    let (question, payload) = receive(&mut stream).unwrap();
+    assert_eq!(question.command, 11);
+    for id in 2..COMMANDS {
+        send(id, Request::RegionWrite(access, &[1; 4]), &mut stream);
+    }
+    let data = [&payload[..], &[5; 4]].concat();
+    let answer = Header { kind: Kind::Reply { error: None }, payload_bytes: 20, ..question };
+    stream.write_all(&message(answer, &data)).unwrap();
+    for id in 1..COMMANDS {
+        let (header, _) = receive(&mut stream).unwrap();
+        assert_eq!((header.id, header.kind), (id, Kind::Reply { error: None }));
+    }
+    drop(stream);
+    stop.store(true, Ordering::SeqCst);
+    thread.join().unwrap();
+}
+
+/// Without a thread: the descriptor of the server rests while there is nothing to do but to wait
+/// for the client, whatever this one has sent.
 #[test]
 fn server_rests_while_its_client_takes_nothing() {
     let socket = socket();
@@ -351,7 +396,7 @@ fn client_outlives_any_server() {
             client.read(0, 4, &mut [0; 4])?;
             client.write(1, 8, &[1; 8])?;
             client.post(0, 0, &[1; 4])?;
-            client.keep_memory(0, 4096, vfio_user::codec::Rights::BOTH)?;
+            client.keep_memory(0, 4096, Rights::BOTH)?;
             client.unmap_memory(0, 4096)?;
             client.reset()?;
             client.serve()
