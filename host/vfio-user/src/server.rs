@@ -1,4 +1,5 @@
-//! Serves one device over a UNIX socket, without ever waiting for a client.
+//! Serves one device over a UNIX socket. It waits for no client, but for an answer about memory
+//! that this one has not passed as a file.
 //!
 //! ```text
 //!   connect ──► greeting ── version ──┬─ device free ──► session: commands and replies

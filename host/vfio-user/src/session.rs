@@ -8,7 +8,8 @@
 //! Invariants
 //! 1. An access to memory that is not permitted in full touches nothing.
 //! 2. Commands that come while a reply is waited for are kept, and carried out in their order.
-//! 3. A client that does not answer within the limit is given up: no device hangs with it.
+//! 3. A client that does not answer within the limit is given up, and asked for nothing more: no
+//!    device hangs with it.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -194,6 +195,9 @@ impl Session {
 
     /// Sends a command to the client and waits for its reply.
     fn ask(&mut self, request: Request<'_>) -> Result<Vec<u8>, Errno> {
+        if self.end.is_some() {
+            return Err(Errno::IO);
+        }
         let command = request.command();
         let until = moment_after(self.reply_limit);
         self.next_id = self.next_id.wrapping_add(1);

@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 use vfio_user::client::LINE_BYTES;
 use vfio_user::codec::{Action, Area, Command, Rights, SmallWrite};
 use vfio_user::description::{INTERRUPT_ERROR, INTERRUPT_MSIX};
-use vfio_user::{Client, ClientError, Errno, Event, Server, ServerError, SharedFile};
+use vfio_user::{
+    Client, ClientError, Device, Errno, Event, Server, ServerError, Session, SharedFile,
+};
 
-use self::toy::{serve, socket, wait, ServedToy, Toy, BAR_BYTES, ID, PAGE, VECTORS};
+use self::toy::{serve, serve_device, socket, wait, ServedToy, Toy, BAR_BYTES, ID, PAGE, VECTORS};
 
 const LIMIT: Duration = Duration::from_secs(5);
 
@@ -462,6 +464,40 @@ fn client_that_answers_nothing_loses_the_device() {
     let ends = served.seen.ends.lock().unwrap().clone();
     assert!(ends[0].contains("timed out"), "{ends:?}");
     assert!(matches!(client.read(0, 0, &mut [0; 4]), Err(ClientError::Vanished(_))));
+}
+
+/// Wants the same byte again and again.
+struct Insistent;
+
+impl Device for Insistent {
+    fn read(&mut self, _: u32, _: u64, _: &mut [u8], _: &mut Session) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn write(&mut self, _: u32, _: u64, _: &[u8], client: &mut Session) -> Result<(), Errno> {
+        for _ in 0..20 {
+            assert_eq!(client.read_memory(0, &mut [0]), Err(Errno::IO));
+            assert_eq!(client.write_memory(0, &[0]), Err(Errno::IO));
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self, _: &mut Session) -> Result<(), Errno> {
+        Ok(())
+    }
+}
+
+/// Each wait is 300 ms long.
+#[test]
+fn client_that_answers_nothing_is_waited_for_once() {
+    let (_, description) = Toy::new(Default::default());
+    let served = serve_device("once", Default::default(), Insistent, description);
+    let mut client = Client::connect(&served.socket).unwrap();
+    client.keep_memory(0, 0x1000, Rights::BOTH).unwrap();
+    let start = Instant::now();
+    client.post(0, 0, &[1]).unwrap();
+    served.until("the server gives up", |seen| !seen.ends.lock().unwrap().is_empty());
+    assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
 }
 
 #[test]
