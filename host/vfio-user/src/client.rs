@@ -250,10 +250,17 @@ impl Client {
     /// access, and is answered while this side waits for a reply, or calls [`Client::serve`].
     pub fn keep_memory(&mut self, address: u64, bytes: usize, rights: Rights) -> Result<()> {
         let map = DmaMap { rights, offset: 0, address, bytes: bytes as u64 };
-        let reply = self.link.ask(&Request::DmaMap(map), Vec::new())?;
-        self.expect_empty(&reply)?;
-        self.link.memory.insert(address, OwnMemory { bytes: vec![0; bytes], rights });
-        Ok(())
+        // The device may ask for it before it has replied. What is there already stays.
+        let is_new = !self.link.memory.contains_key(&address);
+        if is_new {
+            self.link.memory.insert(address, OwnMemory { bytes: vec![0; bytes], rights });
+        }
+        let reply = self.link.ask(&Request::DmaMap(map), Vec::new());
+        let result = reply.and_then(|reply| self.expect_empty(&reply));
+        if result.is_err() && is_new {
+            self.link.memory.remove(&address);
+        }
+        result
     }
 
     /// Memory that is kept here, by the address with which it was mapped.

@@ -32,7 +32,7 @@ pub trait Device {
     fn reset(&mut self, client: &mut Session) -> Result<(), Errno>;
 
     /// A range of memory can be reached from now on.
-    fn memory_mapped(&mut self, _map: &DmaMap) {}
+    fn memory_mapped(&mut self, _map: &DmaMap, _client: &mut Session) {}
 
     /// A range of memory cannot be reached any more.
     fn memory_unmapped(&mut self, _address: u64, _bytes: u64) {}

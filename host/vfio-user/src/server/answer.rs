@@ -87,7 +87,7 @@ impl Work<'_> {
                     return Err(Errno::INVAL);
                 }
                 self.session.map(&map, file)?;
-                self.device.memory_mapped(&map);
+                self.device.memory_mapped(&map, self.session);
                 Vec::new()
             }
             Request::DmaUnmap(unmap) => self.unmap(&unmap)?,

@@ -149,7 +149,7 @@ impl Device for Toy {
         Ok(())
     }
 
-    fn memory_mapped(&mut self, _: &DmaMap) {
+    fn memory_mapped(&mut self, _: &DmaMap, _: &mut Session) {
         self.seen.maps.fetch_add(1, Ordering::SeqCst);
     }
 
@@ -201,7 +201,6 @@ pub fn serve_device(
 ) -> ServedToy {
     let socket = socket(name);
     let mut server = Server::bind(&socket, description).unwrap();
-    server.set_reply_limit(Duration::from_millis(300));
     let stop = Arc::new(AtomicBool::new(false));
     let (flag, noted) = (stop.clone(), seen.clone());
     let thread = std::thread::spawn(move || {
@@ -232,7 +231,8 @@ impl ServedToy {
     pub fn end(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
         if let Some(thread) = self.thread.take() {
-            thread.join().unwrap();
+            let result = thread.join();
+            assert!(result.is_ok() || std::thread::panicking(), "the server's thread panicked");
         }
     }
 

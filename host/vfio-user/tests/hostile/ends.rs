@@ -50,7 +50,7 @@ impl Device for Echo {
         Ok(())
     }
 
-    fn memory_mapped(&mut self, map: &DmaMap) {
+    fn memory_mapped(&mut self, map: &DmaMap, _: &mut Session) {
         assert!(map.bytes > 0 && map.address.checked_add(map.bytes - 1).is_some());
     }
 }
@@ -282,6 +282,56 @@ fn commands_that_come_meanwhile_are_all_carried_out() {
     drop(stream);
     stop.store(true, Ordering::SeqCst);
     thread.join().unwrap();
+}
+
+/// Wants the same byte again and again.
+struct Insistent;
+
+impl Device for Insistent {
+    fn read(&mut self, _: u32, _: u64, _: &mut [u8], client: &mut Session) -> Result<(), Errno> {
+        for _ in 0..20 {
+            assert_eq!(client.read_memory(0, &mut [0]), Err(Errno::IO));
+            assert_eq!(client.write_memory(0, &[0]), Err(Errno::IO));
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, _: u32, _: u64, _: &[u8], _: &mut Session) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn reset(&mut self, _: &mut Session) -> Result<(), Errno> {
+        Ok(())
+    }
+}
+
+#[test]
+fn client_that_does_not_answer_is_asked_once_and_loses_the_device() {
+    let socket = socket();
+    let mut description = Description::pci(256, 8);
+    description.regions[0] = Region::by_messages(0x1000);
+    let mut server = Server::bind(&socket, description).unwrap();
+    server.set_reply_limit(Duration::from_millis(30));
+    let thread = std::thread::spawn(move || loop {
+        let served = server.serve(&mut Insistent).unwrap();
+        if let Some(end) = served.left {
+            return end.to_string();
+        }
+    });
+    let mut stream = greet(&socket);
+    let map = DmaMap { rights: Rights::BOTH, offset: 0, address: 0, bytes: 0x1000 };
+    let access = RegionAccess { offset: 0, region: 0, count: 4 };
+    for (id, request) in [(0, Request::DmaMap(map)), (1, Request::RegionRead(access))] {
+        let payload = request.encode();
+        let (kind, payload_bytes) = (Kind::Command { no_reply: false }, payload.len());
+        let header = Header { id, command: request.command().number(), kind, payload_bytes };
+        stream.write_all(&message(header, &payload)).unwrap();
+    }
+    assert_eq!(receive(&mut stream).unwrap().0.kind, Kind::Reply { error: None });
+    assert_eq!(receive(&mut stream).unwrap().0.command, 11);
+    assert_eq!(stream.read(&mut [0]).unwrap(), 0, "nothing more, and the end");
+    let end = thread.join().unwrap();
+    assert!(end.contains("timed out"), "{end}");
 }
 
 /// Without a thread: the descriptor of the server rests while there is nothing to do but to wait

@@ -170,6 +170,9 @@ fn what_cannot_be_is_refused() {
         let index = bars[bars.len() - 1].index;
         assert_eq!(with(&bars, None), ConfigError::BarIndex(index));
     }
+    for bars in [[BAR_0, BAR_2], [BAR_2, BAR_0], [BAR_2, Bar { index: 3, ..BAR_2 }]] {
+        assert!(ConfigSpace::new(&IDENTITY, &bars, LINK, None).is_ok(), "neighbours");
+    }
     for vectors in [0, 2049] {
         let msix = Msix { vectors, ..TABLE };
         assert_eq!(with(&[BAR_0], Some(msix)), ConfigError::Vectors(vectors));
