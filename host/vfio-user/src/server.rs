@@ -184,8 +184,9 @@ impl Server {
         }
     }
 
+    /// Takes new connections, so many at once.
     fn accept(&mut self) -> Result<(), Errno> {
-        loop {
+        for _ in 0..GREETINGS_MAX {
             let stream = match self.listener.accept() {
                 Ok((stream, _)) => stream,
                 Err(error) => match errno(&error) {
@@ -203,6 +204,7 @@ impl Server {
             }
             self.greetings.push(channel);
         }
+        Ok(())
     }
 
     /// Handles commands of the session.
