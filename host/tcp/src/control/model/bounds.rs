@@ -1,0 +1,148 @@
+//! What a round trip has shown, and the bounds that follow from loss and marks.
+//!
+//! Invariants
+//! 1. A share is in parts of [`ONE`].
+//!
+//! Source: draft-ietf-ccwg-bbr, 5.5.10 (bounds) and 5.5.1 (rounds).
+
+use super::super::{scale, Sample};
+
+/// The unit of shares.
+pub(super) const ONE: u64 = 1 << 20;
+/// Largest share of loss that counts as noise, in parts of 2^20: 15 %. The draft has 2 %
+/// (draft-ietf-ccwg-bbr, 2.7: BBRLossThresh).
+pub const LOSS_SHARE_MAX: u64 = ONE * 15 / 100;
+/// What is left of a bound after too much loss (draft-ietf-ccwg-bbr, 2.7: BBRBeta), per cent.
+const BETA: u64 = 70;
+/// Lost segments below which a share means nothing (draft-ietf-ccwg-bbr, 5.3.1.3 has 6 events).
+const LOST_SEGMENTS_MIN: u64 = 6;
+/// Share of marks that is too much (draft-cardwell-iccrg-bbr-congestion-control-02, 4.5).
+const MARK_SHARE_MAX: u64 = ONE / 2;
+/// Headroom left to others in Cruise (draft-ietf-ccwg-bbr, 2.7: BBRHeadroom), per cent.
+const HEADROOM: u64 = 15;
+
+/// One round trip.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Round {
+    /// It ends when something is acknowledged that was sent after this much was delivered.
+    pub(super) end_bytes: u64,
+    pub(super) delivered_bytes: u64,
+    lost_bytes: u64,
+    marked_bytes: u64,
+    min_rtt_ns: Option<u64>,
+    latest_rate: u64,
+}
+
+impl Round {
+    pub(super) fn start(sample: &Sample) -> Self {
+        Self { end_bytes: sample.total_delivered_bytes, ..Self::default() }
+    }
+
+    pub(super) fn take(&mut self, sample: &Sample) {
+        self.delivered_bytes += sample.delivered_bytes;
+        self.lost_bytes += sample.lost_bytes;
+        self.marked_bytes += sample.marked_bytes;
+        if let Some(rtt_ns) = sample.rtt_ns {
+            self.min_rtt_ns = Some(self.min_rtt_ns.map_or(rtt_ns, |it| it.min(rtt_ns)));
+        }
+        if let Some(rate) = sample.rate {
+            self.latest_rate = self.latest_rate.max(rate.bytes_per_s());
+        }
+    }
+}
+
+/// What a round comes to.
+pub(super) struct Verdict {
+    pub(super) is_too_much: bool,
+}
+
+/// The bounds (draft-ietf-ccwg-bbr, 5.5.10).
+#[derive(Clone, Debug)]
+pub(super) struct Bounds {
+    /// bw_shortterm and inflight_shortterm.
+    pub(super) rate_short: Option<u64>,
+    flight_short_bytes: u64,
+    /// inflight_longterm.
+    flight_long_bytes: u64,
+    /// Smoothed share of loss.
+    pub(super) loss_share: u64,
+    /// Smoothed share of marks.
+    mark_share: u64,
+    /// Shortest round trip of the last round.
+    pub(super) rtt_ns: Option<u64>,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            rate_short: None,
+            flight_short_bytes: u64::MAX,
+            flight_long_bytes: u64::MAX,
+            loss_share: 0,
+            mark_share: ONE,
+            rtt_ns: None,
+        }
+    }
+}
+
+impl Bounds {
+    /// Takes a whole round.
+    pub(super) fn judge(&mut self, round: &Round, mss_bytes: u64) -> Verdict {
+        let sent_bytes = (round.delivered_bytes + round.lost_bytes).max(1);
+        let loss_share = scale(round.lost_bytes, ONE, sent_bytes);
+        let marks = scale(round.marked_bytes, ONE, round.delivered_bytes.max(1)).min(ONE);
+        // Loss is smoothed over some rounds: in one of few segments a share means little.
+        self.loss_share = (7 * self.loss_share + loss_share) / 8;
+        self.mark_share = (15 * self.mark_share + marks) / 16;
+        self.rtt_ns = round.min_rtt_ns;
+        let is_loss = loss_share > LOSS_SHARE_MAX
+            && self.loss_share > LOSS_SHARE_MAX / 2
+            && round.lost_bytes >= LOST_SEGMENTS_MIN * mss_bytes;
+        Verdict { is_too_much: is_loss || marks >= MARK_SHARE_MAX }
+    }
+
+    /// Probing has shown too much (draft-ietf-ccwg-bbr, 5.5.10.2: BBRHandleInflightTooHigh).
+    pub(super) fn lower_long(&mut self, flight_bytes: u64) {
+        let less_bytes = scale(self.flight_long_bytes.min(flight_bytes), BETA, 100);
+        self.flight_long_bytes = less_bytes.max(flight_bytes * BETA / 100);
+    }
+
+    /// Up has shown that more is in order (draft-ietf-ccwg-bbr, 5.3.3.7).
+    pub(super) fn raise_long(&mut self, window_bytes: u64) {
+        if self.flight_long_bytes != u64::MAX && window_bytes >= self.flight_long_bytes {
+            self.flight_long_bytes = scale(self.flight_long_bytes, 5, 4);
+        }
+    }
+
+    /// Too much while not probing (draft-ietf-ccwg-bbr, 5.5.10.3).
+    pub(super) fn lower_short(&mut self, rate: u64, window_bytes: u64, round: &Round) {
+        let rate = self.rate_short.unwrap_or(rate);
+        self.rate_short = Some(round.latest_rate.max(scale(rate, BETA, 100)));
+        let flight_bytes = self.flight_short_bytes.min(window_bytes);
+        self.flight_short_bytes = round.delivered_bytes.max(scale(flight_bytes, BETA, 100));
+    }
+
+    /// Marks shrink the window by a third of their share
+    /// (draft-cardwell-iccrg-bbr-congestion-control-02, 4.5: ecn_factor).
+    pub(super) fn obey_marks(&mut self, round: &Round, window_bytes: u64) {
+        if round.marked_bytes > 0 {
+            let flight_bytes = self.flight_short_bytes.min(window_bytes);
+            self.flight_short_bytes = flight_bytes - scale(flight_bytes, self.mark_share, 3 * ONE);
+        }
+    }
+
+    /// The path is probed anew (draft-ietf-ccwg-bbr, 5.5.10.3: BBRResetShortTermModel).
+    pub(super) fn forget_short(&mut self) {
+        self.rate_short = None;
+        self.flight_short_bytes = u64::MAX;
+    }
+
+    /// The most that may be in flight.
+    pub(super) fn flight_bytes(&self, has_headroom: bool) -> u64 {
+        let long_bytes = match has_headroom {
+            true => self.flight_long_bytes - self.flight_long_bytes / 100 * HEADROOM,
+            false => self.flight_long_bytes,
+        };
+        long_bytes.min(self.flight_short_bytes)
+    }
+}
