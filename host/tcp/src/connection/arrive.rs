@@ -78,8 +78,12 @@ impl Connection {
         if self.state == State::SynReceived && flags.has(Flags::SYN) && start == 0 {
             return self.arrive_syn_again(now_ns, segment);
         }
-        let is_acceptable = self.receiver.is_acceptable(start, segment.length());
         let fills_closed_window = start == self.receiver.next() as i64;
+        // A FIN needs no memory: it is taken through a closed window, or a host that grants nothing
+        // could never close.
+        let is_bare_fin =
+            fills_closed_window && segment.payload_bytes == 0 && flags.has(Flags::FIN);
+        let is_acceptable = is_bare_fin || self.receiver.is_acceptable(start, segment.length());
         if !is_acceptable && (flags.has(Flags::SYN) || !fills_closed_window) {
             return self.refuse(now_ns, segment, start);
         }

@@ -53,7 +53,7 @@ impl Connection {
 
     /// RFC 9293, 3.10.7.1 and 3.5.2.
     fn reset(&self, sequence: u32) -> Outgoing {
-        let is_synchronised = self.state != State::SynSent;
+        let is_synchronised = self.state > State::SynReceived;
         let flags = if is_synchronised { Flags::RST | Flags::ACK } else { Flags::RST };
         let acknowledgement = if is_synchronised { self.receiver.number() } else { 0 };
         let segment = Segment { sequence, acknowledgement, flags, ..Segment::default() };
@@ -301,7 +301,8 @@ impl Connection {
         // With SACK the pipe shrinks by what is SACKed, so limited transmit is in the window.
         let extra_bytes = u64::from(self.duplicates.min(2)) * self.mss_bytes;
         let extra_bytes = if self.repair.is_none() { extra_bytes } else { 0 };
-        let room_bytes = self.room_bytes() + extra_bytes;
+        let window_bytes = self.congestion_window_bytes() + extra_bytes;
+        let room_bytes = window_bytes.saturating_sub(self.board.in_flight_bytes());
         let is_first = self.board.is_empty();
         match room_bytes >= least_bytes || is_first {
             true => Some(room_bytes.max(least_bytes)),
