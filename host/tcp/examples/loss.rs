@@ -12,13 +12,16 @@ mod network;
 
 use tcp::config::Law;
 
+/// Time that is measured.
+const MEASURED_PS: u64 = 12 * network::MS_PS;
+
 fn main() {
     let seed = seed::seed_or(1);
     println!("loss %   model Gb/s   share %   target %   cubic Gb/s   share %");
     let targets = [98, 98, 97, 95, 92, 75];
     for (loss, target) in goodput::LOSSES.into_iter().zip(targets) {
-        let model = goodput::measure(seed, Law::Model, loss);
-        let cubic = goodput::measure(seed, Law::Cubic, loss);
+        let model = goodput::measure(seed, Law::Model, loss, MEASURED_PS);
+        let cubic = goodput::measure(seed, Law::Cubic, loss, MEASURED_PS);
         println!(
             "{:6}   {:10.2}   {:7.1}   {:8}   {:10.2}   {:7.1}",
             loss * 100.0,

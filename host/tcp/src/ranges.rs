@@ -82,6 +82,9 @@ impl Ranges {
     /// Takes offsets out. Where that would leave one range too many, its right part goes as well
     /// (RFC 6675, 4).
     pub fn remove(&mut self, start: u64, end: u64) {
+        if start >= end {
+            return;
+        }
         let mut at = self.list.partition_point(|it| it.end <= start);
         while let Some(range) = self.list.get(at).copied().filter(|it| it.start < end) {
             self.bytes -= range.bytes();

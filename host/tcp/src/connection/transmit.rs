@@ -363,9 +363,8 @@ impl Connection {
     /// New data of one segment that is longer than any before (RFC 4821, 7.3).
     fn path_probe(&mut self, now_ns: u64) -> Option<Outgoing> {
         let bytes = self.path_probe_bytes(now_ns)?;
-        let left_bytes = self.offered - self.next;
+        let left_bytes = self.offered.saturating_sub(self.next);
         let is_possible = self.repair.is_none()
-            && self.state < State::FinWait1
             && self.board.has_room()
             && left_bytes >= bytes
             && self.usable_bytes() >= bytes

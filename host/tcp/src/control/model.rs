@@ -168,9 +168,9 @@ impl Model {
         let verdict = self.bounds.judge(&self.round, self.mss_bytes);
         let is_probing = matches!(self.phase, Phase::Startup | Phase::Refill | Phase::Up);
         if verdict.is_too_much {
-            let flight_bytes = sample.in_flight_bytes[0].max(self.round.delivered_bytes);
+            let flight_bytes = sample.in_flight_bytes[0];
             match is_probing {
-                true => self.bounds.lower_long(flight_bytes.max(self.path_bytes(100))),
+                true => self.bounds.lower_long(flight_bytes, self.path_bytes(100)),
                 false => self.bounds.lower_short(self.rates.get(), self.window_bytes, &self.round),
             }
             match self.phase {
@@ -179,8 +179,14 @@ impl Model {
                 _ => {}
             }
         }
-        if self.phase != Phase::Refill {
+        // What Up has sent comes back marked in Up and in the first round of Down: that ends Up,
+        // and says nothing about the window that was there before.
+        let is_of_up = matches!(self.phase, Phase::Refill | Phase::Up)
+            || (self.phase == Phase::Down && self.phase_rounds <= 1);
+        if !is_of_up {
             self.bounds.obey_marks(&self.round, self.window_bytes);
+        } else if self.phase == Phase::Up && self.round.is_marked() {
+            self.enter(Phase::Down);
         }
         if self.phase == Phase::Up && !verdict.is_too_much {
             self.bounds.raise_long(self.window_bytes);

@@ -7,9 +7,8 @@ use crate::network::{Link, Network, Options, MS_PS};
 /// Shares of lost packets that are measured.
 pub const LOSSES: [f64; 6] = [0.0, 0.001, 0.01, 0.02, 0.04, 0.1];
 
-/// Time that is not counted, and that is.
+/// Time that is not counted.
 const WARM_PS: u64 = 3 * MS_PS;
-const MEASURED_PS: u64 = 12 * MS_PS;
 
 /// What was measured.
 #[derive(Clone, Copy, Debug)]
@@ -20,17 +19,17 @@ pub struct Goodput {
 }
 
 /// Runs one flow.
-pub fn measure(seed: u64, law: Law, loss: f64) -> Goodput {
+pub fn measure(seed: u64, law: Law, loss: f64, measured_ps: u64) -> Goodput {
     let config = Config { law, ..Config::private_wire() };
     let mut options = Options::new(seed, config, Link::fast());
     options.links[0].loss = loss;
     options.total_bytes = [u64::MAX / 2, 0];
     let mut network = Network::new(options);
-    network.run(WARM_PS);
+    let warm_ps = network.run_open(WARM_PS);
     let before = network.hosts[1].memory.accepted;
-    network.run(WARM_PS + MEASURED_PS);
+    network.run(warm_ps + measured_ps);
     let bytes = network.hosts[1].memory.accepted - before;
-    let gigabits_per_s = bytes as f64 * 8_000.0 / MEASURED_PS as f64;
+    let gigabits_per_s = bytes as f64 * 8_000.0 / measured_ps as f64;
     let line = 100.0 * 1448.0 / 1538.0 * (1.0 - loss);
     Goodput { gigabits_per_s, share: gigabits_per_s / line }
 }

@@ -300,6 +300,17 @@ impl Network {
         false
     }
 
+    /// Runs until data flows, however often the SYN is lost, and then so long. Returns the time.
+    pub fn run_open(&mut self, for_ps: u64) -> u64 {
+        while self.hosts[1].memory.accepted == 0 {
+            let step_ps = self.now_ps + MS_PS / 10;
+            assert!(self.run(step_ps), "it has ended before it began");
+        }
+        let until_ps = self.now_ps + for_ps;
+        self.run(until_ps);
+        until_ps
+    }
+
     /// Polls a host at a time, if nothing earlier is planned.
     fn poll_at(&mut self, host: usize, at_ps: u64) {
         if self.hosts[host].poll_at_ps.is_none_or(|planned_ps| at_ps < planned_ps) {

@@ -38,6 +38,10 @@ impl Round {
         Self { end_bytes: sample.total_delivered_bytes, ..Self::default() }
     }
 
+    pub(super) fn is_marked(&self) -> bool {
+        self.marked_bytes > 0
+    }
+
     pub(super) fn take(&mut self, sample: &Sample) {
         self.delivered_bytes += sample.delivered_bytes;
         self.lost_bytes += sample.lost_bytes;
@@ -102,9 +106,8 @@ impl Bounds {
     }
 
     /// Probing has shown too much (draft-ietf-ccwg-bbr, 5.5.10.2: BBRHandleInflightTooHigh).
-    pub(super) fn lower_long(&mut self, flight_bytes: u64) {
-        let less_bytes = scale(self.flight_long_bytes.min(flight_bytes), BETA, 100);
-        self.flight_long_bytes = less_bytes.max(flight_bytes * BETA / 100);
+    pub(super) fn lower_long(&mut self, flight_bytes: u64, path_bytes: u64) {
+        self.flight_long_bytes = flight_bytes.max(scale(path_bytes, BETA, 100));
     }
 
     /// Up has shown that more is in order (draft-ietf-ccwg-bbr, 5.3.3.7).
