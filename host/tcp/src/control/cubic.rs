@@ -87,16 +87,18 @@ impl Cubic {
 
     /// Congestion avoidance (RFC 9438, 4.2 to 4.5).
     fn grow(&mut self, sample: &Sample, acknowledged: f64) {
-        let (window, window_max) = (self.window, self.window_max);
+        let window = self.window;
+        if self.epoch.is_none() {
+            // Without a loss above it the window itself is the origin (RFC 9438, 4.8).
+            self.window_max = self.window_max.max(window);
+        }
+        let window_max = self.window_max;
         let epoch = self.epoch.get_or_insert_with(|| Epoch {
             start_ns: sample.now_ns,
             k_s: cube_root((window_max - window) / C),
             estimate: window,
             prior: window_max,
         });
-        if window_max < window {
-            self.window_max = window;
-        }
         let alpha = if epoch.estimate >= epoch.prior { 1.0 } else { ALPHA };
         epoch.estimate += alpha * acknowledged / window;
         let at = |ns: u64| {

@@ -92,11 +92,11 @@ impl Controller for Dctcp {
         self.acknowledged_bytes += sample.delivered_bytes;
         self.marked_bytes += sample.marked_bytes;
         let is_marked = sample.marked_bytes > 0;
-        if is_marked && !self.is_reduced && !sample.is_recovering {
-            self.reduce_by_marks();
-        }
         if sample.una >= self.window_end {
             self.end_window(sample.next);
+        }
+        if is_marked && !self.is_reduced && !sample.is_recovering {
+            self.reduce_by_marks();
         }
         let is_used = sample.in_flight_bytes[0] * 2 >= self.window_bytes;
         if !is_marked && is_used && !sample.is_recovering {
