@@ -281,7 +281,8 @@ pub struct Connection {
     /// Timeouts since anything was acknowledged.
     timeouts: u32,
     last_sent_ns: u64,
-    syn_sent_ns: u64,
+    /// `None` for a connection by a cookie.
+    syn_sent_ns: Option<u64>,
     is_syn_repeated: bool,
     owed: Owed,
     receiver: Receiver,
@@ -334,6 +335,13 @@ impl Connection {
     pub fn first_positions(&self) -> Option<(u32, u32)> {
         let is_known = self.state != State::SynSent;
         is_known.then(|| (self.receiver.numbers().of(1), self.numbers.of(1)))
+    }
+
+    /// What a card may ask of a packet before it places it: the lowest ACK number (RFC 9293,
+    /// 3.10.7.4), and with timestamps the lowest of them (RFC 7323, 5.3).
+    pub fn guards(&self) -> (u32, Option<u32>) {
+        let recent = self.agreed.has_timestamps.then(|| self.clock.recent());
+        (self.numbers.of(self.una), recent)
     }
 
     /// SND.NXT, RCV.NXT and TS.Recent, for TIME-WAIT (RFC 9293, 3.6.1; RFC 6191, 2).

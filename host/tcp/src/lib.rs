@@ -21,7 +21,11 @@
 //! - keep-alives (RFC 9293, 3.8.4) and Nagle's rule (3.7.4): what is offered is sent;
 //! - TCP Fast Open (RFC 7413), the user timeout option (RFC 5482);
 //! - undo of a fast recovery that D-SACKs show to be for nothing (RFC 3708);
-//! - data in a SYN: it is not accepted, and comes again.
+//! - data in a SYN: it is not accepted, and comes again;
+//! - an initial window of one segment after a lost SYN (RFC 5681, 3.1);
+//! - telling by the echoed timestamp which of two transmissions came (RFC 8985, 6.2 step 2): only
+//!   the shortest round trip tells;
+//! - a whole cycle of ProbeRtt in 200 ms and the extra-ACK filter of the draft (5.5.9).
 //!
 //! Source: RFC 9293; the clause of everything else stands where it is met.
 

@@ -144,7 +144,7 @@ impl Connection {
         }
         self.judge_timeout(&brought);
         self.judge_tail_probe(now_ns, &brought);
-        brought.lost_bytes = self.find_losses(now_ns);
+        brought.lost_bytes = self.find_losses(now_ns, brought.acknowledged_bytes > 0);
         self.judge_path_probe(now_ns, &mut brought);
         self.totals.lost_bytes += brought.lost_bytes;
         self.counters.lost_bytes += brought.lost_bytes;

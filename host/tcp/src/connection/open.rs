@@ -89,7 +89,6 @@ impl Connection {
         let mut connection = Self::new(config, State::SynReceived, first, clock);
         connection.agree(now_ns, peer_first, offer);
         connection.next = 1;
-        connection.is_syn_repeated = true;
         connection.timer = None;
         connection
     }
@@ -123,7 +122,7 @@ impl Connection {
             reorder_ns: None,
             timeouts: 0,
             last_sent_ns: 0,
-            syn_sent_ns: 0,
+            syn_sent_ns: None,
             is_syn_repeated: false,
             owed: Owed::default(),
             receiver,
@@ -182,7 +181,7 @@ impl Connection {
     pub(super) fn note_handshake(&mut self, now_ns: u64) {
         self.owed.is_handshake = false;
         self.is_syn_repeated = self.next > 0;
-        self.syn_sent_ns = now_ns;
+        self.syn_sent_ns = Some(now_ns);
         self.next = 1;
         self.timer = Some((Purpose::Handshake, now_ns + self.rtt.rto_ns()));
     }
@@ -193,14 +192,15 @@ impl Connection {
         self.state = State::Established;
         self.timer = None;
         self.timeouts = 0;
-        match self.is_syn_repeated {
-            // RFC 6928, 2: IW is one segment after a lost SYN; a cookie is not that case.
-            true => self.rtt.forget_handshake(),
-            false => {
-                let rtt_ns = now_ns - self.syn_sent_ns;
+        match self.syn_sent_ns {
+            Some(_) if self.is_syn_repeated => self.rtt.forget_handshake(),
+            Some(sent_ns) => {
+                let rtt_ns = now_ns - sent_ns;
                 self.rtt.measure(rtt_ns);
                 self.rtt.measure_min(now_ns, rtt_ns);
             }
+            // A cookie does not say when it was sent.
+            None => {}
         }
         self.totals.delivered_ns = now_ns;
         self.totals.first_sent_ns = now_ns;

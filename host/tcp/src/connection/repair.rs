@@ -22,9 +22,9 @@ const DUPLICATES: u32 = 3;
 
 impl Connection {
     /// Looks for losses by RACK (RFC 8985, 6.2 step 5), or without SACK by duplicate ACKs.
-    pub(super) fn find_losses(&mut self, now_ns: u64) -> u64 {
+    pub(super) fn find_losses(&mut self, now_ns: u64, has_advanced: bool) -> u64 {
         if !self.agreed.has_sack {
-            return self.find_losses_by_duplicates();
+            return self.find_losses_by_duplicates(has_advanced);
         }
         let segments_sacked = self.board.sacked_bytes() / self.mss_bytes;
         let window_ns = self.rack.window_ns(&self.rtt, self.repair.is_some(), segments_sacked);
@@ -34,8 +34,8 @@ impl Connection {
     }
 
     /// RFC 6582, 3.2: the third duplicate, and each ACK that does not end the repair.
-    fn find_losses_by_duplicates(&mut self) -> u64 {
-        let is_partial = self.duplicates == 0
+    fn find_losses_by_duplicates(&mut self, has_advanced: bool) -> u64 {
+        let is_partial = has_advanced
             && self.repair.as_ref().is_some_and(|it| !it.is_timeout && self.una < it.point);
         let is_third = self.duplicates == DUPLICATES && self.repair.is_none();
         match is_third || is_partial {

@@ -43,7 +43,7 @@ impl Connection {
             una_before: self.una,
             ..Brought::default()
         };
-        brought.lost_bytes = self.find_losses(now_ns);
+        brought.lost_bytes = self.find_losses(now_ns, false);
         self.judge_path_probe(now_ns, &mut brought);
         self.totals.lost_bytes += brought.lost_bytes;
         self.counters.lost_bytes += brought.lost_bytes;

@@ -291,11 +291,11 @@ impl Controller for Model {
         self.set_window(sample);
     }
 
-    fn signal(&mut self, _now_ns: u64, signal: Signal, in_flight_bytes: u64) {
+    fn signal(&mut self, _now_ns: u64, signal: Signal, _in_flight_bytes: u64) {
         if signal == Signal::Timeout {
             self.saved_window_bytes = self.saved_window_bytes.max(self.window_bytes);
             self.is_timed_out = true;
-            self.window_bytes = self.mss_bytes.max(in_flight_bytes.min(self.mss_bytes));
+            self.window_bytes = self.mss_bytes;
         }
     }
 

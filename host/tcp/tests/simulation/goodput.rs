@@ -26,9 +26,9 @@ pub fn measure(seed: u64, law: Law, loss: f64, measured_ps: u64) -> Goodput {
     options.total_bytes = [u64::MAX / 2, 0];
     let mut network = Network::new(options);
     let warm_ps = network.run_open(WARM_PS);
-    let before = network.hosts[1].memory.accepted;
+    let before = network.hosts[1].accepted();
     network.run(warm_ps + measured_ps);
-    let bytes = network.hosts[1].memory.accepted - before;
+    let bytes = network.hosts[1].accepted() - before;
     let gigabits_per_s = bytes as f64 * 8_000.0 / measured_ps as f64;
     let line = 100.0 * 1448.0 / 1538.0 * (1.0 - loss);
     Goodput { gigabits_per_s, share: gigabits_per_s / line }

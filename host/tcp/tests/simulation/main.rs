@@ -14,7 +14,7 @@ fn a_clean_wire_carries_both_streams_and_closes() {
     let mut network = Network::new(options);
     network.run(1_000 * MS_PS);
     for (host, other) in [(0, 1), (1, 0)] {
-        let it = &network.hosts[host];
+        let it = &network.hosts[host].flows[0];
         assert_eq!(it.memory.accepted, [500_001, 1_000_003][host], "{:?}", it.memory);
         assert_eq!(it.acknowledged, [1_000_003, 500_001][host]);
         assert!(it.has_end_of_stream);
@@ -50,7 +50,7 @@ fn every_byte_comes_once_and_in_its_place_whatever_the_wire_does() {
         let poll_ps = [0, 1_000_000, 10_000_000][run as usize % 3];
         let law = [Law::Model, Law::Cubic][run as usize % 2];
         let network = run_with_faults(seed.wrapping_add(run), poll_ps, law);
-        for (at, host) in network.hosts.iter().enumerate() {
+        for (at, host) in network.hosts.iter().map(|host| &host.flows[0]).enumerate() {
             let expected = [1_500_001, 3_000_003];
             assert_eq!(host.memory.accepted, expected[at], "run {run}: {:?}", host.end);
             assert_eq!(host.acknowledged, expected[1 - at], "run {run}");
@@ -60,9 +60,7 @@ fn every_byte_comes_once_and_in_its_place_whatever_the_wire_does() {
         lost += network.faults.lost;
         late += network.faults.late;
         doubled += network.faults.doubled;
-        let sender = &network.hosts[0];
-        let connection = sender.id.and_then(|id| sender.endpoint.connection(id));
-        repeated += connection.map_or(0, |it| it.counters().repeated_bytes);
+        repeated += network.hosts[0].connection().counters().repeated_bytes;
     }
     seed::enough("packets lost", lost, 300);
     seed::enough("packets late", late, 500);
@@ -115,17 +113,15 @@ fn run_marked(law: Law, mark_bytes: u64) -> (f64, Network) {
     let mut network = Network::new(options);
     // DCTCP begins with alpha 1: the first mark halves the window (RFC 8257, 3.3).
     network.run(25 * MS_PS);
-    let before = network.hosts[1].memory.accepted;
+    let before = network.hosts[1].accepted();
     network.run(35 * MS_PS);
-    let bytes = network.hosts[1].memory.accepted - before;
+    let bytes = network.hosts[1].accepted() - before;
     (bytes as f64 * 8_000.0 / (10 * MS_PS) as f64 / 94.15, network)
 }
 
 /// The queue that stands, from the smoothed round trip.
 fn queue_bytes(network: &Network) -> u64 {
-    let host = &network.hosts[0];
-    let connection = host.id.and_then(|id| host.endpoint.connection(id));
-    let rtt_ns = connection.and_then(|it| it.smoothed_rtt_ns()).expect("it was measured");
+    let rtt_ns = network.hosts[0].connection().smoothed_rtt_ns().expect("it was measured");
     rtt_ns.saturating_sub(50_000) * 1_000 / Link::fast().ps_per_byte
 }
 
@@ -164,9 +160,9 @@ fn heavy_loss_is_no_noise() {
     options.total_bytes = [u64::MAX / 2, 0];
     let mut network = Network::new(options);
     let warm_ps = network.run_open(8 * MS_PS);
-    let before = network.hosts[1].memory.accepted;
+    let before = network.hosts[1].accepted();
     network.run(warm_ps + 10 * MS_PS);
-    let bytes = network.hosts[1].memory.accepted - before;
+    let bytes = network.hosts[1].accepted() - before;
     let share = bytes as f64 * 8_000.0 / (10 * MS_PS) as f64 / 94.15;
     println!("{share}");
     assert!(bytes > 0 && share < 0.35, "{share}: half of what it could be at most");
@@ -181,9 +177,9 @@ fn lost_acknowledgements_cost_little() {
     options.total_bytes = [u64::MAX / 2, 0];
     let mut network = Network::new(options);
     let warm_ps = network.run_open(3 * MS_PS);
-    let before = network.hosts[1].memory.accepted;
+    let before = network.hosts[1].accepted();
     network.run(warm_ps + 5 * MS_PS);
-    let bytes = network.hosts[1].memory.accepted - before;
+    let bytes = network.hosts[1].accepted() - before;
     let share = bytes as f64 * 8_000.0 / (5 * MS_PS) as f64 / (94.15 * 0.99);
     println!("{share}");
     assert!(share > 0.9, "{share}");
@@ -199,10 +195,42 @@ fn a_silent_path_is_probed_for_its_size() {
     options.total_bytes = [20_000_000, 0];
     let mut network = Network::new(options);
     network.run(20_000 * MS_PS);
-    assert_eq!(network.hosts[1].memory.accepted, 20_000_000);
+    assert_eq!(network.hosts[1].accepted(), 20_000_000);
     assert!(network.faults.too_big > 0 && network.faults.too_big < 100, "{:?}", network.faults);
-    let host = &network.hosts[0];
-    let connection = host.id.and_then(|id| host.endpoint.connection(id)).expect("it is there");
-    let size_bytes = connection.mss_bytes() + 12;
+    let size_bytes = network.hosts[0].connection().mss_bytes() + 12;
     assert!((984..=1_000).contains(&size_bytes), "{size_bytes}");
+}
+
+/// Several flows through one queue: how much each has got, and the wire.
+fn run_shared(law: Law, flows: usize, mark_bytes: u64) -> (Vec<u64>, Network) {
+    let link = Link { mark_bytes, queue_bytes_max: 1_250_000, ..Link::fast() };
+    let config = Config { law, ecn: tcp::config::Ecn::Exact, ..Config::private_wire() };
+    let mut options = Options::new(1, config, link);
+    options.total_bytes = [u64::MAX / 2, 0];
+    options.flows = flows;
+    let mut network = Network::new(options);
+    network.run(25 * MS_PS);
+    let before: Vec<u64> = network.hosts[1].flows.iter().map(|it| it.memory.accepted).collect();
+    network.run(50 * MS_PS);
+    let after = network.hosts[1].flows.iter().map(|it| it.memory.accepted);
+    (after.zip(before).map(|(after, before)| after - before).collect(), network)
+}
+
+/// Jain's index of fairness: 1 if all have the same, 1/n if one has all.
+fn fairness(shares: &[u64]) -> f64 {
+    let sum: f64 = shares.iter().map(|it| *it as f64).sum();
+    let squares: f64 = shares.iter().map(|it| (*it as f64).powi(2)).sum();
+    sum * sum / (shares.len() as f64 * squares)
+}
+
+#[test]
+fn flows_share_a_marked_queue() {
+    for law in [Law::Dctcp, Law::Model] {
+        let (shares, network) = run_shared(law, 8, 100_000);
+        let sum = shares.iter().sum::<u64>() as f64 * 8_000.0 / (25 * MS_PS) as f64 / 94.15;
+        let fairness = fairness(&shares);
+        println!("{law:?}: {sum:.3}, fairness {fairness:.3}, {:?}", network.faults);
+        assert!(sum > 0.9, "{law:?}: {sum}");
+        assert!(fairness > 0.8, "{law:?}: {shares:?}");
+    }
 }

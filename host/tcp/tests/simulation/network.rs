@@ -18,7 +18,7 @@ use std::net::SocketAddr;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use tcp::config::Config;
-use tcp::connection::{End, Event, Outgoing};
+use tcp::connection::{Connection, End, Event, Outgoing};
 use tcp::endpoint::{ConnectionId, Endpoint, Limits};
 use tcp::listener::ListenerId;
 use tcp::receive::Verdict;
@@ -76,6 +76,8 @@ pub struct Options {
     pub poll_ps: u64,
     /// Where sequence numbers begin is part of the secret.
     pub secret: u8,
+    /// Connections, all from host 0 to host 1, each with the same totals.
+    pub flows: usize,
 }
 
 impl Options {
@@ -88,6 +90,7 @@ impl Options {
             window_bytes: 8 << 20,
             poll_ps: 0,
             secret: seed as u8,
+            flows: 1,
         }
     }
 }
@@ -95,6 +98,7 @@ impl Options {
 /// A packet: its header and where its payload is from.
 #[derive(Clone, Debug)]
 struct Packet {
+    flow: usize,
     segment: Segment,
     offset: u64,
 }
@@ -158,19 +162,26 @@ impl Memory {
     }
 }
 
-/// One end.
-#[derive(Debug)]
-pub struct Host {
-    pub endpoint: Endpoint,
+/// One end of one connection.
+#[derive(Debug, Default)]
+pub struct Flow {
     pub id: Option<ConnectionId>,
-    listener: Option<ListenerId>,
-    inbox: VecDeque<Packet>,
-    next_poll_ps: u64,
-    poll_at_ps: Option<u64>,
     pub memory: Memory,
     pub acknowledged: u64,
     pub has_end_of_stream: bool,
     pub end: Option<End>,
+}
+
+/// One end of the wire.
+#[derive(Debug)]
+pub struct Host {
+    pub endpoint: Endpoint,
+    pub flows: Vec<Flow>,
+    which: usize,
+    listener: Option<ListenerId>,
+    inbox: VecDeque<Packet>,
+    next_poll_ps: u64,
+    poll_at_ps: Option<u64>,
     total_bytes: u64,
     window_bytes: u64,
 }
@@ -207,12 +218,13 @@ pub struct Network {
     poll_ps: u64,
 }
 
-fn address(host: usize) -> SocketAddr {
-    SocketAddr::from(([10, 0, 0, host as u8 + 1], 5_000 + host as u16))
-}
+const CLIENT_PORT: u16 = 5_000;
 
-fn tuple(host: usize) -> Tuple {
-    Tuple { local: address(host), remote: address(1 - host) }
+fn tuple(host: usize, flow: usize) -> Tuple {
+    let client = SocketAddr::from(([10, 0, 0, 1], CLIENT_PORT + flow as u16));
+    let server = SocketAddr::from(([10, 0, 0, 2], 80));
+    let (local, remote) = if host == 0 { (client, server) } else { (server, client) };
+    Tuple { local, remote }
 }
 
 impl Network {
@@ -224,15 +236,12 @@ impl Network {
                 Secret([options.secret.wrapping_add(which as u8); 32]),
                 Limits::default(),
             ),
-            id: None,
+            flows: (0..options.flows).map(|_| Flow::default()).collect(),
+            which,
             listener: None,
             inbox: VecDeque::new(),
             next_poll_ps: 0,
             poll_at_ps: None,
-            memory: Memory::default(),
-            acknowledged: 0,
-            has_end_of_stream: false,
-            end: None,
             total_bytes: options.total_bytes[which],
             window_bytes: options.window_bytes,
         };
@@ -250,9 +259,12 @@ impl Network {
             poll_ps: options.poll_ps,
         };
         let [first, second] = &mut network.hosts;
-        second.listener = Some(second.endpoint.listen(address(1)).expect("the port is free"));
-        let id = first.endpoint.connect(0, tuple(0)).expect("the tuple is free");
-        first.begin(id);
+        let listener = second.endpoint.listen(tuple(1, 0).local);
+        second.listener = Some(listener.expect("the port is free"));
+        for flow in 0..options.flows {
+            let id = first.endpoint.connect(0, tuple(0, flow)).expect("the tuple is free");
+            first.begin(id);
+        }
         network.schedule(0, What::Poll(0));
         network
     }
@@ -302,7 +314,7 @@ impl Network {
 
     /// Runs until data flows, however often the SYN is lost, and then so long. Returns the time.
     pub fn run_open(&mut self, for_ps: u64) -> u64 {
-        while self.hosts[1].memory.accepted == 0 {
+        while self.hosts[1].accepted() == 0 {
             let step_ps = self.now_ps + MS_PS / 10;
             assert!(self.run(step_ps), "it has ended before it began");
         }
@@ -324,11 +336,12 @@ impl Network {
         let host = &mut self.hosts[which];
         host.poll_at_ps = None;
         host.next_poll_ps = self.now_ps + self.poll_ps;
-        host.take_arrivals(now_ns, tuple(which));
+        host.take_arrivals(now_ns);
         host.endpoint.advance(now_ns);
         host.take_events();
         while let Some(departure) = self.hosts[which].endpoint.transmit(now_ns) {
-            self.send(which, &departure.outgoing);
+            let client = [departure.tuple.local, departure.tuple.remote][which].port();
+            self.send(which, usize::from(client - CLIENT_PORT), &departure.outgoing);
         }
         self.hosts[which].take_events();
         if let Some(at_ns) = self.hosts[which].endpoint.deadline() {
@@ -338,7 +351,7 @@ impl Network {
     }
 
     /// Cuts a header into packets, as a card does, and puts them on the wire.
-    fn send(&mut self, from: usize, outgoing: &Outgoing) {
+    fn send(&mut self, from: usize, flow: usize, outgoing: &Outgoing) {
         let total_bytes = outgoing.segment.payload_bytes;
         let mut sent_bytes = 0;
         loop {
@@ -353,7 +366,7 @@ impl Network {
                 segment.flags.0 &= !Flags::CWR.0;
             }
             let offset = outgoing.offset + u64::from(sent_bytes);
-            self.put(from, Packet { segment, offset });
+            self.put(from, Packet { flow, segment, offset });
             sent_bytes += bytes;
             if sent_bytes >= total_bytes {
                 return;
@@ -398,24 +411,44 @@ impl Network {
 }
 
 impl Host {
+    /// Everything that was accepted.
+    pub fn accepted(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.memory.accepted).sum()
+    }
+
+    /// The first connection.
+    pub fn connection(&self) -> &Connection {
+        let id = self.flows[0].id.expect("it was opened");
+        self.endpoint.connection(id).expect("it is named")
+    }
+
+    fn flow(&mut self, id: ConnectionId) -> &mut Flow {
+        let tuple = self.endpoint.tuple(id).expect("it is named");
+        let client = [tuple.local, tuple.remote][self.which].port();
+        &mut self.flows[usize::from(client - CLIENT_PORT)]
+    }
+
     fn begin(&mut self, id: ConnectionId) {
-        self.id = Some(id);
-        self.memory.granted = self.window_bytes;
-        self.endpoint.granted(id, self.window_bytes);
-        self.endpoint.offered(id, self.total_bytes);
-        if self.total_bytes < u64::MAX / 2 {
+        let (window_bytes, total_bytes) = (self.window_bytes, self.total_bytes);
+        let flow = self.flow(id);
+        flow.id = Some(id);
+        flow.memory.granted = window_bytes;
+        self.endpoint.granted(id, window_bytes);
+        self.endpoint.offered(id, total_bytes);
+        if total_bytes < u64::MAX / 2 {
             self.endpoint.finish(id);
         }
     }
 
-    fn take_arrivals(&mut self, now_ns: u64, tuple: Tuple) {
+    fn take_arrivals(&mut self, now_ns: u64) {
         while let Some(packet) = self.inbox.pop_front() {
+            let tuple = tuple(self.which, packet.flow);
             let (id, arrival) = self.endpoint.arrive(now_ns, &tuple, &packet.segment, true);
             if let Verdict::Taken(range) = arrival.verdict {
                 let bytes = u64::from(packet.segment.payload_bytes);
                 let is_inside = packet.offset <= range.start && range.end <= packet.offset + bytes;
                 assert!(range.bytes() == 0 || is_inside, "{range:?} of {packet:?}");
-                self.memory.take(range.start, range.end);
+                self.flows[packet.flow].memory.take(range.start, range.end);
             }
             if id.is_some() {
                 assert!(arrival.acknowledged_to <= self.total_bytes);
@@ -428,20 +461,22 @@ impl Host {
 
     fn take_events(&mut self) {
         while let Some((id, event)) = self.endpoint.event() {
-            assert_eq!(Some(id), self.id);
+            let (window_bytes, total_bytes) = (self.window_bytes, self.total_bytes);
+            let flow = self.flow(id);
+            assert_eq!(Some(id), flow.id);
             match event {
                 Event::Opened => {}
                 Event::Accepted(to) => {
-                    self.memory.accept(to);
-                    self.memory.granted = to + self.window_bytes;
-                    self.endpoint.granted(id, self.memory.granted);
+                    flow.memory.accept(to);
+                    flow.memory.granted = to + window_bytes;
+                    self.endpoint.granted(id, to + window_bytes);
                 }
                 Event::Acknowledged(to) => {
-                    assert!(to >= self.acknowledged && to <= self.total_bytes);
-                    self.acknowledged = to;
+                    assert!(to >= flow.acknowledged && to <= total_bytes);
+                    flow.acknowledged = to;
                 }
-                Event::EndOfStream => self.has_end_of_stream = true,
-                Event::Ended(end) => self.end = Some(end),
+                Event::EndOfStream => flow.has_end_of_stream = true,
+                Event::Ended(end) => flow.end = Some(end),
             }
         }
     }
