@@ -114,7 +114,7 @@ pub enum Event {
     Ended(End),
 }
 
-/// A header to be sent.
+/// A header to be sent (RFC 9293, 3.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
     /// The header, and how long its payload is (RFC 9293, 3.1).
@@ -125,7 +125,7 @@ pub struct Outgoing {
     pub mss_bytes: u32,
 }
 
-/// What a segment came to.
+/// What a segment came to (RFC 9293, 3.10.7.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// What became of its payload.
@@ -226,7 +226,7 @@ struct Told {
     is_end: bool,
 }
 
-/// What a connection counts.
+/// What a connection counts (RFC 4898 has such counters).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Bytes sent again.
@@ -304,7 +304,7 @@ impl Connection {
         self.state
     }
 
-    /// What it has counted.
+    /// What it has counted (RFC 4898).
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -331,7 +331,7 @@ impl Connection {
     }
 
     /// The first position of each direction: of what is received and of what is sent. `None` before
-    /// the peer's SYN has come.
+    /// the peer's SYN has come (RFC 9293, 3.4.1).
     pub fn first_positions(&self) -> Option<(u32, u32)> {
         let is_known = self.state != State::SynSent;
         is_known.then(|| (self.receiver.numbers().of(1), self.numbers.of(1)))

@@ -32,7 +32,7 @@ use crate::secret::{Secret, Tuple};
 use crate::segment::Segment;
 use crate::time_wait::{TimeWaits, Waiting};
 
-/// Names a connection.
+/// Names a connection (RFC 9293, 3.9.1: the local connection name).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId {
     index: u32,
@@ -69,7 +69,7 @@ pub enum OpenError {
     Waits(u16),
 }
 
-/// A header to be sent, and whose it is.
+/// A header to be sent, and whose it is (RFC 9293, 3.9.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Departure {
     /// Both ends.
@@ -94,7 +94,7 @@ struct Slot {
     timer_ns: Option<u64>,
 }
 
-/// All connections of a host. See the head of this file.
+/// All connections of a host (RFC 9293, 3.3.1). See the head of this file.
 #[derive(Debug)]
 pub struct Endpoint {
     config: Arc<Config>,
@@ -196,14 +196,14 @@ impl Endpoint {
         slot.filter(|slot| slot.is_named && slot.generation == id.generation)
     }
 
-    /// A connection, to look at.
+    /// A connection, to look at (RFC 9293, 3.9.1: STATUS).
     pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
         let slot = self.slots.get(id.index as usize)?.as_ref()?;
         let is_it = slot.is_named && slot.generation == id.generation;
         is_it.then_some(&slot.connection)
     }
 
-    /// Both ends of a connection.
+    /// Both ends of a connection (RFC 9293, 3.9.1: STATUS).
     pub fn tuple(&self, id: ConnectionId) -> Option<Tuple> {
         let slot = self.slots.get(id.index as usize)?.as_ref()?;
         (slot.is_named && slot.generation == id.generation).then_some(slot.tuple)
@@ -214,7 +214,7 @@ impl Endpoint {
         self.time_waits.len()
     }
 
-    /// How many connections there are, half-open ones included.
+    /// How many connections there are, half-open ones included (RFC 4987, 3.1).
     pub fn connections(&self) -> usize {
         self.slots.len() - self.free.len()
     }
@@ -299,7 +299,7 @@ impl Endpoint {
         }
     }
 
-    /// When it acts next, if nothing comes before.
+    /// When it acts next, if nothing comes before (RFC 9293, 3.10.8).
     pub fn deadline(&self) -> Option<u64> {
         match self.ready.is_empty() && self.replies.is_empty() {
             true => self.timers.first().map(|(at_ns, _)| *at_ns),
@@ -320,7 +320,7 @@ impl Endpoint {
         None
     }
 
-    /// The next header that is due; called until there is none.
+    /// The next header that is due; called until there is none (RFC 9293, 3.9.2).
     pub fn transmit(&mut self, now_ns: u64) -> Option<Departure> {
         if let Some((tuple, segment)) = self.replies.pop_front() {
             let outgoing = Outgoing { segment, offset: 0, mss_bytes: 0 };

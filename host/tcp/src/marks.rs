@@ -73,11 +73,6 @@ impl Marks {
         self.changes.pop_at(0)
     }
 
-    /// Whether a change waits for its ACK.
-    pub fn has_change(&self) -> bool {
-        !self.changes.is_empty()
-    }
-
     /// Whether ECE is set (RFC 3168, 6.1.3).
     pub fn is_echoing(&self) -> bool {
         self.is_echoing

@@ -7,7 +7,8 @@
 //! ```
 //! Invariants
 //! 1. `next` never falls, nor does `edge` (RFC 9293, 3.8.6: a window is not shrunk).
-//! 2. What was taken first stands: a byte that comes again is a duplicate, whatever it holds.
+//! 2. Nothing is taken beyond what was granted. What was taken first stands: a byte that comes
+//!    again is a duplicate, whatever it holds.
 //! 3. Every segment beyond a hole is acknowledged on its own, its block first; a block is said in
 //!    the three ACKs that follow it (RFC 2018, 4). Segments of one poll that fall into one block
 //!    share an ACK.
@@ -106,7 +107,7 @@ impl Receiver {
         self.next
     }
 
-    /// RCV.NXT as a number.
+    /// RCV.NXT as a number (RFC 9293, 3.4).
     pub fn number(&self) -> u32 {
         self.numbers.of(self.next)
     }
@@ -174,7 +175,7 @@ impl Receiver {
         self.note_duplicate(start, end);
         let from = start.max(self.next as i64) as u64;
         let from = self.held.around(from).map_or(from, |held| held.end);
-        let limit = self.fin_at.unwrap_or(u64::MAX).min(self.edge);
+        let limit = self.fin_at.unwrap_or(u64::MAX).min(self.edge).min(self.granted.max(self.next));
         let held_from = self.held.next(from).map_or(u64::MAX, |held| held.start);
         let to = (end.max(0) as u64).min(limit).min(held_from);
         let is_whole = end.max(0) as u64 <= limit;
@@ -200,7 +201,11 @@ impl Receiver {
         match (from < to, bytes) {
             (true, _) => Verdict::Taken(Range { start: from - 1, end: to - 1 }),
             (false, 0) => Verdict::Taken(Range { start: from - 1, end: from - 1 }),
-            (false, _) => Verdict::Ignored,
+            (false, _) if end <= from as i64 => Verdict::Ignored,
+            (false, _) => {
+                self.due = Due::Now;
+                Verdict::Refused
+            }
         }
     }
 
@@ -279,7 +284,10 @@ impl Receiver {
         let more_bytes = self.granted.saturating_sub(self.edge);
         let edge = if more_bytes >= step_bytes { self.granted } else { self.edge };
         let edge = edge.max(self.edge).max(self.next);
-        let window = ((edge - self.next) >> shift).min(u16::MAX.into());
+        let open_bytes = edge - self.next;
+        // What is less than a unit is announced as one, or nothing would ever come. What comes
+        // beyond the granted memory is not taken, and comes again.
+        let window = (open_bytes >> shift).max(open_bytes.min(1)).min(u16::MAX.into());
         self.edge = self.edge.max(self.next + (window << shift));
         window as u16
     }
@@ -302,7 +310,7 @@ impl Receiver {
         Verdict::Taken(Range { start: self.next - 1, end: self.next - 1 })
     }
 
-    /// Everything in order is told.
+    /// Everything in order is told (RFC 9293, 3.8.6.3).
     pub fn told(&mut self) {
         self.due = Due::Never;
         self.quiet_bytes = 0;

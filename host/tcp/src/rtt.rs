@@ -20,8 +20,6 @@ pub struct Rtt {
     variation_ns: u64,
     min_ns: u64,
     min_at_ns: u64,
-    /// Last measurement.
-    latest_ns: u64,
     backoffs: u32,
     rto_min_ns: u64,
     rto_initial_ns: u64,
@@ -37,7 +35,6 @@ impl Rtt {
             variation_ns: 0,
             min_ns: u64::MAX,
             min_at_ns: 0,
-            latest_ns: 0,
             backoffs: 0,
             rto_min_ns: config.rto_min_ns,
             rto_initial_ns: config.rto_initial_ns,
@@ -48,7 +45,6 @@ impl Rtt {
 
     /// Takes a measurement for the timeout (RFC 6298, 2.2 and 2.3).
     pub fn measure(&mut self, rtt_ns: u64) {
-        self.latest_ns = rtt_ns;
         match self.smoothed_ns {
             None => {
                 self.smoothed_ns = Some(rtt_ns);
@@ -74,11 +70,6 @@ impl Rtt {
     /// SRTT (RFC 6298, 2).
     pub fn smoothed_ns(&self) -> Option<u64> {
         self.smoothed_ns
-    }
-
-    /// The last measurement (RFC 6298, 2).
-    pub fn latest_ns(&self) -> u64 {
-        self.latest_ns
     }
 
     /// The shortest of the last 10 s; `None` before the first (RFC 8985, 6.2).

@@ -85,6 +85,9 @@ pub struct Delivered {
     pub newest: Option<Sent>,
     /// When the first and the last of those were sent that were sent once.
     pub originals_ns: Option<(u64, u64)>,
+    /// Whether a repetition was acknowledged in order: what lies behind it may have come long ago,
+    /// so that nothing can be measured (RFC 6298, 3).
+    pub has_repetition: bool,
     /// Lowest transmission of one that was sent once (RFC 5682, 3.1).
     pub original_transmission: Option<u64>,
     /// One that was sent once came below one that had come before (RFC 8985, 6.2 step 3).
@@ -141,12 +144,12 @@ impl Scoreboard {
         self.lost.first()
     }
 
-    /// Whether a transmission can be recorded.
+    /// Whether a transmission can be recorded (RFC 6675, 3).
     pub fn has_room(&self) -> bool {
         self.sent.len() + 2 < SENT_MAX
     }
 
-    /// Whether nothing waits for an acknowledgement.
+    /// Whether nothing waits for an acknowledgement (RFC 6298, 5.2).
     pub fn is_empty(&self) -> bool {
         self.sent.is_empty()
     }
@@ -218,6 +221,7 @@ impl Scoreboard {
         while let Some(entry) = self.sent.front().copied().filter(|it| it.end <= to) {
             self.sent.pop_front();
             if entry.state != State::Sacked {
+                delivered.has_repetition |= entry.is_repeated;
                 self.deliver(&entry, delivered);
             }
         }

@@ -75,7 +75,7 @@ pub struct TimeWaits {
 }
 
 impl TimeWaits {
-    /// An empty table for so many.
+    /// An empty table for so many (RFC 9293, 3.6.1).
     pub fn new(waiting_max: usize) -> Self {
         Self { waiting: HashMap::new(), order: VecDeque::new(), waiting_max }
     }
@@ -98,14 +98,14 @@ impl TimeWaits {
         }
     }
 
-    /// Forgets those whose time is over.
+    /// Forgets those whose time is over (RFC 9293, 3.10.8).
     pub fn advance(&mut self, now_ns: u64) {
         while self.order.front().is_some_and(|(until_ns, _)| *until_ns <= now_ns) {
             self.forget_first();
         }
     }
 
-    /// What is kept of a tuple.
+    /// What is kept of a tuple (RFC 6191, 2).
     pub fn get(&self, tuple: &Tuple) -> Option<Waiting> {
         self.waiting.get(tuple).copied()
     }
@@ -115,12 +115,12 @@ impl TimeWaits {
         self.waiting.remove(tuple)
     }
 
-    /// How many there are.
+    /// How many there are (RFC 9293, 3.6.1).
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether there is none.
+    /// Whether there is none (RFC 9293, 3.6.1).
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }

@@ -166,7 +166,8 @@ impl Connection {
         marked_bytes: u64,
         rate: Option<Rate>,
     ) -> Sample {
-        let rtt_ns = it.delivered.originals_ns.map(|(_, last_ns)| now_ns - last_ns);
+        let originals_ns = it.delivered.originals_ns.filter(|_| !it.delivered.has_repetition);
+        let rtt_ns = originals_ns.map(|(_, last_ns)| now_ns - last_ns);
         Sample {
             now_ns,
             acknowledged_bytes: it.acknowledged_bytes,
@@ -187,7 +188,8 @@ impl Connection {
 
     /// The round trip (RFC 6298, 3; RFC 8985, 6.2 steps 1 and 2).
     fn measure(&mut self, now_ns: u64, delivered: &Delivered) {
-        if let Some((first_ns, last_ns)) = delivered.originals_ns {
+        let originals_ns = delivered.originals_ns.filter(|_| !delivered.has_repetition);
+        if let Some((first_ns, last_ns)) = originals_ns {
             self.rtt.measure(now_ns - first_ns);
             self.rtt.measure_min(now_ns, now_ns - last_ns);
         }

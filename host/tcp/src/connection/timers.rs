@@ -15,7 +15,7 @@ use super::acknowledge::Brought;
 use super::{Connection, End, Purpose, State};
 
 impl Connection {
-    /// When it acts next, if nothing comes before.
+    /// When it acts next, if nothing comes before (RFC 9293, 3.10.8).
     pub fn deadline(&self) -> Option<u64> {
         let pace_ns = self.is_pace_waiting.then(|| self.pace.next_ns());
         let timer_ns = self.timer.map(|(_, at_ns)| at_ns);

@@ -40,7 +40,8 @@ impl Endpoint {
         Some(id)
     }
 
-    /// Resets the next open connection of a listener. Returns whether there was one.
+    /// Resets the next open connection of a listener (RFC 9293, 3.9.1: ABORT). Returns whether
+    /// there was one.
     pub fn refuse(&mut self, id: ListenerId) -> bool {
         let Some(id) = self.accept(id) else {
             return false;

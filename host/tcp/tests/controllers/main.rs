@@ -196,8 +196,8 @@ fn slow_start_ends_when_the_round_trip_grows() {
     assert_eq!(last, Growth::Done);
 }
 
-/// RFC 8257, 3.3: alpha <- (1 - 1/16) alpha + share / 16, from 1. Without marks it falls by 1/16 for
-/// each window of data; with a share that stays it becomes that.
+/// RFC 8257, 3.3: alpha <- (1 - 1/16) alpha + share / 16, from 1. Without marks it falls by 1/16
+/// for each window of data; with a share that stays it becomes that.
 #[test]
 fn alpha_is_that_of_rfc_8257() {
     let mut feeder = Feeder::new(Dctcp::new(MSS), MS_NS);

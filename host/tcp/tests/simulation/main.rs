@@ -4,7 +4,9 @@ mod goodput;
 mod network;
 
 use network::{Link, Network, Options, MS_PS};
-use tcp::config::{Config, Law};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use tcp::config::{Config, Ecn, Law, PathMtuLimits};
 use tcp::connection::End;
 
 #[test]
@@ -68,6 +70,66 @@ fn every_byte_comes_once_and_in_its_place_whatever_the_wire_does() {
     seed::enough("bytes repeated", repeated, 500_000);
 }
 
+/// One run of any settings on any wire, two different ends.
+fn run_anything(seed: u64) -> Network {
+    let mut random = SmallRng::seed_from_u64(seed);
+    let mut link = || Link {
+        loss: random.random_range(0.0..0.1),
+        reorder: random.random_range(0.0..0.2),
+        duplicate: random.random_range(0.0..0.05),
+        late_ps: random.random_range(0..200_000_000),
+        ps_per_byte: [80, 800, 8_000][random.random_range(0..3)],
+        queue_bytes_max: random.random_range(20_000..500_000),
+        mark_bytes: random.random_range(5_000..100_000),
+        size_bytes_max: [u64::MAX, 1_000][random.random_range(0..2)],
+        ..Link::fast()
+    };
+    let links = [link(), link()];
+    let mut config = || Config {
+        law: [Law::Model, Law::Cubic, Law::Dctcp][random.random_range(0..3)],
+        ecn: [Ecn::Off, Ecn::Classic, Ecn::Exact][random.random_range(0..3)],
+        is_sack_offered: random.random_bool(0.8),
+        is_timestamps_offered: random.random_bool(0.7),
+        timestamp_tick_ns: [1_000, 1_000_000][random.random_range(0..2)],
+        window_scale: random.random_range(0..9),
+        mss_bytes: random.random_range(300..1_460),
+        path_mtu: Some(PathMtuLimits { base_bytes: 296, most_bytes: 1_460 }),
+        syn_timeouts_max: 20,
+        ..Config::private_wire()
+    };
+    let configs = [config(), config()];
+    let mut options = Options::new(seed, configs[0].clone(), links[0]);
+    options.configs = configs;
+    options.links = links;
+    options.total_bytes = [random.random_range(0..300_000), random.random_range(0..300_000)];
+    options.window_bytes = [900, 20_000, 1 << 20][random.random_range(0..3)];
+    options.poll_ps = [0, 1_000_000, 50_000_000][random.random_range(0..3)];
+    let mut network = Network::new(options);
+    network.run(1_000_000 * MS_PS);
+    network
+}
+
+#[test]
+fn any_two_ends_on_any_wire_exchange_their_streams() {
+    let first = seed::seed();
+    let mut ended = 0;
+    for seed in first..first + 60 {
+        let network = run_anything(seed);
+        let [client, server] = &network.hosts;
+        let totals = [client, server].map(|host| host.total_bytes);
+        for (host, other) in [(client, totals[1]), (server, totals[0])] {
+            let flow = &host.flows[0];
+            // The last ACK of all may be lost: then one end gives up what is already complete.
+            let is_late = matches!(flow.end, Some(End::TimedOut(_) | End::Reset));
+            assert_eq!(flow.memory.accepted, other, "seed {seed}: {:?}", flow.end);
+            assert!(flow.has_end_of_stream, "seed {seed}");
+            assert!(flow.end == Some(End::Closed) || is_late, "seed {seed}: {:?}", flow.end);
+            ended += u64::from(flow.end == Some(End::Closed));
+        }
+    }
+    seed::enough("ends that closed", ended, 110);
+}
+
 #[test]
 fn the_same_seed_gives_the_same_run() {
     let look = |network: Network| format!("{:?} {}", network.faults, network.now_ps);
@@ -106,7 +168,7 @@ fn cubic_takes_loss_for_congestion() {
 
 fn run_marked(law: Law, mark_bytes: u64) -> (f64, Network) {
     let link = Link { mark_bytes, queue_bytes_max: 10_000_000, ..Link::fast() };
-    let ecn = tcp::config::Ecn::Exact;
+    let ecn = Ecn::Exact;
     let config = Config { law, ecn, ..Config::private_wire() };
     let mut options = Options::new(1, config, link);
     options.total_bytes = [u64::MAX / 2, 0];
@@ -188,7 +250,7 @@ fn lost_acknowledgements_cost_little() {
 /// The path carries less than both ends take, and no router says so (RFC 4821, 7).
 #[test]
 fn a_silent_path_is_probed_for_its_size() {
-    let limits = tcp::config::PathMtuLimits { base_bytes: 536, most_bytes: 1460 };
+    let limits = PathMtuLimits { base_bytes: 536, most_bytes: 1460 };
     let config = Config { path_mtu: Some(limits), ..Config::private_wire() };
     let link = Link { size_bytes_max: 1_000, ..Link::fast() };
     let mut options = Options::new(1, config, link);
@@ -204,7 +266,7 @@ fn a_silent_path_is_probed_for_its_size() {
 /// Several flows through one queue: how much each has got, and the wire.
 fn run_shared(law: Law, flows: usize, mark_bytes: u64) -> (Vec<u64>, Network) {
     let link = Link { mark_bytes, queue_bytes_max: 1_250_000, ..Link::fast() };
-    let config = Config { law, ecn: tcp::config::Ecn::Exact, ..Config::private_wire() };
+    let config = Config { law, ecn: Ecn::Exact, ..Config::private_wire() };
     let mut options = Options::new(1, config, link);
     options.total_bytes = [u64::MAX / 2, 0];
     options.flows = flows;
@@ -232,5 +294,18 @@ fn flows_share_a_marked_queue() {
         println!("{law:?}: {sum:.3}, fairness {fairness:.3}, {:?}", network.faults);
         assert!(sum > 0.9, "{law:?}: {sum}");
         assert!(fairness > 0.8, "{law:?}: {shares:?}");
+    }
+}
+
+/// Without marks, in a queue of two paths' content that drops at its tail: nobody starves.
+#[test]
+fn no_flow_starves_in_a_queue_that_drops() {
+    for law in [Law::Cubic, Law::Model] {
+        let (shares, network) = run_shared(law, 8, u64::MAX);
+        let sum = shares.iter().sum::<u64>() as f64 * 8_000.0 / (25 * MS_PS) as f64 / 94.15;
+        let fairness = fairness(&shares);
+        println!("{law:?}: {sum:.3}, fairness {fairness:.3}, {:?}", network.faults);
+        assert!(sum > 0.9, "{law:?}: {sum}");
+        assert!(fairness > 0.6, "{law:?}: {shares:?}");
     }
 }

@@ -182,7 +182,7 @@ pub struct Host {
     inbox: VecDeque<Packet>,
     next_poll_ps: u64,
     poll_at_ps: Option<u64>,
-    total_bytes: u64,
+    pub total_bytes: u64,
     window_bytes: u64,
 }
 
