@@ -16,6 +16,7 @@
 //! event EVENT               opened │ accepted N │ acknowledged N │ end-of-stream │ ended WORDS
 //! verdict taken A:B │ ignored │ refused               of the last segment that arrived
 //! state STATE │ window LOW HIGH (cwnd, bytes) │ count NAME N
+//! newer                     our last SYN's number is behind that of the one before
 //! icmp too-big N at SEQ │ icmp hard N at SEQ │ icmp soft at SEQ     and: believed │ not believed
 //!
 //! SEGMENT   FLAGS START:END ack N [win N] [mss N] [wscale N] [sackok] [ts V:E] [sack A:B,A:B]

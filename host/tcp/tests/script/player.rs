@@ -19,6 +19,8 @@ struct Peer {
     first: u32,
     /// Our first number towards it, from our last SYN.
     ours: u32,
+    /// That of the SYN before.
+    before: Option<u32>,
     id: Option<ConnectionId>,
     last_timestamp: u32,
 }
@@ -175,6 +177,7 @@ impl Player {
             ("window", [low, high]) => return self.expect_window(number(low)?, number(high)?),
             ("count", [name, count]) => return self.expect_count(name, number(count)?),
             ("icmp", words) => self.arrive_icmp(words)?,
+            ("newer", []) => self.expect_newer()?,
             ("believed", []) if !self.is_believed => return Err("not believed".to_owned()),
             ("not", ["believed"]) if self.is_believed => return Err("believed".to_owned()),
             ("believed", []) | ("not", ["believed"]) => {}
@@ -270,6 +273,9 @@ impl Player {
             let port = departure.tuple.remote.port();
             let peer = self.peers.entry(port).or_default();
             if segment.flags.has(tcp::segment::Flags::SYN) {
+                if peer.ours != segment.sequence {
+                    peer.before = Some(peer.ours);
+                }
                 peer.ours = segment.sequence;
             }
             if let Some(timestamps) = segment.options.timestamps {
@@ -314,6 +320,17 @@ impl Player {
         match language::differs(&sent, &said) {
             Some(text) => Err(format!("{text} is sent")),
             None => Ok(()),
+        }
+    }
+
+    /// The numbers of the last SYN begin behind those of the one before, by less than 2^20.
+    fn expect_newer(&mut self) -> Outcome<()> {
+        let peer = self.peer();
+        let step = peer.ours.wrapping_sub(peer.before.unwrap_or(peer.ours));
+        if (1..1 << 20).contains(&step) {
+            Ok(())
+        } else {
+            Err(format!("further by {step}"))
         }
     }
 
