@@ -278,6 +278,9 @@ pub struct Connection {
     is_pace_waiting: bool,
     timer: Option<(Purpose, u64)>,
     reorder_ns: Option<u64>,
+    /// Losses are to be looked for before anything is sent: so much was delivered since the last
+    /// time.
+    loss_due: Option<u64>,
     /// Timeouts since anything was acknowledged.
     timeouts: u32,
     last_sent_ns: u64,

@@ -53,6 +53,8 @@ pub struct Sample {
     pub marked_bytes: u64,
     /// Newly found lost.
     pub lost_bytes: u64,
+    /// Delivered of what had been found lost, and was not repeated: it was only late.
+    pub late_bytes: u64,
     /// Everything delivered so far, this included.
     pub total_delivered_bytes: u64,
     /// In flight before and after.

@@ -330,7 +330,10 @@ impl Receiver {
             if ranges.len() >= blocks_max {
                 break;
             }
-            if !ranges[listed..].contains(&range) {
+            // A block that an ACK of its own still follows for would tell of what is newer than that
+            // of the ACKs between, and the sender would take these for lost.
+            let is_owed = self.triggers.iter().any(|it| range.start <= *it && *it < range.end);
+            if !is_owed && !ranges[listed..].contains(&range) {
                 ranges.push(range);
             }
         }
@@ -338,21 +341,22 @@ impl Receiver {
         ranges.iter().map(|it| SackBlock { start: number(it.start), end: number(it.end) }).collect()
     }
 
-    /// Brings the block of the next trigger to the front.
+    /// Brings the block of the next trigger to the front. Of those in one block the last counts: what
+    /// came between is told before, or the sender would take it for lost.
     fn follow_trigger(&mut self) {
         while let Some(offset) = self.triggers.pop_front() {
             let Some(block) = self.held.around(offset) else {
                 continue;
             };
-            self.recent.retain(|it| !(block.start <= *it && *it < block.end));
+            let is_in_block = |it: &u64| block.start <= *it && *it < block.end;
+            if self.triggers.iter().any(is_in_block) {
+                continue;
+            }
+            self.recent.retain(|it| !is_in_block(it));
             if self.recent.is_full() {
                 self.recent.pop();
             }
             self.recent.insert(0, offset);
-            // What follows in the same block is told by this ACK as well.
-            while self.triggers.front().is_some_and(|it| block.start <= *it && *it < block.end) {
-                self.triggers.pop_front();
-            }
             return;
         }
     }

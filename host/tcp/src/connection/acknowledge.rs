@@ -144,7 +144,14 @@ impl Connection {
         }
         self.judge_timeout(&brought);
         self.judge_tail_probe(now_ns, &brought);
-        brought.lost_bytes = self.find_losses(now_ns, brought.acknowledged_bytes > 0);
+        // With SACK, losses are looked for when all that came at a time is known: of the ACKs of one
+        // poll the first may tell of what is newer than that of the next.
+        match self.agreed.has_sack {
+            true => {
+                *self.loss_due.get_or_insert(0) += brought.delivered.bytes;
+            }
+            false => brought.lost_bytes = self.find_losses(now_ns, brought.acknowledged_bytes > 0),
+        }
         self.judge_path_probe(now_ns, &mut brought);
         self.totals.lost_bytes += brought.lost_bytes;
         self.counters.lost_bytes += brought.lost_bytes;
@@ -174,6 +181,7 @@ impl Connection {
             delivered_bytes: it.delivered.bytes,
             marked_bytes,
             lost_bytes: it.lost_bytes,
+            late_bytes: it.delivered.wrongly_lost_bytes,
             total_delivered_bytes: self.totals.delivered_bytes,
             in_flight_bytes: [it.in_flight_before, self.board.in_flight_bytes()],
             rtt_ns,
@@ -215,7 +223,7 @@ impl Connection {
         let is_long = self.rtt.min_ns().is_some_and(|min_ns| interval_ns >= min_ns);
         is_long.then_some(Rate {
             delivered_bytes: totals.delivered_bytes - stamp.delivered_bytes,
-            lost_bytes: totals.lost_bytes - stamp.lost_bytes,
+            lost_bytes: totals.lost_bytes.saturating_sub(stamp.lost_bytes),
             interval_ns,
             prior_delivered_bytes: stamp.delivered_bytes,
             in_flight_bytes: stamp.in_flight_bytes,

@@ -120,6 +120,7 @@ impl Connection {
             is_pace_waiting: false,
             timer: None,
             reorder_ns: None,
+            loss_due: None,
             timeouts: 0,
             last_sent_ns: 0,
             syn_sent_ns: None,

@@ -68,7 +68,8 @@ impl Connection {
 
     fn begin_repair(&mut self, now_ns: u64, brought: &Brought) {
         let window_bytes = self.control.window_bytes();
-        self.control.signal(now_ns, Signal::Loss, brought.in_flight_before);
+        // FlightSize (RFC 5681, 2): what is SACKed counts.
+        self.control.signal(now_ns, Signal::Loss, self.next - self.una);
         let reduces = self.control.threshold_bytes().is_some();
         let reduction = reduces.then(|| RateReduction::new(brought.flight_before, window_bytes));
         self.repair = Some(Repair { point: self.next, is_timeout: false, reduction });

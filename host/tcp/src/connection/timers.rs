@@ -26,8 +26,8 @@ impl Connection {
 
     /// Acts on what is due (RFC 9293, 3.10.8).
     pub fn advance(&mut self, now_ns: u64) {
-        if self.reorder_ns.is_some_and(|at_ns| at_ns <= now_ns) {
-            self.look_for_losses(now_ns);
+        if self.reorder_ns.is_some_and(|at_ns| at_ns <= now_ns) && self.loss_due.is_none() {
+            self.look_for_losses(now_ns, 0);
         }
         if let Some((purpose, _)) = self.timer.filter(|(_, at_ns)| *at_ns <= now_ns) {
             self.timer = None;
@@ -35,8 +35,9 @@ impl Connection {
         }
     }
 
-    /// The reordering timer has expired (RFC 8985, 6.3).
-    fn look_for_losses(&mut self, now_ns: u64) {
+    /// The reordering timer has expired, or ACKs have come (RFC 8985, 6.2 step 5 and 6.3).
+    /// `delivered_bytes` have come since it was looked for last.
+    pub(super) fn look_for_losses(&mut self, now_ns: u64, delivered_bytes: u64) {
         let mut brought = Brought {
             in_flight_before: self.board.in_flight_bytes(),
             flight_before: self.next - self.una - self.board.sacked_bytes(),
@@ -47,7 +48,13 @@ impl Connection {
         self.judge_path_probe(now_ns, &mut brought);
         self.totals.lost_bytes += brought.lost_bytes;
         self.counters.lost_bytes += brought.lost_bytes;
+        if self.repair.is_none() && brought.lost_bytes > 0 {
+            // What has told of the loss counts as delivered by the repair (RFC 9937, 6).
+            brought.delivered.bytes = delivered_bytes;
+            brought.flight_before += delivered_bytes;
+        }
         self.advance_repair(now_ns, &brought);
+        brought.delivered.bytes = 0;
         if brought.lost_bytes > 0 {
             let sample = self.sample(now_ns, &brought, 0, None);
             self.control.acknowledge(&sample);

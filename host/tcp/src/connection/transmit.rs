@@ -29,6 +29,9 @@ impl Connection {
         if self.state == State::Closed {
             return None;
         }
+        if let Some(delivered_bytes) = self.loss_due.take() {
+            self.look_for_losses(now_ns, delivered_bytes);
+        }
         if self.owed.is_handshake {
             return Some(self.handshake(now_ns));
         }

@@ -309,3 +309,23 @@ fn no_flow_starves_in_a_queue_that_drops() {
         assert!(fairness > 0.6, "{law:?}: {shares:?}");
     }
 }
+
+/// Hosts that are polled for 16 and for 64 packets at a time: each block beyond a hole has its ACKs
+/// nevertheless (RFC 2018, 4), where one ACK for a poll would leave most of them unsaid.
+#[test]
+fn rare_polls_do_not_starve_the_sender_of_blocks() {
+    for (packets, floor) in [(16, 0.9), (64, 0.8)] {
+        let mut options = Options::new(seed::seed(), Config::private_wire(), Link::fast());
+        options.links[0].loss = 0.04;
+        options.total_bytes = [u64::MAX / 2, 0];
+        options.poll_ps = packets * 123_000;
+        let mut network = Network::new(options);
+        let warm_ps = network.run_open(3 * MS_PS);
+        let before = network.hosts[1].accepted();
+        network.run(warm_ps + 5 * MS_PS);
+        let bytes = network.hosts[1].accepted() - before;
+        let share = bytes as f64 * 8_000.0 / (5 * MS_PS) as f64 / (94.15 * 0.96);
+        println!("{packets} packets a poll: {share:.3}");
+        assert!(share > floor, "{packets}: {share}");
+    }
+}

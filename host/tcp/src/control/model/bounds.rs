@@ -44,7 +44,7 @@ impl Round {
 
     pub(super) fn take(&mut self, sample: &Sample) {
         self.delivered_bytes += sample.delivered_bytes;
-        self.lost_bytes += sample.lost_bytes;
+        self.lost_bytes = (self.lost_bytes + sample.lost_bytes).saturating_sub(sample.late_bytes);
         self.marked_bytes += sample.marked_bytes;
         if let Some(rtt_ns) = sample.rtt_ns {
             self.min_rtt_ns = Some(self.min_rtt_ns.map_or(rtt_ns, |it| it.min(rtt_ns)));
