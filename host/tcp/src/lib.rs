@@ -25,6 +25,7 @@
 //! - an initial window of one segment after a lost SYN (RFC 5681, 3.1);
 //! - telling by the echoed timestamp which of two transmissions came (RFC 8985, 6.2 step 2): only
 //!   the shortest round trip tells;
+//! - a window before `accept`: a listener announces 0, so nothing comes before memory is granted;
 //! - a whole cycle of ProbeRtt in 200 ms and the extra-ACK filter of the draft (5.5.9).
 //!
 //! Source: RFC 9293; the clause of everything else stands where it is met.

@@ -330,8 +330,8 @@ impl Receiver {
             if ranges.len() >= blocks_max {
                 break;
             }
-            // A block that an ACK of its own still follows for would tell of what is newer than that
-            // of the ACKs between, and the sender would take these for lost.
+            // A block that is still owed an ACK would tell of what is newer than what the ACKs
+            // between tell, and the sender would take that for lost.
             let is_owed = self.triggers.iter().any(|it| range.start <= *it && *it < range.end);
             if !is_owed && !ranges[listed..].contains(&range) {
                 ranges.push(range);
@@ -341,8 +341,8 @@ impl Receiver {
         ranges.iter().map(|it| SackBlock { start: number(it.start), end: number(it.end) }).collect()
     }
 
-    /// Brings the block of the next trigger to the front. Of those in one block the last counts: what
-    /// came between is told before, or the sender would take it for lost.
+    /// Brings the block of the next trigger to the front. Of those in one block the last counts:
+    /// what came between is told before, or the sender would take it for lost.
     fn follow_trigger(&mut self) {
         while let Some(offset) = self.triggers.pop_front() {
             let Some(block) = self.held.around(offset) else {

@@ -144,8 +144,8 @@ impl Connection {
         }
         self.judge_timeout(&brought);
         self.judge_tail_probe(now_ns, &brought);
-        // With SACK, losses are looked for when all that came at a time is known: of the ACKs of one
-        // poll the first may tell of what is newer than that of the next.
+        // With SACK, losses are looked for when all that came at a time is known: of the ACKs of
+        // one poll the first may tell of what is newer than what the next one tells.
         match self.agreed.has_sack {
             true => {
                 *self.loss_due.get_or_insert(0) += brought.delivered.bytes;
