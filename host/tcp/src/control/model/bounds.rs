@@ -16,6 +16,8 @@ pub const LOSS_SHARE_MAX: u64 = ONE * 15 / 100;
 const BETA: u64 = 70;
 /// Lost segments below which a share means nothing (draft-ietf-ccwg-bbr, 5.3.1.3 has 6 events).
 const LOST_SEGMENTS_MIN: u64 = 6;
+/// Rounds in a row of too much loss that are a sign.
+const HEAVY_ROUNDS: u32 = 2;
 /// Share of marks that is too much (draft-cardwell-iccrg-bbr-congestion-control-02, 4.5).
 const MARK_SHARE_MAX: u64 = ONE / 2;
 /// Headroom left to others in Cruise (draft-ietf-ccwg-bbr, 2.7: BBRHeadroom), per cent.
@@ -70,6 +72,8 @@ pub(super) struct Bounds {
     flight_long_bytes: u64,
     /// Smoothed share of loss.
     pub(super) loss_share: u64,
+    /// Rounds in a row with more loss than is noise.
+    heavy_rounds: u32,
     /// Smoothed share of marks.
     mark_share: u64,
     /// Shortest round trip of the last round.
@@ -83,6 +87,7 @@ impl Default for Bounds {
             flight_short_bytes: u64::MAX,
             flight_long_bytes: u64::MAX,
             loss_share: 0,
+            heavy_rounds: 0,
             mark_share: ONE,
             rtt_ns: None,
         }
@@ -99,9 +104,11 @@ impl Bounds {
         self.loss_share = (7 * self.loss_share + loss_share) / 8;
         self.mark_share = (15 * self.mark_share + marks) / 16;
         self.rtt_ns = round.min_rtt_ns;
-        let is_loss = loss_share > LOSS_SHARE_MAX
-            && self.loss_share > LOSS_SHARE_MAX / 2
-            && round.lost_bytes >= LOST_SEGMENTS_MIN * mss_bytes;
+        let is_heavy =
+            loss_share > LOSS_SHARE_MAX && round.lost_bytes >= LOST_SEGMENTS_MIN * mss_bytes;
+        self.heavy_rounds = if is_heavy { self.heavy_rounds + 1 } else { 0 };
+        // One bad round among many is noise as well, and the more likely the shorter it is.
+        let is_loss = self.heavy_rounds >= HEAVY_ROUNDS;
         Verdict { is_too_much: is_loss || marks >= MARK_SHARE_MAX }
     }
 
