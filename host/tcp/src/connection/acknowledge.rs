@@ -135,8 +135,8 @@ impl Connection {
             self.rack.note_duplicate(self.next);
         }
         self.rack.acknowledge(self.una);
-        // What was found lost and comes nevertheless, sent once, was only late: of two ACKs the first
-        // may tell of a repetition and the second of what was sent before it.
+        // What was found lost and comes nevertheless, sent once, was only late: of two ACKs the
+        // first may tell of a repetition, the second of what was sent before it.
         if brought.delivered.is_reordered || brought.delivered.wrongly_lost_bytes > 0 {
             self.rack.note_reordering();
         }
