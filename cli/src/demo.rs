@@ -3,6 +3,7 @@
 mod watcher;
 
 use std::cell::RefCell;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
@@ -16,6 +17,7 @@ use host::driver::device::DeviceConfig;
 use host::observed::Observed;
 use host::protocol::Protocol;
 use host::provider::{Provider, ProviderCounters};
+use host::tcp::TcpProtocol;
 use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
 use host::transport::{
     LinkConfig, LinuxTransport, SmoltcpTransport, Transport, TransportError, Tuning,
@@ -26,6 +28,8 @@ use sim::bus::{SimulatedBus, ADVANCE_CYCLES};
 use sim::card::{SimulatedCard, USER_CLOCK_PS};
 use sim::harness::wire::Disturbance;
 use sim::lab::{Exchange, Lab, LabError, Outcome};
+use tcp::config::Law;
+use tcp::{Config, Secret};
 use verilate::options::Options;
 
 use self::watcher::Watcher;
@@ -46,6 +50,30 @@ pub enum Stack {
     Linux,
     /// smoltcp, in this process.
     Smoltcp,
+}
+
+/// Which TCP this machine has, on headers only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TransportName {
+    /// The kernel's where the machine allows it, otherwise smoltcp.
+    Auto,
+    /// The Linux kernel's, in a network namespace of its own.
+    Linux,
+    /// smoltcp, in this process.
+    Smoltcp,
+    /// Our own, made for headers only.
+    Tcp,
+}
+
+/// How our own TCP finds its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Controller {
+    /// By a model of the path, blind to light loss.
+    Model,
+    /// CUBIC.
+    Cubic,
+    /// DCTCP.
+    Dctcp,
 }
 
 /// Where the application's buffers lie.
@@ -98,8 +126,11 @@ pub struct DemoArguments {
     #[arg(long, value_enum, default_value_t = Stack::Auto)]
     peer: Stack,
     /// TCP of this machine, on headers only
-    #[arg(long, value_enum, default_value_t = Stack::Auto)]
-    transport: Stack,
+    #[arg(long, value_enum, default_value_t = TransportName::Auto)]
+    transport: TransportName,
+    /// Congestion controller of --transport tcp
+    #[arg(long, value_enum, default_value_t = Controller::Model)]
+    controller: Controller,
     /// Where the application's buffers lie
     #[arg(long, value_enum, default_value_t = MemoryName::Dram)]
     memory: MemoryName,
@@ -146,21 +177,40 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
             format!("--mtu {mtu}: IPv6 needs a link of at least {IPV6_MTU_BYTES_MIN} bytes");
         return Err(UsageError(message).into());
     }
+    let clock = ManualClock::default();
+    let stack = match arguments.transport {
+        TransportName::Tcp => {
+            let (tcp, name) = (own_tcp(arguments), format!("our own TCP, {}", law(arguments).1));
+            return run_over(arguments, clock, tcp, (name, true));
+        }
+        TransportName::Auto => Stack::Auto,
+        TransportName::Linux => Stack::Linux,
+        TransportName::Smoltcp => Stack::Smoltcp,
+    };
+    let (transport, name) = open_transport(stack, arguments, &clock)?;
+    let is_skipping = name == SMOLTCP;
+    run_over(arguments, clock, Observed::new(transport), (name.to_owned(), is_skipping))
+}
+
+/// The same over a protocol, with its name, and whether its timers run by the demo's clock.
+fn run_over<P: Protocol<Remote = SocketAddr>>(
+    arguments: &DemoArguments,
+    clock: ManualClock,
+    protocol: P,
+    (transport_name, is_skipping): (String, bool),
+) -> Result<bool> {
     let outputs = Outputs::prepare(arguments)?;
     let card = build_card(arguments)?;
-    let config = pcie_config(arguments);
-    let bus = SimulatedBus::new(card.clone(), &config)?;
-    let clock = ManualClock::default();
-    let (transport, transport_name) = open_transport(arguments, &clock)?;
+    let bus = SimulatedBus::new(card.clone(), &pcie_config(arguments))?;
     let (mut peer, peer_name) = open_peer(arguments, &clock)?;
-    let is_smoltcp = [transport_name, peer_name].map(|name| name == SMOLTCP);
     print(&format!(
         "peer: {peer_name}; transport: {transport_name}, headers only\n\
          simulated time: {} ns in every round of the host, idle or not; {}\n",
         ADVANCE_CYCLES * USER_CLOCK_PS / 1000,
-        skipping(is_smoltcp)
+        skipping([is_skipping, peer_name == SMOLTCP])
     ))?;
-    let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1))?;
+    let mut provider = Provider::open(bus, protocol, DeviceConfig::seeded(1))?;
+    provider.set_clock(Clock::Manual(clock.clone()));
     let wave = outputs.wave.as_ref().map(ResultFile::begin).transpose()?;
     if let Some(path) = wave.as_ref().map(Begun::path) {
         let open = card.borrow_mut().model.open_wave(path);
@@ -189,12 +239,30 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
     Ok(report.ok)
 }
 
-/// What becomes of the time in which nothing happens; whether transport and peer are smoltcp.
-fn skipping(is_smoltcp: [bool; 2]) -> &'static str {
-    match is_smoltcp {
+/// The law of `--controller`, and its name.
+fn law(arguments: &DemoArguments) -> (Law, &'static str) {
+    match arguments.controller {
+        Controller::Model => (Law::Model, "model-based controller"),
+        Controller::Cubic => (Law::Cubic, "CUBIC"),
+        Controller::Dctcp => (Law::Dctcp, "DCTCP"),
+    }
+}
+
+/// Our own TCP for a wire of one's own. Its secret follows from the seed, so that a run repeats.
+fn own_tcp(arguments: &DemoArguments) -> TcpProtocol {
+    let config = Config { law: law(arguments).0, ..Config::private_wire() };
+    let mut secret = [0; 32];
+    secret[..8].copy_from_slice(&arguments.seed.to_le_bytes());
+    TcpProtocol::new(&link(1, arguments), config, Secret(secret))
+}
+
+/// What becomes of the time in which nothing happens; whether the timers of transport and peer run
+/// by the demo's clock, and not by the kernel's.
+fn skipping(by_clock: [bool; 2]) -> &'static str {
+    match by_clock {
         [false, false] => "none is skipped",
         [true, true] => "when all is idle, the time to the next timer is skipped",
-        _ => "when all is idle, the time to smoltcp's next timer is skipped, not the kernel's",
+        _ => "when all is idle, the time to the one end's next timer is skipped, not the kernel's",
     }
 }
 
@@ -290,7 +358,7 @@ fn link(host: u8, arguments: &DemoArguments) -> LinkConfig {
     LinkConfig::lab(host, arguments.mtu, tuning)
 }
 
-fn remote(arguments: &DemoArguments) -> std::net::SocketAddr {
+fn remote(arguments: &DemoArguments) -> SocketAddr {
     let address = link(2, arguments).addresses[usize::from(arguments.ipv6)].address;
     (address, PORT).into()
 }
@@ -317,12 +385,13 @@ fn choose<T>(
 }
 
 fn open_transport(
+    wish: Stack,
     arguments: &DemoArguments,
     clock: &ManualClock,
 ) -> Result<(Box<dyn Transport>, &'static str)> {
     let link = link(1, arguments);
     choose::<Box<dyn Transport>>(
-        arguments.transport,
+        wish,
         || Ok(Box::new(LinuxTransport::open(&link)?)),
         || Ok(Box::new(SmoltcpTransport::open(&link, Clock::Manual(clock.clone()))?)),
     )

@@ -17,6 +17,7 @@
 //! | `ahead.rs` | what a protocol with thousands of flows may say of the next ones |
 //! | `clock.rs` | the wall clock, or one that its user advances |
 //! | `failure.rs` | why a connection failed, with an error number |
+//! | `tcp/` | our own TCP as a protocol: addresses and flows around crate `tcp` |
 //! | `transport/` | TCP stacks that see headers and lengths, and test peers |
 //! | `provider/` | the applications' calls on connections |
 //! | `message/` | a protocol over UDP that uses a header profile |
@@ -45,4 +46,5 @@ pub mod pci;
 pub mod prefetch;
 pub mod protocol;
 pub mod provider;
+pub mod tcp;
 pub mod transport;

@@ -92,6 +92,24 @@ fn a_short_demo_says_what_it_did() {
     assert!((from..=header.end_time).contains(&last), "last change at {last}");
 }
 
+/// The same bytes by each of its controllers, and the output names the one.
+#[test]
+fn a_demo_over_our_own_tcp_is_exact_and_names_its_controller() {
+    for (controller, name) in [
+        (None, "our own TCP, model-based controller"),
+        (Some("cubic"), "our own TCP, CUBIC"),
+        (Some("dctcp"), "our own TCP, DCTCP"),
+    ] {
+        let mut arguments = vec!["demo", "--config", "small", "--peer", "smoltcp"];
+        arguments.extend(["--transport", "tcp", "--loss", "1%", "--bytes", "300000"]);
+        arguments.extend(controller.map(|name| ["--controller", name]).iter().flatten());
+        let text = accepted(&arguments);
+        for part in [name, "every byte is right"] {
+            assert!(text.contains(part), "'{part}' is not in: {text}");
+        }
+    }
+}
+
 /// With smoltcp at both ends the wall clock has no part in it.
 #[test]
 fn a_lossy_demo_skips_what_is_idle_and_repeats_from_its_seed() {

@@ -15,6 +15,10 @@ use crate::sequence::is_before;
 /// How long a timestamp can be compared (RFC 7323, 5.5): 24 days.
 pub const RECENT_NS_MAX: u64 = 24 * 24 * 3_600 * S_NS;
 
+/// How old a repetition may be: 100 ms of a peer whose clock ticks each millisecond (RFC 7323, 5.4:
+/// 1 ms to 1 s), in which no line of 100 Gb/s carries 2^31 bytes.
+pub const LATE_TICKS_MAX: u32 = 100;
+
 /// The timestamps of a connection (RFC 7323, 4).
 #[derive(Clone, Debug)]
 pub struct Clock {
@@ -51,6 +55,13 @@ impl Clock {
     pub fn is_old(&self, now_ns: u64, value: u32) -> bool {
         let is_comparable = now_ns.saturating_sub(self.recent_ns) <= RECENT_NS_MAX;
         is_comparable && self.recent.is_some_and(|recent| is_before(value, recent))
+    }
+
+    /// Whether a timestamp is at most [`LATE_TICKS_MAX`] before the last one: a repetition may have
+    /// it, and nothing from before the sequence numbers came round.
+    pub fn is_recent(&self, value: u32) -> bool {
+        let latest = value.wrapping_add(LATE_TICKS_MAX);
+        self.recent.is_none_or(|recent| !is_before(latest, recent))
     }
 
     /// Takes the timestamp of an acceptable segment (RFC 7323, 4.3).

@@ -128,11 +128,17 @@ impl Receiver {
         self.window_max = self.window_max.max(self.granted.saturating_sub(self.next));
         let (more, open) = (self.granted.saturating_sub(self.edge), self.open_bytes());
         let half_bytes = self.window_max / 2;
-        let is_worth_it = more >= half_bytes.min(self.mss_bytes);
+        let is_worth_it = more >= half_bytes.min(self.mss_bytes) || self.is_closed();
         // RFC 9293, 3.8.6.2.2: an update only where it helps the sender to a full segment.
         if is_worth_it && more > 0 && (open < 2 * self.mss_bytes || more >= half_bytes.max(1)) {
             self.due = Due::Now;
         }
+    }
+
+    /// Whether the peer may send nothing. Then any memory opens the window: what is posted is
+    /// posted for a purpose, and may be all there ever is.
+    fn is_closed(&self) -> bool {
+        self.edge <= self.next
     }
 
     /// Stream offset up to which memory was granted (RFC 9293, 3.8.6).
@@ -282,12 +288,13 @@ impl Receiver {
     pub fn announce(&mut self, shift: u8) -> u16 {
         let step_bytes = (self.window_max / 2).min(self.mss_bytes);
         let more_bytes = self.granted.saturating_sub(self.edge);
-        let edge = if more_bytes >= step_bytes { self.granted } else { self.edge };
+        let is_enough = more_bytes >= step_bytes || self.is_closed();
+        let edge = if is_enough { self.granted } else { self.edge };
         let edge = edge.max(self.edge).max(self.next);
         let open_bytes = edge - self.next;
-        // What is less than a unit is announced as one, or nothing would ever come. What comes
-        // beyond the granted memory is not taken, and comes again.
-        let window = (open_bytes >> shift).max(open_bytes.min(1)).min(u16::MAX.into());
+        // A rest of a unit is announced as one, or nothing would ever fill it. What comes beyond
+        // the granted memory is not taken, and comes again.
+        let window = open_bytes.div_ceil(1 << shift).min(u16::MAX.into());
         self.edge = self.edge.max(self.next + (window << shift));
         window as u16
     }

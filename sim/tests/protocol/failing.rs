@@ -390,7 +390,18 @@ fn accept_all(seed: u64, failed: &Failed) -> u32 {
     let link = LinkConfig::lab(1, 1500, Tuning::SIMULATION);
     let transport = SmoltcpTransport::open(&link, Clock::Manual(clock.clone()));
     let inner = Observed::new(transport.expect("a transport"));
-    let mut run = Run::new(inner, clock, seed, failed);
+    accept_all_by(Run::new(inner, clock, seed, failed), failed)
+}
+
+/// The same with our own TCP.
+fn accept_all_by_tcp(seed: u64, failed: &Failed) -> u32 {
+    let link = LinkConfig::lab(1, 1500, Tuning::SIMULATION);
+    let secret = ::tcp::Secret([seed as u8; 32]);
+    let inner = host::tcp::TcpProtocol::new(&link, ::tcp::Config::private_wire(), secret);
+    accept_all_by(Run::new(inner, ManualClock::default(), seed, failed), failed)
+}
+
+fn accept_all_by<P: Inner>(mut run: Run<P>, failed: &Failed) -> u32 {
     let local = SocketAddr::from(([10, 77, 0, 1], 80));
     let listener = persist(|| run.provider.listen(ApplicationId::FIRST, local));
     let address = persist(|| run.provider.listener_address(listener));
@@ -453,6 +464,12 @@ fn an_error_of_a_protocol_ends_its_own_connection_and_nothing_else() {
 fn an_error_of_a_protocol_that_accepts_ends_its_own_connection_and_nothing_else() {
     let calls = ["arrive", "take_later", "listen", "unlisten", "accept", "addresses", "transmit"];
     fail_often(accept_all, &calls);
+}
+
+#[test]
+fn an_error_around_our_own_tcp_ends_its_own_connection_and_nothing_else() {
+    let calls = ["arrive", "listen", "unlisten", "accept", "addresses", "transmit"];
+    fail_often(accept_all_by_tcp, &calls);
 }
 
 /// Some of the connections, and each of `calls`, fail in six runs.

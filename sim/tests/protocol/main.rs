@@ -15,6 +15,7 @@ mod closed_window;
 mod failing;
 mod plain_tcp;
 mod scripted;
+mod tcp;
 
 use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddrV4};

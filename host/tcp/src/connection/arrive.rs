@@ -116,6 +116,25 @@ impl Connection {
         self.take_payload(now_ns, segment, start, has_room)
     }
 
+    /// Whether a segment that was not taken repeats what was: it lies before RCV.NXT, its ACK is one
+    /// that this connection may get (RFC 5961, 5.2), and its timestamp is not long past (RFC 7323,
+    /// 5.3). A card has placed its payload over what was accepted: of a repetition the bytes are
+    /// the same.
+    pub fn is_repetition(&self, segment: &Segment) -> bool {
+        let next = self.receiver.next();
+        let start = self.receiver.numbers().offset(segment.sequence, next);
+        let end = start + i64::from(segment.payload_bytes);
+        let flags = segment.flags;
+        let is_data = flags.has(Flags::ACK) && !flags.has(Flags::SYN) && !flags.has(Flags::RST);
+        let is_before = segment.payload_bytes > 0 && start >= 1 && end <= next as i64;
+        let acknowledged = self.numbers.offset(segment.acknowledgement, self.una);
+        let lowest = self.una as i64 - self.window.bytes_max as i64;
+        let is_plausible = lowest <= acknowledged && acknowledged <= self.next as i64;
+        let is_recent = !self.agreed.has_timestamps
+            || segment.options.timestamps.is_some_and(|it| self.clock.is_recent(it.value));
+        is_before && is_data && is_plausible && is_recent
+    }
+
     /// PAWS, and segments without the timestamp that was agreed (RFC 7323, 3.2 and 5.3).
     fn is_late(&mut self, now_ns: u64, segment: &Segment) -> bool {
         if !self.agreed.has_timestamps || segment.flags.has(Flags::RST) {
@@ -161,7 +180,10 @@ impl Connection {
         }
         if is_of_stream {
             self.receiver.report_old(start, bytes);
-            return Verdict::Ignored;
+            return match self.is_repetition(segment) {
+                true => Verdict::Ignored,
+                false => Verdict::Refused,
+            };
         }
         self.receiver.acknowledge_now();
         Verdict::Refused
