@@ -201,8 +201,11 @@ fn floor_that_does_not_trim_the_list_is_caught() {
 }
 
 const LIST_THAT_IS_NEVER_FULL: TextFault = (
-    "full = (change[34:19] != list[71:56]) | (extent > list[39:24]);\n                range_bad = bytes_bad;",
-    "full = change[34:19] != list[71:56];\n                range_bad = bytes_bad;",
+    concat!(
+        "full = (change[34:19] != list[71:56]) | (extent > list[39:24]);\n",
+        "                range_bad = bytes_bad;"
+    ),
+    concat!("full = change[34:19] != list[71:56];\n", "                range_bad = bytes_bad;"),
 );
 
 #[test]
