@@ -430,7 +430,7 @@ fn accept_all_by<P: Inner>(mut run: Run<P>, failed: &Failed) -> u32 {
     let failures = run.end(failed);
     run.card.borrow_mut().make_unreadable(ShardId::FIRST.0, RingKind::Command);
     let mut is_refused = |round: u32| {
-        if round % 1000 == 0 {
+        if round.is_multiple_of(1000) {
             run.peer.connect(local, script()).expect("it starts");
         }
         run.step();
