@@ -11,16 +11,19 @@
 //! Invariants
 //! 1. Payload that came beside the flow, before it was installed, is not accepted: the window is
 //!    closed until then, and the peer sends it again.
-//! 2. A header whose next machine is not known waits, [`PARKED_MAX`] of them at most; one more is
-//!    dropped, as a wire would, and the engine repeats it.
+//! 2. A header whose next machine is not known waits until that has answered, [`PARKED_MAX`] of
+//!    them at most; one more, and one that nobody answers for, is dropped, as a wire would, and the
+//!    engine repeats it.
 //! 3. A connection that both ends have closed is no failure and is not reported as ended.
 //!
 //! Source: RFC 9293, 3.9 (interfaces); the engine names the clauses of all it does.
 
 mod neighbours;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use ::tcp::connection::{End, Event};
 use ::tcp::endpoint::{Departure, OpenError};
@@ -149,6 +152,13 @@ impl TcpProtocol {
         Ok(SocketAddr::new(ip, asked.map_or(0, |asked| asked.port())))
     }
 
+    /// The next of the ports that are chosen, in turn. It may be in use.
+    fn take_port(&mut self, ip: IpAddr) -> SocketAddr {
+        let port = PORT_FIRST + self.next_port;
+        self.next_port = (self.next_port + 1) % PORTS;
+        SocketAddr::new(ip, port)
+    }
+
     /// Opens a connection from a port that is free for it.
     fn open(&mut self, now_ns: u64, tuple: Tuple) -> Result<(ConnectionId, Tuple)> {
         if tuple.local.port() != 0 {
@@ -161,15 +171,22 @@ impl TcpProtocol {
             };
         }
         for _ in 0..PORTS {
-            let port = PORT_FIRST + self.next_port;
-            self.next_port = (self.next_port + 1) % PORTS;
-            let local = SocketAddr::new(tuple.local.ip(), port);
+            let local = self.take_port(tuple.local.ip());
             let tuple = Tuple { local, ..tuple };
             if let Ok(id) = self.endpoint.connect(now_ns, tuple) {
                 return Ok((id, tuple));
             }
         }
         Err(TransportError::PortsExhausted { ports: PORTS.into() }.into())
+    }
+
+    /// Listens on a port that nobody listens on.
+    fn listen_anywhere(&mut self, ip: IpAddr) -> Result<(::tcp::ListenerId, SocketAddr)> {
+        let found = (0..PORTS).find_map(|_| {
+            let local = self.take_port(ip);
+            self.endpoint.listen(local).ok().map(|listener| (listener, local))
+        });
+        found.ok_or_else(|| TransportError::PortsExhausted { ports: PORTS.into() }.into())
     }
 
     /// Sends a header, if its next machine is known; otherwise it waits for that.
@@ -212,15 +229,30 @@ impl TcpProtocol {
         sink.send(&OutgoingHeader { flow, bytes: &header, layers: Some(layers), payload })
     }
 
-    /// What waited for a link address, where it is known now.
+    /// What waited for a link address: it goes where that is known now, and is dropped where
+    /// nobody is asked any more.
     fn unpark(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
-        for _ in 0..self.parked.len() {
-            if !sink.has_room() {
+        for departure in std::mem::take(&mut self.parked) {
+            let remote = departure.tuple.remote.ip();
+            let is_known = self.neighbours.is_known(remote);
+            match is_known && sink.has_room() {
+                true => self.depart(now_ns, departure, sink)?,
+                false if is_known || self.neighbours.is_asked(remote) => {
+                    self.parked.push_back(departure);
+                }
+                false => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The questions and answers of the link, before anything else: without them nothing goes.
+    fn transmit_frames(&mut self, sink: &mut dyn HeaderSink) -> Result<()> {
+        while sink.has_room() {
+            let Some(frame) = self.neighbours.frame() else {
                 break;
-            }
-            if let Some(departure) = self.parked.pop_front() {
-                self.depart(now_ns, departure, sink)?;
-            }
+            };
+            sink.send(&OutgoingHeader { flow: None, bytes: &frame, layers: None, payload: None })?;
         }
         Ok(())
     }
@@ -271,13 +303,13 @@ impl Protocol for TcpProtocol {
         if !is_ours {
             return Err(TransportError::NotLocal(local.ip()).into());
         }
-        let port = match local.port() {
-            0 => PORT_FIRST + (self.listeners_made % u32::from(PORTS)) as u16,
-            port => port,
+        let (listener, local) = match local.port() {
+            0 => self.listen_anywhere(local.ip())?,
+            _ => {
+                let listener = self.endpoint.listen(local);
+                (listener.map_err(|_| TransportError::AddressInUse(local))?, local)
+            }
         };
-        let local = SocketAddr::new(local.ip(), port);
-        let listener = self.endpoint.listen(local);
-        let listener = listener.map_err(|_| TransportError::AddressInUse(local))?;
         self.listeners_made += 1;
         let id = ListenerId(self.listeners_made);
         self.listeners.insert(id, (listener, local));
@@ -332,10 +364,8 @@ impl Protocol for TcpProtocol {
     fn guards(&self, flow: FlowIndex, send_floor: u32) -> Guards {
         let id = self.flow(flow).map(|flow| flow.id);
         let connection = id.ok().and_then(|id| self.endpoint.connection(id));
-        match connection.map(|it| it.guards()) {
-            Some((_, timestamp_floor)) => Guards { ack_low: send_floor, timestamp_floor },
-            None => Guards { ack_low: send_floor, timestamp_floor: None },
-        }
+        let timestamp_floor = connection.and_then(|it| it.guards().1);
+        Guards { ack_low: send_floor, timestamp_floor }
     }
 
     fn finish(&mut self, _now_ns: u64, flow: FlowIndex) -> Result<()> {
@@ -426,6 +456,7 @@ impl Protocol for TcpProtocol {
     }
 
     fn transmit(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
+        self.transmit_frames(sink)?;
         self.unpark(now_ns, sink)?;
         while sink.has_room() {
             let Some(departure) = self.endpoint.transmit(now_ns) else {
@@ -433,13 +464,7 @@ impl Protocol for TcpProtocol {
             };
             self.depart(now_ns, departure, sink)?;
         }
-        while sink.has_room() {
-            let Some(frame) = self.neighbours.frame() else {
-                break;
-            };
-            sink.send(&OutgoingHeader { flow: None, bytes: &frame, layers: None, payload: None })?;
-        }
-        Ok(())
+        self.transmit_frames(sink)
     }
 
     fn deadline(&mut self) -> NextTimer {

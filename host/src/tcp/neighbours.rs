@@ -9,6 +9,8 @@
 //! Invariants
 //! 1. An answer that nobody asked for changes nothing; a question changes only who asks.
 //! 2. At most [`KNOWN_MAX`] are known, and as many are asked for: what would be one more is not.
+//! 3. At most [`FRAMES_MAX`] frames wait to be sent: one more is left out, and whoever it was for
+//!    asks again.
 //!
 //! Sources: RFC 826 (ARP); RFC 4861, 4.3, 4.4 and 7.2 (NDP), with smoltcp's reading and writing.
 
@@ -26,6 +28,8 @@ use crate::transport::{InterfaceAddress, LinkConfig};
 
 /// Most neighbours that are known.
 pub const KNOWN_MAX: usize = 1024;
+/// Most questions and answers that wait for the send ring.
+pub const FRAMES_MAX: usize = 64;
 /// Between two questions for the same one.
 const AGAIN_NS: u64 = 1_000_000_000;
 const QUESTIONS_MAX: u32 = 3;
@@ -133,8 +137,21 @@ impl Neighbours {
         }
     }
 
+    /// Whether the link address for packets to an address is known.
+    pub fn is_known(&self, remote: IpAddr) -> bool {
+        self.next_hop(remote).is_some_and(|next| self.known.contains_key(&next))
+    }
+
+    /// Whether somebody may still answer for an address.
+    pub fn is_asked(&self, remote: IpAddr) -> bool {
+        self.next_hop(remote).is_some_and(|next| self.questions.contains_key(&next))
+    }
+
     pub fn deadline_ns(&self) -> Option<u64> {
-        self.questions.values().map(|question| question.again_ns).min()
+        match self.frames.is_empty() {
+            true => self.questions.values().map(|question| question.again_ns).min(),
+            false => Some(0),
+        }
     }
 
     /// The next frame to be sent.
@@ -192,7 +209,7 @@ impl Neighbours {
         };
         let mut frame = self.ethernet(to, EthernetProtocol::Arp, arp.buffer_len());
         arp.emit(&mut ArpPacket::new_unchecked(&mut frame[ETHERNET_BYTES..]));
-        self.frames.push_back(frame);
+        self.push(frame);
     }
 
     fn send_ndp(&mut self, ndp: NdiscRepr<'_>, from: Ipv6Addr, to: Ipv6Addr, mac: [u8; 6]) {
@@ -210,7 +227,13 @@ impl Neighbours {
         ip.emit(&mut packet);
         let mut icmp = Icmpv6Packet::new_unchecked(packet.payload_mut());
         message.emit(&from, &to, &mut icmp, &ChecksumCapabilities::default());
-        self.frames.push_back(frame);
+        self.push(frame);
+    }
+
+    fn push(&mut self, frame: Vec<u8>) {
+        if self.frames.len() < FRAMES_MAX {
+            self.frames.push_back(frame);
+        }
     }
 
     /// A frame of zeros behind its Ethernet header, as long as any must be.
