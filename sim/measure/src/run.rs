@@ -269,8 +269,17 @@ impl Measurement {
         Ok(())
     }
 
-    /// Warms up, measures, drains, judges.
+    /// Warms up, measures, drains, judges. A card that was found wrong is not closed: it may never
+    /// end its requests, for which closing waits 200 ms of its time, and those are minutes here.
     pub fn run(mut self, observe: &mut dyn FnMut(Status)) -> Result<Outcome, MeasureError> {
+        let outcome = self.measure(observe);
+        if !outcome.as_ref().is_ok_and(Outcome::is_ok) {
+            std::mem::forget(self);
+        }
+        outcome
+    }
+
+    fn measure(&mut self, observe: &mut dyn FnMut(Status)) -> Result<Outcome, MeasureError> {
         let begin = self.snapshot();
         self.go_on(|it| it.have_passed(&begin, WARM_UP_NS, 1), |_| {})?;
         self.step_to_packet()?;
@@ -373,7 +382,7 @@ impl Measurement {
     }
 
     fn outcome(
-        self,
+        &mut self,
         before: &Snapshot,
         after: &Snapshot,
         wraps: [u64; 2],
@@ -424,7 +433,7 @@ impl Measurement {
             lanes: [lanes(|s| s.upstream.link_bytes), lanes(|s| s.downstream.link_bytes)],
             rq_stall_cycles: after.link.rq_stall_cycles - before.link.rq_stall_cycles,
             counters,
-            problems: self.host.problems,
+            problems: std::mem::take(&mut self.host.problems),
         }
     }
 }
