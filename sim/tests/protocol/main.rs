@@ -18,7 +18,7 @@ mod scripted;
 mod tcp;
 
 use std::cell::RefCell;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -26,6 +26,7 @@ use abi::config::SMALL;
 use host::clock::{Clock, ManualClock};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
+use host::protocol::Protocol;
 use host::provider::{ApplicationId, Completion, Provider, ReceiveOptions};
 use host::transport::peer::{RandomBytes, Script, SmoltcpPeer, WirePeer};
 use host::transport::{LinkConfig, Tuning};
@@ -39,8 +40,8 @@ const LOCAL: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(10, 77, 0, 1), 50_00
 const REMOTE: &str = "10.77.0.2:5001";
 
 /// A provider on the protocol, its card, its peer and the clock of both.
-struct World {
-    provider: Provider<GoldenBus, PlainTcp>,
+struct World<P: Protocol = PlainTcp> {
+    provider: Provider<GoldenBus, P>,
     card: Rc<RefCell<GoldenCard>>,
     peer: SmoltcpPeer,
     clock: ManualClock,
@@ -48,11 +49,16 @@ struct World {
 
 impl World {
     fn new(card: Rc<RefCell<GoldenCard>>) -> Self {
+        Self::over(PlainTcp::new(LOCAL), card)
+    }
+}
+
+impl<P: Protocol<Remote = SocketAddr>> World<P> {
+    fn over(protocol: P, card: Rc<RefCell<GoldenCard>>) -> Self {
         let clock = ManualClock::default();
         let link = LinkConfig::lab(2, 1500, Tuning::SIMULATION);
         let peer = SmoltcpPeer::open(&link, Clock::Manual(clock.clone())).expect("a peer");
         let bus = GoldenBus::new(card.clone());
-        let protocol = PlainTcp::new(LOCAL);
         let provider = Provider::open(bus, protocol, DeviceConfig::seeded(1));
         let mut provider = provider.expect("a card");
         provider.set_clock(Clock::Manual(clock.clone()));
@@ -61,6 +67,18 @@ impl World {
 
     /// Moves `bytes` bytes each way.
     fn exchange(&mut self, bytes: u64, seed: u64, disturbance: Disturbance) {
+        let remote = REMOTE.parse().expect("an address");
+        self.exchange_with(remote, bytes, seed, disturbance);
+    }
+
+    /// The same with an address of the peer.
+    fn exchange_with(
+        &mut self,
+        remote: SocketAddr,
+        bytes: u64,
+        seed: u64,
+        disturbance: Disturbance,
+    ) {
         let mut lab = Lab {
             provider: &mut self.provider,
             card: &mut self.card,
@@ -68,7 +86,6 @@ impl World {
             clock: Some(self.clock.clone()),
         };
         let plan = Exchange { bytes, seed, disturbance, memory: MemoryKind::Application };
-        let remote = REMOTE.parse().expect("an address");
         let outcome = lab.run(remote, &plan, &mut Blind);
         let outcome = outcome.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         assert_eq!(outcome.received, (bytes, outcome.received_expected), "seed {seed}");

@@ -11,32 +11,15 @@ use host::tcp::TcpProtocol;
 
 use super::*;
 
-/// An exchange both ways; what the wire did stands in the outcome.
+/// An exchange both ways over IPv4, and one over IPv6.
 fn exchange(law: Law, card: Rc<RefCell<GoldenCard>>, seed: u64, disturbance: Disturbance) {
-    let clock = ManualClock::default();
-    let by = || Clock::Manual(clock.clone());
-    let link = |number| LinkConfig::lab(number, 1500, Tuning::SIMULATION);
-    let mut peer = SmoltcpPeer::open(&link(2), by()).expect("a peer");
+    println!("{law:?}, seed {seed}");
+    let link = LinkConfig::lab(1, 1500, Tuning::SIMULATION);
     let config = Config { law, ..Config::private_wire() };
-    let protocol = TcpProtocol::new(&link(1), config, Secret([seed as u8; 32]));
-    let bus = GoldenBus::new(card.clone());
-    let mut provider = Provider::open(bus, protocol, DeviceConfig::seeded(1)).expect("a card");
-    provider.set_clock(by());
-    let mut card = card;
-    let mut lab = Lab {
-        provider: &mut provider,
-        card: &mut card,
-        peer: &mut peer,
-        clock: Some(clock.clone()),
-    };
-    let bytes = 300_000;
-    let plan = Exchange { bytes, seed, disturbance, memory: MemoryKind::Application };
+    let mut world = World::over(TcpProtocol::new(&link, config, Secret([seed as u8; 32])), card);
     for remote in [REMOTE, "[fd77::2]:5001"] {
         let remote = remote.parse().expect("an address");
-        let outcome = lab.run(remote, &plan, &mut Blind);
-        let outcome = outcome.unwrap_or_else(|error| panic!("{law:?}, seed {seed}: {error}"));
-        assert_eq!(outcome.received, (bytes, outcome.received_expected), "{law:?}, seed {seed}");
-        assert_eq!(outcome.sent, (bytes, outcome.sent_expected), "{law:?}, seed {seed}");
+        world.exchange_with(remote, 300_000, seed, disturbance.clone());
     }
 }
 
