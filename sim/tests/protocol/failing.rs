@@ -39,6 +39,8 @@ const PEER_SEED: u64 = 9;
 const EVERY: u32 = 150;
 const EVERY_OF_NONE: u32 = 40;
 const MARK: u16 = 0x5a5a;
+/// So many that each call fails twenty times in the mean, or more often.
+const RUNS: u64 = 16;
 
 /// Which calls have failed, by name.
 type Failed = Rc<RefCell<BTreeMap<&'static str, u32>>>;
@@ -472,10 +474,10 @@ fn an_error_around_our_own_tcp_ends_its_own_connection_and_nothing_else() {
     fail_often(accept_all_by_tcp, &calls);
 }
 
-/// Some of the connections, and each of `calls`, fail in six runs.
+/// Some of the connections, and each of `calls`, fail in so many runs.
 fn fail_often(run: fn(u64, &Failed) -> u32, calls: &[&'static str]) {
     let (first, failed) = (seed::seed(), Failed::default());
-    let failures: u32 = (first..first + 6).map(|seed| run(seed, &failed)).sum();
+    let failures: u32 = (first..first + RUNS).map(|seed| run(seed, &failed)).sum();
     println!("{failures} connections failed, in {:?}", failed.borrow());
     seed::enough("connections that failed", failures.into(), 6);
     for call in calls {

@@ -19,7 +19,7 @@ fn exchange(law: Law, card: Rc<RefCell<GoldenCard>>, seed: u64, disturbance: Dis
     let mut world = World::over(TcpProtocol::new(&link, config, Secret([seed as u8; 32])), card);
     for remote in [REMOTE, "[fd77::2]:5001"] {
         let remote = remote.parse().expect("an address");
-        world.exchange_with(remote, 300_000, seed, disturbance.clone());
+        world.exchange_with(remote, 300_000, seed, disturbance);
     }
 }
 
