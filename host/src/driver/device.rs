@@ -172,6 +172,7 @@ impl<B: Bus> Device<B> {
         self.owners.get(usize::from(number))?.as_ref()
     }
 
+    #[inline]
     fn owner(&mut self, number: u8) -> Result<&mut Owner> {
         let open = self.owners();
         self.owners
@@ -259,6 +260,28 @@ impl<B: Bus> Device<B> {
         self.owner(owner)?.try_send(descriptor)
     }
 
+    /// The same, unless the ring has stopped or so many slots wait for it. Returns whether it was
+    /// queued.
+    #[inline]
+    pub(crate) fn send_within(
+        &mut self,
+        owner: u8,
+        descriptor: Descriptor<'_>,
+        waiting_max: usize,
+    ) -> Result<bool> {
+        let owner = self.owner(owner)?;
+        let takes = owner.takes_sends(waiting_max);
+        if takes {
+            owner.send(descriptor);
+        }
+        Ok(takes)
+    }
+
+    /// Whether [`Device::send_within`] would queue a descriptor.
+    pub(crate) fn takes_sends(&self, owner: u8, waiting_max: usize) -> bool {
+        self.known(owner).is_none_or(|owner| owner.takes_sends(waiting_max))
+    }
+
     /// Whether the send ring of an owner is full.
     #[inline]
     pub(crate) fn is_full(&self, owner: u8) -> bool {
@@ -271,13 +294,9 @@ impl<B: Bus> Device<B> {
         self.owners.iter().flatten().any(|owner| owner.is_full() && !owner.is_late())
     }
 
-    /// Slots of the descriptors that wait for the send ring of an owner.
-    pub(crate) fn sends_waiting_of(&self, owner: u8) -> usize {
-        self.known(owner).map_or(0, Owner::sends_waiting)
-    }
-
     /// Whether the command ring and the send ring of an owner have stopped, as far as it was
     /// noticed.
+    #[inline]
     pub(crate) fn known_stopped(&self, owner: u8) -> (bool, bool) {
         let owner = self.known(owner);
         let has_stopped = |ring| owner.is_some_and(|owner: &Owner| owner.has_stopped(ring));

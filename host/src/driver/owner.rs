@@ -204,6 +204,12 @@ impl Owner {
         self.sends_waiting() >= SENDS_WAITING_MAX
     }
 
+    /// Whether its send ring has not stopped, and fewer than so many slots wait for it.
+    #[inline]
+    pub(crate) fn takes_sends(&self, waiting_max: usize) -> bool {
+        !self.has_stopped(Ring::Send) && self.sends_waiting() < waiting_max
+    }
+
     /// Whether its send ring has work and has not moved for a while.
     pub(crate) fn is_late(&self) -> bool {
         self.states[Ring::Send as usize].is_late

@@ -124,10 +124,6 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
             self.break_off(connection, beyond_limit(payload));
             return Ok(());
         }
-        if self.takes_none(owner) {
-            self.counters.unsent_headers += 1;
-            return Ok(());
-        }
         let side = connection.send.as_ref();
         if let Some(side) = side.filter(|_| !connection.on_card) {
             return self.bounce((connection, side), (bytes, layers), payload);
@@ -144,22 +140,14 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
 }
 
 impl<B: Bus> Sink<'_, B> {
-    /// Whether headers for the ring of an owner are dropped: it has stopped, or does not move, and
-    /// too much waits for it.
-    #[inline]
-    fn takes_none(&self, owner: u8) -> bool {
-        let is_left = self.device.sends_waiting_of(owner) >= SENDS_LEFT_MAX;
-        is_left || self.device.known_stopped(owner).1
-    }
-
-    /// Queues a descriptor in the ring of an owner, if that takes it.
+    /// Queues a descriptor in the ring of an owner. It is dropped if the ring has stopped, or does
+    /// not move, and too much waits for it.
     #[inline]
     fn pass(&mut self, owner: u8, descriptor: Descriptor<'_>) -> Result<()> {
-        if self.takes_none(owner) {
+        if !self.device.send_within(owner, descriptor, SENDS_LEFT_MAX)? {
             self.counters.unsent_headers += 1;
-            return Ok(());
         }
-        self.device.send_of(owner, descriptor)
+        Ok(())
     }
 
     /// This connection has a header that cannot be sent.
@@ -175,12 +163,16 @@ impl<B: Bus> Sink<'_, B> {
         (header, layers): (&[u8], Layers),
         payload: &OutgoingPayload,
     ) -> Result<()> {
+        let (id, owner) = (self.connections.id(connection), connection.owner);
+        if !self.device.takes_sends(owner, SENDS_LEFT_MAX) {
+            self.counters.unsent_headers += 1;
+            return Ok(());
+        }
         if side.is_below_floor(payload.position) {
             // A repetition that crossed its acknowledgement.
             self.counters.overtaken_sends += 1;
             return Ok(());
         }
-        let (id, owner) = (self.connections.id(connection), connection.owner);
         let bounce = self.bounces.iter_mut().find(|bounce| bounce.owner == owner);
         let pieces = side.pieces(payload.position, payload.bytes);
         let (Some(bounce), Some(pieces)) = (bounce, pieces) else {

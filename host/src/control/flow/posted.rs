@@ -13,6 +13,7 @@
 //!    index, or the same one where they share a segment because they share memory.
 //! 2. `confirmed_end ≤ end`.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 use abi::config::SEGMENTS_BORROWED_BITS_MAX;
@@ -90,6 +91,9 @@ pub struct BufferQueue {
 #[derive(Debug)]
 struct Apart {
     posted: VecDeque<Posted>,
+    /// Of the buffer that was looked up last behind the oldest one: its bytes of the stream, list
+    /// index. The next header mostly names it again.
+    near: Cell<(u64, u64, u16)>,
     list: FlowList,
     waiting: VecDeque<Buffer>,
     end: u64,
@@ -105,6 +109,7 @@ impl BufferQueue {
     pub fn new(base: u32, flow: u16, direction: Direction) -> Self {
         let apart = Apart {
             posted: VecDeque::new(),
+            near: Cell::default(),
             list: FlowList::new(flow),
             waiting: VecDeque::new(),
             end: 0,
@@ -363,6 +368,7 @@ impl BufferQueue {
         self.oldest_is_partial = oldest.is_some_and(|oldest| oldest.buffer.partial);
         self.oldest_index = oldest.map_or(0, |oldest| oldest.index);
         self.oldest_end = oldest.map_or(0, Posted::end);
+        self.apart.near.set((0, 0, 0));
     }
 
     /// Whether the request of the oldest posted buffer may complete before it is full.
@@ -389,8 +395,15 @@ impl BufferQueue {
         if offset < self.oldest_end {
             return self.oldest_index;
         }
-        let posted = self.apart.posted.get(self.place(offset));
-        posted.map_or(self.apart.list.tail(), |posted| posted.index)
+        let (start, end, index) = self.apart.near.get();
+        if (start..end).contains(&offset) {
+            return index;
+        }
+        let Some(posted) = self.apart.posted.get(self.place(offset)) else {
+            return self.apart.list.tail();
+        };
+        self.apart.near.set((posted.start, posted.end(), posted.index));
+        posted.index
     }
 
     /// Moves the requests that end at or below `offset`, which are complete and full or were cut,
