@@ -106,6 +106,13 @@ impl Completions {
         );
     }
 
+    /// Cycles in which the write client takes nothing.
+    fn stalled(&mut self, count: u64) {
+        self.bench.set("write$ready", 0);
+        self.bench
+            .cycles(count, &mut [&mut self.settings, &mut self.confirmation, &mut self.monitor]);
+    }
+
     fn confirm(&mut self, owner: u32, index: u32, status: CommandStatus) {
         self.confirmation.push_struct(Confirmation {
             owner: u64::from(owner).into(),
@@ -264,6 +271,44 @@ fn a_busy_owner_shares_entries_and_keeps_no_other_waiting() {
         assert_eq!(test.write.messages.len(), entries, "{status:?} waits");
         test.drain();
     }
+}
+
+/// The second of two confirmations waits for the pause, and the write client stands still for some
+/// cycles, from each cycle around it on. Returns the cycles from there, or from the end of the
+/// standstill, to the last entry.
+fn wait_around_a_standstill(from: u64, cycles: u64) -> u64 {
+    let mut test = Completions::new(Stall::None, Stall::None, 1);
+    enable(&mut test.settings, 0, registers::CONTEXT_COMPLETION_BASE, 8);
+    test.cycles(30);
+    test.confirm(0, 0, CommandStatus::Ok);
+    test.cycles(10);
+    test.confirm(0, 1, CommandStatus::Ok);
+    test.cycles(from);
+    // As many as make the next pause a long one, the last one in the standstill.
+    (2..7).for_each(|index| test.confirm(0, index, CommandStatus::Ok));
+    test.stalled(cycles);
+    let (mut waited, mut last) = (0, None);
+    while last != Some(6) {
+        test.cycles(1);
+        waited += 1;
+        assert!(waited < 10_000, "never: from {from}, {cycles} cycles");
+        let index = |write: &Vec<u8>| completion::INDEX.get(&bits_from(write, 69)[..16]);
+        last = test.write.messages.back().map(index);
+    }
+    test.monitor.assert_clean();
+    waited
+}
+
+#[test]
+fn a_confirmation_waits_a_microsecond_behind_a_standstill_at_most() {
+    let latest = (2 * PAUSE_CYCLES + 2 * ENTRY_CYCLES) as u64;
+    let mut longest = 0;
+    for cycles in [6, 40, 300, 2_000] {
+        for from in (0..300).step_by(3) {
+            longest = longest.max(wait_around_a_standstill(from, cycles));
+        }
+    }
+    assert!((latest - 20..=latest).contains(&longest), "{longest} cycles, at most {latest}");
 }
 
 #[test]

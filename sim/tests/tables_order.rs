@@ -439,6 +439,35 @@ fn commands_wait_until_look_ups_follow_a_new_secret() {
     tables.assert_clean();
 }
 
+/// An epoch begins at moments around the writing of the tables of new secrets; what is installed
+/// in it is found by them, whatever stands still.
+#[test]
+fn hash_secrets_outlive_an_epoch() {
+    let key: [u8; KEY_BYTES] = std::array::from_fn(|byte| 5 * byte as u8 + 3);
+    let later = (40..REWRITE_CYCLES + 60).step_by(REWRITE_CYCLES as usize / 12);
+    let moments = (0..40).step_by(3).chain(later).enumerate();
+    let stalls = [Stall::None, Stall::Random(0.7)];
+    let mut tables = stalls.map(|stall| Tables::new(stall, stall, 1));
+    for (round, moment) in moments {
+        let tables = &mut tables[round % 2];
+        let words = |bank: u32| {
+            std::array::from_fn(|_| 0x9e37_79b9u32.wrapping_mul(2 * round as u32 + bank))
+        };
+        let secrets: [[u32; SECRET_WORDS]; 2] = [words(1), words(2)];
+        tables.write_secrets(&secrets);
+        tables.cycles(moment);
+        tables.start_epoch(2 + round as u16);
+        let bucket = hash(&key, &secrets[0]) & ((1 << abi::config::SMALL.bucket_bits) - 1);
+        let mut set = command(KEY_SET, &[(FLOW, FLOW_ID), (KEY_BUCKET, u64::from(bucket))]);
+        set[KEY_AT_BYTES..].copy_from_slice(&key);
+        tables.execute(install(FLOW_ID, (40, 3)));
+        tables.execute(set);
+        let reply = tables.ask(Port::Flow, &[flow_request(&key)]).remove(0);
+        assert!(hits(Port::Flow, &reply), "{moment} cycles behind the secrets");
+        tables.assert_clean();
+    }
+}
+
 #[test]
 fn default_sizes_reach_their_last_entries() {
     let mut block = DefaultTables::default();

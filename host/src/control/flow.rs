@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `buffer.rs` | pieces of application memory that requests name |
 //! | `posted.rs` | buffers of one direction, waiting or posted in the list |
+//! | `place.rs` | where a posted buffer lies in stream and list, and whether it was cut |
 //! | `receive.rs` | receive side: placed, deferred, accepted and announced bytes |
 //! | `send.rs` | send side: posted, fed and acknowledged bytes |
 //! | `deferred.rs` | deferred payload, each byte once |
@@ -17,6 +18,7 @@
 
 pub mod buffer;
 pub mod deferred;
+mod place;
 pub(crate) mod posted;
 pub mod ranges;
 pub mod receive;

@@ -50,6 +50,11 @@ impl PacketSink {
         self.beats
     }
 
+    /// Forgets what it has of a packet that a reset has cut off.
+    pub fn clear(&mut self) {
+        self.partial.clear();
+    }
+
     /// True in the middle of a packet.
     pub fn is_partial(&self) -> bool {
         !self.partial.is_empty()

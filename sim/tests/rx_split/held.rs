@@ -279,3 +279,27 @@ fn reset_forgets_what_is_held() {
         assert_eq!(counted, 30, "round {round}");
     }
 }
+
+/// An epoch begins while flush reads are under way; those of the next one have the addresses that
+/// were written before.
+#[test]
+fn flush_addresses_outlive_an_epoch() {
+    for round in 0..20 {
+        let mut world = quiet();
+        world.flush_cycles = 300;
+        for number in 0..30 {
+            world.send(&packet(1 + number as u16 % 3, number / 3).build(), false);
+        }
+        (0..200 + 30 * round).for_each(|_| world.cycle());
+        world.reset();
+        world.run();
+        world.register(abi::registers::CONTROL, abi::registers::CONTROL_RX);
+        (0..4).for_each(|owner| world.enable(owner, 9, 4));
+        let before: Vec<usize> = (1..4).map(|memory| flushes(&world, memory).len()).collect();
+        (1..4).for_each(|id| world.send(&packet(id, 10).build(), false));
+        world.run();
+        for (memory, before) in (1..4).zip(before) {
+            assert!(flushes(&world, memory).len() > before, "memory {memory}, round {round}");
+        }
+    }
+}

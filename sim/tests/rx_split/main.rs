@@ -394,6 +394,42 @@ fn profiles_place_by_their_own_position() {
     }
 }
 
+/// An epoch begins in each cycle around a frame; the next one is placed by the profile that was
+/// written before.
+#[test]
+fn profiles_outlive_an_epoch() {
+    for cycles in 0..24 {
+        let stalls = [NO_STALLS, Stalls { source: Stall::None, sink: Stall::Random(0.7) }];
+        let mut world = World::new(stalls[cycles % 2], 1);
+        let fields = [
+            (p::HEADER_BYTES, 64),
+            (p::POSITION_OFFSET, 13),
+            (p::POSITION_BYTES, 4),
+            (p::MESSAGE_KEY_OFFSET, 0),
+            (p::MESSAGE_KEY_BYTES, 3),
+        ];
+        profile(&mut world, 2, 4791, &fields);
+        let payload = (0..500).map(|i| (i * 7 % 251) as u8).collect();
+        let frame = Frame { protocol: 17, port: 4791, payload, ..Frame::default() };
+        let packet = parse(&frame.build(), &world.golden.tables.profiles).expect("a good frame");
+        install(&mut world, 0, 1, &frame, packet.position, false);
+        region(&mut world, 0, 0, true);
+        segment(&mut world, 0, packet.position, 0x8000, 0, 0x123);
+        world.settle();
+        world.send(&good(1000, 600).build(), false);
+        (0..cycles).for_each(|_| world.cycle());
+        world.reset();
+        world.run();
+        world.register(r::CONTROL, r::CONTROL_RX);
+        world.enable(1, 6, 4);
+        let placed = |world: &World| world.pulses.dispositions[Disposition::PlacedInOrder as usize];
+        let before = placed(&world);
+        world.send(&frame.build(), false);
+        world.run();
+        assert_eq!(placed(&world), before + 1, "a reset after {cycles} cycles");
+    }
+}
+
 #[test]
 fn flow_of_another_profile_defers() {
     let mut world = simple(NO_STALLS);

@@ -483,6 +483,9 @@ impl World {
         for reply in &mut self.replies {
             reply.clear();
         }
+        // The write engine forgets its jobs too, with what it has of their bytes.
+        self.jobs.clear();
+        self.write_data.clear();
         let entries: u64 = self.pulses.dispositions.iter().sum();
         self.written_off = entries - self.pulses.produced.len() as u64;
     }

@@ -19,6 +19,7 @@ use std::collections::VecDeque;
 use abi::config::SEGMENTS_BORROWED_BITS_MAX;
 
 use super::buffer::{Buffer, Done, Withdrawn};
+use super::place::{Cut, Posted};
 use super::state::PostedState;
 use crate::control::commands::{Direction, Segment};
 use crate::control::lists::FlowList;
@@ -29,48 +30,6 @@ use crate::prefetch::expect_all;
 
 /// Requests that may be open on a connection in one direction: twice the longest list.
 pub(crate) const REQUESTS_MAX: usize = 2 << SEGMENTS_BORROWED_BITS_MAX;
-
-/// A buffer in the flow's list.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Posted {
-    pub buffer: Buffer,
-    /// Stream offset of its first byte.
-    pub start: u64,
-    /// List index of its segment.
-    pub index: u16,
-    /// Its segment on the card, as it was posted: stream offset and length.
-    pub segment: (u64, u32),
-    /// Whether it was cut.
-    cut: Cut,
-}
-
-/// What became of the end of a posted buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cut {
-    /// It is that of the segment.
-    Not,
-    /// It was moved to the front, by a command that is under way once it is known.
-    UnderWay(Option<Ticket>),
-    /// The same, and the card places nothing behind it any more.
-    Done,
-}
-
-impl Posted {
-    /// Whether it was cut, and the card may still place payload behind its end.
-    pub fn is_cut(&self) -> bool {
-        matches!(self.cut, Cut::UnderWay(_))
-    }
-
-    /// The buffer of a request that got nothing, as it was before it was posted.
-    fn unused(&self) -> Option<Buffer> {
-        let is_unused = self.cut != Cut::Not && self.buffer.bytes == 0;
-        is_unused.then_some(Buffer { bytes: self.segment.1, ..self.buffer })
-    }
-
-    pub fn end(&self) -> u64 {
-        self.start + u64::from(self.buffer.bytes)
-    }
-}
 
 /// The buffers of one flow and direction. See the module's head. What a packet needs is here:
 /// mostly it is in the oldest buffer, and the others are not looked at.

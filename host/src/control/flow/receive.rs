@@ -22,7 +22,8 @@ mod early;
 mod withdrawing;
 
 use super::buffer::{Copy, Done, Withdrawn};
-use super::posted::{BufferQueue, Posted};
+use super::place::Posted;
+use super::posted::BufferQueue;
 use super::standing::{Hole, Standing};
 use crate::control::commands::Direction;
 use crate::control::position::Positions;
