@@ -29,6 +29,17 @@ const DMA_RATE: Suite = Suite { package: "measure", targets: &["--test", "dma_ra
 /// Suites by the start of a path; the first that fits counts.
 const TABLE: &[(&str, &[Suite])] = &[
     (
+        "host/tcp/src",
+        &[Suite::unit("tcp"), Suite { package: "tcp", targets: &["--tests"], filter: &[] }],
+    ),
+    (
+        "host/vfio-user/src",
+        &[
+            Suite::unit("vfio-user"),
+            Suite { package: "vfio-user", targets: &["--tests"], filter: &[] },
+        ],
+    ),
+    (
         "host/src/message",
         &[Suite::unit("host"), Suite::of_sim(&["--test", "messages"], NO_PLANTED)],
     ),
@@ -392,6 +403,8 @@ mod tests {
         ("zeronic", "cli"),
         ("abi", "hdl/abi"),
         ("verilog", "hdl/verilog"),
+        ("tcp", "host/tcp"),
+        ("vfio-user", "host/vfio-user"),
         ("golden", "sim/golden"),
         ("pcie-sim", "sim/pcie-sim"),
         ("verilate", "sim/verilate"),
