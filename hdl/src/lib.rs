@@ -4,5 +4,4 @@ pub mod card;
 pub mod crossings;
 pub mod datapath;
 pub mod emit;
-pub mod lint;
 pub mod ports;

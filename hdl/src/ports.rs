@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   block ──┬── ports_of ──────► [Port]     name as in the Verilog, direction, bits
-//!           └── design, emit ──► Verilog    connect, check, lint, print
+//!           └── design, emit ──► Verilog    connect, check, print
 //! ```
 //!
 //! Invariants:
@@ -11,15 +11,12 @@
 //!    Verilog it is `packet_valid` ([`Port::verilog_name`]).
 //!
 //! On error: `emit` and `design` return an error for a block with an open input, a logic loop, an
-//! input that the block itself writes, an ambiguous expression or a name that Verilog reserves.
-
-use std::fmt;
+//! input that the block itself writes, a construct that Verilog cannot express, or a name that it
+//! reserves.
 
 use rust_hdl_core::check_error::{CheckError, PathedName};
 use rust_hdl_core::prelude::*;
 use verilog::ModuleNames;
-
-use crate::lint::{self, Finding};
 
 /// Direction of a port, seen from the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,23 +61,9 @@ pub enum EmitError {
     /// Inputs that the block itself writes.
     #[error("{} inputs written from inside, first {}", .0.len(), .0[0])]
     WrittenInput(Vec<String>),
-    /// Expressions whose Verilog may differ from the Rust, and reserved names.
-    #[error("{} lint findings:\n{}", .0.len(), Lines(.0))]
-    Lint(Vec<Finding>),
     /// A construct that Verilog cannot express as Rust means it.
     #[error(transparent)]
     Verilog(#[from] verilog::EmitError),
-}
-
-struct Lines<'a>(&'a [Finding]);
-
-impl fmt::Display for Lines<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for finding in self.0 {
-            writeln!(f, "  {finding}")?;
-        }
-        Ok(())
-    }
 }
 
 /// Lists the ports of a block in field order.
@@ -102,10 +85,6 @@ pub fn design<B: Block>(
 ) -> Result<verilog::Design, EmitError> {
     block.connect_all();
     check_all(block).map_err(EmitError::from)?;
-    let findings = lint::lint(block, called.top);
-    if !findings.is_empty() {
-        return Err(EmitError::Lint(findings));
-    }
     Ok(verilog::emit_as(block, called)?)
 }
 

@@ -1,12 +1,14 @@
-//! Two front ends and Yosys find nothing in the emitted Verilog: the whole card at its default and
-//! its small sizes, and the stages.
+//! Three front ends and Yosys find nothing in the emitted Verilog: the whole card at its default
+//! and its small sizes, and the stages.
 //!
 //! ```text
 //!   card, stages ──> one file per module ─┬─> Verilator -Wall    hdl/verilog/waivers.vlt
 //!                                         ├─> slang -Wextra      no waiver
-//!                                         └─> Yosys check -assert, no latch
+//!                                         ├─> Yosys check -assert, no latch
+//!                                         └─> Icarus -Wall         memories apart
 //! ```
-//! Waivers stand with their reasons in that file; nothing else is let pass. Yosys takes the card at
+//! Waivers stand with their reasons in that file; nothing else is let pass. Yosys and
+//! Icarus take the card at
 //! its small sizes and the tables with a list in the neighbour die: the other configurations have
 //! the same joins, and it takes minutes for their flat text.
 
@@ -21,7 +23,9 @@ use std::thread::{available_parallelism, scope};
 use abi::config::CONFIGS;
 use hdl::emit::on_large_stack;
 use rust_hdl_core::prelude::*;
+use skip::{skip, Need};
 use tables::SmallTables;
+use verilate::icarus::Icarus;
 use verilate::slang::slang_command;
 use verilate::toolchain::{Toolchain, Yosys};
 
@@ -162,6 +166,35 @@ fn slang_warns_of_nothing() {
 #[test]
 fn yosys_finds_no_latch_loop_or_doubly_driven_net() {
     all_pass(yosys_check, "yosys", &LARGE);
+}
+
+/// What Icarus says of a memory that is read without a clock, which is right, and of attributes for
+/// synthesis that it has no use for.
+const NO_FAULTS: [&str; 2] = ["@* is sensitive to all", "Attributes are not supported on net"];
+
+#[test]
+fn icarus_elaborates_the_card() {
+    let icarus = match Icarus::locate() {
+        Ok(icarus) => icarus,
+        Err(error) => return skip(Need::Packages, error),
+    };
+    let is_known = |line: &str| NO_FAULTS.iter().any(|known| line.contains(known));
+    let elaborate = |folder: &Path, files: &[String], top: &str| {
+        let said = icarus.elaborate(folder, files, top);
+        let said = said.unwrap_or_else(|error| format!("{error}\n"));
+        let said: String = said.split_inclusive('\n').filter(|l| !is_known(l)).collect();
+        (said.is_empty(), said)
+    };
+    for (short, design) in designs() {
+        if !LARGE.contains(&short.as_str()) {
+            let (folder, files) = written(design, &format!("icarus_{short}"));
+            let (passed, log) = elaborate(&folder, &files, &design.top_name());
+            assert!(passed, "{short}: {log}");
+        }
+    }
+    let (folder, files) =
+        faulty("faulty_icarus.v", "reg [3:0] d;\nalways @* d = 4'd1;\nassign c = d;");
+    assert!(!elaborate(&folder, &files, "faulty").0, "a process that never runs");
 }
 
 /// A module with one fault of each kind that a tool must find.

@@ -6,7 +6,6 @@ mod dma;
 mod emit;
 mod host_interface;
 mod ip;
-mod lint;
 mod ports;
 mod rx_split;
 mod stream;

@@ -12,6 +12,7 @@ use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
 mod cosim;
+mod random;
 
 use cosim::cosim;
 

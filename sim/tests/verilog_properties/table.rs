@@ -15,7 +15,7 @@ Written by `ZERONIC_BLESS=1 cargo test --workspace --test verilog_properties`; e
 it.
 
 All inputs are free, but for what is said. The emitted Verilog is examined with all its children and
-memories, at the sizes of the registry (see [proofs.md](proofs.md)), by Yosys and the SMT solver
+memories, at the sizes of the registry (see [blocks.md](blocks.md)), by Yosys and the SMT solver
 Z3. The texts stand in `sim/tests/verilog_properties/`. Each is shown to be put to the test, and to
 fail on a planted fault.
 
