@@ -13,8 +13,8 @@ use std::process::{Command, Stdio};
 use abi::window::PortOperation;
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
-use host::image::Image;
-use host::pci::{keep_signals, reprogram, Address, Load, Plan, Said, Sysfs};
+use host_board::image::Image;
+use host_board::pci::{keep_signals, reprogram, Address, Load, Plan, Said, Sysfs};
 
 use crate::options::{StatusError, UsageError};
 use crate::output::print;

@@ -27,8 +27,8 @@ use std::path::{Path, PathBuf};
 use ::board::description::Board;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use host::board::resource::{Resource, SYSFS};
-use host::board::window::Window;
+use host_board::resource::{Resource, SYSFS};
+use host_board::window::Window;
 
 use crate::board::named;
 use crate::options::{StatusError, UsageError};

@@ -21,27 +21,21 @@
 //! | `transport/` | TCP stacks that see headers and lengths, and test peers |
 //! | `provider/` | the applications' calls on connections |
 //! | `message/` | a protocol over UDP that uses a header profile |
-//! | `image/` | image files for the flash, read and judged |
-//! | `board/` | what is around the card: the flash over the board window |
-//! | `pci/` | the card as a device of the system; its image exchanged while the machine runs |
 //! | `memory/` | application memory: files, addresses; closed to the control path but for copies |
 //! | `prefetch.rs` | asks for memory that the next packets need |
 //! | `large_pages.rs` | tables as long as the card has flows, in large pages |
 
 pub mod ahead;
-pub mod board;
 pub mod clock;
 pub mod control;
 pub mod driver;
 pub mod failure;
-pub mod image;
 // What measures the host keeps its own tables as the host does; no part of the interface.
 #[doc(hidden)]
 pub mod large_pages;
 pub mod memory;
 pub mod message;
 pub mod observed;
-pub mod pci;
 #[doc(hidden)]
 pub mod prefetch;
 pub mod protocol;

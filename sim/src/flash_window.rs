@@ -19,7 +19,7 @@ use abi::window::{
     IDENTITY_HASH, IDENTITY_HASH_WORDS, IDENTITY_SLOT, IDENTITY_WORDS, PORT_BOOT_STATUS,
     PORT_COMMAND, PORT_KEY, PORT_KEY_WORDS, PORT_STATUS,
 };
-use host::board::window::{Window, WindowError};
+use host_board::window::{Window, WindowError};
 
 use crate::flash_chip::FlashChip;
 

@@ -62,9 +62,10 @@ const TABLE: &[(&str, &[Suite])] = &[
             Suite::of_sim(&["--test", "provider"], ON_GOLDEN),
         ],
     ),
-    ("host/src/board", &[Suite::unit("host"), Suite::of_sim(&["--test", "flash_update"], &[])]),
-    ("host/src/image", &[Suite::unit("host")]),
-    ("host/src/pci", &[Suite::unit("host")]),
+    (
+        "host/board/src",
+        &[Suite::unit("host_board"), Suite::of_sim(&["--test", "flash_update"], &[])],
+    ),
     (
         "host/src",
         &[
@@ -401,6 +402,7 @@ mod tests {
     /// Packages whose folder has another name.
     const FOLDERS: &[(&str, &str)] = &[
         ("zeronic", "cli"),
+        ("host_board", "host/board"),
         ("abi", "hdl/abi"),
         ("verilog", "hdl/verilog"),
         ("tcp", "host/tcp"),

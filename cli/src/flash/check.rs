@@ -9,8 +9,8 @@ use std::path::Path;
 use abi::image::Slot;
 use board::boards::{find, BOARDS};
 use board::description::Board;
-use host::board::chips::slot_contents;
-use host::image::{idcode, same_device, Image, ImageError, IDCODE_REVISION};
+use host_board::chips::slot_contents;
+use host_board::image::{idcode, same_device, Image, ImageError, IDCODE_REVISION};
 
 use super::failure::FlashError;
 

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use host::board::chips::ChipsError;
-use host::image::ImageError;
+use host_board::chips::ChipsError;
+use host_board::image::ImageError;
 use thiserror::Error;
 
 /// A failure of `zeronic flash`.

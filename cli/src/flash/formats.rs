@@ -61,7 +61,7 @@ pub fn bit_file(board: &Board, data: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
     use board::boards::find;
-    use host::image::{same_device, BitFile};
+    use host_board::image::{same_device, BitFile};
 
     #[test]
     fn records_name_the_upper_half_where_it_changes() {

@@ -9,9 +9,9 @@ use std::path::Path;
 use abi::pci_ids;
 use abi::window::PortOperation;
 use board::description::Board;
-use host::board::flash::Layout;
-use host::board::update::steps;
-use host::pci;
+use host_board::flash::Layout;
+use host_board::pci;
+use host_board::update::steps;
 
 use super::check::Checked;
 use super::failure::FlashError;

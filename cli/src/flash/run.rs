@@ -13,10 +13,10 @@ use std::time::Duration;
 use abi::image::Slot;
 use anyhow::Result;
 use board::description::Board;
-use host::board::identity::identity;
-use host::board::update::{carry_out, prepare, UpdateError};
-use host::board::window::{Window, WindowError};
-use host::pci::{self, keep_signals, reprogram, Said, Sysfs};
+use host_board::identity::identity;
+use host_board::pci::{self, keep_signals, reprogram, Said, Sysfs};
+use host_board::update::{carry_out, prepare, UpdateError};
+use host_board::window::{Window, WindowError};
 
 use super::failure::FlashError;
 use super::steps::{boot_line, Purpose, Step};

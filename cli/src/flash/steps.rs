@@ -8,9 +8,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use host::board::flash::Layout;
-use host::board::update;
-use host::pci;
+use host_board::flash::Layout;
+use host_board::pci;
+use host_board::update;
 
 /// A command of another program.
 #[derive(Clone, Debug, PartialEq, Eq)]

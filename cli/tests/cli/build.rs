@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use abi::image::Slot;
-use host::image::{idcode, Image};
+use host_board::image::{idcode, Image};
 use sha2::{Digest, Sha256};
 use verilate::toolchain::{hex, vivado_help, workspace_folder, Yosys};
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use abi::image::{contract, Slot as ImageSlot, SYNC_WORD};
 use abi::ABI_VERSION;
-use host::image::{Header, Image};
+use host_board::image::{Header, Image};
 
 use crate::run::{accepted, command, folder, refused, ROOT};
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use board::boards::BOARDS;
-use host::image::BitFile;
+use host_board::image::BitFile;
 
 use crate::rig::{assert_failed, image, written, Rig, VU9P};
 

@@ -4,7 +4,7 @@
 use std::net::TcpListener;
 
 use abi::image::{Slot, HEADER_BYTES};
-use host::image::Image;
+use host_board::image::Image;
 
 use crate::rig::{assert_failed, cable, data, image, written, Rig, VU9P};
 

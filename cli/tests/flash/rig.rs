@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use abi::image::{Slot, SYNC_WORD};
 use board::boards::find;
-use host::image::{Header, Image};
+use host_board::image::{Header, Image};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::flash_chip::{FlashChip, FlashEvent};

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use host::board::flash::{Flash, FlashError};
-use host::board::identity::identity;
-use host::board::window::{Window, WindowError};
+use host_board::flash::{Flash, FlashError};
+use host_board::identity::identity;
+use host_board::window::{Window, WindowError};
 use seed::seed;
 
 use crate::device_pins::CHIP_BYTES;

@@ -2,8 +2,8 @@
 //! point, and through PCIe and whole tops.
 //!
 //! ```text
-//!   host::board ── Window ──► window in Verilator ── chips     cut at one of 64 points ─► boots?
-//!   host::board ── Window ──► PCIe ── top ── window ── chips                           ─► boots?
+//!   host_board ─── Window ──► window in Verilator ── chips     cut at one of 64 points ─► boots?
+//!   host_board ─── Window ──► PCIe ── top ── window ── chips                           ─► boots?
 //! ```
 
 use std::cell::RefCell;
@@ -15,13 +15,13 @@ use abi::window::PortOperation;
 use board::boards::find;
 use board::description::{Board, FlashPlan};
 use hdl::emit::on_large_stack;
-use host::board::chips::slot_contents;
-use host::board::flash::Layout;
-use host::board::identity::identity;
-use host::board::port;
-use host::board::update::{carry_out, prepare, steps};
-use host::board::window::{Window, WindowError};
 use host::driver::bus::Bus;
+use host_board::chips::slot_contents;
+use host_board::flash::Layout;
+use host_board::identity::identity;
+use host_board::port;
+use host_board::update::{carry_out, prepare, steps};
+use host_board::window::{Window, WindowError};
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};

@@ -5,12 +5,12 @@ use abi::image::SYNC_WORD;
 use abi::window::{
     BlockKind, FlashOperation, PortOperation, FLASH_ADDRESS, FLASH_CHIP, FLASH_COMMAND,
 };
-use host::board::chips::slot_contents;
-use host::board::flash::{Flash, FlashError, Layout};
-use host::board::identity::identity;
-use host::board::port::{boot as port_boot, boot_status, PortError};
-use host::board::update::{carry_out, prepare, steps, UpdateError};
-use host::board::window::{Window, WindowError};
+use host_board::chips::slot_contents;
+use host_board::flash::{Flash, FlashError, Layout};
+use host_board::identity::identity;
+use host_board::port::{boot as port_boot, boot_status, PortError};
+use host_board::update::{carry_out, prepare, steps, UpdateError};
+use host_board::window::{Window, WindowError};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::boot::{boot, Booted};

@@ -21,7 +21,7 @@ use abi::image::{Slot, SLOT_PAD_BYTES};
 use abi::pci_ids;
 use hdl::crossings::constraints;
 use hdl::emit::emit_card;
-use host::image::{idcode, BitFile, Image};
+use host_board::image::{idcode, BitFile, Image};
 use sim::switched::replaced;
 use verilate::toolchain::{vivado_help, Yosys};
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use abi::image::SYNC_WORD;
 use board::boards::find;
-use host::board::chips::slot_contents;
-use host::board::window::{Window, WindowError};
-use host::image::{Header, Image};
+use host_board::chips::slot_contents;
+use host_board::image::{Header, Image};
+use host_board::window::{Window, WindowError};
 use sim::boot::{boot, Booted};
 use sim::flash_chip::FlashChip;
 use sim::flash_window::FlashWindow;

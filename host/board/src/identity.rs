@@ -5,7 +5,7 @@ use abi::window::{
     IDENTITY_HASH, IDENTITY_HASH_WORDS, IDENTITY_SLOT, IDENTITY_VERSION,
 };
 
-use super::window::{find, read, read_word, Window, WindowError};
+use crate::window::{find, read, read_word, Window, WindowError};
 
 /// The identity words.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ use abi::window::{
 };
 use thiserror::Error;
 
-use super::window::{
+use crate::window::{
     field, find, read, read_word, write, write_words, Place, Wait, Window, WindowError,
 };
 

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use abi::window::PortOperation;
 
-use crate::board::port::boot;
-use crate::board::resource::Resource;
+use crate::port::boot;
+use crate::resource::Resource;
 
 /// Has the card in a folder of sysfs load an image: it leaves the bus.
 pub fn load(device: &Path, operation: PortOperation) -> io::Result<()> {

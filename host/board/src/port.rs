@@ -8,8 +8,8 @@ use abi::window::{
 };
 use thiserror::Error;
 
-use super::flash::{Flash, FlashError};
-use super::window::{field, find, read, read_word, write, Wait, Window, WindowError};
+use crate::flash::{Flash, FlashError};
+use crate::window::{field, find, read, read_word, write, Wait, Window, WindowError};
 
 /// How long an operation may take, and how often it is looked at.
 const WAIT: Wait = Wait { limit: Duration::from_millis(10), step: Duration::from_micros(10) };

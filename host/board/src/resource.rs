@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use super::window::{Window, WindowError};
+use crate::window::{Window, WindowError};
 
 /// Where the system's devices are.
 pub const SYSFS: &str = "/sys";

@@ -20,8 +20,8 @@ use std::ops::Range;
 use abi::window::{FLASH_BLOCK_BYTES, FLASH_PAGE_BYTES, FLASH_SECTOR_BYTES};
 use thiserror::Error;
 
-use super::flash::{Flash, FlashError, Layout, PAGE_BYTES};
-use super::window::Window;
+use crate::flash::{Flash, FlashError, Layout, PAGE_BYTES};
+use crate::window::Window;
 
 /// What is done to a range of a chip, addresses in the chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
