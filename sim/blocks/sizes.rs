@@ -77,7 +77,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
 ];
 
 /// Blocks that are the vendor's, or hold one of these: no simulator of ours has their insides.
-/// `sim/tests/boards` runs and lints them with models.
+/// `sim/board/tests/boards` runs and lints them with models.
 pub const OUTSIDE: &[&str] = &[
     "PcieCore",
     "MacCore",

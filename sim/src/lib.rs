@@ -3,13 +3,10 @@
 //! ```text
 //!   host ── Bus ──> bus ──> card: Verilated model, PCIe model, MAC <── wire ── lab: peer
 //!                    └────> golden_card: the golden model in its place
-//!   xvc: a cable ─► jtag: device, its configuration ─┬─► flash_chip: SPI flash ─► boot
-//!   flash_window: the board window without a card ───┘
 //!   harness: source, sink, monitor, MAC, traffic       dma_rig: the DMA engines alone
 //! ```
 #![deny(unsafe_code)]
 
-pub mod boot;
 pub mod bus;
 pub mod card;
 pub mod caught;
@@ -18,13 +15,10 @@ pub mod coverage;
 pub mod direct;
 pub mod dma_rig;
 pub mod faults;
-pub mod flash_chip;
-pub mod flash_window;
 pub mod golden_card;
 pub mod harness;
 pub mod hooked_bus;
 pub mod joined;
-pub mod jtag;
 pub mod lab;
 pub mod moved;
 pub mod network_side;
@@ -32,4 +26,3 @@ pub mod null_card;
 pub mod null_protocol;
 pub mod planted;
 pub mod switched;
-pub mod xvc;

@@ -29,6 +29,14 @@ impl Suite {
         Self { package: "sim", targets, filter }
     }
 
+    /// Tests of the boards.
+    pub const fn of_boards(
+        targets: &'static [&'static str],
+        filter: &'static [&'static str],
+    ) -> Self {
+        Self { package: "sim_board", targets, filter }
+    }
+
     /// Tests of the program.
     pub const fn of_program(
         targets: &'static [&'static str],

@@ -64,7 +64,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     ),
     (
         "host/board/src",
-        &[Suite::unit("host_board"), Suite::of_sim(&["--test", "flash_update"], &[])],
+        &[Suite::unit("host_board"), Suite::of_boards(&["--test", "flash_update"], &[])],
     ),
     (
         "host/src",
@@ -285,14 +285,17 @@ const TABLE: &[(&str, &[Suite])] = &[
     ),
     (
         "hdl/board/src/window",
-        &[Suite::of_sim(&["--test", "boards"], &["window::", "flash::", "--skip", "planted"])],
+        &[Suite::of_boards(&["--test", "boards"], &["window::", "flash::", "--skip", "planted"])],
     ),
     (
         "hdl/board/src",
-        &[Suite::of_sim(&["--test", "boards"], &["boards::", "tops::", "documents::", "golden"])],
+        &[Suite::of_boards(
+            &["--test", "boards"],
+            &["boards::", "tops::", "documents::", "golden"],
+        )],
     ),
     ("hdl/ip/src/cmac", &[Suite::of_sim(&["--test", "mac", "--test", "mac_side"], NO_PLANTED)]),
-    ("hdl/ip/src/pcie_core", &[Suite::of_sim(&["--test", "boards"], &["boards::", "tops::"])]),
+    ("hdl/ip/src/pcie_core", &[Suite::of_boards(&["--test", "boards"], &["boards::", "tops::"])]),
     ("hdl/ip/src", &[Suite::of_hdl(&["ip::"]), Suite::of_sim(&["--test", "mac"], NO_PLANTED)]),
     (
         "hdl/verilog/src",
@@ -407,6 +410,7 @@ mod tests {
         ("verilog", "hdl/verilog"),
         ("tcp", "host/tcp"),
         ("vfio-user", "host/vfio-user"),
+        ("sim_board", "sim/board"),
         ("golden", "sim/golden"),
         ("pcie-sim", "sim/pcie-sim"),
         ("verilate", "sim/verilate"),

@@ -10,9 +10,9 @@ use board::boards::find;
 use host_board::image::{Header, Image};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::flash_chip::{FlashChip, FlashEvent};
-use sim::jtag::JtagDevice;
-use sim::xvc::XvcServer;
+use sim_board::flash_chip::{FlashChip, FlashEvent};
+use sim_board::jtag::JtagDevice;
+use sim_board::xvc::XvcServer;
 use skip::{skip, Need};
 use verilate::toolchain::OpenFpgaLoader;
 

@@ -197,7 +197,7 @@ impl PadKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Two sources that do not copy each other: public designs for the board, and the package
-    /// `litex-boards` 2023.12 (`sim/tests/boards` compares with the latter).
+    /// `litex-boards` 2023.12 (`sim/board/tests/boards` compares with the latter).
     Two,
     /// One public design.
     One,

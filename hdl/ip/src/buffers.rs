@@ -6,7 +6,7 @@
 //! ```
 //! Timing: no registers.
 //!
-//! Source: UG974 (UltraScale+ primitives). `sim/tests/boards` compares the pins named here with
+//! Source: UG974 (UltraScale+ primitives). `sim/board/tests/boards` compares the pins named here with
 //! those that Yosys knows.
 
 use stream::prelude::*;

@@ -11,7 +11,7 @@
 //! Invariants:
 //! 1. Port names, widths and directions are the core's.
 //!
-//! Source: PG213, port descriptions, 512 bit. `sim/tests/boards` compares with the primitive that
+//! Source: PG213, port descriptions, 512 bit. `sim/board/tests/boards` compares with the primitive that
 //! Yosys knows.
 
 use crate::pcie_sides::{

@@ -9,9 +9,9 @@ use board::boards::find;
 use host_board::chips::slot_contents;
 use host_board::image::{Header, Image};
 use host_board::window::{Window, WindowError};
-use sim::boot::{boot, Booted};
-use sim::flash_chip::FlashChip;
-use sim::flash_window::FlashWindow;
+use sim_board::boot::{boot, Booted};
+use sim_board::flash_chip::FlashChip;
+use sim_board::flash_window::FlashWindow;
 
 use super::*;
 use crate::flash::run::{Open, Run};

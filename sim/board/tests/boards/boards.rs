@@ -15,7 +15,7 @@ use verilate::toolchain::litex_boards_python;
 use crate::checks::{wrong_pins, wrong_voltages};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 pub fn top(board: &Board) -> EmittedTop {
@@ -165,7 +165,7 @@ fn names_there(board: &Board, port: &str) -> Vec<&'static str> {
 
 /// Pins and IO standards of a platform, by name.
 fn litex(platform: &str) -> BTreeMap<String, (Vec<String>, Option<String>)> {
-    let script = root().join("sim/tests/boards/litex.py");
+    let script = root().join("sim/board/tests/boards/litex.py");
     let python = litex_boards_python().expect("litex-boards");
     let output = Command::new(python).arg(script).arg(platform).output();
     let output = output.expect("Python starts");

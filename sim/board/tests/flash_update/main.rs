@@ -13,9 +13,9 @@ use host_board::update::{carry_out, prepare, steps, UpdateError};
 use host_board::window::{Window, WindowError};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::boot::{boot, Booted};
-use sim::flash_chip::{FlashChip, FlashEvent, FlashTimes};
-use sim::flash_window::{Change, FlashWindow};
+use sim_board::boot::{boot, Booted};
+use sim_board::flash_chip::{FlashChip, FlashEvent, FlashTimes};
+use sim_board::flash_window::{Change, FlashWindow};
 
 /// Bytes of a chip.
 const CHIP_BYTES: u32 = 128 << 20;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 fn file(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     std::fs::read_to_string(path).expect("a file of the project")
 }
 

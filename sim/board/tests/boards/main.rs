@@ -18,5 +18,5 @@ mod tops;
 mod update;
 mod whole;
 mod window;
-#[path = "../wire_support/mod.rs"]
+#[path = "../../../tests/wire_support/mod.rs"]
 mod wire_support;

@@ -8,8 +8,8 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use seed::seed;
 use sim::caught::caught_by;
-use sim::flash_chip::{FlashEvent, FlashTimes};
 use sim::switched::NO_FAULT;
+use sim_board::flash_chip::{FlashEvent, FlashTimes};
 
 use crate::device_pins::CHIP_BYTES;
 use crate::rig::{Fault, Planted, Rig, PLAN};

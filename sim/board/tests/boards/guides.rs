@@ -361,7 +361,7 @@ fn the_guides_are_those_of_the_descriptions() {
 #[test]
 fn every_guide_is_whole_and_linked() {
     let read = |name: &str| {
-        let path = format!("{}/../docs/boards/{name}", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}/../../docs/boards/{name}", env!("CARGO_MANIFEST_DIR"));
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
     };
     let index = read("README.md");

@@ -5,7 +5,7 @@
 //!   device_* of the window ══ Port: words taken, BOOTSTS given, with the base clock
 //! ```
 
-use sim::flash_chip::FlashChip;
+use sim_board::flash_chip::FlashChip;
 use verilate::verilated::{Model, PortId};
 
 /// Size of a chip in the tests.

@@ -26,9 +26,9 @@ use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use seed::seed;
-use sim::boot::{boot, Booted};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
+use sim_board::boot::{boot, Booted};
 use verilate::design::Design;
 
 use crate::device_pins::Chips;

@@ -77,7 +77,7 @@ fn log(output: &Output) -> String {
 
 fn verilator(folder: &Path, top: &str) -> (bool, String) {
     let tools = Toolchain::locate().expect("Verilator");
-    let waivers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hdl/verilog/waivers.vlt");
+    let waivers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../hdl/verilog/waivers.vlt");
     let output = Command::new(&tools.verilator)
         .env("VERILATOR_ROOT", &tools.root)
         .current_dir(folder)

@@ -21,7 +21,7 @@ use ip::pcie_core::PcieCore;
 use crate::boards::top;
 
 fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)
 }
 
 /// Compares a part of a document, or writes it.

@@ -26,7 +26,7 @@ use sim::switched::replaced;
 use verilate::toolchain::{vivado_help, Yosys};
 
 /// Folder of the repository.
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The top: pads, cores and card, as a board's.
 const TOP: &str = "\

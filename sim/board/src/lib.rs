@@ -1,0 +1,13 @@
+//! Models of what is around the card on its board: flash chips, a cable, the board window.
+//!
+//! ```text
+//!   xvc: a cable ─► jtag: device, its configuration ─┬─► flash_chip: SPI flash ─► boot
+//!   flash_window: the board window without a card ───┘
+//! ```
+//! No card is simulated here. Tests that join these models with one take it from crate `sim`.
+
+pub mod boot;
+pub mod flash_chip;
+pub mod flash_window;
+pub mod jtag;
+pub mod xvc;
