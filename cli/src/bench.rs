@@ -24,13 +24,12 @@ mod plot;
 mod reference;
 mod speed;
 mod statistics;
-pub mod table;
-mod throughput;
+pub mod throughput;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use crate::failure::STATUSES;
+use crate::shared::failure::STATUSES;
 
 /// Arguments of `zeronic bench`.
 #[derive(Debug, Args)]

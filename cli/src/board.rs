@@ -13,10 +13,10 @@ use board::description::{Board, Pad, PadKind};
 use clap::{Args, Subcommand};
 use comfy_table::Table;
 
-use crate::bench::table::table;
-use crate::failure::STATUSES;
-use crate::options::UsageError;
-use crate::output::print;
+use crate::shared::failure::STATUSES;
+use crate::shared::options::UsageError;
+use crate::shared::output::print;
+use crate::shared::table::table;
 
 /// Arguments of `zeronic board`.
 #[derive(Debug, Args)]

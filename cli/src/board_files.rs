@@ -17,7 +17,7 @@ use board::{urams, xdc};
 use hdl::crossings::constraints;
 use hdl::emit::EmittedCard;
 
-use crate::options::UsageError;
+use crate::shared::options::UsageError;
 
 /// The configuration of the default sizes with its receive list in a die of its own.
 const FAR_CONFIG: &str = "default-slices";

@@ -23,8 +23,8 @@ use clap::Args;
 use hdl::emit::EmittedCard;
 
 use crate::board::named;
-use crate::options::{StatusError, UsageError};
-use crate::output::print;
+use crate::shared::options::{StatusError, UsageError};
+use crate::shared::output::print;
 use crate::verilog::{explained, write_folder, write_golden, Folder, VerilogArguments};
 use figures::Figures;
 use vivado::Vivado;
@@ -184,7 +184,7 @@ fn prepare(results: &Path, fresh: bool) -> Result<()> {
         let is_result = [".bit", ".zimg", ".mcs", ".prm"].iter().any(|end| name.ends_with(end));
         let is_step = name.ends_with(".dcp") || name == "steps.txt";
         if is_result || name == figures::FILE || (fresh && is_step) {
-            crate::output::remove(&path).map_err(unusable)?;
+            crate::shared::output::remove(&path).map_err(unusable)?;
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! `zeronic demo`: a Linux TCP peer, the Verilated card, an application, and a verdict.
 
+mod report;
 mod watcher;
 
 use std::cell::RefCell;
@@ -8,7 +9,6 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
-use abi::config::{CardConfig, DEFAULT, DEFAULT_SLICES, LAB, SMALL};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use host::clock::{Clock, ManualClock};
@@ -32,11 +32,12 @@ use tcp::config::Law;
 use tcp::{Config, Secret};
 use verilate::options::Options;
 
+use self::report::Report;
 use self::watcher::Watcher;
-use crate::failure::STATUSES;
-use crate::options::{moved_bytes, probability, Bytes, UsageError};
-use crate::output::{complain, json_file, print, Begun, ResultFile};
-use crate::report::Report;
+use crate::shared::config::ConfigName;
+use crate::shared::failure::STATUSES;
+use crate::shared::options::{moved_bytes, probability, Bytes, UsageError};
+use crate::shared::output::{complain, json_file, print, Begun, ResultFile};
 
 const PORT: u16 = 5001;
 const SMOLTCP: &str = "smoltcp";
@@ -83,36 +84,6 @@ pub enum MemoryName {
     Dram,
     /// GPU memory behind its own BAR.
     Gpu,
-}
-
-/// Sizes of the card's tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ConfigName {
-    /// 16,384 flows.
-    Default,
-    /// The same, with a list in the neighbour die.
-    DefaultSlices,
-    /// 8,192 flows: fits one die.
-    Lab,
-    /// 64 flows.
-    Small,
-}
-
-impl ConfigName {
-    /// The sizes that it names.
-    pub fn sizes(self) -> CardConfig {
-        match self {
-            ConfigName::Default => DEFAULT,
-            ConfigName::DefaultSlices => DEFAULT_SLICES,
-            ConfigName::Lab => LAB,
-            ConfigName::Small => SMALL,
-        }
-    }
-
-    /// The name by which the card is built.
-    pub fn name(self) -> &'static str {
-        self.sizes().name
-    }
 }
 
 /// Arguments of `zeronic demo`.

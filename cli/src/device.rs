@@ -16,8 +16,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use host_board::image::Image;
 use host_board::pci::{keep_signals, reprogram, Address, Load, Plan, Said, Sysfs};
 
-use crate::options::{StatusError, UsageError};
-use crate::output::print;
+use crate::shared::options::{StatusError, UsageError};
+use crate::shared::output::print;
 
 /// Exit status where a change could not be taken back.
 const NOT_RESTORED: u8 = 3;

@@ -31,8 +31,8 @@ use host_board::resource::{Resource, SYSFS};
 use host_board::window::Window;
 
 use crate::board::named;
-use crate::options::{StatusError, UsageError};
-use crate::output::{complain, keep, print, remove};
+use crate::shared::options::{StatusError, UsageError};
+use crate::shared::output::{complain, keep, print, remove};
 use cable::Way;
 use check::{check, Checked};
 use failure::FlashError;

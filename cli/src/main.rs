@@ -7,15 +7,11 @@ mod board_files;
 mod build;
 mod demo;
 mod device;
-mod failure;
 mod flash;
 mod manual;
-mod options;
-mod output;
 mod ports;
-mod progress;
 mod replay;
-mod report;
+mod shared;
 mod soak;
 mod verilog;
 
@@ -24,6 +20,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::shared::{failure, output};
 
 /// An open network card that puts payload into application memory and headers anywhere else.
 #[derive(Debug, Parser)]

@@ -55,10 +55,10 @@ use self::results::Results;
 use self::rig::{Model, Rig};
 use self::traffic::{nothing, Frames, Skipped, Traffic, Way};
 use self::write::flow_file;
-use crate::demo::ConfigName;
-use crate::failure::STATUSES;
-use crate::options::UsageError;
-use crate::output::{keep, print, Begun, ResultFile};
+use crate::shared::config::ConfigName;
+use crate::shared::failure::STATUSES;
+use crate::shared::options::UsageError;
+use crate::shared::output::{keep, print, Begun, ResultFile};
 
 /// Most sides of the card that a message names.
 const SIDES_MAX: usize = 3;

@@ -23,10 +23,10 @@ use serde::Serialize;
 use sim::card::SimulatedCard;
 use verilate::options::Options;
 
-use crate::failure::STATUSES;
-use crate::options::{moved_bytes, Bytes};
-use crate::output::{json_file, print};
-use crate::progress::{Progress, Unit};
+use crate::shared::failure::STATUSES;
+use crate::shared::options::{moved_bytes, Bytes};
+use crate::shared::output::{json_file, print};
+use crate::shared::progress::{Progress, Unit};
 
 /// How often it is seen whether a child has ended.
 const LOOK: Duration = Duration::from_millis(20);

@@ -34,11 +34,11 @@ use ip::completion_buffer::CompletionBuffer;
 
 use crate::board::named;
 use crate::board_files::{board_files, check_fit, golden_files, File};
-use crate::failure::STATUSES;
 use crate::manual::manual;
-use crate::options::UsageError;
-use crate::output::{print, remove, write_file, ResultFile};
 use crate::ports::port_table;
+use crate::shared::failure::STATUSES;
+use crate::shared::options::UsageError;
+use crate::shared::output::{print, remove, write_file, ResultFile};
 
 /// The list of the Verilog files.
 const LIST: &str = "files.f";

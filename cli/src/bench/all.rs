@@ -21,9 +21,9 @@ use super::latency;
 use super::page::{Page, PageFiles, Row};
 use super::speed;
 use super::throughput::ThroughputArguments;
-use crate::demo::ConfigName;
-use crate::options::{time_us, UsageError};
-use crate::output::print;
+use crate::shared::config::ConfigName;
+use crate::shared::options::{time_us, UsageError};
+use crate::shared::output::print;
 
 /// Goal of one flow, over its limit: 98.5 of 99.0 Gb/s.
 const ONE_FLOW: f64 = 0.995;

@@ -15,9 +15,9 @@ use hdl::emit::emit_card;
 use serde::{Deserialize, Serialize};
 use verilate::area::report::{Report, DOMAINS, LOADS_MAX, LOADS_SHOWN, PORT_LEVELS_MAX, XCVU9P};
 
-use super::table::table;
-use crate::options::UsageError;
-use crate::output::{json_file, print, ResultFile};
+use crate::shared::options::UsageError;
+use crate::shared::output::{json_file, print, ResultFile};
+use crate::shared::table::table;
 
 /// Arguments of `zeronic bench area`.
 #[derive(Debug, Args)]

@@ -10,8 +10,8 @@ use clap::Args;
 use serde::Serialize;
 use sim::connections::{self, BYTES};
 
-use super::table::{print_judged, table};
-use crate::output::json_file;
+use crate::shared::output::json_file;
+use crate::shared::table::{print_judged, table};
 
 /// Most connections: the flows of the default card.
 pub const CONNECTIONS_MAX: u32 = 1 << DEFAULT.flow_bits;

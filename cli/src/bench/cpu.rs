@@ -41,7 +41,7 @@ use self::refusal::refused;
 use self::report::{Key, Samples};
 pub use self::report::{Report, BIAS, HEAD, RATES_HEAD};
 use super::cores::Cores;
-use crate::output::{json_file, print};
+use crate::shared::output::{json_file, print};
 
 /// Sizes of IP packets that are measured, bytes.
 const MTUS: [u16; 2] = [1500, 9000];

@@ -7,10 +7,10 @@ use clap::Args;
 use measure::engines::{both_works, measure as measure_work, read_works, write_works, Work};
 use serde::Serialize;
 
-use super::table::{print_judged, table};
-use crate::options::time_us;
-use crate::output::json_file;
-use crate::progress::{Progress, Unit};
+use crate::shared::options::time_us;
+use crate::shared::output::json_file;
+use crate::shared::progress::{Progress, Unit};
+use crate::shared::table::{print_judged, table};
 
 /// Payload, GB/s, that the best published engines write and read on this link.
 const WRITE_GOAL: f64 = 13.2;

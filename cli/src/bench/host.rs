@@ -43,7 +43,7 @@ use self::plan::Plan;
 pub use self::report::{Report, HEAD};
 use self::work::{Work, BATCH};
 use super::statistics::SPREAD_MAX;
-use crate::output::{json_file, print};
+use crate::shared::output::{json_file, print};
 
 /// Most flows in a quick run.
 const QUICK_FLOWS_MAX: usize = 256;

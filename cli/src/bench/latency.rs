@@ -10,10 +10,10 @@ use measure::latency::{
 use measure::scenario::{Scenario, Size};
 use serde::Serialize;
 
-use super::table::{print_judged, table};
-use crate::demo::ConfigName;
-use crate::options::time_us;
-use crate::output::json_file;
+use crate::shared::config::ConfigName;
+use crate::shared::options::time_us;
+use crate::shared::output::json_file;
+use crate::shared::table::{print_judged, table};
 
 /// Time that a payload of 64 bytes may take from the wire to the PCIe port.
 const RECEIVE_GOAL_NS: f64 = 300.0;

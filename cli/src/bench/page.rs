@@ -17,8 +17,8 @@ use serde::Serialize;
 
 use super::throughput::Report;
 use super::{area, connections, cpu, dma, host, latency, speed};
-use crate::options::UsageError;
-use crate::output::ResultFile;
+use crate::shared::options::UsageError;
+use crate::shared::output::ResultFile;
 
 /// One measured command line.
 #[derive(Clone, Debug, Serialize)]

@@ -11,11 +11,11 @@ use serde::Serialize;
 use sim::card::Profile;
 use verilate::options::Options;
 
-use super::table::{print_judged, table};
 use super::throughput::simulated_time;
-use crate::demo::ConfigName;
-use crate::options::time_us;
-use crate::output::json_file;
+use crate::shared::config::ConfigName;
+use crate::shared::options::time_us;
+use crate::shared::output::json_file;
+use crate::shared::table::{print_judged, table};
 
 /// Goal, in cycles per second.
 pub const SPEED_GOAL: f64 = 150_000.0;

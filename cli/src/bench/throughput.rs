@@ -14,11 +14,11 @@ use measure::scenario::{Acks, Family, Order, Rival, Scenario, Size};
 use serde::Serialize;
 use verilate::options::Options;
 
-use super::table::{print_judged, table};
-use crate::demo::ConfigName;
-use crate::options::{one_of, time_us, UsageError};
-use crate::output::json_file;
-use crate::progress::{Progress, Unit};
+use crate::shared::config::ConfigName;
+use crate::shared::options::{one_of, time_us, UsageError};
+use crate::shared::output::json_file;
+use crate::shared::progress::{Progress, Unit};
+use crate::shared::table::{print_judged, table};
 
 /// Most payload of one send descriptor where a single flow sends.
 const DESCRIPTOR_BYTES_MAX: usize = 65_535;

@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::{bail, Context, Result};
 use comfy_table::Table;
 
-use crate::bench::table::table;
+use crate::shared::table::table;
 
 /// Name of the file.
 pub const FILE: &str = "figures.txt";

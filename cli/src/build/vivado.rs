@@ -20,7 +20,7 @@ use board::description::Board;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::failure::Failure;
-use crate::output::{complain, print};
+use crate::shared::output::{complain, print};
 
 /// How often the time behind a running step moves on.
 const TICK: Duration = Duration::from_millis(500);

@@ -9,8 +9,8 @@ use sim::harness::mac::Frame;
 use sim::harness::pcapng::CaptureWriter;
 use sim::lab::{LabError, Observer, Side, Status};
 
-use crate::output::{Begun, ResultFile};
-use crate::progress::{Progress, Unit};
+use crate::shared::output::{Begun, ResultFile};
+use crate::shared::progress::{Progress, Unit};
 
 /// The progress bar and the capture.
 pub(super) struct Watcher {

@@ -11,7 +11,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use board::description::Board;
 
-use crate::options::UsageError;
+use crate::shared::options::UsageError;
 
 /// A cable.
 #[derive(Clone, Debug, PartialEq, Eq)]

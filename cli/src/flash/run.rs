@@ -21,8 +21,8 @@ use host_board::window::{Window, WindowError};
 use super::failure::FlashError;
 use super::steps::{boot_line, Purpose, Step};
 use super::{loader, runner, vivado};
-use crate::output::write_file;
-use crate::progress::{Progress, Unit};
+use crate::shared::output::write_file;
+use crate::shared::progress::{Progress, Unit};
 
 /// Opens the board window of a card at a PCI address.
 pub type Open<'a> = &'a dyn Fn(&str) -> Result<Box<dyn Window>, WindowError>;

@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 
 use super::failure::FlashError;
 use super::steps;
-use crate::progress::{Progress, Unit};
+use crate::shared::progress::{Progress, Unit};
 
 /// What a program has said, and how it ended.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ use super::address::CardAddress;
 use super::plan::{
     Accept, FlowPlan, Plan, Positions, RegionPlan, SegmentPlan, GUARD, REGION_BYTES_MAX,
 };
-use crate::options::{size, UsageError};
+use crate::shared::options::{size, UsageError};
 
 /// Longest name of a flow: file systems take names of 255 bytes.
 const FLOW_NAME_BYTES_MAX: usize = 64;

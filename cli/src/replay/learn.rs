@@ -24,7 +24,7 @@ use super::plan::{
     Accept, FlowPlan, Plan, Positions, RegionPlan, SegmentPlan, GUARD, REGION_BYTES_MAX,
 };
 use super::traffic::{ethernet_at, Way, CARD_ETHERNET};
-use crate::options::UsageError;
+use crate::shared::options::UsageError;
 
 /// A packet that lies farther ahead of its stream than any window, bytes, has a damaged number.
 const AHEAD_BYTES_MAX: i64 = 64 << 20;

@@ -29,8 +29,8 @@ use super::plan::{Accept, FlowPlan, Plan};
 use super::results::{buffer_name, Results};
 use super::rig::{Model, Rig, ROUNDS_MAX};
 use super::traffic::{Numbered, Traffic, Way};
-use crate::failure::CardFault;
-use crate::progress::{Progress, Unit};
+use crate::shared::failure::CardFault;
+use crate::shared::progress::{Progress, Unit};
 
 /// Rounds after which a frame without an entry is searched among the drops.
 const ROUNDS_BEFORE_TOTALS: u32 = 8;

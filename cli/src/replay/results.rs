@@ -10,8 +10,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::plan::{FlowPlan, Plan};
-use crate::options::UsageError;
-use crate::output::{discard, ResultFile};
+use crate::shared::options::UsageError;
+use crate::shared::output::{discard, ResultFile};
 
 /// The folder of the buffers.
 const BUFFERS: &str = "buffers";

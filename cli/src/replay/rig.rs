@@ -30,8 +30,8 @@ use sim::golden_card::GoldenCard;
 use sim::network_side::NetworkSide;
 
 use super::plan::{FlowPlan, Plan, RegionPlan};
-use crate::failure::CardFault;
-use crate::options::UsageError;
+use crate::shared::failure::CardFault;
+use crate::shared::options::UsageError;
 
 /// Rounds without progress after which the card counts as stuck.
 pub const ROUNDS_MAX: u32 = 4000;

@@ -30,7 +30,7 @@ use super::plan::Plan;
 use super::results::Results;
 use super::rig::{Model, Rig};
 use super::traffic::{Numbered, Skipped, Traffic, Way};
-use crate::progress::{Progress, Unit};
+use crate::shared::progress::{Progress, Unit};
 
 /// Rounds without a frame after which the card is done.
 const IDLE_ROUNDS_MAX: u32 = 200;

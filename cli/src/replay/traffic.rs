@@ -24,7 +24,7 @@ use super::plan::{FlowPlan, Plan, Positions};
 use super::wire::{
     complete_left, has_wrong_header, restore_length, tcp_checksum_of, Checksum, Restored,
 };
-use crate::options::UsageError;
+use crate::shared::options::UsageError;
 
 /// Ethernet address of the card in headers that are made, if the plan names none.
 pub const CARD_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 1];

@@ -20,7 +20,7 @@ use sim::null_card::payload::{sum, Pattern};
 use super::machine::{busy_seconds, idle_cores};
 use super::null::GB;
 use crate::bench::cores::thread_time;
-use crate::failure::wrong;
+use crate::shared::failure::wrong;
 
 /// Bytes of a call.
 const CALL_BYTES: usize = 64 << 10;

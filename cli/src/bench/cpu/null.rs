@@ -21,7 +21,7 @@ use sim::null_card::NullCard;
 
 use crate::bench::cores::{thread_time, Cores};
 use crate::bench::statistics::median;
-use crate::failure::wrong;
+use crate::shared::failure::wrong;
 
 /// Packets of a batch.
 pub const BATCH: usize = 64;

@@ -2,7 +2,7 @@
 
 use host::transport::TransportError;
 
-use crate::options::UsageError;
+use crate::shared::options::UsageError;
 
 /// An error of the kernel's side; a usage error where this machine forbids namespaces.
 pub fn refused(error: TransportError) -> anyhow::Error {

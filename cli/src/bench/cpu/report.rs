@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::kernel::{KernelCost, Way, BASELINE};
 use super::null::SideCost;
 use crate::bench::statistics::{median, SPREAD_MAX};
-use crate::bench::table::table;
+use crate::shared::table::table;
 
 /// Cores that others may keep busy: who shares a core changes what is measured beside him.
 const IDLE_CORES_MAX: f64 = 0.25;
@@ -452,7 +452,7 @@ impl Report {
             (true, false) => "every descriptor and byte is right; times are not judged".to_owned(),
             (false, _) => self.noise(),
         };
-        let mut rates = crate::bench::table::table(&RATES_HEAD);
+        let mut rates = crate::shared::table::table(&RATES_HEAD);
         rates.add_rows(self.rate_cells());
         format!("{table}\n{}\n{BIAS}\n{rates}\n{verdict}\n", self.idle())
     }

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::valgrind;
 use super::work::{Work, Worker};
-use crate::bench::table::table;
-use crate::options::UsageError;
+use crate::shared::options::UsageError;
+use crate::shared::table::table;
 
 /// Greatest difference, as a share of what is committed.
 const DIFFERENCE_MAX: f64 = 0.05;

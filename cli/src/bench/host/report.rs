@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::figures::{AckCost, Cost, FlowsCost, MessageCost, Speed, Timed};
 use super::work::BATCH;
 use crate::bench::statistics::SPREAD_MAX;
-use crate::bench::table::table;
+use crate::shared::table::table;
 
 /// All costs and the verdict.
 #[derive(Clone, Debug, Serialize)]

@@ -17,7 +17,7 @@ use sim::null_card::NullCard;
 
 use super::meter::Meter;
 use crate::bench::cores::Cores;
-use crate::failure::wrong;
+use crate::shared::failure::wrong;
 
 /// Packets, headers or ACKs of a batch: most headers that a provider takes in one poll.
 pub const BATCH: usize = 64;

@@ -21,7 +21,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::options::UsageError;
+use crate::shared::options::UsageError;
 
 /// Standard output is closed.
 #[derive(Debug, Error)]

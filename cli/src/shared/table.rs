@@ -4,8 +4,7 @@ use anyhow::Result;
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::Table;
 
-use crate::output::print;
-use crate::report::verdict;
+use crate::shared::output::print;
 
 /// An empty table with that head.
 pub fn table(head: &[&str]) -> Table {
@@ -24,4 +23,12 @@ pub fn print_judged(table: &Table, ok: bool, problems: &[String]) -> Result<()> 
         text += &format!("wrong: {problem}\n");
     }
     print(&(text + verdict(ok)))
+}
+
+/// The last line of what a command prints.
+pub fn verdict(ok: bool) -> &'static str {
+    match ok {
+        true => "every byte is right\n",
+        false => "FAILED\n",
+    }
 }

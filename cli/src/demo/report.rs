@@ -11,6 +11,8 @@ use sim::lab::Outcome;
 
 use abi::reason::{Disposition, DropReason};
 
+use crate::shared::table::verdict;
+
 /// One direction's figures.
 #[derive(Clone, Debug, Serialize)]
 pub struct DirectionReport {
@@ -178,14 +180,6 @@ fn rate(gbps: f64) -> String {
         gbps => (gbps * 1e9, "b/s"),
     };
     format!("{value:.2} {unit}")
-}
-
-/// The last line of what a command prints.
-pub fn verdict(ok: bool) -> &'static str {
-    match ok {
-        true => "every byte is right\n",
-        false => "FAILED\n",
-    }
 }
 
 #[cfg(test)]

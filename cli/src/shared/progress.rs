@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::complain;
+use crate::shared::output::complain;
 
 /// How long a run takes before it shows a bar.
 const SHOW_AFTER: Duration = Duration::from_secs(2);

@@ -17,8 +17,8 @@ use sim::lab::LabError;
 use sim::null_card::rig::RigError;
 use thiserror::Error;
 
-use crate::options::StatusError;
-use crate::output::OutputClosed;
+use crate::shared::options::StatusError;
+use crate::shared::output::OutputClosed;
 
 /// Something is wrong: a check has failed, or it does not go on.
 const WRONG: u8 = 1;
@@ -129,7 +129,7 @@ fn is_of_card(error: &HostError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::UsageError;
+    use crate::shared::options::UsageError;
     use anyhow::Context;
     use host::transport::TransportError;
     use sim::lab::Stuck;
