@@ -3,11 +3,7 @@
 
 mod bench;
 mod board;
-mod board_files;
-mod build;
 mod demo;
-mod device;
-mod flash;
 mod manual;
 mod ports;
 mod replay;
@@ -38,13 +34,13 @@ enum What {
     /// Write the Verilog of the card, its port list and the register manual
     Verilog(verilog::VerilogArguments),
     /// Build the image of a board with Vivado
-    Build(build::BuildArguments),
+    Build(board::build::BuildArguments),
     /// Exchange the image of a card while the machine runs
-    Device(device::DeviceArguments),
+    Device(board::device::DeviceArguments),
     /// List the boards, or show what is known of one
-    Board(board::BoardArguments),
+    Board(board::list::BoardArguments),
     /// Write an image into a board's flash, or load its device with it
-    Flash(flash::FlashArguments),
+    Flash(board::flash::FlashArguments),
     /// Replay a capture into the receive port of the card, or its outgoing packets through the send
     /// side
     Sim(replay::SimArguments),
@@ -91,10 +87,10 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         What::Demo(demo) => demo::run(demo),
         What::Verilog(verilog) => verilog::run(verilog),
-        What::Build(arguments) => build::run(arguments),
-        What::Device(arguments) => device::run(arguments),
-        What::Board(arguments) => board::run(arguments),
-        What::Flash(flash) => flash::run(flash),
+        What::Build(arguments) => board::build::run(arguments),
+        What::Device(arguments) => board::device::run(arguments),
+        What::Board(arguments) => board::list::run(arguments),
+        What::Flash(flash) => board::flash::run(flash),
         What::Sim(sim) => replay::run(sim),
         What::Bench(arguments) => bench::run(arguments),
         What::Soak(soak) => soak::run(soak),

@@ -32,8 +32,8 @@ use clap::Args;
 use hdl::emit::{emit_card_for, EmittedCard, PREFIX};
 use ip::completion_buffer::CompletionBuffer;
 
+use crate::board::files::{board_files, check_fit, golden_files, File};
 use crate::board::named;
-use crate::board_files::{board_files, check_fit, golden_files, File};
 use crate::manual::manual;
 use crate::ports::port_table;
 use crate::shared::failure::STATUSES;

@@ -32,7 +32,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
         "self.queue.complete(self.floor_asked, done);",
     ),
     // A build that fails between two steps is blamed on the one that has ended.
-    ("cli/src/build/vivado.rs", "self.running.take();", "self.running.clone();"),
+    ("cli/src/board/build/vivado.rs", "self.running.take();", "self.running.clone();"),
 ];
 
 /// The faults in `text`, the content of `file`.

@@ -313,7 +313,7 @@ const TABLE: &[(&str, &[Suite])] = &[
             Suite::of_sim(&["--test", "verilog_lint", "--test", "system_card"], ON_GOLDEN),
         ],
     ),
-    ("cli/src/flash", &[PROGRAM, Suite::of_program(&["--test", "flash"], &[])]),
+    ("cli/src/board/flash", &[PROGRAM, Suite::of_program(&["--test", "flash"], &[])]),
     (
         "cli/src/replay",
         &[
@@ -332,7 +332,10 @@ const TABLE: &[(&str, &[Suite])] = &[
             ),
         ],
     ),
-    ("cli/src/build", &[PROGRAM, Suite::of_program(&["--test", "cli"], &["build::", "verilog::"])]),
+    (
+        "cli/src/board/build",
+        &[PROGRAM, Suite::of_program(&["--test", "cli"], &["build::", "verilog::"])],
+    ),
     (
         "cli/src/demo",
         &[PROGRAM, Suite::of_program(&["--test", "cli"], &["demo::", "--skip", "kernel"])],

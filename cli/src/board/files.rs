@@ -27,12 +27,12 @@ pub type File = (String, String);
 
 /// The scripts, the same for every board.
 const SCRIPTS: [(&str, &str); 6] = [
-    ("ip.tcl", include_str!("../../bitstream/ip.tcl")),
-    ("build.tcl", include_str!("../../bitstream/build.tcl")),
-    ("netlist.tcl", include_str!("../../bitstream/netlist.tcl")),
-    ("steps.tcl", include_str!("../../bitstream/steps.tcl")),
-    ("judge.tcl", include_str!("../../bitstream/judge.tcl")),
-    ("image.tcl", include_str!("../../bitstream/image.tcl")),
+    ("ip.tcl", include_str!("../../../bitstream/ip.tcl")),
+    ("build.tcl", include_str!("../../../bitstream/build.tcl")),
+    ("netlist.tcl", include_str!("../../../bitstream/netlist.tcl")),
+    ("steps.tcl", include_str!("../../../bitstream/steps.tcl")),
+    ("judge.tcl", include_str!("../../../bitstream/judge.tcl")),
+    ("image.tcl", include_str!("../../../bitstream/image.tcl")),
 ];
 
 /// The files of a board around a card.

@@ -14,7 +14,7 @@ use sim_board::flash_chip::FlashChip;
 use sim_board::flash_window::FlashWindow;
 
 use super::*;
-use crate::flash::run::{Open, Run};
+use crate::board::flash::run::{Open, Run};
 
 mod machine;
 

@@ -20,7 +20,7 @@ use super::runner::Output;
 use super::steps::{Command, Plan, Purpose, Step};
 
 /// The script.
-const SCRIPT: &str = include_str!("../../../bitstream/flash.tcl");
+const SCRIPT: &str = include_str!("../../../../bitstream/flash.tcl");
 /// What the program is called.
 const VIVADO: &str = "vivado";
 /// How lines of the script's own begin.

@@ -154,7 +154,7 @@ fn percentage(line: &str) -> Option<(String, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flash::steps::Purpose;
+    use crate::board::flash::steps::Purpose;
 
     #[test]
     fn a_program_that_hangs_is_ended() {
