@@ -2,14 +2,15 @@
 //!
 //! ```text
 //!   list ─ board list, show
-//!   files ──► build ─► Vivado ─► image ──► flash: over a cable, or over PCIe
-//!                                     └──► device reprogram: while the machine runs
+//!   files ─► folder ─► build ─► Vivado ─► image ──► flash: over a cable, or over PCIe
+//!                                            └──► device reprogram: while the machine runs
 //! ```
 
 pub mod build;
 pub mod device;
 pub mod files;
 pub mod flash;
+pub mod folder;
 pub mod list;
 
 use ::board::boards::{find, known};

@@ -3,9 +3,8 @@
 
 mod bench;
 mod board;
+mod card;
 mod demo;
-mod manual;
-mod ports;
 mod replay;
 mod shared;
 mod soak;

@@ -1,7 +1,7 @@
 //! `zeronic build`: a board's folder, Vivado's run on it, and a table of what came out.
 //!
 //! ```text
-//!   verilog::write_folder ──► DIR ──► vivado build.tcl ── zeronic-step lines ──► progress
+//!   folder::write_board ───► DIR ──► vivado build.tcl ── zeronic-step lines ──► progress
 //!                                        └─► DIR/build/figures.txt ──► table, verdict, exit status
 //! ```
 //! All that Vivado prints is in `DIR/build/vivado.log`. A run with the inputs of an earlier one
@@ -22,10 +22,12 @@ use board::tops::{emit_top, PREFIX};
 use clap::Args;
 use hdl::emit::EmittedCard;
 
+use crate::board::folder::{write_board, write_golden, BoardFolder, GoldenFolder};
 use crate::board::named;
+use crate::card::explain::explain;
+use crate::card::CardOptions;
 use crate::shared::options::{StatusError, UsageError};
 use crate::shared::output::print;
-use crate::verilog::{explained, write_folder, write_golden, Folder, VerilogArguments};
 use figures::Figures;
 use vivado::Vivado;
 
@@ -251,13 +253,13 @@ struct Written {
 impl Written {
     /// Writes the folder, and says so.
     fn new(arguments: &BuildArguments, board: &Board, out: &Path) -> Result<Self> {
-        let verilog = VerilogArguments::of_build(&arguments.config);
+        let options = CardOptions::of_config(&arguments.config);
         if arguments.golden {
-            let (design, said) = write_golden(&verilog, board, out)?;
+            let GoldenFolder { design, said } = write_golden(&options, board, out)?;
             print(&said)?;
             return Ok(Self { top: board.golden_top(), card: None, designs: vec![design] });
         }
-        let Folder { card, config, said } = write_folder(&verilog, Some(board), out)?;
+        let BoardFolder { card, config, said } = write_board(&options, board, out)?;
         print(&said)?;
         let prefix = card.prefix.clone() + PREFIX;
         let top = emit_top(board, config.name, card.top, &prefix);
@@ -285,7 +287,7 @@ impl Written {
 
     /// All that is known of a name.
     fn long(&self, pin: &str) -> String {
-        let mut found = self.designs.iter().filter_map(|design| explained(design, pin).ok());
+        let mut found = self.designs.iter().filter_map(|design| explain(design, pin).ok());
         found.next().unwrap_or_else(|| format!("{pin}\n  none of ours\n"))
     }
 }

@@ -17,13 +17,11 @@ use board::{urams, xdc};
 use hdl::crossings::constraints;
 use hdl::emit::EmittedCard;
 
+use crate::card::folder::File;
 use crate::shared::options::UsageError;
 
 /// The configuration of the default sizes with its receive list in a die of its own.
 const FAR_CONFIG: &str = "default-slices";
-
-/// Name of a file, and its text.
-pub type File = (String, String);
 
 /// The scripts, the same for every board.
 const SCRIPTS: [(&str, &str); 6] = [

@@ -44,7 +44,7 @@ fn card_ports_and_manual_are_written() {
         let cells: Vec<_> = row.split('|').map(str::trim).collect();
         let name = cells[1].trim_matches('`');
         assert!(top.contains(name), "port {name} is not in the Verilog");
-        assert!(!cells[4].is_empty(), "port {name} has no meaning in cli/src/ports.rs");
+        assert!(!cells[4].is_empty(), "port {name} has no meaning in cli/src/card/ports.rs");
         let mut said = top.lines().filter(|line| line.starts_with("//   "));
         let said = said.find(|line| line.split_whitespace().nth(1) == Some(name));
         let (said, meaning) = (said.expect(name), cells[4]);
