@@ -313,7 +313,15 @@ const TABLE: &[(&str, &[Suite])] = &[
             Suite::of_sim(&["--test", "verilog_lint", "--test", "system_card"], ON_GOLDEN),
         ],
     ),
-    ("cli/src/board/flash", &[PROGRAM, Suite::of_program(&["--test", "flash"], &[])]),
+    ("cli/src/board/flash", &[PROGRAM, Suite::of_program(&["--test", "board"], &["flash::"])]),
+    (
+        "cli/src/board",
+        &[
+            PROGRAM,
+            Suite::of_program(&["--test", "board"], &["boards::", "build::", "device::"]),
+            Suite::of_program(&["--test", "cli"], &["verilog::"]),
+        ],
+    ),
     (
         "cli/src/replay",
         &[
@@ -331,10 +339,6 @@ const TABLE: &[(&str, &[Suite])] = &[
                 ],
             ),
         ],
-    ),
-    (
-        "cli/src/board/build",
-        &[PROGRAM, Suite::of_program(&["--test", "cli"], &["build::", "verilog::"])],
     ),
     (
         "cli/src/demo",
@@ -359,8 +363,6 @@ const TABLE: &[(&str, &[Suite])] = &[
                 &[
                     "arguments::",
                     "output::",
-                    "boards::",
-                    "device::",
                     "documents::",
                     "verilog::",
                     "regions::",

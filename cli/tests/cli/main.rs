@@ -2,14 +2,11 @@
 
 mod arguments;
 mod bench;
-mod boards;
-mod build;
 mod capture_files;
 mod captures;
 mod cases;
 mod counts;
 mod demo;
-mod device;
 mod disturbed;
 mod documents;
 mod flow_files;
@@ -17,6 +14,7 @@ mod learned;
 mod output;
 mod regions;
 mod replay;
+#[path = "../run/mod.rs"]
 mod run;
 mod sending;
 mod soak;

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use abi::image::{Slot, HEADER_BYTES};
 use host_board::image::Image;
 
-use crate::rig::{assert_failed, cable, data, image, written, Rig, VU9P};
+use crate::flash::rig::{assert_failed, cable, data, image, written, Rig, VU9P};
 
 /// The image's file must be refused without a word to the cable.
 fn refused(name: &str, file: &[u8], status: i32, parts: &[&str]) {
@@ -128,7 +128,7 @@ fn a_tool_that_is_missing_or_too_old() {
     let arguments = [&file[..], "--board", "vcu118", "--cable", &cable, "--yes"];
     let mut command = rig.command(&arguments);
     command.env("PATH", rig.folder());
-    let outcome = crate::rig::outcome(&command.output().expect("it starts"));
+    let outcome = crate::flash::rig::outcome(&command.output().expect("it starts"));
     assert_failed(&outcome, 8, &["openFPGALoader", "no such program", "docs/flash.md"]);
     assert_eq!(rig.server.shifts(), 0);
     // Without its bridge to the flash.

@@ -1,6 +1,6 @@
 //! A cable that is pulled: whenever, the error is clear, and nothing below the slot has changed.
 
-use crate::rig::{assert_failed, image, written, Rig, VU9P};
+use crate::flash::rig::{assert_failed, image, written, Rig, VU9P};
 
 /// Points at which the cable is pulled.
 const POINTS: u64 = 24;

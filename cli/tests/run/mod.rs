@@ -1,5 +1,7 @@
 //! Runs the program and looks at what comes out.
 
+#![allow(dead_code)] // Each test program uses its part.
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -7,7 +7,7 @@ use abi::pci_ids;
 use abi::registers::BOARD_WINDOW;
 use abi::window::{directory, BlockKind};
 
-use crate::rig::{assert_failed, image, written, Rig, VU9P};
+use crate::flash::rig::{assert_failed, image, written, Rig, VU9P};
 
 /// Bytes of BAR 0.
 const BAR_BYTES: usize = 1 << 20;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use board::boards::BOARDS;
 use host_board::image::BitFile;
 
-use crate::rig::{assert_failed, image, written, Rig, VU9P};
+use crate::flash::rig::{assert_failed, image, written, Rig, VU9P};
 
 /// A board behind a hardware server.
 struct Server {
@@ -17,7 +17,7 @@ struct Server {
 impl Server {
     fn new(name: &str, idcode: u32) -> Self {
         let rig = Rig::new(&format!("server_{name}"), VU9P);
-        let stand_in = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/flash/stand_in.tcl");
+        let stand_in = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/board/flash/stand_in.tcl");
         rig.script("vivado", &format!("#!/bin/sh\nexec tclsh '{stand_in}' \"$@\"\n"));
         let log = rig.folder().join("vivado.log").display().to_string();
         let variables = vec![
@@ -37,7 +37,7 @@ impl Server {
     fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
         let mut command = self.rig.command(arguments);
         command.envs(self.variables.iter().cloned());
-        crate::rig::outcome(&command.output().expect("it starts"))
+        crate::flash::rig::outcome(&command.output().expect("it starts"))
     }
 
     fn flash(&self, board: &str) -> (Option<i32>, String, String) {
@@ -196,7 +196,7 @@ fn each_failure_has_its_status() {
 fn a_dry_run_prints_the_command() {
     let server = Server::new("dry_run", 0x04b5_7093);
     let log = server.rig.folder().join("commands");
-    let stand_in = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/flash/stand_in.tcl");
+    let stand_in = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/board/flash/stand_in.tcl");
     let text = format!(
         "#!/bin/sh\necho \"vivado $*\" >> '{}'\nexec tclsh '{stand_in}' \"$@\"\n",
         log.display()
