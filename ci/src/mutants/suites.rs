@@ -72,20 +72,14 @@ const TABLE: &[(&str, &[Suite])] = &[
             Suite::unit("host"),
             Suite::of_sim(&["--test", "provider"], ON_GOLDEN),
             Suite::of_sim(
-                &[
-                    "--test",
-                    "protocol",
-                    "--test",
-                    "messages",
-                    "--test",
-                    "connections",
-                    "--test",
-                    "null_card",
-                    "--test",
-                    "idle",
-                ],
+                &["--test", "protocol", "--test", "messages", "--test", "idle"],
                 ON_GOLDEN,
             ),
+            Suite {
+                package: "measure",
+                targets: &["--test", "connections", "--test", "null_card"],
+                filter: ON_GOLDEN,
+            },
             Suite::of_sim(&["--test", "system_golden", "--test", "provider"], WITH_KERNEL),
         ],
     ),
@@ -139,6 +133,11 @@ const TABLE: &[(&str, &[Suite])] = &[
         "sim/measure/src",
         &[
             Suite::unit("measure"),
+            Suite {
+                package: "measure",
+                targets: &["--test", "null_card", "--test", "connections"],
+                filter: &[],
+            },
             Suite {
                 package: "measure",
                 targets: &["--test", "dma_rate", "--test", "measure"],

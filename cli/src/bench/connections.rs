@@ -7,8 +7,8 @@ use abi::config::DEFAULT;
 use allocation_counter::measure as counted;
 use anyhow::Result;
 use clap::Args;
+use measure::connections::{self, BYTES};
 use serde::Serialize;
-use sim::connections::{self, BYTES};
 
 use crate::shared::output::json_file;
 use crate::shared::table::{print_judged, table};

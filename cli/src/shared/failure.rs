@@ -10,11 +10,11 @@
 
 use host::driver::bus::BusError;
 use host::driver::error::HostError;
+use measure::connections::ConnectionsError;
 use measure::error::MeasureError;
-use sim::connections::ConnectionsError;
-use sim::joined::JoinedError;
+use measure::joined::JoinedError;
+use measure::null_card::rig::RigError;
 use sim::lab::LabError;
-use sim::null_card::rig::RigError;
 use thiserror::Error;
 
 use crate::shared::options::StatusError;

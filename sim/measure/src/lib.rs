@@ -1,4 +1,4 @@
-//! Measures the card at speed, in simulated time, with every byte judged.
+//! Measures the card at speed, in simulated time, and the host in its own, with every byte judged.
 //!
 //! ```text
 //!   Peer ── frames ──► MAC ──► card ══ PCIe ══► memory, header queue ──► Host (driver, buffers)
@@ -13,6 +13,9 @@
 //! | `host.rs` with `host/setup.rs`, `peer.rs`, `sender.rs` | the three parties |
 //! | `run.rs`, `latency.rs` | warm-up, measurement, drain, verdict; times port to port |
 //! | `engines.rs`, `engine_limits.rs` | the DMA engines without the card around them |
+//! | `null_card.rs`, `null_protocol.rs` | the contract alone, under a host that is measured |
+//! | `joined.rs` | two hosts and their cards on a wire |
+//! | `connections.rs` | as many connections as there are flows |
 //!
 //! Invariants
 //! 1. No figure without a verdict: bytes, order, guards, counters and the rules of link and MAC are
@@ -22,15 +25,19 @@
 
 pub mod buffers;
 mod check;
+pub mod connections;
 pub mod content;
 pub mod engine_limits;
 pub mod engines;
 pub mod error;
 pub mod frames;
 pub mod host;
+pub mod joined;
 pub mod latency;
 pub mod limits;
 pub mod load;
+pub mod null_card;
+pub mod null_protocol;
 pub mod peer;
 pub mod run;
 pub mod scenario;

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use host::transport::zero_copy::{self, ZeroCopies};
 use host::transport::VethPair;
-use sim::null_card::payload::{sum, Pattern};
+use measure::null_card::payload::{sum, Pattern};
 
 use super::machine::{busy_seconds, idle_cores};
 use super::null::GB;

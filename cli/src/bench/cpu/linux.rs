@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use sim::joined::{Joined, JoinedError};
+use measure::joined::{Joined, JoinedError};
 
 use super::null::{clock_cost, SideCost, GB};
 use super::refusal::refused;

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use abi::config::DEFAULT;
 use anyhow::Result;
-use sim::null_card::rig::{NullRig, RigConfig, RigError, IP_TCP_BYTES};
-use sim::null_card::NullCard;
+use measure::null_card::rig::{NullRig, RigConfig, RigError, IP_TCP_BYTES};
+use measure::null_card::NullCard;
 
 use crate::bench::cores::{thread_time, Cores};
 use crate::bench::statistics::median;

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use abi::config::DEFAULT;
 use anyhow::{anyhow, Result};
-use sim::null_card::rig::NullRig;
-use sim::null_card::NullCard;
+use measure::null_card::rig::NullRig;
+use measure::null_card::NullCard;
 
 use super::null::{clock_cost, open, Acks, BATCH, GB, SEND_BYTES_MAX};
 use super::report::{Rate, MMIO_WRITE_NS};

@@ -12,8 +12,8 @@ use abi::config::DEFAULT;
 use anyhow::Result;
 use clap::ValueEnum;
 use host::protocol::FlowIndex;
-use sim::null_card::rig::{NullRig, RigConfig, RigError, FRAME_PAYLOAD_BYTES};
-use sim::null_card::NullCard;
+use measure::null_card::rig::{NullRig, RigConfig, RigError, FRAME_PAYLOAD_BYTES};
+use measure::null_card::NullCard;
 
 use super::meter::Meter;
 use crate::bench::cores::Cores;

@@ -23,11 +23,11 @@ use host::observed::Observed;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use host::transport::patience::{Patience, PATIENCE};
 use host::transport::{LinkConfig, LinuxTransport, ListenerId, Transport, TransportError, Tuning};
+use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::harness::mac::Frame;
+use sim::network_side::NetworkSide;
 use thiserror::Error;
 
-use crate::golden_card::{GoldenBus, GoldenCard};
-use crate::harness::mac::Frame;
-use crate::network_side::NetworkSide;
 use crate::null_card::payload::{sum_of_buffer, Pattern, WrongSum};
 
 /// Length of a buffer, and how many are posted at each end.

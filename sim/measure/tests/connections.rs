@@ -1,12 +1,12 @@
 //! Many connections at once on the golden card, every byte judged.
 
 use abi::config::{CardConfig, DEFAULT, SMALL};
-use sim::connections::{Outcome, BYTES};
+use measure::connections::{Outcome, BYTES};
 use sim::golden_card::GoldenCard;
 
 fn run(config: CardConfig, connections: usize) -> Outcome {
     let mut is_used = false;
-    let outcome = sim::connections::run(config, connections, &mut |call| call(), &mut || {
+    let outcome = measure::connections::run(config, connections, &mut |call| call(), &mut || {
         is_used = true;
     });
     assert!(is_used);
@@ -32,7 +32,7 @@ fn all_flows_of_a_small_card_are_used() {
 fn all_flows_of_a_late_card_are_used() {
     let card = GoldenCard::late(SMALL, seed::seed());
     let all = 1 << SMALL.flow_bits;
-    let outcome = sim::connections::run_on(card, all, &mut |call| call(), &mut || {});
+    let outcome = measure::connections::run_on(card, all, &mut |call| call(), &mut || {});
     // Judged byte by byte; what came before its place was confirmed was copied.
     outcome.expect("every connection is served");
 }

@@ -16,10 +16,10 @@ use host::driver::bus::Bus;
 use host::driver::error::Result;
 use host::protocol::{FlowIndex, HeaderSink, OutgoingHeader, Protocol};
 use host::provider::{Completion, ShardId};
+use measure::null_card::rig::{NullRig, RigConfig, FRAME_PAYLOAD_BYTES};
+use measure::null_card::{NullCard, Wrong};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::null_card::rig::{NullRig, RigConfig, FRAME_PAYLOAD_BYTES};
-use sim::null_card::{NullCard, Wrong};
 
 const BATCH: usize = 64;
 const BURST: u32 = BATCH as u32;

@@ -22,12 +22,12 @@ use host::driver::device::DeviceConfig;
 use host::driver::error::HostError;
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
+use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::harness::mac::Frame;
+use sim::network_side::NetworkSide;
 use thiserror::Error;
 
 use self::echo::Echo;
-use crate::golden_card::{GoldenBus, GoldenCard};
-use crate::harness::mac::Frame;
-use crate::network_side::NetworkSide;
 use crate::null_card::payload::Pattern;
 use crate::null_protocol::{NullConfig, NullProtocol};
 
