@@ -86,12 +86,12 @@ fn texts_are_kept() {
     }
 }
 
-/// `ZERONIC_BEFORE=FOLDER` compares with what [`texts_are_kept`] has kept there. A block that is new
-/// is named, and one whose text is as it was has nothing to be proven.
+/// `ZERONIC_BEFORE=FOLDER` compares with what [`texts_are_kept`] has kept there. A block that is
+/// new is named; one whose text is as it was has nothing to be proven.
 #[test]
 fn what_changed_means_the_same() {
     let Some(folder) = var_os("ZERONIC_BEFORE") else {
-        return skip(Need::ChosenBlock, "ZERONIC_BEFORE is a folder with earlier texts");
+        return skip(Need::ChosenBlock, "ZERONIC_BEFORE is a folder of earlier texts");
     };
     let texts: Vec<BlockText> = all().into_iter().filter_map(|(text, _)| text).collect();
     let next = AtomicUsize::new(0);
