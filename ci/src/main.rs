@@ -1,9 +1,11 @@
 //! The gate: `cargo xtask ci` runs every step, `cargo xtask ci STEP` one of them. And
 //! `cargo xtask mutants`, which measures what the tests miss, and `cargo xtask seeds`, which finds
-//! tests that depend on luck, and `cargo xtask fresh`, which takes a machine that has nothing.
+//! tests that depend on luck, `cargo xtask fresh`, which takes a machine that has nothing, and
+//! `cargo xtask documents`, which writes the documents that are made from the code.
 
 mod artifact;
 mod circles;
+mod documents;
 mod mutants;
 mod seeds;
 mod source;
@@ -22,6 +24,7 @@ const USAGE: &str = "usage: cargo xtask ci [fmt|tidy|lint|test|mutants]...
        cargo xtask mutants [--help]
        cargo xtask seeds [--help]
        cargo xtask fresh
+       cargo xtask documents [NAME]...
   fmt    formatting
   tidy   the project's own limits
   lint   clippy, warnings are errors
@@ -35,6 +38,7 @@ fn main() -> ExitCode {
         Some((command, rest)) if command == "mutants" => mutants::run(rest),
         Some((command, rest)) if command == "seeds" => seeds::run(rest),
         Some((command, rest)) if command == "fresh" => fresh(rest),
+        Some((command, rest)) if command == "documents" => documents::run(rest),
         _ => match parse(&arguments) {
             Ok(steps) => steps::run(&steps),
             Err(unknown) => {

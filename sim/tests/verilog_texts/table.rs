@@ -15,8 +15,8 @@ const RANDOM: [(When, &str); 2] = [(When::Always, "every run"), (When::Long, "lo
 const HEAD: &str = "\
 # The Verilog of each block
 
-Written by `ZERONIC_BLESS=1 cargo test --workspace --test verilog_texts`; every run compares it, so
-that no block's Verilog changes unseen. The blocks are those of the registry (`sim/blocks`), at its
+Written by `cargo xtask documents blocks`; every run compares it, so that no block's Verilog changes
+unseen. The blocks are those of the registry (`sim/blocks`), at its
 sizes, which stand behind a block's name: the reduced ones of `SMALL` (`hdl/abi/src/config.rs`) or a
 few bits where a block has parameters.
 
