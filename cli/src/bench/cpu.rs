@@ -105,9 +105,12 @@ struct Plan {
 }
 
 impl CpuArguments {
-    /// What `bench all` measures.
-    pub fn of_page(quick: bool) -> Self {
-        let transports = vec![TransportName::Null, TransportName::Linux];
+    /// What `bench all` measures, with Linux TCP through the card or without.
+    pub fn of_page(quick: bool, has_linux: bool) -> Self {
+        let transports = match has_linux {
+            true => vec![TransportName::Null, TransportName::Linux],
+            false => vec![TransportName::Null],
+        };
         Self { transports, repetitions: REPETITIONS, quick, json: None }
     }
 

@@ -175,6 +175,7 @@ fn the_page_has_tables_and_plots() {
     for part in ["latency", "host", "connections"] {
         assert_eq!(report[part]["ok"], true, "{part}");
     }
+    // Without TAP devices those of the null protocol alone.
     let has_cpu = report["cpu"].is_object();
     assert_eq!(html.contains("class=\"title\">Host: CPU time for a GB"), has_cpu);
     match VethPair::open(1500) {
