@@ -3,7 +3,6 @@
 //! takes as long as on the simulated card.
 
 mod delay;
-mod interrupts;
 mod memory;
 
 use std::cell::RefCell;
@@ -16,13 +15,14 @@ use abi::config::CardConfig;
 use abi::registers::{DOORBELLS, PUSH_BYTES};
 pub use golden::device::RingKind;
 use golden::device::{GoldenDevice, Memory};
+use golden::interrupts::Interrupts;
 use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::driver::control_memory::ControlMemory;
 use host::memory::{MemoryFile, MemoryRange};
 
 pub use self::delay::Withheld;
 use self::delay::{Delay, DelayedMemory};
-use self::interrupts::Interrupts;
+
 use self::memory::{HostMemory, Piece};
 use crate::bus::{simulated, ADVANCE_CYCLES};
 use crate::card::USER_CLOCK_PS;

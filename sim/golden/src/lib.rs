@@ -14,6 +14,7 @@
 pub mod checksum;
 pub mod commands;
 pub mod device;
+pub mod interrupts;
 pub mod packet;
 pub mod rx;
 pub mod tables;

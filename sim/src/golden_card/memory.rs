@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use golden::device::Memory;
+use golden::interrupts::Interrupts;
 use host::driver::bus::DmaFault;
 use host::memory::{DeviceMapping, MemoryRange, SharedBytes};
-
-use super::interrupts::Interrupts;
 
 /// One piece of memory, allocated or mapped.
 pub(super) struct Piece {

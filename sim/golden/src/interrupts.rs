@@ -1,4 +1,4 @@
-//! Interrupts of the golden card: raised when what an owner is armed for is visible to the host.
+//! Interrupts of a card that is a golden device: raised when what an owner is armed for is visible to the host.
 //!
 //! ```text
 //!   doorbells ─► armed ──┐
@@ -66,20 +66,20 @@ impl Owner {
 }
 
 /// The interrupts of a card. See the head of this file.
-#[derive(Debug, Default)]
-pub(super) struct Interrupts {
+#[derive(Clone, Debug, Default)]
+pub struct Interrupts {
     owners: Vec<Owner>,
     messages: VecDeque<u16>,
 }
 
 impl Interrupts {
     /// Those of a card with so many owners.
-    pub(super) fn new(owners: usize) -> Self {
+    pub fn new(owners: usize) -> Self {
         Self { owners: vec![Owner::default(); owners], messages: VecDeque::new() }
     }
 
     /// The next vector.
-    pub(super) fn next(&mut self) -> Option<u16> {
+    pub fn next(&mut self) -> Option<u16> {
         self.messages.pop_front()
     }
 
@@ -90,7 +90,7 @@ impl Interrupts {
     }
 
     /// The card has written host memory.
-    pub(super) fn note_write(&mut self, address: u64, bytes: &[u8]) {
+    pub fn note_write(&mut self, address: u64, bytes: &[u8]) {
         let owners = self.owners.iter().enumerate().filter(|(_, owner)| owner.is_enabled());
         let mut found =
             owners.filter_map(|(number, owner)| Some((number, owner.extended(address, bytes)?)));
@@ -102,7 +102,7 @@ impl Interrupts {
     }
 
     /// The host has written a register.
-    pub(super) fn note_register(&mut self, offset: u32, value: u32) {
+    pub fn note_register(&mut self, offset: u32, value: u32) {
         if offset == r::CONTROL && value & r::CONTROL_RESET != 0 {
             self.owners.fill(Owner::default());
         } else if let Some(at) = offset.checked_sub(r::DOORBELLS) {

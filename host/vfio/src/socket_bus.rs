@@ -1,0 +1,257 @@
+//! A card that another process serves, by its socket.
+//!
+//! ```text
+//!   read_register ─► message, reply      write_register, write_line ─► message, no reply
+//!   allocate, map ─► sealed file, passed to the server, which maps it
+//!   interrupts    ─► one event a vector
+//! ```
+//! Register writes and lines keep their order: they are messages of one socket, and what was stored
+//! in memory before is seen by whoever handles them.
+//!
+//! On error: the server's end shows as [`BusError::Device`] in the next call that sends something,
+//! and in [`Bus::advance`] within [`LOOK_EVERY`] for a host that only polls memory.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use abi::pci_ids::{DEVICE_ID, VENDOR_ID};
+use abi::registers::{BAR_BYTES, PUSH_BYTES};
+use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::control_memory::ControlMemory;
+use host::memory::{MemoryFile, MemoryRange};
+use thiserror::Error;
+use vfio_user::codec::Rights;
+use vfio_user::description::{INTERRUPT_MSIX, REGION_CONFIG};
+use vfio_user::{Client, ClientError, Event};
+
+use crate::vectors::{Vectors, Woken};
+
+/// The region of BAR 0.
+const BAR_0: u32 = 0;
+/// The command word of the configuration space: memory and bus mastering.
+const COMMAND: u64 = 4;
+const COMMAND_ON: u16 = 1 << 1 | 1 << 2;
+const BUS_BASE: u64 = 0x1_0000_0000;
+const PAGE_BYTES: u64 = 4096;
+/// How often a host that only looks at memory finds out whether the server is still there.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Why a card cannot be opened.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// No device is served at the socket, or it talks nonsense.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// What is served there is no card of this kind.
+    #[error(
+        "{socket} serves device {vendor:04x}:{device:04x}, and not a Zeronic card \
+         ({VENDOR_ID:04x}:{DEVICE_ID:04x})"
+    )]
+    OtherDevice {
+        /// The socket.
+        socket: String,
+        /// Its vendor.
+        vendor: u16,
+        /// Its device.
+        device: u16,
+    },
+    /// BAR 0 has another length.
+    #[error("BAR 0 of {socket} has {bytes} bytes, and not {BAR_BYTES}")]
+    OtherBar {
+        /// The socket.
+        socket: String,
+        /// Its length.
+        bytes: u64,
+    },
+}
+
+/// A piece of memory that the card reaches.
+struct Piece {
+    range: MemoryRange,
+    is_control: bool,
+}
+
+/// The card behind a socket.
+pub struct SocketBus {
+    client: Client,
+    vectors: Vectors,
+    pieces: BTreeMap<u64, Piece>,
+    bus_next: u64,
+    started: Instant,
+    looked: Instant,
+}
+
+impl SocketBus {
+    /// Opens the card at a socket, resets it, and lets it reach memory.
+    pub fn open(socket: &Path) -> std::result::Result<Self, OpenError> {
+        let mut client = Client::connect(socket)?;
+        let name = || socket.display().to_string();
+        let mut ids = [0; 4];
+        client.read(REGION_CONFIG, 0, &mut ids)?;
+        let [vendor, device] = [0, 2].map(|at| u16::from_le_bytes([ids[at], ids[at + 1]]));
+        if (vendor, device) != (VENDOR_ID, DEVICE_ID) {
+            return Err(OpenError::OtherDevice { socket: name(), vendor, device });
+        }
+        let bytes = client.region_bytes(BAR_0);
+        if bytes != BAR_BYTES as u64 {
+            return Err(OpenError::OtherBar { socket: name(), bytes });
+        }
+        client.reset()?;
+        client.write(REGION_CONFIG, COMMAND, &COMMAND_ON.to_le_bytes())?;
+        let now = Instant::now();
+        Ok(Self {
+            client,
+            vectors: Vectors::default(),
+            pieces: BTreeMap::new(),
+            bus_next: BUS_BASE,
+            started: now,
+            looked: now,
+        })
+    }
+
+    /// Adds memory at the next address of that alignment, and returns it.
+    fn add(&mut self, is_control: bool, range: MemoryRange, align: u64) -> Result<u64> {
+        let MemoryRange::File(file) = &range else {
+            return Err(BusError::Device(
+                "only memory in a sealed file can be passed to a card behind a socket".to_owned(),
+            ));
+        };
+        let bytes = file.bytes() as u64;
+        let address = self.bus_next.next_multiple_of(align);
+        let rights = Rights { read: true, write: true };
+        let offset = file.offset() as u64;
+        self.client
+            .map_memory(address, bytes, file.descriptor(), offset, rights)
+            .map_err(device)?;
+        // An unmapped page between two pieces: an overrun is refused.
+        self.bus_next = address + bytes.next_multiple_of(PAGE_BYTES) + PAGE_BYTES;
+        self.pieces.insert(address, Piece { range, is_control });
+        Ok(address)
+    }
+
+    fn remove(&mut self, address: u64) -> Result<()> {
+        let Some(piece) = self.pieces.remove(&address) else {
+            return Err(BusError::BadAddress { address, bytes: 0 });
+        };
+        self.client.unmap_memory(address, piece.range.bytes() as u64).map_err(device)
+    }
+
+    /// Finds out whether the server is still there.
+    fn look(&mut self) -> Result<()> {
+        self.looked = Instant::now();
+        self.client.serve().map_err(device)
+    }
+}
+
+fn device(error: ClientError) -> BusError {
+    BusError::Device(error.to_string())
+}
+
+fn pages(bytes: usize) -> Result<MemoryRange> {
+    let file = MemoryFile::new(bytes).and_then(|file| file.all());
+    file.map_err(|error| BusError::Device(error.to_string()))
+}
+
+/// The offset, if it is inside BAR 0 and a multiple of the access.
+fn checked(offset: u32, bytes: usize) -> Result<u64> {
+    let is_good = offset as usize % bytes == 0 && offset as usize + bytes <= BAR_BYTES;
+    is_good.then_some(offset.into()).ok_or(BusError::BadOffset(offset))
+}
+
+impl Bus for SocketBus {
+    fn read_register(&mut self, offset: u32) -> Result<u32> {
+        let mut word = [0; 4];
+        self.client.read(BAR_0, checked(offset, 4)?, &mut word).map_err(device)?;
+        Ok(u32::from_le_bytes(word))
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
+        self.client.post(BAR_0, checked(offset, 4)?, &value.to_le_bytes()).map_err(device)
+    }
+
+    fn writes_lines(&self) -> bool {
+        true
+    }
+
+    fn write_line(&mut self, offset: u32, line: &[u8; PUSH_BYTES]) -> Result<()> {
+        self.client.post_line(BAR_0, checked(offset, PUSH_BYTES)?, line).map_err(device)
+    }
+
+    fn allocate_control(&mut self, bytes: usize, align_bytes: usize) -> Result<ControlMemory> {
+        let pages = pages(bytes)?;
+        let address = self.add(true, pages.clone(), align_bytes as u64)?;
+        Ok(ControlMemory::new(address, &pages)?)
+    }
+
+    fn release_control(&mut self, memory: ControlMemory) -> Result<()> {
+        self.remove(memory.address())
+    }
+
+    fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
+        let address = self.add(false, pages(bytes)?, align as u64)?;
+        Ok(DmaMemory { address, bytes, kind })
+    }
+
+    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
+        let bytes = range.bytes();
+        let address = self.add(false, range.clone(), 1 << page_bits(bytes as u64))?;
+        Ok(DmaMemory { address, bytes, kind: MemoryKind::Application })
+    }
+
+    fn release(&mut self, memory: DmaMemory) -> Result<()> {
+        self.remove(memory.address)
+    }
+
+    fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
+        match self.pieces.get(&memory.address) {
+            Some(piece) if !piece.is_control => Ok(piece.range.clone()),
+            _ => Err(BusError::BadAddress { address: memory.address, bytes: memory.bytes }),
+        }
+    }
+
+    fn flush_address(&self, _kind: MemoryKind) -> Option<u64> {
+        None
+    }
+
+    fn take_faults(&mut self) -> Vec<DmaFault> {
+        Vec::new()
+    }
+
+    fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        match self.looked.elapsed() < LOOK_EVERY {
+            true => Ok(()),
+            false => self.look(),
+        }
+    }
+
+    fn enable_interrupt(&mut self, vector: u16) -> Result<()> {
+        let event = Event::new().map_err(|error| BusError::Device(error.to_string()))?;
+        let start = vector.into();
+        self.client.attach(INTERRUPT_MSIX, start, &[event.as_fd()]).map_err(device)?;
+        self.vectors.add(vector, event);
+        Ok(())
+    }
+
+    fn interrupt_fd(&self, vector: u16) -> Option<BorrowedFd<'_>> {
+        self.vectors.descriptor(vector)
+    }
+
+    fn wait_interrupt(&mut self, limit: Duration) -> Result<Option<u16>> {
+        let end = Instant::now() + limit;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let woken = self.vectors.wait(self.client.as_fd(), left);
+            match woken.map_err(|error| BusError::Device(error.to_string()))? {
+                Woken::Vector(vector) => return Ok(Some(vector)),
+                Woken::Socket => self.look()?,
+                Woken::Nothing => return Ok(None),
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The golden card as a device that another process opens.
+//!
+//! ```text
+//!   socket ─► vfio_user::Server ─► ServedCard ─┬─ configuration space
+//!                                              ├─ registers ─► golden device ─► DMA, interrupts
+//!                         frames in, frames out ──────────────────┘
+//! ```
+//! The card takes no time: it has done everything when a call returns. When its client is not
+//! there, frames are lost, as those of a card that nobody has enabled.
+//!
+//! Invariants
+//! 1. The golden device reaches the client's memory by bus addresses that the client has mapped,
+//!    and by no other.
+//! 2. A client that has gone leaves an empty card of a new epoch.
+#![forbid(unsafe_code)]
+
+use std::path::Path;
+
+use abi::config::CardConfig;
+use abi::pci_ids as ids;
+use abi::registers as r;
+use golden::device::{GoldenDevice, Memory};
+use golden::interrupts::Interrupts;
+use thiserror::Error;
+use vfio_user::description::{INTERRUPT_MSIX, REGION_CONFIG};
+use vfio_user::pci::{Bar, ConfigError, ConfigSpace, Identity, Link, Msix, CONFIG_BYTES};
+use vfio_user::{Description, Device, Errno, Region, Served, Server, ServerError, Session};
+
+const BAR_0: u32 = 0;
+
+/// Why a card cannot be served.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The socket.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// The configuration space contradicts itself.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+/// A card and its socket.
+pub struct ServedCard {
+    server: Server,
+    card: Card,
+}
+
+/// What the server calls.
+struct Card {
+    config: CardConfig,
+    space: ConfigSpace,
+    device: GoldenDevice,
+    interrupts: Interrupts,
+}
+
+/// Memory of the client, by bus address.
+struct ClientMemory<'a> {
+    session: &'a mut Session,
+    interrupts: &'a mut Interrupts,
+    may_reach: bool,
+}
+
+impl Memory for ClientMemory<'_> {
+    fn read(&mut self, address: u64, bytes: usize) -> Option<Vec<u8>> {
+        let mut into = vec![0; bytes];
+        let is_read = self.may_reach && self.session.read_memory(address, &mut into).is_ok();
+        is_read.then_some(into)
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> bool {
+        let is_written = self.may_reach && self.session.write_memory(address, bytes).is_ok();
+        if is_written {
+            self.interrupts.note_write(address, bytes);
+        }
+        is_written
+    }
+}
+
+impl Card {
+    fn new(config: CardConfig) -> Result<Self, ConfigError> {
+        let identity = Identity {
+            vendor: ids::VENDOR_ID,
+            device: ids::DEVICE_ID,
+            subsystem_vendor: ids::SUBSYSTEM_VENDOR_ID,
+            subsystem: ids::SUBSYSTEM_ID,
+            revision: ids::REVISION_ID,
+            class: ids::CLASS_CODE,
+            serial: None,
+        };
+        let bytes = r::BAR_BYTES as u64;
+        let bar = Bar { index: 0, bytes, is_64_bit: true, is_prefetchable: true };
+        let link = Link { generation: 3, lanes: 16, payload: 1 };
+        let msix = Msix {
+            vectors: 1 << config.owner_bits,
+            bar: 0,
+            table: r::MSIX_TABLE,
+            pending: r::MSIX_PENDING,
+        };
+        Ok(Self {
+            space: ConfigSpace::new(&identity, &[bar], link, Some(msix))?,
+            device: GoldenDevice::new(config),
+            interrupts: Interrupts::new(1 << config.owner_bits),
+            config,
+        })
+    }
+
+    /// Calls the device, and raises what it has to say.
+    fn act(&mut self, session: &mut Session, act: impl FnOnce(&mut GoldenDevice, &mut dyn Memory)) {
+        let may_reach = self.space.has_bus_mastering();
+        let interrupts = &mut self.interrupts;
+        let mut memory = ClientMemory { session, interrupts, may_reach };
+        act(&mut self.device, &mut memory);
+        self.raise(session);
+    }
+
+    fn raise(&mut self, session: &mut Session) {
+        while let Some(vector) = self.interrupts.next() {
+            // A vector without an event is one that nobody waits for.
+            let _ = session.raise(INTERRUPT_MSIX, vector.into());
+        }
+    }
+
+    /// An empty card of a new epoch.
+    fn start_anew(&mut self) {
+        let epoch = self.device.read_register(r::EPOCH);
+        self.device = GoldenDevice::new(self.config);
+        self.interrupts = Interrupts::new(1 << self.config.owner_bits);
+        // No memory is there to be reached by a write of CONTROL.
+        while self.device.read_register(r::EPOCH) == epoch {
+            self.device.write_register(r::CONTROL, r::CONTROL_RESET, &mut NoMemory);
+        }
+        self.space.reset();
+    }
+}
+
+/// Memory of nobody.
+struct NoMemory;
+
+impl Memory for NoMemory {
+    fn read(&mut self, _address: u64, _bytes: usize) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn write(&mut self, _address: u64, _bytes: &[u8]) -> bool {
+        false
+    }
+}
+
+impl Device for Card {
+    fn read(
+        &mut self,
+        region: u32,
+        offset: u64,
+        into: &mut [u8],
+        _client: &mut Session,
+    ) -> Result<(), Errno> {
+        if region == REGION_CONFIG {
+            self.space.read(offset, into);
+            return Ok(());
+        }
+        // As the card answers: whole dwords.
+        if region != BAR_0 || offset % 4 != 0 || into.len() % 4 != 0 {
+            return Err(Errno::INVAL);
+        }
+        for (at, word) in into.chunks_exact_mut(4).enumerate() {
+            let value = self.device.read_register(offset as u32 + 4 * at as u32);
+            word.copy_from_slice(&value.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        region: u32,
+        offset: u64,
+        from: &[u8],
+        client: &mut Session,
+    ) -> Result<(), Errno> {
+        if region == REGION_CONFIG {
+            let effects = self.space.write(offset, from);
+            if effects.function_reset {
+                self.start_anew();
+            }
+            return Ok(());
+        }
+        if region != BAR_0 || offset % 4 != 0 || from.len() % 4 != 0 {
+            return Err(Errno::INVAL);
+        }
+        for (at, word) in from.chunks_exact(4).enumerate() {
+            let offset = offset as u32 + 4 * at as u32;
+            let value = word.try_into().map_or(0, u32::from_le_bytes);
+            self.interrupts.note_register(offset, value);
+            self.act(client, |device, memory| device.write_register(offset, value, memory));
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self, client: &mut Session) -> Result<(), Errno> {
+        self.start_anew();
+        client.clear_pending();
+        Ok(())
+    }
+
+    fn client_left(&mut self) {
+        self.start_anew();
+    }
+}
+
+impl ServedCard {
+    /// Serves a card of a configuration at a socket.
+    pub fn bind(socket: &Path, config: CardConfig) -> Result<Self, ServeError> {
+        let mut description = Description::pci(CONFIG_BYTES as u64, 1 << config.owner_bits);
+        description.regions[BAR_0 as usize] = Region::by_messages(r::BAR_BYTES as u64);
+        let card = Card::new(config)?;
+        Ok(Self { server: Server::bind(socket, description)?, card })
+    }
+
+    /// Handles what the client has sent.
+    pub fn serve(&mut self) -> Result<Served, ServeError> {
+        Ok(self.server.serve(&mut self.card)?)
+    }
+
+    /// A frame arrives from the wire, without its check sequence. Without a client it is lost.
+    pub fn receive(&mut self, bytes: &[u8], is_bad: bool) {
+        if let Some(session) = self.server.session() {
+            self.card.act(session, |device, memory| device.receive(bytes, is_bad, memory));
+        }
+    }
+
+    /// The frames that the card has sent, oldest first.
+    pub fn take_sent(&mut self) -> Vec<Vec<u8>> {
+        self.card.device.sent.drain(..).collect()
+    }
+
+    /// Readable when [`ServedCard::serve`] has something to do.
+    pub fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
+        std::os::fd::AsFd::as_fd(&self.server)
+    }
+}
