@@ -7,6 +7,7 @@ mod card;
 mod demo;
 mod replay;
 mod shared;
+mod sim_card;
 mod soak;
 mod verilog;
 
@@ -43,6 +44,8 @@ enum What {
     /// Replay a capture into the receive port of the card, or its outgoing packets through the send
     /// side
     Sim(replay::SimArguments),
+    /// Serve a simulated card to another process, at a vfio-user socket
+    SimCard(sim_card::SimCardArguments),
     /// Measure the card in simulated time, beside its physical limits
     Bench(bench::BenchArguments),
     /// Run random demos, each to be repeated with its own command
@@ -91,6 +94,7 @@ fn main() -> ExitCode {
         What::Board(arguments) => board::list::run(arguments),
         What::Flash(flash) => board::flash::run(flash),
         What::Sim(sim) => replay::run(sim),
+        What::SimCard(arguments) => sim_card::run(arguments),
         What::Bench(arguments) => bench::run(arguments),
         What::Soak(soak) => soak::run(soak),
     };

@@ -17,5 +17,6 @@ mod replay;
 #[path = "../run/mod.rs"]
 mod run;
 mod sending;
+mod sim_card;
 mod soak;
 mod verilog;

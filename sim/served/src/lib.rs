@@ -15,12 +15,14 @@
 #![forbid(unsafe_code)]
 
 use std::path::Path;
+use std::time::Duration;
 
 use abi::config::CardConfig;
 use abi::pci_ids as ids;
 use abi::registers as r;
 use golden::device::{GoldenDevice, Memory};
 use golden::interrupts::Interrupts;
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use thiserror::Error;
 use vfio_user::description::{INTERRUPT_MSIX, REGION_CONFIG};
 use vfio_user::pci::{Bar, ConfigError, ConfigSpace, Identity, Link, Msix, CONFIG_BYTES};
@@ -47,7 +49,7 @@ pub struct ServedCard {
 
 /// What the server calls.
 struct Card {
-    config: CardConfig,
+    owner_bits: usize,
     space: ConfigSpace,
     device: GoldenDevice,
     interrupts: Interrupts,
@@ -100,7 +102,7 @@ impl Card {
             space: ConfigSpace::new(&identity, &[bar], link, Some(msix))?,
             device: GoldenDevice::new(config),
             interrupts: Interrupts::new(1 << config.owner_bits),
-            config,
+            owner_bits: config.owner_bits,
         })
     }
 
@@ -122,13 +124,9 @@ impl Card {
 
     /// An empty card of a new epoch.
     fn start_anew(&mut self) {
-        let epoch = self.device.read_register(r::EPOCH);
-        self.device = GoldenDevice::new(self.config);
-        self.interrupts = Interrupts::new(1 << self.config.owner_bits);
-        // No memory is there to be reached by a write of CONTROL.
-        while self.device.read_register(r::EPOCH) == epoch {
-            self.device.write_register(r::CONTROL, r::CONTROL_RESET, &mut NoMemory);
-        }
+        // It reaches no memory for that.
+        self.device.write_register(r::CONTROL, r::CONTROL_RESET, &mut NoMemory);
+        self.interrupts = Interrupts::new(1 << self.owner_bits);
         self.space.reset();
     }
 }
@@ -232,8 +230,13 @@ impl ServedCard {
         self.card.device.sent.drain(..).collect()
     }
 
-    /// Readable when [`ServedCard::serve`] has something to do.
-    pub fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
-        std::os::fd::AsFd::as_fd(&self.server)
+    /// Sleeps until [`ServedCard::serve`] has something to do, or the time is over.
+    pub fn wait(&self, limit: Duration) -> Result<(), Errno> {
+        let mut sources = [PollFd::new(&self.server, PollFlags::IN)];
+        let limit = Timespec::try_from(limit).map_err(|_| Errno::INVAL)?;
+        match poll(&mut sources, Some(&limit)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 }

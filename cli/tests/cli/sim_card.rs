@@ -1,0 +1,104 @@
+//! `zeronic sim-card`: a card in a process of its own, opened by the host's bus.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
+
+use abi::registers as r;
+use host::driver::bus::Bus;
+use host::driver::device::{Device, DeviceConfig};
+use vfio::SocketBus;
+
+use crate::run::{command, refused};
+
+/// The process, ended with the test.
+struct Card {
+    process: Child,
+    said: BufReader<ChildStdout>,
+    socket: PathBuf,
+}
+
+impl Card {
+    fn start(name: &str) -> Self {
+        // A path of a socket is short, which that of the target folder need not be.
+        let file = format!("zeronic-cli-{}-{name}.sock", std::process::id());
+        Self::at(&std::env::temp_dir().join(file))
+    }
+
+    fn at(socket: &Path) -> Self {
+        let path = socket.to_str().expect("a path");
+        let mut command = command(&["sim-card", "--vfio-user", path, "--config", "small"]);
+        let mut process = command.stdout(Stdio::piped()).spawn().expect("it starts");
+        let said = BufReader::new(process.stdout.take().expect("its output"));
+        let mut card = Self { process, said, socket: socket.to_owned() };
+        assert!(card.line().contains("serving a golden card (small)"));
+        assert!(card.line().contains("ctrl-C"));
+        card
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.said.read_line(&mut line).expect("it says something");
+        line
+    }
+
+    fn kill(&mut self) {
+        self.process.kill().expect("it is there");
+        self.process.wait().expect("it ends");
+    }
+}
+
+impl Drop for Card {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
+#[test]
+fn a_card_in_another_process_is_opened_used_and_opened_again() {
+    let mut card = Card::start("use");
+    let mut epochs = Vec::new();
+    let started = Instant::now();
+    for _ in 0..3 {
+        let bus = SocketBus::open(&card.socket).expect("a card");
+        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+        epochs.push(device.bus().read_register(r::EPOCH).expect("a register"));
+        device.close().expect("it closes");
+        assert!(card.line().contains("a client has the card"));
+        assert!(card.line().contains("the client has gone"));
+    }
+    println!("opened, used and closed in {:?}", started.elapsed() / 3);
+    assert!(epochs.windows(2).all(|pair| pair[0] != pair[1]), "{epochs:?}");
+}
+
+#[test]
+fn a_card_that_is_killed_is_found_out_and_started_again_at_its_socket() {
+    let mut card = Card::start("kill");
+    let bus = SocketBus::open(&card.socket).expect("a card");
+    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    card.kill();
+    let gone = Instant::now();
+    let error = loop {
+        match device.bus().advance() {
+            Ok(()) => assert!(gone.elapsed() < Duration::from_secs(1), "nobody notices"),
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert!(error.contains("has gone") && !error.contains('\n'), "{error}");
+    drop(device);
+    let card = Card::at(&card.socket);
+    let mut bus = SocketBus::open(&card.socket).expect("a card");
+    assert_eq!(bus.read_register(r::ID).expect("a register"), r::ID_VALUE);
+}
+
+#[test]
+fn a_socket_that_is_taken_or_cannot_be_is_refused() {
+    let card = Card::start("taken");
+    let path = card.socket.to_str().expect("a path");
+    refused(&["sim-card", "--vfio-user", path, "--config", "small"], &[path]);
+    let nowhere = "/no/such/folder/card.sock";
+    refused(&["sim-card", "--vfio-user", nowhere], &[nowhere]);
+}
