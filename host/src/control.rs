@@ -1,6 +1,6 @@
 //! The core of the control stack, without I/O and without a clock. Headers, requests and
 //! confirmations come in; commands, descriptors, headers and completions go out. Commands go to a
-//! [`queue::CommandQueue`] and byte counts to a [`crate::protocol::Protocol`], both of them
+//! [`crate::records::queue::CommandQueue`] and byte counts to a [`crate::protocol::Protocol`], both of them
 //! traits: no call here accesses a bus, a socket or a clock.
 //!
 //! ```text
@@ -10,13 +10,9 @@
 //! | file or folder | what |
 //! |---|---|
 //! | `budget.rs` | memory for what peers have sent, shared by all connections |
-//! | `commands.rs` | packs commands |
-//! | `descriptor.rs` | packs send descriptors |
 //! | `header.rs` | builds the headers of packets that a protocol sends |
 //! | `position.rs` | positions modulo 2^32, and the offsets that they mean |
-//! | `profile.rs` | header profiles beside TCP |
 //! | `packet.rs` | reads and adjusts packet headers |
-//! | `queue.rs` | the trait that takes commands and reports confirmations |
 //! | `placement.rs` | places keys in the flow table |
 //! | `lists.rs` | allocates segment lists, committed and borrowed |
 //! | `regions.rs` | allocates regions and page entries |
@@ -25,16 +21,12 @@
 //! | `connection/` | one connection: its flow, its two sides, its close |
 
 pub mod budget;
-pub mod commands;
 pub mod connection;
-pub mod descriptor;
 pub mod flow;
 pub mod header;
 pub mod lists;
 pub mod packet;
 pub mod placement;
 pub mod position;
-pub mod profile;
-pub mod queue;
 pub mod regions;
 pub mod rest;

@@ -19,7 +19,6 @@
 //! | `sleep.rs` | sleeps on interrupts and the transport's descriptor |
 //! | `start.rs` | sizes, reset and hash secrets of a card |
 //! | `watch.rs` | detects lost epochs and stopped rings |
-//! | `ticket.rs` | names of commands until they are confirmed |
 //! | `error.rs` | errors of the driver, the control path and the provider |
 
 pub mod bus;
@@ -32,6 +31,5 @@ mod read;
 pub mod rings;
 mod sleep;
 pub(crate) mod start;
-pub mod ticket;
 mod watch;
 pub mod wire;

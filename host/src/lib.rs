@@ -10,8 +10,9 @@
 //! ```
 //! | folder | what |
 //! |---|---|
-//! | `driver/` | one open card: bus, rings, commands, descriptors, header entries |
-//! | `control/` | flows, buffers, windows and tables; packs commands and descriptors |
+//! | `records/` | commands, descriptors, profiles; names of commands |
+//! | `driver/` | one open card: bus, rings, header entries |
+//! | `control/` | flows, buffers, windows and tables |
 //! | `protocol.rs` | the trait of what decides which bytes are sent, accepted and acknowledged |
 //! | `observed/` | a protocol around a TCP that does not say what it accepts |
 //! | `ahead.rs` | what a protocol with thousands of flows may say of the next ones |
@@ -40,5 +41,6 @@ pub mod observed;
 pub mod prefetch;
 pub mod protocol;
 pub mod provider;
+pub mod records;
 pub mod tcp;
 pub mod transport;

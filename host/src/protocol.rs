@@ -46,10 +46,10 @@ use std::os::fd::BorrowedFd;
 
 use abi::flow_key;
 
-use crate::control::descriptor::Layers;
-use crate::control::profile::Profile;
 use crate::driver::error::{HostError, Result};
 use crate::failure::Failure;
+use crate::records::descriptor::Layers;
+use crate::records::profile::Profile;
 use crate::transport::{ListenerId, NextTimer};
 
 /// Names a connection: the flow id that the card has for it, or a number beyond its flow table.

@@ -57,11 +57,11 @@ use crate::control::rest::Rest;
 use crate::driver::bus::Bus;
 use crate::driver::device::{Device, DeviceConfig};
 use crate::driver::error::{HostError, Result};
-use crate::driver::ticket::Ticket;
 use crate::failure::Failure;
 use crate::observed::Observed;
 pub use crate::protocol::ConnectOptions;
 use crate::protocol::{FlowIndex, Protocol};
+use crate::records::ticket::Ticket;
 use crate::transport::{ListenerId, NextTimer, Transport, TransportError};
 
 /// A completed event. Completions are reported in order.

@@ -66,7 +66,7 @@ fn a_raw_frame_goes_out_as_it_was_given() {
     }
     let frames: Vec<Vec<u8>> = (14..=224u8).step_by(7).map(|bytes| (0..bytes).collect()).collect();
     for frame in &frames {
-        device.send(host::control::descriptor::raw(frame));
+        device.send(host::records::descriptor::raw(frame));
     }
     for _ in 0..60 {
         device.poll().expect("it polls");

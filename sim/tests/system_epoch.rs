@@ -10,9 +10,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use abi::registers as r;
-use host::control::commands::Direction;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
+use host::records::commands::Direction;
 use pcie_sim::{MemoryId, PcieConfig};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};

@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use abi::header_entry as h;
 use host::clock::{Clock, ManualClock};
-use host::control::commands::Direction;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::DeviceConfig;
 use host::observed::Observed;
 use host::provider::Provider;
+use host::records::commands::Direction;
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
 use pcie_sim::{Fault, PcieConfig, Target};

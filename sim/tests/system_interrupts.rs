@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use abi::config::COMMAND_BYTES;
 use abi::registers as r;
-use host::control::descriptor::raw;
 use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::{HeaderEntry, RingSizes};
+use host::records::descriptor::raw;
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};

@@ -5,10 +5,10 @@
 //! ```
 
 use abi::registers as r;
-use host::control::commands::Direction;
-use host::control::descriptor::{raw, Descriptor};
 use host::driver::bus::Bus;
 use host::driver::device::DeviceConfig;
+use host::records::commands::Direction;
+use host::records::descriptor::{raw, Descriptor};
 use pcie_sim::PcieConfig;
 use sim::card::SimulatedCard;
 use sim::direct::{Direct, Flow, HEADER_BYTES};

@@ -15,14 +15,14 @@ use std::rc::Rc;
 
 use abi::config::SMALL;
 use abi::reason::{Disposition, DropReason};
-use host::control::commands as cmd;
-use host::control::commands::{Acceptance, Direction, Entry, FlowInstall, FlowName, Segment};
 use host::control::placement::KeyTable;
 use host::control::regions::Regions;
 use host::driver::bus::{Bus, DmaMemory, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::HeaderEntry;
 use host::memory::ApplicationMapping;
+use host::records::commands as cmd;
+use host::records::commands::{Acceptance, Direction, Entry, FlowInstall, FlowName, Segment};
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};

@@ -13,10 +13,6 @@ use abi::command;
 use abi::config::SEGMENTS_COMMITTED_BITS;
 use abi::reason::{Disposition, DropReason};
 use anyhow::{Context, Result};
-use host::control::commands::{
-    floor_set, flow_install, segment_post, Acceptance, Direction, Entry, FlowInstall, FlowName,
-    Segment,
-};
 use host::control::packet::flow_key;
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
@@ -25,6 +21,10 @@ use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::HostError;
 use host::driver::rings::HeaderEntry;
 use host::memory::ApplicationMapping;
+use host::records::commands::{
+    floor_set, flow_install, segment_post, Acceptance, Direction, Entry, FlowInstall, FlowName,
+    Segment,
+};
 use sim::card::SimulatedCard;
 use sim::golden_card::GoldenCard;
 use sim::network_side::NetworkSide;

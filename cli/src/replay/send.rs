@@ -17,9 +17,9 @@ use std::collections::BTreeMap;
 
 use abi::reason::SendError;
 use anyhow::Result;
-use host::control::commands::Direction;
-use host::control::descriptor::Descriptor;
 use host::driver::bus::Bus;
+use host::records::commands::Direction;
+use host::records::descriptor::Descriptor;
 use serde::Serialize;
 use sim::harness::mac::Frame;
 use sim::harness::pcapng::CaptureWriter;

@@ -55,10 +55,10 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::commands::FlowName;
     use crate::control::connection::Connection;
     use crate::control::flow::deferred::{DEFERRED_BYTES_MAX, PIECE_BYTES};
     use crate::control::flow::receive::ReceiveSide;
+    use crate::records::commands::FlowName;
 
     /// Takes all the room of a domain, 10 bytes at a time.
     fn fill(budget: &mut Budget, domain: u16) -> usize {

@@ -19,16 +19,16 @@ mod waiting;
 
 use self::ended::Ended;
 use super::budget::Budget;
-use super::commands::{floor_set, segment_truncate, Acceptance, FlowName};
 use super::flow::buffer::{Buffer, Done, Withdrawn};
 use super::flow::receive::ReceiveSide;
 use super::flow::send::SendSide;
 use super::lists::Shared;
-use super::queue::CommandQueue;
 use crate::driver::error::{HostError, Result};
-use crate::driver::ticket::Ticket;
 use crate::failure::Failure;
 use crate::protocol::{FlowIndex, Guards, Protocol};
+use crate::records::commands::{floor_set, segment_truncate, Acceptance, FlowName};
+use crate::records::queue::CommandQueue;
+use crate::records::ticket::Ticket;
 
 /// Copies deferred bytes below a confirmed floor into the buffers.
 pub type CopyBelow<'a> = dyn FnMut(&mut ReceiveSide, u64) -> Result<()> + 'a;
@@ -447,10 +447,10 @@ pub fn missing(name: FlowName, (offset, bytes): (u64, u64)) -> HostError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::commands::Entry;
     use crate::control::regions::RegionName;
     use crate::control::rest::Rest;
     use crate::protocol::{Arrival, ConnectOptions, HeaderSink, Install, Segment, Verdict};
+    use crate::records::commands::Entry;
     use abi::command::{FLOW_INSTALL, FLOW_REMOVE, OPCODE, SEGMENT_POST};
     use std::net::SocketAddr;
 

@@ -24,4 +24,3 @@ pub mod ranges;
 pub mod receive;
 pub mod send;
 pub mod standing;
-pub mod state;

@@ -9,7 +9,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::descriptor::Layers;
+use crate::records::descriptor::Layers;
 use crate::transport::header::{ETHERTYPE_IPV4, ETHERTYPE_IPV6};
 
 const ETHERNET_BYTES: usize = 14;

@@ -15,9 +15,9 @@
 
 use std::collections::BTreeSet;
 
-use super::commands::{list_move, Direction, Entry, FlowName, List};
 use super::rest::Rest;
-use crate::driver::ticket::Ticket;
+use crate::records::commands::{list_move, Direction, Entry, FlowName, List};
+use crate::records::ticket::Ticket;
 
 use abi::config::{SEGMENTS_BORROWED_BITS_MAX, SEGMENTS_COMMITTED_BITS};
 

@@ -11,7 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use abi::config::BUCKET_WAYS;
 use abi::flow_key::{Secret, KEY_BYTES};
 
-use super::commands::{key_clear, key_set, Entry, KeySlot};
+use crate::records::commands::{key_clear, key_set, Entry, KeySlot};
 
 /// Buckets searched for a path before a key is refused.
 const BUCKETS_VISITED_MAX: usize = 4096;

@@ -1,9 +1,9 @@
 //! Allocation of regions and of their page entries.
 
-use super::commands::{page_set, region_install, region_remove, Entry, RegionInstall};
 use crate::driver::bus::{page_bits, DmaMemory};
 use crate::driver::error::{HostError, Result};
-use crate::driver::ticket::Ticket;
+use crate::records::commands::{page_set, region_install, region_remove, Entry, RegionInstall};
+use crate::records::ticket::Ticket;
 
 use abi::config::{FLOW_REACH_BYTES, PAGE_BITS_MIN};
 

@@ -18,9 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use crate::memory::{self, MemoryRange, SharedMapping};
-
-/// Bytes of a word.
-pub const WORD_BYTES: usize = 8;
+use crate::records::words::WORD_BYTES;
 
 /// A piece of control memory. Clones are the same memory. See the head of this file.
 #[derive(Clone, Debug)]

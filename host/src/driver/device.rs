@@ -39,13 +39,13 @@ use super::start::{
     check_card, read_sizes, secret_words, start_epoch, wait_for_requests, wait_for_tables,
     write_secrets, SecretWords,
 };
-use super::ticket::{RefusedCommand, Ticket};
 use super::watch::Watch;
 use super::wire::{WireSettings, WireState};
-use crate::control::commands::Entry;
-use crate::control::descriptor::Descriptor;
-use crate::control::profile::Profile;
-use crate::control::queue::CommandQueue;
+use crate::records::commands::Entry;
+use crate::records::descriptor::Descriptor;
+use crate::records::profile::Profile;
+use crate::records::queue::CommandQueue;
+use crate::records::ticket::{RefusedCommand, Ticket};
 
 /// How a card is opened.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,9 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::bus::BusError;
-use crate::control::flow::state::PostedState;
 use crate::memory::MemoryError;
 use crate::observed::limits::UNCLAIMED_MAX;
+use crate::records::state::PostedState;
 use crate::transport::TransportError;
 
 /// Limit of established handshakes that wait to be accepted.

@@ -22,8 +22,8 @@ use super::error::{HostError, Result};
 use super::rings::{
     CompletionRing, HeaderEntry, HeaderQueue, PostRing, RingSizes, COMMAND_WORDS, SLOT_WORDS,
 };
-use super::ticket::{RefusedCommand, Ticket};
-use crate::control::descriptor::{Descriptor, Record};
+use crate::records::descriptor::{Descriptor, Record};
+use crate::records::ticket::{RefusedCommand, Ticket};
 
 /// Register offset of an owner's doorbells.
 pub(crate) fn doorbell_page(owner: u32) -> u32 {

@@ -23,9 +23,10 @@ use abi::reason::{CommandStatus, Disposition};
 use abi::{completion, header_entry, registers};
 
 use super::bus::Bus;
-use super::control_memory::{copy_words, store_bytes, store_words, ControlMemory, WORD_BYTES};
+use super::control_memory::{copy_words, store_bytes, store_words, ControlMemory};
 use super::error::{HostError, Result};
 use super::read::read;
+use crate::records::words::{METADATA_WORDS, WORD_BYTES};
 
 /// Bytes of a line, the unit in which a write becomes visible.
 pub(super) const LINE_BYTES: usize = 64;
@@ -82,9 +83,6 @@ pub const COMMAND_WORDS: usize = COMMAND_BYTES / WORD_BYTES;
 const COMPLETION_WORDS: usize = COMPLETION_BYTES / WORD_BYTES;
 /// Words of a slot of a send ring or header queue.
 pub const SLOT_WORDS: usize = SLOT_BYTES / WORD_BYTES;
-
-/// Words of the metadata at the start of a slot.
-pub const METADATA_WORDS: usize = METADATA_BYTES / WORD_BYTES;
 
 /// The producing side of a command ring (`PostRing<COMMAND_WORDS>`) or a send ring
 /// (`PostRing<SLOT_WORDS>`).

@@ -10,10 +10,10 @@ use std::net::SocketAddr;
 
 use abi::flow_key;
 
-use crate::control::descriptor::Layers;
 use crate::control::header::Route;
 use crate::control::packet::{self, addresses};
-use crate::control::profile::Profile;
+use crate::records::descriptor::Layers;
+use crate::records::profile::Profile;
 use crate::transport::header::{network_layer, ETHERTYPE_IPV6};
 
 /// Bytes of the header after UDP.

@@ -11,12 +11,12 @@ use std::net::SocketAddr;
 use super::header::{key, profile, Header, Meaning, Station, PROFILE};
 use super::inbox::Incoming;
 use super::outbox::Outgoing;
-use crate::control::profile::Profile;
 use crate::driver::error::{HostError, Result};
 use crate::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, HeaderSink, Install, OutgoingHeader,
     OutgoingPayload, Protocol, ProtocolEvent, Segment, Verdict,
 };
+use crate::records::profile::Profile;
 use crate::transport::{NextTimer, TransportError};
 
 /// Names a message: address of the other end, and number given by the sender.

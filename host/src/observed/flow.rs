@@ -155,7 +155,6 @@ impl Flow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::commands::FlowName;
     use crate::control::connection::arrived::Packet;
     use crate::control::connection::Connection;
     use crate::control::flow::buffer::Buffer;
@@ -163,7 +162,8 @@ mod tests {
     use crate::control::flow::send::SendSide;
     use crate::control::packet::parse_tcp;
     use crate::control::regions::RegionName;
-    use crate::driver::ticket::Ticket;
+    use crate::records::commands::FlowName;
+    use crate::records::ticket::Ticket;
 
     const NAME: FlowName = FlowName { flow: 1, generation: 1 };
 

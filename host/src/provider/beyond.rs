@@ -4,7 +4,7 @@
 //!   received: no flow found ─► deferred ─► copied into buffers       sent: Bounce, one a shard
 //! ```
 //! They keep all rules of the others, but the card has none of their commands: each is confirmed at
-//! once ([`NoCard`](crate::control::queue::NoCard)), because the card uses none of their buffers.
+//! once ([`NoCard`](crate::records::queue::NoCard)), because the card uses none of their buffers.
 //! A connection stays beyond the table until it is closed.
 
 use super::applications::PROVIDER_DOMAIN;

@@ -22,17 +22,17 @@ use std::collections::VecDeque;
 
 use super::applications::PROVIDER_DOMAIN;
 use super::names::ConnectionId;
-use crate::control::commands::{
-    flow_install, segment_post, send_floor_set, Acceptance, Direction, FlowInstall, FlowName, List,
-};
 use crate::control::flow::buffer::Buffer;
 use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
-use crate::control::queue::CommandQueue;
 use crate::control::regions::Region;
 use crate::driver::error::Result;
-use crate::driver::ticket::Ticket;
 use crate::failure::Failure;
 use crate::memory::{ApplicationMapping, SharedBytes};
+use crate::records::commands::{
+    flow_install, segment_post, send_floor_set, Acceptance, Direction, FlowInstall, FlowName, List,
+};
+use crate::records::queue::CommandQueue;
+use crate::records::ticket::Ticket;
 
 /// Segments of the region: as many as a flow has committed entries.
 const SEGMENTS: u64 = 8;
@@ -270,10 +270,10 @@ mod tests {
     use abi::command;
 
     use super::*;
-    use crate::control::commands::Entry;
     use crate::control::regions::Regions;
     use crate::driver::bus::{DmaMemory, MemoryKind};
     use crate::memory::MemoryFile;
+    use crate::records::commands::Entry;
 
     const ID: ConnectionId = ConnectionId(9);
     const BYTES: u32 = DESCRIPTOR_BYTES_MAX;

@@ -20,13 +20,13 @@ use std::collections::VecDeque;
 use abi::header_entry::FLOW_NONE;
 
 use super::names::ConnectionId;
-use crate::control::commands::FlowName;
 use crate::control::connection::{layout, Connection};
 use crate::driver::device::marks::Mark;
 use crate::driver::error::{HostError, Result};
 use crate::large_pages::{self, LargePageVec};
 use crate::prefetch::{expect, expect_all};
 use crate::protocol::FlowIndex;
+use crate::records::commands::FlowName;
 
 /// Most connections, those beyond the flow table included.
 const CONNECTIONS_MAX: usize = FLOW_NONE as usize;

@@ -4,12 +4,12 @@ use super::progress::commands_of;
 use super::{Completion, ConnectionId, Provider};
 use crate::control::connection::{Connection, Phase};
 use crate::control::flow::buffer::Copy;
-use crate::control::queue::NoCard;
 use crate::control::regions::Region;
 use crate::driver::bus::Bus;
 use crate::driver::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::protocol::Protocol;
+use crate::records::queue::NoCard;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// A refused posted write is reported nowhere else. The flows that use its region fail before

@@ -4,11 +4,11 @@ use super::{Completion, ConnectionId, Provider};
 use crate::control::connection::{missing, Connection, Phase};
 use crate::control::flow::buffer::Done;
 use crate::control::flow::receive::ReceiveSide;
-use crate::control::queue::{CommandQueue, NoCard};
 use crate::driver::bus::Bus;
 use crate::driver::device::Device;
 use crate::driver::error::Result;
 use crate::protocol::Protocol;
+use crate::records::queue::{CommandQueue, NoCard};
 
 /// Where the commands of a connection go.
 pub(super) fn commands_of<'a, B: Bus>(

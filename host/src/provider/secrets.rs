@@ -1,7 +1,7 @@
 //! Hash secrets that wait for an empty flow table.
 
 use crate::driver::start::SecretWords;
-use crate::driver::ticket::Ticket;
+use crate::records::ticket::Ticket;
 
 /// Secrets that are to be written.
 #[derive(Debug)]

@@ -9,12 +9,12 @@
 
 use super::bounce::Bounce;
 use super::{ApplicationId, Provider, ShardId};
-use crate::control::commands::flow_remove;
 use crate::driver::bus::Bus;
 use crate::driver::device::Lost;
 use crate::driver::error::{HostError, Result};
 use crate::driver::rings::RingSizes;
 use crate::protocol::Protocol;
+use crate::records::commands::flow_remove;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Opens one more shard: rings of their own, for the applications that it is given, and a flow

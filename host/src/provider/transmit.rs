@@ -14,13 +14,13 @@ use super::counters::ProviderCounters;
 use super::{ConnectionId, Provider};
 use crate::ahead::SENDERS_AHEAD;
 use crate::control::connection::Connection;
-use crate::control::descriptor::{header, raw, send, Descriptor, Layers, Payload};
 use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
 use crate::driver::bus::Bus;
 use crate::driver::device::Device;
 use crate::driver::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::protocol::{FlowIndex, HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
+use crate::records::descriptor::{header, raw, send, Descriptor, Layers, Payload};
 
 /// Slots and descriptors that wait for a send ring that does not move, from which on headers for it
 /// are dropped: as many as a queue of Linux holds.

@@ -13,9 +13,9 @@
 
 use std::collections::VecDeque;
 
-use host::control::commands::{segment_post, Direction, Entry, FlowName, Segment};
 use host::control::regions::Region;
 use host::driver::bus::DmaMemory;
+use host::records::commands::{segment_post, Direction, Entry, FlowName, Segment};
 
 /// Guard bytes on each side of a buffer.
 pub const GUARD_BYTES: usize = 32;

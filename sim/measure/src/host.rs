@@ -15,12 +15,12 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use host::control::commands::{floor_set, send_floor_set, Acceptance, Direction, Entry, FlowName};
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::HostError;
 use host::driver::rings::{HeaderEntry, RingSizes};
-use host::driver::ticket::Ticket;
 use host::driver::wire::WireSettings;
+use host::records::commands::{floor_set, send_floor_set, Acceptance, Direction, Entry, FlowName};
+use host::records::ticket::Ticket;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::{CardError, SimulatedCard};

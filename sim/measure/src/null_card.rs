@@ -44,7 +44,7 @@ use abi::reason::{CommandStatus, Disposition};
 use abi::registers as r;
 use ahash::HashMap;
 use golden::tables::Tables;
-use host::control::commands::FlowName;
+use host::records::commands::FlowName;
 
 pub use self::bus::NullBus;
 use self::judge::Descriptor;

@@ -19,7 +19,6 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use host::ahead::LookAhead;
-use host::control::descriptor::Layers;
 use host::control::packet::flow_key;
 use host::driver::error::{HostError, Result};
 use host::failure::Failure;
@@ -29,6 +28,7 @@ use host::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader,
     OutgoingPayload, Protocol, ProtocolEvent, Segment, Verdict,
 };
+use host::records::descriptor::Layers;
 use host::transport::header::{ACK, SYN};
 use host::transport::TransportError;
 

@@ -9,8 +9,8 @@
 
 use std::collections::VecDeque;
 
-use host::control::descriptor::{header, send, Payload};
 use host::control::packet::parse_tcp;
+use host::records::descriptor::{header, send, Payload};
 use sim::harness::mac::Frame;
 
 use crate::error::MeasureError;

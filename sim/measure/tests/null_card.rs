@@ -9,13 +9,13 @@ use abi::registers::{
 };
 use abi::send_descriptor as d;
 use host::clock::{Clock, ManualClock};
-use host::control::commands::{floor_set, Acceptance, FlowName};
-use host::control::descriptor::{header, send, Descriptor, Payload};
 use host::control::packet::{parse_tcp, TcpHeader};
 use host::driver::bus::Bus;
 use host::driver::error::Result;
 use host::protocol::{FlowIndex, HeaderSink, OutgoingHeader, Protocol};
 use host::provider::{Completion, ShardId};
+use host::records::commands::{floor_set, Acceptance, FlowName};
+use host::records::descriptor::{header, send, Descriptor, Payload};
 use measure::null_card::rig::{NullRig, RigConfig, FRAME_PAYLOAD_BYTES};
 use measure::null_card::{NullCard, Wrong};
 use rand::rngs::SmallRng;

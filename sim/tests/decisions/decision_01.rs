@@ -1,8 +1,8 @@
 //! Headers of verified packets always go up; everything else is a counted drop; nothing vanishes.
 
 use abi::reason::{Disposition, DropReason};
-use host::control::commands::Direction;
 use host::driver::bus::MemoryKind;
+use host::records::commands::Direction;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow};
 use sim::faults::Fault;

@@ -1,8 +1,8 @@
 //! Verified before landing: not one byte of a bad packet reaches application memory.
 
 use abi::reason::DropReason;
-use host::control::commands::Direction;
 use host::driver::bus::MemoryKind;
+use host::records::commands::Direction;
 use pcie_sim::PcieConfig;
 use sim::direct::{Flow, GUARD};
 use sim::faults::Fault;

@@ -2,8 +2,8 @@
 
 use abi::config::FLOW_REACH_BYTES;
 use abi::reason::Disposition;
-use host::control::commands::{segment_truncate, Direction};
 use host::driver::bus::MemoryKind;
+use host::records::commands::{segment_truncate, Direction};
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow, GUARD};
 use sim::faults::Fault;

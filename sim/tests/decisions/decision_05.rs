@@ -2,8 +2,8 @@
 //! without room a counted loss.
 
 use abi::reason::{Disposition, DropReason};
-use host::control::commands::Direction;
 use host::driver::bus::MemoryKind;
+use host::records::commands::Direction;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow, GUARD};
 use sim::faults::Fault;

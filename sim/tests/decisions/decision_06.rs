@@ -2,8 +2,8 @@
 
 use abi::header_entry as h;
 use abi::reason::Disposition;
-use host::control::commands::Direction;
 use host::driver::bus::MemoryKind;
+use host::records::commands::Direction;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow};
 use sim::faults::Fault;

@@ -2,8 +2,8 @@
 
 use abi::command as c;
 use abi::reason::Disposition;
-use host::control::commands::{region_install, Direction, RegionInstall};
 use host::driver::bus::MemoryKind;
+use host::records::commands::{region_install, Direction, RegionInstall};
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Direct, Flow, GUARD};
 use sim::faults::Fault;

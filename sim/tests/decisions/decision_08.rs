@@ -2,9 +2,9 @@
 
 use abi::header_entry as h;
 use abi::reason::SendError;
-use host::control::commands::Direction;
-use host::control::descriptor::Descriptor;
 use host::driver::bus::MemoryKind;
+use host::records::commands::Direction;
+use host::records::descriptor::Descriptor;
 use pcie_sim::PcieConfig;
 use sim::direct::{Flow, HEADER_BYTES};
 use sim::faults::Fault;

@@ -2,9 +2,9 @@
 //! of the link; a checker watches every beat.
 
 use abi::reason::Disposition;
-use host::control::commands::Direction;
-use host::control::descriptor::Descriptor;
 use host::driver::bus::MemoryKind;
+use host::records::commands::Direction;
+use host::records::descriptor::Descriptor;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow, HEADER_BYTES};
 use sim::faults::Fault;

@@ -2,8 +2,8 @@
 //! valid.
 
 use abi::registers as r;
-use host::control::commands::Direction;
 use host::driver::bus::{Bus, MemoryKind};
+use host::records::commands::Direction;
 use pcie_sim::PcieConfig;
 use sim::direct::{Direct, Flow, GUARD};
 use sim::faults::Fault;

@@ -16,7 +16,6 @@
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, SocketAddrV4};
 
-use host::control::descriptor::Layers;
 use host::control::flow::ranges::RangeSet;
 use host::control::header::{Route, Tcp};
 use host::control::packet::{flow_key, parse_tcp, TcpHeader};
@@ -27,6 +26,7 @@ use host::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader,
     OutgoingPayload, Protocol, ProtocolEvent, Segment, SegmentPayload, Verdict,
 };
+use host::records::descriptor::Layers;
 use host::transport::header::{ACK, FIN, RST, SYN};
 use host::transport::{NextTimer, TransportError};
 

@@ -3,9 +3,9 @@
 use abi::config::SMALL;
 use abi::counters::{COUNTERS_INFO, COUNTER_GROUPS, PEAKS};
 use abi::registers::{DOORBELLS, DOORBELL_STATUS, EPOCH, FEATURES, FEATURE_PUSH, PUSH_BYTES};
-use host::control::descriptor::raw;
 use host::driver::bus::{Bus, Result};
 use host::driver::device::{Device, DeviceConfig};
+use host::records::descriptor::raw;
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::hooked_bus::{HookedBus, Hooks};
 

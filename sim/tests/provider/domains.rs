@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use abi::reason::Disposition;
-use host::control::commands::{segment_post, Direction, FlowName, Segment};
 use host::driver::bus::MemoryKind;
 use host::driver::error::HostError;
 use host::provider::{ApplicationId, Completion, ShardId};
+use host::records::commands::{segment_post, Direction, FlowName, Segment};
 use host::transport::header::ACK;
 use host::transport::peer::{Script, WirePeer};
 

@@ -11,11 +11,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::registers as r;
-use host::control::commands::{flow_remove, FlowName};
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::error::HostError;
 use host::driver::rings::RingSizes;
 use host::provider::{ApplicationId, Completion, ConnectionId, RegionId, ShardId};
+use host::records::commands::{flow_remove, FlowName};
 use host::transport::peer::{digest_of, Progress, RandomBytes, Script, WirePeer};
 use sim::golden_card::{GoldenCard, RingKind, Withheld};
 use sim::network_side::NetworkSide;

@@ -2,11 +2,6 @@
 
 use abi::header_entry;
 use abi::reason::{CommandStatus, Disposition, SendError};
-use host::control::commands::{
-    floor_set, flow_install, flow_remove, segment_post, Acceptance, Direction, Entry, FlowInstall,
-    FlowName, List, Segment,
-};
-use host::control::descriptor::{raw, send, Payload};
 use host::control::packet::{flow_key, parse_tcp};
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
@@ -14,7 +9,12 @@ use host::driver::bus::{Bus, DmaMemory, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::HostError;
 use host::driver::rings::{HeaderEntry, RingSizes};
-use host::driver::ticket::Ticket;
+use host::records::commands::{
+    floor_set, flow_install, flow_remove, segment_post, Acceptance, Direction, Entry, FlowInstall,
+    FlowName, List, Segment,
+};
+use host::records::descriptor::{raw, send, Payload};
+use host::records::ticket::Ticket;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::golden_card::{GoldenBus, GoldenCard};

@@ -8,12 +8,12 @@
 
 use abi::header_entry;
 use abi::reason::SendError;
-use host::control::commands::FlowName;
-use host::control::descriptor::{raw, send, Descriptor, Payload, Record};
 use host::control::packet::parse_tcp;
 use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::{HeaderEntry, RingSizes};
+use host::records::commands::FlowName;
+use host::records::descriptor::{raw, send, Descriptor, Payload, Record};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::golden_card::{GoldenBus, GoldenCard};

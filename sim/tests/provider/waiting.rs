@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use abi::config::{COMMAND_BYTES, SMALL};
 use abi::registers;
-use host::control::descriptor::raw;
 use host::driver::bus::{Bus, Result};
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::RingSizes;
 use host::observed::Observed;
 use host::provider::{ApplicationId, Provider};
+use host::records::descriptor::raw;
 use host::transport::{LinuxTransport, TransportError};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};

@@ -2,10 +2,10 @@
 
 use abi::config::SMALL;
 use abi::reason::{Disposition, DropReason};
-use host::control::commands::Direction;
 use host::driver::bus::MemoryKind;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::HeaderEntry;
+use host::records::commands::Direction;
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use abi::header_entry as h;
 use abi::reason::{Disposition, SendError};
-use host::control::commands::Direction;
-use host::control::descriptor::Descriptor;
 use host::control::regions::Region;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::DeviceConfig;
+use host::records::commands::Direction;
+use host::records::descriptor::Descriptor;
 use pcie_sim::{Fault, PcieConfig, Target};
 use sim::card::SimulatedCard;
 use sim::direct::{disposition, Direct, Flow, GUARD, HEADER_BYTES};

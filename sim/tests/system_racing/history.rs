@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use abi::reason::CommandStatus;
 use golden::tables::Tables;
-use host::control::commands::Entry;
+use host::records::commands::Entry;
 
 /// Whose packets and sends a command can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

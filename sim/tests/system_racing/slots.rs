@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use abi::config::CardConfig;
 use abi::flow_key::KEY_BYTES;
-use host::control::commands::{Acceptance, Direction, FlowName};
+use host::records::commands::{Acceptance, Direction, FlowName};
 use rand::rngs::SmallRng;
 use rand::Rng;
 use sim::harness::traffic::Addresses;

@@ -5,7 +5,7 @@
 
 use abi::registers as r;
 use golden::packet::Profile;
-use host::control::commands::Direction;
+use host::records::commands::Direction;
 use rand::rngs::SmallRng;
 use rand::Rng;
 use sim::harness::mac::Frame;

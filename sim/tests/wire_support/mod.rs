@@ -9,10 +9,10 @@
 
 use abi::reason::{DropReason, SendError};
 use abi::{header_entry as h, registers as r};
-use host::control::descriptor::raw;
 use host::driver::bus::Bus;
 use host::driver::device::DeviceConfig;
 use host::driver::wire::{WireSettings, WireState as Seen};
+use host::records::descriptor::raw;
 use pcie_sim::{MemoryId, PcieConfig};
 use sim::card::SimulatedCard;
 use sim::direct::Direct;

@@ -1,7 +1,7 @@
 //! Consecutive packets that one descriptor describes, and the card cuts apart again.
 
-use host::control::descriptor::{self, Payload, Record};
 use host::control::packet::{clear_checksums, TcpHeader};
+use host::records::descriptor::{self, Payload, Record};
 
 use super::super::cut::{CWR, FIN_PSH, FLAGS_OFFSET};
 use super::super::plan::FlowPlan;

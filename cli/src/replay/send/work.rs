@@ -13,10 +13,10 @@ use abi::config::{SEND_PIECES_MAX, SEND_PIECE_BYTES_MAX};
 use abi::reason::SendError;
 use abi::send_descriptor::PAYLOAD_BYTES;
 use anyhow::Result;
-use host::control::descriptor::{self, raw, Record, INLINE_BYTES_MAX};
 use host::control::flow::ranges::RangeSet;
 use host::control::packet::clear_checksums;
 use host::driver::bus::Bus;
+use host::records::descriptor::{self, raw, Record, INLINE_BYTES_MAX};
 
 use super::super::cut::complete_checksums;
 use super::super::packet::Packet;

@@ -9,15 +9,15 @@
 //! they are one command, and one fence for both.
 
 use super::{acceptance, Connection};
-use crate::control::commands::{
-    floor_set, flow_advance, segment_post, send_floor_set, Advance, Direction, FlowName, Segment,
-};
 use crate::control::flow::receive::ReceiveSide;
 use crate::control::flow::send::SendSide;
-use crate::control::queue::CommandQueue;
 use crate::driver::error::Result;
-use crate::driver::ticket::Ticket;
 use crate::protocol::{FlowIndex, Guards, Protocol};
+use crate::records::commands::{
+    floor_set, flow_advance, segment_post, send_floor_set, Advance, Direction, FlowName, Segment,
+};
+use crate::records::queue::CommandQueue;
+use crate::records::ticket::Ticket;
 
 /// What a step asks of the card, and the segment whose command is still to be queued.
 struct Step<'a> {

@@ -10,11 +10,11 @@ use abi::header_entry;
 use abi::reason::Disposition;
 
 use super::Connection;
-use crate::control::commands::FlowName;
 use crate::control::flow::buffer::Misplaced;
 use crate::control::flow::deferred::DEFERRED_BYTES_MAX;
 use crate::driver::rings::HeaderEntry;
 use crate::protocol::{Doubt, Segment, SegmentPayload};
+use crate::records::commands::FlowName;
 
 /// A packet, split, and what the card found for it.
 pub(crate) struct Packet<'a> {

@@ -5,14 +5,14 @@
 
 use super::ended::Ended;
 use super::{Connection, Phase};
-use crate::control::commands::flow_remove;
 use crate::control::flow::buffer::{Copy, Withdrawn};
 use crate::control::flow::receive::ReceiveSide;
-use crate::control::flow::state::PostedState;
-use crate::control::queue::CommandQueue;
 use crate::driver::error::Result;
 use crate::failure::Failure;
 use crate::protocol::Protocol;
+use crate::records::commands::flow_remove;
+use crate::records::queue::CommandQueue;
+use crate::records::state::PostedState;
 
 impl Connection {
     /// Its protocol has ended.

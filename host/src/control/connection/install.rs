@@ -5,13 +5,13 @@
 //! ```
 
 use super::{acceptance, Connection, Phase};
-use crate::control::commands::{flow_install, Entry, FlowInstall, List};
 use crate::control::flow::deferred::DEFERRED_BYTES_MAX;
 use crate::control::flow::receive::ReceiveSide;
 use crate::control::flow::send::SendSide;
 use crate::control::lists::FlowList;
-use crate::control::queue::CommandQueue;
 use crate::protocol::{Guards, Install};
+use crate::records::commands::{flow_install, Entry, FlowInstall, List};
+use crate::records::queue::CommandQueue;
 
 impl Connection {
     /// Installs the flow, on the card or beside it. `keys` are the commands that place its key.

@@ -2,7 +2,7 @@
 
 use crate::control::regions::{Region, RegionName};
 use crate::driver::error::Result;
-use crate::driver::ticket::Ticket;
+use crate::records::ticket::Ticket;
 
 /// Buffer of a request: a range of a registered region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

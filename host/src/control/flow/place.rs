@@ -1,7 +1,7 @@
 //! The place of a posted buffer in the stream and in the flow's list.
 
 use super::buffer::Buffer;
-use crate::driver::ticket::Ticket;
+use crate::records::ticket::Ticket;
 
 /// A buffer in the flow's list.
 #[derive(Clone, Copy, Debug)]

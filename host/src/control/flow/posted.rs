@@ -20,13 +20,13 @@ use abi::config::SEGMENTS_BORROWED_BITS_MAX;
 
 use super::buffer::{Buffer, Done, Withdrawn};
 use super::place::{Cut, Posted};
-use super::state::PostedState;
-use crate::control::commands::{Direction, Segment};
 use crate::control::lists::FlowList;
 use crate::control::position::Positions;
 use crate::control::rest::Rest;
-use crate::driver::ticket::Ticket;
 use crate::prefetch::expect_all;
+use crate::records::commands::{Direction, Segment};
+use crate::records::state::PostedState;
+use crate::records::ticket::Ticket;
 
 /// Requests that may be open on a connection in one direction: twice the longest list.
 pub(crate) const REQUESTS_MAX: usize = 2 << SEGMENTS_BORROWED_BITS_MAX;

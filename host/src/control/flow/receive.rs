@@ -25,12 +25,12 @@ use super::buffer::{Copy, Done, Withdrawn};
 use super::place::Posted;
 use super::posted::BufferQueue;
 use super::standing::{Hole, Standing};
-use crate::control::commands::Direction;
 use crate::control::position::Positions;
 use crate::control::regions::RegionName;
 use crate::control::rest::Rest;
-use crate::driver::ticket::Ticket;
 use crate::prefetch::expect_all;
+use crate::records::commands::Direction;
+use crate::records::ticket::Ticket;
 
 /// How far the floor may stay behind what is accepted while nothing waits for it, bytes.
 pub const FLOOR_LAG_MAX: u64 = 64 << 10;

@@ -15,9 +15,9 @@ use abi::config::FLOW_REACH_BYTES;
 
 use super::buffer::{Done, Piece};
 use super::posted::BufferQueue;
-use crate::control::commands::{Direction, Segment};
 use crate::control::rest::Rest;
-use crate::driver::ticket::Ticket;
+use crate::records::commands::{Direction, Segment};
+use crate::records::ticket::Ticket;
 
 /// Any so many consecutive segments hold at least [`DESCRIPTOR_BYTES_MAX`] bytes. Page boundaries
 /// included, the payload of a descriptor then has less than `abi::config::SEND_PIECES_MAX` pieces.

@@ -5,10 +5,10 @@ use abi::reason::CommandStatus;
 use abi::registers;
 
 use super::{doorbell_page, Owner, Ring};
-use crate::control::descriptor::Descriptor;
 use crate::driver::bus::Bus;
 use crate::driver::error::Result;
-use crate::driver::ticket::{RefusedCommand, Ticket};
+use crate::records::descriptor::Descriptor;
+use crate::records::ticket::{RefusedCommand, Ticket};
 
 impl Owner {
     /// Posts what is queued, rings doorbells that changed, takes completions. Returns whether

@@ -13,7 +13,7 @@
 
 use abi::config::COMMAND_BYTES;
 use abi::send_descriptor as d;
-use host::control::commands::FlowName;
+use host::records::commands::FlowName;
 
 use super::judge::Descriptor;
 use super::offer::Offered;

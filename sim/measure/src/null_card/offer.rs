@@ -12,7 +12,7 @@ use abi::field::Field;
 use abi::header_entry as h;
 use abi::reason::Disposition;
 use golden::tables::{Flow, Tables};
-use host::control::commands::FlowName;
+use host::records::commands::FlowName;
 
 use super::judge::covers;
 use super::peer::{Peer, WINDOW_UNIT};

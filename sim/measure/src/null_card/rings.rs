@@ -10,8 +10,9 @@ use abi::config::{COMMAND_BYTES, COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, S
 use abi::field::Field;
 use abi::reason::CommandStatus;
 use abi::{completion, header_entry as h, registers as r, send_descriptor};
-use host::driver::control_memory::{ControlMemory, WORD_BYTES};
+use host::driver::control_memory::ControlMemory;
 use host::memory::ApplicationMapping;
+use host::records::words::WORD_BYTES;
 
 use super::shared::{piece_at, Piece, Shared};
 

@@ -16,9 +16,9 @@
 use abi::config::FLOW_REACH_BYTES;
 
 use super::{Posted, ReceiveSide};
-use crate::control::commands::Segment;
 use crate::control::flow::buffer::Misplaced;
-use crate::driver::ticket::Ticket;
+use crate::records::commands::Segment;
+use crate::records::ticket::Ticket;
 
 /// A buffer shorter than this that is posted after others were filled waits for the next floor, and
 /// is posted by its command, while so many times as many buffers are open as wait.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::super::buffer::{Rescue, Withdrawn};
 use super::ReceiveSide;
-use crate::driver::ticket::Ticket;
+use crate::records::ticket::Ticket;
 
 impl ReceiveSide {
     /// Asks for a posted request to be cancelled. Returns whether there is one of this name that

@@ -10,7 +10,7 @@
 
 use super::commands::Entry;
 use crate::driver::error::Result;
-use crate::driver::ticket::Ticket;
+use crate::records::ticket::Ticket;
 
 /// Takes commands for the card and reports which of them are confirmed.
 pub trait CommandQueue {

@@ -11,9 +11,8 @@ use abi::send_descriptor as field;
 use arrayvec::ArrayVec;
 
 use super::commands::FlowName;
-use super::packet::TcpHeader;
-use crate::driver::control_memory::WORD_BYTES;
-use crate::driver::rings::METADATA_WORDS;
+use super::words::{METADATA_WORDS, WORD_BYTES};
+use crate::control::packet::TcpHeader;
 
 /// Bytes of two slots.
 const RECORD_BYTES_MAX: usize = 2 * SLOT_BYTES;
