@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
 use clap::Parser;
-use host::control::packet::{parse_tcp, TcpHeader};
-use host::transport::header::{ACK, SYN};
+use host::headers::layout::{ACK, SYN};
+use host::headers::packet::{parse_tcp, TcpHeader};
 use host::transport::patience::Patience;
 use host::transport::peer::{KernelPeer, Progress, Script, WirePeer};
 use host::transport::{LinkConfig, Tuning};

@@ -10,9 +10,7 @@
 //! | file or folder | what |
 //! |---|---|
 //! | `budget.rs` | memory for what peers have sent, shared by all connections |
-//! | `header.rs` | builds the headers of packets that a protocol sends |
 //! | `position.rs` | positions modulo 2^32, and the offsets that they mean |
-//! | `packet.rs` | reads and adjusts packet headers |
 //! | `placement.rs` | places keys in the flow table |
 //! | `lists.rs` | allocates segment lists, committed and borrowed |
 //! | `regions.rs` | allocates regions and page entries |
@@ -23,9 +21,7 @@
 pub mod budget;
 pub mod connection;
 pub mod flow;
-pub mod header;
 pub mod lists;
-pub mod packet;
 pub mod placement;
 pub mod position;
 pub mod regions;

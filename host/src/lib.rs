@@ -10,6 +10,7 @@
 //! ```
 //! | folder | what |
 //! |---|---|
+//! | `headers/` | headers from Ethernet to TCP or UDP: read, adjusted, built |
 //! | `records/` | commands, descriptors, profiles; names of commands |
 //! | `driver/` | one open card: bus, rings, header entries |
 //! | `control/` | flows, buffers, windows and tables |
@@ -31,6 +32,7 @@ pub mod clock;
 pub mod control;
 pub mod driver;
 pub mod failure;
+pub mod headers;
 // What measures the host keeps its own tables as the host does; no part of the interface.
 #[doc(hidden)]
 pub mod large_pages;

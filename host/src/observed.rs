@@ -41,8 +41,8 @@ use ahash::HashMap;
 use self::flow::Flow;
 use self::handshake::Handshakes;
 pub use self::tuple::Tuple;
-use crate::control::packet::{flow_key, TcpHeader};
 use crate::driver::error::{HostError, Result};
+use crate::headers::packet::{flow_key, TcpHeader};
 use crate::protocol::{
     Arrival, ConnectOptions, Doubt, FlowIndex, FlowKey, Guards, HeaderSink, Install, Protocol,
     ProtocolCounters, ProtocolEvent, Segment,

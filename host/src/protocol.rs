@@ -48,7 +48,7 @@ use abi::flow_key;
 
 use crate::driver::error::{HostError, Result};
 use crate::failure::Failure;
-use crate::records::descriptor::Layers;
+use crate::headers::layers::Layers;
 use crate::records::profile::Profile;
 use crate::transport::{ListenerId, NextTimer};
 

@@ -33,10 +33,10 @@ use ::tcp::wire::{self, HEADER_BYTES_MAX};
 use ::tcp::{Config, ConnectionId, Endpoint, Limits, Secret, Tuple};
 
 use self::neighbours::Neighbours;
-use crate::control::header::{Route, Tcp};
-use crate::control::packet::{flow_key, parse_tcp};
 use crate::driver::error::{HostError, Result};
 use crate::failure::Failure;
+use crate::headers::builder::{Route, Tcp};
+use crate::headers::packet::{flow_key, parse_tcp};
 use crate::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader,
     OutgoingPayload, Protocol, ProtocolEvent, Segment, SegmentPayload, Verdict,

@@ -42,7 +42,6 @@ use arrayvec::ArrayVec;
 
 mod boxed;
 mod error;
-pub mod header;
 mod link;
 mod linux;
 mod open;

@@ -17,18 +17,19 @@
 use abi::config::SMALL;
 use abi::{command, flow_key, header_entry};
 use anyhow::{ensure, Result};
-use host::control::header::Route;
-use host::control::packet;
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::HeaderEntry;
+use host::headers::builder::Route;
+use host::headers::layers::Layers;
+use host::headers::packet;
 use host::memory::ApplicationMapping;
 use host::records::commands::{
     flow_install, segment_post, Acceptance, Direction, FlowInstall, FlowName, List, Segment,
 };
-use host::records::descriptor::{send, Layers, Payload};
+use host::records::descriptor::{send, Payload};
 use host::records::profile::Profile;
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::network_side::NetworkSide;

@@ -12,12 +12,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
 use abi::reason::{Disposition, DropReason};
-use host::control::packet::{flow_key, parse_tcp};
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
 use host::driver::bus::{Bus, DmaMemory, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::HeaderEntry;
+use host::headers::packet::{flow_key, parse_tcp};
 use host::records::commands::{self as cmd, Acceptance, Direction, Entry, FlowInstall, FlowName};
 use host::records::descriptor::{send, Payload, Record};
 use host::records::ticket::{RefusedCommand, Ticket};

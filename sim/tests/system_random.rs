@@ -219,7 +219,7 @@ impl Flow {
         };
         let remote = (source, self.ports.0).into();
         let local = (destination, self.ports.1).into();
-        host::control::packet::flow_key(remote, local)
+        host::headers::packet::flow_key(remote, local)
     }
 
     fn post(&mut self, random: &mut SmallRng, region: u16, region_key: u16) -> Option<Entry> {

@@ -8,7 +8,7 @@
 //! compared with these frames.
 
 use abi::config::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, FRAME_PAYLOAD_BYTES_MAX};
-use host::transport::header::{ones_sum, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET};
+use host::headers::layout::{ones_sum, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET};
 
 use super::packet::Packet;
 

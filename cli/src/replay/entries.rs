@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use abi::header_entry as h;
 use abi::reason::{Disposition, SendError};
-use host::control::packet::{parse_tcp, TcpHeader};
 use host::driver::rings::HeaderEntry;
+use host::headers::packet::{parse_tcp, TcpHeader};
 
 use super::plan::Plan;
 use super::rig::Installed;

@@ -14,7 +14,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use abi::config::FLOW_REACH_BYTES;
 use host::driver::bus::MemoryKind;
-use host::transport::header::{ACK, SYN};
+use host::headers::layout::{ACK, SYN};
 use serde::Serialize;
 use sim::harness::capture::Captured;
 

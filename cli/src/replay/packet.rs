@@ -8,8 +8,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
-use host::control::packet::{parse_tcp, TcpHeader};
-use host::transport::header::{TcpLayout, SYN};
+use host::headers::layout::{TcpLayout, SYN};
+use host::headers::packet::{parse_tcp, TcpHeader};
 
 const VLAN: [u16; 2] = [0x8100, 0x88a8];
 /// EtherType of IPv4.

@@ -13,13 +13,13 @@ use abi::command;
 use abi::config::SEGMENTS_COMMITTED_BITS;
 use abi::reason::{Disposition, DropReason};
 use anyhow::{Context, Result};
-use host::control::packet::flow_key;
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
 use host::driver::bus::{Bus, BusError, DmaMemory};
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::HostError;
 use host::driver::rings::HeaderEntry;
+use host::headers::packet::flow_key;
 use host::memory::ApplicationMapping;
 use host::records::commands::{
     floor_set, flow_install, segment_post, Acceptance, Direction, Entry, FlowInstall, FlowName,

@@ -13,7 +13,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use abi::config::{FRAME_BYTES_MAX, FRAME_BYTES_MIN};
-use host::transport::header::SYN;
+use host::headers::layout::SYN;
 use serde::Serialize;
 use sim::harness::capture::{read_capture, Captured};
 

@@ -11,7 +11,7 @@
 //! Sources: RFC 2675 (jumbo option); RFC 1071, 768, 8200 (checksums).
 
 use abi::config::FRAME_BYTES_MAX;
-use host::transport::header::ones_sum;
+use host::headers::layout::ones_sum;
 
 use super::packet::{network, word, Packet, IPV4, IPV6, IPV6_BYTES, LENGTH_MAX};
 

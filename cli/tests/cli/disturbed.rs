@@ -69,7 +69,7 @@ fn a_timestamp_that_is_too_old_is_deferred() {
     // The floor that makes every timestamp old lies half the number range away from one of them.
     let mut first = None;
     for frame in read_capture(Path::new(&example("receive.pcapng"))).expect("the example").frames {
-        let tcp = host::control::packet::parse_tcp(&frame.bytes);
+        let tcp = host::headers::packet::parse_tcp(&frame.bytes);
         let Some(tcp) = tcp.filter(|tcp| tcp.destination.port() == 5001 && tcp.flags == 0x10)
         else {
             continue;

@@ -10,11 +10,11 @@ use std::net::SocketAddr;
 
 use abi::flow_key;
 
-use crate::control::header::Route;
-use crate::control::packet::{self, addresses};
-use crate::records::descriptor::Layers;
+use crate::headers::builder::Route;
+use crate::headers::layers::Layers;
+use crate::headers::layout::{network_layer, ETHERTYPE_IPV6};
+use crate::headers::packet::{self, addresses};
 use crate::records::profile::Profile;
-use crate::transport::header::{network_layer, ETHERTYPE_IPV6};
 
 /// Bytes of the header after UDP.
 pub const HEADER_BYTES: usize = 20;

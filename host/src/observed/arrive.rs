@@ -1,8 +1,8 @@
 //! Packets and frames on their way to the TCP.
 
 use super::Observed;
-use crate::control::packet::parse_tcp;
 use crate::driver::error::Result;
+use crate::headers::packet::parse_tcp;
 use crate::protocol::{Doubt, FlowIndex, Segment, SegmentPayload, Verdict};
 use crate::transport::{self, Transport};
 

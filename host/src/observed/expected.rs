@@ -17,9 +17,9 @@
 //!
 //! Sources: RFC 9293, 3.10.7.4 (acceptance), RFC 7323, 4.3 and 5.3 (timestamps), RFC 5961, 5.2.
 
-use crate::control::packet::{link_address, LinkAddress, TcpHeader};
+use crate::headers::layout::{is_after, ACK, FIN, RST, SYN};
+use crate::headers::packet::{link_address, LinkAddress, TcpHeader};
 use crate::protocol::Doubt;
-use crate::transport::header::{is_after, ACK, FIN, RST, SYN};
 
 /// Acceptance rules of one connection. See the head of this file.
 #[derive(Clone, Debug)]
@@ -205,7 +205,7 @@ impl Expected {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::packet::parse_tcp;
+    use crate::headers::packet::parse_tcp;
 
     const LOCAL: u32 = u32::MAX - 1;
     const REMOTE: u32 = 0x1000;

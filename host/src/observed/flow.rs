@@ -3,8 +3,8 @@
 use super::expected::Expected;
 use super::tuple::Tuple;
 use super::window::Window;
-use crate::control::packet::TcpHeader;
 use crate::control::position::Positions;
+use crate::headers::packet::TcpHeader;
 use crate::protocol::{Doubt, Segment, SegmentPayload, Verdict};
 use crate::transport::StreamId;
 
@@ -160,8 +160,8 @@ mod tests {
     use crate::control::flow::buffer::Buffer;
     use crate::control::flow::receive::ReceiveSide;
     use crate::control::flow::send::SendSide;
-    use crate::control::packet::parse_tcp;
     use crate::control::regions::RegionName;
+    use crate::headers::packet::parse_tcp;
     use crate::records::commands::FlowName;
     use crate::records::ticket::Ticket;
 

@@ -19,9 +19,9 @@ use super::expected::Expected;
 use super::limits::UNCLAIMED_MAX;
 use super::tuple::Tuple;
 use super::window::Window;
-use crate::control::packet::{link_address, LinkAddress, TcpHeader};
+use crate::headers::layout::{ACK, RST, SYN};
+use crate::headers::packet::{link_address, LinkAddress, TcpHeader};
 use crate::protocol::Doubt;
-use crate::transport::header::{ACK, RST, SYN};
 
 /// Limit of early payload of a connection whose flow is not installed yet, packets.
 const EARLY_PACKETS_MAX: usize = 256;
@@ -282,7 +282,7 @@ impl Handshakes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::packet::parse_tcp;
+    use crate::headers::packet::parse_tcp;
     use std::net::SocketAddr;
 
     fn tuple(number: u32) -> Tuple {

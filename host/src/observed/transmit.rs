@@ -1,11 +1,11 @@
 //! Headers of the TCP on their way to the card.
 
 use super::Observed;
-use crate::control::packet::{self, clear_checksums, parse_tcp, TcpHeader};
 use crate::driver::error::Result;
+use crate::headers::layout::SYN;
+use crate::headers::packet::{self, clear_checksums, parse_tcp, TcpHeader};
 use crate::observed::tuple::Tuple;
 use crate::protocol::{HeaderSink, OutgoingHeader, OutgoingPayload};
-use crate::transport::header::SYN;
 use crate::transport::{FrameKind, TransmitHeader, Transport};
 
 /// Limit of headers taken from the TCP at once.

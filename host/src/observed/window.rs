@@ -12,8 +12,8 @@
 //!
 //! Sources: RFC 9293, 3.8.6 (shrinking the window is discouraged), RFC 7323, 2 (window scale).
 
-use crate::control::packet::{clear_syn_options, set_window, TcpHeader};
-use crate::transport::header::{ACK, FIN, RST, SYN};
+use crate::headers::layout::{ACK, FIN, RST, SYN};
+use crate::headers::packet::{clear_syn_options, set_window, TcpHeader};
 
 /// Offered window of one connection.
 #[derive(Clone, Debug, Default)]
@@ -151,7 +151,7 @@ pub fn set_ip_length(bytes: &mut [u8], parsed: &TcpHeader) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::packet::parse_tcp;
+    use crate::headers::packet::parse_tcp;
 
     const NEXT: u32 = 0x1000_0001;
 

@@ -6,13 +6,13 @@ use abi::reason::{Disposition, SendError};
 use super::{ConnectionId, Provider};
 use crate::control::connection::arrived::Packet;
 use crate::control::flow::buffer::Misplaced;
-use crate::control::packet::parse_tcp;
 use crate::driver::bus::Bus;
 use crate::driver::error::Result;
 use crate::driver::rings::HeaderEntry;
 use crate::failure::Failure;
+use crate::headers::layout::{is_ipv6_fragment, tcp_checksum, TcpLayout};
+use crate::headers::packet::parse_tcp;
 use crate::protocol::{Doubt, FlowIndex, Protocol, Segment, SegmentPayload, Verdict};
-use crate::transport::header::{is_ipv6_fragment, tcp_checksum, TcpLayout};
 
 /// Header entries from the present one on whose connections are asked for.
 const AHEAD: usize = 8;

@@ -19,8 +19,9 @@ use crate::driver::bus::Bus;
 use crate::driver::device::Device;
 use crate::driver::error::{HostError, Result};
 use crate::failure::Failure;
+use crate::headers::layers::Layers;
 use crate::protocol::{FlowIndex, HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
-use crate::records::descriptor::{header, raw, send, Descriptor, Layers, Payload};
+use crate::records::descriptor::{header, raw, send, Descriptor, Payload};
 
 /// Slots and descriptors that wait for a send ring that does not move, from which on headers for it
 /// are dropped: as many as a queue of Linux holds.

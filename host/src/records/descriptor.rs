@@ -12,7 +12,7 @@ use arrayvec::ArrayVec;
 
 use super::commands::FlowName;
 use super::words::{METADATA_WORDS, WORD_BYTES};
-use crate::control::packet::TcpHeader;
+use crate::headers::layers::Layers;
 
 /// Bytes of two slots.
 const RECORD_BYTES_MAX: usize = 2 * SLOT_BYTES;
@@ -98,30 +98,6 @@ fn pack(inline: &[u8], kind: u8) -> Descriptor<'_> {
     field::TWO_SLOTS.place(&mut metadata, two_slots.into());
     field::HEADER_BYTES.place(&mut metadata, inline.len() as u64);
     Descriptor { metadata, inline }
-}
-
-/// Offsets and protocols of the layers of a header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layers {
-    /// Offset of the IP header.
-    pub l3_offset: usize,
-    /// Offset of the transport header.
-    pub l4_offset: usize,
-    /// True for IPv6, false for IPv4.
-    pub ipv6: bool,
-    /// True for UDP, false for TCP.
-    pub udp: bool,
-}
-
-impl From<&TcpHeader> for Layers {
-    fn from(header: &TcpHeader) -> Self {
-        Self {
-            l3_offset: header.l3_offset,
-            l4_offset: header.l4_offset,
-            ipv6: header.ipv6,
-            udp: false,
-        }
-    }
 }
 
 #[inline]

@@ -5,6 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use super::stream::{ListenerId, StreamId};
+use crate::headers::error::HeaderError;
 
 /// The result of a transport call.
 pub type Result<T> = std::result::Result<T, TransportError>;
@@ -69,30 +70,9 @@ pub enum TransportError {
     /// The listener does not exist, or no longer.
     #[error("unknown listener {0:?}")]
     UnknownListener(ListenerId),
-    /// A delivered header is truncated.
-    #[error("header of {bytes} bytes is truncated inside its {layer} header")]
-    HeaderTruncated {
-        /// Bytes delivered.
-        bytes: usize,
-        /// Layer that is truncated.
-        layer: &'static str,
-    },
-    /// A delivered header is not TCP over IPv4 or IPv6.
-    #[error("not a TCP header: {field} is {value:#x}")]
-    NotTcp {
-        /// Field that is not that of TCP.
-        field: &'static str,
-        /// Value of the field.
-        value: u32,
-    },
-    /// The IP length field does not match the delivered bytes.
-    #[error("the IP length implies {announced} payload bytes, {given} were delivered")]
-    PayloadLength {
-        /// Payload bytes that follow from the IP header.
-        announced: usize,
-        /// Payload bytes of the call.
-        given: usize,
-    },
+    /// A delivered header is not one that the transport can take.
+    #[error(transparent)]
+    Header(#[from] HeaderError),
     /// A frame is longer than the device supports.
     #[error("frame of {bytes} bytes exceeds the limit of {limit}")]
     FrameTooLong {
@@ -124,13 +104,7 @@ pub enum TransportError {
 impl TransportError {
     /// Whether it is the packet that the transport refuses: no other packet suffers.
     pub fn is_of_packet(&self) -> bool {
-        matches!(
-            self,
-            Self::HeaderTruncated { .. }
-                | Self::NotTcp { .. }
-                | Self::PayloadLength { .. }
-                | Self::FrameTooLong { .. }
-        )
+        matches!(self, Self::Header(_) | Self::FrameTooLong { .. })
     }
 
     /// The error number of Linux that tells most of it.
@@ -149,9 +123,7 @@ impl TransportError {
             Self::TookTooMuch { .. }
             | Self::UnknownStream(_)
             | Self::UnknownListener(_)
-            | Self::HeaderTruncated { .. }
-            | Self::NotTcp { .. }
-            | Self::PayloadLength { .. }
+            | Self::Header(_)
             | Self::FrameTooLong { .. } => libc::EPROTO,
         }
     }

@@ -42,12 +42,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use self::socket::ShadowSocket;
 use self::tap::{Tap, TapMode};
 pub use self::veth::VethPair;
-use super::header::{TcpLayout, HEADER_BYTES_MAX, TCP_CHECKSUM_OFFSET};
 use super::transmit_bytes;
 use super::{
     ChecksumRequest, Drained, Event, FrameKind, LinkConfig, ListenerId, Result, StreamId,
     StreamInfo, StreamStatus, TransmitHeader, Transport, TransportCounters, TransportError,
 };
+use crate::headers::layout::{TcpLayout, HEADER_BYTES_MAX, TCP_CHECKSUM_OFFSET};
 
 /// Bytes of the virtio-net header before a frame, little-endian on this machine.
 const VIRTIO_HEADER_BYTES: usize = 10;

@@ -21,7 +21,6 @@ use smoltcp::iface::SocketHandle;
 
 use self::sockets::{established, listening_socket, stream_error, Finish, Listener, Stream};
 use self::stack::{socket_address, Stack, TcpChecksums};
-use super::header::{pseudo_header_sum, TcpLayout, TCP_CHECKSUM_OFFSET};
 use super::transmit_bytes;
 use super::{
     ChecksumRequest, Drained, Event, FrameKind, LinkConfig, ListenerId, NextTimer, Result,
@@ -29,6 +28,7 @@ use super::{
     TransportError,
 };
 use crate::clock::Clock;
+use crate::headers::layout::{pseudo_header_sum, TcpLayout, TCP_CHECKSUM_OFFSET};
 
 /// smoltcp as a [`Transport`].
 pub struct SmoltcpTransport {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use host::transport::header::{
+use host::headers::layout::{
     ones_sum, pseudo_header_sum, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET,
 };
 use host::transport::{FrameKind, TransmitHeader};

@@ -20,7 +20,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use host::clock::{Clock, ManualClock};
-use host::transport::header::HEADER_BYTES_MAX;
+use host::headers::layout::HEADER_BYTES_MAX;
 use host::transport::patience::Patience;
 use host::transport::peer::{KernelPeer, Progress, RandomBytes, Script, SmoltcpPeer, WirePeer};
 use host::transport::{

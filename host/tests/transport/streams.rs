@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 
+use host::headers::error::HeaderError;
 use host::transport::peer::{Conversation, Progress, Script};
 use host::transport::{Event, ListenerId, StreamId, StreamState, TransportError, Tuning};
 
@@ -230,14 +231,14 @@ fn a_header_whose_length_lies_is_refused() {
         header.extend([0, 9, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0x10, 0, 0, 0, 0, 0, 0]);
         assert!(matches!(
             rig.transport.deliver(&header, 99),
-            Err(TransportError::PayloadLength { announced: 100, given: 99 })
+            Err(TransportError::Header(HeaderError::PayloadLength { announced: 100, given: 99 }))
         ));
         header.push(0);
         assert!(rig.transport.deliver(&header, 99).is_err(), "a payload byte in the header");
         header.truncate(50);
         assert!(matches!(
             rig.transport.deliver(&header, 100),
-            Err(TransportError::HeaderTruncated { bytes: 50, layer: "TCP" })
+            Err(TransportError::Header(HeaderError::Truncated { bytes: 50, layer: "TCP" }))
         ));
         assert_eq!(rig.transport.counters().receive_headers, 0);
     });

@@ -3,8 +3,8 @@
 //! least the packet.
 
 use golden::packet::{parse, Kind, Profile};
-use host::control::packet::{flow_key, parse_tcp};
-use host::transport::header::{is_ipv6_fragment, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET};
+use host::headers::layout::{is_ipv6_fragment, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET};
+use host::headers::packet::{flow_key, parse_tcp};
 
 /// Runs the target.
 ///
@@ -47,7 +47,7 @@ fn correct(frame: &mut [u8]) {
     if !layout.ipv6 {
         let field = layout.network + 10;
         frame[field..field + 2].fill(0);
-        let sum = !host::transport::header::ones_sum(&frame[layout.network..layout.segment], 0);
+        let sum = !host::headers::layout::ones_sum(&frame[layout.network..layout.segment], 0);
         frame[field..field + 2].copy_from_slice(&sum.to_be_bytes());
     }
     let field = layout.segment + TCP_CHECKSUM_OFFSET;

@@ -19,17 +19,17 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use host::ahead::LookAhead;
-use host::control::packet::flow_key;
 use host::driver::error::{HostError, Result};
 use host::failure::Failure;
+use host::headers::layers::Layers;
+use host::headers::layout::{ACK, SYN};
+use host::headers::packet::flow_key;
 use host::large_pages::{self, LargePageVec};
 use host::prefetch::expect_all;
 use host::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader,
     OutgoingPayload, Protocol, ProtocolEvent, Segment, Verdict,
 };
-use host::records::descriptor::Layers;
-use host::transport::header::{ACK, SYN};
 use host::transport::TransportError;
 
 pub use self::flow::ACK_BYTES_MAX;

@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use host::control::packet::parse_tcp;
+use host::headers::packet::parse_tcp;
 use host::records::descriptor::{header, send, Payload};
 use sim::harness::mac::Frame;
 

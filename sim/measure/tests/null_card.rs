@@ -9,9 +9,9 @@ use abi::registers::{
 };
 use abi::send_descriptor as d;
 use host::clock::{Clock, ManualClock};
-use host::control::packet::{parse_tcp, TcpHeader};
 use host::driver::bus::Bus;
 use host::driver::error::Result;
+use host::headers::packet::{parse_tcp, TcpHeader};
 use host::protocol::{FlowIndex, HeaderSink, OutgoingHeader, Protocol};
 use host::provider::{Completion, ShardId};
 use host::records::commands::{floor_set, Acceptance, FlowName};

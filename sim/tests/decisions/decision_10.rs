@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use abi::config::SMALL;
 use host::clock::{Clock, ManualClock};
-use host::control::packet::parse_tcp;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
+use host::headers::layout::{ACK, SYN};
+use host::headers::packet::parse_tcp;
 use host::observed::Observed;
 use host::provider::Provider;
-use host::transport::header::{ACK, SYN};
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};

@@ -5,7 +5,7 @@
 //!   peer            ◄── payload with the ACK: taken at rest, or refused; then silence
 //! ```
 
-use host::transport::header::ACK;
+use host::headers::layout::ACK;
 
 use super::scripted::{answer, PEER};
 use super::*;

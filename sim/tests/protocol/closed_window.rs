@@ -5,7 +5,7 @@
 //!   peer     ◄── ACK, window 0      ✗ window ◄── 0 ◄── window, with the byte
 //! ```
 
-use host::transport::header::ACK;
+use host::headers::layout::ACK;
 
 use super::scripted::{answer, PEER};
 use super::*;

@@ -17,17 +17,17 @@ use std::collections::BTreeMap;
 use std::net::{SocketAddr, SocketAddrV4};
 
 use host::control::flow::ranges::RangeSet;
-use host::control::header::{Route, Tcp};
-use host::control::packet::{flow_key, parse_tcp, TcpHeader};
 use host::control::position::Positions;
 use host::driver::error::{HostError, Result};
 use host::failure::Failure;
+use host::headers::builder::{Route, Tcp};
+use host::headers::layers::Layers;
+use host::headers::layout::{ACK, FIN, RST, SYN};
+use host::headers::packet::{flow_key, parse_tcp, TcpHeader};
 use host::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader,
     OutgoingPayload, Protocol, ProtocolEvent, Segment, SegmentPayload, Verdict,
 };
-use host::records::descriptor::Layers;
-use host::transport::header::{ACK, FIN, RST, SYN};
 use host::transport::{NextTimer, TransportError};
 
 const MSS_BYTES: u32 = 1460;

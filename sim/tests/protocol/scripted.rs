@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
-use host::control::packet::{parse_tcp, TcpHeader};
-use host::transport::header::{tcp_checksum, TcpLayout, ACK, SYN};
+use host::headers::layout::{tcp_checksum, TcpLayout, ACK, SYN};
+use host::headers::packet::{parse_tcp, TcpHeader};
 use sim::harness::mac::Frame;
 use sim::harness::traffic::{Addresses, PacketSpec};
 use sim::network_side::NetworkSide;

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use abi::reason::Disposition;
 use host::driver::bus::MemoryKind;
 use host::driver::error::HostError;
+use host::headers::layout::ACK;
 use host::provider::{ApplicationId, Completion, ShardId};
 use host::records::commands::{segment_post, Direction, FlowName, Segment};
-use host::transport::header::ACK;
 use host::transport::peer::{Script, WirePeer};
 
 use crate::calls::peer_address;

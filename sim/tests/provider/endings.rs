@@ -2,8 +2,8 @@
 
 use host::driver::bus::MemoryKind;
 use host::failure::Failure;
+use host::headers::layout::{ACK, RST};
 use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions, RegionId};
-use host::transport::header::{ACK, RST};
 use host::transport::peer::{Script, WirePeer};
 use host::transport::ListenerId;
 use sim::network_side::NetworkSide;

@@ -1,8 +1,8 @@
 //! Packets to another station on the same wire: the card knows their addresses, our TCP does not.
 
-use host::control::packet::parse_tcp;
+use host::headers::layout::{ACK, SYN};
+use host::headers::packet::parse_tcp;
 use host::provider::{ApplicationId, Completion};
-use host::transport::header::{ACK, SYN};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use sim::harness::mac::Frame;
 use sim::network_side::NetworkSide;

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use abi::config::SMALL;
 use host::clock::Clock;
-use host::control::packet::{flow_key, parse_tcp, TcpHeader};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
+use host::headers::layout::{ones_sum, ACK, FIN, RST, SYN};
+use host::headers::packet::{flow_key, parse_tcp, TcpHeader};
 use host::memory::ApplicationMapping;
 use host::observed::Observed;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
-use host::transport::header::{ones_sum, ACK, FIN, RST, SYN};
 use host::transport::patience::Patience;
 use host::transport::peer::{SmoltcpPeer, WirePeer};
 use host::transport::{LinuxTransport, ListenerId, TransportError};

@@ -5,11 +5,11 @@
 //!   bytes acknowledged, accepted ─► floor ─► confirmed ─► completion
 //! ```
 
-use host::control::packet::parse_tcp;
 use host::driver::bus::MemoryKind;
+use host::headers::layout::{ACK, SYN};
+use host::headers::packet::parse_tcp;
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions, RegionId};
-use host::transport::header::{ACK, SYN};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use sim::golden_card::Withheld;
 use sim::network_side::NetworkSide;

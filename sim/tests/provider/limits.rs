@@ -1,8 +1,8 @@
 //! What a connection may ask for, and what is held for it.
 
-use host::control::packet::parse_tcp;
 use host::driver::bus::MemoryKind;
 use host::driver::error::HostError;
+use host::headers::packet::parse_tcp;
 use host::provider::{ApplicationId, Completion, ConnectionId};
 use host::records::state::PostedState;
 use host::transport::peer::{RandomBytes, Script, WirePeer};

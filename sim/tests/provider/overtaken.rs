@@ -1,8 +1,8 @@
 //! Descriptors that are under way in the card while the commands around them take effect.
 
 use host::driver::bus::MemoryKind;
+use host::headers::layout::ACK;
 use host::provider::{ApplicationId, Completion};
-use host::transport::header::ACK;
 use host::transport::peer::{Script, WirePeer};
 
 use crate::calls::peer_address;

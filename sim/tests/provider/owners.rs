@@ -2,13 +2,13 @@
 
 use abi::header_entry;
 use abi::reason::{CommandStatus, Disposition, SendError};
-use host::control::packet::{flow_key, parse_tcp};
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
 use host::driver::bus::{Bus, DmaMemory, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::HostError;
 use host::driver::rings::{HeaderEntry, RingSizes};
+use host::headers::packet::{flow_key, parse_tcp};
 use host::records::commands::{
     floor_set, flow_install, flow_remove, segment_post, Acceptance, Direction, Entry, FlowInstall,
     FlowName, List, Segment,

@@ -10,9 +10,10 @@ use std::sync::Arc;
 use abi::config::SMALL;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
+use host::headers::error::HeaderError;
+use host::headers::layout::{ACK, RST};
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion};
-use host::transport::header::{ACK, RST};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use host::transport::{
     Drained, Event, ListenerId, NextTimer, Result, StreamId, StreamInfo, StreamStatus,
@@ -44,7 +45,7 @@ impl Transport for Refusing {
     fn deliver(&mut self, header: &[u8], payload_bytes: usize) -> Result<()> {
         if payload_bytes > 0 && take(&self.headers) {
             let (field, value) = ("protocol", 17);
-            return Err(TransportError::NotTcp { field, value });
+            return Err(HeaderError::NotTcp { field, value }.into());
         }
         if self.late_polls == 0 {
             return self.transport.deliver(header, payload_bytes);

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use abi::config::SMALL;
 use host::clock::{Clock, ManualClock};
-use host::control::packet::parse_tcp;
 use host::driver::bus::Bus;
 use host::driver::device::DeviceConfig;
 use host::driver::rings::RingSizes;
+use host::headers::layout::{ACK, SYN};
+use host::headers::packet::parse_tcp;
 use host::observed::Observed;
 use host::provider::{Completion, ConnectionId, Provider};
-use host::transport::header::{ACK, SYN};
 use host::transport::peer::{SmoltcpPeer, WirePeer};
 use host::transport::{LinkConfig, SmoltcpTransport, Transport, Tuning};
 use pcie_sim::PcieConfig;

@@ -8,10 +8,10 @@
 
 use abi::header_entry;
 use abi::reason::SendError;
-use host::control::packet::parse_tcp;
 use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::{HeaderEntry, RingSizes};
+use host::headers::packet::parse_tcp;
 use host::records::commands::FlowName;
 use host::records::descriptor::{raw, send, Descriptor, Payload, Record};
 use pcie_sim::PcieConfig;

@@ -1,9 +1,9 @@
 //! Packets that no peer sent: they change nothing for those who are there.
 
-use host::control::packet::parse_tcp;
 use host::driver::bus::MemoryKind;
+use host::headers::layout::{ACK, RST, SYN};
+use host::headers::packet::parse_tcp;
 use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions};
-use host::transport::header::{ACK, RST, SYN};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use host::transport::ListenerId;
 use sim::harness::mac::Frame;

@@ -1,9 +1,9 @@
 //! The owners' header queues take turns: who is flooded holds up nobody else.
 
 use abi::config::SMALL;
-use host::control::packet::parse_tcp;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::{HeaderEntry, RingSizes};
+use host::headers::packet::parse_tcp;
 use host::records::commands::FlowName;
 use host::records::descriptor::{send, Payload};
 use sim::golden_card::{GoldenBus, GoldenCard};

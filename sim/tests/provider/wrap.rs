@@ -1,8 +1,8 @@
 //! Sequence numbers of the peer pass 2^32 in the middle of what it sends.
 
 use host::driver::bus::MemoryKind;
+use host::headers::layout::ACK;
 use host::provider::{ApplicationId, ConnectionId};
-use host::transport::header::ACK;
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 
 use crate::rig::{golden, received};

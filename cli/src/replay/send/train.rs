@@ -1,6 +1,6 @@
 //! Consecutive packets that one descriptor describes, and the card cuts apart again.
 
-use host::control::packet::{clear_checksums, TcpHeader};
+use host::headers::packet::{clear_checksums, TcpHeader};
 use host::records::descriptor::{self, Payload, Record};
 
 use super::super::cut::{CWR, FIN_PSH, FLAGS_OFFSET};

@@ -14,8 +14,8 @@ use abi::reason::SendError;
 use abi::send_descriptor::PAYLOAD_BYTES;
 use anyhow::Result;
 use host::control::flow::ranges::RangeSet;
-use host::control::packet::clear_checksums;
 use host::driver::bus::Bus;
+use host::headers::packet::clear_checksums;
 use host::records::descriptor::{self, raw, Record, INLINE_BYTES_MAX};
 
 use super::super::cut::complete_checksums;

@@ -98,7 +98,7 @@ impl VethPair {
             }
         };
         set(&first).map_err(failed("TCP_CONGESTION"))?;
-        let blocking = |socket: OwnedFd| {
+        let blocking = |socket: OwnedFd| -> Result<TcpStream> {
             let stream = TcpStream::from(socket);
             stream.set_nonblocking(false).map_err(failed("fcntl"))?;
             Ok(stream)

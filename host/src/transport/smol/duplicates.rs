@@ -21,7 +21,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use crate::transport::header::{
+use crate::headers::layout::{
     is_after, ones_sum, tcp_checksum, TcpLayout, ACK, FIN, RST, SYN, TCP_CHECKSUM_OFFSET,
 };
 

@@ -320,7 +320,7 @@ mod tests {
 
     use super::*;
     use crate::clock::ManualClock;
-    use crate::transport::header::{ones_sum, TcpLayout, ACK, SYN};
+    use crate::headers::layout::{ones_sum, TcpLayout, ACK, SYN};
 
     const US: u8 = 1;
     const PEER: u8 = 2;

@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use golden::checksum::{fold, pseudo_header, sum};
-use host::transport::header::{ACK, SYN};
+use host::headers::layout::{ACK, SYN};
 
 use crate::null_protocol::header::{set_numbers, syn, tcp_header, HEADER_BYTES};
 

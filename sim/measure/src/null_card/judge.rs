@@ -9,7 +9,7 @@
 use abi::config::{FLOW_REACH_BYTES, FRAME_PAYLOAD_BYTES_MAX, METADATA_BYTES, SLOT_HEADER_BYTES};
 use abi::send_descriptor as d;
 use golden::tables::{Flow, List, Tables};
-use host::transport::header::{TcpLayout, ACK, SYN};
+use host::headers::layout::{TcpLayout, ACK, SYN};
 
 use super::peer::{Peer, WINDOW_UNIT};
 use super::wrong::{equal, within, Wrong};

@@ -1,7 +1,7 @@
 //! The far end of one connection: what it has sent, was offered and acknowledged.
 
 use abi::flow_key::{self, KEY_BYTES};
-use host::transport::header::{ACK, SYN};
+use host::headers::layout::{ACK, SYN};
 
 use crate::null_protocol::header::{
     addresses, set_numbers, set_payload, syn, tcp_header, HEADER_BYTES, WINDOW_SCALE,

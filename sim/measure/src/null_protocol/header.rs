@@ -2,8 +2,8 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use host::control::header::{Route, Tcp};
-use host::transport::header::ACK;
+use host::headers::builder::{Route, Tcp};
+use host::headers::layout::ACK;
 use host::transport::TransmitBytes;
 
 /// Bytes from the Ethernet header to the end of a TCP header with timestamps.

@@ -9,8 +9,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::records::descriptor::Layers;
-use crate::transport::header::{ETHERTYPE_IPV4, ETHERTYPE_IPV6};
+use crate::headers::layers::Layers;
+use crate::headers::layout::{ETHERTYPE_IPV4, ETHERTYPE_IPV6};
 
 const ETHERNET_BYTES: usize = 14;
 const IPV4_BYTES: usize = 20;
@@ -39,7 +39,7 @@ pub struct Tcp<'a> {
     pub sequence: u32,
     /// ACK number.
     pub acknowledgement: u32,
-    /// Flags: [`crate::transport::header::ACK`] and others.
+    /// Flags: [`crate::headers::layout::ACK`] and others.
     pub flags: u8,
     /// Window, as it stands in the field.
     pub window: u16,
@@ -128,8 +128,8 @@ fn in_ipv6(address: IpAddr) -> [u8; 16] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::packet::parse_tcp;
-    use crate::transport::header::{TcpLayout, ACK, SYN};
+    use crate::headers::layout::{TcpLayout, ACK, SYN};
+    use crate::headers::packet::parse_tcp;
 
     const MACS: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
 

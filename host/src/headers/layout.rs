@@ -5,7 +5,7 @@
 //!   0                            network                              segment     payload
 //! ```
 
-use super::error::{Result, TransportError};
+use super::error::{HeaderError, Result};
 
 /// Longest header from Ethernet to the end of TCP, bytes: with two VLAN tags, full IPv4 and TCP
 /// options, or a few IPv6 extension headers.
@@ -57,7 +57,7 @@ impl TcpLayout {
         let layout = Self::parse(header)?;
         let given = payload_bytes + header.len() - layout.payload;
         if header.len() != layout.payload || given != layout.payload_bytes {
-            return Err(TransportError::PayloadLength { announced: layout.payload_bytes, given });
+            return Err(HeaderError::PayloadLength { announced: layout.payload_bytes, given });
         }
         Ok(layout)
     }
@@ -196,19 +196,19 @@ pub fn is_ipv6_fragment(frame: &[u8]) -> bool {
 }
 
 fn byte(frame: &[u8], at: usize, layer: &'static str) -> Result<u8> {
-    frame.get(at).copied().ok_or(TransportError::HeaderTruncated { bytes: frame.len(), layer })
+    frame.get(at).copied().ok_or(HeaderError::Truncated { bytes: frame.len(), layer })
 }
 
 fn word(frame: &[u8], at: usize, layer: &'static str) -> Result<u16> {
     Ok(u16::from_be_bytes([byte(frame, at, layer)?, byte(frame, at + 1, layer)?]))
 }
 
-fn truncated(frame: &[u8], layer: &'static str) -> TransportError {
-    TransportError::HeaderTruncated { bytes: frame.len(), layer }
+fn truncated(frame: &[u8], layer: &'static str) -> HeaderError {
+    HeaderError::Truncated { bytes: frame.len(), layer }
 }
 
-fn not_tcp(field: &'static str, value: u32) -> TransportError {
-    TransportError::NotTcp { field, value }
+fn not_tcp(field: &'static str, value: u32) -> HeaderError {
+    HeaderError::NotTcp { field, value }
 }
 
 #[cfg(test)]
@@ -267,7 +267,7 @@ mod tests {
         for bytes in 0..frame.len() {
             assert!(matches!(
                 TcpLayout::parse(&frame[..bytes]),
-                Err(TransportError::HeaderTruncated { .. })
+                Err(HeaderError::Truncated { .. })
             ));
         }
     }
@@ -293,19 +293,19 @@ mod tests {
         fragment[20] = 0x20;
         assert!(matches!(
             TcpLayout::parse(&fragment),
-            Err(TransportError::NotTcp { field: "fragment", value: 0x2000 })
+            Err(HeaderError::NotTcp { field: "fragment", value: 0x2000 })
         ));
         let mut short = tcp4(0, 0, 8);
         short[14] = 0x44;
         assert!(matches!(
             TcpLayout::parse(&short),
-            Err(TransportError::NotTcp { field: "IPv4 header length", value: 16 })
+            Err(HeaderError::NotTcp { field: "IPv4 header length", value: 16 })
         ));
         let mut udp = tcp4(0, 0, 8);
         udp[23] = 17;
         assert!(matches!(
             TcpLayout::parse(&udp),
-            Err(TransportError::NotTcp { field: "protocol", value: 17 })
+            Err(HeaderError::NotTcp { field: "protocol", value: 17 })
         ));
     }
 
@@ -317,7 +317,7 @@ mod tests {
             let layout = TcpLayout::parse(&frame);
             let value = u32::from(version);
             let said = match &layout {
-                Err(TransportError::NotTcp { field, value }) => Some((*field, *value)),
+                Err(HeaderError::NotTcp { field, value }) => Some((*field, *value)),
                 _ => None,
             };
             assert_eq!(said, Some(("IP version", value)), "{layout:?}");
@@ -328,7 +328,7 @@ mod tests {
         frame.extend([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0, 0, 0, 0, 0, 0, 0]);
         assert!(matches!(
             TcpLayout::parse(&frame),
-            Err(TransportError::NotTcp { field: "IP version", value: 4 })
+            Err(HeaderError::NotTcp { field: "IP version", value: 4 })
         ));
         frame[14] = 0x60;
         assert!(TcpLayout::parse(&frame).is_ok());

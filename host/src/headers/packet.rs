@@ -1,4 +1,4 @@
-//! Reads and adjusts TCP headers. [`crate::transport::header`] finds the offsets of the layers.
+//! Reads and adjusts TCP headers. [`crate::headers::layout`] finds the offsets of the layers.
 //!
 //! Sources: RFC 9293 (TCP), RFC 7323 (window scale, timestamps), RFC 791, RFC 8200, IEEE 802.1Q.
 
@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use abi::flow_key;
 
-use crate::transport::header::{TcpLayout, ACK, RST, SYN};
+use crate::headers::layout::{TcpLayout, ACK, RST, SYN};
 
 const PROTOCOL_TCP: u8 = 6;
 // Kinds of TCP options.
