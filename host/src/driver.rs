@@ -19,7 +19,7 @@
 //! | `sleep.rs` | sleeps on interrupts and the transport's descriptor |
 //! | `start.rs` | sizes, reset and hash secrets of a card |
 //! | `watch.rs` | detects lost epochs and stopped rings |
-//! | `error.rs` | errors of the driver, the control path and the provider |
+//! | `error.rs` | errors of the driver |
 
 pub mod bus;
 mod context;

@@ -13,7 +13,10 @@ use std::borrow::Cow;
 use abi::reason::SendError;
 use thiserror::Error;
 
-use crate::driver::error::HostError;
+use crate::driver::error::DriverError;
+use crate::error::protocol::ProtocolError;
+use crate::error::region::RegionError;
+use crate::error::HostError;
 
 /// Why a connection failed. `Display` is the reason in words.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -94,7 +97,7 @@ pub enum Failure {
         why: String,
     },
     /// The handshake of an accepted connection is not known any more.
-    #[error("{}", HostError::HandshakeForgotten(*.flow))]
+    #[error("{}", ProtocolError::HandshakeForgotten(*.flow))]
     HandshakeForgotten {
         /// Flow id.
         flow: u16,
@@ -141,16 +144,22 @@ impl Failure {
     pub fn of(error: &HostError) -> Self {
         match error {
             HostError::Transport(error) => Self::protocol(error.errno(), error.to_string()),
-            &HostError::RingStopped { owner, ring } => Self::RingStopped { owner, ring },
-            &HostError::UnknownRegion(region) => Self::UnknownRegion { region },
-            HostError::Mapping { region, source } => {
+            &HostError::Driver(DriverError::RingStopped { owner, ring }) => {
+                Self::RingStopped { owner, ring }
+            }
+            &HostError::Region(RegionError::UnknownRegion(region)) => {
+                Self::UnknownRegion { region }
+            }
+            HostError::Region(RegionError::Mapping { region, source }) => {
                 Self::Mapping { region: *region, why: source.to_string() }
             }
-            HostError::NoBounce { owner, bytes, why } => {
+            HostError::Region(RegionError::NoBounce { owner, bytes, why }) => {
                 Self::NoBounce { owner: *owner, bytes: *bytes, why: why.clone() }
             }
-            &HostError::HandshakeForgotten(flow) => Self::HandshakeForgotten { flow },
-            &HostError::BytesMissing { flow, offset, bytes } => {
+            &HostError::Protocol(ProtocolError::HandshakeForgotten(flow)) => {
+                Self::HandshakeForgotten { flow }
+            }
+            &HostError::Protocol(ProtocolError::BytesMissing { flow, offset, bytes }) => {
                 Self::BytesMissing { flow, offset, bytes }
             }
             other => Self::Host { text: other.to_string() },
@@ -212,12 +221,15 @@ mod tests {
         let (call, asked, taken) = ("feed", 1, 2);
         let broken = TransportError::TookTooMuch { call, asked, taken };
         assert_eq!(of(broken.into()), libc::EPROTO);
-        assert_eq!(of(HostError::UnknownRegion(3)), libc::EFAULT);
+        assert_eq!(of(HostError::Region(RegionError::UnknownRegion(3))), libc::EFAULT);
         let owner = 1;
         let (bytes, why) = (1 << 21, String::new());
-        assert_eq!(of(HostError::NoBounce { owner, bytes, why }), libc::ENOBUFS);
+        assert_eq!(
+            of(HostError::Region(RegionError::NoBounce { owner, bytes, why })),
+            libc::ENOBUFS
+        );
         let ring = "send";
-        assert_eq!(of(HostError::RingStopped { owner, ring }), libc::EIO);
+        assert_eq!(of(HostError::Driver(DriverError::RingStopped { owner, ring })), libc::EIO);
         let of_send = |error| Failure::SendFailed { error }.errno();
         assert_eq!(of_send(Some(SendError::SendRegionRefused)), libc::EFAULT);
         assert_eq!(of_send(Some(SendError::LinkDown)), libc::ENETDOWN);
@@ -232,13 +244,17 @@ mod tests {
         let source = io::Error::from_raw_os_error(libc::ENOMEM);
         let source = MemoryError::System { call: "mprotect", source };
         for error in [
-            HostError::UnknownRegion(3),
-            HostError::Mapping { region: 4, source },
-            HostError::HandshakeForgotten(9),
-            HostError::BytesMissing { flow, offset, bytes },
-            HostError::NoBounce { owner: 2, bytes: 1 << 21, why: "none left".to_owned() },
-            HostError::RingStopped { owner: 2, ring: "send" },
-            HostError::UnknownFlow(17),
+            HostError::Region(RegionError::UnknownRegion(3)),
+            HostError::Region(RegionError::Mapping { region: 4, source }),
+            HostError::Protocol(ProtocolError::HandshakeForgotten(9)),
+            HostError::Protocol(ProtocolError::BytesMissing { flow, offset, bytes }),
+            HostError::Region(RegionError::NoBounce {
+                owner: 2,
+                bytes: 1 << 21,
+                why: "none left".to_owned(),
+            }),
+            HostError::Driver(DriverError::RingStopped { owner: 2, ring: "send" }),
+            HostError::Protocol(ProtocolError::UnknownFlow(17)),
             TransportError::PortsExhausted { ports: 9 }.into(),
         ] {
             assert_eq!(Failure::of(&error).to_string(), error.to_string());

@@ -18,8 +18,10 @@
 //! | `observed/` | a protocol around a TCP that does not say what it accepts |
 //! | `ahead.rs` | what a protocol with thousands of flows may say of the next ones |
 //! | `clock.rs` | the wall clock, or one that its user advances |
+//! | `error/` | errors of protocols, control stack and provider, by room |
 //! | `failure.rs` | why a connection failed, with an error number |
 //! | `tcp/` | our own TCP as a protocol: addresses and flows around crate `tcp` |
+//! | `limits.rs` | most connections that nobody has accepted |
 //! | `transport/` | TCP stacks that see headers and lengths, and test peers |
 //! | `provider/` | the applications' calls on connections |
 //! | `message/` | a protocol over UDP that uses a header profile |
@@ -31,11 +33,13 @@ pub mod ahead;
 pub mod clock;
 pub mod control;
 pub mod driver;
+pub mod error;
 pub mod failure;
 pub mod headers;
 // What measures the host keeps its own tables as the host does; no part of the interface.
 #[doc(hidden)]
 pub mod large_pages;
+mod limits;
 pub mod memory;
 pub mod message;
 pub mod observed;

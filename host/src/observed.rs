@@ -13,7 +13,7 @@
 //! | `arrive.rs` | packets and frames on their way to the TCP |
 //! | `advance.rs` | bytes drained and fed, and the events that follow from it |
 //! | `transmit.rs` | headers of the TCP on their way to the card |
-//! | `handshake.rs`, `limits.rs` | the two SYNs, and payload from before the flow was installed |
+//! | `handshake.rs` | the two SYNs, and payload from before the flow was installed |
 //! | `expected.rs` | which packets a TCP is expected to accept |
 //! | `window.rs` | the window that is offered to the peer |
 //!
@@ -27,7 +27,6 @@ mod arrive;
 pub mod expected;
 mod flow;
 pub mod handshake;
-pub mod limits;
 mod transmit;
 mod tuple;
 pub mod window;
@@ -41,7 +40,8 @@ use ahash::HashMap;
 use self::flow::Flow;
 use self::handshake::Handshakes;
 pub use self::tuple::Tuple;
-use crate::driver::error::{HostError, Result};
+use crate::error::protocol::ProtocolError;
+use crate::error::{HostError, Result};
 use crate::headers::packet::{flow_key, TcpHeader};
 use crate::protocol::{
     Arrival, ConnectOptions, Doubt, FlowIndex, FlowKey, Guards, HeaderSink, Install, Protocol,
@@ -99,12 +99,12 @@ impl<T: Transport> Observed<T> {
 
     fn known(&self, index: FlowIndex) -> Result<&Flow> {
         let flow = self.flow(index);
-        flow.ok_or(HostError::UnknownFlow(index.0))
+        flow.ok_or(HostError::Protocol(ProtocolError::UnknownFlow(index.0)))
     }
 
     fn known_mut(&mut self, index: FlowIndex) -> Result<&mut Flow> {
         let flow = self.flow_mut(index);
-        flow.ok_or(HostError::UnknownFlow(index.0))
+        flow.ok_or(HostError::Protocol(ProtocolError::UnknownFlow(index.0)))
     }
 
     /// Something happened to a connection: the next [`Protocol::advance`] looks at it.
@@ -149,7 +149,7 @@ impl<T: Transport> Observed<T> {
         self.release_tuple(index);
         let place = self.flows.get_mut(usize::from(index.0));
         let flow = place.and_then(Option::take);
-        let stream = flow.ok_or(HostError::UnknownFlow(index.0))?.stream;
+        let stream = flow.ok_or(HostError::Protocol(ProtocolError::UnknownFlow(index.0)))?.stream;
         self.streams.remove(&stream);
         self.touched.retain(|touched| *touched != index);
         self.wider.retain(|wider| *wider != index);
@@ -213,7 +213,7 @@ impl<T: Transport> Protocol for Observed<T> {
 
     fn install(&mut self, index: FlowIndex) -> Result<Install> {
         let tuple = self.known(index)?.tuple;
-        let forgotten = || HostError::HandshakeForgotten(index.0);
+        let forgotten = || HostError::Protocol(ProtocolError::HandshakeForgotten(index.0));
         let handshake = self.handshakes.get(tuple).ok_or_else(forgotten)?;
         let numbers = handshake.local.zip(handshake.remote);
         let (local, remote) = numbers.ok_or_else(forgotten)?;

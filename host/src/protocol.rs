@@ -46,7 +46,8 @@ use std::os::fd::BorrowedFd;
 
 use abi::flow_key;
 
-use crate::driver::error::{HostError, Result};
+use crate::error::protocol::ProtocolError;
+use crate::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::headers::layers::Layers;
 use crate::records::profile::Profile;
@@ -298,28 +299,28 @@ pub trait Protocol {
 
     /// Listens on a port; the protocol chooses one for port 0.
     fn listen(&mut self, _local: SocketAddr) -> Result<ListenerId> {
-        Err(HostError::NotOffered("listen"))
+        Err(HostError::Protocol(ProtocolError::NotOffered("listen")))
     }
 
     /// The address a listener is bound to.
     fn listener_address(&self, _listener: ListenerId) -> Result<SocketAddr> {
-        Err(HostError::NotOffered("listener_address"))
+        Err(HostError::Protocol(ProtocolError::NotOffered("listener_address")))
     }
 
     /// Stops listening. Connections that were accepted stay; those that were not are reset.
     fn unlisten(&mut self, _listener: ListenerId) -> Result<()> {
-        Err(HostError::NotOffered("unlisten"))
+        Err(HostError::Protocol(ProtocolError::NotOffered("unlisten")))
     }
 
     /// Accepts the next connection of a listener and names it. Returns whether there was one.
     fn accept(&mut self, _now_ns: u64, _listener: ListenerId, _flow: FlowIndex) -> Result<bool> {
-        Err(HostError::NotOffered("accept"))
+        Err(HostError::Protocol(ProtocolError::NotOffered("accept")))
     }
 
     /// Resets the next connection of a listener, because there is no flow for it. Returns whether
     /// there was one.
     fn refuse(&mut self, _now_ns: u64, _listener: ListenerId) -> Result<bool> {
-        Err(HostError::NotOffered("refuse"))
+        Err(HostError::Protocol(ProtocolError::NotOffered("refuse")))
     }
 
     /// Local and remote address of a connection.
@@ -352,7 +353,7 @@ pub trait Protocol {
 
     /// The packet of the last [`Verdict::Later`] is kept: it may be accepted.
     fn take_later(&mut self, _now_ns: u64, _flow: FlowIndex, _segment: &Segment<'_>) -> Result<()> {
-        Err(HostError::NotOffered("take_later"))
+        Err(HostError::Protocol(ProtocolError::NotOffered("take_later")))
     }
 
     /// The connection of a packet for which the card found no flow.

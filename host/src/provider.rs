@@ -56,7 +56,8 @@ use crate::control::regions::Regions;
 use crate::control::rest::Rest;
 use crate::driver::bus::Bus;
 use crate::driver::device::{Device, DeviceConfig};
-use crate::driver::error::{HostError, Result};
+use crate::error::request::RequestError;
+use crate::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::observed::Observed;
 pub use crate::protocol::ConnectOptions;
@@ -292,7 +293,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Local and remote address of a connection.
     pub fn addresses(&self, id: ConnectionId) -> Result<(SocketAddr, SocketAddr)> {
         let connection = self.connections.get(id);
-        let connection = connection.ok_or(HostError::UnknownConnection(id.0))?;
+        let connection =
+            connection.ok_or(HostError::Request(RequestError::UnknownConnection(id.0)))?;
         self.protocol.addresses(connection.index())
     }
 
@@ -356,7 +358,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         match self.device.wait(limit, self.protocol.readiness()) {
             Ok(came) => Ok(came || ends_with_timer),
             // A ring that stopped while nobody polled: what follows of it is to be polled for.
-            Err(error) => self.end_shard(error).map(|()| true),
+            Err(error) => self.end_shard(error.into()).map(|()| true),
         }
     }
 

@@ -10,6 +10,7 @@
 //! | `descriptor.rs` | packs send descriptors |
 //! | `profile.rs` | header profiles beside TCP |
 //! | `queue.rs` | the trait that takes commands and reports confirmations |
+//! | `size.rs` | a size that is out of its range |
 //! | `state.rs` | how far a posted request has come |
 //! | `ticket.rs` | names of commands until they are confirmed |
 //! | `words.rs` | the unit in which rings are written and read |
@@ -18,6 +19,7 @@ pub mod commands;
 pub mod descriptor;
 pub mod profile;
 pub mod queue;
+pub mod size;
 pub mod state;
 pub mod ticket;
 pub mod words;

@@ -33,7 +33,8 @@ use ::tcp::wire::{self, HEADER_BYTES_MAX};
 use ::tcp::{Config, ConnectionId, Endpoint, Limits, Secret, Tuple};
 
 use self::neighbours::Neighbours;
-use crate::driver::error::{HostError, Result};
+use crate::error::protocol::ProtocolError;
+use crate::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::headers::builder::{Route, Tcp};
 use crate::headers::packet::{flow_key, parse_tcp};
@@ -112,12 +113,12 @@ impl TcpProtocol {
 
     fn flow(&self, index: FlowIndex) -> Result<&Flow> {
         let flow = self.flows.get(usize::from(index.0)).and_then(Option::as_ref);
-        flow.ok_or(HostError::UnknownFlow(index.0))
+        flow.ok_or(HostError::Protocol(ProtocolError::UnknownFlow(index.0)))
     }
 
     fn flow_mut(&mut self, index: FlowIndex) -> Result<&mut Flow> {
         let flow = self.flows.get_mut(usize::from(index.0)).and_then(Option::as_mut);
-        flow.ok_or(HostError::UnknownFlow(index.0))
+        flow.ok_or(HostError::Protocol(ProtocolError::UnknownFlow(index.0)))
     }
 
     /// A connection of the engine gets the provider's name.
@@ -134,7 +135,7 @@ impl TcpProtocol {
     /// The provider gives its name back.
     fn unbind(&mut self, index: FlowIndex) -> Result<ConnectionId> {
         let flow = self.flows.get_mut(usize::from(index.0)).and_then(Option::take);
-        let flow = flow.ok_or(HostError::UnknownFlow(index.0))?;
+        let flow = flow.ok_or(HostError::Protocol(ProtocolError::UnknownFlow(index.0)))?;
         self.by_id.remove(&flow.id);
         self.by_tuple.remove(&flow.tuple);
         Ok(flow.id)
@@ -357,7 +358,8 @@ impl Protocol for TcpProtocol {
         flow.is_installed = true;
         let id = flow.id;
         let positions = self.endpoint.connection(id).and_then(|it| it.first_positions());
-        let (receive_first, send_first) = positions.ok_or(HostError::UnknownFlow(index.0))?;
+        let (receive_first, send_first) =
+            positions.ok_or(HostError::Protocol(ProtocolError::UnknownFlow(index.0)))?;
         Ok(Install { profile: 0, receive_first, send_first, early: Vec::new() })
     }
 

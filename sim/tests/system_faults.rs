@@ -15,7 +15,7 @@ use abi::{header_entry as h, registers as r};
 use host::control::regions::Regions;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
 use host::driver::rings::HeaderEntry;
 use host::headers::packet::parse_tcp;
 use host::records::commands as cmd;
@@ -125,7 +125,7 @@ fn a_failed_read_stops_its_command_ring_and_tells_its_owner() {
     let stopped = |bed: &mut Bed, owner| bed.device.stopped_rings(owner).expect("a register");
     assert_eq!(stopped(&mut bed, 0), (true, false));
     let nobody = bed.device.stopped_rings(1);
-    assert!(matches!(nobody, Err(HostError::UnknownOwner { owner: 1, open: 1 })));
+    assert!(matches!(nobody, Err(DriverError::UnknownOwner { owner: 1, open: 1 })));
     // The send ring of the same owner goes on.
     bed.device.send(raw(&frame(1)));
     bed.run();

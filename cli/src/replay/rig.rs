@@ -17,8 +17,10 @@ use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
 use host::driver::bus::{Bus, BusError, DmaMemory};
 use host::driver::device::{Device, DeviceConfig};
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
 use host::driver::rings::HeaderEntry;
+use host::error::table::TableError;
+use host::error::HostError;
 use host::headers::packet::flow_key;
 use host::memory::ApplicationMapping;
 use host::records::commands::{
@@ -318,11 +320,11 @@ fn refusal(plan: &RegionPlan, error: HostError) -> anyhow::Error {
     let (name, bytes) = (&plan.name, plan.bytes);
     let remedy = "make the regions smaller or fewer";
     let message = match error {
-        HostError::PagesFull { needed, free, limit, .. } => format!(
+        HostError::Table(TableError::PagesFull { needed, free, limit, .. }) => format!(
             "region '{name}' of {bytes} bytes needs {needed} page entries in a row, {free} of \
              {limit} are free: {remedy}, or take --config default"
         ),
-        HostError::Bus(BusError::NoMemory { .. }) => {
+        HostError::Driver(DriverError::Bus(BusError::NoMemory { .. })) => {
             format!("region '{name}' of {bytes} bytes: that much memory is not available: {remedy}")
         }
         other => return anyhow::Error::from(other).context(format!("region '{name}'")),

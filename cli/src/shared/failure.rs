@@ -9,7 +9,8 @@
 //! A full disk is no fault of the card: whoever repeats the run elsewhere may find it right.
 
 use host::driver::bus::BusError;
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
+use host::error::HostError;
 use measure::connections::ConnectionsError;
 use measure::error::MeasureError;
 use measure::joined::JoinedError;
@@ -70,6 +71,9 @@ fn is_wrong(cause: &(dyn std::error::Error + 'static)) -> bool {
     if let Some(error) = cause.downcast_ref() {
         return is_of_card(error);
     }
+    if let Some(error) = cause.downcast_ref() {
+        return breaks_contract(error);
+    }
     // What a run of host and card ends with is theirs, but for what the system has refused.
     if let Some(error) = cause.downcast_ref() {
         return match error {
@@ -106,23 +110,30 @@ fn is_wrong(cause: &(dyn std::error::Error + 'static)) -> bool {
 fn is_of_system(error: &HostError) -> bool {
     matches!(
         error,
-        HostError::Transport(_) | HostError::Memory(_) | HostError::Bus(BusError::NoMemory { .. })
+        HostError::Transport(_)
+            | HostError::Memory(_)
+            | HostError::Driver(DriverError::Bus(BusError::NoMemory { .. }))
     )
 }
 
-/// Whether an error of the driver says that the card broke its contract.
+/// Whether an error of the host stack is one of the card.
 fn is_of_card(error: &HostError) -> bool {
+    matches!(error, HostError::Driver(error) if breaks_contract(error))
+}
+
+/// Whether an error of the driver says that the card broke its contract.
+fn breaks_contract(error: &DriverError) -> bool {
     matches!(
         error,
-        HostError::NotACard(_)
-            | HostError::GoldenImage
-            | HostError::ResetTimeout(_)
-            | HostError::EpochLost { .. }
-            | HostError::RingStopped { .. }
-            | HostError::WriteRefused { .. }
-            | HostError::BadEntry { .. }
-            | HostError::CommandRefused { .. }
-            | HostError::Bus(BusError::NoAnswer(_))
+        DriverError::NotACard(_)
+            | DriverError::GoldenImage
+            | DriverError::ResetTimeout(_)
+            | DriverError::EpochLost { .. }
+            | DriverError::RingStopped { .. }
+            | DriverError::WriteRefused { .. }
+            | DriverError::BadEntry { .. }
+            | DriverError::CommandRefused { .. }
+            | DriverError::Bus(BusError::NoAnswer(_))
     )
 }
 
@@ -131,6 +142,7 @@ mod tests {
     use super::*;
     use crate::shared::options::UsageError;
     use anyhow::Context;
+    use host::error::table::TableError;
     use host::transport::TransportError;
     use sim::lab::Stuck;
 
@@ -138,11 +150,11 @@ mod tests {
     fn what_the_card_did_is_its_fault_and_all_else_is_not() {
         let stuck = CardFault("it is stuck".to_owned());
         assert_eq!(status(&anyhow::Error::from(stuck).context("frame 3")), 1);
-        let stopped = || HostError::RingStopped { owner: 0, ring: "send" };
+        let stopped = || HostError::Driver(DriverError::RingStopped { owner: 0, ring: "send" });
         assert_eq!(status(&anyhow::Error::from(stopped()).context("frame 3")), 1);
         assert_eq!(status(&LabError::Host(stopped()).into()), 1);
         assert_eq!(status(&MeasureError::Host(stopped()).into()), 1);
-        assert_eq!(status(&HostError::NoKeySlot { slots: 8 }.into()), 2);
+        assert_eq!(status(&HostError::Table(TableError::NoKeySlot { slots: 8 }).into()), 2);
         assert_eq!(status(&Wrong("the sums differ".to_owned()).into()), 1);
     }
 

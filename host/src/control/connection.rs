@@ -23,7 +23,8 @@ use super::flow::buffer::{Buffer, Done, Withdrawn};
 use super::flow::receive::ReceiveSide;
 use super::flow::send::SendSide;
 use super::lists::Shared;
-use crate::driver::error::{HostError, Result};
+use crate::error::protocol::ProtocolError;
+use crate::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::protocol::{FlowIndex, Guards, Protocol};
 use crate::records::commands::{floor_set, segment_truncate, Acceptance, FlowName};
@@ -441,7 +442,7 @@ fn acceptance(receive: &ReceiveSide, send: &SendSide, guards: &Guards) -> Accept
 
 /// The error for missing bytes.
 pub fn missing(name: FlowName, (offset, bytes): (u64, u64)) -> HostError {
-    HostError::BytesMissing { flow: name.flow, offset, bytes }
+    HostError::Protocol(ProtocolError::BytesMissing { flow: name.flow, offset, bytes })
 }
 
 #[cfg(test)]
@@ -451,6 +452,7 @@ mod tests {
     use crate::control::rest::Rest;
     use crate::protocol::{Arrival, ConnectOptions, HeaderSink, Install, Segment, Verdict};
     use crate::records::commands::Entry;
+    use crate::records::queue::QueueError;
     use abi::command::{FLOW_INSTALL, FLOW_REMOVE, OPCODE, SEGMENT_POST};
     use std::net::SocketAddr;
 
@@ -485,7 +487,7 @@ mod tests {
             self.queue(0, &entry)
         }
 
-        fn command_of(&mut self, owner: u8, entry: Entry) -> Result<Ticket> {
+        fn command_of(&mut self, owner: u8, entry: Entry) -> Result<Ticket, QueueError> {
             Ok(self.queue(owner, &entry))
         }
 
@@ -509,7 +511,7 @@ mod tests {
         }
 
         fn addresses(&self, flow: FlowIndex) -> Result<(SocketAddr, SocketAddr)> {
-            Err(HostError::UnknownFlow(flow.0))
+            Err(HostError::Protocol(ProtocolError::UnknownFlow(flow.0)))
         }
 
         fn key(&self, _: FlowIndex) -> Result<Option<crate::protocol::FlowKey>> {
@@ -517,7 +519,7 @@ mod tests {
         }
 
         fn install(&mut self, flow: FlowIndex) -> Result<Install> {
-            Err(HostError::UnknownFlow(flow.0))
+            Err(HostError::Protocol(ProtocolError::UnknownFlow(flow.0)))
         }
 
         fn finish(&mut self, _: u64, _: FlowIndex) -> Result<()> {

@@ -1,8 +1,11 @@
 //! Allocation of regions and of their page entries.
 
 use crate::driver::bus::{page_bits, DmaMemory};
-use crate::driver::error::{HostError, Result};
+use crate::error::region::RegionError;
+use crate::error::table::TableError;
+use crate::error::{HostError, Result};
 use crate::records::commands::{page_set, region_install, region_remove, Entry, RegionInstall};
+use crate::records::size::SizeError;
 use crate::records::ticket::Ticket;
 
 use abi::config::{FLOW_REACH_BYTES, PAGE_BITS_MIN};
@@ -53,7 +56,11 @@ impl Region {
         let end = offset.checked_add(bytes.into());
         let fits = end.is_some_and(|end| end <= region_bytes);
         if bytes == 0 || bytes > FLOW_REACH_BYTES / 4 || !fits {
-            return Err(HostError::BadBuffer { offset, bytes: bytes.into(), region_bytes });
+            return Err(HostError::Region(RegionError::BadBuffer {
+                offset,
+                bytes: bytes.into(),
+                region_bytes,
+            }));
         }
         Ok(())
     }
@@ -81,12 +88,12 @@ impl Regions {
     pub fn check_length(bytes: u64) -> Result<()> {
         match (1..=REGION_BYTES_MAX).contains(&bytes) {
             true => Ok(()),
-            false => Err(HostError::BadSize {
+            false => Err(HostError::Size(SizeError {
                 name: "region bytes",
                 value: bytes,
                 min: 1,
                 max: REGION_BYTES_MAX,
-            }),
+            })),
         }
     }
 
@@ -116,20 +123,22 @@ impl Regions {
             .regions
             .iter()
             .position(Option::is_none)
-            .ok_or(HostError::TableFull { what: "regions", limit })?;
+            .ok_or(HostError::Table(TableError::Full { what: "regions", limit }))?;
         // The largest page that the address is aligned to; one page covers most regions.
         let wanted_bits = page_bits(memory.bytes as u64);
         let page_bits =
             wanted_bits.min(memory.address.trailing_zeros() as usize).max(PAGE_BITS_MIN);
         let pages = memory.bytes.div_ceil(1 << page_bits);
-        let first_page = self.free_pages(pages).map_err(|free| HostError::PagesFull {
-            region: index as u16,
-            bytes: memory.bytes as u64,
-            needed: pages,
-            free,
-            limit: self.page_used.len(),
-            page_bytes: 1 << page_bits,
-            align_bytes: 1 << wanted_bits,
+        let first_page = self.free_pages(pages).map_err(|free| {
+            HostError::Table(TableError::PagesFull {
+                region: index as u16,
+                bytes: memory.bytes as u64,
+                needed: pages,
+                free,
+                limit: self.page_used.len(),
+                page_bytes: 1 << page_bits,
+                align_bytes: 1 << wanted_bits,
+            })
         })?;
         self.page_used[first_page..first_page + pages].fill(true);
         let key = self.keys[index].wrapping_add(1);
@@ -183,7 +192,7 @@ impl Regions {
 
     /// The command that removes a region.
     pub fn removal(&self, index: u16) -> Result<Entry> {
-        let region = self.get(index).ok_or(HostError::UnknownRegion(index))?;
+        let region = self.get(index).ok_or(HostError::Region(RegionError::UnknownRegion(index)))?;
         Ok(region_remove(index, region.key))
     }
 

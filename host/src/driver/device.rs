@@ -29,7 +29,7 @@ use abi::registers;
 
 use super::bus::{Bus, MemoryKind};
 use super::control_memory::ControlMemory;
-use super::error::{HostError, Result};
+use super::error::{DriverError, Result};
 pub use super::owner::Lost;
 use super::owner::{doorbell_page, Owner, Ring};
 use super::read::read;
@@ -44,7 +44,8 @@ use super::wire::{WireSettings, WireState};
 use crate::records::commands::Entry;
 use crate::records::descriptor::Descriptor;
 use crate::records::profile::Profile;
-use crate::records::queue::CommandQueue;
+use crate::records::queue::{CommandQueue, QueueError};
+use crate::records::size::SizeError;
 use crate::records::ticket::{RefusedCommand, Ticket};
 
 /// How a card is opened.
@@ -145,7 +146,7 @@ impl<B: Bus> Device<B> {
         let closed = self.owners.iter().position(Option::is_none);
         let (number, limit) = (closed.unwrap_or(self.owners.len()), 1 << self.sizes.owner_bits);
         if number >= limit {
-            return Err(HostError::TableFull { what: "owners", limit });
+            return Err(DriverError::OwnersFull { limit });
         }
         self.bus.enable_interrupt(number as u16)?;
         let owner = Owner::open(&mut self.bus, number as u8, rings, self.push_slots)?;
@@ -173,12 +174,12 @@ impl<B: Bus> Device<B> {
     }
 
     #[inline]
-    fn owner(&mut self, number: u8) -> Result<&mut Owner> {
+    fn owner(&mut self, number: u8) -> Result<&mut Owner, QueueError> {
         let open = self.owners();
         self.owners
             .get_mut(usize::from(number))
             .and_then(Option::as_mut)
-            .ok_or(HostError::UnknownOwner { owner: number, open })
+            .ok_or(QueueError::UnknownOwner { owner: number, open })
     }
 
     /// The driver's own.
@@ -226,7 +227,7 @@ impl<B: Bus> Device<B> {
 
     /// Queues a command of an owner, which may change its own flows. One whose command ring has
     /// stopped takes none.
-    pub fn command_of(&mut self, owner: u8, entry: Entry) -> Result<Ticket> {
+    pub fn command_of(&mut self, owner: u8, entry: Entry) -> Result<Ticket, QueueError> {
         self.owner(owner)?.try_command(entry)
     }
 
@@ -349,11 +350,13 @@ impl<B: Bus> Device<B> {
     /// raise one earlier (0: never).
     pub fn set_moderation(&mut self, interval: Duration, entries: u32) -> Result<()> {
         let cycles = interval.as_nanos() / CYCLE.as_nanos();
-        let word = u32::try_from(cycles).map_err(|_| HostError::BadSize {
-            name: "moderation interval, ns",
-            value: u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX),
-            min: 0,
-            max: u64::from(u32::MAX) * CYCLE.as_nanos() as u64,
+        let word = u32::try_from(cycles).map_err(|_| {
+            DriverError::Size(SizeError {
+                name: "moderation interval, ns",
+                value: u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX),
+                min: 0,
+                max: u64::from(u32::MAX) * CYCLE.as_nanos() as u64,
+            })
         })?;
         self.bus.write_register(registers::INTERRUPT_INTERVAL, word)?;
         self.bus.write_register(registers::INTERRUPT_ENTRIES, entries)?;
@@ -476,7 +479,7 @@ impl<B: Bus> CommandQueue for Device<B> {
         self.command(entry)
     }
 
-    fn command_of(&mut self, owner: u8, entry: Entry) -> Result<Ticket> {
+    fn command_of(&mut self, owner: u8, entry: Entry) -> Result<Ticket, QueueError> {
         self.command_of(owner, entry)
     }
 

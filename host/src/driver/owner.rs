@@ -18,11 +18,12 @@ use abi::{command, registers};
 use super::bus::Bus;
 use super::context::{allocate, enable, write_context, RINGS};
 use super::control_memory::ControlMemory;
-use super::error::{HostError, Result};
+use super::error::Result;
 use super::rings::{
     CompletionRing, HeaderEntry, HeaderQueue, PostRing, RingSizes, COMMAND_WORDS, SLOT_WORDS,
 };
 use crate::records::descriptor::{Descriptor, Record};
+use crate::records::queue::QueueError;
 use crate::records::ticket::{RefusedCommand, Ticket};
 
 /// Register offset of an owner's doorbells.
@@ -171,10 +172,10 @@ impl Owner {
     }
 
     /// The error of whoever needs a ring that has stopped.
-    fn check_ring(&self, ring: Ring) -> Result<()> {
+    fn check_ring(&self, ring: Ring) -> Result<(), QueueError> {
         let name = ["command", "send"][ring as usize];
         match self.has_stopped(ring) {
-            true => Err(HostError::RingStopped { owner: self.number, ring: name }),
+            true => Err(QueueError::RingStopped { owner: self.number, ring: name }),
             false => Ok(()),
         }
     }
@@ -263,7 +264,7 @@ impl Owner {
     }
 
     /// Queues a command for a ring that the card takes commands from.
-    pub(crate) fn try_command(&mut self, entry: [u8; COMMAND_BYTES]) -> Result<Ticket> {
+    pub(crate) fn try_command(&mut self, entry: [u8; COMMAND_BYTES]) -> Result<Ticket, QueueError> {
         self.check_ring(Ring::Command)?;
         Ok(self.command(entry))
     }

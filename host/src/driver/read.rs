@@ -9,7 +9,7 @@
 use abi::registers;
 
 use super::bus::Bus;
-use super::error::{HostError, Result};
+use super::error::{DriverError, Result};
 
 /// What a read returns that nothing answers.
 const NOTHING: u32 = u32::MAX;
@@ -18,7 +18,7 @@ const NOTHING: u32 = u32::MAX;
 pub(super) fn read(bus: &mut dyn Bus, offset: u32) -> Result<u32> {
     let word = bus.read_register(offset)?;
     if word == NOTHING && bus.read_register(registers::ID)? == NOTHING {
-        return Err(HostError::Gone);
+        return Err(DriverError::Gone);
     }
     Ok(word)
 }

@@ -24,8 +24,9 @@ use abi::{completion, header_entry, registers};
 
 use super::bus::Bus;
 use super::control_memory::{copy_words, store_bytes, store_words, ControlMemory};
-use super::error::{HostError, Result};
+use super::error::{DriverError, Result};
 use super::read::read;
+use crate::records::size::SizeError;
 use crate::records::words::{METADATA_WORDS, WORD_BYTES};
 
 /// Bytes of a line, the unit in which a write becomes visible.
@@ -70,7 +71,7 @@ impl RingSizes {
         ] {
             if !(min..=max).contains(&bits) {
                 let (value, min, max) = (bits.into(), min.into(), max.into());
-                return Err(HostError::BadSize { name, value, min, max });
+                return Err(DriverError::Size(SizeError { name, value, min, max }));
             }
         }
         Ok(())
@@ -434,8 +435,8 @@ impl HeaderQueue {
     }
 
     #[cold]
-    fn bad_entry(&self, what: &'static str, value: u64, limit: u64) -> HostError {
-        HostError::BadEntry { owner: self.owner, what, value, limit }
+    fn bad_entry(&self, what: &'static str, value: u64, limit: u64) -> DriverError {
+        DriverError::BadEntry { owner: self.owner, what, value, limit }
     }
 
     /// The payload of an entry whose field names a slow buffer.

@@ -12,7 +12,7 @@ use abi::flow_key::{Secret, SECRET_WORDS};
 use abi::{registers, ABI_VERSION};
 
 use super::bus::Bus;
-use super::error::{HostError, Result};
+use super::error::{DriverError, Result};
 use super::read::read;
 
 /// Sizes that the card reports.
@@ -42,15 +42,15 @@ const REQUESTS_MAX: Duration = Duration::from_millis(200);
 pub(super) fn check_card(bus: &mut dyn Bus) -> Result<()> {
     let mark = read(bus, registers::ID)?;
     if mark == registers::GOLDEN_ID_VALUE {
-        return Err(HostError::GoldenImage);
+        return Err(DriverError::GoldenImage);
     }
     if mark != registers::ID_VALUE {
-        return Err(HostError::NotACard(mark));
+        return Err(DriverError::NotACard(mark));
     }
     let version = read(bus, registers::VERSION)?;
     match version >> 16 == ABI_VERSION >> 16 {
         true => Ok(()),
-        false => Err(HostError::Version { card: version, host: ABI_VERSION }),
+        false => Err(DriverError::Version { card: version, host: ABI_VERSION }),
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn start_epoch(bus: &mut dyn Bus) -> Result<()> {
     let before = read(bus, registers::EPOCH)?;
     bus.write_register(registers::CONTROL, registers::CONTROL_RESET)?;
     let is_new = |bus: &mut dyn Bus| Ok(read(bus, registers::EPOCH)? != before);
-    poll_until(bus, RESET_MAX, HostError::ResetTimeout, is_new)
+    poll_until(bus, RESET_MAX, DriverError::ResetTimeout, is_new)
 }
 
 /// Waits until the memory requests of earlier epochs have ended: from then on the card writes
@@ -82,13 +82,13 @@ pub(super) fn start_epoch(bus: &mut dyn Bus) -> Result<()> {
 /// a write that has begun may still wait for the link.
 pub(super) fn wait_for_requests(bus: &mut dyn Bus) -> Result<()> {
     let ended = |bus: &mut dyn Bus| is_clear(bus, registers::STATUS_REQUESTS_PENDING);
-    poll_until(bus, REQUESTS_MAX, HostError::RequestsPending, ended)
+    poll_until(bus, REQUESTS_MAX, DriverError::RequestsPending, ended)
 }
 
 /// Waits until the tables are cleared.
 pub(super) fn wait_for_tables(bus: &mut dyn Bus) -> Result<()> {
     let cleared = |bus: &mut dyn Bus| is_clear(bus, registers::STATUS_TABLES_BUSY);
-    poll_until(bus, RESET_MAX, HostError::ResetTimeout, cleared)
+    poll_until(bus, RESET_MAX, DriverError::ResetTimeout, cleared)
 }
 
 fn is_clear(bus: &mut dyn Bus, status_bit: u32) -> Result<bool> {
@@ -99,7 +99,7 @@ fn is_clear(bus: &mut dyn Bus, status_bit: u32) -> Result<bool> {
 fn poll_until(
     bus: &mut dyn Bus,
     limit: Duration,
-    error: fn(Duration) -> HostError,
+    error: fn(Duration) -> DriverError,
     is_done: impl Fn(&mut dyn Bus) -> Result<bool>,
 ) -> Result<()> {
     let begun = bus.now();

@@ -23,7 +23,7 @@ use std::time::Duration;
 use abi::registers;
 
 use super::bus::Bus;
-use super::error::{HostError, Result};
+use super::error::{DriverError, Result};
 use super::owner::{doorbell_page, Owner, Ring};
 use super::read::read;
 
@@ -75,7 +75,7 @@ impl Watch {
         let now = read(bus, registers::EPOCH)?;
         match now == self.epoch {
             true => Ok(()),
-            false => Err(HostError::EpochLost { before: self.epoch, now }),
+            false => Err(DriverError::EpochLost { before: self.epoch, now }),
         }
     }
 
@@ -123,8 +123,8 @@ impl Watch {
                         // Nothing set up before a reset is valid, this ring included.
                         let epoch = read(bus, registers::EPOCH)?;
                         return Err(match epoch == self.epoch {
-                            true => HostError::RingStopped { owner: number, ring: name },
-                            false => HostError::EpochLost { before: self.epoch, now: epoch },
+                            true => DriverError::RingStopped { owner: number, ring: name },
+                            false => DriverError::EpochLost { before: self.epoch, now: epoch },
                         });
                     }
                     owner.set_late(*ring, true);
@@ -145,7 +145,7 @@ impl Watch {
             for (ring, name, bit) in RINGS {
                 if owner.progress(ring).1 && has_stopped(bus, number, bit)? {
                     owner.stop(ring);
-                    return Err(HostError::RingStopped { owner: number, ring: name });
+                    return Err(DriverError::RingStopped { owner: number, ring: name });
                 }
             }
         }

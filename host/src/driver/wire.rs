@@ -13,7 +13,8 @@ use std::time::Duration;
 use abi::registers as r;
 
 use super::bus::Bus;
-use super::error::{HostError, Result};
+use super::error::{DriverError, Result};
+use crate::records::size::SizeError;
 
 /// Time of one cycle of the card.
 const CYCLE_NS: u128 = 4;
@@ -90,11 +91,13 @@ impl WireSettings {
     /// Writes the settings. They hold until the next epoch.
     pub(super) fn write(&self, bus: &mut dyn Bus) -> Result<()> {
         let cycles = self.pause_limit.as_nanos() / CYCLE_NS;
-        let limit = u32::try_from(cycles).map_err(|_| HostError::BadSize {
-            name: "pause_limit in cycles of 4 ns",
-            value: cycles.min(u128::from(u64::MAX)) as u64,
-            min: 0,
-            max: u64::from(u32::MAX),
+        let limit = u32::try_from(cycles).map_err(|_| {
+            DriverError::Size(SizeError {
+                name: "pause_limit in cycles of 4 ns",
+                value: cycles.min(u128::from(u64::MAX)) as u64,
+                min: 0,
+                max: u64::from(u32::MAX),
+            })
         })?;
         let bits = [
             (self.sends_fail, r::MAC_CONTROL_SENDS_FAIL),

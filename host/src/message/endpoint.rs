@@ -10,10 +10,11 @@ use super::protocol::{Messages, Remote};
 use crate::clock::{Clock, ManualClock};
 use crate::driver::bus::{Bus, MemoryKind};
 use crate::driver::device::{Device, DeviceConfig};
-use crate::driver::error::{HostError, Result};
+use crate::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::memory::ApplicationMapping;
 use crate::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
+use crate::records::size::SizeError;
 
 /// Header bytes from IP to the payload, for the larger of both IP versions.
 const OVERHEAD_BYTES: u32 = 40 + 8 + HEADER_BYTES as u32;
@@ -55,12 +56,12 @@ impl<B: Bus> Endpoint<B> {
     pub fn open(bus: B, local: Station, mtu_bytes: u16, config: DeviceConfig) -> Result<Self> {
         let (least, most) = (OVERHEAD_BYTES + 1, FRAME_BYTES_MAX as u32 - LINK_BYTES);
         if !(least..=most).contains(&mtu_bytes.into()) {
-            return Err(HostError::BadSize {
+            return Err(HostError::Size(SizeError {
                 name: "mtu_bytes",
                 value: mtu_bytes.into(),
                 min: least.into(),
                 max: most.into(),
-            });
+            }));
         }
         let protocol = Messages::new(local, u32::from(mtu_bytes) - OVERHEAD_BYTES);
         let mut provider = Provider::open(bus, protocol, config)?;

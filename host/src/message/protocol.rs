@@ -11,7 +11,8 @@ use std::net::SocketAddr;
 use super::header::{key, profile, Header, Meaning, Station, PROFILE};
 use super::inbox::Incoming;
 use super::outbox::Outgoing;
-use crate::driver::error::{HostError, Result};
+use crate::error::protocol::ProtocolError;
+use crate::error::{HostError, Result};
 use crate::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, HeaderSink, Install, OutgoingHeader,
     OutgoingPayload, Protocol, ProtocolEvent, Segment, Verdict,
@@ -77,7 +78,7 @@ impl Messages {
     fn transfer(&self, flow: FlowIndex) -> Result<&Transfer> {
         let transfer = self.transfers.get(usize::from(flow.0));
         let transfer = transfer.and_then(Option::as_ref);
-        transfer.ok_or(HostError::UnknownFlow(flow.0))
+        transfer.ok_or(HostError::Protocol(ProtocolError::UnknownFlow(flow.0)))
     }
 
     fn transfer_mut(&mut self, flow: FlowIndex) -> Option<&mut Transfer> {
@@ -88,7 +89,7 @@ impl Messages {
     fn forget(&mut self, flow: FlowIndex) -> Result<()> {
         let place = self.transfers.get_mut(usize::from(flow.0));
         let transfer = place.and_then(Option::take);
-        match transfer.ok_or(HostError::UnknownFlow(flow.0))? {
+        match transfer.ok_or(HostError::Protocol(ProtocolError::UnknownFlow(flow.0)))? {
             Transfer::Incoming(incoming) => {
                 let name = (incoming.from.address, incoming.message);
                 self.incoming.remove(&name);
@@ -210,7 +211,7 @@ impl Protocol for Messages {
         };
         let name = (station.address, message);
         if names.contains_key(&name) {
-            return Err(HostError::MessageKnown(message));
+            return Err(HostError::Protocol(ProtocolError::MessageKnown(message)));
         }
         names.insert(name, flow);
         let place = usize::from(flow.0);

@@ -8,7 +8,7 @@
 
 use super::flow::Flow;
 use super::{within, Observed};
-use crate::driver::error::Result;
+use crate::error::Result;
 use crate::failure::Failure;
 use crate::protocol::{FlowIndex, ProtocolEvent};
 use crate::transport::{

@@ -1,7 +1,7 @@
 //! Packets and frames on their way to the TCP.
 
 use super::Observed;
-use crate::driver::error::Result;
+use crate::error::Result;
 use crate::headers::packet::parse_tcp;
 use crate::protocol::{Doubt, FlowIndex, Segment, SegmentPayload, Verdict};
 use crate::transport::{self, Transport};

@@ -16,11 +16,11 @@ use std::collections::VecDeque;
 use ahash::HashMap;
 
 use super::expected::Expected;
-use super::limits::UNCLAIMED_MAX;
 use super::tuple::Tuple;
 use super::window::Window;
 use crate::headers::layout::{ACK, RST, SYN};
 use crate::headers::packet::{link_address, LinkAddress, TcpHeader};
+use crate::limits::UNCLAIMED_MAX;
 use crate::protocol::Doubt;
 
 /// Limit of early payload of a connection whose flow is not installed yet, packets.

@@ -1,7 +1,7 @@
 //! Headers of the TCP on their way to the card.
 
 use super::Observed;
-use crate::driver::error::Result;
+use crate::error::Result;
 use crate::headers::layout::SYN;
 use crate::headers::packet::{self, clear_checksums, parse_tcp, TcpHeader};
 use crate::observed::tuple::Tuple;

@@ -9,12 +9,15 @@
 //! A domain is a client, an owner a set of rings that one thread serves. The card checks the domain
 //! of a flow against that of each region that it reaches, whoever shares rings. What it cannot know
 //! is which application a request on a shared ring is from: the provider checks each buffer against
-//! the domain of its connection before it is posted ([`HostError::ForeignRegion`]). An application
-//! that is handed over to another process names its connections through the provider's caller,
-//! which must know whose they are.
+//! the domain of its connection before it is posted
+//! ([`crate::error::region::RegionError::ForeignRegion`]). An application that is handed over to
+//! another process names its connections through the provider's caller, which must know whose they
+//! are.
 
 use super::names::{ApplicationId, ShardId};
-use crate::driver::error::{HostError, Result};
+use crate::error::application::ApplicationError;
+use crate::error::table::TableError;
+use crate::error::{HostError, Result};
 
 /// The domain of the provider itself, which no application has.
 pub(super) const PROVIDER_DOMAIN: u16 = u16::MAX;
@@ -42,7 +45,8 @@ impl Applications {
         }
         let domain = u16::try_from(self.shards.len()).ok();
         let domain = domain.filter(|domain| *domain != PROVIDER_DOMAIN);
-        let domain = domain.ok_or(HostError::TableFull { what: "domains", limit: DOMAINS })?;
+        let domain =
+            domain.ok_or(HostError::Table(TableError::Full { what: "domains", limit: DOMAINS }))?;
         self.shards.push(Some(shard));
         Ok(ApplicationId(domain))
     }
@@ -50,10 +54,10 @@ impl Applications {
     /// The shard of an application.
     pub fn shard(&self, application: ApplicationId) -> Result<ShardId> {
         let shard = self.shards.get(usize::from(application.0));
-        shard
-            .copied()
-            .flatten()
-            .ok_or(HostError::UnknownApplication { application: application.0, open: self.open() })
+        shard.copied().flatten().ok_or(HostError::Application(ApplicationError::Unknown {
+            application: application.0,
+            open: self.open(),
+        }))
     }
 
     /// Number of the open applications of a shard.

@@ -11,7 +11,9 @@ use super::applications::PROVIDER_DOMAIN;
 use super::bounce::{Bounce, REGION_BYTES};
 use super::{Provider, RegionId};
 use crate::driver::bus::{Bus, DmaMemory, MemoryKind};
-use crate::driver::error::{HostError, Result};
+use crate::driver::error::DriverError;
+use crate::error::region::RegionError;
+use crate::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::protocol::Protocol;
 
@@ -26,7 +28,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     pub(super) fn has_bounce(&mut self, owner: u8) -> Result<bool> {
         let at = self.bounces.iter().position(|bounce| bounce.owner == owner);
         let open = self.device.owners();
-        let at = at.ok_or(HostError::UnknownOwner { owner, open })?;
+        let at = at.ok_or(HostError::Driver(DriverError::UnknownOwner { owner, open }))?;
         if self.bounces[at].region().is_none() {
             let started = self.start_bounce(at);
             started.map_err(|error| no_bounce(owner, error.to_string()))?;
@@ -50,10 +52,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     fn post_bounce(&mut self, at: usize, memory: DmaMemory) -> Result<()> {
         let range = self.device.bus().share(&memory)?;
         let mapping = range.map();
-        let mapping = mapping.map_err(|source| HostError::Mapping { region: 0, source })?;
+        let mapping = mapping
+            .map_err(|source| HostError::Region(RegionError::Mapping { region: 0, source }))?;
         let RegionId(index) = self.register_memory(PROVIDER_DOMAIN, memory)?;
         let region = self.regions.get(index);
-        let region = region.ok_or(HostError::UnknownRegion(index))?;
+        let region = region.ok_or(HostError::Region(RegionError::UnknownRegion(index)))?;
         self.bounces[at].start(&mut self.device, region, mapping)
     }
 
@@ -81,5 +84,5 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
 fn no_bounce(owner: u8, why: String) -> HostError {
     let bytes = REGION_BYTES;
-    HostError::NoBounce { owner, bytes, why }
+    HostError::Region(RegionError::NoBounce { owner, bytes, why })
 }

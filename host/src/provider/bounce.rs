@@ -25,7 +25,7 @@ use super::names::ConnectionId;
 use crate::control::flow::buffer::Buffer;
 use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
 use crate::control::regions::Region;
-use crate::driver::error::Result;
+use crate::error::Result;
 use crate::failure::Failure;
 use crate::memory::{ApplicationMapping, SharedBytes};
 use crate::records::commands::{
@@ -274,6 +274,7 @@ mod tests {
     use crate::driver::bus::{DmaMemory, MemoryKind};
     use crate::memory::MemoryFile;
     use crate::records::commands::Entry;
+    use crate::records::queue::QueueError;
 
     const ID: ConnectionId = ConnectionId(9);
     const BYTES: u32 = DESCRIPTOR_BYTES_MAX;
@@ -292,7 +293,7 @@ mod tests {
             Ticket::new(0, posted.len() as u64 - 1)
         }
 
-        fn command_of(&mut self, _owner: u8, entry: Entry) -> Result<Ticket> {
+        fn command_of(&mut self, _owner: u8, entry: Entry) -> Result<Ticket, QueueError> {
             Ok(self.command(entry))
         }
 

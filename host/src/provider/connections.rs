@@ -22,7 +22,8 @@ use abi::header_entry::FLOW_NONE;
 use super::names::ConnectionId;
 use crate::control::connection::{layout, Connection};
 use crate::driver::device::marks::Mark;
-use crate::driver::error::{HostError, Result};
+use crate::error::table::TableError;
+use crate::error::{HostError, Result};
 use crate::large_pages::{self, LargePageVec};
 use crate::prefetch::{expect, expect_all};
 use crate::protocol::FlowIndex;
@@ -91,7 +92,7 @@ impl Connections {
         let place = self.free.pop().or_else(|| self.free_beyond.pop());
         let (what, limit) = ("connections", CONNECTIONS_MAX);
         let place = place.or_else(|| self.add_place());
-        let place = place.ok_or(HostError::TableFull { what, limit })?;
+        let place = place.ok_or(HostError::Table(TableError::Full { what, limit }))?;
         Ok(self.name(place))
     }
 
@@ -99,7 +100,7 @@ impl Connections {
     pub fn reserve_flow(&mut self) -> Result<FlowName> {
         let (what, limit) = ("flows", self.flows);
         match self.free.is_empty() {
-            true => Err(HostError::TableFull { what, limit }),
+            true => Err(HostError::Table(TableError::Full { what, limit })),
             false => {
                 let flow = self.free.remove(0);
                 Ok(self.name(flow))
@@ -326,7 +327,7 @@ mod tests {
     /// The two numbers of a table that is full.
     fn full(error: HostError) -> (&'static str, usize) {
         match error {
-            HostError::TableFull { what, limit } => (what, limit),
+            HostError::Table(TableError::Full { what, limit }) => (what, limit),
             other => panic!("{other}"),
         }
     }

@@ -15,7 +15,8 @@ use std::collections::HashMap;
 
 use crate::control::flow::buffer::Piece;
 use crate::control::regions::RegionName;
-use crate::driver::error::{HostError, Result};
+use crate::error::region::RegionError;
+use crate::error::{HostError, Result};
 use crate::memory::{GuardedMapping, MemoryError, MemoryRange, SharedBytes};
 
 /// Guarded mappings of the registered regions, and the number of bytes copied.
@@ -79,7 +80,7 @@ impl Copier {
         visit: &mut dyn FnMut(SharedBytes<'_>),
     ) -> Result<()> {
         let mapping = self.regions.get_mut(&region);
-        let mapping = mapping.ok_or(HostError::UnknownRegion(region.index))?;
+        let mapping = mapping.ok_or(HostError::Region(RegionError::UnknownRegion(region.index)))?;
         mapping.open(offset as usize, bytes, visit).map_err(not_mapped(region.index))?;
         self.copied_bytes += bytes as u64;
         Ok(())
@@ -87,7 +88,7 @@ impl Copier {
 }
 
 fn not_mapped(region: u16) -> impl Fn(MemoryError) -> HostError {
-    move |source| HostError::Mapping { region, source }
+    move |source| HostError::Region(RegionError::Mapping { region, source })
 }
 
 #[cfg(test)]
@@ -122,7 +123,7 @@ mod tests {
         copier.remove(gone);
         copier.add(next, &range).unwrap();
         let refused = copier.write(gone, 0, b"x").unwrap_err();
-        assert!(matches!(refused, HostError::UnknownRegion(7)));
+        assert!(matches!(refused, HostError::Region(RegionError::UnknownRegion(7))));
         assert_eq!(copier.copied_bytes(), 0);
     }
 }

@@ -6,7 +6,8 @@ use crate::control::connection::{Connection, Phase};
 use crate::control::flow::buffer::Copy;
 use crate::control::regions::Region;
 use crate::driver::bus::Bus;
-use crate::driver::error::{HostError, Result};
+use crate::driver::error::DriverError;
+use crate::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::protocol::Protocol;
 use crate::records::queue::NoCard;
@@ -19,7 +20,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         for fault in self.device.bus().take_faults() {
             let Some(region) = self.regions.at(fault.address).map(Region::name) else {
                 let address = fault.address;
-                return Err(HostError::WriteRefused { address });
+                return Err(HostError::Driver(DriverError::WriteRefused { address }));
             };
             let hit: Vec<ConnectionId> = self
                 .connections
@@ -43,12 +44,12 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             Ok(_) => return Ok(()),
             Err(error) => error,
         };
-        self.end_shard(error)
+        self.end_shard(error.into())
     }
 
     /// Ends the connections of a shard whose ring has stopped; other errors stay errors.
     pub(super) fn end_shard(&mut self, error: HostError) -> Result<()> {
-        let HostError::RingStopped { owner, .. } = error else {
+        let HostError::Driver(DriverError::RingStopped { owner, .. }) = error else {
             return Err(error);
         };
         if owner == 0 {

@@ -6,7 +6,7 @@ use crate::control::flow::buffer::Done;
 use crate::control::flow::receive::ReceiveSide;
 use crate::driver::bus::Bus;
 use crate::driver::device::Device;
-use crate::driver::error::Result;
+use crate::error::Result;
 use crate::protocol::Protocol;
 use crate::records::queue::{CommandQueue, NoCard};
 

@@ -4,7 +4,8 @@ use super::applications::PROVIDER_DOMAIN;
 use super::{ApplicationId, Provider, RegionId};
 use crate::control::regions::{Region, Regions};
 use crate::driver::bus::{Bus, DmaMemory, MemoryKind};
-use crate::driver::error::{HostError, Result};
+use crate::error::region::RegionError;
+use crate::error::{HostError, Result};
 use crate::memory::{ApplicationMapping, MemoryRange};
 use crate::protocol::Protocol;
 
@@ -87,7 +88,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let memory = self.memory(region)?;
         let range = self.device.bus().share(&memory)?;
         let region = region.0;
-        range.map().map_err(|source| HostError::Mapping { region, source })
+        range.map().map_err(|source| HostError::Region(RegionError::Mapping { region, source }))
     }
 
     /// A region that is registered and not being removed.
@@ -96,6 +97,6 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         self.regions
             .get(region.0)
             .filter(|region| !leaving && region.domain != PROVIDER_DOMAIN)
-            .ok_or(HostError::UnknownRegion(region.0))
+            .ok_or(HostError::Region(RegionError::UnknownRegion(region.0)))
     }
 }

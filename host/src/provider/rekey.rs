@@ -11,8 +11,10 @@
 use super::secrets::Rekeying;
 use super::Provider;
 use crate::driver::bus::Bus;
-use crate::driver::error::{HostError, Result};
 use crate::driver::start::secret_words;
+use crate::error::request::RequestError;
+use crate::error::table::TableError;
+use crate::error::{HostError, Result};
 use crate::protocol::Protocol;
 
 use abi::flow_key::Secret;
@@ -26,7 +28,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// and copied. An error changes nothing.
     pub fn rekey(&mut self, seed: Option<u64>) -> Result<()> {
         if self.is_rekeying() {
-            return Err(HostError::Rekeying);
+            return Err(HostError::Request(RequestError::Rekeying));
         }
         for number in 0..TRIES_MAX {
             let words = secret_words(seed.map(|seed| seed.wrapping_add(number)));
@@ -40,7 +42,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             return Ok(());
         }
         let slots = self.key_slots();
-        Err(HostError::NoKeySlot { slots })
+        Err(HostError::Table(TableError::NoKeySlot { slots }))
     }
 
     /// Whether hash secrets are being changed.

@@ -10,14 +10,19 @@ use crate::control::connection::Connection;
 use crate::control::flow::buffer::Buffer;
 use crate::control::flow::posted::REQUESTS_MAX;
 use crate::driver::bus::Bus;
-use crate::driver::error::{HostError, Result};
+use crate::error::region::RegionError;
+use crate::error::request::RequestError;
+use crate::error::{HostError, Result};
 use crate::protocol::Protocol;
 
 /// Checks that a connection may have one more request open.
 fn check_requests(id: ConnectionId, open: usize) -> Result<()> {
     match open < REQUESTS_MAX {
         true => Ok(()),
-        false => Err(HostError::TooManyRequests { connection: id.0, limit: REQUESTS_MAX }),
+        false => Err(HostError::Request(RequestError::TooManyRequests {
+            connection: id.0,
+            limit: REQUESTS_MAX,
+        })),
     }
 }
 
@@ -28,12 +33,12 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let user = self.connection(id)?.domain;
         let region = self.region(span.region)?;
         if region.domain != user {
-            return Err(HostError::ForeignRegion {
+            return Err(HostError::Region(RegionError::ForeignRegion {
                 region: region.index,
                 application: region.domain,
                 connection: id.0,
                 user,
-            });
+            }));
         }
         Buffer::of(region, span.offset, span.bytes, request)
     }
@@ -42,7 +47,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     fn connection(&mut self, id: ConnectionId) -> Result<&mut Connection> {
         self.connections.touch(id);
         let connection = self.connections.get_mut(id);
-        connection.ok_or(HostError::UnknownConnection(id.0))
+        connection.ok_or(HostError::Request(RequestError::UnknownConnection(id.0)))
     }
 
     /// Sends the bytes of a span. The completion carries `request`.
@@ -50,7 +55,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let buffer = self.buffer(id, from, request)?;
         let connection = self.connection(id)?;
         if connection.is_ending() != (false, false) {
-            return Err(HostError::Finished(id.0));
+            return Err(HostError::Request(RequestError::Finished(id.0)));
         }
         check_requests(id, connection.open_requests().1)?;
         connection.add_send(buffer);
@@ -75,7 +80,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         buffer.partial = options.partial;
         let connection = self.connection(id)?;
         if connection.is_ending().0 {
-            return Err(HostError::Finished(id.0));
+            return Err(HostError::Request(RequestError::Finished(id.0)));
         }
         check_requests(id, connection.open_requests().0)?;
         connection.add_receive(buffer);
@@ -108,8 +113,10 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let state = connection.posted_state(request);
         let connection = id.0;
         Err(match state {
-            Some(state) => HostError::RequestPosted { connection, request, state },
-            None => HostError::UnknownRequest { connection, request },
+            Some(state) => {
+                HostError::Request(RequestError::RequestPosted { connection, request, state })
+            }
+            None => HostError::Request(RequestError::UnknownRequest { connection, request }),
         })
     }
 
@@ -123,7 +130,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// requests still open then are cancelled.
     pub fn close(&mut self, id: ConnectionId) -> Result<()> {
         match self.connection(id)?.close() {
-            true => Err(HostError::Finished(id.0)),
+            true => Err(HostError::Request(RequestError::Finished(id.0))),
             false => Ok(()),
         }
     }

@@ -11,8 +11,10 @@ use super::bounce::Bounce;
 use super::{ApplicationId, Provider, ShardId};
 use crate::driver::bus::Bus;
 use crate::driver::device::Lost;
-use crate::driver::error::{HostError, Result};
+use crate::driver::error::DriverError;
 use crate::driver::rings::RingSizes;
+use crate::error::application::ApplicationError;
+use crate::error::{HostError, Result};
 use crate::protocol::Protocol;
 use crate::records::commands::flow_remove;
 
@@ -37,7 +39,10 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     fn check_shard(&self, shard: ShardId) -> Result<()> {
         match shard.0 > 0 && self.device.is_open(shard.0) {
             true => Ok(()),
-            false => Err(HostError::UnknownOwner { owner: shard.0, open: self.device.owners() }),
+            false => Err(HostError::Driver(DriverError::UnknownOwner {
+                owner: shard.0,
+                open: self.device.owners(),
+            })),
         }
     }
 
@@ -49,7 +54,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             (true, _) => "command",
             (false, true) => "send",
         };
-        Err(HostError::RingStopped { owner, ring })
+        Err(HostError::Driver(DriverError::RingStopped { owner, ring }))
     }
 
     /// Starts the rings of a shard again, after the card has stopped one: once all its connections,
@@ -61,10 +66,14 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let connections = self.connections_of(shard);
         if connections > 0 {
             let applications = self.applications.of(shard);
-            return Err(HostError::ShardBusy { shard: shard.0, applications, connections });
+            return Err(HostError::Application(ApplicationError::ShardBusy {
+                shard: shard.0,
+                applications,
+                connections,
+            }));
         }
         self.end_bounce(shard);
-        self.device.restart_owner(shard.0)
+        Ok(self.device.restart_owner(shard.0)?)
     }
 
     /// Closes a shard that has neither applications nor connections, be its rings stopped or not.
@@ -73,7 +82,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         self.check_shard(shard)?;
         let (applications, connections) = (self.applications.of(shard), self.connections_of(shard));
         if applications + connections > 0 {
-            return Err(HostError::ShardBusy { shard: shard.0, applications, connections });
+            return Err(HostError::Application(ApplicationError::ShardBusy {
+                shard: shard.0,
+                applications,
+                connections,
+            }));
         }
         self.end_bounce(shard);
         self.device.close_owner(shard.0)?;
@@ -117,12 +130,12 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let connections = connections.filter(|(_, c)| c.domain == domain).count();
         let regions = self.regions.all().filter(|r| r.domain == domain).count();
         if listeners + connections + regions > 0 {
-            return Err(HostError::ApplicationBusy {
+            return Err(HostError::Application(ApplicationError::Busy {
                 application: domain,
                 listeners,
                 connections,
                 regions,
-            });
+            }));
         }
         self.applications.remove(application);
         Ok(())

@@ -17,7 +17,8 @@ use crate::control::connection::Connection;
 use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
 use crate::driver::bus::Bus;
 use crate::driver::device::Device;
-use crate::driver::error::{HostError, Result};
+use crate::error::request::RequestError;
+use crate::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::headers::layers::Layers;
 use crate::protocol::{FlowIndex, HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
@@ -104,7 +105,7 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
         let bytes = outgoing.bytes;
         let (Some(layers), Some(connection)) = (outgoing.layers, known.flatten()) else {
             if let (Some(_), Some(flow)) = (outgoing.payload, outgoing.flow) {
-                return Err(HostError::UnknownConnection(flow.0.into()));
+                return Err(HostError::Request(RequestError::UnknownConnection(flow.0.into())));
             }
             return self.pass(
                 0,

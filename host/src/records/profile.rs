@@ -4,7 +4,7 @@ use abi::config::PROFILES;
 use abi::field::Field;
 use abi::profile as field;
 
-use crate::driver::error::{HostError, Result};
+use super::size::SizeError;
 
 /// Longest transport header after UDP, bytes.
 const HEADER_BYTES_MAX: u64 = 64;
@@ -28,7 +28,7 @@ pub struct Profile {
 
 impl Profile {
     /// The two words of profile register `number`.
-    pub fn words(&self, number: u8) -> Result<[u32; 2]> {
+    pub fn words(&self, number: u8) -> Result<[u32; 2], SizeError> {
         let header_bytes = u64::from(self.header_bytes);
         let (position, position_bytes) = (u64::from(self.position.0), u64::from(self.position.1));
         let (key, key_bytes) = (u64::from(self.message_key.0), u64::from(self.message_key.1));
@@ -56,10 +56,10 @@ impl Profile {
     }
 }
 
-fn within(name: &'static str, value: u64, min: u64, max: u64) -> Result<()> {
+fn within(name: &'static str, value: u64, min: u64, max: u64) -> Result<(), SizeError> {
     match (min..=max).contains(&value) {
         true => Ok(()),
-        false => Err(HostError::BadSize { name, value, min, max }),
+        false => Err(SizeError { name, value, min, max }),
     }
 }
 
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_with_its_number() {
         let refused = |profile: Profile, number| match profile.words(number) {
-            Err(HostError::BadSize { name, value, .. }) => (name, value),
+            Err(SizeError { name, value, .. }) => (name, value),
             other => panic!("{other:?}"),
         };
         assert_eq!(refused(GOOD, 0), ("profile", 0));

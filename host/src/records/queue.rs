@@ -8,9 +8,31 @@
 //! takes confirmations when it is polled. The commands of a connection that the card does not know
 //! go to [`NoCard`].
 
+use thiserror::Error;
+
 use super::commands::Entry;
-use crate::driver::error::Result;
-use crate::records::ticket::Ticket;
+use super::ticket::Ticket;
+
+/// Why a command is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum QueueError {
+    /// No such owner.
+    #[error("no owner {owner}; {open} are open")]
+    UnknownOwner {
+        /// Number of the owner in the call.
+        owner: u8,
+        /// Owners that are open, from 0 on.
+        open: usize,
+    },
+    /// A ring has stopped: the card could not read it, or read a wrong index.
+    #[error("the {ring} ring of owner {owner} has stopped")]
+    RingStopped {
+        /// Owner of the ring.
+        owner: u8,
+        /// Name of the ring.
+        ring: &'static str,
+    },
+}
 
 /// Takes commands for the card and reports which of them are confirmed.
 pub trait CommandQueue {
@@ -18,7 +40,7 @@ pub trait CommandQueue {
     fn command(&mut self, entry: Entry) -> Ticket;
 
     /// Queues a command of an owner, which may change its own flows.
-    fn command_of(&mut self, owner: u8, entry: Entry) -> Result<Ticket>;
+    fn command_of(&mut self, owner: u8, entry: Entry) -> Result<Ticket, QueueError>;
 
     /// Whether the fence of a command has passed. Also true for a refused command, which had no
     /// effect.
@@ -34,7 +56,7 @@ impl CommandQueue for NoCard {
         Ticket::new(0, 0)
     }
 
-    fn command_of(&mut self, owner: u8, _entry: Entry) -> Result<Ticket> {
+    fn command_of(&mut self, owner: u8, _entry: Entry) -> Result<Ticket, QueueError> {
         Ok(Ticket::new(owner, 0))
     }
 

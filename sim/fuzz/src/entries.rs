@@ -1,7 +1,7 @@
 //! Header entries of a card that lies: of packets that never came, placed where nothing is, of
 //! flows that do not exist, with lengths that fit nowhere.
 //!
-//! Only [`HostError::BadEntry`] may end the provider: a number that the rings do not allow.
+//! Only [`DriverError::BadEntry`] may end the provider: a number that the rings do not allow.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -9,7 +9,8 @@ use std::rc::Rc;
 
 use abi::config::{METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
 use abi::header_entry as h;
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
+use host::error::HostError;
 use host::provider::ReceiveOptions;
 
 use crate::input::Input;
@@ -54,13 +55,13 @@ pub fn run(bytes: &[u8]) {
         slots.borrow_mut().push_back(slot);
         match rig.step(false) {
             Ok(_) => {}
-            Err(HostError::BadEntry { .. }) => return,
+            Err(HostError::Driver(DriverError::BadEntry { .. })) => return,
             Err(error) => panic!("an entry ended the provider: {error}"),
         }
     }
     for _ in 0..4 {
         if let Err(error) = rig.step(false) {
-            assert!(matches!(error, HostError::BadEntry { .. }), "{error}");
+            assert!(matches!(error, HostError::Driver(DriverError::BadEntry { .. })), "{error}");
             return;
         }
     }

@@ -8,7 +8,7 @@ use abi::config::SMALL;
 use host::clock::{Clock, ManualClock};
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::DeviceConfig;
-use host::driver::error::Result;
+use host::error::Result;
 use host::observed::Observed;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use host::transport::peer::{Script, SmoltcpPeer, WirePeer};

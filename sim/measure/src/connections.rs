@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use abi::config::CardConfig;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
-use host::driver::error::HostError;
+use host::error::HostError;
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use sim::golden_card::{GoldenBus, GoldenCard};
@@ -169,10 +169,7 @@ impl<'a, 'm> Run<'a, 'm> {
     }
 
     /// Calls the host.
-    fn call<T>(
-        &mut self,
-        call: impl FnOnce(&mut Host) -> host::driver::error::Result<T>,
-    ) -> Result<T> {
+    fn call<T>(&mut self, call: impl FnOnce(&mut Host) -> host::error::Result<T>) -> Result<T> {
         let (provider, mut call, mut result) = (&mut self.provider, Some(call), None);
         (self.meter)(&mut || {
             if let Some(call) = call.take() {

@@ -1,6 +1,7 @@
 //! Why a measurement has no figure.
 
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
+use host::error::HostError;
 use pcie_sim::IommuError;
 use sim::card::CardError;
 use verilate::block::BlockError;
@@ -31,4 +32,10 @@ pub enum MeasureError {
     /// No progress for too long.
     #[error("{0}: nothing moves any more")]
     Stuck(&'static str),
+}
+
+impl From<DriverError> for MeasureError {
+    fn from(error: DriverError) -> Self {
+        HostError::from(error).into()
+    }
 }

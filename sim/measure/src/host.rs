@@ -16,9 +16,9 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use host::driver::device::{Device, DeviceConfig};
-use host::driver::error::HostError;
 use host::driver::rings::{HeaderEntry, RingSizes};
 use host::driver::wire::WireSettings;
+use host::error::HostError;
 use host::records::commands::{floor_set, send_floor_set, Acceptance, Direction, Entry, FlowName};
 use host::records::ticket::Ticket;
 use pcie_sim::PcieConfig;

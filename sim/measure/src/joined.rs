@@ -17,7 +17,7 @@ use std::rc::Rc;
 use abi::config::DEFAULT;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
-use host::driver::error::HostError;
+use host::error::HostError;
 use host::memory::ApplicationMapping;
 use host::observed::Observed;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};

@@ -19,7 +19,8 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use host::ahead::LookAhead;
-use host::driver::error::{HostError, Result};
+use host::error::protocol::ProtocolError;
+use host::error::{HostError, Result};
 use host::failure::Failure;
 use host::headers::layers::Layers;
 use host::headers::layout::{ACK, SYN};
@@ -102,7 +103,7 @@ impl NullProtocol {
     fn flow(&self, index: FlowIndex) -> Result<&Flow> {
         let flow = self.flows.get(usize::from(index.0));
         let flow = flow.and_then(Option::as_ref);
-        flow.ok_or(HostError::UnknownFlow(index.0))
+        flow.ok_or(HostError::Protocol(ProtocolError::UnknownFlow(index.0)))
     }
 
     fn flow_mut(&mut self, index: FlowIndex) -> Option<&mut Flow> {

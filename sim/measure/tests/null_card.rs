@@ -10,7 +10,7 @@ use abi::registers::{
 use abi::send_descriptor as d;
 use host::clock::{Clock, ManualClock};
 use host::driver::bus::Bus;
-use host::driver::error::Result;
+use host::error::Result;
 use host::headers::packet::{parse_tcp, TcpHeader};
 use host::protocol::{FlowIndex, HeaderSink, OutgoingHeader, Protocol};
 use host::provider::{Completion, ShardId};

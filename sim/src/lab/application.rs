@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use host::driver::bus::Bus;
-use host::driver::error::HostError;
+use host::error::request::RequestError;
+use host::error::HostError;
 use host::memory::ApplicationMapping;
 use host::protocol::Protocol;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
@@ -164,7 +165,7 @@ impl Application {
                 self.receives.pop_front();
                 match self.post_receive(provider, buffer, bytes) {
                     // It has ended behind these bytes: the reason is the next completion.
-                    Err(HostError::UnknownConnection(_)) => {}
+                    Err(HostError::Request(RequestError::UnknownConnection(_))) => {}
                     posted => posted?,
                 }
             }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use host::driver::bus::MemoryKind;
-use host::driver::error::HostError;
+use host::error::HostError;
 use host::failure::Failure;
 use host::transport::TransportError;
 

@@ -17,7 +17,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use host::driver::bus::BusError;
-use host::driver::error::{HostError, Result};
+use host::driver::error::DriverError;
+use host::error::protocol::ProtocolError;
+use host::error::request::RequestError;
+use host::error::{HostError, Result};
 use host::observed::Observed;
 use host::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, Protocol,
@@ -60,12 +63,12 @@ impl<P> Failing<P> {
     fn error(&self, call: &'static str) -> HostError {
         *self.failed.borrow_mut().entry(call).or_default() += 1;
         match self.random.borrow_mut().random_range(0..6) {
-            0 => HostError::Gone,
-            1 => HostError::RingStopped { owner: 0, ring: "command" },
-            2 => HostError::EpochLost { before: 1, now: 2 },
-            3 => HostError::Bus(BusError::NoAnswer(0)),
-            4 => HostError::UnknownConnection(0),
-            _ => HostError::UnknownFlow(MARK),
+            0 => HostError::Driver(DriverError::Gone),
+            1 => HostError::Driver(DriverError::RingStopped { owner: 0, ring: "command" }),
+            2 => HostError::Driver(DriverError::EpochLost { before: 1, now: 2 }),
+            3 => HostError::Driver(DriverError::Bus(BusError::NoAnswer(0))),
+            4 => HostError::Request(RequestError::UnknownConnection(0)),
+            _ => HostError::Protocol(ProtocolError::UnknownFlow(MARK)),
         }
     }
 
@@ -437,7 +440,7 @@ fn accept_all_by<P: Inner>(mut run: Run<P>, failed: &Failed) -> u32 {
         }
         run.step();
         match run.provider.accept(listener) {
-            Err(HostError::RingStopped { ring: "command", .. }) => true,
+            Err(HostError::Driver(DriverError::RingStopped { ring: "command", .. })) => true,
             // Nobody has noticed yet: it fails, and the peer tries again.
             Ok(Some(id)) => {
                 run.talk(id);
@@ -506,7 +509,7 @@ fn those_that_were_to_be_stepped_behind_a_failure_are_stepped() {
         }
         fn key(&self, flow: FlowIndex) -> Result<Option<FlowKey>> {
             match flow.0 {
-                1 => Err(HostError::Gone),
+                1 => Err(HostError::Driver(DriverError::Gone)),
                 _ => Ok(None),
             }
         }
@@ -523,7 +526,7 @@ fn those_that_were_to_be_stepped_behind_a_failure_are_stepped() {
             Ok(())
         }
         fn arrive(&mut self, _: u64, flow: FlowIndex, _: &Segment<'_>) -> Result<Arrival> {
-            Err(HostError::UnknownFlow(flow.0))
+            Err(HostError::Protocol(ProtocolError::UnknownFlow(flow.0)))
         }
         fn flow_of(&self, _segment: &Segment<'_>) -> Option<FlowIndex> {
             None

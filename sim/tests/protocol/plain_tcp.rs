@@ -18,7 +18,8 @@ use std::net::{SocketAddr, SocketAddrV4};
 
 use host::control::flow::ranges::RangeSet;
 use host::control::position::Positions;
-use host::driver::error::{HostError, Result};
+use host::error::protocol::ProtocolError;
+use host::error::{HostError, Result};
 use host::failure::Failure;
 use host::headers::builder::{Route, Tcp};
 use host::headers::layers::Layers;
@@ -226,7 +227,7 @@ impl PlainTcp {
 
     fn flow(&self, index: FlowIndex) -> Result<&Flow> {
         let flow = self.flows.get(&index);
-        flow.ok_or(HostError::UnknownFlow(index.0))
+        flow.ok_or(HostError::Protocol(ProtocolError::UnknownFlow(index.0)))
     }
 }
 
@@ -241,7 +242,7 @@ impl Protocol for PlainTcp {
         options: &ConnectOptions,
     ) -> Result<()> {
         let SocketAddr::V4(remote) = remote else {
-            return Err(HostError::NotOffered("IPv6"));
+            return Err(HostError::Protocol(ProtocolError::NotOffered("IPv6")));
         };
         let local = SocketAddrV4::new(*self.local.ip(), self.local.port() + index.0);
         if let Some(other) = options.local.filter(|asked| *asked != SocketAddr::V4(local)) {

@@ -1,8 +1,9 @@
 //! Connections for which the flow table has no flow left: everything is copied, nothing is refused.
 
 use host::driver::bus::{Bus, MemoryKind};
-use host::driver::error::HostError;
 use host::driver::rings::RingSizes;
+use host::error::region::RegionError;
+use host::error::HostError;
 use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
 use host::transport::peer::{digest_of, Progress, RandomBytes, Script, WirePeer};
 use sim::golden_card::Withheld;
@@ -224,7 +225,7 @@ fn bounce_apart(rig: &mut GoldenRig, harmed: usize) {
         assert_eq!(rig.provider.memory(RegionId(region)).is_ok(), is_lent, "region {region}");
     }
     let refused = rig.provider.deregister(RegionId(first_bounce(&talks, &others)));
-    assert!(matches!(refused, Err(HostError::UnknownRegion(_))));
+    assert!(matches!(refused, Err(HostError::Region(RegionError::UnknownRegion(_)))));
 }
 
 /// Opens all but `less` of the connections that have flows.

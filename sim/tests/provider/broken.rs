@@ -4,7 +4,7 @@ use abi::config::SMALL;
 use abi::header_entry;
 use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
 use host::driver::rings::HeaderEntry;
 use sim::golden_card::GoldenCard;
 use sim::network_side::NetworkSide;
@@ -33,7 +33,7 @@ fn taken(slot: fn(&mut [u8])) -> Result<(usize, usize), (&'static str, u64, u64)
             let deferred = entry.deferred.expect("deferred payload");
             Ok((entry.header.len(), deferred.len()))
         }
-        Err(HostError::BadEntry { owner: 0, what, value, limit }) => Err((what, value, limit)),
+        Err(DriverError::BadEntry { owner: 0, what, value, limit }) => Err((what, value, limit)),
         Err(other) => panic!("{other}"),
     }
 }

@@ -3,9 +3,15 @@
 use std::net::{IpAddr, SocketAddr};
 
 use host::driver::bus::MemoryKind;
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
 use host::driver::rings::RingSizes;
+use host::error::application::ApplicationError;
+use host::error::region::RegionError;
+use host::error::request::RequestError;
+use host::error::table::TableError;
+use host::error::HostError;
 use host::provider::{ApplicationId, Completion, ConnectOptions, ConnectionId, RegionId, ShardId};
+use host::records::size::SizeError;
 use host::transport::peer::{Script, WirePeer};
 use host::transport::{ListenerId, TransportError};
 
@@ -42,7 +48,9 @@ fn a_refused_connection_fails_and_is_forgotten() {
     rig.completion(|c| *c == cancelled(id, 77));
     rig.completion(|c| *c == Completion::Closed(id));
     let again = rig.provider.recv(id, region.span(0, 1), 0);
-    assert!(matches!(again, Err(HostError::UnknownConnection(n)) if n == id.0));
+    assert!(
+        matches!(again, Err(HostError::Request(RequestError::UnknownConnection(n))) if n == id.0)
+    );
 }
 
 /// The address that is asked for is that of the connection; one that is refused leaves no name
@@ -71,16 +79,18 @@ fn after_close_nothing_more_is_accepted() {
     let (mut rig, id, region) = connected();
     rig.provider.finish(id).expect("it ends");
     let send = rig.provider.send(id, region.span(0, 1), 0);
-    assert!(matches!(send, Err(HostError::Finished(n)) if n == id.0));
+    assert!(matches!(send, Err(HostError::Request(RequestError::Finished(n))) if n == id.0));
     rig.provider.recv(id, region.span(0, 1), 5).expect("the other half is open");
     rig.provider.close(id).expect("it closes");
     let recv = rig.provider.recv(id, region.span(0, 1), 6);
-    assert!(matches!(recv, Err(HostError::Finished(n)) if n == id.0));
+    assert!(matches!(recv, Err(HostError::Request(RequestError::Finished(n))) if n == id.0));
     let twice = rig.provider.close(id);
-    assert!(matches!(twice, Err(HostError::Finished(n)) if n == id.0));
+    assert!(matches!(twice, Err(HostError::Request(RequestError::Finished(n))) if n == id.0));
     rig.completion(|c| *c == Completion::Closed(id));
     let gone = rig.provider.close(id);
-    assert!(matches!(gone, Err(HostError::UnknownConnection(n)) if n == id.0));
+    assert!(
+        matches!(gone, Err(HostError::Request(RequestError::UnknownConnection(n))) if n == id.0)
+    );
 }
 
 #[test]
@@ -96,7 +106,9 @@ fn a_connection_that_is_closed_before_it_opens_leaves_nothing() {
 fn buffers_must_lie_in_a_region_that_is_there() {
     let (mut rig, id, region) = connected();
     let bad = |result: Result<(), HostError>| match result {
-        Err(HostError::BadBuffer { offset, bytes, region_bytes }) => (offset, bytes, region_bytes),
+        Err(HostError::Region(RegionError::BadBuffer { offset, bytes, region_bytes })) => {
+            (offset, bytes, region_bytes)
+        }
         other => panic!("{other:?}"),
     };
     let all = 64 << 10;
@@ -106,18 +118,25 @@ fn buffers_must_lie_in_a_region_that_is_there() {
     let wrap = rig.provider.send(id, region.span(u64::MAX, 2), 0);
     assert_eq!(bad(wrap), (u64::MAX, 2, all));
     let unknown = rig.provider.send(id, RegionId(40).span(0, 1), 0);
-    assert!(matches!(unknown, Err(HostError::UnknownRegion(40))));
+    assert!(matches!(unknown, Err(HostError::Region(RegionError::UnknownRegion(40)))));
     rig.provider.deregister(region).expect("it goes");
     let leaving = rig.provider.send(id, region.span(0, 1), 0);
-    assert!(matches!(leaving, Err(HostError::UnknownRegion(n)) if n == region.0));
+    assert!(
+        matches!(leaving, Err(HostError::Region(RegionError::UnknownRegion(n))) if n == region.0)
+    );
     let twice = rig.provider.deregister(region);
-    assert!(matches!(twice, Err(HostError::UnknownRegion(n)) if n == region.0));
+    assert!(
+        matches!(twice, Err(HostError::Region(RegionError::UnknownRegion(n))) if n == region.0)
+    );
     assert!(matches!(
         rig.provider.map(region),
-        Err(HostError::UnknownRegion(n)) if n == region.0
+        Err(HostError::Region(RegionError::UnknownRegion(n))) if n == region.0
     ));
     let nothing = rig.provider.register(FIRST, DRAM, 0);
-    assert!(matches!(nothing, Err(HostError::BadSize { name: "region bytes", value: 0, .. })));
+    assert!(matches!(
+        nothing,
+        Err(HostError::Size(SizeError { name: "region bytes", value: 0, .. }))
+    ));
 }
 
 #[test]
@@ -143,14 +162,19 @@ fn uses_its_own_regions_only(rig: GoldenRig, next: ApplicationId) {
     let region = rig.provider.register(other, DRAM, 4096).expect("room");
     let foreign = rig.provider.recv(id, region.span(0, 1), 0);
     match foreign {
-        Err(HostError::ForeignRegion { region: index, application, connection, user: 0 }) => {
+        Err(HostError::Region(RegionError::ForeignRegion {
+            region: index,
+            application,
+            connection,
+            user: 0,
+        })) => {
             assert_eq!((index, application, connection), (region.0, next.0, id.0))
         }
         other => panic!("{other:?}"),
     }
     let nobody = ApplicationId(next.0 + 1);
     let unknown = |error: &HostError| match error {
-        HostError::UnknownApplication { application, open } => {
+        HostError::Application(ApplicationError::Unknown { application, open }) => {
             (*application, *open) == (nobody.0, usize::from(nobody.0))
         }
         _ => false,
@@ -172,7 +196,8 @@ fn uses_its_own_regions_only(rig: GoldenRig, next: ApplicationId) {
 /// The number that ran out and how many there were.
 fn full(error: HostError) -> (&'static str, usize) {
     match error {
-        HostError::TableFull { what, limit } => (what, limit),
+        HostError::Table(TableError::Full { what, limit }) => (what, limit),
+        HostError::Driver(DriverError::OwnersFull { limit }) => ("owners", limit),
         other => panic!("{other}"),
     }
 }
@@ -199,7 +224,12 @@ fn rings_that_the_card_cannot_take_are_refused() {
     for (bits, field) in [(1, "send_bits"), (16, "send_bits")] {
         let rings = RingSizes { send_bits: bits, ..RingSizes::default() };
         match rig.provider.open_shard(rings) {
-            Err(HostError::BadSize { name, value, min: 2, max: 15 }) => {
+            Err(HostError::Driver(DriverError::Size(SizeError {
+                name,
+                value,
+                min: 2,
+                max: 15,
+            }))) => {
                 assert_eq!((name, value), (field, u64::from(bits)))
             }
             other => panic!("{other:?}"),

@@ -9,7 +9,7 @@ use host::clock::{Clock, ManualClock};
 use host::driver::bus::{Bus, BusError, DmaMemory, MemoryKind, Result};
 use host::driver::control_memory::ControlMemory;
 use host::driver::device::{Device, DeviceConfig};
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
 use host::driver::rings::RingSizes;
 use host::observed::Observed;
 use host::provider::{ApplicationId, Provider};
@@ -190,7 +190,7 @@ fn a_card_whose_requests_do_not_end_keeps_its_memory() {
     let device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
     seen.borrow_mut().pending = u32::MAX;
     let error = device.close().unwrap_err();
-    assert!(matches!(error, HostError::RequestsPending(_)), "{error}");
+    assert!(matches!(error, DriverError::RequestsPending(_)), "{error}");
     assert_eq!((seen.borrow().held.len(), seen.borrow().releases.len()), (6, 0));
 }
 
@@ -201,7 +201,7 @@ fn a_card_that_does_not_reset_keeps_its_memory() {
     let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
     device.bus().hooks.stuck = true;
     let error = device.close().unwrap_err();
-    assert!(matches!(error, HostError::ResetTimeout(_)), "{error}");
+    assert!(matches!(error, DriverError::ResetTimeout(_)), "{error}");
     assert_eq!((seen.borrow().held.len(), seen.borrow().releases.len()), (6, 0));
 }
 
@@ -213,7 +213,7 @@ fn an_owner_that_does_not_open_leaves_nothing() {
         let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
         device.bus().hooks.left = left;
         let error = device.open_owner(RingSizes::default()).unwrap_err();
-        assert!(matches!(error, HostError::Bus(BusError::NoMemory { .. })), "{error}");
+        assert!(matches!(error, DriverError::Bus(BusError::NoMemory { .. })), "{error}");
         assert_eq!(seen.borrow().held.len(), 6, "after {left} rings");
         device.bus().hooks.left = 6;
         assert_eq!(device.open_owner(RingSizes::default()).expect("room"), 1);

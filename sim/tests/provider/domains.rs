@@ -4,7 +4,11 @@ use std::collections::HashSet;
 
 use abi::reason::Disposition;
 use host::driver::bus::MemoryKind;
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
+use host::error::application::ApplicationError;
+use host::error::region::RegionError;
+use host::error::table::TableError;
+use host::error::HostError;
 use host::headers::layout::ACK;
 use host::provider::{ApplicationId, Completion, ShardId};
 use host::records::commands::{segment_post, Direction, FlowName, Segment};
@@ -87,7 +91,7 @@ fn buffers_of_the_other_are_refused(mut rig: GoldenRig) {
         rig.provider.send(id, region.span(0, 4096), 2),
     ] {
         match foreign {
-            Err(HostError::ForeignRegion { application, user, .. }) => {
+            Err(HostError::Region(RegionError::ForeignRegion { application, user, .. })) => {
                 assert_eq!((application, user), (other.0, FIRST.0))
             }
             other => panic!("{other:?}"),
@@ -110,7 +114,11 @@ fn every_domain_may_be_a_client_of_one_shard() {
         if number % 1024 == 0 {
             let region = rig.provider.register(application, DRAM, 4096).unwrap();
             match rig.provider.recv(id, region.span(0, 1), 1) {
-                Err(HostError::ForeignRegion { application: other, user: 0, .. }) => {
+                Err(HostError::Region(RegionError::ForeignRegion {
+                    application: other,
+                    user: 0,
+                    ..
+                })) => {
                     assert_eq!(other, application.0)
                 }
                 other => panic!("{other:?}"),
@@ -120,7 +128,7 @@ fn every_domain_may_be_a_client_of_one_shard() {
         }
     }
     match rig.provider.open_application(ShardId::FIRST) {
-        Err(HostError::TableFull { what, limit }) => {
+        Err(HostError::Table(TableError::Full { what, limit })) => {
             assert_eq!((what, limit), ("domains", DOMAINS))
         }
         other => panic!("{other:?}"),
@@ -147,9 +155,12 @@ fn used_again(mut rig: GoldenRig, next: ApplicationId, shards: u8) {
     rig.peer.listen(peer_address(5001), Script::default()).unwrap();
     let busy = |rig: &mut GoldenRig, application| match rig.provider.close_application(application)
     {
-        Err(HostError::ApplicationBusy { listeners, connections, regions, .. }) => {
-            Some((listeners, connections, regions))
-        }
+        Err(HostError::Application(ApplicationError::Busy {
+            listeners,
+            connections,
+            regions,
+            ..
+        })) => Some((listeners, connections, regions)),
         Ok(()) => None,
         other => panic!("{other:?}"),
     };
@@ -171,7 +182,7 @@ fn used_again(mut rig: GoldenRig, next: ApplicationId, shards: u8) {
         [rig.provider.close_application(other), rig.provider.register(other, DRAM, 4096).map(drop)]
     {
         assert!(
-            matches!(gone, Err(HostError::UnknownApplication { application, .. })
+            matches!(gone, Err(HostError::Application(ApplicationError::Unknown { application, .. }))
                 if application == next.0),
             "{gone:?}"
         );
@@ -183,7 +194,7 @@ fn used_again(mut rig: GoldenRig, next: ApplicationId, shards: u8) {
     for shard in [0, shards] {
         let refused = rig.provider.open_application(ShardId(shard));
         match refused {
-            Err(HostError::UnknownOwner { owner, open }) => {
+            Err(HostError::Driver(DriverError::UnknownOwner { owner, open })) => {
                 assert_eq!((owner, open), (shard, shards.into()))
             }
             other => panic!("{other:?}"),

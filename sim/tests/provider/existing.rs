@@ -16,7 +16,10 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use host::driver::bus::{Bus, BusError, MemoryKind};
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
+use host::error::application::ApplicationError;
+use host::error::region::RegionError;
+use host::error::HostError;
 use host::memory::{AddressRange, DmaBuf, MemoryError, MemoryFile, MemoryRange, SharedBytes};
 use host::provider::{ApplicationId, Completion, RegionId, ShardId};
 use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
@@ -232,7 +235,9 @@ fn refuses_a_dma_buf<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
     let null = File::open("/dev/null").expect("it is there");
     let buffer = MemoryRange::from(DmaBuf::new(null.into(), 2 * PAGE).expect("whole pages"));
     let refused = rig.provider.register_existing(FIRST, buffer).expect_err("it is refused");
-    let HostError::Bus(BusError::Memory(MemoryError::NotMappable { bytes })) = refused else {
+    let HostError::Driver(DriverError::Bus(BusError::Memory(MemoryError::NotMappable { bytes }))) =
+        refused
+    else {
         panic!("{refused}");
     };
     assert_eq!(bytes, 2 * PAGE);
@@ -278,7 +283,7 @@ fn mapped_region(rig: &mut GoldenRig) {
     let id = rig.provider.connect(FIRST, peer_address(9));
     let id = id.expect("it starts");
     let foreign = rig.provider.recv(id, region.span(0, 1), 1);
-    assert!(matches!(foreign, Err(HostError::ForeignRegion { .. })));
+    assert!(matches!(foreign, Err(HostError::Region(RegionError::ForeignRegion { .. }))));
     let own = rig.provider.register_existing(FIRST, range).expect("room");
     let recv = rig.provider.recv(id, own.span(0, 1), 1);
     recv.expect("the first application's own registration");
@@ -318,12 +323,15 @@ fn memory_that_may_go_away_or_is_no_whole_pages_is_refused() {
     let error = refused(FIRST, file.range(PAGE, 100).expect("a range"));
     assert_eq!(error.to_string(), "100 bytes are not whole pages of 4096 bytes");
     let error = refused(ApplicationId(3), file.all().expect("a range"));
-    assert!(matches!(error, HostError::UnknownApplication { .. }));
+    assert!(matches!(error, HostError::Application(ApplicationError::Unknown { .. })));
     // Sealed against writing: the card could not fill it.
     let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_WRITE;
     let fixed = adopt(&memfd(c"own-memory-fixed", PAGE, seals)).expect("it is sealed");
     match refused(FIRST, fixed.all().expect("a range")) {
-        HostError::Bus(BusError::Memory(MemoryError::System { call, source })) => {
+        HostError::Driver(DriverError::Bus(BusError::Memory(MemoryError::System {
+            call,
+            source,
+        }))) => {
             assert_eq!((call, source.raw_os_error()), ("mmap", Some(libc::EPERM)));
         }
         other => panic!("{other}"),

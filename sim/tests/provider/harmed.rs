@@ -12,8 +12,10 @@ use std::time::Duration;
 
 use abi::registers as r;
 use host::driver::bus::{Bus, MemoryKind};
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
 use host::driver::rings::RingSizes;
+use host::error::application::ApplicationError;
+use host::error::HostError;
 use host::provider::{ApplicationId, Completion, ConnectionId, RegionId, ShardId};
 use host::records::commands::{flow_remove, FlowName};
 use host::transport::peer::{digest_of, Progress, RandomBytes, Script, WirePeer};
@@ -224,13 +226,15 @@ fn a_shard_whose_ring_stopped_is_started_again() {
         let busy = rig.provider.restart_shard(*shard);
         let connections = ids.len();
         match busy {
-            Err(HostError::ShardBusy { connections: found, .. }) => assert_eq!(found, connections),
+            Err(HostError::Application(ApplicationError::ShardBusy {
+                connections: found, ..
+            })) => assert_eq!(found, connections),
             other => panic!("{other:?}"),
         }
         harmed.ends(&mut rig);
         let refused = rig.provider.connect(*application, peer_address(PORT));
         assert!(
-            matches!(refused, Err(HostError::RingStopped { owner, .. }) if owner == shard.0),
+            matches!(refused, Err(HostError::Driver(DriverError::RingStopped { owner, .. })) if owner == shard.0),
             "{refused:?}"
         );
         let lost = rig.provider.restart_shard(*shard).expect("it restarts");
@@ -308,7 +312,13 @@ fn a_shard_that_is_closed_gives_its_memory_back() {
         };
         assert_eq!(control(&rig.card), before + 6);
         let busy = rig.provider.close_shard(shard);
-        assert!(matches!(busy, Err(HostError::ShardBusy { applications: 1, .. })), "{busy:?}");
+        assert!(
+            matches!(
+                busy,
+                Err(HostError::Application(ApplicationError::ShardBusy { applications: 1, .. }))
+            ),
+            "{busy:?}"
+        );
         if harm.is_some() {
             rig.provider.deregister(RegionId(0)).expect("it goes");
             rig.steps(20);
@@ -316,7 +326,10 @@ fn a_shard_that_is_closed_gives_its_memory_back() {
         rig.provider.close_application(application).expect("nothing is left");
         rig.provider.close_shard(shard).expect("it closes");
         let gone = rig.provider.open_application(shard);
-        assert!(matches!(gone, Err(HostError::UnknownOwner { open: 2, .. })), "{gone:?}");
+        assert!(
+            matches!(gone, Err(HostError::Driver(DriverError::UnknownOwner { open: 2, .. }))),
+            "{gone:?}"
+        );
         rig.until("the memory", |rig| control(&rig.card) == before);
         let again = rig.provider.open_shard(RingSizes::default()).expect("an owner");
         assert_eq!(again, shard);

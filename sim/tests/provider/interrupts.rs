@@ -5,8 +5,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use host::driver::device::{Device, DeviceConfig};
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
 use host::driver::rings::HeaderEntry;
+use host::records::size::SizeError;
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -98,7 +99,7 @@ fn an_interval_beyond_the_counter_is_refused() {
     let (mut device, _card) = open();
     let refused = device.set_moderation(Duration::from_secs(18), 0);
     match refused {
-        Err(HostError::BadSize { value, max, .. }) => {
+        Err(DriverError::Size(SizeError { value, max, .. })) => {
             assert_eq!((value, max), (18_000_000_000, 17_179_869_180));
         }
         other => panic!("{other:?}"),

@@ -1,7 +1,8 @@
 //! What a connection may ask for, and what is held for it.
 
 use host::driver::bus::MemoryKind;
-use host::driver::error::HostError;
+use host::error::request::RequestError;
+use host::error::HostError;
 use host::headers::packet::parse_tcp;
 use host::provider::{ApplicationId, Completion, ConnectionId};
 use host::records::state::PostedState;
@@ -20,7 +21,7 @@ const GUARD: u8 = 0xa5;
 fn is_refused(result: Result<(), HostError>, of: u32) -> bool {
     match result {
         Ok(()) => false,
-        Err(HostError::TooManyRequests { connection, limit }) => {
+        Err(HostError::Request(RequestError::TooManyRequests { connection, limit })) => {
             assert_eq!((connection, limit as u64), (of, REQUESTS_MAX));
             true
         }
@@ -137,7 +138,9 @@ fn a_request_that_waits_is_cancelled_at_once() {
     rig.completion(|c| *c == Completion::Closed(id));
     assert_eq!(rig.completions, [cancelled(id, 1), cancelled(id, 2)]);
     let gone = rig.provider.cancel(id, 1);
-    assert!(matches!(gone, Err(HostError::UnknownConnection(n)) if n == id.0));
+    assert!(
+        matches!(gone, Err(HostError::Request(RequestError::UnknownConnection(n))) if n == id.0)
+    );
 }
 
 /// Of four buffers the first is full and the second has some bytes when another is cancelled.
@@ -220,7 +223,7 @@ fn a_posted_send_is_not_cancelled() {
 /// The request that was to be cancelled, and how far it had come.
 fn posted(error: &HostError, of: ConnectionId) -> (u64, PostedState) {
     match error {
-        HostError::RequestPosted { connection, request, state } => {
+        HostError::Request(RequestError::RequestPosted { connection, request, state }) => {
             assert_eq!(*connection, of.0);
             (*request, *state)
         }

@@ -1,7 +1,8 @@
 //! Listeners that end, and the addresses of connections.
 
 use host::driver::bus::MemoryKind;
-use host::driver::error::HostError;
+use host::error::request::RequestError;
+use host::error::HostError;
 use host::provider::{ApplicationId, Completion};
 use host::transport::peer::{Progress, Script, WirePeer};
 use host::transport::TransportError;
@@ -66,5 +67,7 @@ fn a_connection_tells_its_addresses_until_it_is_gone() {
     rig.provider.close(id).expect("it closes");
     rig.completion(|c| *c == Completion::Closed(id));
     let gone = rig.provider.addresses(id);
-    assert!(matches!(gone, Err(HostError::UnknownConnection(n)) if n == id.0));
+    assert!(
+        matches!(gone, Err(HostError::Request(RequestError::UnknownConnection(n))) if n == id.0)
+    );
 }

@@ -10,8 +10,10 @@ use host::clock::{Clock, ManualClock};
 use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind};
 use host::driver::control_memory::ControlMemory;
 use host::driver::device::{Device, DeviceConfig};
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
 use host::driver::rings::RingSizes;
+use host::error::table::TableError;
+use host::error::HostError;
 use host::observed::Observed;
 use host::provider::{ApplicationId, Provider};
 use host::records::descriptor::raw;
@@ -108,7 +110,7 @@ pub fn honest_to(card: Rc<RefCell<GoldenCard>>) -> LyingBus {
     HookedBus { inner: GoldenBus::new(card), hooks: honest() }
 }
 
-fn try_open(lie: fn(u32, u32) -> Result<u32>) -> Result<Device<LyingBus>, HostError> {
+fn try_open(lie: fn(u32, u32) -> Result<u32>) -> Result<Device<LyingBus>, DriverError> {
     let hooks = Lies { lie, ..honest() };
     Device::open(with(hooks), DeviceConfig::seeded(1))
 }
@@ -127,7 +129,7 @@ fn provider(hooks: Lies) -> Provider<LyingBus, Observed<SmoltcpTransport>> {
         .expect("it opens")
 }
 
-fn open(lie: fn(u32, u32) -> Result<u32>) -> HostError {
+fn open(lie: fn(u32, u32) -> Result<u32>) -> DriverError {
     match try_open(lie) {
         Ok(_) => panic!("it opened"),
         Err(error) => error,
@@ -135,7 +137,7 @@ fn open(lie: fn(u32, u32) -> Result<u32>) -> HostError {
 }
 
 /// What an open card that hears nothing any more is found to be, by a command or by a send.
-fn found(lie: fn(u32, u32) -> Result<u32>, by_command: bool) -> HostError {
+fn found(lie: fn(u32, u32) -> Result<u32>, by_command: bool) -> DriverError {
     let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
     device.bus().hooks.lie = lie;
     device.bus().hooks.deaf_from = registers::DOORBELLS;
@@ -162,7 +164,7 @@ fn a_card_that_was_reset_is_found() {
         true,
     );
     match error {
-        HostError::EpochLost { before, now } => assert_eq!(now, before + 1),
+        DriverError::EpochLost { before, now } => assert_eq!(now, before + 1),
         other => panic!("{other}"),
     }
 }
@@ -171,8 +173,8 @@ fn a_card_that_was_reset_is_found() {
 #[test]
 fn a_card_that_is_gone_says_so_from_every_call() {
     const GONE: fn(u32, u32) -> Result<u32> = |_, _| Ok(u32::MAX);
-    let is_gone = |error: HostError| {
-        assert!(matches!(error, HostError::Gone), "{error}");
+    let is_gone = |error: DriverError| {
+        assert!(matches!(error, DriverError::Gone), "{error}");
         assert!(error.to_string().starts_with("the card is gone"), "{error}");
     };
     is_gone(open(GONE));
@@ -255,18 +257,21 @@ fn a_reset_of_an_idle_card_is_found() {
     (0..5000).for_each(|_| assert!(poll(&mut device).is_ok()));
     device.bus().hooks.lie = lie;
     let error = (0..5000).find_map(|_| poll(&mut device).err());
-    assert!(matches!(error, Some(HostError::EpochLost { .. })), "{error:?}");
+    assert!(matches!(error, Some(DriverError::EpochLost { .. })), "{error:?}");
     let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
     device.bus().hooks.lie = lie;
     let error = device.wait(Duration::from_micros(10), None).unwrap_err();
-    assert!(matches!(error, HostError::EpochLost { .. }), "{error}");
+    assert!(matches!(error, DriverError::EpochLost { .. }), "{error}");
 }
 
 #[test]
 fn a_refused_write_to_a_ring_is_an_error_with_its_address() {
     let mut provider = provider(Lies { refused: Some(0x12_3000), ..honest() });
     let error = provider.poll().unwrap_err();
-    assert!(matches!(error, HostError::WriteRefused { address: 0x12_3000 }), "{error}");
+    assert!(
+        matches!(error, HostError::Driver(DriverError::WriteRefused { address: 0x12_3000 })),
+        "{error}"
+    );
     assert!(provider.poll().is_ok(), "said once");
 }
 
@@ -291,7 +296,7 @@ fn another_device_is_not_a_card() {
         registers::ID => Ok(0x1014_10ee),
         _ => Ok(truth),
     });
-    assert!(matches!(error, HostError::NotACard(0x1014_10ee)), "{error}");
+    assert!(matches!(error, DriverError::NotACard(0x1014_10ee)), "{error}");
 }
 
 #[test]
@@ -300,7 +305,7 @@ fn a_golden_image_is_not_a_card_either_and_the_error_says_what_to_do() {
         registers::ID => Ok(registers::GOLDEN_ID_VALUE),
         _ => Ok(truth),
     });
-    assert!(matches!(error, HostError::GoldenImage), "{error}");
+    assert!(matches!(error, DriverError::GoldenImage), "{error}");
     assert!(error.to_string().contains("zeronic flash"), "{error}");
 }
 
@@ -311,7 +316,9 @@ fn a_card_of_another_contract_is_refused() {
         _ => Ok(truth),
     });
     match error {
-        HostError::Version { card, host } => assert_eq!(card, host + (1 << 16)),
+        DriverError::Version { card, host } => {
+            assert_eq!(card, host + (1 << 16))
+        }
         other => panic!("{other}"),
     }
 }
@@ -322,7 +329,7 @@ fn a_reset_that_does_not_end_is_given_up() {
         registers::EPOCH => Ok(7),
         _ => Ok(truth),
     });
-    assert!(matches!(error, HostError::ResetTimeout(_)), "{error}");
+    assert!(matches!(error, DriverError::ResetTimeout(_)), "{error}");
 }
 
 #[test]
@@ -331,7 +338,7 @@ fn a_card_that_is_gone_is_named() {
         registers::SIZES_0 => Err(BusError::NoAnswer(offset)),
         _ => Ok(truth),
     });
-    assert!(matches!(error, HostError::Bus(BusError::NoAnswer(registers::SIZES_0))), "{error}");
+    assert!(matches!(error, DriverError::Bus(BusError::NoAnswer(registers::SIZES_0))), "{error}");
 }
 
 #[test]
@@ -369,14 +376,14 @@ fn a_region_is_aligned_as_far_as_the_bus_allows() {
     assert!(
         matches!(
             error,
-            HostError::PagesFull {
+            HostError::Table(TableError::PagesFull {
                 region: 0,
                 bytes: 0x9_6000,
                 needed: 150,
                 free: 64,
                 limit: 64,
                 ..
-            }
+            })
         ),
         "{error}"
     );

@@ -6,7 +6,7 @@ use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
 use host::driver::bus::{Bus, DmaMemory, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
-use host::driver::error::HostError;
+use host::driver::error::DriverError;
 use host::driver::rings::{HeaderEntry, RingSizes};
 use host::headers::packet::{flow_key, parse_tcp};
 use host::records::commands::{
@@ -14,6 +14,7 @@ use host::records::commands::{
     FlowName, List, Segment,
 };
 use host::records::descriptor::{raw, send, Payload};
+use host::records::queue::QueueError;
 use host::records::ticket::Ticket;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
@@ -202,9 +203,9 @@ fn sends_are_kept_apart<B: Bus, C: NetworkSide>(bench: &mut Bench<B, C>, flow_1:
     assert_eq!(sent, []);
     // Nobody else is there.
     let refused = bench.device.command_of(7, [0; 64]).unwrap_err();
-    assert!(matches!(refused, HostError::UnknownOwner { owner: 7, open: 3 }), "{refused}");
+    assert!(matches!(refused, QueueError::UnknownOwner { owner: 7, open: 3 }), "{refused}");
     let refused = bench.device.send_of(3, raw(&[0; 60])).unwrap_err();
-    assert!(matches!(refused, HostError::UnknownOwner { owner: 3, open: 3 }), "{refused}");
+    assert!(matches!(refused, DriverError::UnknownOwner { owner: 3, open: 3 }), "{refused}");
 }
 
 #[test]

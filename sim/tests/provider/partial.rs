@@ -1,7 +1,7 @@
 //! Listening, accepting, and receives that end early.
 
 use host::driver::bus::{Bus, MemoryKind};
-use host::driver::error::Result;
+use host::error::Result;
 use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions, RegionId};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use sim::network_side::NetworkSide;

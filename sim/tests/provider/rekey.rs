@@ -1,7 +1,8 @@
 //! Hash secrets are changed while a connection receives.
 
 use host::driver::bus::{Bus, MemoryKind};
-use host::driver::error::HostError;
+use host::error::request::RequestError;
+use host::error::HostError;
 use host::provider::{ApplicationId, Completion};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use sim::network_side::NetworkSide;
@@ -54,7 +55,7 @@ fn change_under_stream<B: Bus, C: NetworkSide>(
     let before = *rig.provider.device().secrets();
     rig.provider.rekey(Some(77)).expect("all keys have room");
     let again = rig.provider.rekey(None);
-    assert!(matches!(again, Err(HostError::Rekeying)), "{again:?}");
+    assert!(matches!(again, Err(HostError::Request(RequestError::Rekeying))), "{again:?}");
     rig.until("new secrets", |rig| !rig.provider.is_rekeying());
     assert!(*rig.provider.device().secrets() != before);
     for request in 1..4 {

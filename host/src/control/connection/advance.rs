@@ -11,7 +11,7 @@
 use super::{acceptance, Connection};
 use crate::control::flow::receive::ReceiveSide;
 use crate::control::flow::send::SendSide;
-use crate::driver::error::Result;
+use crate::error::Result;
 use crate::protocol::{FlowIndex, Guards, Protocol};
 use crate::records::commands::{
     floor_set, flow_advance, segment_post, send_floor_set, Advance, Direction, FlowName, Segment,

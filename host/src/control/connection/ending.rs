@@ -7,7 +7,7 @@ use super::ended::Ended;
 use super::{Connection, Phase};
 use crate::control::flow::buffer::{Copy, Withdrawn};
 use crate::control::flow::receive::ReceiveSide;
-use crate::driver::error::Result;
+use crate::error::Result;
 use crate::failure::Failure;
 use crate::protocol::Protocol;
 use crate::records::commands::flow_remove;

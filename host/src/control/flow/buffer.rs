@@ -1,7 +1,7 @@
 //! Application buffers: as requested, as copied into and out of, and as completed.
 
 use crate::control::regions::{Region, RegionName};
-use crate::driver::error::Result;
+use crate::error::Result;
 use crate::records::ticket::Ticket;
 
 /// Buffer of a request: a range of a registered region.

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use super::{Device, Lost};
 use crate::driver::bus::Bus;
-use crate::driver::error::{HostError, Result};
+use crate::driver::error::{DriverError, Result};
 
 /// Time that the fence of a command of owner 0 may take: the card gives up reads after 50 ms.
 const FENCE_MAX: Duration = Duration::from_millis(200);
@@ -38,7 +38,7 @@ impl<B: Bus> Device<B> {
         self.disable(owner)?;
         let open = self.owners();
         let known = self.owners.get_mut(usize::from(owner)).and_then(Option::as_mut);
-        let known = known.ok_or(HostError::UnknownOwner { owner, open })?;
+        let known = known.ok_or(DriverError::UnknownOwner { owner, open })?;
         known.enable_again(&mut self.bus)
     }
 
@@ -57,18 +57,18 @@ impl<B: Bus> Device<B> {
     fn disable(&mut self, owner: u8) -> Result<()> {
         if owner == 0 {
             // The driver's own rings carry the fence.
-            return Err(HostError::UnknownOwner { owner, open: self.owners() });
+            return Err(DriverError::UnknownOwner { owner, open: self.owners() });
         }
         let open = self.owners();
         let known = self.owners.get_mut(usize::from(owner)).and_then(Option::as_mut);
-        let known = known.ok_or(HostError::UnknownOwner { owner, open })?;
+        let known = known.ok_or(DriverError::UnknownOwner { owner, open })?;
         known.disable(&mut self.bus)?;
         for _ in 0..FENCES {
             let fence = self.command(NOP);
             let end = self.bus.now() + FENCE_MAX;
             while !self.confirmed(fence) {
                 if self.known_stopped(0).0 || self.bus.now() >= end {
-                    return Err(HostError::RingStopped { owner: 0, ring: "command" });
+                    return Err(DriverError::RingStopped { owner: 0, ring: "command" });
                 }
                 self.bus.advance()?;
                 for owner in self.owners.iter_mut().flatten() {

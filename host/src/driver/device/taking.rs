@@ -2,7 +2,7 @@
 
 use super::{Device, TURN_ENTRIES};
 use crate::driver::bus::Bus;
-use crate::driver::error::{HostError, Result};
+use crate::driver::error::{DriverError, Result};
 use crate::driver::rings::HeaderEntry;
 
 impl<B: Bus> Device<B> {
@@ -52,7 +52,7 @@ impl<B: Bus> Device<B> {
     /// Takes the next header entry of an owner into `entry`; those of others stay queued. Returns
     /// whether there was one.
     pub fn next_header_of(&mut self, owner: u8, entry: &mut HeaderEntry) -> Result<bool> {
-        let unknown = HostError::UnknownOwner { owner, open: self.owners() };
+        let unknown = DriverError::UnknownOwner { owner, open: self.owners() };
         let owner = self.owners.get_mut(usize::from(owner)).and_then(Option::as_mut);
         owner.ok_or(unknown)?.next_header(&mut self.bus, entry)
     }

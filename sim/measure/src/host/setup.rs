@@ -7,7 +7,7 @@
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
 use host::driver::bus::{Bus, MemoryKind};
-use host::driver::error::HostError;
+use host::error::HostError;
 use host::headers::packet::flow_key;
 use host::records::commands::{
     flow_install, list_move, Direction, Entry, FlowInstall, FlowName, List,

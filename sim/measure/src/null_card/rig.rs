@@ -13,7 +13,7 @@ use abi::config::CardConfig;
 use host::control::flow::receive::FLOOR_LAG_MAX;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
-use host::driver::error::{HostError, Result};
+use host::error::{HostError, Result};
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, ReceiveOptions, RegionId};
 use thiserror::Error;
