@@ -1,4 +1,4 @@
-//! Circles of `use` between the files of a crate.
+//! Circles of `use` between the files of a crate, and between its folders.
 //!
 //! ```text
 //!   a.rs ── use crate::b::X ──► b.rs ── use crate::a::Y ──► a.rs      a finding
@@ -7,6 +7,10 @@
 //! A file points to another when its code outside tests names an item of it by a path, in a `use`
 //! or in place. A parent's `mod`, and its re-export of its children, do not count. What two files
 //! of a circle both need belongs in a file of its own.
+//!
+//! All files below a folder count as one beside what stands next to it: two folders may not use each
+//! other, even by files that make no circle. The head of a folder, `a.rs` beside `a/`, is a file of
+//! its own there: it may join its parts with others, which may know the parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,7 +19,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use syn::visit::{self, Visit};
 
-/// The files of a circle, sorted.
+/// The files or folders of a circle, sorted.
 pub type Circle = Vec<PathBuf>;
 
 type Graph = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
@@ -42,7 +46,42 @@ pub fn find(root: &Path, files: &[PathBuf]) -> anyhow::Result<Vec<Circle>> {
             graph.insert(file.clone(), modules.named_by(file, &syntax));
         }
     }
-    Ok(circles(&graph))
+    let mut found = circles(&graph);
+    for source in crates.keys() {
+        found.extend(folder_circles(&graph, source));
+    }
+    Ok(found)
+}
+
+/// Circles between what stands in one folder, for `source` and every folder below it. Those of files
+/// alone are left out: they are circles of files.
+fn folder_circles(graph: &Graph, source: &Path) -> Vec<Circle> {
+    let files = || graph.keys().filter(|file| file.starts_with(source));
+    let parents = files().flat_map(|file| file.ancestors().skip(1));
+    let folders: BTreeSet<&Path> = parents.filter(|it| it.starts_with(source)).collect();
+    let is_folder = |it: &PathBuf| folders.contains(it.as_path());
+    let of_folder = |folder: &&Path| circles(&contracted(graph, folder));
+    let all = folders.iter().flat_map(of_folder);
+    all.filter(|circle| circle.iter().any(is_folder)).collect()
+}
+
+/// The files and folders in a folder, and who uses whom there. The crate's root joins all others,
+/// and is left out.
+fn contracted(graph: &Graph, folder: &Path) -> Graph {
+    let place = |file: &Path| {
+        let first = file.strip_prefix(folder).ok()?.components().next()?;
+        let is_root = matches!(first.as_os_str().to_str(), Some("lib.rs" | "main.rs"));
+        (!is_root).then(|| folder.join(first))
+    };
+    let mut contracted = Graph::new();
+    for (file, others) in graph {
+        let Some(own) = place(file) else {
+            continue;
+        };
+        let used = others.iter().filter_map(|other| place(other)).filter(|other| *other != own);
+        contracted.entry(own.clone()).or_default().extend(used.collect::<Vec<_>>());
+    }
+    contracted
 }
 
 /// The modules of a crate and the files they are in.
@@ -231,8 +270,8 @@ fn reached_from<'a>(graph: &'a Graph, file: &PathBuf) -> BTreeSet<&'a PathBuf> {
 mod tests {
     use super::*;
 
-    /// The circles of a crate `a` whose files have this content.
-    fn found(files: &[(&str, &str)]) -> Vec<String> {
+    /// Who uses whom in a crate `a` whose files have this content.
+    fn graph_of(files: &[(&str, &str)]) -> Graph {
         let paths: Vec<PathBuf> =
             files.iter().map(|(name, _)| Path::new("a/src").join(name)).collect();
         let modules = Modules::of(Path::new("a/src"), &paths);
@@ -241,11 +280,25 @@ mod tests {
             let syntax = syn::parse_file(text).expect("Rust");
             graph.insert(path.clone(), modules.named_by(path, &syntax));
         }
+        graph
+    }
+
+    fn names(circles: &[Circle]) -> Vec<String> {
         let line = |circle: &Circle| {
             let names = circle.iter().filter_map(|file| file.strip_prefix("a/src").ok());
             names.map(|name| name.display().to_string()).collect::<Vec<_>>().join(" ")
         };
-        circles(&graph).iter().map(line).collect()
+        circles.iter().map(line).collect()
+    }
+
+    /// Its circles of files.
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        names(&circles(&graph_of(files)))
+    }
+
+    /// Its circles of folders.
+    fn found_folders(files: &[(&str, &str)]) -> Vec<String> {
+        names(&folder_circles(&graph_of(files), Path::new("a/src")))
     }
 
     #[test]
@@ -289,5 +342,50 @@ mod tests {
         assert!(found(&[("b.rs", test), ("c.rs", "use crate::b::B;")]).is_empty());
         let other = [("b.rs", "use c::C; use std::fmt;"), ("c.rs", "use crate::b::B;")];
         assert!(found(&other).is_empty());
+    }
+
+    #[test]
+    fn folders_that_use_each_other_by_other_files_are_a_circle() {
+        let files = [
+            ("lib.rs", "mod b; mod c;"),
+            ("b.rs", "mod d; mod e;"),
+            ("b/d.rs", "use crate::c::g::G;"),
+            ("b/e.rs", ""),
+            ("c.rs", "mod f; mod g;"),
+            ("c/f.rs", "use crate::b::e::E;"),
+            ("c/g.rs", ""),
+        ];
+        assert!(found(&files).is_empty());
+        assert_eq!(found_folders(&files), ["b c"]);
+        let mut one_way = files;
+        one_way[5].1 = "";
+        assert!(found_folders(&one_way).is_empty());
+    }
+
+    #[test]
+    fn folders_within_a_folder_may_not_use_each_other_either() {
+        let files = [
+            ("b/c/d.rs", "use crate::b::e::f::F;"),
+            ("b/e/f.rs", ""),
+            ("b/e/g.rs", "use crate::b::c::h::H;"),
+            ("b/c/h.rs", ""),
+        ];
+        assert_eq!(found_folders(&files), ["b/c b/e"]);
+    }
+
+    /// A head joins its parts with another module, which knows the parts: nobody uses the head.
+    #[test]
+    fn the_head_of_a_folder_is_a_file_beside_it() {
+        let head = ("b.rs", "use crate::b::c::C; use crate::d::D;");
+        let other = ("d.rs", "use crate::b::c::C;");
+        assert!(found_folders(&[head, ("b/c.rs", ""), other]).is_empty());
+        let part = ("b/e.rs", "use crate::d::D;");
+        assert_eq!(found_folders(&[head, ("b/c.rs", ""), part, other]), ["b d.rs"]);
+    }
+
+    #[test]
+    fn files_alone_are_no_circle_of_folders() {
+        let files = [("b.rs", "use crate::c::C;"), ("c.rs", "use crate::b::B;")];
+        assert!(found_folders(&files).is_empty());
     }
 }

@@ -9,7 +9,7 @@
 //! | unwrap | none | code outside tests |
 //! | words | none of `BANNED` | every Rust file, this one apart |
 //! | unsafe | a `SAFETY` comment before it | every Rust file |
-//! | circle | none of `use` between files | code outside tests |
+//! | circle | none of `use` between files, none between folders | code outside tests |
 //! | doc | none of `FILLERS` as a whole doc comment | every Rust file, this one apart |
 //! | block head | states `Timing:`, has no port table | files with a block |
 //! | module | `name.rs` beside `name/`, no `mod.rs` | code outside tests |
@@ -133,7 +133,7 @@ fn is_test_file(file: &Path) -> bool {
 fn circle_finding(circle: &circles::Circle) -> Finding {
     let names: Vec<String> = circle.iter().map(|it| it.display().to_string()).collect();
     let message = format!(
-        "circle of `use` between {}: move what they both need into a file of its own",
+        "circle of `use` between {}: move what they both need into a file or folder of its own",
         names.join(", ")
     );
     Finding { file: circle.first().cloned().unwrap_or_default(), line: 1, message }
