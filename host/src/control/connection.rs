@@ -47,6 +47,17 @@ pub enum Phase {
     Removing(Ticket),
 }
 
+/// Which end its application has asked for, each more than the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ending {
+    /// None: both halves go on.
+    Open,
+    /// That of the sending half, after everything posted.
+    Finish,
+    /// That of the connection, after everything posted.
+    Close,
+}
+
 /// Result of a step, which adds to it.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
@@ -77,8 +88,8 @@ pub struct Connection {
     pub on_card: bool,
     /// Its protocol is open.
     pub is_open: bool,
-    pub(super) finish_asked: bool,
-    pub(super) close_asked: bool,
+    pub(super) asked: Ending,
+    /// Its protocol has been told to end the sending half.
     pub(super) finished: bool,
     /// The peer has ended its sending half, and its protocol has accepted all bytes before.
     end_taken: bool,
@@ -122,8 +133,7 @@ impl Connection {
             is_open: false,
             early_receives: Vec::new(),
             early_sends: Vec::new(),
-            finish_asked: false,
-            close_asked: false,
+            asked: Ending::Open,
             finished: false,
             end_taken: false,
             end_seen: false,
@@ -149,19 +159,18 @@ impl Connection {
 
     /// Requests the end of the sending half after everything posted.
     pub fn finish(&mut self) {
-        self.finish_asked = true;
+        self.asked = self.asked.max(Ending::Finish);
     }
 
     /// Requests the end of the connection after everything posted. Returns whether it was requested
     /// before.
     pub fn close(&mut self) -> bool {
-        self.finish_asked = true;
-        std::mem::replace(&mut self.close_asked, true)
+        std::mem::replace(&mut self.asked, Ending::Close) == Ending::Close
     }
 
-    /// Whether the connection was closed, and whether its sending half was finished.
-    pub fn is_ending(&self) -> (bool, bool) {
-        (self.close_asked, self.finish_asked)
+    /// Which end was asked for.
+    pub fn asked(&self) -> Ending {
+        self.asked
     }
 
     /// Charges the budget of all connections with what the connection holds now.
@@ -326,7 +335,7 @@ impl Connection {
         receive.announce(floor, &mut progress.received);
         receive.accept_taken();
         self.end_seen = self.end_taken && receive.has_all_taken();
-        let is_ending = self.end_taken || self.close_asked || self.ended.is_some();
+        let is_ending = self.end_taken || self.asked == Ending::Close || self.ended.is_some();
         if receive.is_floor_due(is_ending) {
             self.acceptance_stale = true;
         }
@@ -418,7 +427,7 @@ impl Connection {
         let Some(send) = send else {
             return Ok(());
         };
-        if self.finish_asked && !self.finished && send.all_offered() {
+        if self.asked >= Ending::Finish && !self.finished && send.all_offered() {
             protocol.finish(now_ns, index)?;
             self.finished = true;
         }

@@ -1,7 +1,7 @@
 //! Progress of the provider's connections: install, transfer, withdrawal, removal.
 
 use super::{Completion, ConnectionId, Provider};
-use crate::control::connection::{missing, Connection, Phase};
+use crate::control::connection::{missing, Connection, Ending, Phase};
 use crate::control::flow::buffer::Done;
 use crate::control::flow::receive::ReceiveSide;
 use crate::driver::bus::Bus;
@@ -32,9 +32,9 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             return Ok(());
         };
         if connection.phase == Phase::Opening {
-            return match connection.is_ending() {
-                (true, _) => self.give_up(id, now_ns),
-                _ => self.try_install(id),
+            return match connection.asked() {
+                Ending::Close => self.give_up(id, now_ns),
+                Ending::Open | Ending::Finish => self.try_install(id),
             };
         }
         let mut no_card = NoCard;

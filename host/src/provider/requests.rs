@@ -6,7 +6,7 @@
 //! ```
 
 use super::{Completion, ConnectionId, Provider, ReceiveOptions, Span};
-use crate::control::connection::Connection;
+use crate::control::connection::{Connection, Ending};
 use crate::control::flow::buffer::Buffer;
 use crate::control::flow::posted::REQUESTS_MAX;
 use crate::driver::bus::Bus;
@@ -54,7 +54,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     pub fn send(&mut self, id: ConnectionId, from: Span, request: u64) -> Result<()> {
         let buffer = self.buffer(id, from, request)?;
         let connection = self.connection(id)?;
-        if connection.is_ending() != (false, false) {
+        if connection.asked() != Ending::Open {
             return Err(HostError::Request(RequestError::Finished(id.0)));
         }
         check_requests(id, connection.open_requests().1)?;
@@ -79,7 +79,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let mut buffer = self.buffer(id, into, request)?;
         buffer.partial = options.partial;
         let connection = self.connection(id)?;
-        if connection.is_ending().0 {
+        if connection.asked() == Ending::Close {
             return Err(HostError::Request(RequestError::Finished(id.0)));
         }
         check_requests(id, connection.open_requests().0)?;

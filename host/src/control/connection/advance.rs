@@ -8,7 +8,7 @@
 //! A message needs a floor and the segment of the buffer that takes its buffer's place: together
 //! they are one command, and one fence for both.
 
-use super::{acceptance, Connection};
+use super::{acceptance, Connection, Ending};
 use crate::control::flow::receive::ReceiveSide;
 use crate::control::flow::send::SendSide;
 use crate::error::Result;
@@ -79,7 +79,8 @@ impl Connection {
         };
         let ready = receive.queue.ready(|ticket| commands.confirmed(ticket));
         let ready_to_send = send.queue.ready(|ticket| commands.confirmed(ticket));
-        let may_end_early = !self.end_taken && !self.close_asked && self.ended.is_none();
+        let is_closing = self.asked == Ending::Close;
+        let may_end_early = !self.end_taken && !is_closing && self.ended.is_none();
         let posts = ready > 0 && !receive.holds_back(self.acceptance_stale);
         let rides = posts || ready_to_send > 0 || self.acceptance_stale;
         let mut is_send_floor_due = send.acknowledge(self.acknowledged, (rides, now_ns));

@@ -4,7 +4,7 @@
 //! bytes in a buffer that is being withdrawn, and those of a receive that they do not fill.
 
 use super::ended::Ended;
-use super::{Connection, Phase};
+use super::{Connection, Ending, Phase};
 use crate::control::flow::buffer::{Copy, Withdrawn};
 use crate::control::flow::receive::ReceiveSide;
 use crate::error::Result;
@@ -49,7 +49,7 @@ impl Connection {
         commands: &mut dyn CommandQueue,
         (protocol, now_ns): (&mut P, u64),
     ) -> Result<()> {
-        if !self.close_asked || !self.finished {
+        if self.asked != Ending::Close || !self.finished {
             return Ok(());
         }
         // Send requests complete only when the send floor beyond them is confirmed.

@@ -5,7 +5,7 @@
 //!   phase, end, requests to end ───────────────────┴─► quiet, commands under way, or a step is due
 //! ```
 
-use super::{Connection, Phase};
+use super::{Connection, Ending, Phase};
 use crate::control::rest::Rest;
 
 impl Connection {
@@ -16,7 +16,7 @@ impl Connection {
         let is_quiet = rest == Rest::Quiet;
         if let (Some(receive), Some(send)) = (&mut self.receive, &self.send) {
             receive.set_quiet(is_quiet && !self.end_taken);
-            self.quiet_to = match is_quiet && !self.finish_asked {
+            self.quiet_to = match is_quiet && self.asked == Ending::Open {
                 true => send.quiet_to(),
                 false => 0,
             };
@@ -26,12 +26,16 @@ impl Connection {
 
     fn waits_for(&self) -> Rest {
         let (Some(receive), Some(send)) = (&self.receive, &self.send) else {
-            return match self.is_open || self.close_asked {
+            return match self.is_open || self.asked == Ending::Close {
                 true => Rest::Due,
                 false => Rest::Quiet,
             };
         };
-        let ends = self.finish_asked && !self.finished || self.close_asked;
+        let ends = match self.asked {
+            Ending::Open => false,
+            Ending::Finish => !self.finished,
+            Ending::Close => true,
+        };
         let reports = self.end_taken && !self.end_reported;
         let has_more = ends || reports || self.acceptance_stale || self.ended.is_some();
         match self.phase {
