@@ -205,6 +205,7 @@ impl Expected {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::headers::builder::{Route, Tcp};
     use crate::headers::packet::parse_tcp;
 
     const LOCAL: u32 = u32::MAX - 1;
@@ -217,18 +218,15 @@ mod tests {
         acknowledgement: u32,
         value: u32,
     ) -> (Vec<u8>, TcpHeader) {
-        let mut bytes = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 1];
-        for tag in tags {
-            bytes.extend([0x81, 0]);
-            bytes.extend(tag.to_be_bytes());
-        }
-        bytes.extend([8, 0, 0x45, 0, 0, 52, 0, 0, 0x40, 0, 64, 6, 0, 0]);
-        bytes.extend([10, 0, 0, 2, 10, 0, 0, 1, 0, 80, 0, 81]);
-        bytes.extend(sequence.to_be_bytes());
-        bytes.extend(acknowledgement.to_be_bytes());
-        bytes.extend([0x80, ACK, 0, 0, 0, 0, 0, 0, 1, 1, 8, 10]);
-        bytes.extend(value.to_be_bytes());
-        bytes.extend([0; 4]);
+        let (from, to) = (([10, 0, 0, 2], 80).into(), ([10, 0, 0, 1], 81).into());
+        let route = Route { macs: [[2, 0, 0, 0, 0, 1]; 2], from, to };
+        let mut options = [1, 1, 8, 10, 0, 0, 0, 0, 0, 0, 0, 0];
+        options[4..8].copy_from_slice(&value.to_be_bytes());
+        let (flags, window, options) = (ACK, 0, &options[..]);
+        let tcp = Tcp { sequence, acknowledgement, flags, window, options };
+        let (mut bytes, _) = route.tcp(&tcp, 0);
+        let tag = |vlan: &u16| [[0x81, 0], vlan.to_be_bytes()].concat();
+        bytes.splice(12..12, tags.iter().flat_map(tag));
         let parsed = parse_tcp(&bytes).unwrap();
         (bytes, parsed)
     }

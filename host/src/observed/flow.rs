@@ -161,6 +161,8 @@ mod tests {
     use crate::control::flow::receive::ReceiveSide;
     use crate::control::flow::send::SendSide;
     use crate::control::regions::RegionName;
+    use crate::headers::builder::{Route, Tcp};
+    use crate::headers::layout::ACK;
     use crate::headers::packet::parse_tcp;
     use crate::records::commands::FlowName;
     use crate::records::ticket::Ticket;
@@ -169,12 +171,10 @@ mod tests {
 
     /// A header with its ACK number right, at a sequence number; the stream begins at 1000.
     fn header(sequence: u32) -> (Vec<u8>, TcpHeader) {
-        let mut bytes = vec![0; 12];
-        bytes.extend([8, 0, 0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0]);
-        bytes.extend([10, 0, 0, 1, 10, 0, 0, 2, 0, 80, 0, 81]);
-        bytes.extend(sequence.to_be_bytes());
-        bytes.extend(1000u32.to_be_bytes());
-        bytes.extend([0x50, 0x10, 0, 50, 0, 0, 0, 0]);
+        let (from, to) = (([10, 0, 0, 1], 80).into(), ([10, 0, 0, 2], 81).into());
+        let (acknowledgement, flags, window) = (1000, ACK, 50);
+        let tcp = Tcp { sequence, acknowledgement, flags, window, options: &[] };
+        let (bytes, _) = Route { macs: [[0; 6]; 2], from, to }.tcp(&tcp, 0);
         let parsed = parse_tcp(&bytes).unwrap();
         (bytes, parsed)
     }

@@ -282,6 +282,7 @@ impl Handshakes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::headers::builder::{Route, Tcp};
     use crate::headers::packet::parse_tcp;
     use std::net::SocketAddr;
 
@@ -292,12 +293,9 @@ mod tests {
     }
 
     fn header(flags: u8, sequence: u32, acknowledgement: u32) -> (Vec<u8>, TcpHeader) {
-        let mut bytes = vec![0; 12];
-        bytes.extend([8, 0, 0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0]);
-        bytes.extend([10, 0, 0, 1, 10, 0, 0, 2, 0, 80, 0, 81]);
-        bytes.extend(sequence.to_be_bytes());
-        bytes.extend(acknowledgement.to_be_bytes());
-        bytes.extend([0x50, flags, 0, 0, 0, 0, 0, 0]);
+        let (from, to) = (([10, 0, 0, 1], 80).into(), ([10, 0, 0, 2], 81).into());
+        let tcp = Tcp { sequence, acknowledgement, flags, ..Tcp::default() };
+        let (bytes, _) = Route { macs: [[0; 6]; 2], from, to }.tcp(&tcp, 0);
         let parsed = parse_tcp(&bytes).unwrap();
         (bytes, parsed)
     }

@@ -151,24 +151,16 @@ pub fn set_ip_length(bytes: &mut [u8], parsed: &TcpHeader) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::headers::builder::{Route, Tcp};
     use crate::headers::packet::parse_tcp;
 
     const NEXT: u32 = 0x1000_0001;
 
     /// A header without Ethernet padding: IPv4, TCP with `options`, the window field given.
     fn header(flags: u8, sequence: u32, window: u16, options: &[u8]) -> (Vec<u8>, TcpHeader) {
-        let total = (40 + options.len()) as u16;
-        let mut bytes = vec![0; 12];
-        bytes.extend([0x08, 0, 0x45, 0]);
-        bytes.extend(total.to_be_bytes());
-        bytes.extend([0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
-        bytes.extend([0, 80, 0x10, 0]);
-        bytes.extend(sequence.to_be_bytes());
-        bytes.extend(500u32.to_be_bytes());
-        bytes.extend([((20 + options.len()) * 4) as u8, flags]);
-        bytes.extend(window.to_be_bytes());
-        bytes.extend([0; 4]);
-        bytes.extend(options);
+        let (from, to) = (([10, 0, 0, 1], 80).into(), ([10, 0, 0, 2], 0x1000).into());
+        let tcp = Tcp { sequence, acknowledgement: 500, flags, window, options };
+        let (bytes, _) = Route { macs: [[0; 6]; 2], from, to }.tcp(&tcp, 0);
         let parsed = parse_tcp(&bytes).unwrap();
         (bytes, parsed)
     }
