@@ -61,6 +61,24 @@ fn the_map_names_every_crate() {
     }
 }
 
+/// Card, host and their models build and test without any of what boards are.
+#[test]
+fn the_card_and_its_host_know_no_board() {
+    let hdl = ["abi", "stream", "verilog", "ip", "tables", "rx_split", "tx_merge", "dma"];
+    let hdl = hdl.iter().chain(&["host_interface", "block_default"]);
+    let hdl = hdl.map(|name| format!("hdl/{name}"));
+    let others = ["hdl", "host", "host/tcp", "sim/golden", "sim/pcie-sim", "sim/measure"];
+    for member in hdl.chain(others.map(str::to_owned)) {
+        let manifest = read(&format!("{member}/Cargo.toml"));
+        let is_of_boards = |line: &str| {
+            let name = line.split(['.', ' ', '=']).next();
+            matches!(name, Some("board" | "host_board" | "sim_board"))
+        };
+        let found: Vec<&str> = manifest.lines().filter(|line| is_of_boards(line)).collect();
+        assert_eq!(found, Vec::<&str>::new(), "{member}");
+    }
+}
+
 /// Cell `cell` of the first row of the measured page that begins with these cells.
 fn measured<T: std::str::FromStr>(row: &str, cell: usize) -> T {
     let page = read("docs/bench.md");
