@@ -4,7 +4,7 @@ use abi::header_entry;
 use abi::reason::{Disposition, SendError};
 
 use super::{ConnectionId, Provider};
-use crate::control::connection::arrived::Packet;
+use crate::control::connection::arrived::{Packet, Room};
 use crate::control::flow::buffer::Misplaced;
 use crate::driver::bus::Bus;
 use crate::driver::rings::HeaderEntry;
@@ -194,10 +194,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             return Ok(());
         }
         let index = connection.index();
-        // What has no payload takes no room.
-        let is_bare = packet.segment.payload_bytes == 0;
-        let is_light = is_bare || connection.is_light(&packet.segment);
-        if !is_light {
+        let room = connection.room_of(&packet.segment);
+        if room == Room::Budget {
             if let Some(receive) = &mut connection.receive {
                 receive.set_room(self.budget.room_bytes(connection.domain));
             }
@@ -215,7 +213,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let is_quiet = to == 0 || connection.take_acknowledged(to);
         let is_kept = match arrival.verdict {
             // Nothing of the receive side changes.
-            Verdict::Taken { .. } if is_bare => {
+            Verdict::Taken { .. } if room == Room::Nothing => {
                 if !is_quiet {
                     self.connections.touch(id);
                 }
@@ -224,7 +222,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             Verdict::Taken { accepted_to } => {
                 let is_kept = connection.keep(&packet.segment, Doubt::None);
                 connection.take_accepted(accepted_to);
-                stays_at_rest = is_light && connection.absorb();
+                stays_at_rest = room != Room::Budget && connection.absorb();
                 is_kept
             }
             Verdict::Later(doubt) => {
@@ -241,7 +239,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             Verdict::Ignored => is_its_own,
         };
         self.counters.withheld_headers += u64::from(!is_kept);
-        if !is_light || stays_at_rest {
+        if room == Room::Budget || stays_at_rest {
             connection.charge(&mut self.budget);
         }
         if !stays_at_rest || !is_quiet {

@@ -65,6 +65,17 @@ impl<'a> Packet<'a> {
     }
 }
 
+/// What room the payload of a packet takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// None: there is no payload.
+    Nothing,
+    /// A range that the connection has in any case.
+    Range,
+    /// Some of the budget of all connections, which is asked.
+    Budget,
+}
+
 impl Connection {
     /// Whether a packet is not in the buffers, or below the floor, of an old flow with the same
     /// addresses.
@@ -88,12 +99,18 @@ impl Connection {
         }
     }
 
-    /// Whether the payload of a packet takes nothing but a range that the connection has in any
-    /// case: no budget is asked.
-    pub(crate) fn is_light(&self, segment: &Segment<'_>) -> bool {
+    /// What room the payload of a packet takes.
+    #[inline]
+    pub(crate) fn room_of(&self, segment: &Segment<'_>) -> Room {
+        if segment.payload_bytes == 0 {
+            return Room::Nothing;
+        }
         let is_deferred = matches!(segment.payload, SegmentPayload::Deferred(_));
         let receive = self.receive.as_ref();
-        !is_deferred && receive.is_some_and(|receive| receive.has_ranges())
+        match !is_deferred && receive.is_some_and(|receive| receive.has_ranges()) {
+            true => Room::Range,
+            false => Room::Budget,
+        }
     }
 
     /// Whether there is room for the payload of a packet that the protocol may take at once.
