@@ -8,9 +8,10 @@
 //! or in place. A parent's `mod`, and its re-export of its children, do not count. What two files
 //! of a circle both need belongs in a file of its own.
 //!
-//! All files below a folder count as one beside what stands next to it: two folders may not use each
-//! other, even by files that make no circle. The head of a folder, `a.rs` beside `a/`, is a file of
-//! its own there: it may join its parts with others, which may know the parts.
+//! All files below a folder count as one beside what stands next to it: two folders may not use
+//! each other, even by files that make no circle. The head of a folder, `a.rs` beside `a/`, is a
+//! file of its own there: it may join its parts with others, which may know the parts; and what it
+//! shares with its parts is no circle of folders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -53,8 +54,8 @@ pub fn find(root: &Path, files: &[PathBuf]) -> anyhow::Result<Vec<Circle>> {
     Ok(found)
 }
 
-/// Circles between what stands in one folder, for `source` and every folder below it. Those of files
-/// alone are left out: they are circles of files.
+/// Circles between what stands in one folder, for `source` and every folder below it. Those of
+/// files alone are left out: they are circles of files.
 fn folder_circles(graph: &Graph, source: &Path) -> Vec<Circle> {
     let files = || graph.keys().filter(|file| file.starts_with(source));
     let parents = files().flat_map(|file| file.ancestors().skip(1));
@@ -78,7 +79,9 @@ fn contracted(graph: &Graph, folder: &Path) -> Graph {
         let Some(own) = place(file) else {
             continue;
         };
-        let used = others.iter().filter_map(|other| place(other)).filter(|other| *other != own);
+        let module = own.with_extension("");
+        let is_other = |other: &PathBuf| other.with_extension("") != module;
+        let used = others.iter().filter_map(|other| place(other)).filter(is_other);
         contracted.entry(own.clone()).or_default().extend(used.collect::<Vec<_>>());
     }
     contracted
@@ -381,6 +384,13 @@ mod tests {
         assert!(found_folders(&[head, ("b/c.rs", ""), other]).is_empty());
         let part = ("b/e.rs", "use crate::d::D;");
         assert_eq!(found_folders(&[head, ("b/c.rs", ""), part, other]), ["b d.rs"]);
+    }
+
+    #[test]
+    fn a_head_and_its_own_folder_are_no_circle() {
+        let head = ("b.rs", "use crate::b::c::C;");
+        let parts = [("b/c.rs", ""), ("b/d.rs", "use super::B;")];
+        assert!(found_folders(&[head, parts[0], parts[1]]).is_empty());
     }
 
     #[test]
