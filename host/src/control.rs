@@ -1,7 +1,7 @@
 //! The core of the control stack, without I/O and without a clock. Headers, requests and
 //! confirmations come in; commands, descriptors, headers and completions go out. Commands go to a
-//! [`crate::records::queue::CommandQueue`] and byte counts to a [`crate::protocol::Protocol`], both of them
-//! traits: no call here accesses a bus, a socket or a clock.
+//! [`crate::records::queue::CommandQueue`] and byte counts to a [`crate::protocol::Protocol`], both
+//! of them traits: no call here accesses a bus, a socket or a clock.
 //!
 //! ```text
 //!   protocol          ─► stack ─► send descriptors        requests      ─► stack ─► commands

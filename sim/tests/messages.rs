@@ -83,9 +83,10 @@ impl<B: Bus> End<B> {
                 .expect(other, message, (region, into as u64, bytes), number as u64)
                 .expect("a flow");
             let again = endpoint.expect(other, message, (region, 0, 1), 0);
-            assert!(
-                matches!(again, Err(HostError::Protocol(ProtocolError::MessageKnown(n))) if n == message)
-            );
+            assert!(matches!(
+                again,
+                Err(HostError::Protocol(ProtocolError::MessageKnown(n))) if n == message
+            ));
             let source = (region, from as u64, bytes);
             endpoint.send(other, message, source, 100 + number as u64).expect("a flow");
         }
@@ -159,9 +160,11 @@ fn exchange(ipv6: bool, disturbance: Disturbance) -> u64 {
     let violations = card.borrow().violations();
     assert!(violations.is_empty(), "{violations:#?}");
     let unknown = here.endpoint.send(station(2, ipv6), 1, (RegionId(here.region.0 + 1), 0, 1), 0);
-    assert!(
-        matches!(unknown, Err(HostError::Region(RegionError::UnknownRegion(n))) if n == here.region.0 + 1)
-    );
+    let after = here.region.0 + 1;
+    assert!(matches!(
+        unknown,
+        Err(HostError::Region(RegionError::UnknownRegion(n))) if n == after
+    ));
     here.endpoint.copied_payload_bytes()
 }
 

@@ -6,9 +6,9 @@
 //!                                 └──────────┘
 //!                        measured: its calls, and nothing else
 //! ```
-//! The card (`sim/measure/src/null_card.rs`) does its part between the measured calls and touches no
-//! payload. It judges all that it takes after each run, and has its packets ready before: its
-//! tables would empty the caches. The transport (`sim/measure/src/null_protocol.rs`) costs a few stores.
+//! The card (`measure::null_card`) does its part between the measured calls and touches no payload.
+//! It judges all that it takes after each run, and has its packets ready before: its tables would
+//! empty the caches. The transport (`measure::null_protocol`) costs a few stores.
 //! So this is wall-clock time of the control stack alone, in one thread, with the rings in its
 //! caches: a real card's writes come from farther away. With `--thread` packets also come from a
 //! card that runs beside the host, on another core.

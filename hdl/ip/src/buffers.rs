@@ -6,8 +6,8 @@
 //! ```
 //! Timing: no registers.
 //!
-//! Source: UG974 (UltraScale+ primitives). `sim/board/tests/boards` compares the pins named here with
-//! those that Yosys knows.
+//! Source: UG974 (UltraScale+ primitives). `sim/board/tests/boards` compares the pins named here
+//! with those that Yosys knows.
 
 use stream::prelude::*;
 

@@ -11,8 +11,8 @@
 //! Invariants:
 //! 1. Port names, widths and directions are the core's.
 //!
-//! Source: PG213, port descriptions, 512 bit. `sim/board/tests/boards` compares with the primitive that
-//! Yosys knows.
+//! Source: PG213, port descriptions, 512 bit. `sim/board/tests/boards` compares with the primitive
+//! that Yosys knows.
 
 use crate::pcie_sides::{
     CompletionSide, ConfigurationSide, ConfigurationSpaceSide, HostReplySide, HostRequestSide,

@@ -7,9 +7,9 @@
 //!                                       identity, port ─────────────┴─► Window ─► BAR 0
 //!   pci: bridge and device while the image is exchanged ─► port           └─ resource: sysfs
 //! ```
-//! The flash is reached through [`window::Window`] alone, so a simulated board will do as well. What
-//! this crate has of the card is `abi::window` and `abi::image`: neither its driver nor its control
-//! path is in it, nor it in them.
+//! The flash is reached through [`window::Window`] alone, so a simulated board will do as well.
+//! What this crate has of the card is `abi::window` and `abi::image`: neither its driver nor its
+//! control path is in it, nor it in them.
 
 pub mod chips;
 pub mod flash;

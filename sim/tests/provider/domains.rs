@@ -182,8 +182,11 @@ fn used_again(mut rig: GoldenRig, next: ApplicationId, shards: u8) {
         [rig.provider.close_application(other), rig.provider.register(other, DRAM, 4096).map(drop)]
     {
         assert!(
-            matches!(gone, Err(HostError::Application(ApplicationError::Unknown { application, .. }))
-                if application == next.0),
+            matches!(
+                gone,
+                Err(HostError::Application(ApplicationError::Unknown { application, .. }))
+                    if application == next.0
+            ),
             "{gone:?}"
         );
     }

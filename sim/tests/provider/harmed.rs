@@ -234,7 +234,10 @@ fn a_shard_whose_ring_stopped_is_started_again() {
         harmed.ends(&mut rig);
         let refused = rig.provider.connect(*application, peer_address(PORT));
         assert!(
-            matches!(refused, Err(HostError::Driver(DriverError::RingStopped { owner, .. })) if owner == shard.0),
+            matches!(
+                refused,
+                Err(HostError::Driver(DriverError::RingStopped { owner, .. })) if owner == shard.0
+            ),
             "{refused:?}"
         );
         let lost = rig.provider.restart_shard(*shard).expect("it restarts");

@@ -1,5 +1,6 @@
 //! Over PCIe, as far as files in the place of sysfs go: which card, and that a wrong one is left
-//! alone. What happens to the flash: `cli/src/board/flash/pcie/tests.rs`, `sim/board/tests/flash_update`.
+//! alone. What happens to the flash: `cli/src/board/flash/pcie/tests.rs` and
+//! `sim/board/tests/flash_update`.
 
 use std::path::{Path, PathBuf};
 
