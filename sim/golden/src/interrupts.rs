@@ -1,4 +1,4 @@
-//! Interrupts of a card that is a golden device: raised when what an owner is armed for is visible to the host.
+//! Interrupts of a golden device: raised when what an owner is armed for is visible to the host.
 //!
 //! ```text
 //!   doorbells ─► armed ──┐
