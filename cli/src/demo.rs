@@ -148,11 +148,13 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
             format!("--mtu {mtu}: IPv6 needs a link of at least {IPV6_MTU_BYTES_MIN} bytes");
         return Err(UsageError(message).into());
     }
+    // Before anything is said of the transport.
+    let outputs = Outputs::prepare(arguments)?;
     let clock = ManualClock::default();
     let stack = match arguments.transport {
         TransportName::Tcp => {
             let (tcp, name) = (own_tcp(arguments), format!("our own TCP, {}", law(arguments).1));
-            return run_over(arguments, clock, tcp, (name, true));
+            return run_over((arguments, outputs), clock, tcp, (name, true));
         }
         TransportName::Auto => Stack::Auto,
         TransportName::Linux => Stack::Linux,
@@ -160,17 +162,17 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
     };
     let (transport, name) = open_transport(stack, arguments, &clock)?;
     let is_skipping = name == SMOLTCP;
-    run_over(arguments, clock, Observed::new(transport), (name.to_owned(), is_skipping))
+    let protocol = Observed::new(transport);
+    run_over((arguments, outputs), clock, protocol, (name.to_owned(), is_skipping))
 }
 
 /// The same over a protocol, with its name, and whether its timers run by the demo's clock.
 fn run_over<P: Protocol<Remote = SocketAddr>>(
-    arguments: &DemoArguments,
+    (arguments, outputs): (&DemoArguments, Outputs),
     clock: ManualClock,
     protocol: P,
     (transport_name, is_skipping): (String, bool),
 ) -> Result<bool> {
-    let outputs = Outputs::prepare(arguments)?;
     let card = build_card(arguments)?;
     let bus = SimulatedBus::new(card.clone(), &pcie_config(arguments))?;
     let (mut peer, peer_name) = open_peer(arguments, &clock)?;
