@@ -18,12 +18,21 @@ use sim::harness::stall::Stall;
 use tables_model::bench::*;
 use tables_model::traffic::{random_key, Traffic, DRAWN};
 use tables_model::{
-    list_of, lookup, segment_at, segment_by_index, segments_of, translate, Access, Command, Model,
-    SegmentAnswer,
+    list_of, lookup, segment_at, segment_by_index, segments_of, translate, Access, Command, List,
+    Model, SegmentAnswer,
 };
 
 use sim::harness::payload::bytes_of;
 use stream::messages::CursorWrite;
+
+/// Whether the segments of a list span half of all positions, gaps included: then those have no
+/// order. Software keeps a flow within 2^30 of its floor; random commands do not.
+fn spans_half(list: &List) -> bool {
+    let segments = segments_of(list);
+    let steps = segments.windows(2).map(|pair| pair[1].position.wrapping_sub(pair[0].position));
+    let last = segments.last().map_or(0, |last| last.bytes.into());
+    steps.map(u64::from).sum::<u64>() + last >= 1 << 31
+}
 
 struct Test {
     tables: Tables,
@@ -170,6 +179,9 @@ impl Test {
                     continue;
                 };
                 let list = &state.lists[usize::from(tx)];
+                if !by_index && spans_half(list) {
+                    continue;
+                }
                 let expected = if by_index {
                     segment_by_index(list, index)
                 } else {

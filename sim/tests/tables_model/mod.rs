@@ -7,7 +7,7 @@ pub mod bench;
 pub mod traffic;
 
 use abi::flow_key::KEY_BYTES;
-use golden::tables::List;
+pub use golden::tables::List;
 pub use golden::tables::{Segment, Tables as Model};
 
 /// One command as the ring holds it.
