@@ -12,13 +12,14 @@ pub mod incast;
 pub mod loss;
 pub mod statistics;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tcp::config::{Config, Ecn, Law};
 
 use crate::flow::FlowParameters;
 use crate::link::LinkParameters;
 use crate::network::Network;
-use crate::topology::HostId;
+use crate::topology::{HostId, TopologyError};
 use crate::units::{MS_PS, US_PS};
 
 /// Payload of a full segment with timestamps: MTU 1500 (RFC 7323, 3.2).
@@ -27,6 +28,35 @@ pub const SEGMENT_BYTES: u64 = 1_448;
 pub const SEGMENT_WIRE_BYTES: u64 = 1_538;
 /// Payload that 100 Gb/s carry in such segments: 94.15 Gb/s.
 pub const LINE_GBPS: f64 = 100.0 * SEGMENT_BYTES as f64 / SEGMENT_WIRE_BYTES as f64;
+
+/// Something that is measured in many runs, each apart from the others.
+pub trait Measurement:
+    Clone + Default + PartialEq + Serialize + DeserializeOwned + Send + Sync
+{
+    /// Its name on the command line.
+    const NAME: &'static str;
+    /// One run.
+    type Case: Copy + Send + Sync;
+    /// What a run has shown.
+    type Outcome: Serialize + DeserializeOwned + Send;
+    /// All of it.
+    type Report: Serialize;
+
+    /// What all measurements have in common.
+    fn common_mut(&mut self) -> &mut Common;
+
+    /// All runs, in the order of the report.
+    fn cases(&self) -> Vec<Self::Case>;
+
+    /// Runs a case.
+    fn measure(&self, case: &Self::Case) -> Result<Self::Outcome, TopologyError>;
+
+    /// The report of all outcomes, in the order of the cases.
+    fn report(&self, outcomes: &[Self::Outcome]) -> Self::Report;
+
+    /// Whether every run is exact, every packet accounted for and every goal reached.
+    fn is_ok(report: &Self::Report) -> bool;
+}
 
 /// A congestion controller, by its name on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

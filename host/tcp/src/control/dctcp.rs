@@ -31,6 +31,8 @@ pub struct Dctcp {
     credit_bytes: u64,
     /// Whether this window of data has already called for less.
     is_reduced: bool,
+    /// Everything before it was sent before the last reduction by marks, and calls for no other.
+    reduced_to: u64,
     before: Option<(u64, u64)>,
 }
 
@@ -47,6 +49,7 @@ impl Dctcp {
             marked_bytes: 0,
             credit_bytes: 0,
             is_reduced: false,
+            reduced_to: 0,
             before: None,
         }
     }
@@ -66,12 +69,13 @@ impl Dctcp {
         self.is_reduced = false;
     }
 
-    fn reduce_by_marks(&mut self) {
+    fn reduce_by_marks(&mut self, next: u64) {
         let less_bytes = scale(self.window_bytes, self.alpha, 2 * ONE);
         let window_bytes = self.window_bytes - less_bytes;
         self.window_bytes = window_bytes.max(2 * self.mss_bytes);
         self.threshold_bytes = self.window_bytes;
         self.is_reduced = true;
+        self.reduced_to = next;
     }
 
     fn grow(&mut self, acknowledged_bytes: u64) {
@@ -95,8 +99,9 @@ impl Controller for Dctcp {
         if sample.una >= self.window_end {
             self.end_window(sample.next);
         }
-        if is_marked && !self.is_reduced && !sample.is_recovering {
-            self.reduce_by_marks();
+        let is_answered = self.is_reduced || sample.una <= self.reduced_to;
+        if is_marked && !is_answered && !sample.is_recovering {
+            self.reduce_by_marks(sample.next);
         }
         let is_used = sample.in_flight_bytes[0] * 2 >= self.window_bytes;
         if !is_marked && is_used && !sample.is_recovering {

@@ -12,7 +12,12 @@
 //!   for by pacing faster as long as no queue shows. Beyond that share it is answered as the draft
 //!   answers 2 %.
 //! - A queue is answered: marks shrink the window by a third of their share (5.3.4 of the older
-//!   draft-cardwell-iccrg-bbr), and a round trip of 1.25 times the shortest slows the pace.
+//!   draft-cardwell-iccrg-bbr), once for a window of data. Where marks have said that there is a
+//!   queue, the delay says how much of it is whose: each flow leaves [`QUEUED_SEGMENTS`] in it
+//!   (FAST TCP; Wei, Jin, Low, Hegde, 2006), so that flows that meet there come to have the same.
+//!   A round trip of 1.25 times the shortest slows the pace, marked or not.
+//! - A round without a queue, marks and losses adds as much to the window and in Cruise to the
+//!   pace, and twice as much with each such round more, up to 16 segments.
 //! - ProbeRtt lasts one round trip, not 200 ms.
 //!
 //! Invariants
@@ -24,7 +29,7 @@
 mod bounds;
 
 pub use self::bounds::LOSS_SHARE_MAX;
-use self::bounds::{Bounds, Round, ONE};
+use self::bounds::{Bounds, Queue, Round, ONE};
 use super::maximum::Maximum;
 use super::{initial_window_bytes, scale, window_rate, Controller, Sample, Signal};
 use crate::config::S_NS;
@@ -38,6 +43,10 @@ const WINDOW_GAIN: u64 = 200;
 const WINDOW_UP_GAIN: u64 = 225;
 /// A pace below the rate, while a queue shows.
 const QUEUE_GAIN: u64 = 95;
+/// What a flow leaves in a queue, and what it adds in a round without one.
+pub const QUEUED_SEGMENTS: u64 = 2;
+/// How often that is doubled: up to 16 segments.
+const DOUBLINGS_MAX: u32 = 3;
 /// Longest time without the shortest round trip (draft-ietf-ccwg-bbr, 2.14: ProbeRTTInterval).
 const RTT_PROBE_INTERVAL_NS: u64 = 5 * S_NS;
 /// Rounds without growth by a quarter that end Startup (draft-ietf-ccwg-bbr, 5.3.1.2).
@@ -81,6 +90,10 @@ pub struct Model {
     full_rate: u64,
     full_rounds: u32,
     is_full: bool,
+    /// Rounds in a row without a queue, a mark or a loss.
+    empty_rounds: u32,
+    /// What the last round adds to the window and to the pace, or leaves in the queue.
+    more_bytes: u64,
     window_bytes: u64,
     /// Window before ProbeRtt or a timeout.
     saved_window_bytes: u64,
@@ -104,6 +117,8 @@ impl Model {
             full_rate: 0,
             full_rounds: 0,
             is_full: false,
+            empty_rounds: 0,
+            more_bytes: QUEUED_SEGMENTS * mss_bytes,
             window_bytes: initial_window_bytes(mss_bytes),
             saved_window_bytes: 0,
             is_timed_out: false,
@@ -170,6 +185,8 @@ impl Model {
         if verdict.is_too_much {
             let flight_bytes = sample.in_flight_bytes[0];
             match is_probing {
+                // Marks say little of what this flow may have: `share` answers them.
+                true if !verdict.is_loss => {}
                 true => self.bounds.lower_long(flight_bytes, self.path_bytes(100)),
                 false => self.bounds.lower_short(self.rates.get(), self.window_bytes, &self.round),
             }
@@ -183,8 +200,9 @@ impl Model {
         // and says nothing about the window that was there before.
         let is_of_up = matches!(self.phase, Phase::Refill | Phase::Up)
             || (self.phase == Phase::Down && self.phase_rounds <= 1);
+        self.count_empty();
         if !is_of_up {
-            self.bounds.obey_marks(&self.round, self.window_bytes);
+            self.share();
         } else if self.phase == Phase::Up && self.round.is_marked() {
             self.enter(Phase::Down);
         }
@@ -196,6 +214,26 @@ impl Model {
             self.judge_full();
         }
         self.round = Round::start(sample);
+    }
+
+    /// On an empty path more is tried: twice as much each round, up to a bound that is the same for
+    /// all, for what grew with a flow's share would give more to those that have more. A path that
+    /// is full shows a queue, or loses what is too much: both end it.
+    fn count_empty(&mut self) {
+        let is_empty = self.round.is_clean() && !self.has_queue();
+        self.empty_rounds = if is_empty { self.empty_rounds + 1 } else { 0 };
+        let least_bytes = QUEUED_SEGMENTS * self.mss_bytes;
+        let doublings = self.empty_rounds.saturating_sub(1).min(DOUBLINGS_MAX);
+        self.more_bytes = least_bytes << doublings;
+    }
+
+    /// What is left to the other flows that meet in a queue.
+    fn share(&mut self) {
+        let queue = Queue { min_rtt_ns: self.min_rtt_ns, more_bytes: self.more_bytes };
+        let has_obeyed = self.bounds.obey_marks(&self.round, self.window_bytes, queue);
+        if !has_obeyed && self.phase != Phase::Startup {
+            self.bounds.obey_delay(&self.round, queue);
+        }
     }
 
     /// Whether the pipe is full (draft-ietf-ccwg-bbr, 5.3.1.2).
@@ -270,7 +308,9 @@ impl Model {
 
     /// Whether the last whole round, at its best, was longer than the path is.
     fn has_queue(&self) -> bool {
-        self.bounds.rtt_ns.is_some_and(|rtt_ns| rtt_ns > self.min_rtt_ns + self.min_rtt_ns / 4)
+        self.bounds
+            .rtt_ns
+            .is_some_and(|rtt_ns| rtt_ns > self.min_rtt_ns.saturating_add(self.min_rtt_ns / 4))
     }
 }
 
@@ -319,7 +359,15 @@ impl Controller for Model {
             let initial_bytes = initial_window_bytes(self.mss_bytes);
             return smoothed_ns.map(|it| window_rate(initial_bytes, it, STARTUP_GAIN));
         }
-        let rate = scale(self.rate(), self.gain(), 100);
+        let mut rate = scale(self.rate(), self.gain(), 100);
+        if self.min_rtt_ns != u64::MAX {
+            if self.phase == Phase::Cruise && self.empty_rounds > 0 {
+                rate += scale(self.more_bytes, S_NS, self.min_rtt_ns);
+            }
+            // The window is the bound here: the pace need not know the rate that it will bring.
+            let short_bytes = self.bounds.flight_short_bytes.unwrap_or(0);
+            rate = rate.max(scale(short_bytes, S_NS, self.min_rtt_ns));
+        }
         let loss_share = self.bounds.loss_share;
         if self.has_queue() || loss_share > LOSS_SHARE_MAX {
             return Some(rate);

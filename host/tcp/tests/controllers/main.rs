@@ -236,6 +236,37 @@ fn marks_shrink_by_half_of_alpha() {
     assert!((window - expected).abs() < before as f64 * 0.05, "{window} for {expected}");
 }
 
+/// RFC 3168, 6.1.2, as RFC 8257, 3.3 keeps it: what was sent before a reduction calls for no second
+/// one, although a window of data ends meanwhile.
+#[test]
+fn a_flight_of_marks_is_one_reduction() {
+    let mut control = Dctcp::new(MSS);
+    let before = control.window_bytes();
+    let mut acknowledge = |una: u64, next: u64, marked_bytes: u64| {
+        control.acknowledge(&Sample {
+            acknowledged_bytes: MSS,
+            delivered_bytes: MSS,
+            marked_bytes,
+            // The application has little to send: the window does not grow.
+            in_flight_bytes: [MSS, MSS],
+            una,
+            next,
+            ..Sample::default()
+        });
+        control.window_bytes()
+    };
+    // A window of data begins with una at 1,000 and ends at 11,000; the marks begin in its middle,
+    // when all before 15,000 is sent. Alpha is 1 and has lost a sixteenth.
+    assert_eq!(acknowledge(1_000, 11_000, 0), before);
+    let after = before - before * 15 / 32;
+    assert!(acknowledge(5_000, 15_000, MSS).abs_diff(after) <= 1);
+    for una in 6..=15 {
+        let window = acknowledge(una * 1_000, 15_000, MSS);
+        assert!(window.abs_diff(after) <= 1, "at {una},000: {window}");
+    }
+    assert!(acknowledge(16_000, 20_000, MSS) < after * 3 / 4, "sent after the reduction");
+}
+
 /// RFC 9937, 6: twenty segments, the first lost, ssthresh half: the reduction sends one for every
 /// two that are delivered, and ends with ssthresh in flight.
 #[test]
@@ -330,6 +361,8 @@ struct ModelPath {
     now_ns: u64,
     delivered: u64,
     in_flight: u64,
+    /// Of a hundred bytes that come so many are marked.
+    marked: u64,
     phases: Vec<Phase>,
 }
 
@@ -340,7 +373,8 @@ const PATH_RATE: u64 = 125_000_000;
 impl ModelPath {
     fn new() -> Self {
         let model = Model::new(MSS);
-        Self { model, now_ns: S_NS, delivered: 0, in_flight: 0, phases: vec![Phase::Startup] }
+        let phases = vec![Phase::Startup];
+        Self { model, now_ns: S_NS, delivered: 0, in_flight: 0, marked: 0, phases }
     }
 
     /// A round trip of 10 ms in eight acknowledgements; of 100 bytes that come so many were lost,
@@ -359,6 +393,7 @@ impl ModelPath {
                 now_ns: self.now_ns,
                 acknowledged_bytes: bytes,
                 delivered_bytes: bytes,
+                marked_bytes: bytes * self.marked / 100,
                 lost_bytes: bytes * lost / 100,
                 total_delivered_bytes: self.delivered,
                 in_flight_bytes: [before, self.in_flight],
@@ -417,8 +452,10 @@ fn the_model_goes_through_its_states() {
 #[test]
 fn the_pace_of_the_model_knows_loss_and_queues() {
     let near = |share: f64, expected: f64| (share - expected).abs() < 0.01;
+    // No queue ever shows: 16 segments are added to what the path holds, not more.
     let clean = ModelPath::cruise(0, 10 * MS_NS);
-    assert!(near(clean, 1.0), "{clean}");
+    let more = 16.0 * MSS as f64 / PATH_BYTES as f64;
+    assert!((clean - 1.0 - more).abs() < 0.002, "{clean}");
     // Ten of a hundred and ten bytes sent.
     let lossy = ModelPath::cruise(10, 10 * MS_NS);
     assert!(near(lossy, 1.0 / (1.0 - 0.9 * 10.0 / 110.0)), "{lossy}");
@@ -426,6 +463,61 @@ fn the_pace_of_the_model_knows_loss_and_queues() {
     assert!(near(queued, 0.95), "{queued}");
     let heavy = ModelPath::cruise(25, 10 * MS_NS);
     assert!(heavy <= 1.01, "{heavy}");
+}
+
+/// Runs to the first rounds of a Cruise.
+fn cruising() -> ModelPath {
+    let mut path = ModelPath::new();
+    (0..100).for_each(|_| path.round(0, 10 * MS_NS));
+    while path.model.phase() == Phase::Cruise {
+        path.round(0, 10 * MS_NS);
+    }
+    while path.model.phase() != Phase::Cruise {
+        path.round(0, 10 * MS_NS);
+    }
+    path.round(0, 10 * MS_NS);
+    path
+}
+
+/// What a round acknowledges was sent before it began: of two rounds of marks in a row one is
+/// answered (RFC 3168, 6.1.2).
+#[test]
+fn the_model_answers_a_flight_of_marks_once() {
+    let mut path = cruising();
+    path.marked = 40;
+    let mut windows_bytes = vec![path.model.window_bytes()];
+    for _ in 0..6 {
+        path.round(0, 10 * MS_NS);
+        windows_bytes.push(path.model.window_bytes());
+    }
+    let cuts = windows_bytes.windows(2).filter(|it| it[1] < it[0]).count();
+    assert_eq!(cuts, 3, "{windows_bytes:?}");
+}
+
+/// A flow leaves two segments in a queue: at twice the shortest round trip half of what it has in
+/// flight, and two segments (FAST TCP).
+#[test]
+fn the_model_leaves_two_segments_in_a_queue() {
+    let mut path = cruising();
+    let before = path.model.window_bytes();
+    assert!(before > 3 * PATH_BYTES / 2, "{before}");
+    path.marked = 40;
+    path.round(0, 20 * MS_NS);
+    path.marked = 0;
+    (0..2).for_each(|_| path.round(0, 20 * MS_NS));
+    // The path delivers what it holds, or somewhat less once less is in flight.
+    let window = path.model.window_bytes();
+    let half = PATH_BYTES / 2 + 2 * MSS;
+    assert!((half * 9 / 10..=half).contains(&window), "{window} for {half}");
+    // The queue is gone: what is added grows twofold a round, from two segments.
+    let mut added = Vec::new();
+    let mut last = window;
+    for _ in 0..5 {
+        path.round(0, 10 * MS_NS);
+        added.push((path.model.window_bytes() - last) / MSS);
+        last = path.model.window_bytes();
+    }
+    assert!(added.windows(2).all(|it| it[1] >= it[0]) && added[4] >= 16, "{added:?}");
 }
 
 /// The defaults are those of the standards, the private wire changes what it says.

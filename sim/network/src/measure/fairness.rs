@@ -12,7 +12,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{fairness, least, median, quantile};
-use super::{gbps, is_conserved, stream, Common, Controller, LINE_GBPS};
+use super::{gbps, is_conserved, stream, Common, Controller, Measurement, LINE_GBPS};
 use crate::counts::Counts;
 use crate::flow::FlowParameters;
 use crate::host::{HostCosts, HostParameters};
@@ -100,71 +100,6 @@ pub struct Outcome {
     pub queue_packets_max: u64,
     /// What became of the packets.
     pub counts: Counts,
-}
-
-impl Parameters {
-    /// All runs, in the order of the report.
-    pub fn cases(&self) -> Vec<Case> {
-        let mut cases = Vec::new();
-        for controller in self.controllers.iter().copied() {
-            for longs in self.longs.iter().copied() {
-                for shorts in self.shorts.iter().copied() {
-                    let seeds = 1..=self.common.seeds;
-                    cases.extend(seeds.map(|seed| Case { controller, longs, shorts, seed }));
-                }
-            }
-        }
-        cases
-    }
-
-    /// Runs a case.
-    pub fn measure(&self, case: &Case) -> Result<Outcome, TopologyError> {
-        let host = HostParameters {
-            costs: self.costs,
-            card_queue_bytes: self.card_queue_bytes,
-            ..HostParameters::measured(case.controller.config())
-        };
-        let star = Star::new(&host, self.switch, &self.common, case.longs + case.shorts);
-        let mut network = Network::new(&star.topology, case.seed)?;
-        for (at, client) in star.clients.iter().copied().enumerate() {
-            let flow = stream(client, star.server, self.window_bytes);
-            let start_ps = spread_ps(case.seed, at as u64, self.spread_us);
-            let flow = FlowParameters { open_ps: start_ps, send_ps: start_ps, ..flow };
-            let short = [Some(self.short_bytes), Some(0)];
-            network.add_flow(match (at as u64) < case.longs {
-                true => flow,
-                false => FlowParameters { bytes: short, is_repeated: true, ..flow },
-            });
-        }
-        network.run(self.common.warm_ms * MS_PS);
-        network.take_peak(star.switch, star.downlink);
-        let before_bytes = accepted_bytes(&network);
-        let before_ps = network.now_ps();
-        network.run(before_ps + self.common.measured_ps());
-        let longs = case.longs as usize;
-        let bytes = accepted_bytes(&network);
-        let long_bytes = bytes[..longs].iter().zip(&before_bytes).map(|(now, then)| now - then);
-        let long_bytes: Vec<f64> = long_bytes.map(|bytes| bytes as f64).collect();
-        let short_bytes =
-            bytes[longs..].iter().sum::<u64>() - before_bytes[longs..].iter().sum::<u64>();
-        let measured_ps = self.common.measured_ps();
-        let long_gbps = gbps(long_bytes.iter().sum::<f64>() as u64, measured_ps);
-        let short_gbps = gbps(short_bytes, measured_ps);
-        let flows = network.flows();
-        let has_ended = flows[..longs].iter().any(|flow| flow.sides[0].end.is_some());
-        Ok(Outcome {
-            case: *case,
-            ok: is_conserved(&network) && !has_ended,
-            long_gbps,
-            short_gbps,
-            long_fraction: long_gbps / (LINE_GBPS - short_gbps),
-            fairness: fairness(&long_bytes),
-            short_times_us: times_us(&network, longs, before_ps),
-            timeouts: (0..flows.len()).map(|flow| network.counters(flow, 0).timeouts).sum(),
-            queue_packets_max: network.take_peak(star.switch, star.downlink).packets,
-            counts: network.counts(),
-        })
-    }
 }
 
 /// Clients around a switch, and one server.
@@ -301,12 +236,85 @@ impl Row {
     }
 }
 
-impl Parameters {
-    /// The report of all outcomes, in the order of the cases.
-    pub fn report(&self, outcomes: &[Outcome]) -> Report {
+impl Measurement for Parameters {
+    const NAME: &'static str = "fairness";
+    type Case = Case;
+    type Outcome = Outcome;
+    type Report = Report;
+
+    fn common_mut(&mut self) -> &mut Common {
+        &mut self.common
+    }
+
+    fn cases(&self) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for controller in self.controllers.iter().copied() {
+            for longs in self.longs.iter().copied() {
+                for shorts in self.shorts.iter().copied() {
+                    let seeds = 1..=self.common.seeds;
+                    cases.extend(seeds.map(|seed| Case { controller, longs, shorts, seed }));
+                }
+            }
+        }
+        cases
+    }
+
+    fn measure(&self, case: &Case) -> Result<Outcome, TopologyError> {
+        let host = HostParameters {
+            costs: self.costs,
+            card_queue_bytes: self.card_queue_bytes,
+            ..HostParameters::measured(case.controller.config())
+        };
+        let star = Star::new(&host, self.switch, &self.common, case.longs + case.shorts);
+        let mut network = Network::new(&star.topology, case.seed)?;
+        for (at, client) in star.clients.iter().copied().enumerate() {
+            let flow = stream(client, star.server, self.window_bytes);
+            let start_ps = spread_ps(case.seed, at as u64, self.spread_us);
+            let flow = FlowParameters { open_ps: start_ps, send_ps: start_ps, ..flow };
+            let short = [Some(self.short_bytes), Some(0)];
+            network.add_flow(match (at as u64) < case.longs {
+                true => flow,
+                false => FlowParameters { bytes: short, is_repeated: true, ..flow },
+            });
+        }
+        network.run(self.common.warm_ms * MS_PS);
+        network.take_peak(star.switch, star.downlink);
+        let before_bytes = accepted_bytes(&network);
+        let before_ps = network.now_ps();
+        network.run(before_ps + self.common.measured_ps());
+        let longs = case.longs as usize;
+        let bytes = accepted_bytes(&network);
+        let long_bytes = bytes[..longs].iter().zip(&before_bytes).map(|(now, then)| now - then);
+        let long_bytes: Vec<f64> = long_bytes.map(|bytes| bytes as f64).collect();
+        let short_bytes =
+            bytes[longs..].iter().sum::<u64>() - before_bytes[longs..].iter().sum::<u64>();
+        let measured_ps = self.common.measured_ps();
+        let long_gbps = gbps(long_bytes.iter().sum::<f64>() as u64, measured_ps);
+        let short_gbps = gbps(short_bytes, measured_ps);
+        let flows = network.flows();
+        let has_ended = flows[..longs].iter().any(|flow| flow.sides[0].end.is_some());
+        Ok(Outcome {
+            case: *case,
+            ok: is_conserved(&network) && !has_ended,
+            long_gbps,
+            short_gbps,
+            long_fraction: long_gbps / (LINE_GBPS - short_gbps),
+            fairness: fairness(&long_bytes),
+            short_times_us: times_us(&network, longs, before_ps),
+            timeouts: (0..flows.len()).map(|flow| network.counters(flow, 0).timeouts).sum(),
+            queue_packets_max: network.take_peak(star.switch, star.downlink).packets,
+            counts: network.counts(),
+        })
+    }
+
+    fn report(&self, outcomes: &[Outcome]) -> Report {
         let key = |it: &Outcome| (it.case.controller, it.case.longs, it.case.shorts);
         let rows: Vec<Row> = outcomes.chunk_by(|a, b| key(a) == key(b)).map(Row::new).collect();
         let ok = outcomes.iter().all(|it| it.ok) && rows.iter().all(Row::is_reached);
         Report { ok, rows, parameters: self.clone() }
+    }
+
+    fn is_ok(report: &Report) -> bool {
+        report.ok
     }
 }

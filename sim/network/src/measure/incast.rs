@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fairness::{spread_ps, Star};
 use super::statistics::{least, median, quantile};
-use super::{gbps, is_conserved, stream, Common, Controller, LINE_GBPS};
+use super::{gbps, is_conserved, stream, Common, Controller, Measurement, LINE_GBPS};
 use crate::counts::Counts;
 use crate::flow::FlowParameters;
 use crate::host::{HostCosts, HostParameters};
@@ -89,66 +89,6 @@ pub struct Outcome {
     pub counts: Counts,
 }
 
-impl Parameters {
-    /// All runs, in the order of the report.
-    pub fn cases(&self) -> Vec<Case> {
-        let mut cases = Vec::new();
-        for controller in self.controllers.iter().copied() {
-            for senders in self.senders.iter().copied() {
-                let seeds = 1..=self.common.seeds;
-                cases.extend(seeds.map(|seed| Case { controller, senders, seed }));
-            }
-        }
-        cases
-    }
-
-    /// Runs a case.
-    pub fn measure(&self, case: &Case) -> Result<Outcome, TopologyError> {
-        let host = HostParameters {
-            costs: self.costs,
-            card_queue_bytes: self.card_queue_bytes,
-            ..HostParameters::measured(case.controller.config())
-        };
-        let star = Star::new(&host, self.switch, &self.common, case.senders);
-        let mut network = Network::new(&star.topology, case.seed)?;
-        let begin_ps = self.common.warm_ms * MS_PS;
-        for (at, client) in star.clients.iter().copied().enumerate() {
-            let flow = stream(client, star.server, self.window_bytes);
-            let bytes = [Some(self.bytes), Some(0)];
-            let send_ps = begin_ps + spread_ps(case.seed, at as u64, self.spread_us);
-            // They open one after the other, in half of the time before they begin.
-            let open_ps = begin_ps / 2 * at as u64 / case.senders;
-            network.add_flow(FlowParameters { open_ps, send_ps, bytes, ..flow });
-        }
-        let limit_ps = begin_ps + self.common.measured_ps();
-        let all_bytes = case.senders * self.bytes;
-        while network.accepted_bytes() < all_bytes && network.now_ps() < limit_ps {
-            network.run(network.now_ps() + 100 * US_PS);
-        }
-        let is_complete = network.accepted_bytes() == all_bytes;
-        let flows = network.flows();
-        let last_ps = flows.iter().filter_map(|flow| flow.complete_ps).max().unwrap_or(limit_ps);
-        let times_us = flows.iter().map(|flow| {
-            let end_ps = flow.complete_ps.unwrap_or(limit_ps);
-            (end_ps - flow.parameters.send_ps) as f64 / US_PS as f64
-        });
-        let times_us: Vec<f64> = times_us.collect();
-        let counters = |flow| network.counters(flow, 0);
-        let accepted_bytes = network.accepted_bytes();
-        Ok(Outcome {
-            case: *case,
-            ok: is_conserved(&network) && is_complete,
-            link_fraction: gbps(accepted_bytes, last_ps.max(begin_ps + 1) - begin_ps) / LINE_GBPS,
-            timeouts: (0..flows.len()).map(|flow| counters(flow).timeouts).sum(),
-            repeated_bytes: (0..flows.len()).map(|flow| counters(flow).repeated_bytes).sum(),
-            time_p50_us: quantile(&times_us, 0.5),
-            time_max_us: quantile(&times_us, 1.0),
-            queue_packets_max: network.take_peak(star.switch, star.downlink).packets,
-            counts: network.counts(),
-        })
-    }
-}
-
 /// All seeds of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -217,12 +157,80 @@ impl Row {
     }
 }
 
-impl Parameters {
-    /// The report of all outcomes, in the order of the cases.
-    pub fn report(&self, outcomes: &[Outcome]) -> Report {
+impl Measurement for Parameters {
+    const NAME: &'static str = "incast";
+    type Case = Case;
+    type Outcome = Outcome;
+    type Report = Report;
+
+    fn common_mut(&mut self) -> &mut Common {
+        &mut self.common
+    }
+
+    fn cases(&self) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for controller in self.controllers.iter().copied() {
+            for senders in self.senders.iter().copied() {
+                let seeds = 1..=self.common.seeds;
+                cases.extend(seeds.map(|seed| Case { controller, senders, seed }));
+            }
+        }
+        cases
+    }
+
+    fn measure(&self, case: &Case) -> Result<Outcome, TopologyError> {
+        let host = HostParameters {
+            costs: self.costs,
+            card_queue_bytes: self.card_queue_bytes,
+            ..HostParameters::measured(case.controller.config())
+        };
+        let star = Star::new(&host, self.switch, &self.common, case.senders);
+        let mut network = Network::new(&star.topology, case.seed)?;
+        let begin_ps = self.common.warm_ms * MS_PS;
+        for (at, client) in star.clients.iter().copied().enumerate() {
+            let flow = stream(client, star.server, self.window_bytes);
+            let bytes = [Some(self.bytes), Some(0)];
+            let send_ps = begin_ps + spread_ps(case.seed, at as u64, self.spread_us);
+            // They open one after the other, in half of the time before they begin.
+            let open_ps = begin_ps / 2 * at as u64 / case.senders;
+            network.add_flow(FlowParameters { open_ps, send_ps, bytes, ..flow });
+        }
+        let limit_ps = begin_ps + self.common.measured_ps();
+        let all_bytes = case.senders * self.bytes;
+        while network.accepted_bytes() < all_bytes && network.now_ps() < limit_ps {
+            network.run(network.now_ps() + 100 * US_PS);
+        }
+        let is_complete = network.accepted_bytes() == all_bytes;
+        let flows = network.flows();
+        let last_ps = flows.iter().filter_map(|flow| flow.complete_ps).max().unwrap_or(limit_ps);
+        let times_us = flows.iter().map(|flow| {
+            let end_ps = flow.complete_ps.unwrap_or(limit_ps);
+            (end_ps - flow.parameters.send_ps) as f64 / US_PS as f64
+        });
+        let times_us: Vec<f64> = times_us.collect();
+        let counters = |flow| network.counters(flow, 0);
+        let accepted_bytes = network.accepted_bytes();
+        Ok(Outcome {
+            case: *case,
+            ok: is_conserved(&network) && is_complete,
+            link_fraction: gbps(accepted_bytes, last_ps.max(begin_ps + 1) - begin_ps) / LINE_GBPS,
+            timeouts: (0..flows.len()).map(|flow| counters(flow).timeouts).sum(),
+            repeated_bytes: (0..flows.len()).map(|flow| counters(flow).repeated_bytes).sum(),
+            time_p50_us: quantile(&times_us, 0.5),
+            time_max_us: quantile(&times_us, 1.0),
+            queue_packets_max: network.take_peak(star.switch, star.downlink).packets,
+            counts: network.counts(),
+        })
+    }
+
+    fn report(&self, outcomes: &[Outcome]) -> Report {
         let key = |it: &Outcome| (it.case.controller, it.case.senders);
         let rows: Vec<Row> = outcomes.chunk_by(|a, b| key(a) == key(b)).map(Row::new).collect();
         let ok = outcomes.iter().all(|it| it.ok) && rows.iter().all(Row::is_reached);
         Report { ok, rows, parameters: self.clone() }
+    }
+
+    fn is_ok(report: &Report) -> bool {
+        report.ok
     }
 }

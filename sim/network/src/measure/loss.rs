@@ -11,7 +11,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{least, median};
-use super::{gbps, is_conserved, stream, Common, Controller, LINE_GBPS, SEGMENT_WIRE_BYTES};
+use super::{
+    gbps, is_conserved, stream, Common, Controller, Measurement, LINE_GBPS, SEGMENT_WIRE_BYTES,
+};
 use crate::counts::Counts;
 use crate::host::{HostCosts, HostParameters};
 use crate::link::{Burst, LinkParameters, Loss};
@@ -106,29 +108,6 @@ pub struct Outcome {
 }
 
 impl Parameters {
-    /// All runs, in the order of the report.
-    pub fn cases(&self) -> Vec<Case> {
-        use Controller::{Cubic, Model};
-        let mut rows = Vec::new();
-        let losses: Vec<Fault> = self.losses.iter().map(|it| Fault::Loss(*it)).collect();
-        for controller in [Model, Cubic] {
-            rows.extend(losses.iter().map(|fault| (controller, self.window_bytes, *fault)));
-        }
-        for window_bytes in &self.small_windows_bytes {
-            rows.extend(losses.iter().map(|fault| (Model, *window_bytes, *fault)));
-        }
-        let lates = self.lates.iter().map(|it| Fault::Late(*it));
-        let doubles = self.doubles.iter().map(|it| Fault::Double(*it));
-        let bursts = self.bursts_packets.iter().map(|it| Fault::Burst(*it));
-        let others = lates.chain(doubles).chain(bursts);
-        rows.extend(others.map(|fault| (Model, self.window_bytes, fault)));
-        let seeds = 1..=self.common.seeds;
-        let cases = rows.into_iter().flat_map(|(controller, window_bytes, fault)| {
-            seeds.clone().map(move |seed| Case { controller, window_bytes, fault, seed })
-        });
-        cases.collect()
-    }
-
     /// A link with the faults of a case.
     fn link(&self, fault: Fault) -> LinkParameters {
         let clean = self.common.link(2);
@@ -143,39 +122,6 @@ impl Parameters {
                 LinkParameters { loss, ..clean }
             }
         }
-    }
-
-    /// Runs a case.
-    pub fn measure(&self, case: &Case) -> Result<Outcome, TopologyError> {
-        let link = self.link(case.fault);
-        let host = HostParameters {
-            costs: self.costs,
-            card_queue_bytes: self.card_queue_bytes,
-            ..HostParameters::measured(case.controller.config())
-        };
-        let mut topology = Topology::default();
-        let ends = [topology.host(host.clone()), topology.host(host)];
-        topology.join(ends.map(Into::into), link, link);
-        let mut network = Network::new(&topology, case.seed)?;
-        let flow = network.add_flow(stream(ends[0], ends[1], case.window_bytes));
-        while network.accepted_bytes() == 0 {
-            network.run(network.now_ps() + US_PS);
-        }
-        network.run(network.now_ps() + self.common.warm_ms * MS_PS);
-        let before_bytes = network.accepted_bytes();
-        network.run(network.now_ps() + self.common.measured_ps());
-        let bytes = network.accepted_bytes() - before_bytes;
-        let most_gbps = LINE_GBPS * (1.0 - link.loss.share());
-        let counters = network.counters(flow, 0);
-        let has_ended = network.flows()[flow].sides.iter().any(|side| side.end.is_some());
-        Ok(Outcome {
-            case: *case,
-            goodput_fraction: gbps(bytes, self.common.measured_ps()) / most_gbps,
-            ok: is_conserved(&network) && !has_ended,
-            timeouts: counters.timeouts,
-            repeated_bytes: counters.repeated_bytes,
-            counts: network.counts(),
-        })
     }
 }
 
@@ -262,9 +208,81 @@ impl Parameters {
             Fault::Burst(_) => None,
         }
     }
+}
 
-    /// The report of all outcomes, in the order of the cases.
-    pub fn report(&self, outcomes: &[Outcome]) -> Report {
+impl Row {
+    /// Whether the median reaches its goal, and the worst lies within 5 points of the median.
+    pub fn is_reached(&self) -> bool {
+        let is_near = self.worst >= self.median - SPREAD_MAX;
+        self.to_reach.is_none_or(|goal| self.median >= goal && is_near)
+    }
+}
+
+impl Measurement for Parameters {
+    const NAME: &'static str = "loss";
+    type Case = Case;
+    type Outcome = Outcome;
+    type Report = Report;
+
+    fn common_mut(&mut self) -> &mut Common {
+        &mut self.common
+    }
+
+    fn cases(&self) -> Vec<Case> {
+        use Controller::{Cubic, Model};
+        let mut rows = Vec::new();
+        let losses: Vec<Fault> = self.losses.iter().map(|it| Fault::Loss(*it)).collect();
+        for controller in [Model, Cubic] {
+            rows.extend(losses.iter().map(|fault| (controller, self.window_bytes, *fault)));
+        }
+        for window_bytes in &self.small_windows_bytes {
+            rows.extend(losses.iter().map(|fault| (Model, *window_bytes, *fault)));
+        }
+        let lates = self.lates.iter().map(|it| Fault::Late(*it));
+        let doubles = self.doubles.iter().map(|it| Fault::Double(*it));
+        let bursts = self.bursts_packets.iter().map(|it| Fault::Burst(*it));
+        let others = lates.chain(doubles).chain(bursts);
+        rows.extend(others.map(|fault| (Model, self.window_bytes, fault)));
+        let seeds = 1..=self.common.seeds;
+        let cases = rows.into_iter().flat_map(|(controller, window_bytes, fault)| {
+            seeds.clone().map(move |seed| Case { controller, window_bytes, fault, seed })
+        });
+        cases.collect()
+    }
+
+    fn measure(&self, case: &Case) -> Result<Outcome, TopologyError> {
+        let link = self.link(case.fault);
+        let host = HostParameters {
+            costs: self.costs,
+            card_queue_bytes: self.card_queue_bytes,
+            ..HostParameters::measured(case.controller.config())
+        };
+        let mut topology = Topology::default();
+        let ends = [topology.host(host.clone()), topology.host(host)];
+        topology.join(ends.map(Into::into), link, link);
+        let mut network = Network::new(&topology, case.seed)?;
+        let flow = network.add_flow(stream(ends[0], ends[1], case.window_bytes));
+        while network.accepted_bytes() == 0 {
+            network.run(network.now_ps() + US_PS);
+        }
+        network.run(network.now_ps() + self.common.warm_ms * MS_PS);
+        let before_bytes = network.accepted_bytes();
+        network.run(network.now_ps() + self.common.measured_ps());
+        let bytes = network.accepted_bytes() - before_bytes;
+        let most_gbps = LINE_GBPS * (1.0 - link.loss.share());
+        let counters = network.counters(flow, 0);
+        let has_ended = network.flows()[flow].sides.iter().any(|side| side.end.is_some());
+        Ok(Outcome {
+            case: *case,
+            goodput_fraction: gbps(bytes, self.common.measured_ps()) / most_gbps,
+            ok: is_conserved(&network) && !has_ended,
+            timeouts: counters.timeouts,
+            repeated_bytes: counters.repeated_bytes,
+            counts: network.counts(),
+        })
+    }
+
+    fn report(&self, outcomes: &[Outcome]) -> Report {
         let is_row = |a: &Outcome, b: &Outcome| {
             let key = |it: &Case| (it.controller, it.window_bytes, it.fault);
             key(&a.case) == key(&b.case)
@@ -301,12 +319,8 @@ impl Parameters {
             parameters: self.clone(),
         }
     }
-}
 
-impl Row {
-    /// Whether the median reaches its goal, and the worst lies within 5 points of the median.
-    pub fn is_reached(&self) -> bool {
-        let is_near = self.worst >= self.median - SPREAD_MAX;
-        self.to_reach.is_none_or(|goal| self.median >= goal && is_near)
+    fn is_ok(report: &Report) -> bool {
+        report.ok
     }
 }

@@ -1,7 +1,7 @@
 //! The measurements: what they are to reach, on few seeds, and that reports hold together.
 
 use network::measure::loss::{Fault, Parameters};
-use network::measure::{loss, Common, Controller};
+use network::measure::{fairness, incast, loss, Common, Controller, Measurement};
 
 /// Few seeds and a short time.
 fn short() -> Parameters {
@@ -62,4 +62,42 @@ fn a_row_below_its_goal_is_not_reached() {
         .map(|fraction| loss::Outcome { goodput_fraction: *fraction, ..outcome.clone() })
         .collect();
     assert!(!parameters.report(&three).ok);
+}
+
+/// Many flows that begin at once: no timeout, and the link is used to the end.
+#[test]
+fn senders_that_begin_at_once_fill_the_link() {
+    let parameters = incast::Parameters::default();
+    for (controller, senders, floor) in [
+        (Controller::Model, 64, 0.8),
+        (Controller::Model, 256, 0.92),
+        (Controller::Dctcp, 64, 0.85),
+        (Controller::Dctcp, 256, 0.92),
+    ] {
+        let outcomes = (1..=3).map(|seed| {
+            let case = incast::Case { controller, senders, seed };
+            parameters.measure(&case).expect("a network")
+        });
+        let outcomes: Vec<incast::Outcome> = outcomes.collect();
+        assert!(outcomes.iter().all(|it| it.ok && it.timeouts == 0), "{outcomes:?}");
+        let row = &parameters.report(&outcomes).rows[0];
+        assert!(row.link_fraction > floor, "{row:?}");
+    }
+}
+
+/// The model obeys marks and delay: long flows leave a short queue, have the same, and what short
+/// ones leave.
+#[test]
+fn long_flows_share_what_short_ones_leave() {
+    let parameters = fairness::Parameters::default();
+    let controller = Controller::Model;
+    for (longs, shorts) in [(1, 8), (2, 1), (8, 0), (8, 8)] {
+        let case = fairness::Case { controller, longs, shorts, seed: 1 };
+        let outcome = parameters.measure(&case).expect("a network");
+        let row = &parameters.report(std::slice::from_ref(&outcome)).rows[0];
+        assert!(outcome.ok && row.is_reached(), "{row:?}");
+        assert_eq!(row.shorts > 0, row.short_flows > 20, "{row:?}");
+        // Of more than 2,700 packets that there is room for.
+        assert!(row.queue_packets_max < 1_300 && row.lost_in_buffer == 0, "{row:?}");
+    }
 }
