@@ -6,6 +6,7 @@
 //!   host ── the control stack alone, on a card that does nothing, in wall-clock time
 //!   cpu ── CPU time of the host stack, beside that of the kernel's TCP
 //!   connections ── as many as the card has flows, opened, used and closed
+//!   loss, fairness, incast ── our own TCP on simulated networks, without a card
 //!   all ── every row of the page: Markdown, and HTML with plots
 //! ```
 //! All but those of `host`, `cpu` and `connections` are in simulated time. Every run judges every
@@ -19,6 +20,7 @@ mod cpu;
 mod dma;
 mod host;
 mod latency;
+pub mod networks;
 mod page;
 mod plot;
 mod reference;
@@ -28,6 +30,7 @@ pub mod throughput;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use network::measure::{fairness, incast, loss};
 
 use crate::shared::failure::STATUSES;
 
@@ -79,7 +82,22 @@ enum BenchCommand {
     Area(area::AreaArguments),
     /// Speed of the simulation itself
     Sim(speed::SpeedArguments),
-    /// All of these, as a page of Markdown and one of HTML with plots
+    /// Goodput of our own TCP over loss, reordering, duplication and bursts
+    ///
+    /// One flow, both ends ours, in discrete events: hosts with the costs of `bench host`, a wire
+    /// of 100 Gb/s and 50 us. Exit status 1 where a row is below its goal.
+    Loss(networks::NetworkArguments),
+    /// Long flows of our own TCP beside short ones, behind one port of a switch
+    ///
+    /// A host for each flow, a switch with 4 MiB for all ports that marks from 200 packets on.
+    /// Goals are those of the model-based controller.
+    Fairness(networks::NetworkArguments),
+    /// Many senders at once, behind one port of a switch
+    ///
+    /// The same switch; 256 KiB from each of 64 and of 256 hosts. Goals are those of the
+    /// model-based controller.
+    Incast(networks::NetworkArguments),
+    /// All of these but the last three, as a page of Markdown and one of HTML with plots
     All(all::AllArguments),
 }
 
@@ -96,6 +114,9 @@ pub fn run(arguments: &BenchArguments) -> Result<bool> {
         BenchCommand::Connections(arguments) => connections::run(arguments),
         BenchCommand::Area(arguments) => area::run(arguments),
         BenchCommand::Sim(arguments) => speed::run(arguments),
+        BenchCommand::Loss(arguments) => networks::run::<loss::Parameters>(arguments),
+        BenchCommand::Fairness(arguments) => networks::run::<fairness::Parameters>(arguments),
+        BenchCommand::Incast(arguments) => networks::run::<incast::Parameters>(arguments),
         BenchCommand::All(arguments) => all::run(arguments),
     }
 }

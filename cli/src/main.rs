@@ -5,7 +5,9 @@ mod bench;
 mod board;
 mod card;
 mod demo;
+mod merge;
 mod replay;
+mod shard;
 mod shared;
 mod sim_card;
 mod soak;
@@ -48,6 +50,8 @@ enum What {
     SimCard(sim_card::SimCardArguments),
     /// Measure the card in simulated time, beside its physical limits
     Bench(bench::BenchArguments),
+    /// Merge the files of all shards of a measurement into its report
+    Merge(merge::MergeArguments),
     /// Run random demos, each to be repeated with its own command
     Soak(soak::SoakArguments),
 }
@@ -96,6 +100,7 @@ fn main() -> ExitCode {
         What::Sim(sim) => replay::run(sim),
         What::SimCard(arguments) => sim_card::run(arguments),
         What::Bench(arguments) => bench::run(arguments),
+        What::Merge(arguments) => merge::run(arguments),
         What::Soak(soak) => soak::run(soak),
     };
     end(result)

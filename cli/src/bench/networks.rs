@@ -1,0 +1,253 @@
+//! `bench loss`, `fairness`, `incast`: our own TCP on simulated networks, without a card.
+//!
+//! ```text
+//!   cases ─► a thread for each core ─► outcomes in order ─┬─► report, table, JSON
+//!                                                         └─► lines of a shard (--shard)
+//! ```
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use anyhow::Result;
+use clap::Args;
+use comfy_table::Table;
+use network::measure::loss::Fault;
+use network::measure::{fairness, incast, loss, Measurement};
+
+use super::table::{print_judged, table};
+use crate::shared::output::{json_file, print, ResultFile};
+use crate::shared::progress::{Progress, Unit};
+use crate::shard::{lines, Shard};
+
+/// Arguments of `zeronic bench loss`, `fairness` and `incast`.
+#[derive(Clone, Debug, Args)]
+pub struct NetworkArguments {
+    /// Seeds of each row, from 1 on [default: 10; fairness: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: Option<u64>,
+    /// Run the k-th of n parts, and write its lines of JSON to FILE or standard output
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
+    /// Write the figures as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// A measurement with a table.
+pub trait Shown: Measurement {
+    /// The table of a report, and the rows that are below their goal.
+    fn show(&self, report: &Self::Report) -> (Table, Vec<String>);
+}
+
+/// Measures, prints, writes.
+pub fn run<M: Shown>(arguments: &NetworkArguments) -> Result<bool> {
+    let json = json_file(arguments.json.as_deref())?;
+    let mut parameters = M::default();
+    let mut command = format!("zeronic bench {}", M::NAME);
+    if let Some(seeds) = arguments.seeds {
+        parameters.common_mut().seeds = seeds;
+        command += &format!(" --seeds {seeds}");
+    }
+    let cases = parameters.cases().into_iter().enumerate();
+    let Some(shard) = arguments.shard else {
+        let outcomes = measure_all(&parameters, &Vec::from_iter(cases.map(|(_, case)| case)))?;
+        return finish(&parameters, &outcomes, json);
+    };
+    let (numbers, cases): (Vec<usize>, Vec<M::Case>) =
+        cases.filter(|(number, _)| shard.has(*number)).unzip();
+    let outcomes = measure_all(&parameters, &cases)?;
+    let outcomes = numbers.into_iter().zip(outcomes).collect();
+    let text = lines(&parameters, shard, &command, outcomes)?;
+    match json {
+        Some(json) => json.write(text.as_bytes())?,
+        None => print(&text)?,
+    }
+    Ok(true)
+}
+
+/// Prints and writes the report of all outcomes.
+pub fn finish<M: Shown>(
+    parameters: &M,
+    outcomes: &[M::Outcome],
+    json: Option<ResultFile>,
+) -> Result<bool> {
+    let report = parameters.report(outcomes);
+    if let Some(json) = json {
+        json.write_json(&report)?;
+    }
+    let (table, below) = parameters.show(&report);
+    print(&format!("parameters: {}\n", serde_json::to_string(parameters)?))?;
+    print_judged(&table, M::is_ok(&report), &below)?;
+    Ok(M::is_ok(&report))
+}
+
+/// Runs all cases, on all cores; the outcomes have the order of the cases.
+fn measure_all<M: Measurement>(parameters: &M, cases: &[M::Case]) -> Result<Vec<M::Outcome>> {
+    let next = AtomicUsize::new(0);
+    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(cases.len());
+    let mut progress = Progress::new(cases.len() as u64, Unit::Count("runs"));
+    let (sender, receiver) = mpsc::channel();
+    let mut outcomes = Vec::from_iter(cases.iter().map(|_| None));
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(case) = cases.get(number) else {
+                    return;
+                };
+                // The receiver is there until all senders are gone.
+                let _ = sender.send((number, parameters.measure(case)));
+            });
+        }
+        drop(sender);
+        for (done, (number, outcome)) in receiver.iter().enumerate() {
+            outcomes[number] = Some(outcome);
+            progress.set(done as u64 + 1, "");
+        }
+    });
+    progress.clear();
+    let outcomes = outcomes.into_iter().flatten();
+    Ok(outcomes.collect::<Result<Vec<_>, _>>()?)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// A goal, and whether it is reached.
+fn goal(goal: Option<f64>, is_reached: bool) -> String {
+    let said = |goal| format!("{}: {}", percent(goal), if is_reached { "yes" } else { "no" });
+    goal.map_or_else(String::new, said)
+}
+
+/// What disturbs, in words.
+fn words(fault: Fault, parameters: &loss::Parameters) -> String {
+    match fault {
+        Fault::Loss(share) => format!("{} % lost", 100.0 * share),
+        Fault::Late(share) => format!("{} % late by up to a round trip", 100.0 * share),
+        Fault::Double(share) => format!("{} % doubled", 100.0 * share),
+        Fault::Burst(packets) => {
+            format!("{} % lost in bursts of {packets}", 100.0 * parameters.burst_loss)
+        }
+    }
+}
+
+impl Shown for loss::Parameters {
+    fn show(&self, report: &loss::Report) -> (Table, Vec<String>) {
+        let head = ["controller", "window", "disturbed by", "median", "worst", "to reach", "RTOs"];
+        let mut table = table(&head);
+        let mut below = Vec::new();
+        for row in &report.rows {
+            let (name, fault) = (row.controller.name(), words(row.fault, self));
+            if !row.is_reached() {
+                let (median, worst) = (percent(row.median), percent(row.worst));
+                below.push(format!("{name}, {fault}: median {median}, worst {worst}"));
+            }
+            table.add_row([
+                name.to_owned(),
+                format!("{} MiB", row.window_bytes >> 20),
+                fault,
+                percent(row.median),
+                percent(row.worst),
+                goal(row.to_reach, row.is_reached()),
+                row.timeouts.to_string(),
+            ]);
+        }
+        for formula in &report.go_back_n {
+            let fault = words(Fault::Loss(formula.loss), self);
+            let median = percent(formula.goodput_fraction);
+            table.add_row(["go-back-N, by formula".to_owned(), String::new(), fault, median]);
+        }
+        (table, below)
+    }
+}
+
+impl Shown for fairness::Parameters {
+    fn show(&self, report: &fairness::Report) -> (Table, Vec<String>) {
+        let head = [
+            "controller",
+            "long",
+            "short",
+            "long Gb/s",
+            "short Gb/s",
+            "of what is left",
+            "Jain",
+            "short p50 us",
+            "p99 us",
+            "queue",
+            "lost",
+            "RTOs",
+        ];
+        let mut table = table(&head);
+        let mut below = Vec::new();
+        for row in &report.rows {
+            let name = row.controller.name();
+            let (part, jain) = (percent(row.long_fraction), format!("{:.3}", row.fairness));
+            if !row.is_reached() {
+                let flows = format!("{} long and {} short flows", row.longs, row.shorts);
+                below.push(format!("{name}, {flows}: {part} of what is left, Jain {jain}"));
+            }
+            table.add_row([
+                name.to_owned(),
+                row.longs.to_string(),
+                row.shorts.to_string(),
+                format!("{:.1}", row.long_gbps),
+                format!("{:.1}", row.short_gbps),
+                part,
+                jain,
+                format!("{:.0}", row.short_p50_us),
+                format!("{:.0}", row.short_p99_us),
+                format!("{} packets", row.queue_packets_max),
+                row.lost_in_buffer.to_string(),
+                row.timeouts.to_string(),
+            ]);
+        }
+        (table, below)
+    }
+}
+
+impl Shown for incast::Parameters {
+    fn show(&self, report: &incast::Report) -> (Table, Vec<String>) {
+        let head = [
+            "controller",
+            "senders",
+            "of the link",
+            "worst",
+            "RTOs",
+            "sent again",
+            "p50 us",
+            "last us",
+            "queue",
+            "lost",
+        ];
+        let mut table = table(&head);
+        let mut below = Vec::new();
+        for row in &report.rows {
+            let name = row.controller.name();
+            let (part, worst) = (percent(row.link_fraction), percent(row.link_fraction_worst));
+            if !row.is_reached() {
+                let (senders, timeouts) = (row.senders, row.timeouts);
+                below.push(format!(
+                    "{name}, {senders} senders: {part} of the link, worst {worst}, {timeouts} RTOs"
+                ));
+            }
+            table.add_row([
+                name.to_owned(),
+                row.senders.to_string(),
+                part,
+                worst,
+                row.timeouts.to_string(),
+                format!("{} bytes", row.repeated_bytes),
+                format!("{:.0}", row.time_p50_us),
+                format!("{:.0}", row.time_max_us),
+                format!("{} packets", row.queue_packets_max),
+                row.lost_in_buffer.to_string(),
+            ]);
+        }
+        (table, below)
+    }
+}

@@ -1,0 +1,173 @@
+//! A part of a measurement: which runs it has, and the lines of JSON that it writes.
+//!
+//! ```text
+//!   {"measurement", "shard", "shards", "cases", "command", "parameters"}
+//!   {"case", "outcome"}        one for each of its runs
+//!   {"end"}                    how many: a file without it is of a shard that died
+//! ```
+//! Run i belongs to shard i mod n: long runs stand together and are spread.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::{Context, Result};
+use network::measure::Measurement;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Most shards of a measurement.
+const SHARDS_MAX: u64 = 100_000;
+
+/// The k-th of n parts, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    number: u64,
+    count: u64,
+}
+
+impl Shard {
+    /// One of so many, from 1.
+    pub fn new(number: u64, count: u64) -> Self {
+        Self { number, count }
+    }
+
+    /// Whether a run is part of it.
+    pub fn has(self, case: usize) -> bool {
+        case as u64 % self.count == self.number - 1
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.count)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("'{text}' is not k/n, with k from 1 to n and n to {SHARDS_MAX}");
+        let (number, count) = text.split_once('/').ok_or_else(wrong)?;
+        let (number, count) = (number.parse().ok(), count.parse().ok());
+        let shard = number.zip(count).map(|(number, count)| Self { number, count });
+        let is_valid = |it: &Self| (1..=it.count).contains(&it.number) && it.count <= SHARDS_MAX;
+        shard.filter(is_valid).ok_or_else(wrong)
+    }
+}
+
+/// The first line of a shard's file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Head {
+    /// [`Measurement::NAME`].
+    pub measurement: String,
+    /// Its number, from 1.
+    pub shard: u64,
+    /// How many there are.
+    pub shards: u64,
+    /// Runs of all shards together.
+    pub cases: usize,
+    /// What runs the whole.
+    pub command: String,
+    /// What is measured.
+    pub parameters: Value,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line<T> {
+    case: usize,
+    outcome: T,
+}
+
+#[derive(Serialize, Deserialize)]
+struct End {
+    end: usize,
+}
+
+/// The lines of a shard's outcomes, in the order of the runs.
+pub fn lines<M: Measurement>(
+    parameters: &M,
+    shard: Shard,
+    command: &str,
+    outcomes: Vec<(usize, M::Outcome)>,
+) -> Result<String> {
+    let head = Head {
+        measurement: M::NAME.to_owned(),
+        shard: shard.number,
+        shards: shard.count,
+        cases: parameters.cases().len(),
+        command: command.to_owned(),
+        parameters: serde_json::to_value(parameters)?,
+    };
+    let mut text = serde_json::to_string(&head)? + "\n";
+    let end = outcomes.len();
+    for (case, outcome) in outcomes {
+        text += &(serde_json::to_string(&Line { case, outcome })? + "\n");
+    }
+    Ok(text + &serde_json::to_string(&End { end })? + "\n")
+}
+
+/// What a shard's file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShardFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its first line.
+    pub head: Head,
+    /// Outcomes by run.
+    pub outcomes: BTreeMap<usize, Value>,
+    /// Whether it ends as it should, with exactly the runs of its shard.
+    pub is_complete: bool,
+}
+
+impl ShardFile {
+    /// Reads one. What comes after a line that is cut short is not looked at.
+    pub fn read(path: &Path, text: &str) -> Result<Self> {
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let head: Head = serde_json::from_str(first).context("it is not a shard's")?;
+        let mut file =
+            Self { path: path.to_path_buf(), head, outcomes: BTreeMap::new(), is_complete: false };
+        for line in rest.lines() {
+            if let Ok(End { end }) = serde_json::from_str(line) {
+                file.is_complete = end == file.outcomes.len() && file.has_its_runs();
+                break;
+            }
+            let Ok(Line { case, outcome }) = serde_json::from_str(line) else {
+                break;
+            };
+            file.outcomes.insert(case, outcome);
+        }
+        Ok(file)
+    }
+
+    /// Which shard it is of.
+    pub fn shard(&self) -> Shard {
+        Shard::new(self.head.shard, self.head.shards)
+    }
+
+    fn has_its_runs(&self) -> bool {
+        let shard = self.shard();
+        let is_valid = shard.count > 0 && shard.number > 0;
+        is_valid
+            && (0..self.head.cases).filter(|it| shard.has(*it)).eq(self.outcomes.keys().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_parts() {
+        assert_eq!("2/4".parse(), Ok(Shard::new(2, 4)));
+        for wrong in ["0/4", "5/4", "1/0", "4", "1/100001", "a/b", "-1/2"] {
+            assert!(wrong.parse::<Shard>().is_err_and(|text| text.contains(wrong)));
+        }
+        for case in 0..100 {
+            let owners = (1..=7).filter(|number| Shard::new(*number, 7).has(case)).count();
+            assert_eq!(owners, 1, "{case}");
+        }
+    }
+}
