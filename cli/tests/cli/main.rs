@@ -11,6 +11,7 @@ mod disturbed;
 mod documents;
 mod flow_files;
 mod learned;
+mod networks;
 mod output;
 mod regions;
 mod replay;
