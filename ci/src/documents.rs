@@ -138,7 +138,7 @@ mod tests {
                 let path = root.join(folder).join(program);
                 path.join("main.rs").exists() || path.with_extension("rs").exists()
             };
-            assert!(folders.iter().any(|folder| exists(&folder)), "{program}");
+            assert!(folders.iter().any(exists), "{program}");
         }
     }
 }

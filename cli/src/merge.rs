@@ -14,10 +14,10 @@ use clap::Args;
 use network::measure::{fairness, incast, loss, Measurement};
 
 use crate::bench::networks::{finish, Shown};
+use crate::shard::{Shard, ShardFile};
 use crate::shared::failure::STATUSES;
 use crate::shared::options::UsageError;
 use crate::shared::output::{json_file, keep, ResultFile};
-use crate::shard::{Shard, ShardFile};
 
 /// Arguments of `zeronic merge`.
 #[derive(Debug, Args)]

@@ -378,7 +378,7 @@ impl Bus for GoldenBus {
         let end_ps = self.card.borrow().now_ps.saturating_add(limit_ps);
         loop {
             let card = &mut *self.card.borrow_mut();
-            if let Some(vector) = card.memory.interrupts.next() {
+            if let Some(vector) = card.memory.interrupts.take_next() {
                 return Ok(Some(vector));
             }
             if card.now_ps >= end_ps || card.rests() {

@@ -17,10 +17,10 @@ use comfy_table::Table;
 use network::measure::loss::Fault;
 use network::measure::{fairness, incast, loss, Measurement};
 
-use super::table::{print_judged, table};
+use crate::shard::{lines, Shard};
 use crate::shared::output::{json_file, print, ResultFile};
 use crate::shared::progress::{Progress, Unit};
-use crate::shard::{lines, Shard};
+use crate::shared::table::{print_judged, table};
 
 /// Arguments of `zeronic bench loss`, `fairness` and `incast`.
 #[derive(Clone, Debug, Args)]
@@ -51,13 +51,13 @@ pub fn run<M: Shown>(arguments: &NetworkArguments) -> Result<bool> {
         parameters.common_mut().seeds = seeds;
         command += &format!(" --seeds {seeds}");
     }
-    let cases = parameters.cases().into_iter().enumerate();
+    let cases = parameters.cases();
     let Some(shard) = arguments.shard else {
-        let outcomes = measure_all(&parameters, &Vec::from_iter(cases.map(|(_, case)| case)))?;
+        let outcomes = measure_all(&parameters, &cases)?;
         return finish(&parameters, &outcomes, json);
     };
     let (numbers, cases): (Vec<usize>, Vec<M::Case>) =
-        cases.filter(|(number, _)| shard.has(*number)).unzip();
+        cases.into_iter().enumerate().filter(|(number, _)| shard.has(*number)).unzip();
     let outcomes = measure_all(&parameters, &cases)?;
     let outcomes = numbers.into_iter().zip(outcomes).collect();
     let text = lines(&parameters, shard, &command, outcomes)?;

@@ -156,7 +156,7 @@ fn pages(bytes: usize) -> Result<MemoryRange> {
 
 /// The offset, if it is inside BAR 0 and a multiple of the access.
 fn checked(offset: u32, bytes: usize) -> Result<u64> {
-    let is_good = offset as usize % bytes == 0 && offset as usize + bytes <= BAR_BYTES;
+    let is_good = (offset as usize).is_multiple_of(bytes) && offset as usize + bytes <= BAR_BYTES;
     is_good.then_some(offset.into()).ok_or(BusError::BadOffset(offset))
 }
 

@@ -79,7 +79,7 @@ impl Interrupts {
     }
 
     /// The next vector.
-    pub fn next(&mut self) -> Option<u16> {
+    pub fn take_next(&mut self) -> Option<u16> {
         self.messages.pop_front()
     }
 

@@ -116,7 +116,7 @@ impl Card {
     }
 
     fn raise(&mut self, session: &mut Session) {
-        while let Some(vector) = self.interrupts.next() {
+        while let Some(vector) = self.interrupts.take_next() {
             // A vector without an event is one that nobody waits for.
             let _ = session.raise(INTERRUPT_MSIX, vector.into());
         }
@@ -157,7 +157,7 @@ impl Device for Card {
             return Ok(());
         }
         // As the card answers: whole dwords.
-        if region != BAR_0 || offset % 4 != 0 || into.len() % 4 != 0 {
+        if region != BAR_0 || !offset.is_multiple_of(4) || !into.len().is_multiple_of(4) {
             return Err(Errno::INVAL);
         }
         for (at, word) in into.chunks_exact_mut(4).enumerate() {
@@ -181,7 +181,7 @@ impl Device for Card {
             }
             return Ok(());
         }
-        if region != BAR_0 || offset % 4 != 0 || from.len() % 4 != 0 {
+        if region != BAR_0 || !offset.is_multiple_of(4) || !from.len().is_multiple_of(4) {
             return Err(Errno::INVAL);
         }
         for (at, word) in from.chunks_exact(4).enumerate() {
@@ -207,7 +207,7 @@ impl Device for Card {
 impl ServedCard {
     /// Serves a card of a configuration at a socket.
     pub fn bind(socket: &Path, config: CardConfig) -> Result<Self, ServeError> {
-        let mut description = Description::pci(CONFIG_BYTES as u64, 1 << config.owner_bits);
+        let mut description = Description::pci(CONFIG_BYTES, 1 << config.owner_bits);
         description.regions[BAR_0 as usize] = Region::by_messages(r::BAR_BYTES as u64);
         let card = Card::new(config)?;
         Ok(Self { server: Server::bind(socket, description)?, card })
