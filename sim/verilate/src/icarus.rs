@@ -84,17 +84,22 @@ impl Icarus {
         Ok(said + &warnings)
     }
 
-    /// Compiles a text whose top module is `top`, runs it to its end, and returns what it printed.
-    /// The files are written into `folder`.
-    pub fn simulate(&self, folder: &Path, top: &str, text: &str) -> Result<String, IcarusError> {
+    /// Compiles a text whose top module is `top`, and runs it to its end. Returns what it printed,
+    /// and what the compiler warned of. The files are written into `folder`.
+    pub fn simulate(
+        &self,
+        folder: &Path,
+        top: &str,
+        text: &str,
+    ) -> Result<(String, String), IcarusError> {
         let (source, compiled) = (folder.join("text.v"), folder.join("compiled"));
         fs::write(&source, text).map_err(|reason| start(source.display(), reason))?;
         let mut compile = self.command("iverilog", "-B");
         compile.args(["-g2005", "-s", top, "-o"]).arg(&compiled).arg(&source);
-        run("iverilog", compile)?;
+        let (_, warnings) = run("iverilog", compile)?;
         let mut simulate = self.command("vvp", "-M");
         simulate.arg("-n").arg(&compiled);
-        Ok(run("vvp", simulate)?.0)
+        Ok((run("vvp", simulate)?.0, warnings))
     }
 }
 

@@ -5,6 +5,9 @@
 //!   Draw ──► Node ─┬─ ast ───► Ast, as the kernel macro makes it: without widths
 //!                  └─ value ─► u128, by the rules of `Bits`, and by nothing of the emitter
 //! ```
+//! Nothing that is shifted was shifted before, not in a local either: Verilator makes one shift of
+//! two, by the sum of both amounts, which wraps at their width. Icarus does not, nor do synthesizers.
+//!
 //! The forms that Verilog reads otherwise than Rust come as often as all others: sums below a
 //! comparison, a cast, a shift, a slice; operators of several ranks without parentheses.
 
@@ -74,6 +77,8 @@ pub fn ones(bits: usize) -> u128 {
 pub struct Draw<'a> {
     pub random: &'a mut SmallRng,
     pub signals: Vec<Readable>,
+    /// Whether an operand may be a shift.
+    pub may_shift: bool,
 }
 
 impl Draw<'_> {
@@ -147,7 +152,8 @@ impl Draw<'_> {
             2 => Node::Not(self.boxed(bits, deeper)),
             3 => Node::Negated(self.boxed(bits, deeper)),
             4 | 5 => self.wrapping(bits, deeper),
-            6 => self.shifted(bits, deeper),
+            6 if self.may_shift => self.shifted(bits, deeper),
+            6 => self.leaf(bits),
             7 => {
                 let of = self.width();
                 Node::Cast(self.boxed(of, deeper), bits)
@@ -160,7 +166,8 @@ impl Draw<'_> {
             }
             10 => {
                 let at = self.offset(bits);
-                Node::Replaced(self.boxed(bits, deeper), at, self.boxed(1, deeper))
+                let into = self.boxed(bits, deeper);
+                Node::Replaced(into, at, self.unshifted(1, deeper))
             }
             11 => {
                 let of = self.width();
@@ -198,7 +205,15 @@ impl Draw<'_> {
             Offset::Of(at) if self.signals[at].bits == 1 => Offset::At(1),
             by => by,
         };
-        Node::Shifted(self.random.random(), self.boxed(bits, depth), by)
+        Node::Shifted(self.random.random(), self.unshifted(bits, depth), by)
+    }
+
+    /// An operand without a shift.
+    fn unshifted(&mut self, bits: usize, depth: usize) -> Box<Node> {
+        let before = std::mem::replace(&mut self.may_shift, false);
+        let node = self.boxed(bits, depth);
+        self.may_shift = before;
+        node
     }
 
     fn part(&mut self, bits: usize, depth: usize) -> Node {

@@ -133,7 +133,8 @@ impl Kernel {
     pub fn draw(random: &mut SmallRng) -> Kernel {
         let mut steps = Vec::new();
         for at in 0..LOCALS.len() + OUTPUTS.len() {
-            let mut draw = Draw { random, signals: readable(at.min(LOCALS.len())) };
+            let signals = readable(at.min(LOCALS.len()));
+            let mut draw = Draw { random, signals, may_shift: at >= LOCALS.len() };
             let bits = target(at).1;
             let assign = |draw: &mut Draw<'_>| {
                 let depth = draw.random.random_range(1..=DEPTH_MAX);
