@@ -6,7 +6,7 @@
 //!                  └─ value ─► u128, by the rules of `Bits`, and by nothing of the emitter
 //! ```
 //! Nothing that is shifted was shifted before, not in a local either: Verilator makes one shift of
-//! two, by the sum of both amounts, which wraps at their width. Icarus does not, nor do synthesizers.
+//! two, by the sum of both amounts, which wraps at their width. Icarus does not.
 //!
 //! The forms that Verilog reads otherwise than Rust come as often as all others: sums below a
 //! comparison, a cast, a shift, a slice; operators of several ranks without parentheses.

@@ -38,8 +38,8 @@ impl Simulator {
     }
 }
 
-/// Kernels with a process that never runs. Icarus folds constants before it looks for what a process
-/// reads, and says where it then finds nothing.
+/// Kernels with a process that never runs. Icarus folds constants before it looks for what a
+/// process reads, and says where it then finds nothing.
 fn never_run(text: &str, warnings: &str) -> BTreeSet<usize> {
     let line_of = |warning: &str| {
         let (place, what) = warning.split_once(": warning: ")?;
