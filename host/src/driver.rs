@@ -7,6 +7,7 @@
 //! | file | what |
 //! |---|---|
 //! | `bus.rs` | registers, DMA memory and faults of a card, real or simulated |
+//! | `bus_memory.rs` | addresses and new memory, for buses to simulated cards |
 //! | `context.rs` | tells the card where the rings of an owner are |
 //! | `control_memory.rs` | memory that host and card share: words, loaded and stored in place |
 //! | `device.rs` | opens a card, moves its rings, reads its counters |
@@ -22,6 +23,7 @@
 //! | `error.rs` | errors of the driver |
 
 pub mod bus;
+pub mod bus_memory;
 mod context;
 pub mod control_memory;
 pub mod device;

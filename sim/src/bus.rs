@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use abi::registers::{BAR_BYTES, MSIX_TABLE, PUSH_BYTES};
 use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::bus_memory::BusAddresses;
 use host::driver::control_memory::ControlMemory;
 use host::memory::MemoryRange;
 use pcie_sim::{IommuError, MemoryId, PcieConfig, Rights, PAGE_BYTES};
@@ -26,14 +27,12 @@ const READ_CYCLES_MAX: u64 = 100_000;
 const INTERRUPT_CYCLES: u64 = 16;
 /// Bytes of an entry of the MSI-X table.
 const MSIX_ENTRY_BYTES: u32 = 16;
-/// First bus address handed out.
-const BUS_BASE: u64 = 0x1_0000_0000;
 
 /// A simulated card behind the host crate's bus. Clones of the handle see the same card.
 pub struct SimulatedBus {
     card: Rc<RefCell<SimulatedCard>>,
     bar_base: u64,
-    bus_next: u64,
+    addresses: BusAddresses,
     dram_next: u64,
     gpu_next: u64,
     allocated: BTreeMap<u64, DmaMemory>,
@@ -53,7 +52,7 @@ impl SimulatedBus {
         let mut bus = Self {
             card,
             bar_base,
-            bus_next: BUS_BASE,
+            addresses: BusAddresses::default(),
             dram_next: 0,
             gpu_next: 0,
             allocated: BTreeMap::new(),
@@ -75,7 +74,7 @@ impl SimulatedBus {
     /// and place in the memory.
     fn place(&mut self, memory: MemoryId, bytes: usize, align: usize) -> Result<(u64, u64)> {
         let length = (bytes as u64).next_multiple_of(PAGE_BYTES);
-        let address = self.bus_next.next_multiple_of((align as u64).max(PAGE_BYTES));
+        let address = self.addresses.next((align as u64).max(PAGE_BYTES));
         let next = match memory {
             MemoryId::Gpu(_) => &mut self.gpu_next,
             _ => &mut self.dram_next,
@@ -95,8 +94,7 @@ impl SimulatedBus {
             Some(index) => drop(self.free.swap_remove(index)),
             None => *next += length,
         }
-        // An unmapped page between two pieces: an overrun faults instead of landing in a neighbour.
-        self.bus_next = address + length + PAGE_BYTES;
+        self.addresses.take(address, bytes);
         Ok((address, offset))
     }
 
@@ -192,7 +190,7 @@ impl Bus for SimulatedBus {
         let pages = DevicePages(range.map_device()?);
         let bytes = range.bytes();
         let length = bytes as u64;
-        let address = self.bus_next.next_multiple_of(1 << page_bits(length));
+        let address = self.addresses.next(1 << page_bits(length));
         let mut card = self.card.borrow_mut();
         let memory = card.pcie.attach(Box::new(pages));
         let mapped = (card.pcie).map(address, length, memory, 0, Rights::ReadWrite);
@@ -200,7 +198,7 @@ impl Bus for SimulatedBus {
             card.pcie.detach(memory);
             return Err(device(error));
         }
-        self.bus_next = address + length + PAGE_BYTES;
+        self.addresses.take(address, bytes);
         self.mapped.insert(address, (memory, range.clone()));
         let memory = DmaMemory { address, bytes, kind: MemoryKind::Application };
         self.allocated.insert(address, memory);

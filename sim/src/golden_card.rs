@@ -17,8 +17,9 @@ pub use golden::device::RingKind;
 use golden::device::{GoldenDevice, Memory};
 use golden::interrupts::Interrupts;
 use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::bus_memory::{new_pages, BusAddresses};
 use host::driver::control_memory::ControlMemory;
-use host::memory::{MemoryFile, MemoryRange};
+use host::memory::MemoryRange;
 
 pub use self::delay::Withheld;
 use self::delay::{Delay, DelayedMemory};
@@ -28,9 +29,6 @@ use crate::bus::{simulated, ADVANCE_CYCLES};
 use crate::card::USER_CLOCK_PS;
 use crate::harness::mac::Frame;
 use crate::network_side::NetworkSide;
-
-const BUS_BASE: u64 = 0x1_0000_0000;
-const PAGE_BYTES: u64 = 4096;
 
 /// The golden device with its host memory.
 pub struct GoldenCard {
@@ -232,7 +230,7 @@ impl NetworkSide for Rc<RefCell<GoldenCard>> {
 /// The golden card as a bus.
 pub struct GoldenBus {
     card: Rc<RefCell<GoldenCard>>,
-    bus_next: u64,
+    addresses: BusAddresses,
     /// Register writes that wait, of a bus that is late.
     late: Option<VecDeque<(u32, u32)>>,
 }
@@ -240,7 +238,7 @@ pub struct GoldenBus {
 impl GoldenBus {
     /// A bus to `card`.
     pub fn new(card: Rc<RefCell<GoldenCard>>) -> Self {
-        Self { card, bus_next: BUS_BASE, late: None }
+        Self { card, addresses: BusAddresses::default(), late: None }
     }
 
     /// A bus on which register writes wait for [`GoldenBus::carry_out`] or the next read, so that
@@ -261,23 +259,12 @@ impl GoldenBus {
     /// Adds memory at the next address of that alignment, and returns it.
     fn add(&mut self, is_control: bool, range: MemoryRange, align: u64) -> Result<u64> {
         let bytes = range.bytes();
-        let address = self.bus_next.next_multiple_of(align);
+        let address = self.addresses.next(align);
         let piece = Piece { is_control, bytes: range.map_device()?, range };
-        // An unmapped page between two pieces: an overrun is refused.
-        self.bus_next = address + (bytes as u64).next_multiple_of(PAGE_BYTES) + PAGE_BYTES;
+        self.addresses.take(address, bytes);
         self.card.borrow_mut().memory.pieces.insert(address, piece);
         Ok(address)
     }
-}
-
-/// New memory.
-fn pages(bytes: usize) -> Result<MemoryRange> {
-    let file = MemoryFile::new(bytes).map_err(device)?;
-    file.all().map_err(device)
-}
-
-fn device(error: std::io::Error) -> BusError {
-    BusError::Device(error.to_string())
 }
 
 impl Bus for GoldenBus {
@@ -309,7 +296,7 @@ impl Bus for GoldenBus {
     }
 
     fn allocate_control(&mut self, bytes: usize, align: usize) -> Result<ControlMemory> {
-        let pages = pages(bytes)?;
+        let pages = new_pages(bytes)?;
         let address = self.add(true, pages.clone(), align as u64)?;
         Ok(ControlMemory::new(address, &pages)?)
     }
@@ -321,7 +308,7 @@ impl Bus for GoldenBus {
     }
 
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
-        let address = self.add(false, pages(bytes)?, align as u64)?;
+        let address = self.add(false, new_pages(bytes)?, align as u64)?;
         Ok(DmaMemory { address, bytes, kind })
     }
 

@@ -12,6 +12,7 @@
 //! and in [`Bus::advance`] within [`LOOK_EVERY`] for a host that only polls memory.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,8 +20,9 @@ use std::time::{Duration, Instant};
 use abi::pci_ids::{DEVICE_ID, VENDOR_ID};
 use abi::registers::{BAR_BYTES, PUSH_BYTES};
 use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::bus_memory::{new_pages, BusAddresses};
 use host::driver::control_memory::ControlMemory;
-use host::memory::{MemoryFile, MemoryRange};
+use host::memory::MemoryRange;
 use thiserror::Error;
 use vfio_user::codec::Rights;
 use vfio_user::description::{INTERRUPT_MSIX, REGION_CONFIG};
@@ -33,8 +35,6 @@ const BAR_0: u32 = 0;
 /// The command word of the configuration space: memory and bus mastering.
 const COMMAND: u64 = 4;
 const COMMAND_ON: u16 = 1 << 1 | 1 << 2;
-const BUS_BASE: u64 = 0x1_0000_0000;
-const PAGE_BYTES: u64 = 4096;
 /// How often a host that only looks at memory finds out whether the server is still there.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
@@ -78,7 +78,7 @@ pub struct SocketBus {
     client: Client,
     vectors: Vectors,
     pieces: BTreeMap<u64, Piece>,
-    bus_next: u64,
+    addresses: BusAddresses,
     started: Instant,
     looked: Instant,
 }
@@ -105,7 +105,7 @@ impl SocketBus {
             client,
             vectors: Vectors::default(),
             pieces: BTreeMap::new(),
-            bus_next: BUS_BASE,
+            addresses: BusAddresses::default(),
             started: now,
             looked: now,
         })
@@ -118,15 +118,14 @@ impl SocketBus {
                 "only memory in a sealed file can be passed to a card behind a socket".to_owned(),
             ));
         };
-        let bytes = file.bytes() as u64;
-        let address = self.bus_next.next_multiple_of(align);
+        let bytes = file.bytes();
+        let address = self.addresses.next(align);
         let rights = Rights { read: true, write: true };
         let offset = file.offset() as u64;
         self.client
-            .map_memory(address, bytes, file.descriptor(), offset, rights)
+            .map_memory(address, bytes as u64, file.descriptor(), offset, rights)
             .map_err(device)?;
-        // An unmapped page between two pieces: an overrun is refused.
-        self.bus_next = address + bytes.next_multiple_of(PAGE_BYTES) + PAGE_BYTES;
+        self.addresses.take(address, bytes);
         self.pieces.insert(address, Piece { range, is_control });
         Ok(address)
     }
@@ -145,13 +144,8 @@ impl SocketBus {
     }
 }
 
-fn device(error: ClientError) -> BusError {
+fn device(error: impl Display) -> BusError {
     BusError::Device(error.to_string())
-}
-
-fn pages(bytes: usize) -> Result<MemoryRange> {
-    let file = MemoryFile::new(bytes).and_then(|file| file.all());
-    file.map_err(|error| BusError::Device(error.to_string()))
 }
 
 /// The offset, if it is inside BAR 0 and a multiple of the access.
@@ -180,7 +174,7 @@ impl Bus for SocketBus {
     }
 
     fn allocate_control(&mut self, bytes: usize, align_bytes: usize) -> Result<ControlMemory> {
-        let pages = pages(bytes)?;
+        let pages = new_pages(bytes)?;
         let address = self.add(true, pages.clone(), align_bytes as u64)?;
         Ok(ControlMemory::new(address, &pages)?)
     }
@@ -190,7 +184,7 @@ impl Bus for SocketBus {
     }
 
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
-        let address = self.add(false, pages(bytes)?, align as u64)?;
+        let address = self.add(false, new_pages(bytes)?, align as u64)?;
         Ok(DmaMemory { address, bytes, kind })
     }
 
@@ -231,7 +225,7 @@ impl Bus for SocketBus {
     }
 
     fn enable_interrupt(&mut self, vector: u16) -> Result<()> {
-        let event = Event::new().map_err(|error| BusError::Device(error.to_string()))?;
+        let event = Event::new().map_err(device)?;
         let start = vector.into();
         self.client.attach(INTERRUPT_MSIX, start, &[event.as_fd()]).map_err(device)?;
         self.vectors.add(vector, event);
@@ -247,7 +241,7 @@ impl Bus for SocketBus {
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let woken = self.vectors.wait(self.client.as_fd(), left);
-            match woken.map_err(|error| BusError::Device(error.to_string()))? {
+            match woken.map_err(device)? {
                 Woken::Vector(vector) => return Ok(Some(vector)),
                 Woken::Socket => self.look()?,
                 Woken::Nothing => return Ok(None),
