@@ -69,7 +69,7 @@ fn choose(files: Vec<ShardFile>, unread: Vec<String>) -> Result<Vec<ShardFile>, 
         }
         match (file.is_complete, shards.get(&head.shard)) {
             (true, Some(other)) => {
-                let (shard, other) = (file.shard(), other.path.display());
+                let (shard, other) = (file.shard, other.path.display());
                 return Err(UsageError(format!("file {path}: {other} has shard {shard} as well")));
             }
             (true, None) => {
@@ -81,9 +81,8 @@ fn choose(files: Vec<ShardFile>, unread: Vec<String>) -> Result<Vec<ShardFile>, 
         }
     }
     let missing = (1..=first.shards).filter(|number| !shards.contains_key(number));
-    let missing = missing.map(|number| {
-        let shard = Shard::new(number, first.shards);
-        let cut = cut.get(&number).map(|path| format!(", for {path} ends early"));
+    let missing = missing.filter_map(|number| Shard::new(number, first.shards)).map(|shard| {
+        let cut = cut.get(&shard.number()).map(|path| format!(", for {path} ends early"));
         let (cut, command) = (cut.unwrap_or_default(), &first.command);
         format!("shard {shard} is missing{cut}: {command} --shard {shard} --json FILE")
     });

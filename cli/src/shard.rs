@@ -28,9 +28,15 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// One of so many, from 1.
-    pub fn new(number: u64, count: u64) -> Self {
-        Self { number, count }
+    /// One of so many, from 1; `None` if there is no such part.
+    pub fn new(number: u64, count: u64) -> Option<Self> {
+        let is_valid = (1..=count).contains(&number) && count <= SHARDS_MAX;
+        is_valid.then_some(Self { number, count })
+    }
+
+    /// Which it is, from 1.
+    pub fn number(self) -> u64 {
+        self.number
     }
 
     /// Whether a run is part of it.
@@ -52,9 +58,7 @@ impl FromStr for Shard {
         let wrong = || format!("'{text}' is not k/n, with k from 1 to n and n to {SHARDS_MAX}");
         let (number, count) = text.split_once('/').ok_or_else(wrong)?;
         let (number, count) = (number.parse().ok(), count.parse().ok());
-        let shard = number.zip(count).map(|(number, count)| Self { number, count });
-        let is_valid = |it: &Self| (1..=it.count).contains(&it.number) && it.count <= SHARDS_MAX;
-        shard.filter(is_valid).ok_or_else(wrong)
+        number.zip(count).and_then(|(number, count)| Self::new(number, count)).ok_or_else(wrong)
     }
 }
 
@@ -116,6 +120,8 @@ pub struct ShardFile {
     pub path: PathBuf,
     /// Its first line.
     pub head: Head,
+    /// Which shard it is of.
+    pub shard: Shard,
     /// Outcomes by run.
     pub outcomes: BTreeMap<usize, Value>,
     /// Whether it ends as it should, with exactly the runs of its shard.
@@ -127,8 +133,11 @@ impl ShardFile {
     pub fn read(path: &Path, text: &str) -> Result<Self> {
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
         let head: Head = serde_json::from_str(first).context("it is not a shard's")?;
-        let mut file =
-            Self { path: path.to_path_buf(), head, outcomes: BTreeMap::new(), is_complete: false };
+        let (number, count) = (head.shard, head.shards);
+        let shard = Shard::new(number, count);
+        let shard = shard.with_context(|| format!("there is no shard {number}/{count}"))?;
+        let (path, outcomes) = (path.to_path_buf(), BTreeMap::new());
+        let mut file = Self { path, head, shard, outcomes, is_complete: false };
         for line in rest.lines() {
             if let Ok(End { end }) = serde_json::from_str(line) {
                 file.is_complete = end == file.outcomes.len() && file.has_its_runs();
@@ -142,16 +151,9 @@ impl ShardFile {
         Ok(file)
     }
 
-    /// Which shard it is of.
-    pub fn shard(&self) -> Shard {
-        Shard::new(self.head.shard, self.head.shards)
-    }
-
     fn has_its_runs(&self) -> bool {
-        let shard = self.shard();
-        let is_valid = shard.count > 0 && shard.number > 0;
-        is_valid
-            && (0..self.head.cases).filter(|it| shard.has(*it)).eq(self.outcomes.keys().copied())
+        let cases = (0..self.head.cases).filter(|it| self.shard.has(*it));
+        cases.eq(self.outcomes.keys().copied())
     }
 }
 
@@ -161,12 +163,13 @@ mod tests {
 
     #[test]
     fn shards_are_parts() {
-        assert_eq!("2/4".parse(), Ok(Shard::new(2, 4)));
+        assert_eq!("2/4".parse().ok(), Shard::new(2, 4));
         for wrong in ["0/4", "5/4", "1/0", "4", "1/100001", "a/b", "-1/2"] {
             assert!(wrong.parse::<Shard>().is_err_and(|text| text.contains(wrong)));
         }
         for case in 0..100 {
-            let owners = (1..=7).filter(|number| Shard::new(*number, 7).has(case)).count();
+            let all = (1..=7).filter_map(|number| Shard::new(number, 7));
+            let owners = all.filter(|shard| shard.has(case)).count();
             assert_eq!(owners, 1, "{case}");
         }
     }

@@ -61,6 +61,12 @@ fn shards_merge_into_what_one_run_gives() {
     run(&["bench", "incast", "--seeds", "2", "--shard", "2/3"], &other);
     refused(&["merge", one, text(&other), three], &["other.jsonl", "another measurement"]);
     refused(&["merge", text(&whole)], &["whole.json", "not a shard's"]);
+    // A number of shards that nobody has begun would take for ever to name.
+    let head = std::fs::read_to_string(one).expect("a file");
+    let many = folder.join("many.jsonl");
+    let head = head.replacen("\"shards\":3", "\"shards\":1000000000000000000", 1);
+    std::fs::write(&many, head).expect("a file");
+    refused(&["merge", text(&many)], &["many.jsonl", "no shard", "/1000000000000000000"]);
     refused(&["merge", "/nowhere"], &["/nowhere"]);
 }
 
