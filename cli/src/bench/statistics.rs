@@ -1,19 +1,13 @@
 //! Figures of repeated measurements: the median, and how far they spread.
 
+use network::measure::statistics::quantile;
+
 /// Greatest spread of a figure that counts.
 pub const SPREAD_MAX: f64 = 0.05;
 
-/// The value that so large a share of them does not exceed; 0 of none.
-pub fn quantile(values: &mut [f64], share: f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let last = values.len().saturating_sub(1) as f64;
-    let at = (last * share).round() as usize;
-    values.get(at).copied().unwrap_or(0.0)
-}
-
 /// The median, and the middle half over it; figures that are not above 0 have no spread to trust.
-pub fn median(mut values: Vec<f64>) -> (f64, f64) {
-    let mut at = |share| quantile(&mut values, share);
+pub fn median(values: Vec<f64>) -> (f64, f64) {
+    let at = |share| quantile(&values, share);
     let (low, middle, high) = (at(0.25), at(0.5), at(0.75));
     match middle > 0.0 {
         true => (middle, (high - low) / middle),
@@ -31,6 +25,6 @@ mod tests {
         assert_eq!(median(values), (150.0, 50.0 / 150.0));
         assert_eq!(median(vec![3.0]), (3.0, 0.0));
         assert_eq!(median(vec![-1.0, -1.0, -1.0]), (-1.0, f64::INFINITY));
-        assert_eq!(quantile(&mut [], 0.5), 0.0);
+        assert_eq!(quantile(&[], 0.5), 0.0);
     }
 }

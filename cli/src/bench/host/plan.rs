@@ -9,6 +9,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use network::measure::statistics::quantile;
 
 use super::figures::{AckCost, Cost, FlowsCost, MessageCost, Speed, Timed, FLOWS_GOAL};
 use super::meter::Meter;
@@ -17,7 +18,7 @@ use super::valgrind;
 use super::work::{receive_beside, Work, Worker, BATCH};
 use crate::bench::cores::Cores;
 use crate::bench::reference::Reference;
-use crate::bench::statistics::{median, quantile, SPREAD_MAX};
+use crate::bench::statistics::{median, SPREAD_MAX};
 
 /// A batch that takes so many times the median of its run was interrupted by the machine. Of the
 /// host's own work, nothing that comes now and then costs a batch as much.
@@ -217,7 +218,7 @@ impl Plan {
         drop(worker);
         let flows = self.flows(place)?;
         let beside = self.thread.then(|| self.time_beside(place)).transpose()?;
-        let mut at = |share| quantile(&mut place.seen, share);
+        let at = |share| quantile(&place.seen, share);
         let reference = Speed { median_ns: at(0.5), fast_ns: at(0.05), slow_ns: at(0.95) };
         let found = Found { costs, messages, flows, idle, beside };
         Ok(found.report(reference, self.flows_max, kept.is_kept()))
