@@ -65,12 +65,9 @@ pub enum Node {
     Replaced(Box<Node>, Offset, Box<Node>),
 }
 
-/// The highest value of a width.
+/// The highest value of a width below 128.
 pub fn ones(bits: usize) -> u128 {
-    match bits {
-        128 => u128::MAX,
-        bits => (1 << bits) - 1,
-    }
+    (1 << bits) - 1
 }
 
 /// Draws expressions.
@@ -222,11 +219,8 @@ impl Draw<'_> {
             return self.leaf(bits);
         }
         let of = self.pick(&of);
-        let offset = match bits {
-            1 => self.offset(of),
-            // Beyond the end there are zeros.
-            _ => self.offset(of),
-        };
+        // A part may reach beyond the end: there are zeros.
+        let offset = self.offset(of);
         Node::Part(self.boxed(of, depth), bits, offset)
     }
 
