@@ -1,7 +1,7 @@
 //! `cargo xtask seeds`: runs the random tests again and again, each time with another seed.
 //!
 //! ```text
-//!   cargo test --no-run ─► programs ─ one run each ─► those with a seed ─┐
+//!   cargo test --no-run ─► modules of the programs ─ one run each ─► those with a seed ─┐
 //!                                                                        ▼
 //!   a failure, its replay, whether it repeats ◄── next seed, on each core, until the time is over
 //! ```
@@ -11,7 +11,7 @@
 mod margin;
 mod program;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -34,13 +34,13 @@ struct Options {
     /// The first seed; each run takes the next one.
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// Only this test program, such as `provider`; may be repeated.
+    /// Only this test program or module, such as `blocks` or `dma::read`; may be repeated.
     #[arg(long = "test", value_name = "NAME")]
     names: Vec<String>,
-    /// Programs whose first run takes longer are left out.
+    /// Modules whose first run takes longer are left out.
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     slowest: u64,
-    /// Programs that run at once; the number of cores without this.
+    /// Modules that run at once; the number of cores without this.
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
 }
@@ -59,7 +59,7 @@ pub fn run(arguments: &[String]) -> anyhow::Result<()> {
     let options = Options::parse_from([name].iter().chain(arguments));
     let programs = with_seeds(&options)?;
     let first = options.seed.unwrap_or_else(seed::fresh);
-    println!("== {} programs, seeds from {first}", programs.len());
+    println!("== {} modules with a seed, seeds from {first}", programs.len());
     let tallies = run_all(&options, &programs, first);
     let failed = print(&tallies);
     let thin = tallies.iter().flat_map(|(title, tally)| tally.margins.thin(title));
@@ -75,24 +75,27 @@ pub fn run(arguments: &[String]) -> anyhow::Result<()> {
 fn with_seeds(options: &Options) -> anyhow::Result<Vec<Program>> {
     let built = program::built()?;
     for name in &options.names {
-        if !built.iter().any(|program| &program.name == name) {
-            let known: Vec<&str> = built.iter().map(|program| program.name.as_str()).collect();
-            bail!("no test program `{name}`; there are: {}", known.join(", "));
+        if !built.iter().any(|part| part.is_meant_by(name)) {
+            let known: BTreeSet<&str> = built.iter().map(|part| part.name.as_str()).collect();
+            let known: Vec<&str> = known.into_iter().collect();
+            bail!("no test program or module `{name}`; programs: {}", known.join(", "));
         }
     }
-    let is_asked = |it: &Program| options.names.is_empty() || options.names.contains(&it.name);
+    let is_asked = |part: &Program| {
+        options.names.is_empty() || options.names.iter().any(|name| part.is_meant_by(name))
+    };
     let slowest = Duration::from_secs(options.slowest);
     let mut programs = Vec::new();
     for mut program in built.into_iter().filter(is_asked) {
         let seen = program.first_run(slowest)?;
         match seen {
-            None => println!("left out: {} takes more than {} s", program.name, options.slowest),
+            None => println!("left out: {} takes more than {} s", program.title(), options.slowest),
             Some(false) => (),
             Some(true) => programs.push(program),
         }
     }
     if programs.is_empty() {
-        bail!("none of these programs prints a seed within {} s", options.slowest);
+        bail!("none of these prints a seed within {} s", options.slowest);
     }
     Ok(programs)
 }

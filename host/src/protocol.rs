@@ -39,7 +39,8 @@
 //! [`ProtocolEvent::Ended`], and goes on with the others.
 //!
 //! [`crate::observed::Observed`] makes a protocol of a TCP that is a black box; [`crate::message`]
-//! is one without TCP. The smallest that repeats what is lost is `sim/tests/protocol/plain_tcp.rs`.
+//! is one without TCP. The smallest that repeats what is lost is
+//! `sim/tests/host/protocol/plain_tcp.rs`.
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;

@@ -84,7 +84,7 @@ fn every_system_and_decision_test_is_in_the_plan() {
         for file in files {
             let within = file.strip_prefix(&tests).expect("it lies there");
             let within = within.to_str().expect("a name");
-            if !within.starts_with("system_") && !within.starts_with("decisions/") {
+            if !within.starts_with("system/") && !within.starts_with("measure/system_") {
                 continue;
             }
             let name = format!("{folder}/{within}");

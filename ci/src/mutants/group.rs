@@ -211,7 +211,7 @@ impl<'a> Group<'a> {
     fn noted(&self, suite: &Suite, program: Program) -> anyhow::Result<Option<Call>> {
         let file = self.tree.root.with_file_name("noted");
         let path = file.display().to_string();
-        let mut filter: Vec<String> = suite.filter.iter().map(|it| (*it).to_owned()).collect();
+        let mut filter: Vec<String> = suite.arguments().into_iter().map(str::to_owned).collect();
         for _ in 0..FAILING_MAX {
             // A file of an earlier program.
             let _ = fs::remove_file(&file);

@@ -150,7 +150,7 @@ fn judge_alone(group: &Group, runner: &Runner, mutant: &Mutant) -> anyhow::Resul
         for program in programs {
             let cpu_s = suite.cpu_limit_s();
             let none = (SWITCH, "0");
-            let test = match runner.run(&program, suite.filter, none, limit, cpu_s)? {
+            let test = match runner.run(&program, &suite.arguments(), none, limit, cpu_s)? {
                 Outcome::Passed => continue,
                 Outcome::Failed(test) => test,
                 Outcome::Hung if runner.is_over() => return Ok(Verdict::OutOfTime),

@@ -9,24 +9,41 @@ pub struct Suite {
     pub package: &'static str,
     /// Its targets, as `cargo test` takes them.
     pub targets: &'static [&'static str],
-    /// Arguments of the test program.
+    /// What is in the names of its tests, one of these; empty: anything.
+    pub names: &'static [&'static str],
+    /// Further arguments of the test program.
     pub filter: &'static [&'static str],
 }
 
 impl Suite {
+    /// Tests of a package, by its targets, what is in their names, and further arguments.
+    pub const fn of(
+        package: &'static str,
+        targets: &'static [&'static str],
+        names: &'static [&'static str],
+        filter: &'static [&'static str],
+    ) -> Self {
+        Self { package, targets, names, filter }
+    }
+
     /// The unit tests of a package, without those of a kernel.
     pub const fn unit(package: &'static str) -> Self {
-        Self { package, targets: &["--lib"], filter: &["--skip", "kernel", "--skip", "linux"] }
+        let filter = &["--skip", "kernel", "--skip", "linux"];
+        Self { package, targets: &["--lib"], names: &[], filter }
     }
 
     /// Tests of single blocks, by the modules of `hdl/tests/hdl`.
-    pub const fn of_hdl(filter: &'static [&'static str]) -> Self {
-        Self { package: "hdl", targets: &["--test", "hdl"], filter }
+    pub const fn of_hdl(names: &'static [&'static str]) -> Self {
+        Self { package: "hdl", targets: &["--test", "hdl"], names, filter: &[] }
     }
 
-    /// Tests of the package `sim`.
-    pub const fn of_sim(targets: &'static [&'static str], filter: &'static [&'static str]) -> Self {
-        Self { package: "sim", targets, filter }
+    /// Tests of the package `sim`: its program, and what is in their names.
+    pub const fn of_sim(
+        targets: &'static [&'static str],
+        names: &'static [&'static str],
+        filter: &'static [&'static str],
+    ) -> Self {
+        Self { package: "sim", targets, names, filter }
     }
 
     /// Tests of the boards.
@@ -34,7 +51,7 @@ impl Suite {
         targets: &'static [&'static str],
         filter: &'static [&'static str],
     ) -> Self {
-        Self { package: "sim_board", targets, filter }
+        Self { package: "sim_board", targets, names: &[], filter }
     }
 
     /// Tests of the program.
@@ -42,7 +59,12 @@ impl Suite {
         targets: &'static [&'static str],
         filter: &'static [&'static str],
     ) -> Self {
-        Self { package: "zeronic", targets, filter }
+        Self { package: "zeronic", targets, names: &[], filter }
+    }
+
+    /// Arguments of its test programs.
+    pub fn arguments(&self) -> Vec<&'static str> {
+        [self.names, self.filter].concat()
     }
 
     /// CPU time after which a test program of it hangs, seconds: several times what any takes. The
@@ -50,7 +72,7 @@ impl Suite {
     pub fn cpu_limit_s(&self) -> u64 {
         match self.targets {
             ["--lib"] | ["--bins"] => 30,
-            _ => 180,
+            _ => 300,
         }
     }
 

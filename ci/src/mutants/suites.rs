@@ -10,10 +10,16 @@ use super::suite::Suite;
 
 /// Only what runs on the golden card, without a kernel.
 const ON_GOLDEN: &[&str] = &["--skip", "verilated", "--skip", "kernel"];
-/// Those with the kernel's TCP on the golden card.
-const WITH_KERNEL: &[&str] = &["kernel", "every_byte"];
 /// Without the faults that are planted in a text.
 const NO_PLANTED: &[&str] = &["--skip", "faults", "--skip", "caught"];
+
+/// Test programs of `sim`.
+const BLOCKS: &[&str] = &["--test", "blocks"];
+const HOST: &[&str] = &["--test", "host"];
+const SYSTEM: &[&str] = &["--test", "system"];
+const VERILOG: &[&str] = &["--test", "verilog"];
+/// The test program of `sim/measure`.
+const MEASURE: &[&str] = &["--test", "measure"];
 
 /// Of the receive path what compares values, without what takes its time: planted faults, rates,
 /// held entries.
@@ -24,158 +30,98 @@ const QUICK_RECEIVE: &[&str] =
 const PROGRAM: Suite = Suite::of_program(&["--bins"], &["--skip", "kernel"]);
 
 /// What costs the engines cycles, and no more.
-const DMA_RATE: Suite = Suite { package: "measure", targets: &["--test", "dma_rate"], filter: &[] };
+const DMA_RATE: Suite = Suite::of("measure", MEASURE, &["dma_rate::"], &[]);
 
 /// Suites by the start of a path; the first that fits counts.
 const TABLE: &[(&str, &[Suite])] = &[
-    (
-        "host/tcp/src",
-        &[Suite::unit("tcp"), Suite { package: "tcp", targets: &["--tests"], filter: &[] }],
-    ),
+    ("host/tcp/src", &[Suite::unit("tcp"), Suite::of("tcp", &["--tests"], &[], &[])]),
     (
         "host/vfio-user/src",
-        &[
-            Suite::unit("vfio-user"),
-            Suite { package: "vfio-user", targets: &["--tests"], filter: &[] },
-        ],
+        &[Suite::unit("vfio-user"), Suite::of("vfio-user", &["--tests"], &[], &[])],
     ),
-    (
-        "host/src/message",
-        &[Suite::unit("host"), Suite::of_sim(&["--test", "messages"], NO_PLANTED)],
-    ),
+    ("host/src/message", &[Suite::unit("host"), Suite::of_sim(HOST, &["messages::"], NO_PLANTED)]),
     (
         "host/src/transport/linux",
         &[
-            Suite { package: "host", targets: &["--lib", "--test", "transport"], filter: &[] },
-            Suite::of_sim(&["--test", "system_golden", "--test", "provider"], WITH_KERNEL),
+            Suite::of("host", &["--lib", "--test", "transport"], &[], &[]),
+            Suite::of_sim(SYSTEM, &["golden::"], &[]),
+            Suite::of_sim(HOST, &["kernel", "every_byte"], &[]),
         ],
     ),
     (
         "host/src/transport",
         &[
             Suite::unit("host"),
-            Suite {
-                package: "host",
-                targets: &["--test", "transport"],
-                filter: &["--skip", "linux", "--skip", "kernel"],
-            },
-            Suite::of_sim(&["--test", "provider"], ON_GOLDEN),
+            Suite::of(
+                "host",
+                &["--test", "transport"],
+                &[],
+                &["--skip", "linux", "--skip", "kernel"],
+            ),
+            Suite::of_sim(HOST, &["provider::"], ON_GOLDEN),
         ],
     ),
     (
         "host/board/src",
-        &[Suite::unit("host_board"), Suite::of_boards(&["--test", "flash_update"], &[])],
+        &[Suite::unit("host_board"), Suite::of_boards(&["--test", "boards"], &["flash_update::"])],
     ),
     (
         "host/src",
         &[
             Suite::unit("host"),
-            Suite::of_sim(&["--test", "provider"], ON_GOLDEN),
-            Suite::of_sim(
-                &["--test", "protocol", "--test", "messages", "--test", "idle"],
-                ON_GOLDEN,
-            ),
-            Suite {
-                package: "measure",
-                targets: &["--test", "connections", "--test", "null_card"],
-                filter: ON_GOLDEN,
-            },
-            Suite::of_sim(&["--test", "system_golden", "--test", "provider"], WITH_KERNEL),
+            Suite::of_sim(HOST, &["provider::"], ON_GOLDEN),
+            Suite::of_sim(HOST, &["protocol::", "messages::", "idle::"], ON_GOLDEN),
+            Suite::of("measure", MEASURE, &["connections::", "null_card::"], ON_GOLDEN),
+            Suite::of_sim(SYSTEM, &["golden::"], &[]),
+            Suite::of_sim(HOST, &["kernel", "every_byte"], &[]),
         ],
     ),
     (
         "sim/golden/src",
         &[
             Suite::unit("golden"),
-            Suite::of_sim(&["--test", "provider"], ON_GOLDEN),
-            Suite::of_sim(&["--test", "rx_split"], QUICK_RECEIVE),
-            Suite::of_sim(&["--test", "tx_merge", "--test", "tables"], NO_PLANTED),
-            Suite::of_sim(&["--test", "system_random"], &[]),
+            Suite::of_sim(HOST, &["provider::"], ON_GOLDEN),
+            Suite::of_sim(BLOCKS, &["rx_split::"], QUICK_RECEIVE),
+            Suite::of_sim(BLOCKS, &["tx_merge::", "tables::random::"], NO_PLANTED),
+            Suite::of_sim(SYSTEM, &["random::"], &[]),
         ],
     ),
     (
         "sim/pcie-sim/src",
         &[
             Suite::unit("pcie-sim"),
-            Suite {
-                package: "pcie-sim",
-                targets: &[
-                    "--test",
-                    "faults",
-                    "--test",
-                    "framing",
-                    "--test",
-                    "reads",
-                    "--test",
-                    "registers",
-                    "--test",
-                    "violations",
-                    "--test",
-                    "writes",
-                ],
-                filter: &[],
-            },
-            Suite::of_sim(&["--test", "dma_read", "--test", "dma_write"], NO_PLANTED),
+            Suite::of("pcie-sim", &["--test", "pcie_sim"], &[], &[]),
+            Suite::of_sim(BLOCKS, &["dma::read::", "dma::write::"], NO_PLANTED),
         ],
     ),
     (
         "sim/verilate/src",
-        &[
-            Suite::unit("verilate"),
-            Suite {
-                package: "verilate",
-                targets: &["--test", "build", "--test", "wave"],
-                filter: &[],
-            },
-        ],
+        &[Suite::unit("verilate"), Suite::of("verilate", &["--test", "verilate"], &[], &[])],
     ),
     (
         "sim/measure/src",
         &[
             Suite::unit("measure"),
-            Suite {
-                package: "measure",
-                targets: &["--test", "null_card", "--test", "connections"],
-                filter: &[],
-            },
-            Suite {
-                package: "measure",
-                targets: &["--test", "dma_rate", "--test", "measure"],
-                filter: &[],
-            },
-            Suite {
-                package: "measure",
-                targets: &["--test", "system_isolation", "--test", "system_starved"],
-                filter: &[],
-            },
+            Suite::of("measure", MEASURE, &["null_card::", "connections::"], &[]),
+            Suite::of("measure", MEASURE, &["dma_rate::", "rates::"], &[]),
+            Suite::of("measure", MEASURE, &["system_"], &[]),
         ],
     ),
     (
         "hdl/stream/src",
         &[
             Suite::of_hdl(&["stream::"]),
-            Suite::of_sim(
-                &["--test", "packets", "--test", "harness", "--test", "crossings"],
-                NO_PLANTED,
-            ),
+            Suite::of_sim(BLOCKS, &["packets::", "harness::", "crossings::"], NO_PLANTED),
         ],
     ),
     (
         "hdl/tables/src",
         &[
             Suite::of_hdl(&["tables::"]),
-            Suite::of_sim(&["--test", "single_blocks"], &["toeplitz_hash::"]),
+            Suite::of_sim(BLOCKS, &["single_blocks::toeplitz_hash::"], &[]),
             Suite::of_sim(
-                &[
-                    "--test",
-                    "tables",
-                    "--test",
-                    "tables_lists",
-                    "--test",
-                    "tables_order",
-                    "--test",
-                    "tables_statuses",
-                ],
+                BLOCKS,
+                &["tables::random::", "tables::lists::", "tables::order::", "tables::statuses::"],
                 NO_PLANTED,
             ),
         ],
@@ -183,46 +129,42 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "hdl/rx_split/src/verify",
         &[
-            Suite::of_sim(&["--test", "checksum_exact"], &[]),
-            Suite::of_sim(&["--test", "rx_split"], QUICK_RECEIVE),
+            Suite::of_sim(BLOCKS, &["checksum_exact::"], &[]),
+            Suite::of_sim(BLOCKS, &["rx_split::"], QUICK_RECEIVE),
         ],
     ),
     (
         "hdl/rx_split/src",
         &[
             Suite::of_hdl(&["rx_split::"]),
-            Suite::of_sim(&["--test", "rx_split"], QUICK_RECEIVE),
-            Suite::of_sim(&["--test", "rx_split"], NO_PLANTED),
+            Suite::of_sim(BLOCKS, &["rx_split::"], QUICK_RECEIVE),
+            Suite::of_sim(BLOCKS, &["rx_split::"], NO_PLANTED),
         ],
     ),
     (
         "hdl/tx_merge/src/checksum",
         &[
-            Suite::of_sim(&["--test", "checksum_exact"], &[]),
-            Suite::of_sim(&["--test", "tx_merge"], NO_PLANTED),
+            Suite::of_sim(BLOCKS, &["checksum_exact::"], &[]),
+            Suite::of_sim(BLOCKS, &["tx_merge::"], NO_PLANTED),
         ],
     ),
     (
         "hdl/tx_merge/src",
-        &[Suite::of_hdl(&["tx_merge::"]), Suite::of_sim(&["--test", "tx_merge"], NO_PLANTED)],
+        &[Suite::of_hdl(&["tx_merge::"]), Suite::of_sim(BLOCKS, &["tx_merge::"], NO_PLANTED)],
     ),
     (
         "hdl/dma/src/read",
         &[
             Suite::of_hdl(&["dma::"]),
-            Suite::of_sim(&["--test", "single_blocks"], &["tags::"]),
+            Suite::of_sim(BLOCKS, &["single_blocks::tags::"], &[]),
             Suite::of_sim(
+                BLOCKS,
                 &[
-                    "--test",
-                    "dma_read",
-                    "--test",
-                    "dma_read_faults",
-                    "--test",
-                    "dma_activity",
-                    "--test",
-                    "dma_ends",
-                    "--test",
-                    "dma_leaves",
+                    "dma::read::",
+                    "dma::read_errors::",
+                    "dma::activity::",
+                    "dma::ends::",
+                    "dma::leaves::",
                 ],
                 NO_PLANTED,
             ),
@@ -234,52 +176,44 @@ const TABLE: &[(&str, &[Suite])] = &[
         &[
             Suite::of_hdl(&["dma::"]),
             Suite::of_sim(
+                BLOCKS,
                 &[
-                    "--test",
-                    "dma_write",
-                    "--test",
-                    "dma_write_order",
-                    "--test",
-                    "dma_activity",
-                    "--test",
-                    "dma_read",
-                    "--test",
-                    "dma_window",
-                    "--test",
-                    "dma_beat_plan",
-                    "--test",
-                    "dma_leaves",
+                    "dma::write::",
+                    "dma::write_order::",
+                    "dma::activity::",
+                    "dma::read::",
+                    "dma::window::",
+                    "dma::beat_plan::",
+                    "dma::leaves::",
                 ],
                 NO_PLANTED,
             ),
             DMA_RATE,
         ],
     ),
-    ("hdl/host_interface/src/completer", &[Suite::of_sim(&["--test", "completer"], NO_PLANTED)]),
-    ("hdl/host_interface/src/completion", &[Suite::of_sim(&["--test", "completion"], NO_PLANTED)]),
+    ("hdl/host_interface/src/completer", &[Suite::of_sim(BLOCKS, &["completer::"], NO_PLANTED)]),
+    ("hdl/host_interface/src/completion", &[Suite::of_sim(BLOCKS, &["completion::"], NO_PLANTED)]),
     (
         "hdl/host_interface/src/csr",
-        &[Suite::of_hdl(&["host_interface::"]), Suite::of_sim(&["--test", "csr"], NO_PLANTED)],
+        &[Suite::of_hdl(&["host_interface::"]), Suite::of_sim(BLOCKS, &["csr::"], NO_PLANTED)],
     ),
     (
         "hdl/host_interface/src/interrupt",
-        &[Suite::of_sim(&["--test", "interrupt", "--test", "interrupt_races"], NO_PLANTED)],
+        &[Suite::of_sim(BLOCKS, &["interrupt::moderated::", "interrupt::races::"], NO_PLANTED)],
     ),
     (
         "hdl/host_interface/src/ring",
         &[
             Suite::of_hdl(&["host_interface::"]),
-            Suite::of_sim(&["--test", "ring", "--test", "slots", "--test", "pushed"], NO_PLANTED),
+            Suite::of_sim(BLOCKS, &["ring::", "slots::", "pushed::"], NO_PLANTED),
         ],
     ),
     (
         "hdl/host_interface/src",
         &[
             Suite::of_hdl(&["host_interface::"]),
-            Suite::of_sim(
-                &["--test", "ring", "--test", "csr", "--test", "system_card"],
-                NO_PLANTED,
-            ),
+            Suite::of_sim(BLOCKS, &["ring::", "csr::"], NO_PLANTED),
+            Suite::of_sim(SYSTEM, &["card::"], NO_PLANTED),
         ],
     ),
     (
@@ -293,31 +227,35 @@ const TABLE: &[(&str, &[Suite])] = &[
             &["boards::", "tops::", "documents::", "golden"],
         )],
     ),
-    ("hdl/ip/src/cmac", &[Suite::of_sim(&["--test", "mac", "--test", "mac_side"], NO_PLANTED)]),
+    ("hdl/ip/src/cmac", &[Suite::of_sim(BLOCKS, &["mac::", "mac_side::"], NO_PLANTED)]),
     ("hdl/ip/src/pcie_core", &[Suite::of_boards(&["--test", "boards"], &["boards::", "tops::"])]),
-    ("hdl/ip/src", &[Suite::of_hdl(&["ip::"]), Suite::of_sim(&["--test", "mac"], NO_PLANTED)]),
+    ("hdl/ip/src", &[Suite::of_hdl(&["ip::"]), Suite::of_sim(BLOCKS, &["mac::"], NO_PLANTED)]),
     (
         "hdl/verilog/src",
         &[
-            Suite { package: "verilog", targets: &["--lib", "--test", "emit"], filter: &[] },
-            Suite::of_sim(&["--test", "verilog_meaning"], &[]),
+            Suite::of("verilog", &["--lib", "--test", "emit"], &[], &[]),
+            Suite::of_sim(VERILOG, &["meaning::"], &[]),
         ],
     ),
-    ("hdl/abi/src", &[Suite::unit("abi"), Suite::of_sim(&["--test", "provider"], ON_GOLDEN)]),
-    ("hdl/src/crossings", &[Suite::of_sim(&["--test", "verilog_crossings"], &[])]),
+    ("hdl/abi/src", &[Suite::unit("abi"), Suite::of_sim(HOST, &["provider::"], ON_GOLDEN)]),
+    ("hdl/src/crossings", &[Suite::of_sim(VERILOG, &["crossings::"], &[])]),
     (
         "hdl/src",
         &[
             Suite::of_hdl(&["emit::", "ports::"]),
-            Suite::of_sim(&["--test", "verilog_lint", "--test", "system_card"], ON_GOLDEN),
+            Suite::of_sim(VERILOG, &["lint::"], ON_GOLDEN),
+            Suite::of_sim(SYSTEM, &["card::"], ON_GOLDEN),
         ],
     ),
-    ("cli/src/board/flash", &[PROGRAM, Suite::of_program(&["--test", "board"], &["flash::"])]),
+    ("cli/src/board/flash", &[PROGRAM, Suite::of_program(&["--test", "cli"], &["board::flash::"])]),
     (
         "cli/src/board",
         &[
             PROGRAM,
-            Suite::of_program(&["--test", "board"], &["boards::", "build::", "device::"]),
+            Suite::of_program(
+                &["--test", "cli"],
+                &["board::boards::", "board::build::", "board::device::"],
+            ),
             Suite::of_program(&["--test", "cli"], &["verilog::"]),
         ],
     ),

@@ -1,5 +1,8 @@
-//! A test program: how cargo names it, how it is run, what its output says.
+//! Tests that run together: how cargo names them, how they are run, what their output says.
+//!
+//! Unit tests of a package are one such part; a test program is one for each of its modules.
 
+use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -18,13 +21,17 @@ const PATIENCE_MORE: Duration = Duration::from_secs(60);
 /// The signal of `timeout`, by which it ends itself as well.
 const KILL: i32 = 9;
 
-/// One program of the tests.
-#[derive(Debug)]
+/// One test program, or the tests of one of its modules.
+#[derive(Clone, Debug)]
 pub struct Program {
     /// As in `--test NAME`; the name of the library for unit tests.
     pub name: String,
     package: String,
     is_unit: bool,
+    /// The module; empty for unit tests and for what a program has outside of modules.
+    pub module: String,
+    /// The tests of it, by name; none: all that the program has.
+    tests: Vec<String>,
     path: PathBuf,
     folder: PathBuf,
     limit: Duration,
@@ -56,9 +63,15 @@ pub fn built() -> anyhow::Result<Vec<Program>> {
     }
     let text = String::from_utf8_lossy(&output.stdout);
     let messages = text.lines().filter_map(|line| serde_json::from_str(line).ok());
-    let mut programs: Vec<Program> = messages.filter_map(|it| named(&it)).collect();
-    programs.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(programs)
+    let mut parts = Vec::new();
+    for program in messages.filter_map(|it| named(&it)) {
+        match program.is_unit {
+            true => parts.push(program),
+            false => parts.extend(program.modules()?),
+        }
+    }
+    parts.sort_by_key(Program::title);
+    Ok(parts)
 }
 
 /// The test program that a message of cargo says is built.
@@ -69,6 +82,8 @@ fn named(message: &Value) -> Option<Program> {
         name: message["target"]["name"].as_str()?.to_owned(),
         package: package(message["package_id"].as_str()?).to_owned(),
         is_unit: kind != "test",
+        module: String::new(),
+        tests: Vec::new(),
         path,
         folder,
         limit: PATIENCE_MORE,
@@ -84,7 +99,31 @@ fn package(id: &str) -> &str {
     }
 }
 
+/// Tests by their module, of what `--list` prints: lines such as `dma::read::one_word: test`.
+fn by_module(list: &str) -> BTreeMap<String, Vec<String>> {
+    let mut modules = BTreeMap::<String, Vec<String>>::new();
+    for name in list.lines().filter_map(|line| line.strip_suffix(": test")) {
+        let module = name.rsplit_once("::").map_or("", |(module, _)| module);
+        modules.entry(module.to_owned()).or_default().push(name.to_owned());
+    }
+    modules
+}
+
 impl Program {
+    /// One part for each module.
+    fn modules(&self) -> anyhow::Result<Vec<Program>> {
+        let output = self.output(None, &["--list"], PATIENCE_MORE)?;
+        let modules = by_module(&String::from_utf8_lossy(&output.stdout));
+        let part = |(module, tests)| Program { module, tests, ..self.clone() };
+        Ok(modules.into_iter().map(part).collect())
+    }
+
+    /// Whether somebody who says this name means it: a program, or a module and what is in it.
+    pub fn is_meant_by(&self, name: &str) -> bool {
+        let below = self.module.strip_prefix(name);
+        self.name == name || below.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+    }
+
     /// Runs it once. Whether it prints a seed; `None` if that took longer than `slowest`.
     pub fn first_run(&mut self, slowest: Duration) -> anyhow::Result<Option<bool>> {
         let started = Instant::now();
@@ -123,6 +162,8 @@ impl Program {
             .args(["--signal=KILL", &limit.as_secs().max(1).to_string()])
             .arg(&self.path)
             .args(arguments)
+            .args((!self.tests.is_empty()).then_some("--exact"))
+            .args(&self.tests)
             .current_dir(&self.folder)
             .env("CARGO_MANIFEST_DIR", &self.folder)
             .env_remove(VARIABLE)
@@ -142,13 +183,17 @@ impl Program {
             true => format!("-p {} --lib --bins", self.package),
             false => format!("--workspace --test {}", self.name),
         };
-        let test = test.map(|test| format!(" -- --exact {test}"));
-        format!("{VARIABLE}={seed} cargo test {which}{}", test.unwrap_or_default())
+        let only = match (test, self.module.as_str()) {
+            (Some(test), _) => format!(" -- --exact {test}"),
+            (None, "") => String::new(),
+            (None, module) => format!(" {module}::"),
+        };
+        format!("{VARIABLE}={seed} cargo test {which}{only}")
     }
 
-    /// Package and name.
+    /// Package, program and module.
     pub fn title(&self) -> String {
-        format!("{} {}", self.package, self.name)
+        format!("{} {} {}", self.package, self.name, self.module).trim_end().to_owned()
     }
 }
 
@@ -183,6 +228,23 @@ mod tests {
         assert_eq!(failures("killed"), ["(it ended without naming a test)"]);
     }
 
+    #[test]
+    fn tests_go_with_their_module() {
+        let list =
+            "dma::read::one: test\ndma::read::two: test\nalone: test\n\n3 tests, 0 benchmarks\n";
+        let modules = by_module(list);
+        assert_eq!(modules["dma::read"], ["dma::read::one", "dma::read::two"]);
+        assert_eq!(modules[""], ["alone"]);
+        let mut part = program("echo");
+        part.module = "dma::read".to_owned();
+        for (name, is_meant) in [("made_up", true), ("dma", true), ("dma::re", false)] {
+            assert_eq!(part.is_meant_by(name), is_meant, "{name}");
+        }
+        assert_eq!(part.title(), "sim made_up dma::read");
+        let replay = "ZERONIC_SEED=3 cargo test --workspace --test made_up dma::read::";
+        assert_eq!(part.replay(3, None), replay);
+    }
+
     /// A program that fails, hangs, or passes, by its seed.
     fn program(script: &str) -> Program {
         let folder = std::env::temp_dir().join(format!("zeronic-seeds-{}", script.len()));
@@ -195,6 +257,8 @@ mod tests {
             name: "made_up".to_owned(),
             package: "sim".to_owned(),
             is_unit: false,
+            module: String::new(),
+            tests: Vec::new(),
             path,
             folder,
             limit: Duration::from_secs(1),

@@ -17,7 +17,7 @@ fn is_path(name: &str) -> bool {
     name.contains('/') && !name.starts_with('/') && !name.contains([' ', '*', '$', ':', '<'])
 }
 
-/// Blocks of the card are named by their place in it; `sim/tests/verilog_crossings/main.rs`
+/// Blocks of the card are named by their place in it; `sim/tests/verilog/crossings.rs`
 /// compares those with the emitted one.
 fn is_block(name: &str) -> bool {
     let top = ["datapath/", "host_interface/", "mac_link/", "mac_send/"];

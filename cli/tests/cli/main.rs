@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bench;
+mod board;
 mod capture_files;
 mod captures;
 mod cases;
@@ -15,7 +16,6 @@ mod networks;
 mod output;
 mod regions;
 mod replay;
-#[path = "../run/mod.rs"]
 mod run;
 mod sending;
 mod sim_card;

@@ -11,6 +11,7 @@ mod documents;
 mod driver;
 mod events;
 mod flash;
+mod flash_update;
 mod guides;
 mod i2c_bus;
 mod rig;
@@ -18,5 +19,5 @@ mod tops;
 mod update;
 mod whole;
 mod window;
-#[path = "../../../tests/wire_support/mod.rs"]
+#[path = "../../../tests/system/wire_support.rs"]
 mod wire_support;

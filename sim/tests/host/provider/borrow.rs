@@ -1,0 +1,124 @@
+//! More requests than a flow's committed segments: a list is borrowed and returned.
+
+use host::driver::bus::{Bus, MemoryKind};
+use host::memory::ApplicationMapping;
+use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
+use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
+use sim::network_side::NetworkSide;
+
+use crate::provider::calls::peer_address;
+use crate::provider::rig::{assert_clean, golden, received, verilated, Rig};
+
+const PEER_SEED: u64 = 5;
+const SEED: u64 = 6;
+
+fn bytes_of(seed: u64, bytes: u64) -> Vec<u8> {
+    let mut all = vec![0; bytes as usize];
+    RandomBytes::new(seed).fill(&mut all);
+    all
+}
+
+/// Memory for `bytes` bytes, and a peer that sends as many on every connection.
+fn prepare<B: Bus, C: NetworkSide>(
+    rig: &mut Rig<B, C>,
+    bytes: u64,
+) -> (RegionId, ApplicationMapping) {
+    let script = Script { send_bytes: bytes, seed: PEER_SEED, receive_bytes_max: None };
+    rig.peer.listen(peer_address(5001), script).expect("a port");
+    let kind = MemoryKind::Application;
+    let region = rig.provider.register(ApplicationId::FIRST, kind, 4 * bytes as usize);
+    let region = region.expect("room");
+    let memory = rig.provider.map(region).expect("a mapping");
+    (region, memory)
+}
+
+fn connect<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) -> ConnectionId {
+    rig.provider.connect(ApplicationId::FIRST, peer_address(5001)).expect("it starts")
+}
+
+fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
+    const REQUESTS: u64 = 40;
+    const BYTES: u64 = 1000;
+    let all = REQUESTS * BYTES;
+    let (region, mut memory) = prepare(rig, all);
+    let outgoing = bytes_of(SEED, all);
+    let id = connect(rig);
+    for request in 0..REQUESTS {
+        let (offset, bytes) = (request * BYTES, BYTES as u32);
+        // From the end on: buffers that follow each other in memory would share segments.
+        let from = all - BYTES - offset;
+        memory.write(from as usize, &outgoing[offset as usize..][..BYTES as usize]);
+        rig.provider.send(id, region.span(from, bytes), request).expect("a request");
+        rig.provider.recv(id, region.span(all + offset, bytes), 1000 + request).expect("a request");
+    }
+    rig.provider.finish(id).expect("it ends");
+    let mut borrowed_most = 0;
+    rig.until("the end of the stream", |rig| {
+        borrowed_most = borrowed_most.max(rig.provider.counters().borrowed_entries);
+        rig.completions.contains(&Completion::EndOfStream(id))
+    });
+    rig.until("everything sent", |rig| {
+        let is_sent = |c: &&Completion| matches!(c, Completion::Sent { .. });
+        rig.completions.iter().filter(is_sent).count() as u64 == REQUESTS
+    });
+    // 64 entries in each direction hold 40.
+    assert_eq!(borrowed_most, 2 * 64);
+    rig.until("both lists returned", |rig| rig.provider.counters().borrowed_entries == 0);
+    assert_eq!(rig.provider.counters().list_refusals, 0);
+    for request in 0..REQUESTS {
+        let (request, bytes) = (1000 + request, BYTES as u32);
+        let done = received(id, request, bytes);
+        assert!(rig.completions.contains(&done), "{done:?}");
+    }
+    let mut incoming = vec![0; all as usize];
+    memory.read(all as usize, &mut incoming);
+    assert!(incoming == bytes_of(PEER_SEED, all), "received bytes differ");
+    let conversations = rig.peer.conversations();
+    assert_eq!(conversations[0].received_digest, digest_of(SEED, all));
+}
+
+#[test]
+fn forty_requests_each_way_borrow_and_return_on_the_golden_card() {
+    forty_each_way(&mut golden());
+}
+
+#[test]
+fn forty_requests_each_way_borrow_and_return_on_the_verilated_card() {
+    let mut rig = verilated();
+    forty_each_way(&mut rig);
+    assert_clean(&rig.card);
+}
+
+#[test]
+fn a_flow_that_finds_the_pool_empty_goes_on_with_its_own() {
+    const REQUESTS: u64 = 3000;
+    const BYTES: u64 = 128;
+    const CONNECTIONS: u64 = 4;
+    let all = REQUESTS * BYTES;
+    let mut rig = golden();
+    let (region, memory) = prepare(&mut rig, all);
+    // The pool of the small card has pieces of 2048, 1024 and 512 entries.
+    for number in 0..CONNECTIONS {
+        let id = connect(&mut rig);
+        for request in 0..REQUESTS {
+            let (offset, bytes) = (number * all + request * BYTES, BYTES as u32);
+            rig.provider.recv(id, region.span(offset, bytes), request).expect("a request");
+        }
+    }
+    let mut borrowed_most = 0;
+    rig.until("everything received", |rig| {
+        borrowed_most = borrowed_most.max(rig.provider.counters().borrowed_entries);
+        let is_received = |c: &&Completion| matches!(c, Completion::Received { .. });
+        let done = rig.completions.iter().filter(is_received).count() as u64;
+        done == CONNECTIONS * REQUESTS
+    });
+    assert_eq!(borrowed_most, 2048 + 1024 + 512);
+    assert!(rig.provider.counters().list_refusals > 0);
+    for number in 0..CONNECTIONS {
+        let mut incoming = vec![0; all as usize];
+        memory.read((number * all) as usize, &mut incoming);
+        let expected = bytes_of(PEER_SEED, all);
+        assert!(incoming == expected, "connection {number}");
+    }
+    rig.until("all lists returned", |rig| rig.provider.counters().borrowed_entries == 0);
+}

@@ -1,0 +1,339 @@
+//! Memory that a program already has, a file of pages or pages at an address: the card fills it and
+//! sends from it, and nothing is copied.
+//!
+//! ```text
+//!   memfd of the program  │ page 0 │ received ..... │ to be sent ..... │ last page │
+//!                                  └────────── the region ─────────────┘
+//! ```
+#![allow(unsafe_code)]
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use host::driver::bus::{Bus, BusError, MemoryKind};
+use host::driver::error::DriverError;
+use host::error::application::ApplicationError;
+use host::error::region::RegionError;
+use host::error::HostError;
+use host::memory::{AddressRange, DmaBuf, MemoryError, MemoryFile, MemoryRange, SharedBytes};
+use host::provider::{ApplicationId, Completion, RegionId, ShardId};
+use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
+use sim::network_side::NetworkSide;
+
+use crate::provider::calls::peer_address;
+use crate::provider::owners::harmed::{harmed, Harm};
+use crate::provider::rig::{
+    assert_clean, cancelled, golden, prompt, received, sent, verilated, GoldenRig, Rig,
+};
+
+const FIRST: ApplicationId = ApplicationId::FIRST;
+const PAGE: usize = 4096;
+/// Bytes each way on a connection.
+const BYTES: usize = 16 * PAGE;
+const FILE_BYTES: usize = 2 * BYTES + 2 * PAGE;
+const SEED: u64 = 8;
+const PEER_SEED: u64 = 9;
+
+/// A memfd as programs make them, sealed as said.
+fn memfd(name: &CStr, bytes: usize, seals: i32) -> File {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: the name is a C string; the call has no other argument that is a pointer.
+    let number = unsafe { libc::memfd_create(name.as_ptr(), flags) };
+    assert!(number >= 0, "{}", io::Error::last_os_error());
+    // SAFETY: the call succeeded, so `number` is a new descriptor that nobody else owns.
+    let file = File::from(unsafe { OwnedFd::from_raw_fd(number) });
+    file.set_len(bytes as u64).expect("a length");
+    // SAFETY: the descriptor is open; the call takes no pointer.
+    let sealed = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) };
+    assert_eq!(sealed, 0, "{}", io::Error::last_os_error());
+    file
+}
+
+/// The file as the library knows it; the program keeps its own descriptor.
+fn adopt(file: &File) -> Result<MemoryFile, MemoryError> {
+    MemoryFile::adopt(file.try_clone().expect("a descriptor").into())
+}
+
+fn random(seed: u64) -> Vec<u8> {
+    let mut bytes = vec![0; BYTES];
+    RandomBytes::new(seed).fill(&mut bytes);
+    bytes
+}
+
+fn read(file: &File, at: usize, bytes: usize) -> Vec<u8> {
+    let mut read = vec![0; bytes];
+    file.read_exact_at(&mut read, at as u64).expect("bytes");
+    read
+}
+
+/// How often this process has mapped a memfd of that name.
+fn mappings(name: &CStr) -> usize {
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux");
+    let name = format!("/memfd:{} ", name.to_str().expect("text"));
+    maps.lines().filter(|line| line.contains(&name)).count()
+}
+
+/// A connection in the course of which the peer fills the first half of a region and gets the
+/// second half.
+fn exchange<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, region: RegionId) {
+    let provider = &mut rig.provider;
+    let id = provider.connect(FIRST, peer_address(5001));
+    let id = id.expect("it starts");
+    let half = BYTES as u32;
+    let recv = provider.recv(id, region.span(0, half), 1);
+    recv.expect("a request");
+    let send = provider.send(id, region.span(half.into(), half), 2);
+    send.expect("a request");
+    for done in [received(id, 1, half), sent(id, 2)] {
+        rig.completion(|c| *c == done);
+    }
+    rig.provider.close(id).expect("it closes");
+    rig.completion(|c| *c == Completion::Closed(id));
+    let last = rig.peer.conversations().pop().expect("a conversation");
+    assert_eq!(last.received_bytes, BYTES as u64);
+    assert_eq!(last.received_digest, digest_of(SEED, BYTES as u64));
+}
+
+fn fills_and_sends<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, name: &CStr) {
+    let script = Script { send_bytes: BYTES as u64, seed: PEER_SEED, receive_bytes_max: None };
+    rig.peer.listen(peer_address(5001), script).expect("a port");
+    let file = memfd(name, FILE_BYTES, libc::F_SEAL_SHRINK);
+    file.write_all_at(&[0x5a; FILE_BYTES], 0).expect("room");
+    let at = (PAGE + BYTES) as u64;
+    file.write_all_at(&random(SEED), at).expect("room");
+    let range = adopt(&file).expect("it is sealed").range(PAGE, 2 * BYTES);
+    let range = range.expect("pages of the file");
+    let first = rig.provider.register_existing(FIRST, range.clone());
+    let first = first.expect("room");
+    exchange(rig, first);
+    let expected = [random(PEER_SEED), random(SEED)].concat();
+    assert!(read(&file, PAGE, 2 * BYTES) == expected, "other bytes");
+    for outside in [0, FILE_BYTES - PAGE] {
+        assert_eq!(read(&file, outside, PAGE), [0x5a; PAGE]);
+    }
+    assert_eq!(rig.provider.counters().copied_payload_bytes, 0);
+
+    // The same pages as another region, which stays when the first one goes.
+    let second = rig.provider.register_existing(FIRST, range);
+    let second = second.expect("room");
+    assert_ne!(first, second);
+    // The card's mapping of each region, and the guarded one.
+    assert_eq!(mappings(name), 4);
+    rig.provider.deregister(first).expect("it goes");
+    rig.until("the first to go", |_| mappings(name) == 2);
+    file.write_all_at(&[0; BYTES], PAGE as u64).expect("room");
+    exchange(rig, second);
+    assert!(read(&file, PAGE, 2 * BYTES) == expected, "other bytes");
+    assert_eq!(rig.provider.counters().copied_payload_bytes, 0);
+    rig.provider.deregister(second).expect("it goes");
+    rig.until("the second to go", |_| mappings(name) == 0);
+    assert!(read(&file, PAGE, 2 * BYTES) == expected, "other bytes");
+}
+
+#[test]
+fn the_golden_card_fills_a_programs_own_memory_and_sends_from_it() {
+    fills_and_sends(&mut prompt(), c"own-memory-golden");
+}
+
+#[test]
+fn the_verilated_card_fills_a_programs_own_memory_and_sends_from_it() {
+    let mut rig = verilated();
+    fills_and_sends(&mut rig, c"own-memory-verilated");
+    assert_clean(&rig.card);
+}
+
+/// Pages that this program has mapped for itself, private and anonymous, as those of an allocator.
+pub struct Arena {
+    start: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: the pages belong to the process, and the test that made them copies in one thread.
+unsafe impl Send for Arena {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Arena {}
+
+impl Arena {
+    pub fn new(bytes: usize) -> Arc<Self> {
+        let (null, flags) = (std::ptr::null_mut(), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address that the kernel chooses touches no other object.
+        let start = unsafe { libc::mmap(null, bytes, rights, flags, -1, 0) };
+        assert_ne!(start, libc::MAP_FAILED, "{}", io::Error::last_os_error());
+        Arc::new(Self { start: start.cast(), bytes })
+    }
+
+    /// What the program sees at its own address.
+    pub fn bytes(&self) -> SharedBytes<'_> {
+        let start = NonNull::new(self.start).expect("it is mapped");
+        // SAFETY: the pages are mapped as long as the arena, and nothing refers to their bytes.
+        unsafe { SharedBytes::new(start, self.bytes) }
+    }
+
+    /// A part of it, for a card.
+    pub fn range(self: &Arc<Self>, offset: usize, bytes: usize) -> MemoryRange {
+        assert!(offset + bytes <= self.bytes);
+        // SAFETY: the arena keeps its pages mapped, and nothing refers to their bytes.
+        let range = unsafe {
+            AddressRange::new(self.start.wrapping_add(offset), bytes, Arc::clone(self) as Arc<_>)
+        };
+        range.expect("pages of the arena").into()
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `new` with this length.
+        unsafe { libc::munmap(self.start.cast(), self.bytes) };
+    }
+}
+
+/// The same for memory that the program names by its address: the card writes it and reads it
+/// there, and its neighbours stay as they are.
+fn fills_and_sends_at_an_address<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
+    let script = Script { send_bytes: BYTES as u64, seed: PEER_SEED, receive_bytes_max: None };
+    rig.peer.listen(peer_address(5001), script).expect("a port");
+    let arena = Arena::new(FILE_BYTES);
+    arena.bytes().write(0, &[0x5a; FILE_BYTES]);
+    arena.bytes().write(PAGE + BYTES, &random(SEED));
+    let region = rig.provider.register_existing(FIRST, arena.range(PAGE, 2 * BYTES));
+    let region = region.expect("room");
+    exchange(rig, region);
+    let expected = [random(PEER_SEED), random(SEED)].concat();
+    assert!(arena.bytes().to_vec(PAGE, 2 * BYTES) == expected, "other bytes");
+    assert_eq!(rig.provider.counters().copied_payload_bytes, 0);
+
+    for outside in [0, FILE_BYTES - PAGE] {
+        assert_eq!(arena.bytes().to_vec(outside, PAGE), [0x5a; PAGE]);
+    }
+    rig.provider.deregister(region).expect("it goes");
+    // The region, its guarded mapping and the card let go of the arena, and nobody unmaps it.
+    rig.until("the region to go", |_| Arc::strong_count(&arena) == 1);
+    assert!(arena.bytes().to_vec(PAGE, 2 * BYTES) == expected, "other bytes");
+}
+
+#[test]
+fn the_golden_card_uses_memory_at_an_address_of_the_program() {
+    fills_and_sends_at_an_address(&mut prompt());
+}
+
+#[test]
+fn the_verilated_card_uses_memory_at_an_address_of_the_program() {
+    let mut rig = verilated();
+    fills_and_sends_at_an_address(&mut rig);
+    assert_clean(&rig.card);
+}
+
+/// A dma-buf is refused with the reason, and takes no region and no address.
+fn refuses_a_dma_buf<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
+    let known = rig.provider.register(FIRST, MemoryKind::Application, PAGE).expect("room");
+    let null = File::open("/dev/null").expect("it is there");
+    let buffer = MemoryRange::from(DmaBuf::new(null.into(), 2 * PAGE).expect("whole pages"));
+    let refused = rig.provider.register_existing(FIRST, buffer).expect_err("it is refused");
+    let HostError::Driver(DriverError::Bus(BusError::Memory(MemoryError::NotMappable { bytes }))) =
+        refused
+    else {
+        panic!("{refused}");
+    };
+    assert_eq!(bytes, 2 * PAGE);
+    let next = rig.provider.register(FIRST, MemoryKind::Application, PAGE).expect("room");
+    assert_eq!(next.0, known.0 + 1);
+}
+
+#[test]
+fn no_card_takes_a_dma_buf_and_each_says_why() {
+    refuses_a_dma_buf(&mut golden());
+    refuses_a_dma_buf(&mut verilated());
+}
+
+/// Each registration belongs to one application, as that of any other memory.
+#[test]
+fn a_mapped_region_is_one_applications_like_any_other() {
+    mapped_region(&mut golden());
+}
+
+#[test]
+fn a_mapped_region_is_one_applications_beside_a_harmed_one() {
+    for harm in Harm::ALL {
+        let mut rig = golden();
+        harmed(&mut rig, harm);
+        mapped_region(&mut rig);
+    }
+}
+
+fn mapped_region(rig: &mut GoldenRig) {
+    let file = memfd(c"own-memory-shared", 2 * PAGE, libc::F_SEAL_SHRINK);
+    let range = adopt(&file).expect("it is sealed").all().expect("pages");
+    let other = rig.provider.open_application(ShardId::FIRST);
+    let other = other.expect("a domain");
+    let region = rig.provider.register_existing(other, range.clone());
+    let region = region.expect("room");
+    let memory = rig.provider.memory(region).expect("a region");
+    assert_eq!(memory.kind, MemoryKind::Application);
+    assert_eq!((memory.bytes, memory.address % 8192), (2 * PAGE, 0));
+    let mut mapping = rig.provider.map(region).expect("a mapping");
+    mapping.write(PAGE, b"seen by all");
+    assert_eq!(read(&file, PAGE, 11), b"seen by all");
+    // It is the other application's.
+    let id = rig.provider.connect(FIRST, peer_address(9));
+    let id = id.expect("it starts");
+    let foreign = rig.provider.recv(id, region.span(0, 1), 1);
+    assert!(matches!(foreign, Err(HostError::Region(RegionError::ForeignRegion { .. }))));
+    let own = rig.provider.register_existing(FIRST, range).expect("room");
+    let recv = rig.provider.recv(id, own.span(0, 1), 1);
+    recv.expect("the first application's own registration");
+    rig.completion(|c| *c == cancelled(id, 1));
+}
+
+#[test]
+fn memory_that_may_go_away_or_is_no_whole_pages_is_refused() {
+    let grow = libc::F_SEAL_GROW;
+    let open = memfd(c"own-memory-open", PAGE, grow);
+    match adopt(&open) {
+        Err(MemoryError::NotSealed { seals }) => assert_eq!(seals, grow),
+        other => panic!("{other:?}"),
+    }
+    for bytes in [0, PAGE + 1] {
+        let odd = memfd(c"own-memory-odd", bytes, libc::F_SEAL_SHRINK);
+        match adopt(&odd) {
+            Err(MemoryError::NotPages { bytes: found }) => assert_eq!(found, bytes as u64),
+            other => panic!("{other:?}"),
+        }
+    }
+    // No memfd at all.
+    let null = File::open("/dev/null").expect("it is there");
+    match adopt(&null) {
+        Err(MemoryError::System { call, source }) => {
+            assert_eq!(call, "F_GET_SEALS");
+            assert_eq!(source.raw_os_error(), Some(libc::EINVAL));
+        }
+        other => panic!("{other:?}"),
+    }
+    let mut rig = golden();
+    let mut refused = |application, range: MemoryRange| {
+        let registered = rig.provider.register_existing(application, range);
+        registered.expect_err("it is refused")
+    };
+    let file = MemoryFile::new(2 * PAGE).expect("room");
+    let error = refused(FIRST, file.range(PAGE, 100).expect("a range"));
+    assert_eq!(error.to_string(), "100 bytes are not whole pages of 4096 bytes");
+    let error = refused(ApplicationId(3), file.all().expect("a range"));
+    assert!(matches!(error, HostError::Application(ApplicationError::Unknown { .. })));
+    // Sealed against writing: the card could not fill it.
+    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_WRITE;
+    let fixed = adopt(&memfd(c"own-memory-fixed", PAGE, seals)).expect("it is sealed");
+    match refused(FIRST, fixed.all().expect("a range")) {
+        HostError::Driver(DriverError::Bus(BusError::Memory(MemoryError::System {
+            call,
+            source,
+        }))) => {
+            assert_eq!((call, source.raw_os_error()), ("mmap", Some(libc::EPERM)));
+        }
+        other => panic!("{other}"),
+    }
+}

@@ -1,0 +1,346 @@
+//! An application whose rings stop, whose commands are refused, or whose queue stays full: the
+//! others go on as if it were not there, and it goes on when its rings are started again.
+//!
+//! ```text
+//!   shard of the harmed: connections with bytes under way ── harm ─► failed, or still waiting
+//!   every other shard:   all bytes, exactly, and a thread that may sleep
+//! ```
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use abi::registers as r;
+use host::driver::bus::{Bus, MemoryKind};
+use host::driver::error::DriverError;
+use host::driver::rings::RingSizes;
+use host::error::application::ApplicationError;
+use host::error::HostError;
+use host::provider::{ApplicationId, Completion, ConnectionId, RegionId, ShardId};
+use host::records::commands::{flow_remove, FlowName};
+use host::transport::peer::{digest_of, Progress, RandomBytes, Script, WirePeer};
+use sim::golden_card::{GoldenCard, RingKind, Withheld};
+use sim::network_side::NetworkSide;
+
+use crate::provider::calls::peer_address;
+use crate::provider::rig::{
+    assert_clean, failure, golden, received, sent, verilated, GoldenRig, Rig,
+};
+
+const FIRST: ApplicationId = ApplicationId::FIRST;
+const DRAM: MemoryKind = MemoryKind::Application;
+/// Port of the peer that the harmed application talks to, and those of the others.
+const HARMED_PORT: u16 = 5999;
+const PORT: u16 = 5998;
+const PEER_SEED: u64 = 11;
+/// Connections of the harmed: together they have more under way than its send ring holds.
+const HARMED: usize = 4;
+const HARMED_BYTES: u32 = 200_000;
+const BYTES: u32 = 150_000;
+
+/// What becomes of an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Harm {
+    /// A command ring that cannot be read.
+    Commands,
+    /// A send ring that cannot be read.
+    Sends,
+    /// Its flows are removed behind its back: the card refuses its commands.
+    Refused,
+    /// The card takes nothing out of its send ring.
+    Full,
+}
+
+impl Harm {
+    pub const ALL: [Self; 4] = [Self::Commands, Self::Sends, Self::Refused, Self::Full];
+
+    /// Whether its connections fail.
+    pub fn ends_connections(self) -> bool {
+        self != Self::Full
+    }
+}
+
+/// The harmed application.
+pub struct Harmed {
+    pub shard: ShardId,
+    pub application: ApplicationId,
+    pub ids: Vec<ConnectionId>,
+}
+
+fn connect<B: Bus, C: NetworkSide>(
+    rig: &mut Rig<B, C>,
+    of: ApplicationId,
+    port: u16,
+) -> ConnectionId {
+    let id = rig.provider.connect(of, peer_address(port)).expect("it starts");
+    rig.completion(|c| *c == Completion::Opened(id));
+    id
+}
+
+/// Opens a shard and an application that sends and receives on several connections, and harms it
+/// while bytes are under way. Returns at once: what follows of it is noticed while others go on.
+pub fn harmed(rig: &mut GoldenRig, harm: Harm) -> Harmed {
+    let script =
+        Script { send_bytes: HARMED_BYTES.into(), seed: PEER_SEED, receive_bytes_max: None };
+    rig.peer.listen(peer_address(HARMED_PORT), script).expect("a port");
+    let rings = RingSizes { send_bits: 3, ..RingSizes::default() };
+    let shard = rig.provider.open_shard(rings).expect("an owner");
+    let application = rig.provider.open_application(shard).expect("a domain");
+    let bytes = HARMED_BYTES as usize;
+    let region = rig.provider.register(application, DRAM, 2 * bytes).expect("room");
+    let ids = (0..HARMED).map(|_| connect(rig, application, HARMED_PORT)).collect::<Vec<_>>();
+    let half = HARMED_BYTES / 2;
+    for id in &ids {
+        rig.provider.recv(*id, region.span(0, half), 1).expect("a request");
+        rig.provider.send(*id, region.span(u64::from(HARMED_BYTES), half), 2).expect("a request");
+    }
+    // As long as a request takes at most: what is posted next is under way when it is harmed.
+    (0..20).for_each(|_| rig.step());
+    let owner = shard.0;
+    match harm {
+        Harm::Commands => rig.card.borrow_mut().make_unreadable(owner, RingKind::Command),
+        Harm::Sends => rig.card.borrow_mut().make_unreadable(owner, RingKind::Send),
+        Harm::Full => rig.card.borrow_mut().withhold(Some(Withheld::SendsOf(owner))),
+        Harm::Refused => {
+            for id in &ids {
+                let name = FlowName { flow: id.0 as u16, generation: 1 };
+                rig.provider.device().command(flow_remove(name));
+            }
+        }
+    }
+    for id in &ids {
+        rig.provider.recv(*id, region.span(u64::from(half), half), 3).expect("a request");
+        rig.provider.send(*id, region.span(u64::from(HARMED_BYTES), half), 4).expect("a request");
+    }
+    Harmed { shard, application, ids }
+}
+
+impl Harmed {
+    /// Its connections have failed and are closed.
+    pub fn ends<B: Bus, C: NetworkSide>(&self, rig: &mut Rig<B, C>) {
+        for id in &self.ids {
+            rig.completion(|c| failure(c, *id) == Some(libc::EIO));
+            rig.completion(|c| *c == Completion::Closed(*id));
+        }
+    }
+}
+
+/// A connection that sends and receives [`BYTES`], exactly.
+pub fn talk<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, of: ApplicationId, port: u16) {
+    let script = Script { send_bytes: BYTES.into(), seed: PEER_SEED, receive_bytes_max: None };
+    // Another talk may have made the peer listen.
+    let _ = rig.peer.listen(peer_address(port), script);
+    let id = connect(rig, of, port);
+    let region = rig.provider.register(of, DRAM, 2 * BYTES as usize).expect("room");
+    let seed = 77 + u64::from(id.0);
+    let mut payload = vec![0; BYTES as usize];
+    RandomBytes::new(seed).fill(&mut payload);
+    rig.provider.map(region).expect("it maps").write(0, &payload);
+    rig.provider.send(id, region.span(0, BYTES), 1).expect("a request");
+    rig.provider.recv(id, region.span(BYTES.into(), BYTES), 2).expect("a request");
+    rig.provider.finish(id).expect("it is open");
+    rig.completion(|c| *c == sent(id, 1));
+    rig.completion(|c| *c == received(id, 2, BYTES));
+    rig.completion(|c| *c == Completion::EndOfStream(id));
+    check(rig, region, seed);
+    rig.provider.close(id).expect("it closes");
+    rig.completion(|c| *c == Completion::Closed(id));
+    rig.provider.deregister(region).expect("it goes");
+}
+
+fn check<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, region: RegionId, seed: u64) {
+    let memory = rig.provider.map(region).expect("it maps");
+    let (mut found, mut expected) = (vec![0; BYTES as usize], vec![0; BYTES as usize]);
+    memory.read(BYTES as usize, &mut found);
+    RandomBytes::new(PEER_SEED).fill(&mut expected);
+    assert!(found == expected, "a byte in the wrong place");
+    let digest = digest_of(seed, BYTES.into());
+    rig.until("the peer's end", |rig| {
+        let all = rig.peer.conversations();
+        let mut ended = all.iter().filter(|c| c.progress == Progress::Finished);
+        ended.any(|c| c.received_digest == digest)
+    });
+}
+
+/// Nothing is under way any more, and a thread may sleep.
+fn may_sleep<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
+    rig.until("a sleep", |rig| rig.provider.device().arm().expect("it arms"));
+}
+
+#[test]
+fn a_shard_goes_on_beside_one_that_is_harmed() {
+    for harm in Harm::ALL {
+        println!("{harm:?}");
+        let mut rig = golden();
+        let harmed = harmed(&mut rig, harm);
+        talk(&mut rig, FIRST, PORT);
+        if harm.ends_connections() {
+            harmed.ends(&mut rig);
+            talk(&mut rig, FIRST, PORT);
+            may_sleep(&mut rig);
+        }
+    }
+}
+
+/// The card says nothing by itself: what hangs on a ring that has stopped ends in milliseconds of
+/// the card's time, however many polls these are.
+#[test]
+fn what_hangs_on_a_stopped_ring_ends_in_a_bounded_time() {
+    for harm in [Harm::Commands, Harm::Sends] {
+        let mut rig = golden();
+        let harmed = harmed(&mut rig, harm);
+        let begun = rig.provider.device().bus().now();
+        harmed.ends(&mut rig);
+        let took = rig.provider.device().bus().now() - begun;
+        assert!(took.as_millis() < 5, "{harm:?}: {took:?}");
+    }
+}
+
+/// The card raises no interrupt for it: the sleeper looks when its time is over, each time.
+#[test]
+fn a_ring_that_stops_while_its_thread_sleeps_is_noticed() {
+    for harm in [Harm::Commands, Harm::Sends] {
+        let mut rig = golden();
+        let harmed = harmed(&mut rig, harm);
+        let (mut failed, mut sleeps) = (0, 0);
+        while failed < harmed.ids.len() {
+            assert!(sleeps < 1000, "{harm:?}: {failed} failed");
+            rig.provider.wait(Duration::from_millis(1)).expect("it waits");
+            rig.step();
+            let known = |id: &ConnectionId| {
+                rig.completions.iter().any(|c| failure(c, *id) == Some(libc::EIO))
+            };
+            failed = harmed.ids.iter().filter(|id| known(id)).count();
+            sleeps += 1;
+        }
+        println!("{harm:?}: noticed after {sleeps} sleeps");
+        may_sleep(&mut rig);
+    }
+}
+
+/// Until then nobody begins anything there, and nothing else ends.
+#[test]
+fn a_shard_whose_ring_stopped_is_started_again() {
+    for harm in [Harm::Commands, Harm::Sends] {
+        let mut rig = golden();
+        let harmed = harmed(&mut rig, harm);
+        let Harmed { shard, application, ids } = &harmed;
+        let busy = rig.provider.restart_shard(*shard);
+        let connections = ids.len();
+        match busy {
+            Err(HostError::Application(ApplicationError::ShardBusy {
+                connections: found, ..
+            })) => assert_eq!(found, connections),
+            other => panic!("{other:?}"),
+        }
+        harmed.ends(&mut rig);
+        let refused = rig.provider.connect(*application, peer_address(PORT));
+        assert!(
+            matches!(
+                refused,
+                Err(HostError::Driver(DriverError::RingStopped { owner, .. })) if owner == shard.0
+            ),
+            "{refused:?}"
+        );
+        let lost = rig.provider.restart_shard(*shard).expect("it restarts");
+        println!("{harm:?}: {lost:?}");
+        assert!(if harm == Harm::Commands { lost.commands } else { lost.sends } > 0);
+        for _ in 0..2 {
+            talk(&mut rig, *application, PORT);
+            talk(&mut rig, FIRST, PORT);
+        }
+        may_sleep(&mut rig);
+    }
+}
+
+/// A wrong index stops a ring of the card itself, too.
+fn stop_by_index<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, owner: u8, doorbell: u32) {
+    let page = r::DOORBELLS + u32::from(owner) * r::DOORBELL_STRIDE;
+    let bus = rig.provider.device().bus();
+    bus.write_register(page + doorbell, 1 << 30).expect("a doorbell");
+}
+
+fn restarts<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
+    let shard = rig.provider.open_shard(RingSizes::default()).expect("an owner");
+    let application = rig.provider.open_application(shard).expect("a domain");
+    for doorbell in [r::DOORBELL_SEND, r::DOORBELL_COMMAND] {
+        let script = Script { send_bytes: 0, seed: 1, receive_bytes_max: None };
+        let _ = rig.peer.listen(peer_address(HARMED_PORT), script);
+        let id = connect(rig, application, HARMED_PORT);
+        let region = rig.provider.register(application, DRAM, 4096).expect("room");
+        rig.steps(5);
+        stop_by_index(rig, shard.0, doorbell);
+        // The next doorbell does not take its place.
+        rig.steps(100);
+        rig.provider.send(id, region.span(0, 4096), 1).expect("a request");
+        Harmed { shard, application, ids: vec![id] }.ends(rig);
+        rig.provider.restart_shard(shard).expect("it restarts");
+        talk(rig, application, PORT);
+        talk(rig, FIRST, PORT);
+    }
+    may_sleep(rig);
+}
+
+#[test]
+fn a_ring_that_stopped_by_a_wrong_index_is_started_again() {
+    restarts(&mut golden());
+}
+
+#[test]
+fn a_ring_of_the_verilated_card_that_stopped_is_started_again() {
+    let mut rig = verilated();
+    restarts(&mut rig);
+    assert_clean(&rig.card);
+}
+
+/// Pieces of control memory that a golden card reaches.
+fn control(card: &Rc<RefCell<GoldenCard>>) -> usize {
+    card.borrow().control_pieces()
+}
+
+/// The memory of a closed shard comes back, and its number is the next one's.
+#[test]
+fn a_shard_that_is_closed_gives_its_memory_back() {
+    for harm in [None, Some(Harm::Commands), Some(Harm::Sends)] {
+        let mut rig = golden();
+        let before = control(&rig.card);
+        let (shard, application) = match harm {
+            Some(harm) => {
+                let harmed = harmed(&mut rig, harm);
+                harmed.ends(&mut rig);
+                (harmed.shard, harmed.application)
+            }
+            None => {
+                let shard = rig.provider.open_shard(RingSizes::default()).expect("an owner");
+                (shard, rig.provider.open_application(shard).expect("a domain"))
+            }
+        };
+        assert_eq!(control(&rig.card), before + 6);
+        let busy = rig.provider.close_shard(shard);
+        assert!(
+            matches!(
+                busy,
+                Err(HostError::Application(ApplicationError::ShardBusy { applications: 1, .. }))
+            ),
+            "{busy:?}"
+        );
+        if harm.is_some() {
+            rig.provider.deregister(RegionId(0)).expect("it goes");
+            rig.steps(20);
+        }
+        rig.provider.close_application(application).expect("nothing is left");
+        rig.provider.close_shard(shard).expect("it closes");
+        let gone = rig.provider.open_application(shard);
+        assert!(
+            matches!(gone, Err(HostError::Driver(DriverError::UnknownOwner { open: 2, .. }))),
+            "{gone:?}"
+        );
+        rig.until("the memory", |rig| control(&rig.card) == before);
+        let again = rig.provider.open_shard(RingSizes::default()).expect("an owner");
+        assert_eq!(again, shard);
+        let application = rig.provider.open_application(again).expect("a domain");
+        talk(&mut rig, application, PORT);
+        talk(&mut rig, FIRST, PORT);
+        may_sleep(&mut rig);
+    }
+}
