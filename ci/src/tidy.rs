@@ -3,8 +3,9 @@
 //! | rule | limit | where |
 //! |---|---|---|
 //! | line | 100 columns | every Rust file |
-//! | file | 500 lines | code outside tests |
-//! | function | 70 lines | code outside tests; kernels without `if`, `match`, `for` only connect |
+//! | file | 500 lines | code without its tests; a file of tests |
+//! | function | 70 lines | every Rust file; kernels without `if`, `match`, `for` only connect |
+//! | line of a document | 300 characters | every Markdown file |
 //! | head | starts with `//!` | every Rust file |
 //! | unwrap | none | code outside tests |
 //! | words | none of `BANNED` | every Rust file, this one apart |
@@ -13,14 +14,16 @@
 //! | doc | none of `FILLERS` as a whole doc comment | every Rust file, this one apart |
 //! | block head | states `Timing:`, has no port table | files with a block |
 //! | module | `name.rs` beside `name/`, no `mod.rs` | code outside tests |
-//! | folder | 25 files | code outside tests |
+//! | folder | 25 files | code; tests |
 //!
 //! Tests are files in a folder `tests` or called `tests.rs`, and items under `#[cfg(test)]`.
-//! There is no list of exceptions.
+//! A file or function of tests may be longer where `// Long: ` and the reason stand in it. There
+//! is no list of exceptions.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -33,6 +36,12 @@ use crate::walk;
 const COLUMNS_MAX: usize = 100;
 const FILE_LINES_MAX: usize = 500;
 const FUNCTION_LINES_MAX: usize = 70;
+
+/// Most characters in a line of a document.
+const DOCUMENT_COLUMNS_MAX: usize = 300;
+
+/// What begins the reason why a test is longer than the limit.
+const LONG: &str = "// Long: ";
 
 /// Lines above an `unsafe` in which its `SAFETY` comment may stand.
 const SAFETY_LINES: usize = 8;
@@ -94,6 +103,11 @@ pub fn check_workspace() -> anyhow::Result<Vec<Finding>> {
             message: "a test that never runs: the library has `test = false`".to_owned(),
         }));
     }
+    for file in walk::documents(root)? {
+        let text = fs::read_to_string(root.join(&file))
+            .with_context(|| format!("cannot read {}", file.display()))?;
+        findings.extend(check_document(&file, &text));
+    }
     findings.extend(circles::find(root, &files)?.iter().map(circle_finding));
     findings.extend(check_folders(&files));
     Ok(findings)
@@ -101,10 +115,9 @@ pub fn check_workspace() -> anyhow::Result<Vec<Finding>> {
 
 /// Judges how files lie in folders.
 fn check_folders(files: &[PathBuf]) -> Vec<Finding> {
-    let sources = files.iter().filter(|file| !is_test_file(file));
     let mut counts: BTreeMap<&Path, usize> = BTreeMap::new();
     let mut findings = Vec::new();
-    for file in sources {
+    for file in files {
         *counts.entry(file.parent().unwrap_or(file)).or_default() += 1;
         if file.ends_with("mod.rs") {
             let message = "`mod.rs`: call it by the module's name, beside its folder".to_owned();
@@ -128,6 +141,18 @@ fn check_folders(files: &[PathBuf]) -> Vec<Finding> {
 fn is_test_file(file: &Path) -> bool {
     file.components().any(|part| part.as_os_str() == "tests")
         || file.file_name().is_some_and(|name| name == "tests.rs")
+}
+
+/// Judges one document.
+fn check_document(file: &Path, text: &str) -> Vec<Finding> {
+    let lengths = text.lines().map(|line| line.chars().count()).enumerate();
+    let long = lengths.filter(|(_, length)| *length > DOCUMENT_COLUMNS_MAX);
+    let finding = |(index, length)| Finding {
+        file: file.to_path_buf(),
+        line: index + 1,
+        message: format!("{length} characters, limit {DOCUMENT_COLUMNS_MAX}: wrap the line"),
+    };
+    long.map(finding).collect()
 }
 
 fn circle_finding(circle: &circles::Circle) -> Finding {
@@ -214,13 +239,21 @@ impl Judge<'_> {
     }
 
     fn file_length(&mut self) {
-        let lines = self.is_test.iter().filter(|is_test| !**is_test).count();
-        if lines > FILE_LINES_MAX {
-            let message = format!(
-                "{lines} lines without tests, limit {FILE_LINES_MAX}: split the file by noun"
-            );
+        let is_test = is_test_file(self.file);
+        let lines = self.is_test.iter().filter(|line| **line == is_test).count();
+        let all = 0..self.source.text.len();
+        if lines > FILE_LINES_MAX && !(is_test && self.has_reason(all)) {
+            let which = if is_test { "of tests" } else { "without tests" };
+            let message =
+                format!("{lines} lines {which}, limit {FILE_LINES_MAX}: split the file by noun");
             self.report(0, message);
         }
+    }
+
+    /// Whether these lines say why they are longer than the limit.
+    fn has_reason(&self, mut lines: Range<usize>) -> bool {
+        let reason = |line: &String| line.trim().strip_prefix(LONG).is_some_and(|it| it.len() > 9);
+        lines.any(|index| reason(&self.source.text[index]))
     }
 
     fn function_lengths(&mut self) {
@@ -228,8 +261,8 @@ impl Judge<'_> {
             let lines = function.lines.len();
             let code = &self.source.code[function.lines.clone()];
             let only_connects = function.name == "update" && !code.iter().any(|line| decides(line));
-            let is_test = self.is_test[function.lines.start];
-            if lines > FUNCTION_LINES_MAX && !is_test && !only_connects {
+            let may = self.is_test[function.lines.start] && self.has_reason(function.lines.clone());
+            if lines > FUNCTION_LINES_MAX && !may && !only_connects {
                 let message = format!(
                     "`{}` has {lines} lines, limit {FUNCTION_LINES_MAX}: \
                      move a part into a function or child block of its own",
@@ -339,7 +372,18 @@ mod tests {
         let body = "    f();\n".repeat(FUNCTION_LINES_MAX - 1);
         let text = format!("//! H\nfn long() {{\n{body}}}\n");
         assert!(one(&text).starts_with("a/src/lib.rs:2: `long` has 71 lines"));
+        assert!(messages("a/tests/x.rs", &text)[0].contains("`long` has 71 lines"));
+        let text = text.replacen("    f();", "    // Long: one script of events.", 1);
         assert!(messages("a/tests/x.rs", &text).is_empty());
+        assert_eq!(messages("a/src/lib.rs", &text).len(), 1);
+    }
+
+    #[test]
+    fn long_line_of_a_document_is_found() {
+        let found = |text: &str| check_document(Path::new("a.md"), text).len();
+        let long = "x".repeat(DOCUMENT_COLUMNS_MAX + 1);
+        assert_eq!(found(&long), 1);
+        assert_eq!(found(&long[1..]), 0);
     }
 
     #[test]
@@ -354,6 +398,10 @@ mod tests {
     fn long_file_is_found_without_its_tests() {
         let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "// x\n".repeat(600));
         assert!(messages("a.rs", &format!("//! H\n{tests}")).is_empty());
+        let lines = "// x\n".repeat(500);
+        assert!(messages("a/tests/b.rs", &format!("//! H\n{lines}"))[0].contains("501 lines of"));
+        let why = format!("//! H\n// Long: a table of cases.\n{lines}");
+        assert!(messages("a/tests/b.rs", &why).is_empty());
         assert!(one(&format!("//! H\n{}{tests}", "// x\n".repeat(500))).contains("501 lines"));
     }
 
@@ -403,8 +451,8 @@ mod tests {
         let more: Vec<PathBuf> = (0..=FOLDER_FILES_MAX).map(file).collect();
         assert!(check_folders(&more)[0].message.starts_with("26 source files"));
         let found = check_folders(&["a/src/b/mod.rs".into(), "a/tests/b/mod.rs".into()]);
-        assert_eq!(found.len(), 1);
-        assert!(found[0].message.starts_with("`mod.rs`"));
+        assert_eq!(found.len(), 2);
+        assert!(found.iter().all(|it| it.message.starts_with("`mod.rs`")));
     }
 
     #[test]

@@ -13,6 +13,15 @@ pub fn workspace() -> &'static Path {
 
 /// All Rust files below `root`, relative to it, sorted; build results and hidden folders apart.
 pub fn rust_files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    files(root, ".rs")
+}
+
+/// All Markdown files, likewise.
+pub fn documents(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    files(root, ".md")
+}
+
+fn files(root: &Path, ending: &str) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -25,7 +34,7 @@ pub fn rust_files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
                 if name != "target" && !name.starts_with('.') {
                     folders.push(path);
                 }
-            } else if name.ends_with(".rs") {
+            } else if name.ends_with(ending) {
                 files.push(path.strip_prefix(root).unwrap_or(&path).to_path_buf());
             }
         }

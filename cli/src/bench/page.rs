@@ -119,11 +119,12 @@ impl Page {
     }
 
     fn markdown(&self) -> String {
-        let mut text = format!("# Benchmarks\n\n{INTRODUCTION}\n\nMade by `zeronic bench all`.\n");
+        let introduction = wrapped(INTRODUCTION);
+        let mut text = format!("# Benchmarks\n\n{introduction}\n\nMade by `zeronic bench all`.\n");
         for Table { title, note, head, rows } in self.tables() {
             let _ = writeln!(text, "\n## {title}\n");
             if !note.is_empty() {
-                let _ = writeln!(text, "{note}\n");
+                let _ = writeln!(text, "{}\n", wrapped(&note));
             }
             let rule = vec!["---"; head.len()].join(" | ");
             let _ = writeln!(text, "| {} |\n| {rule} |", head.join(" | "));
@@ -164,6 +165,21 @@ impl Page {
     }
 }
 
+/// A paragraph in lines of at most 100 characters, as far as its words allow.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.len() - 1;
+        let length = lines[last].chars().count() + 1 + word.chars().count();
+        match (lines[last].is_empty(), length > 100) {
+            (true, _) => lines[last].push_str(word),
+            (false, true) => lines.push(word.to_owned()),
+            (false, false) => lines[last].extend([" ", word]),
+        }
+    }
+    lines.join("\n")
+}
+
 fn escape(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let mut parts = text.split('`');
@@ -197,6 +213,16 @@ struct Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paragraphs_are_wrapped_between_words() {
+        let words = vec!["word"; 45].join(" ");
+        let text = wrapped(&words);
+        assert_eq!(text.replace('\n', " "), words);
+        let lengths: Vec<usize> = text.lines().map(str::len).collect();
+        assert_eq!(lengths, [99, 99, 24]);
+        assert_eq!(wrapped(""), "");
+    }
 
     #[test]
     fn code_is_marked_and_markup_is_not_executed() {

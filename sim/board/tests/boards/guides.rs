@@ -110,7 +110,7 @@ fn machine() -> String {
 fn licence(board: &Board) -> String {
     format!(
         "Vivado for {}: {}. The MAC's core needs a key that costs nothing and must be fetched \
-         from AMD; without it everything works until the bitstream is written. `zeronic build` \
+         from AMD; without it everything works until the bitstream is written.\n`zeronic build` \
          says in one line when either is missing.\n",
         board.part, board.licence
     )
@@ -171,8 +171,8 @@ fn power_up(board: &Board) -> String {
     steps.push(format!(
         "Module and cable in, the other end with RS-FEC. Nothing of ours enables the MAC yet; by \
          hand, each a write: 0x{:05x} 3 and 0x{:05x} 7 (RS-FEC), 0x{:05x} 1 (receive), 0x{:05x} \
-         0x10 (send: remote fault). Bit {} (aligned) of 0x{STATUS:05x}; then 0x{:05x} 1 (send), \
-         and bit {} (the wire is up). Source: PG203, OpenNIC's driver.",
+         0x10 (send: remote fault).\n   Bit {} (aligned) of 0x{STATUS:05x}; then 0x{:05x} 1 \
+         (send), and bit {} (the wire is up). Source: PG203, OpenNIC's driver.",
         mac(0x107c),
         mac(0x1000),
         mac(0x14),
