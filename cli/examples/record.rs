@@ -23,9 +23,9 @@ use host::headers::packet::{parse_tcp, TcpHeader};
 use host::transport::patience::Patience;
 use host::transport::peer::{KernelPeer, Progress, Script, WirePeer};
 use host::transport::{LinkConfig, Tuning};
-use sim::harness::mac::Frame;
+use lab::frame::Frame;
+use lab::wire::{Disturbance, Wire};
 use sim::harness::pcapng::CaptureWriter;
-use sim::harness::wire::{Disturbance, Wire};
 
 /// One connection: the server's port, the bytes that its data side sends, its VLAN tags.
 #[derive(Clone, Copy)]

@@ -23,11 +23,12 @@ use host::transport::{
     LinkConfig, LinuxTransport, SmoltcpTransport, Transport, TransportError, Tuning,
     IPV6_MTU_BYTES_MIN,
 };
+use lab::exchange::{Exchange, Lab, LabError, Outcome};
+use lab::time::{ADVANCE_CYCLES, USER_CLOCK_PS};
+use lab::wire::Disturbance;
 use pcie_sim::PcieConfig;
-use sim::bus::{SimulatedBus, ADVANCE_CYCLES};
-use sim::card::{SimulatedCard, USER_CLOCK_PS};
-use sim::harness::wire::Disturbance;
-use sim::lab::{Exchange, Lab, LabError, Outcome};
+use sim::bus::SimulatedBus;
+use sim::card::SimulatedCard;
 use tcp::config::Law;
 use tcp::{Config, Secret};
 use verilate::options::Options;

@@ -40,11 +40,11 @@ use abi::config::{CardConfig, DEFAULT};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use host::driver::bus::{Bus, MemoryKind};
+use lab::golden_card::{GoldenBus, GoldenCard};
 use pcie_sim::PcieConfig;
 use serde::Serialize;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::golden_card::{GoldenBus, GoldenCard};
 use verilate::options::Options;
 
 use self::address::CardAddress;

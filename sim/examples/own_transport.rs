@@ -31,8 +31,8 @@ use host::records::commands::{
 };
 use host::records::descriptor::{send, Payload};
 use host::records::profile::Profile;
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::network_side::NetworkSide;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
 
 const PORT: u16 = 9000;
 const PROFILE: u8 = 1;

@@ -17,10 +17,10 @@ use host::driver::control_memory::ControlMemory;
 use host::memory::MemoryRange;
 use pcie_sim::{IommuError, MemoryId, PcieConfig, Rights, PAGE_BYTES};
 
-use crate::card::{DevicePages, SimulatedCard, USER_CLOCK_PS};
+use lab::time::{simulated, ADVANCE_CYCLES, USER_CLOCK_PS};
 
-/// Cycles of one [`Bus::advance`].
-pub const ADVANCE_CYCLES: u64 = 250;
+use crate::card::{DevicePages, SimulatedCard};
+
 /// Cycles after which a register read fails.
 const READ_CYCLES_MAX: u64 = 100_000;
 /// Cycles between two polls for an interrupt.
@@ -115,11 +115,6 @@ fn failed(error: std::io::Error) -> BusError {
 
 fn device(error: IommuError) -> BusError {
     BusError::Device(error.to_string())
-}
-
-/// Simulated time, ps, as a bus tells it.
-pub(crate) fn simulated(ps: u64) -> Duration {
-    Duration::from_nanos(ps / 1000)
 }
 
 impl Bus for SimulatedBus {

@@ -12,15 +12,16 @@
 //! 1. Every rule of the link and of the MAC's send port is checked in every cycle; see
 //!    [`SimulatedCard::violations`].
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use abi::config::config_names;
 use hdl::emit::{emit_card_for, CardEmitError, PREFIX};
 use host::memory::{DeviceMapping, MemoryError, MemoryFile};
 use ip::completion_buffer::CompletionBuffer;
+use lab::frame::Frame;
+use lab::network_side::NetworkSide;
+use lab::time::USER_CLOCK_PS;
 use pcie_sim::{
     Bytes, CardInputs, CardOutputs, ConfigError, MemoryBytes, MemoryId, PcieConfig, PcieSim,
 };
@@ -32,14 +33,11 @@ use verilate::shared::shared;
 use verilate::verilated::Model;
 use verilate::width::lint_width_warnings;
 
-use crate::harness::mac::{Frame, Mac, CLOCK_PS};
+use crate::harness::mac::{Mac, CLOCK_PS};
 use crate::harness::mac_pins::{MacPins, WireState};
 use crate::harness::pcie_ports::PciePorts;
 use crate::harness::probe::Probe;
-use crate::network_side::NetworkSide;
 
-/// Period of the card's clock: 250 MHz.
-pub const USER_CLOCK_PS: u64 = 4000;
 /// First rise of the MAC's clock: unrelated to the phase of the user clock.
 const MAC_PHASE_PS: u64 = 777;
 
@@ -86,35 +84,32 @@ pub enum CardError {
     NotMapped(#[from] MemoryError),
 }
 
-impl NetworkSide for Rc<RefCell<SimulatedCard>> {
+impl NetworkSide for SimulatedCard {
     fn receive(&mut self, frame: Frame) {
-        let mut card = self.borrow_mut();
-        let now_ps = card.now_ps();
-        card.mac.receive_frame(frame, now_ps);
+        let now_ps = SimulatedCard::now_ps(self);
+        self.mac.receive_frame(frame, now_ps);
     }
 
     fn take_sent(&mut self, into: &mut Vec<Frame>) {
-        into.extend(self.borrow_mut().mac.sent.drain(..));
+        into.extend(self.mac.sent.drain(..));
     }
 
     fn is_quiet(&self) -> bool {
-        self.borrow().mac.is_quiet()
+        self.mac.is_quiet()
     }
 
     fn wire_busy_ps(&self) -> u64 {
-        let card = self.borrow();
-        card.mac.receive_free_ps().saturating_sub(card.now_ps())
+        self.mac.receive_free_ps().saturating_sub(SimulatedCard::now_ps(self))
     }
 
     fn now_ps(&self) -> u64 {
-        self.borrow().now_ps()
+        SimulatedCard::now_ps(self)
     }
 
     fn traffic(&self) -> Option<u64> {
-        let card = self.borrow();
-        let link = card.pcie.statistics();
-        let frames = card.mac.received_count().frames + card.mac.sent_count().frames;
-        let rests = card.pcie.is_idle() && card.mac.is_at_rest();
+        let link = self.pcie.statistics();
+        let frames = self.mac.received_count().frames + self.mac.sent_count().frames;
+        let rests = self.pcie.is_idle() && self.mac.is_at_rest();
         rests.then_some(link.upstream.tlps + link.downstream.tlps + frames)
     }
 }

@@ -21,13 +21,13 @@ use host::headers::packet::{flow_key, parse_tcp};
 use host::records::commands::{self as cmd, Acceptance, Direction, Entry, FlowInstall, FlowName};
 use host::records::descriptor::{send, Payload, Record};
 use host::records::ticket::{RefusedCommand, Ticket};
+use lab::frame::Frame;
+use lab::network_side::NetworkSide;
 use pcie_sim::PcieConfig;
 
 use crate::bus::SimulatedBus;
 use crate::card::SimulatedCard;
-use crate::harness::mac::Frame;
 use crate::harness::traffic::{Addresses, PacketSpec};
-use crate::network_side::NetworkSide;
 
 /// Value of memory that has not been written.
 pub const GUARD: u8 = 0xa5;

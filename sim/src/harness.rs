@@ -21,4 +21,3 @@ pub mod source;
 pub mod stall;
 pub mod traffic;
 mod unpack;
-pub mod wire;

@@ -14,12 +14,12 @@ use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
+use lab::exchange::{Blind, Exchange, Lab};
 use pcie_sim::PcieConfig;
 use verilate::design::Design;
 
 use crate::bus::SimulatedBus;
 use crate::card::SimulatedCard;
-use crate::lab::{Blind, Exchange, Lab};
 
 /// Moves bytes each way between an application and a peer, both smoltcp, over IPv4 (address 0) or
 /// IPv6 (address 1); what went wrong.

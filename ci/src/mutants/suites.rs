@@ -372,7 +372,7 @@ mod tests {
         let of = |file: &str| super::of(Path::new(file)).map(|suites| suites[0].name());
         assert_eq!(of("hdl/host_interface/src/csr.rs"), of("hdl/host_interface/src/csr/peaks.rs"));
         assert_eq!(of("host/src/provider.rs"), Some("host --lib".into()));
-        assert_eq!(of("sim/src/lab.rs"), None);
+        assert_eq!(of("sim/lab/src/exchange.rs"), None);
         assert_eq!(of("cli/src/soak.rs"), None);
         let bench = super::of(Path::new("cli/src/bench/all.rs")).expect("suites");
         assert!(bench.iter().any(|suite| suite.filter.contains(&"bench::")), "tests of its own");

@@ -5,9 +5,9 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use sim::harness::mac::Frame;
+use lab::exchange::{LabError, Observer, Side, Status};
+use lab::frame::Frame;
 use sim::harness::pcapng::CaptureWriter;
-use sim::lab::{LabError, Observer, Side, Status};
 
 use crate::shared::output::{Begun, ResultFile};
 use crate::shared::progress::{Progress, Unit};

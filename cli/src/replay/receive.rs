@@ -19,9 +19,9 @@ use host::control::flow::ranges::RangeSet;
 use host::driver::bus::Bus;
 use host::driver::rings::HeaderEntry;
 use host::records::commands::Direction;
+use lab::frame::Frame;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use sim::harness::mac::Frame;
 
 use super::entries::{disposition, flow_index, line};
 use super::packet::Packet;
@@ -401,10 +401,10 @@ mod tests {
     use crate::replay::traffic::Frames;
     use abi::config::SMALL;
     use host::driver::bus::MemoryKind;
-    use sim::golden_card::{GoldenBus, GoldenCard};
+    use lab::golden_card::{GoldenBus, GoldenCard};
+    use lab::network_side::NetworkSide;
     use sim::harness::capture::Captured;
     use sim::harness::traffic::{Addresses, PacketSpec};
-    use sim::network_side::NetworkSide;
     use std::cell::RefCell;
     use std::rc::Rc;
 

@@ -27,9 +27,9 @@ use host::records::commands::{
     floor_set, flow_install, segment_post, Acceptance, Direction, Entry, FlowInstall, FlowName,
     Segment,
 };
+use lab::golden_card::GoldenCard;
+use lab::network_side::NetworkSide;
 use sim::card::SimulatedCard;
-use sim::golden_card::GoldenCard;
-use sim::network_side::NetworkSide;
 
 use super::plan::{FlowPlan, Plan, RegionPlan};
 use crate::shared::failure::CardFault;

@@ -20,8 +20,8 @@ use anyhow::Result;
 use host::driver::bus::Bus;
 use host::records::commands::Direction;
 use host::records::descriptor::Descriptor;
+use lab::frame::Frame;
 use serde::Serialize;
-use sim::harness::mac::Frame;
 use sim::harness::pcapng::CaptureWriter;
 
 use self::work::{prepare, Work};

@@ -11,11 +11,11 @@
 use host::driver::bus::BusError;
 use host::driver::error::DriverError;
 use host::error::HostError;
+use lab::exchange::LabError;
 use measure::connections::ConnectionsError;
 use measure::error::MeasureError;
 use measure::joined::JoinedError;
 use measure::null_card::rig::RigError;
-use sim::lab::LabError;
 use thiserror::Error;
 
 use crate::shared::options::StatusError;
@@ -144,7 +144,7 @@ mod tests {
     use anyhow::Context;
     use host::error::table::TableError;
     use host::transport::TransportError;
-    use sim::lab::Stuck;
+    use lab::exchange::Stuck;
 
     #[test]
     fn what_the_card_did_is_its_fault_and_all_else_is_not() {

@@ -9,8 +9,8 @@ use abi::{header_entry, registers as r};
 use host::driver::bus::{Bus, Result};
 use host::driver::control_memory::ControlMemory;
 use host::driver::rings::phase_of;
-use sim::golden_card::GoldenBus;
-use sim::hooked_bus::{HookedBus, Hooks, OwnerRings};
+use lab::golden_card::GoldenBus;
+use lab::hooked_bus::{HookedBus, Hooks, OwnerRings};
 
 /// Slots that are to be written.
 pub type Slots = Rc<RefCell<VecDeque<[u8; SLOT_BYTES]>>>;

@@ -13,9 +13,9 @@ use host::observed::Observed;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use host::transport::peer::{Script, SmoltcpPeer, WirePeer};
 use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::mac::Frame;
-use sim::network_side::NetworkSide;
+use lab::frame::Frame;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
 
 /// Time of the two TCPs in a round.
 const ROUND: Duration = Duration::from_micros(500);

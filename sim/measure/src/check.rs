@@ -3,7 +3,7 @@
 use abi::config::{CardConfig, FRAME_BYTES_MAX};
 use abi::send_descriptor::PAYLOAD_BYTES;
 use ip::completion_buffer::CompletionBuffer;
-use sim::harness::mac::FCS_BYTES;
+use lab::frame::FCS_BYTES;
 
 use crate::frames::header_bytes;
 use crate::load::{link_over_wire, PURE_ACKS_RESERVE};

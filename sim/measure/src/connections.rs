@@ -22,9 +22,9 @@ use host::driver::device::DeviceConfig;
 use host::error::HostError;
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::mac::Frame;
-use sim::network_side::NetworkSide;
+use lab::frame::Frame;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
 use thiserror::Error;
 
 use self::echo::Echo;

@@ -23,9 +23,9 @@ use host::observed::Observed;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use host::transport::patience::{Patience, PATIENCE};
 use host::transport::{LinkConfig, LinuxTransport, ListenerId, Transport, TransportError, Tuning};
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::mac::Frame;
-use sim::network_side::NetworkSide;
+use lab::frame::Frame;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
 use thiserror::Error;
 
 use crate::null_card::payload::{sum_of_buffer, Pattern, WrongSum};

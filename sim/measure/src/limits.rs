@@ -14,8 +14,8 @@
 //! figure may exceed its limit by 0.05 %. A larger excess is an error of the measurement.
 
 use abi::config::{COMMAND_BYTES, METADATA_BYTES, SLOT_BYTES};
+use lab::frame::{BYTE_PS, GAP_BYTES, PREAMBLE_BYTES};
 use pcie_sim::PcieConfig;
-use sim::harness::mac::{BYTE_PS, GAP_BYTES, PREAMBLE_BYTES};
 
 /// Descriptor of a request on the requester port.
 const DESCRIPTOR_BYTES: f64 = 16.0;

@@ -17,8 +17,8 @@ use abi::config::METADATA_BYTES;
 use abi::header_entry as entry;
 use abi::reason::Disposition;
 use host::driver::rings::HeaderEntry;
-use sim::card::USER_CLOCK_PS;
-use sim::harness::mac::{Frame, FCS_BYTES};
+use lab::frame::{Frame, FCS_BYTES};
+use lab::time::USER_CLOCK_PS;
 
 use crate::error::MeasureError;
 use crate::frames::{Fields, ACK};

@@ -2,8 +2,8 @@
 
 use abi::config::{FRAME_BYTES_MIN, SEGMENTS_COMMITTED_BITS, SLOT_HEADER_BYTES};
 use abi::registers::PAUSE_BEATS_START;
+use lab::frame::FCS_BYTES;
 use pcie_sim::PcieConfig;
-use sim::harness::mac::FCS_BYTES;
 
 use crate::frames::{header_bytes, ETHERNET_BYTES};
 

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use host::headers::packet::parse_tcp;
 use host::records::descriptor::{header, send, Payload};
-use sim::harness::mac::Frame;
+use lab::frame::Frame;
 
 use crate::error::MeasureError;
 use crate::frames::{Fields, ACK, PSH};

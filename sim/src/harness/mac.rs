@@ -24,19 +24,12 @@
 use std::collections::VecDeque;
 
 use abi::config::{FRAME_BYTES_MAX, FRAME_BYTES_MIN};
+use lab::frame::{wire_time_ps, Frame, BYTE_PS, FCS_BYTES, GAP_BYTES, PREAMBLE_BYTES};
 use verilate::verilated::{Model, PortId};
 
 use crate::harness::monitor::{assert_none, Violation};
 use crate::harness::stall::{Stall, Staller};
 
-/// One byte at 100 Gb/s.
-pub const BYTE_PS: u64 = 80;
-/// Preamble and start delimiter.
-pub const PREAMBLE_BYTES: u64 = 8;
-/// Frame check sequence.
-pub const FCS_BYTES: u64 = 4;
-/// Least gap between frames.
-pub const GAP_BYTES: u64 = 12;
 /// Period of the MAC's user clock, 322.265625 MHz.
 pub const CLOCK_PS: u64 = 3103;
 
@@ -44,22 +37,6 @@ const BEAT_BYTES: usize = 64;
 
 /// Bytes that may wait in the MAC before `tready` falls.
 const BUFFER_BYTES: u64 = 512;
-
-/// A frame on the wire, without preamble and FCS.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
-    /// From the destination address to the last payload or padding byte.
-    pub bytes: Vec<u8>,
-    /// The FCS does not match.
-    pub is_bad: bool,
-    /// When the last bit of its FCS left the wire.
-    pub time_ps: u64,
-}
-
-/// How long a frame of that many bytes occupies the wire, gap included.
-pub fn wire_time_ps(bytes: usize) -> u64 {
-    (PREAMBLE_BYTES + bytes as u64 + FCS_BYTES + GAP_BYTES) * BYTE_PS
-}
 
 /// What one direction of the wire has carried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,9 +6,10 @@
 
 use ip::cmac::receive::MacReceive;
 use ip::cmac::send::MacSend;
+use lab::frame::{wire_time_ps, Frame};
 use rust_hdl_core::prelude::*;
 use seed::seed;
-use sim::harness::mac::{wire_time_ps, Frame, Mac, CLOCK_PS};
+use sim::harness::mac::{Mac, CLOCK_PS};
 use sim::harness::stall::Stall;
 use stream::async_fifo::AsyncFifo;
 use stream::messages::PacketBeat;

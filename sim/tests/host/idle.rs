@@ -20,9 +20,9 @@ use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
 use host::transport::{
     LinkConfig, LinuxTransport, NextTimer, SmoltcpTransport, Transport, TransportError, Tuning,
 };
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::wire::Disturbance;
-use sim::lab::{Blind, Exchange, Lab, LabError, Outcome, Stuck};
+use lab::exchange::{Blind, Exchange, Lab, LabError, Outcome, Stuck};
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::wire::Disturbance;
 use skip::permitted;
 
 const BYTES: u64 = 1 << 20;

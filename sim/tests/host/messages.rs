@@ -21,13 +21,13 @@ use host::memory::ApplicationMapping;
 use host::message::{Endpoint, MessageDone, Station};
 use host::provider::RegionId;
 use host::transport::peer::RandomBytes;
+use lab::frame::Frame;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
+use lab::wire::{Disturbance, Wire};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::mac::Frame;
-use sim::harness::wire::{Disturbance, Wire};
-use sim::network_side::NetworkSide;
 use verilate::options::Options;
 
 const ROUNDS_MAX: u32 = 20_000;

@@ -30,11 +30,11 @@ use host::protocol::Protocol;
 use host::provider::{ApplicationId, Completion, Provider, ReceiveOptions};
 use host::transport::peer::{RandomBytes, Script, SmoltcpPeer, WirePeer};
 use host::transport::{LinkConfig, Tuning};
+use lab::exchange::{Blind, Exchange, Lab};
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
+use lab::wire::Disturbance;
 use plain_tcp::{PlainTcp, RTO_NS};
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::wire::Disturbance;
-use sim::lab::{Blind, Exchange, Lab};
-use sim::network_side::NetworkSide;
 
 const LOCAL: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(10, 77, 0, 1), 50_000);
 const REMOTE: &str = "10.77.0.2:5001";
@@ -249,7 +249,7 @@ fn in_parts(card: Rc<RefCell<GoldenCard>>) -> u32 {
         if let Some(bytes) = polled {
             let mut bytes = frame[..bytes].to_vec();
             bytes.resize(bytes.len().max(60), 0);
-            world.card.receive(sim::harness::mac::Frame { bytes, ..Default::default() });
+            world.card.receive(lab::frame::Frame { bytes, ..Default::default() });
         }
         world.clock.advance(Duration::from_micros(10));
     }

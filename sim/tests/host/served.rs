@@ -24,11 +24,11 @@ use host::provider::Provider;
 use host::tcp::TcpProtocol;
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{LinkConfig, Tuning};
+use lab::exchange::{Blind, Exchange, Lab};
+use lab::frame::Frame;
+use lab::network_side::NetworkSide;
+use lab::wire::Disturbance;
 use served::ServedCard;
-use sim::harness::mac::Frame;
-use sim::harness::wire::Disturbance;
-use sim::lab::{Blind, Exchange, Lab};
-use sim::network_side::NetworkSide;
 use vfio::{OpenError, SocketBus};
 use vfio_user::{Client, ClientError};
 

@@ -18,12 +18,12 @@ use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, WirePeer};
 use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};
+use lab::exchange::{Blind, Exchange, Lab};
+use lab::wire::Disturbance;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use sim::harness::bench::options_from_environment;
-use sim::harness::wire::Disturbance;
-use sim::lab::{Blind, Exchange, Lab};
 use skip::permitted;
 
 fn card() -> Rc<RefCell<SimulatedCard>> {

@@ -22,12 +22,12 @@ use host::records::commands as cmd;
 use host::records::commands::{Acceptance, Direction, FlowInstall, FlowName, Segment};
 use host::records::descriptor::{self, raw, Payload};
 use host::records::ticket::Ticket;
+use lab::frame::Frame;
+use lab::network_side::NetworkSide;
 use pcie_sim::{Fault, PcieConfig, Target};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::harness::mac::Frame;
 use sim::harness::traffic::{Addresses, PacketSpec};
-use sim::network_side::NetworkSide;
 use verilate::options::Options;
 
 /// Payload of each flow.

@@ -19,13 +19,13 @@ use host::provider::Provider;
 use host::records::commands::Direction;
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
+use lab::exchange::{Exchange, Lab, LabError, Observer, Side, Status};
+use lab::frame::Frame;
+use lab::wire::Disturbance;
 use pcie_sim::{Fault, PcieConfig, Target};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use sim::direct::{Direct, Flow};
-use sim::harness::mac::Frame;
-use sim::harness::wire::Disturbance;
-use sim::lab::{Exchange, Lab, LabError, Observer, Side, Status};
 use verilate::options::Options;
 
 /// Time that the protocols' clock moves on in a round.

@@ -16,9 +16,9 @@ use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, WirePeer};
 use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::wire::Disturbance;
-use sim::lab::{Blind, Exchange, Lab};
+use lab::exchange::{Blind, Exchange, Lab};
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::wire::Disturbance;
 use skip::permitted;
 
 /// The kernel's loss timers, shortened as far as a virtual machine allows.

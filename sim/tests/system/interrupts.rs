@@ -16,14 +16,14 @@ use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::{HeaderEntry, RingSizes};
 use host::records::descriptor::raw;
+use lab::frame::Frame;
+use lab::network_side::NetworkSide;
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::harness::mac::Frame;
 use sim::harness::traffic::{Addresses, PacketSpec};
-use sim::network_side::NetworkSide;
 use verilate::options::Options;
 
 /// Cycles after which what was to come has come.

@@ -39,6 +39,7 @@ use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::{HeaderEntry, RingSizes};
 use host::records::descriptor::Descriptor;
 use host::records::ticket::Ticket;
+use lab::wire::{Disturbance, Wire};
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -46,7 +47,6 @@ use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use sim::caught::caught_by;
 use sim::faults::{planted, Fault};
-use sim::harness::wire::{Disturbance, Wire};
 use sim::switched::FAULT_PORT;
 use verilate::options::Options;
 

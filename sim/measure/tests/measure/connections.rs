@@ -1,8 +1,8 @@
 //! Many connections at once on the golden card, every byte judged.
 
 use abi::config::{CardConfig, DEFAULT, SMALL};
+use lab::golden_card::GoldenCard;
 use measure::connections::{Outcome, BYTES};
-use sim::golden_card::GoldenCard;
 
 fn run(config: CardConfig, connections: usize) -> Outcome {
     let mut is_used = false;

@@ -159,7 +159,7 @@ fn a_lost_frame_fails_where_nothing_may_be_lost() {
         measurement.step().expect("a step");
     }
     // One frame that the peer does not know, and which has a wrong FCS: a counted drop.
-    let frame = sim::harness::mac::Frame { bytes: vec![0; 60], is_bad: true, time_ps: 0 };
+    let frame = lab::frame::Frame { bytes: vec![0; 60], is_bad: true, time_ps: 0 };
     measurement.host.card.borrow_mut().mac.receive_frame(frame, 0);
     let outcome = measurement.run(&mut |_| {}).expect("a verdict");
     let first = &outcome.problems.first[0];

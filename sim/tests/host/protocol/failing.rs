@@ -28,10 +28,10 @@ use host::protocol::{
 };
 use host::provider::{ConnectionId, ShardId};
 use host::transport::{ListenerId, NextTimer, SmoltcpTransport, TransportError};
+use lab::frame::Frame;
+use lab::golden_card::RingKind;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::golden_card::RingKind;
-use sim::harness::mac::Frame;
 
 use super::*;
 

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use host::headers::layout::{tcp_checksum, TcpLayout, ACK, SYN};
 use host::headers::packet::{parse_tcp, TcpHeader};
-use sim::harness::mac::Frame;
+use lab::frame::Frame;
+use lab::network_side::NetworkSide;
 use sim::harness::traffic::{Addresses, PacketSpec};
-use sim::network_side::NetworkSide;
 
 use super::World;
 

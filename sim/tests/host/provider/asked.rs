@@ -6,8 +6,8 @@ use abi::registers::{DOORBELLS, DOORBELL_STATUS, EPOCH, FEATURES, FEATURE_PUSH, 
 use host::driver::bus::{Bus, Result};
 use host::driver::device::{Device, DeviceConfig};
 use host::records::descriptor::raw;
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::hooked_bus::{HookedBus, Hooks};
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::hooked_bus::{HookedBus, Hooks};
 
 /// The status of owner 0's rings.
 const STATUS: u32 = DOORBELLS + DOORBELL_STATUS;

@@ -6,8 +6,8 @@ use host::error::region::RegionError;
 use host::error::HostError;
 use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
 use host::transport::peer::{digest_of, Progress, RandomBytes, Script, WirePeer};
-use sim::golden_card::Withheld;
-use sim::network_side::NetworkSide;
+use lab::golden_card::Withheld;
+use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
 use crate::provider::owners::harmed::{harmed, Harm};

@@ -4,7 +4,7 @@ use host::driver::bus::{Bus, MemoryKind};
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
 use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
-use sim::network_side::NetworkSide;
+use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
 use crate::provider::rig::{assert_clean, golden, received, verilated, Rig};

@@ -6,8 +6,8 @@ use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::DriverError;
 use host::driver::rings::HeaderEntry;
-use sim::golden_card::GoldenCard;
-use sim::network_side::NetworkSide;
+use lab::golden_card::GoldenCard;
+use lab::network_side::NetworkSide;
 
 use crate::provider::open::honest_to;
 use crate::provider::owners::frame;

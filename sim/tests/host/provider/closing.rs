@@ -14,9 +14,9 @@ use host::driver::rings::RingSizes;
 use host::observed::Observed;
 use host::provider::{ApplicationId, Provider};
 use host::transport::SmoltcpTransport;
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::hooked_bus::{HookedBus, Hooks};
-use sim::network_side::NetworkSide;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::hooked_bus::{HookedBus, Hooks};
+use lab::network_side::NetworkSide;
 
 use crate::provider::owners::frame;
 use crate::provider::rig::link;

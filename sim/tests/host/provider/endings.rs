@@ -6,7 +6,7 @@ use host::headers::layout::{ACK, RST};
 use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions, RegionId};
 use host::transport::peer::{Script, WirePeer};
 use host::transport::ListenerId;
-use sim::network_side::NetworkSide;
+use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
 use crate::provider::rig::{cancelled, failure, golden, received, sent, slow_commands, GoldenRig};

@@ -23,7 +23,7 @@ use host::error::HostError;
 use host::memory::{AddressRange, DmaBuf, MemoryError, MemoryFile, MemoryRange, SharedBytes};
 use host::provider::{ApplicationId, Completion, RegionId, ShardId};
 use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
-use sim::network_side::NetworkSide;
+use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
 use crate::provider::owners::harmed::{harmed, Harm};

@@ -4,8 +4,8 @@ use host::headers::layout::{ACK, SYN};
 use host::headers::packet::parse_tcp;
 use host::provider::{ApplicationId, Completion};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
-use sim::harness::mac::Frame;
-use sim::network_side::NetworkSide;
+use lab::frame::Frame;
+use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
 use crate::provider::late::{connected, SEED};

@@ -10,12 +10,12 @@ use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::DriverError;
 use host::driver::rings::HeaderEntry;
 use host::records::size::SizeError;
+use lab::network_side::NetworkSide;
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::network_side::NetworkSide;
 
 use crate::provider::owners::frame;
 use crate::provider::rig::{assert_clean, verilated_card};

@@ -19,10 +19,10 @@ use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId
 use host::transport::patience::Patience;
 use host::transport::peer::{SmoltcpPeer, WirePeer};
 use host::transport::{LinuxTransport, ListenerId, TransportError};
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::mac::Frame;
+use lab::frame::Frame;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
 use sim::harness::traffic::{timestamp_option, Addresses, Layer4, PacketSpec};
-use sim::network_side::NetworkSide;
 use skip::permitted;
 
 use crate::provider::rig::{cancelled, failure, link, received};

@@ -11,8 +11,8 @@ use host::headers::packet::parse_tcp;
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions, RegionId};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
-use sim::golden_card::Withheld;
-use sim::network_side::NetworkSide;
+use lab::golden_card::Withheld;
+use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
 use crate::provider::rig::{golden, received, sent, GoldenRig};

@@ -18,8 +18,8 @@ use host::observed::Observed;
 use host::provider::{ApplicationId, Provider};
 use host::records::descriptor::raw;
 use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::hooked_bus::{HookedBus, Hooks, OwnerRings};
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::hooked_bus::{HookedBus, Hooks, OwnerRings};
 
 type Result<T, E = BusError> = std::result::Result<T, E>;
 

@@ -21,12 +21,12 @@ use host::records::commands::{
 use host::records::descriptor::{raw, send, Payload};
 use host::records::queue::QueueError;
 use host::records::ticket::Ticket;
+use lab::frame::Frame;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::mac::Frame;
 use sim::harness::traffic::{Addresses, PacketSpec};
-use sim::network_side::NetworkSide;
 
 use crate::provider::rig::{assert_clean, verilated_card};
 

@@ -4,7 +4,7 @@ use host::driver::bus::{Bus, MemoryKind};
 use host::error::Result;
 use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions, RegionId};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
-use sim::network_side::NetworkSide;
+use lab::network_side::NetworkSide;
 
 use crate::provider::existing::Arena;
 use crate::provider::rig::{assert_clean, prompt, received, verilated, GoldenRig, Rig};

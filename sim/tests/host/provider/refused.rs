@@ -19,7 +19,7 @@ use host::transport::{
     Drained, Event, ListenerId, NextTimer, Result, StreamId, StreamInfo, StreamStatus,
     TransmitHeader, Transport, TransportCounters, TransportError,
 };
-use sim::golden_card::{GoldenBus, GoldenCard};
+use lab::golden_card::{GoldenBus, GoldenCard};
 
 use crate::provider::calls::peer_address;
 use crate::provider::rig::{GoldenRig, Rig};

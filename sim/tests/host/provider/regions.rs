@@ -5,7 +5,7 @@ use host::driver::rings::RingSizes;
 use host::failure::Failure;
 use host::provider::{ApplicationId, Completion, ShardId};
 use host::transport::peer::{Script, WirePeer};
-use sim::network_side::NetworkSide;
+use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
 use crate::provider::owners::harmed::{harmed, Harm};

@@ -5,7 +5,7 @@ use host::error::request::RequestError;
 use host::error::HostError;
 use host::provider::{ApplicationId, Completion};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
-use sim::network_side::NetworkSide;
+use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
 use crate::provider::rig::{assert_clean, golden, prompt, verilated, Rig};

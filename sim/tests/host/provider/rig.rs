@@ -15,13 +15,13 @@ use host::observed::Observed;
 use host::provider::{Completion, ConnectionId, Provider};
 use host::transport::peer::{SmoltcpPeer, WirePeer};
 use host::transport::{LinkConfig, SmoltcpTransport, Transport, Tuning};
+use lab::frame::Frame;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::mac::Frame;
 use sim::harness::traffic::{Addresses, PacketSpec};
-use sim::network_side::NetworkSide;
 use verilate::options::Options;
 
 /// Rounds after which a test is stuck.

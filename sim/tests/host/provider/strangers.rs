@@ -6,8 +6,8 @@ use host::headers::packet::parse_tcp;
 use host::provider::{ApplicationId, Completion, ConnectionId, ReceiveOptions};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use host::transport::ListenerId;
-use sim::harness::mac::Frame;
-use sim::network_side::NetworkSide;
+use lab::frame::Frame;
+use lab::network_side::NetworkSide;
 
 use crate::provider::rig::{golden, received, GoldenRig};
 

@@ -8,8 +8,8 @@ use host::driver::control_memory::ControlMemory;
 use host::driver::rings::phase_of;
 use host::provider::{ApplicationId, Completion};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::hooked_bus::{HookedBus, Hooks, OwnerRings, Place};
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::hooked_bus::{HookedBus, Hooks, OwnerRings, Place};
 
 use crate::provider::calls::peer_address;
 use crate::provider::rig::Rig;

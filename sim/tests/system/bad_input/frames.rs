@@ -6,15 +6,15 @@ use host::driver::bus::MemoryKind;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::HeaderEntry;
 use host::records::commands::Direction;
+use lab::frame::Frame;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::card::SimulatedCard;
 use sim::direct::{disposition, Direct, Flow, GUARD};
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::mac::Frame;
 use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
-use sim::network_side::NetworkSide;
 use verilate::options::Options;
 
 use DropReason as D;

@@ -15,10 +15,10 @@ use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::mac::Frame;
-use sim::harness::wire::Disturbance;
-use sim::lab::{Exchange, Lab, LabError, Observer, Side, Status};
+use lab::exchange::{Exchange, Lab, LabError, Observer, Side, Status};
+use lab::frame::Frame;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::wire::Disturbance;
 
 use crate::decisions::rig::Found;
 use crate::decisions::wrapped::{Seen, Watching, Wrong};

@@ -13,12 +13,12 @@ use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
+use lab::exchange::{Exchange, Lab, LabError, Observer, Side, Status, BUFFER_BYTES};
+use lab::frame::Frame;
+use lab::wire::Disturbance;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::harness::mac::Frame;
-use sim::harness::wire::Disturbance;
-use sim::lab::{Exchange, Lab, LabError, Observer, Side, Status, BUFFER_BYTES};
 use verilate::options::Options;
 
 use crate::decisions::rig::Found;

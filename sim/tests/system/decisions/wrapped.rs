@@ -10,7 +10,7 @@ use abi::send_descriptor as d;
 use host::driver::bus::{Bus, DmaFault, DmaMemory, MemoryKind, Result};
 use host::driver::control_memory::ControlMemory;
 use host::memory::MemoryRange;
-use sim::hooked_bus::{HookedBus, Hooks, OwnerRings};
+use lab::hooked_bus::{HookedBus, Hooks, OwnerRings};
 
 /// How the bus breaks a rule of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

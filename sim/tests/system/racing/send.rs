@@ -12,9 +12,9 @@ use host::driver::rings::HeaderEntry;
 use host::headers::packet::parse_tcp;
 use host::records::commands::{Direction, FlowName};
 use host::records::descriptor::{send, Payload};
+use lab::frame::Frame;
 use rand::rngs::SmallRng;
 use rand::Rng;
-use sim::harness::mac::Frame;
 
 use crate::racing::history::{History, GROUP_SLOTS};
 use crate::racing::slots::{content, Phase, Transport};

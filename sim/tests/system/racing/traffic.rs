@@ -6,9 +6,9 @@
 use abi::registers as r;
 use golden::packet::Profile;
 use host::records::commands::Direction;
+use lab::frame::Frame;
 use rand::rngs::SmallRng;
 use rand::Rng;
-use sim::harness::mac::Frame;
 use sim::harness::traffic::{timestamp_option, Layer4, PacketSpec};
 
 use crate::racing::slots::{content, Slot, Transport};

@@ -14,11 +14,11 @@ use host::observed::Observed;
 use host::provider::{ApplicationId, Provider};
 use host::records::descriptor::raw;
 use host::transport::{LinuxTransport, TransportError};
+use lab::golden_card::{GoldenBus, GoldenCard, Withheld};
+use lab::hooked_bus::{HookedBus, Hooks};
+use lab::network_side::NetworkSide;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::golden_card::{GoldenBus, GoldenCard, Withheld};
-use sim::hooked_bus::{HookedBus, Hooks};
-use sim::network_side::NetworkSide;
 use skip::permitted;
 
 use crate::provider::calls::peer_address;

@@ -19,8 +19,8 @@ use host::error::HostError;
 use host::provider::{ApplicationId, Completion, ConnectionId, RegionId, ShardId};
 use host::records::commands::{flow_remove, FlowName};
 use host::transport::peer::{digest_of, Progress, RandomBytes, Script, WirePeer};
-use sim::golden_card::{GoldenCard, RingKind, Withheld};
-use sim::network_side::NetworkSide;
+use lab::golden_card::{GoldenCard, RingKind, Withheld};
+use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
 use crate::provider::rig::{

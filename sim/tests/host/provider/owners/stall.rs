@@ -14,10 +14,10 @@ use host::driver::rings::{HeaderEntry, RingSizes};
 use host::headers::packet::parse_tcp;
 use host::records::commands::FlowName;
 use host::records::descriptor::{raw, send, Descriptor, Payload, Record};
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::network_side::NetworkSide;
 
 use crate::provider::owners::frame;
 use crate::provider::rig::{assert_clean, verilated_card};

@@ -6,8 +6,8 @@ use host::driver::rings::{HeaderEntry, RingSizes};
 use host::headers::packet::parse_tcp;
 use host::records::commands::FlowName;
 use host::records::descriptor::{send, Payload};
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::network_side::NetworkSide;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
 
 use crate::provider::owners::frame;
 

@@ -8,7 +8,7 @@
 //! judged by SHA-256.
 //!
 //! Time is the card's. An end that is smoltcp has it too, by [`Lab::clock`], and the lab skips what
-//! is idle (`lab/quiet.rs`). A kernel has the wall clock.
+//! is idle (`exchange/quiet.rs`). A kernel has the wall clock.
 
 mod application;
 mod observer;
@@ -30,11 +30,10 @@ pub use self::plan::{Exchange, LabError, Outcome, BUFFER_BYTES};
 use self::quiet::Quiet;
 pub use self::quiet::{End, Stuck, Waiting};
 use self::wires::{give_to_peer, Wires};
-use crate::bus::ADVANCE_CYCLES;
-use crate::card::USER_CLOCK_PS;
-use crate::harness::mac::{wire_time_ps, Frame};
-use crate::harness::wire::Wire;
+use crate::frame::{wire_time_ps, Frame};
 use crate::network_side::NetworkSide;
+use crate::time::{ADVANCE_CYCLES, USER_CLOCK_PS};
+use crate::wire::Wire;
 
 /// Longest frame that a peer may hand out.
 const FRAME_BUFFER_BYTES: usize = 65_600;

@@ -25,10 +25,9 @@ pub use self::delay::Withheld;
 use self::delay::{Delay, DelayedMemory};
 
 use self::memory::{HostMemory, Piece};
-use crate::bus::{simulated, ADVANCE_CYCLES};
-use crate::card::USER_CLOCK_PS;
-use crate::harness::mac::Frame;
+use crate::frame::Frame;
 use crate::network_side::NetworkSide;
+use crate::time::{simulated, ADVANCE_CYCLES, USER_CLOCK_PS};
 
 /// The golden device with its host memory.
 pub struct GoldenCard {
@@ -194,17 +193,15 @@ impl GoldenCard {
     }
 }
 
-impl NetworkSide for Rc<RefCell<GoldenCard>> {
+impl NetworkSide for GoldenCard {
     fn receive(&mut self, frame: Frame) {
-        let card = &mut *self.borrow_mut();
-        card.traffic += 1;
-        card.act(|device, memory| device.receive(&frame.bytes, frame.is_bad, memory));
+        self.traffic += 1;
+        self.act(|device, memory| device.receive(&frame.bytes, frame.is_bad, memory));
     }
 
     fn take_sent(&mut self, into: &mut Vec<Frame>) {
-        let card = &mut *self.borrow_mut();
-        card.traffic += card.device.sent.len() as u64;
-        into.extend(card.device.sent.drain(..).map(|bytes| Frame { bytes, ..Frame::default() }));
+        self.traffic += self.device.sent.len() as u64;
+        into.extend(self.device.sent.drain(..).map(|bytes| Frame { bytes, ..Frame::default() }));
     }
 
     fn is_quiet(&self) -> bool {
@@ -216,14 +213,13 @@ impl NetworkSide for Rc<RefCell<GoldenCard>> {
     }
 
     fn now_ps(&self) -> u64 {
-        self.borrow().now_ps
+        self.now_ps
     }
 
     fn traffic(&self) -> Option<u64> {
-        let card = self.borrow();
-        let is_late = card.delay.as_ref().is_some_and(|delay| !delay.is_empty());
-        let is_held = card.is_held && card.device.holds_any() && !card.is_held_by_test;
-        (card.device.sent.is_empty() && !is_late && !is_held).then_some(card.traffic)
+        let is_late = self.delay.as_ref().is_some_and(|delay| !delay.is_empty());
+        let is_held = self.is_held && self.device.holds_any() && !self.is_held_by_test;
+        (self.device.sent.is_empty() && !is_late && !is_held).then_some(self.traffic)
     }
 }
 

@@ -8,7 +8,7 @@ use host::failure::Failure;
 use host::transport::TransportError;
 
 use super::quiet::{Stuck, Waiting};
-use crate::harness::wire::Disturbance;
+use crate::wire::Disturbance;
 
 /// Bytes of one buffer of the application.
 pub const BUFFER_BYTES: usize = 64 << 10;

@@ -12,7 +12,7 @@
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-use crate::harness::mac::Frame;
+use crate::frame::Frame;
 
 /// How many later frames may overtake one.
 pub const HOLD_FRAMES_MAX: u32 = 8;

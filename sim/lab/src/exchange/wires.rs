@@ -4,9 +4,9 @@ use host::transport::peer::WirePeer;
 
 use super::observer::{Observer, Side};
 use super::plan::LabError;
-use crate::harness::mac::Frame;
-use crate::harness::wire::Wire;
+use crate::frame::Frame;
 use crate::network_side::NetworkSide;
+use crate::wire::Wire;
 
 pub(super) fn give_to_peer(
     peer: &mut dyn WirePeer,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::plan::LabError;
 use super::quiet::Waiting;
-use crate::harness::mac::Frame;
+use crate::frame::Frame;
 
 /// Progress of a run.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,26 @@
+//! Frames on a wire of 100 Gb/s, and how long it takes them.
+
+/// One byte at 100 Gb/s.
+pub const BYTE_PS: u64 = 80;
+/// Preamble and start delimiter.
+pub const PREAMBLE_BYTES: u64 = 8;
+/// Frame check sequence.
+pub const FCS_BYTES: u64 = 4;
+/// Least gap between frames.
+pub const GAP_BYTES: u64 = 12;
+
+/// A frame on the wire, without preamble and FCS.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// From the destination address to the last payload or padding byte.
+    pub bytes: Vec<u8>,
+    /// The FCS does not match.
+    pub is_bad: bool,
+    /// When the last bit of its FCS left the wire.
+    pub time_ps: u64,
+}
+
+/// How long a frame of that many bytes occupies the wire, gap included.
+pub fn wire_time_ps(bytes: usize) -> u64 {
+    (PREAMBLE_BYTES + bytes as u64 + FCS_BYTES + GAP_BYTES) * BYTE_PS
+}
