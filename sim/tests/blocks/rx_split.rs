@@ -1,5 +1,7 @@
 //! The receive path against the golden card: every write, in order, and every counter.
 
+mod confirmations;
+mod drops;
 mod exact;
 mod faults;
 mod frames;
@@ -7,23 +9,20 @@ mod held;
 mod judge;
 mod random;
 mod rate;
+mod resets;
 mod shared;
 mod world;
 
 use abi::command as c;
 use abi::field::Field;
 use abi::profile as p;
-use abi::reason::{Disposition, DropReason};
+use abi::reason::Disposition;
 use abi::registers as r;
 use frames::Frame;
-use golden::checksum::{fold, sum};
 use golden::packet::parse;
-use rand::rngs::SmallRng;
-use rand::{Rng, SeedableRng};
 use seed::seed;
 use sim::harness::stall::Stall;
-use stream::messages::Confirmation;
-use world::{command, Output, Stalls, World};
+use world::{command, Stalls, World};
 
 const NO_STALLS: Stalls = Stalls { source: Stall::None, sink: Stall::None };
 
@@ -146,15 +145,6 @@ fn expect(world: &mut World, frame: &Frame, disposition: Disposition) {
     wanted[disposition as usize] += 1;
     world.send(&frame.build(), false);
     assert_eq!(world.golden.dispositions, wanted, "{:?}", world.golden.drops);
-    world.run();
-    world.compare();
-}
-
-/// Sends one frame and expects the golden card to drop it for this reason.
-fn expect_drop(world: &mut World, frame: &[u8], bad_fcs: bool, reason: DropReason) {
-    let before = world.golden.drops[reason as usize];
-    world.send(frame, bad_fcs);
-    assert_eq!(world.golden.drops[reason as usize], before + 1);
     world.run();
     world.compare();
 }
@@ -394,42 +384,6 @@ fn profiles_place_by_their_own_position() {
     }
 }
 
-/// An epoch begins in each cycle around a frame; the next one is placed by the profile that was
-/// written before.
-#[test]
-fn profiles_outlive_an_epoch() {
-    for cycles in 0..24 {
-        let stalls = [NO_STALLS, Stalls { source: Stall::None, sink: Stall::Random(0.7) }];
-        let mut world = World::new(stalls[cycles % 2], 1);
-        let fields = [
-            (p::HEADER_BYTES, 64),
-            (p::POSITION_OFFSET, 13),
-            (p::POSITION_BYTES, 4),
-            (p::MESSAGE_KEY_OFFSET, 0),
-            (p::MESSAGE_KEY_BYTES, 3),
-        ];
-        profile(&mut world, 2, 4791, &fields);
-        let payload = (0..500).map(|i| (i * 7 % 251) as u8).collect();
-        let frame = Frame { protocol: 17, port: 4791, payload, ..Frame::default() };
-        let packet = parse(&frame.build(), &world.golden.tables.profiles).expect("a good frame");
-        install(&mut world, 0, 1, &frame, packet.position, false);
-        region(&mut world, 0, 0, true);
-        segment(&mut world, 0, packet.position, 0x8000, 0, 0x123);
-        world.settle();
-        world.send(&good(1000, 600).build(), false);
-        (0..cycles).for_each(|_| world.cycle());
-        world.reset();
-        world.run();
-        world.register(r::CONTROL, r::CONTROL_RX);
-        world.enable(1, 6, 4);
-        let placed = |world: &World| world.pulses.dispositions[Disposition::PlacedInOrder as usize];
-        let before = placed(&world);
-        world.send(&frame.build(), false);
-        world.run();
-        assert_eq!(placed(&world), before + 1, "a reset after {cycles} cycles");
-    }
-}
-
 #[test]
 fn flow_of_another_profile_defers() {
     let mut world = simple(NO_STALLS);
@@ -438,202 +392,6 @@ fn flow_of_another_profile_defers() {
     world.apply(&command(c::FLOW_INSTALL, &entry));
     world.settle();
     expect(&mut world, &good(1000, 64), Disposition::Profile);
-}
-
-#[test]
-fn mac_side_checks_drop() {
-    let mut world = simple(NO_STALLS);
-    let frame = good(1000, 300).build();
-    expect_drop(&mut world, &frame, true, DropReason::BadFcs);
-    expect_drop(&mut world, &frame[..59], false, DropReason::Runt);
-    expect_drop(&mut world, &[7], false, DropReason::Runt);
-    let longest = good(1000, 9216 - 54).build();
-    assert_eq!(longest.len(), 9216);
-    let mut giant = longest.clone();
-    giant.push(0);
-    expect_drop(&mut world, &giant, false, DropReason::Giant);
-    giant.resize(20_000, 0);
-    expect_drop(&mut world, &giant, false, DropReason::Giant);
-    world.send(&longest, false);
-    world.run();
-    world.compare();
-    assert_eq!(world.golden.dispositions[0], 1);
-}
-
-#[test]
-fn malformed_and_wrong_checksums_drop() {
-    let mut world = simple(NO_STALLS);
-    let v4 = good(1000, 300).build();
-    let v6 = Frame { ipv6: true, ..good(1000, 300) }.build();
-    let udp = Frame { protocol: 17, ..good(1000, 300) }.build();
-    let udp6 = Frame { ipv6: true, protocol: 17, no_checksum: true, ..good(1000, 300) }.build();
-    // Places of the headers, behind an Ethernet header of 14 bytes.
-    const IP: usize = 14;
-    const V4_L4: usize = IP + 20;
-    const V6_L4: usize = IP + 40;
-    /// The checksum of the IPv4 header, over what was changed.
-    const RIGHT: bool = true;
-    /// What it was before the change; of IPv6 there is none.
-    const AS_IT_WAS: bool = false;
-    use DropReason::{IpChecksum, L4Checksum, MalformedIp, MalformedL4};
-    #[rustfmt::skip]
-    let table = [
-        // What is wrong, and in which frame; the byte, its new value, the header's checksum; why.
-        ("version 5", &v4, IP, 0x55, RIGHT, MalformedIp),
-        ("IP header of 4 words", &v4, IP, 0x44, RIGHT, MalformedIp),
-        ("IP length beyond 32 KiB", &v4, IP + 2, 0x80, RIGHT, MalformedIp),
-        ("IP length one too large", &v4, IP + 3, 0x55, RIGHT, MalformedIp),
-        ("IPv6 of version 4", &v6, IP, 0x40, AS_IT_WAS, MalformedIp),
-        ("IPv6 length beyond 4 KiB", &v6, IP + 4, 0x10, AS_IT_WAS, MalformedIp),
-        ("another time to live", &v4, IP + 8, 3, AS_IT_WAS, IpChecksum),
-        ("TCP header of 4 words", &v4, V4_L4 + 12, 0x40, AS_IT_WAS, MalformedL4),
-        ("TCP header of 4 words in IPv6", &v6, V6_L4 + 12, 0x40, AS_IT_WAS, MalformedL4),
-        ("UDP length beyond the packet", &udp, V4_L4 + 4, 0xff, AS_IT_WAS, MalformedL4),
-        ("last payload byte", &v4, V4_L4 + 319, 0, AS_IT_WAS, L4Checksum),
-        ("a payload byte in IPv6", &v6, V6_L4 + 46, 0, AS_IT_WAS, L4Checksum),
-        ("another destination port of UDP", &udp, V4_L4 + 2, 0xff, AS_IT_WAS, L4Checksum),
-        ("no UDP checksum in IPv6", &udp6, 0, udp6[0], AS_IT_WAS, L4Checksum),
-    ];
-    for (what, good, at, value, checksum, reason) in table {
-        println!("{what}");
-        let mut frame = good.clone();
-        frame[at] = value;
-        if checksum == RIGHT {
-            frame[IP + 10..IP + 12].copy_from_slice(&[0, 0]);
-            let sum = !fold(sum(&frame[IP..V4_L4]));
-            frame[IP + 10..IP + 12].copy_from_slice(&sum.to_be_bytes());
-        }
-        expect_drop(&mut world, &frame, false, reason);
-    }
-}
-
-#[test]
-fn stopped_receive_drops() {
-    let mut world = simple(NO_STALLS);
-    world.register(r::CONTROL, 0);
-    expect_drop(&mut world, &good(1000, 300).build(), false, DropReason::Stopped);
-    world.register(r::CONTROL, r::CONTROL_RX);
-    expect(&mut world, &good(1000, 300), Disposition::PlacedInOrder);
-}
-
-#[test]
-fn full_rings_drop_and_give_back_room() {
-    let mut world = World::new(NO_STALLS, 1);
-    world.enable(0, 3, 2);
-    let long = Frame { connection: 3, options: vec![1; 40], tags: 2, ip_options: 5, ..good(0, 10) };
-    for _ in 0..2 {
-        world.send(&long.build(), false);
-    }
-    for _ in 0..3 {
-        world.send(&Frame { connection: 3, ..good(0, 10) }.build(), false);
-    }
-    for _ in 0..3 {
-        world.send(&Frame { connection: 3, ..good(0, 0) }.build(), false);
-    }
-    world.run();
-    world.compare();
-    assert_eq!(world.golden.drops[DropReason::SlowBufferFull as usize], 1);
-    world.send(&long.build(), false);
-    world.run();
-    world.compare();
-    assert_eq!(world.golden.drops[DropReason::HeaderQueueFull as usize], 2);
-    world.give_back(0, 8, 4);
-    for _ in 0..5 {
-        world.send(&long.build(), false);
-    }
-    world.run();
-    world.compare();
-    expect_drop(&mut world, &long.build(), false, DropReason::HeaderQueueFull);
-}
-
-#[test]
-fn dropped_packet_leaves_cursor_and_pieces_alone() {
-    let mut world = World::new(NO_STALLS, 1);
-    world.enable(1, 2, 2);
-    install(&mut world, 0, 1, &good(0, 0), 1000, false);
-    region(&mut world, 0, 0, true);
-    segment(&mut world, 0, 1000, 0x8000, 0, 0xff0);
-    world.settle();
-    for number in 0..7 {
-        world.send(&good(1000 + 100 * number, 100).build(), false);
-    }
-    world.run();
-    world.compare();
-    assert_eq!(world.pulses.cursors.len(), 4);
-    world.give_back(1, 4, 0);
-    world.send(&good(1400, 100).build(), false);
-    world.run();
-    world.compare();
-}
-
-/// Confirmations, events, flushes and resets.
-fn confirmation(index: u32) -> Confirmation {
-    Confirmation { owner: 1u64.into(), index: u64::from(index).into(), status: 0u64.into() }
-}
-
-/// Confirmations at random times into a burst: each leaves behind the entry of every packet whose
-/// lookup was requested before it came.
-fn fence(world: &mut World, seed: u64) {
-    let mut random = SmallRng::seed_from_u64(seed);
-    let mut position = 1000;
-    for _ in 0..20 {
-        let bytes = random.random_range(1..900);
-        world.send(&good(position, bytes).build(), false);
-        position += bytes as u32;
-    }
-    let mut behind = Vec::new();
-    for index in 0..30 {
-        for _ in 0..random.random_range(0..60) {
-            world.cycle();
-        }
-        world.confirmation.push_struct(confirmation(index));
-        behind.push(world.lookups);
-    }
-    world.run();
-    stays_behind(world, &behind);
-    world.compare();
-}
-
-/// Each confirmation left behind the last byte of the entries of as many packets as are given for
-/// it.
-fn stays_behind(world: &World, packets: &[u64]) {
-    assert_eq!(world.confirmed_behind.len(), packets.len());
-    for (confirmed, packets) in world.confirmed_behind.iter().zip(packets) {
-        let (index, written) = confirmed;
-        assert!(written >= packets, "confirmation {index}: {written} of {packets}");
-    }
-}
-
-/// Confirmations directly behind a packet: nothing else keeps them back.
-fn tight_fence(world: &mut World) {
-    let mut behind = Vec::new();
-    for index in 0..20 {
-        let lookups = world.lookups;
-        world.send(&good(1000 + 300 * index, 300).build(), false);
-        while world.lookups == lookups {
-            world.cycle();
-        }
-        world.confirmation.push_struct(confirmation(index));
-        behind.push(world.lookups);
-        world.run();
-    }
-    stays_behind(world, &behind);
-    world.compare();
-}
-
-#[test]
-fn confirmation_leaves_behind_the_writes_of_earlier_lookups() {
-    Stall::matrix(seed(), |source, sink, seed| {
-        fence(&mut simple(Stalls { source, sink }), seed);
-    });
-}
-
-#[test]
-fn confirmation_passes_an_idle_path() {
-    let mut world = simple(NO_STALLS);
-    world.confirmation.push_struct(confirmation(77));
-    world.run();
-    assert_eq!(world.outputs, [Output::Confirmation(77)]);
 }
 
 #[test]
@@ -654,53 +412,4 @@ fn an_event_goes_up_where_there_is_room_and_is_counted_where_there_is_none() {
         assert_eq!(world.pulses.produced.last(), Some(&(2, 6)));
         world.compare();
     });
-}
-
-#[test]
-fn reset_loses_no_count_and_starts_anew() {
-    let seed = seed();
-    for round in 0..40 {
-        let mut world = simple(NO_STALLS);
-        for number in 0..40 {
-            world.send(&good(1000 + 300 * number, 300).build(), false);
-        }
-        for _ in 0..(seed.wrapping_add(round * 37)) % 1500 {
-            world.cycle();
-        }
-        world.reset();
-        world.run();
-        let drops: u64 = world.pulses.drops.iter().sum();
-        let placed: u64 = world.pulses.dispositions.iter().sum();
-        assert_eq!(drops + placed, 40, "round {round}");
-        assert_eq!(world.pulses.frames, 40, "round {round}");
-    }
-}
-
-/// A frame that a reset cuts short is refused, and what follows it is judged by its own headers.
-#[test]
-fn reset_within_a_frame_touches_no_later_one() {
-    for cycles in 0..24 {
-        let mut world = simple(NO_STALLS);
-        world.send(&good(1000, 600).build(), false);
-        for _ in 0..cycles {
-            world.cycle();
-        }
-        world.reset();
-        world.run();
-        let before: u64 = world.pulses.dispositions.iter().sum();
-        world.register(r::CONTROL, r::CONTROL_RX);
-        world.enable(1, 6, 4);
-        for tags in [2, 0, 1] {
-            let frame = Frame { tags, ..good(1000, 100 + 200 * tags) };
-            world.send(&frame.build(), false);
-        }
-        world.run();
-        let entries: u64 = world.pulses.dispositions.iter().sum();
-        assert_eq!(
-            entries - before,
-            3,
-            "reset after {cycles} cycles, drops {:?}",
-            world.pulses.drops
-        );
-    }
 }

@@ -263,6 +263,14 @@ const DRAWN: [&str; 13] = [
 /// Cycles after which pulses of both bundles have arrived, so that their order is known.
 const SETTLE_CYCLES: u64 = 8;
 
+/// Enables an owner, apart from all pulses.
+fn enable(test: &mut Test, owner: u32) {
+    test.cycles(SETTLE_CYCLES);
+    let context = registers::CONTEXTS + owner * registers::CONTEXT_STRIDE;
+    test.write(context + registers::CONTEXT_ENABLE, 1);
+    test.cycles(SETTLE_CYCLES);
+}
+
 fn no_wakeup_is_lost(sink: Stall, seed: u64) -> Coverage {
     let mut random = SmallRng::seed_from_u64(seed);
     let mut test = Test::running(sink, seed);
@@ -305,10 +313,7 @@ fn no_wakeup_is_lost(sink: Stall, seed: u64) -> Coverage {
                     stale: sleeper.stale + u32::from(due),
                     ..Sleeper::default()
                 };
-                test.cycles(SETTLE_CYCLES);
-                let context = registers::CONTEXTS + owner * registers::CONTEXT_STRIDE;
-                test.write(context + registers::CONTEXT_ENABLE, 1);
-                test.cycles(SETTLE_CYCLES);
+                enable(&mut test, owner);
             }
             _ => {}
         }

@@ -4,10 +4,11 @@ use sim::caught::caught_by;
 use sim::harness::stall::Stall;
 use sim::switched::{TextFault, NO_FAULT};
 
+use crate::rx_split::confirmations::tight_fence;
 use crate::rx_split::held::{fences, long_flush, memories, mixed, short_slots, silence};
 use crate::rx_split::shared::{tails, two_memories};
 use crate::rx_split::world::{Stalls, World};
-use crate::rx_split::{good, set_up, tight_fence, NO_STALLS};
+use crate::rx_split::{good, set_up, NO_STALLS};
 
 /// All of this file: one model holds them.
 pub const FAULTS: [TextFault; 11] = [

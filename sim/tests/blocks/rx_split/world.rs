@@ -7,7 +7,12 @@
 //!      └──► GoldenDevice ─► writes ┘
 //! ```
 
-use std::collections::{HashMap, VecDeque};
+mod outputs;
+mod pace;
+mod pulses;
+mod replies;
+
+use std::collections::VecDeque;
 
 use abi::command as c;
 use abi::config::{CardConfig, SLOT_BYTES, SMALL};
@@ -15,142 +20,27 @@ use abi::field::Field;
 use abi::reason::SendError;
 use abi::{registers as r, send_descriptor as d};
 use golden::device::{GoldenDevice, Memory};
-use golden::tables::{Segment, Tables};
+use golden::tables::Tables;
 use rx_split::RxSplit;
-use sim::dma_rig::shared_beat;
 use sim::harness::agent::Agent;
 use sim::harness::bench::Bench;
 use sim::harness::monitor::StreamMonitor;
-use sim::harness::payload::field;
 use sim::harness::sink::{MessageSink, PacketSink};
 use sim::harness::source::{MessageSource, Packet, PacketSource};
 use sim::harness::stall::Stall;
 use sim::switched::TextFault;
 use stream::messages::*;
-use verilate::verilated::Model;
 
+pub use self::outputs::Output;
+use self::outputs::TakenJob;
+pub use self::pace::{Pace, NEVER_REFUSED};
+use self::pulses::{CursorPort, Pulses};
+use self::replies::{flow_reply, region_reply, segment_reply};
 use crate::rx_split::faults::FAULTS;
 use crate::rx_split::judge;
 
-/// Something that left the card, in order; a write when its job was taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Output {
-    /// A write: address, bytes, relaxed.
-    Write(u64, Vec<u8>, bool),
-    /// A flush read.
-    Flush(u64),
-    /// It was answered; or not, and it failed.
-    Flushed(u64, bool),
-    /// A confirmation with its command index.
-    Confirmation(u32),
-}
-
-/// A write job that was taken.
-struct TakenJob {
-    /// Its place among the outputs.
-    output: usize,
-    bytes: usize,
-    /// The next one begins in its last beat.
-    shares: bool,
-}
-
-/// Pulses and register writes.
-#[derive(Default)]
-pub struct Pulses {
-    /// Register writes to do, one a cycle.
-    pub settings: VecDeque<(u32, u32)>,
-    /// Drops by reason.
-    pub drops: [u64; 16],
-    /// Packets by disposition.
-    pub dispositions: [u64; 16],
-    /// Frames that came in.
-    pub frames: u64,
-    /// Events that found no room.
-    pub events_lost: u64,
-    /// New cursors.
-    pub cursors: Vec<(u16, u32)>,
-    /// Entries handed over: owner, slots produced.
-    pub produced: Vec<(u8, u32)>,
-    /// Cycles.
-    pub cycles: u64,
-}
-
-impl Agent for Pulses {
-    fn sample(&mut self, model: &Model) {
-        self.cycles += 1;
-        let is_high = |name: &str| model.is_high(model.port(name));
-        let get = |name: &str| model.get(model.port(name));
-        if is_high("drop_count$valid") {
-            self.drops[get("drop_count$payload") as usize] += 1;
-        }
-        if is_high("disposition_count$valid") {
-            self.dispositions[get("disposition_count$payload") as usize] += 1;
-        }
-        self.frames += u64::from(is_high("frame_done"));
-        self.events_lost += u64::from(is_high("send_event_lost"));
-        if is_high("cursor_write$valid") {
-            let bits = get("cursor_write$payload");
-            self.cursors.push((bits as u16, (bits >> 16) as u32));
-        }
-        if is_high("header_produced$valid") {
-            let bits = get("header_produced$payload");
-            self.produced.push((bits as u8, (bits >> 8) as u32));
-        }
-    }
-
-    fn drive(&mut self, model: &mut Model) {
-        let write = self.settings.pop_front();
-        model.set(model.port("settings$valid"), u64::from(write.is_some()));
-        if let Some((address, value)) = write {
-            let bits = u64::from(address) | u64::from(value) << 24;
-            model.set(model.port("settings$payload"), bits);
-        }
-    }
-}
-
-/// The cursors of the flow table: shown two cycles after they are asked for.
-#[derive(Default)]
-pub struct CursorPort {
-    stored: HashMap<u16, u32>,
-    read: u32,
-    shown: u32,
-}
-
-impl Agent for CursorPort {
-    fn sample(&mut self, model: &Model) {
-        self.shown = self.read;
-        let flow = model.get(model.port("cursor_flow")) as u16;
-        self.read = self.stored.get(&flow).copied().unwrap_or(0);
-        if model.is_high(model.port("cursor_write$valid")) {
-            let bits = model.get(model.port("cursor_write$payload"));
-            self.stored.insert(bits as u16, (bits >> 16) as u32);
-        }
-    }
-
-    fn drive(&mut self, model: &mut Model) {
-        model.set(model.port("cursor"), self.shown.into());
-    }
-}
-
 /// Cycles until a setting has crossed to the MAC's clock.
 const CROSSING_CYCLES: usize = 16;
-
-/// When the next frame may come.
-#[derive(Clone, Copy)]
-pub enum Pace {
-    /// As long as the frames under way hold at most so many beats, at least eight each.
-    UnderWay(u64),
-    /// As it comes over a wire of 100 Gb/s, at this part of the full load.
-    Wire(f64),
-}
-
-/// Most beats under way that no owner's share refuses, in the small packet buffer.
-pub const NEVER_REFUSED: Pace = Pace::UnderWay(160);
-
-/// Beats that a frame holds in the packet buffer.
-fn charge(frame: &Packet) -> u64 {
-    (frame.bytes.len().div_ceil(64) as u64).max(8)
-}
 
 /// Writes of the golden card.
 #[derive(Default)]
@@ -426,53 +316,6 @@ impl World {
         });
     }
 
-    /// Takes the frames that have left the card from those under way: written, or dropped.
-    fn settle_under_way(&mut self) {
-        let written = self.pulses.produced.len() as u64 + self.written_off;
-        let left = [written, self.pulses.drops.iter().sum()];
-        for (queue, (now, before)) in self.under_way.iter_mut().zip(left.iter().zip(self.left)) {
-            let gone = (now - before) as usize;
-            queue.drain(..gone.min(queue.len()));
-        }
-        self.left = left;
-        // Where the card judged a frame otherwise, as around a reset: no more than there can be.
-        let sent = self.frames_pushed - self.unsent.len() as u64;
-        let most = sent.saturating_sub(left.iter().sum()) as usize;
-        while self.under_way[0].len() + self.under_way[1].len() > most {
-            let kind = usize::from(self.under_way[0].is_empty());
-            self.under_way[kind].pop_front();
-        }
-    }
-
-    /// Lets frames come as the pace allows.
-    fn feed(&mut self) {
-        self.settle_under_way();
-        let Some((frame, _)) = self.unsent.front() else {
-            return;
-        };
-        let may = match self.pace {
-            Pace::UnderWay(most) => {
-                let beats: u64 = self.under_way.iter().flatten().sum();
-                beats == 0 || beats + charge(frame) <= most
-            }
-            Pace::Wire(load) => {
-                let now = self.pulses.cycles as f64;
-                let comes = self.wire_free <= now;
-                if comes {
-                    // FCS, preamble and gap; 100 Gb/s are 50 bytes a cycle of 250 MHz.
-                    let cycles = (frame.bytes.len() + 24) as f64 / 50.0;
-                    self.wire_free = self.wire_free.max(now - 2.0) + cycles / load;
-                }
-                comes
-            }
-        };
-        if may {
-            let (frame, is_dropped) = self.unsent.pop_front().expect("it is there");
-            self.under_way[usize::from(is_dropped)].push_back(charge(&frame));
-            self.frames.push(frame);
-        }
-    }
-
     /// Resets the block as long as the card does; what the tables owe it is forgotten.
     pub fn reset(&mut self) {
         self.set("reset", 1);
@@ -537,83 +380,9 @@ impl World {
         }
     }
 
-    fn collect(&mut self) {
-        while let Some(job) = self.write_job.messages.pop_front() {
-            let value = |name| field::<WriteJob>(&job, name);
-            self.jobs.push_back(TakenJob {
-                output: self.outputs.len(),
-                bytes: value("bytes") as usize,
-                shares: value("shares") == 1,
-            });
-            let relaxed = value("relaxed") == 1;
-            self.outputs.push(Output::Write(value("address"), Vec::new(), relaxed));
-        }
-        while let Some(packet) = self.write_data.packets.pop_front() {
-            assert!(!packet.abort);
-            let job = self.jobs.pop_front().expect("a job came first");
-            if !job.shares {
-                self.set_written(&job, packet.bytes);
-                continue;
-            }
-            let second = self.jobs.pop_front().expect("both jobs came first");
-            assert!(!second.shares, "a third job in the packet");
-            let (bytes, behind) = shared_beat::split(&packet.bytes, job.bytes, second.bytes);
-            self.shared_beats += 1;
-            self.set_written(&job, bytes);
-            self.set_written(&second, behind);
-        }
-        self.flush();
-        while let Some(message) = self.confirmed.messages.pop_front() {
-            let index = field::<Confirmation>(&message, "index") as u32;
-            self.confirmed_behind.push((index, self.slots_written));
-            self.outputs.push(Output::Confirmation(index));
-        }
-    }
-
-    /// The bytes of a write job are there.
-    fn set_written(&mut self, job: &TakenJob, written: Vec<u8>) {
-        let Output::Write(address, bytes, relaxed) = &mut self.outputs[job.output] else {
-            panic!("{} is no write", job.output);
-        };
-        assert_eq!(written.len(), job.bytes, "bytes at {address:#x}");
-        *bytes = written;
-        self.slots_written += u64::from(!*relaxed);
-    }
-
     /// Beats that came in so far.
     pub fn beats(&self) -> u64 {
         self.frames_monitor.handshakes()
-    }
-
-    /// Takes flush reads and answers those whose time has come.
-    fn flush(&mut self) {
-        while let Some(job) = self.flush_job.messages.pop_front() {
-            assert_eq!(field::<ReadJob>(&job, "bytes"), rx_split::hold::flusher::FLUSH_BYTES);
-            let address = field::<ReadJob>(&job, "address");
-            let due = self.pulses.cycles + self.flush_cycles;
-            self.flushes.push_back((due, address));
-            self.outputs.push(Output::Flush(address));
-        }
-        while let Some((due, address)) = self.flushes.front().copied() {
-            if due > self.pulses.cycles {
-                return;
-            }
-            self.flushes.pop_front();
-            let memory = (0..4).find(|memory| flush_address(*memory) == address);
-            let memory = memory.expect("it is one of these") as usize;
-            let fails = self.flush_fails[memory].pop_front().unwrap_or(false);
-            self.flush_data.push(Packet {
-                bytes: vec![0; rx_split::hold::flusher::FLUSH_BYTES as usize],
-                abort: fails,
-                ..Packet::default()
-            });
-            self.outputs.push(Output::Flushed(address, fails));
-        }
-    }
-
-    fn has_flushed(&self) -> bool {
-        let is_flush = |output: &Output| matches!(output, Output::Flush(_));
-        self.outputs.iter().any(is_flush)
     }
 
     /// Handshakes of a stream so far.
@@ -665,73 +434,4 @@ impl World {
             monitor.assert_clean();
         }
     }
-}
-
-fn flow_reply(tables: &Tables, request: &[u8]) -> FlowReply {
-    let key = request.try_into().expect("a key is 48 bytes");
-    let Some(id) = tables.lookup(key) else {
-        return FlowReply::default();
-    };
-    let flow = tables.flow(id).expect("a hit leads to a flow");
-    FlowReply {
-        hit: true,
-        flow: u64::from(id).into(),
-        generation: u64::from(flow.generation).into(),
-        owner: u64::from(flow.owner).into(),
-        profile: u64::from(flow.profile).into(),
-        timestamp_check: flow.timestamp_check,
-        domain: u64::from(flow.domain).into(),
-        floor: u64::from(flow.floor).into(),
-        ack_low: u64::from(flow.ack_low).into(),
-        ack_high: u64::from(flow.ack_high).into(),
-        timestamp_floor: u64::from(flow.timestamp_floor).into(),
-    }
-}
-
-fn segment_reply(tables: &Tables, request: &[u8]) -> SegmentReply {
-    let value = |name| field::<SegmentRequest>(request, name);
-    let flow = tables.flow(value("flow") as u16).expect("a flow that hit");
-    let list = &flow.lists[0];
-    let found = if value("by_index") == 1 {
-        let index = value("index") as u16;
-        list.at(index).map(|_| index).ok_or(true)
-    } else {
-        list.find(value("position") as u32)
-    };
-    let mut reply = SegmentReply::default();
-    match found {
-        Err(beyond) => reply.beyond = beyond,
-        Ok(index) => {
-            let segment = list.at(index).expect("it was found");
-            reply.found = true;
-            reply.index = u64::from(index).into();
-            reply.position = u64::from(segment.position).into();
-            reply.bytes = u64::from(segment.bytes).into();
-            reply.region = u64::from(segment.region).into();
-            reply.region_key = u64::from(segment.region_key).into();
-            reply.offset = segment.offset.into();
-        }
-    }
-    reply
-}
-
-fn region_reply(tables: &Tables, request: &[u8]) -> RegionReply {
-    let value = |name| field::<RegionRequest>(request, name);
-    let segment = Segment {
-        region: value("region") as u16,
-        region_key: value("region_key") as u16,
-        offset: value("offset"),
-        ..Segment::default()
-    };
-    assert!(value("bytes") > 0);
-    let domain = value("domain") as u16;
-    let grant = tables.translate(&segment, 0, value("bytes"), domain, value("write") == 1);
-    let mut reply = RegionReply::default();
-    if let Some((address, bytes, memory)) = grant {
-        reply.granted = true;
-        reply.address = address.into();
-        reply.bytes = bytes.into();
-        reply.memory = u64::from(memory).into();
-    }
-    reply
 }

@@ -130,6 +130,12 @@ fn cases() -> Vec<Case> {
     advance_cases(&mut add);
     segment_cases(&mut add);
     region_cases(&mut add);
+    owner_cases(&mut cases);
+    cases
+}
+
+/// Each good command from a stranger, from the owner of its flow, from owner 0.
+fn owner_cases(cases: &mut Vec<Case>) {
     for opcode in NOP..=PAGE_SET {
         if opcode > FLOW_ADVANCE && opcode < KEY_SET {
             continue;
@@ -148,7 +154,6 @@ fn cases() -> Vec<Case> {
             });
         }
     }
-    cases
 }
 
 /// Each part of `flow_advance` is refused as its command is, and what it does not append is not
