@@ -14,6 +14,22 @@ const BYTES: u32 = 10_000;
 /// The first window of the peer.
 const WINDOW: u16 = 3000;
 
+/// The next packet from the edge of the window on, and how many rounds it took.
+fn next_probe(world: &mut World, edge: u32, distances: &[u32]) -> (u32, Vec<u8>) {
+    let mut rounds = 0;
+    loop {
+        rounds += 1;
+        let mut sent = world.round();
+        sent.retain(|(_, payload)| !payload.is_empty());
+        match sent.pop() {
+            // What crossed the ACK.
+            Some((header, _)) if header.sequence != edge => {}
+            Some((_, payload)) => return (rounds, payload),
+            None => assert!(rounds < 100_000, "no probe in 10 s: {distances:?}"),
+        }
+    }
+}
+
 /// Probes come at growing distances, each of one byte, until one is answered with a window; then
 /// the rest follows.
 fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
@@ -46,18 +62,7 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
     world.card.receive(close());
     let mut distances = Vec::new();
     while distances.len() < 8 {
-        let mut rounds = 0;
-        let probe = loop {
-            rounds += 1;
-            let mut sent = world.round();
-            sent.retain(|(_, payload)| !payload.is_empty());
-            match sent.pop() {
-                // What crossed the ACK.
-                Some((header, _)) if header.sequence != edge => {}
-                Some((_, payload)) => break payload,
-                None => assert!(rounds < 100_000, "no probe in 10 s: {distances:?}"),
-            }
-        };
+        let (rounds, probe) = next_probe(&mut world, edge, &distances);
         assert_eq!(probe, expected[3000..3001]);
         distances.push(rounds);
         // The first answer is lost, too.

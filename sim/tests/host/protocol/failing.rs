@@ -10,6 +10,8 @@
 //! ones are right. No poll fails. What the errors are makes no difference: those of the card are
 //! among them.
 
+mod stepped;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -487,84 +489,4 @@ fn fail_often(run: fn(u64, &Failed) -> u32, calls: &[&'static str]) {
         let times = failed.borrow().get(call).copied().unwrap_or_default();
         seed::enough(call, times.into(), 1);
     }
-}
-
-/// Four connections whose keys are asked for in one poll; the second one's fails.
-#[test]
-fn those_that_were_to_be_stepped_behind_a_failure_are_stepped() {
-    struct Second(PlainTcp);
-    impl Protocol for Second {
-        type Remote = SocketAddr;
-        fn connect(
-            &mut self,
-            _now_ns: u64,
-            _flow: FlowIndex,
-            _remote: SocketAddr,
-            _options: &ConnectOptions,
-        ) -> Result<()> {
-            Ok(())
-        }
-        fn addresses(&self, flow: FlowIndex) -> Result<(SocketAddr, SocketAddr)> {
-            self.0.addresses(flow)
-        }
-        fn key(&self, flow: FlowIndex) -> Result<Option<FlowKey>> {
-            match flow.0 {
-                1 => Err(HostError::Driver(DriverError::Gone)),
-                _ => Ok(None),
-            }
-        }
-        fn install(&mut self, _flow: FlowIndex) -> Result<Install> {
-            Ok(Install { profile: 0, receive_first: 0, send_first: 0, early: Vec::new() })
-        }
-        fn finish(&mut self, _now_ns: u64, _flow: FlowIndex) -> Result<()> {
-            Ok(())
-        }
-        fn close(&mut self, _now_ns: u64, _flow: FlowIndex) -> Result<()> {
-            Ok(())
-        }
-        fn abort(&mut self, _now_ns: u64, _flow: FlowIndex) -> Result<()> {
-            Ok(())
-        }
-        fn arrive(&mut self, _: u64, flow: FlowIndex, _: &Segment<'_>) -> Result<Arrival> {
-            Err(HostError::Protocol(ProtocolError::UnknownFlow(flow.0)))
-        }
-        fn flow_of(&self, _segment: &Segment<'_>) -> Option<FlowIndex> {
-            None
-        }
-        fn arrive_without_flow(&mut self, _now_ns: u64, _segment: &Segment<'_>) -> Result<()> {
-            Ok(())
-        }
-        fn granted(&mut self, _now_ns: u64, _flow: FlowIndex, _end: u64) {}
-        fn offered(&mut self, _now_ns: u64, _flow: FlowIndex, _end: u64) {}
-        fn advance(&mut self, _now_ns: u64) -> Result<()> {
-            Ok(())
-        }
-        fn event(&mut self) -> Option<ProtocolEvent> {
-            self.0.event()
-        }
-        fn transmit(&mut self, _now_ns: u64, _sink: &mut dyn HeaderSink) -> Result<()> {
-            Ok(())
-        }
-    }
-    let mut plain = PlainTcp::new(LOCAL);
-    plain.open_all(4);
-    let bus = GoldenBus::new(GoldenCard::new(SMALL));
-    let provider = Provider::open(bus, Second(plain), DeviceConfig::seeded(1));
-    let mut provider = provider.expect("a card");
-    let remote = REMOTE.parse().expect("an address");
-    let first = ApplicationId::FIRST;
-    let ids = [(); 4].map(|()| provider.connect(first, remote).expect("a flow"));
-    for _ in 0..20 {
-        provider.poll().expect("it polls");
-    }
-    let mut opened = Vec::new();
-    let mut failed = Vec::new();
-    while let Some(completion) = provider.next_completion() {
-        match completion {
-            Completion::Opened(id) => opened.push(id),
-            Completion::Failed { connection, .. } => failed.push(connection),
-            _ => {}
-        }
-    }
-    assert_eq!((opened, failed), (vec![ids[0], ids[2], ids[3]], vec![ids[1]]));
 }

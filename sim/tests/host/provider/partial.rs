@@ -31,12 +31,8 @@ fn early_end<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, posted: u64) {
     early_end_in(rig, posted, register);
 }
 
-/// The same, in a region of [`REGION_BYTES`] that is registered so.
-fn early_end_in<B: Bus, C: NetworkSide>(
-    rig: &mut Rig<B, C>,
-    posted: u64,
-    register: impl FnOnce(&mut Rig<B, C>) -> Result<RegionId>,
-) {
+/// Accepts a connection of the peer, which sends and ends.
+fn accept<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) -> ConnectionId {
     let local = ([10, 77, 0, 1], 80).into();
     let listener = rig.provider.listen(ApplicationId::FIRST, local).expect("a port");
     let script = Script {
@@ -50,7 +46,16 @@ fn early_end_in<B: Bus, C: NetworkSide>(
         accepted = rig.provider.accept(listener).expect("a listener");
         accepted.is_some()
     });
-    let id = accepted.expect("accepted");
+    accepted.expect("accepted")
+}
+
+/// The same, in a region of [`REGION_BYTES`] that is registered so.
+fn early_end_in<B: Bus, C: NetworkSide>(
+    rig: &mut Rig<B, C>,
+    posted: u64,
+    register: impl FnOnce(&mut Rig<B, C>) -> Result<RegionId>,
+) {
+    let id = accept(rig);
     let region = register(rig).expect("room");
     let mut memory = rig.provider.map(region).expect("a mapping");
     memory.write(0, &vec![0xa5; REGION_BYTES]);
