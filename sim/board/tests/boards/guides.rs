@@ -154,33 +154,9 @@ fn power_up(board: &Board) -> String {
         pci_ids::DEVICE_ID,
         registers::BAR_BYTES >> 20
     ));
-    steps.push(format!(
-        "Words of BAR 0, read as below (a second number is written): 0x00000 is `{:08x}`; \
-         0x{:05x} `{DIRECTORY_MAGIC:08x}`; 0x{:05x} `{:08x}` (this board); 0x{:05x} and four more \
-         the git hash; 0x{:05x} the date of the build; 0x{:05x} `00000001` (user's slot).",
-        registers::ID_VALUE,
-        registers::BOARD_WINDOW,
-        word(BlockKind::Identity, IDENTITY_BOARD),
-        board.number,
-        word(BlockKind::Identity, IDENTITY_HASH),
-        word(BlockKind::Identity, IDENTITY_BUILT),
-        word(BlockKind::Identity, IDENTITY_SLOT),
-    ));
+    steps.push(identity(board));
     steps.push(clocks(board));
-    let mac = |offset: u32| word(BlockKind::Mac, offset / 4);
-    steps.push(format!(
-        "Module and cable in, the other end with RS-FEC. Nothing of ours enables the MAC yet; by \
-         hand, each a write: 0x{:05x} 3 and 0x{:05x} 7 (RS-FEC), 0x{:05x} 1 (receive), 0x{:05x} \
-         0x10 (send: remote fault).\n   Bit {} (aligned) of 0x{STATUS:05x}; then 0x{:05x} 1 \
-         (send), and bit {} (the wire is up). Source: PG203, OpenNIC's driver.",
-        mac(0x107c),
-        mac(0x1000),
-        mac(0x14),
-        mac(0x0c),
-        registers::STATUS_WIRE_ALIGNED.trailing_zeros(),
-        mac(0x0c),
-        registers::STATUS_WIRE_UP.trailing_zeros()
-    ));
+    steps.push(wire());
     if board.has_golden() {
         steps.push(format!(
             "Once: the golden image. `zeronic build --board {name} --golden`, and its `.mcs` into \
@@ -205,6 +181,40 @@ fn power_up(board: &Board) -> String {
     let steps = steps.iter().zip(1..);
     let steps: String = steps.map(|(step, number)| format!("{number}. {step}\n")).collect();
     format!("{steps}\n{READ}")
+}
+
+/// The words that say what the card is.
+fn identity(board: &Board) -> String {
+    format!(
+        "Words of BAR 0, read as below (a second number is written): 0x00000 is `{:08x}`; \
+         0x{:05x} `{DIRECTORY_MAGIC:08x}`; 0x{:05x} `{:08x}` (this board); 0x{:05x} and four more \
+         the git hash; 0x{:05x} the date of the build; 0x{:05x} `00000001` (user's slot).",
+        registers::ID_VALUE,
+        registers::BOARD_WINDOW,
+        word(BlockKind::Identity, IDENTITY_BOARD),
+        board.number,
+        word(BlockKind::Identity, IDENTITY_HASH),
+        word(BlockKind::Identity, IDENTITY_BUILT),
+        word(BlockKind::Identity, IDENTITY_SLOT),
+    )
+}
+
+/// How the MAC is enabled by hand.
+fn wire() -> String {
+    let mac = |offset: u32| word(BlockKind::Mac, offset / 4);
+    format!(
+        "Module and cable in, the other end with RS-FEC. Nothing of ours enables the MAC yet; by \
+         hand, each a write: 0x{:05x} 3 and 0x{:05x} 7 (RS-FEC), 0x{:05x} 1 (receive), 0x{:05x} \
+         0x10 (send: remote fault).\n   Bit {} (aligned) of 0x{STATUS:05x}; then 0x{:05x} 1 \
+         (send), and bit {} (the wire is up). Source: PG203, OpenNIC's driver.",
+        mac(0x107c),
+        mac(0x1000),
+        mac(0x14),
+        mac(0x0c),
+        registers::STATUS_WIRE_ALIGNED.trailing_zeros(),
+        mac(0x0c),
+        registers::STATUS_WIRE_UP.trailing_zeros()
+    )
 }
 
 /// The clock words and what they must be.
@@ -255,6 +265,7 @@ fn leds(board: &Board) -> String {
 }
 
 fn symptoms(board: &Board) -> String {
+    // Long: one table, a row for each symptom, as it stands in the guide.
     let mut rows = vec![
         (
             "the cable finds another JTAG id",
