@@ -12,6 +12,9 @@ pub const SYN: u8 = 0x02;
 pub const PSH: u8 = 0x08;
 pub const ACK: u8 = 0x10;
 
+/// Link type of Ethernet in a capture.
+pub const ETHERNET: u32 = 1;
+
 /// The sockets of the card and of its peer, and their Ethernet addresses.
 pub const CARD: ([u8; 4], u16) = ([10, 77, 0, 1], 5001);
 pub const PEER: ([u8; 4], u16) = ([10, 77, 0, 2], 40_000);
@@ -229,4 +232,35 @@ pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> String {
     let path = folder.join(name);
     std::fs::write(&path, bytes).expect("a file");
     path.to_str().expect("a path").to_owned()
+}
+
+fn layouts() -> Vec<Layout> {
+    let both = [false, true];
+    let of = |is_big| both.map(|is_nanoseconds| Layout { is_big, is_nanoseconds });
+    both.map(of).concat()
+}
+
+/// The three frames in every kind of file.
+pub fn every_kind() -> Vec<(String, Vec<u8>)> {
+    let frames = three_frames();
+    let mut files = Vec::new();
+    for layout in layouts() {
+        files.push((format!("pcap {layout:?}"), layout.pcap(ETHERNET, &frames)));
+        files.push((format!("pcapng {layout:?}"), layout.pcapng(1, &frames)));
+    }
+    // Linux once had records with eight bytes more.
+    let mut modified = USUAL.pcap_header(ETHERNET);
+    modified[..4].copy_from_slice(&0xa1b2_cd34_u32.to_le_bytes());
+    for frame in &frames {
+        let mut record = USUAL.record(frame, frame.len());
+        record.splice(16..16, [0; 8]);
+        modified.extend(record);
+    }
+    files.push(("modified pcap".to_owned(), modified));
+    let plain = files.clone();
+    for (name, file) in plain {
+        files.push((format!("{name}, gzip"), gzip(&file)));
+        files.push((format!("{name}, zstd"), zstd(&file)));
+    }
+    files
 }

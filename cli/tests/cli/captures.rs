@@ -9,42 +9,9 @@ use serde_json::Value;
 use sim::harness::capture::{parse_capture, Capture, CaptureError};
 
 use crate::capture_files::{
-    bytes, gzip, three_frames, write, zstd, Layout, Segment, ACK, SYN, USUAL,
+    bytes, every_kind, gzip, three_frames, write, zstd, Layout, Segment, ACK, ETHERNET, SYN, USUAL,
 };
 use crate::run::{accepted, example, folder, refused, zeronic};
-
-const ETHERNET: u32 = 1;
-
-fn layouts() -> Vec<Layout> {
-    let both = [false, true];
-    let of = |is_big| both.map(|is_nanoseconds| Layout { is_big, is_nanoseconds });
-    both.map(of).concat()
-}
-
-/// The three frames in every kind of file.
-fn every_kind() -> Vec<(String, Vec<u8>)> {
-    let frames = three_frames();
-    let mut files = Vec::new();
-    for layout in layouts() {
-        files.push((format!("pcap {layout:?}"), layout.pcap(ETHERNET, &frames)));
-        files.push((format!("pcapng {layout:?}"), layout.pcapng(1, &frames)));
-    }
-    // Linux once had records with eight bytes more.
-    let mut modified = USUAL.pcap_header(ETHERNET);
-    modified[..4].copy_from_slice(&0xa1b2_cd34_u32.to_le_bytes());
-    for frame in &frames {
-        let mut record = USUAL.record(frame, frame.len());
-        record.splice(16..16, [0; 8]);
-        modified.extend(record);
-    }
-    files.push(("modified pcap".to_owned(), modified));
-    let plain = files.clone();
-    for (name, file) in plain {
-        files.push((format!("{name}, gzip"), gzip(&file)));
-        files.push((format!("{name}, zstd"), zstd(&file)));
-    }
-    files
-}
 
 fn contents(capture: &Capture) -> Vec<Vec<u8>> {
     capture.frames.iter().map(|frame| frame.bytes.clone()).collect()

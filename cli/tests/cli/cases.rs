@@ -18,10 +18,9 @@ use std::path::Path;
 use serde_json::Value;
 use sim::harness::capture::read_capture;
 
-use crate::capture_files::{bytes, write, Layout, Segment, ACK, SYN, USUAL};
+use crate::capture_files::{bytes, write, Layout, Segment, ACK, ETHERNET, SYN, USUAL};
 use crate::run::{accepted, folder, refused};
 
-const ETHERNET: u32 = 1;
 const SLL: u32 = 113;
 const SLL2: u32 = 276;
 

@@ -1,5 +1,6 @@
 //! Server and client with each other, over a real socket: registers, memory, interrupts, ends.
 
+mod interrupts;
 mod judges;
 mod qemu;
 mod toy;
@@ -10,13 +11,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use vfio_user::client::LINE_BYTES;
-use vfio_user::codec::{Action, Area, Command, DmaMap, Rights, SmallWrite};
-use vfio_user::description::{INTERRUPT_ERROR, INTERRUPT_MSIX};
+use vfio_user::codec::{Area, Command, DmaMap, Rights, SmallWrite};
+use vfio_user::description::INTERRUPT_MSIX;
 use vfio_user::{
     Client, ClientError, Device, Errno, Event, Server, ServerError, Session, SharedFile,
 };
 
-use self::toy::{serve, serve_device, socket, wait, ServedToy, Toy, BAR_BYTES, ID, PAGE, VECTORS};
+use self::toy::{serve, serve_device, socket, ServedToy, Toy, BAR_BYTES, ID, PAGE, VECTORS};
 
 const LIMIT: Duration = Duration::from_secs(5);
 
@@ -279,79 +280,6 @@ fn unmapped_memory_cannot_be_reached() {
     client.unmap_memory(0, 0x3000).unwrap_err();
     assert_eq!(copy(&mut client, 0x2000, 0, 1), Some(Errno::FAULT));
     assert_eq!(served.seen.unmaps.load(Ordering::SeqCst), 3);
-}
-
-#[test]
-fn interrupts_are_told_to_the_one_who_waits() {
-    let (_served, mut client) = open("interrupts");
-    let events: Vec<Event> = (0..VECTORS).map(|_| Event::new().unwrap()).collect();
-    let list: Vec<_> = events.iter().map(AsFd::as_fd).collect();
-    client.attach(INTERRUPT_MSIX, 0, &list).unwrap();
-    for vector in [0, 15, 16, VECTORS - 1] {
-        client.post(0, 0x24, &[vector as u8]).unwrap();
-        assert!(wait(&events[vector as usize], LIMIT), "vector {vector}");
-        assert_eq!(events[vector as usize].take(), 1);
-    }
-    let left: u64 = events.iter().map(Event::take).sum();
-    assert_eq!(left, 0, "no other vector was told");
-}
-
-#[test]
-fn interrupt_that_nobody_hears_is_told_later_once() {
-    let (_served, mut client) = open("pending");
-    client.write(0, 0x24, &[3]).unwrap();
-    client.write(0, 0x24, &[3]).unwrap();
-    assert_eq!(word(&mut client, 0x30), 1 << 3);
-    let event = Event::new().unwrap();
-    client.attach(INTERRUPT_MSIX, 3, &[event.as_fd()]).unwrap();
-    assert_eq!(event.take(), 1);
-    assert_eq!(word(&mut client, 0x30), 0);
-    client.act(INTERRUPT_MSIX, 3, Action::Mask).unwrap();
-    client.write(0, 0x24, &[3]).unwrap();
-    assert_eq!(event.take(), 0);
-    client.act(INTERRUPT_MSIX, 3, Action::Unmask).unwrap();
-    assert_eq!(event.take(), 1);
-    client.act(INTERRUPT_MSIX, 3, Action::Trigger).unwrap();
-    assert_eq!(event.take(), 1);
-    client.detach(INTERRUPT_MSIX).unwrap();
-    client.write(0, 0x24, &[3]).unwrap();
-    assert_eq!(event.take(), 0);
-}
-
-#[test]
-fn interrupts_of_before_a_reset_are_forgotten() {
-    let (_served, mut client) = open("forgotten");
-    client.write(0, 0x24, &[3]).unwrap();
-    client.reset().unwrap();
-    assert_eq!(word(&mut client, 0x30), 0);
-    let event = Event::new().unwrap();
-    client.attach(INTERRUPT_MSIX, 3, &[event.as_fd()]).unwrap();
-    assert_eq!(event.take(), 0);
-}
-
-/// What comes as an event may be anything that a client has: a full pipe, here.
-#[test]
-fn event_that_takes_nothing_stops_nobody() {
-    let (_served, mut client) = open("full");
-    let (_reader, mut writer) = std::io::pipe().unwrap();
-    // As many bytes as Linux gives a pipe.
-    std::io::Write::write_all(&mut writer, &[0; 1 << 16]).unwrap();
-    client.attach(INTERRUPT_MSIX, 0, &[writer.as_fd()]).unwrap();
-    client.write(0, 0x24, &[0]).unwrap();
-    assert_eq!(word(&mut client, 0), ID);
-}
-
-#[test]
-fn interrupts_that_there_are_not_are_refused() {
-    let (served, mut client) = open("no-interrupts");
-    let event = Event::new().unwrap();
-    for (index, start) in [(INTERRUPT_MSIX, VECTORS), (0, 0), (5, 0), (INTERRUPT_ERROR, 1)] {
-        let result = client.attach(index, start, &[event.as_fd()]);
-        let (socket, error) = (served.socket.clone(), Errno::INVAL);
-        let command = Command::SetInterrupts;
-        assert_eq!(result, Err(ClientError::Refused { socket, command, error }), "{index}");
-    }
-    client.attach(INTERRUPT_ERROR, 0, &[event.as_fd()]).unwrap();
 }
 
 #[test]
