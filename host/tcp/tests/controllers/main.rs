@@ -1,5 +1,7 @@
 //! The formulas of the standards, computed apart from the code that is judged.
 
+// Long: one test for each formula, in the order of the standards; the laws share the helpers.
+
 use tcp::config::{Config, Ecn, Law, MS_NS, S_NS};
 use tcp::control::cubic::{cube_root, Cubic};
 use tcp::control::dctcp::Dctcp;

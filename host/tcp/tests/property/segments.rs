@@ -75,6 +75,7 @@ fn near(random: &mut SmallRng, number: u32) -> u32 {
 /// offered, or loop.
 #[test]
 fn no_peer_makes_it_panic() {
+    // Long: one script of a peer, of which every step reads and writes the numbers of both ends.
     let mut random = super::random();
     let tuple = Tuple {
         local: SocketAddr::from(([10, 0, 0, 1], 80)),
