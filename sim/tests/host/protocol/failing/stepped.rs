@@ -12,7 +12,7 @@ use host::protocol::{
     Segment,
 };
 use host::provider::{ApplicationId, Completion, Provider};
-use sim::golden_card::{GoldenBus, GoldenCard};
+use lab::golden_card::{GoldenBus, GoldenCard};
 
 use crate::protocol::plain_tcp::PlainTcp;
 use crate::protocol::{LOCAL, REMOTE};
