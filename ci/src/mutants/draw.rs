@@ -170,7 +170,7 @@ mod tests {
     fn files_are_found_by_package() {
         let root = walk::workspace();
         let files = judged_files(root).expect("the workspace is readable");
-        let golden = of_package(root, files.clone(), "golden").expect("there are some");
+        let golden = of_package(root, files.clone(), "zeronic-golden").expect("there are some");
         assert!(golden.iter().all(|file| file.starts_with("sim/golden/src")));
         assert!(golden.len() > 3, "{golden:?}");
         assert!(of_package(root, files, "none").is_err());

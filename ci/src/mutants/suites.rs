@@ -34,16 +34,22 @@ const DMA_RATE: Suite = Suite::of("measure", MEASURE, &["dma_rate::"], &[]);
 
 /// Suites by the start of a path; the first that fits counts.
 const TABLE: &[(&str, &[Suite])] = &[
-    ("host/tcp/src", &[Suite::unit("tcp"), Suite::of("tcp", &["--tests"], &[], &[])]),
+    (
+        "host/tcp/src",
+        &[Suite::unit("zeronic-tcp"), Suite::of("zeronic-tcp", &["--tests"], &[], &[])],
+    ),
     (
         "host/vfio-user/src",
-        &[Suite::unit("vfio-user"), Suite::of("vfio-user", &["--tests"], &[], &[])],
+        &[Suite::unit("zeronic-vfio-user"), Suite::of("zeronic-vfio-user", &["--tests"], &[], &[])],
     ),
-    ("host/src/message", &[Suite::unit("host"), Suite::of_sim(HOST, &["messages::"], NO_PLANTED)]),
+    (
+        "host/src/message",
+        &[Suite::unit("zeronic-host"), Suite::of_sim(HOST, &["messages::"], NO_PLANTED)],
+    ),
     (
         "host/src/transport/linux",
         &[
-            Suite::of("host", &["--lib", "--test", "transport"], &[], &[]),
+            Suite::of("zeronic-host", &["--lib", "--test", "transport"], &[], &[]),
             Suite::of_sim(SYSTEM, &["golden::"], &[]),
             Suite::of_sim(HOST, &["kernel", "every_byte"], &[]),
         ],
@@ -51,9 +57,9 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "host/src/transport",
         &[
-            Suite::unit("host"),
+            Suite::unit("zeronic-host"),
             Suite::of(
-                "host",
+                "zeronic-host",
                 &["--test", "transport"],
                 &[],
                 &["--skip", "linux", "--skip", "kernel"],
@@ -68,7 +74,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "host/src",
         &[
-            Suite::unit("host"),
+            Suite::unit("zeronic-host"),
             Suite::of_sim(HOST, &["provider::"], ON_GOLDEN),
             Suite::of_sim(HOST, &["protocol::", "messages::", "idle::"], ON_GOLDEN),
             Suite::of("measure", MEASURE, &["connections::", "null_card::"], ON_GOLDEN),
@@ -79,7 +85,7 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "sim/golden/src",
         &[
-            Suite::unit("golden"),
+            Suite::unit("zeronic-golden"),
             Suite::of_sim(HOST, &["provider::"], ON_GOLDEN),
             Suite::of_sim(BLOCKS, &["rx_split::"], QUICK_RECEIVE),
             Suite::of_sim(BLOCKS, &["tx_merge::", "tables::random::"], NO_PLANTED),
@@ -89,8 +95,8 @@ const TABLE: &[(&str, &[Suite])] = &[
     (
         "sim/pcie-sim/src",
         &[
-            Suite::unit("pcie-sim"),
-            Suite::of("pcie-sim", &["--test", "pcie_sim"], &[], &[]),
+            Suite::unit("zeronic-pcie-sim"),
+            Suite::of("zeronic-pcie-sim", &["--test", "pcie_sim"], &[], &[]),
             Suite::of_sim(BLOCKS, &["dma::read::", "dma::write::"], NO_PLANTED),
         ],
     ),
@@ -237,7 +243,7 @@ const TABLE: &[(&str, &[Suite])] = &[
             Suite::of_sim(VERILOG, &["meaning::"], &[]),
         ],
     ),
-    ("hdl/abi/src", &[Suite::unit("abi"), Suite::of_sim(HOST, &["provider::"], ON_GOLDEN)]),
+    ("hdl/abi/src", &[Suite::unit("zeronic-abi"), Suite::of_sim(HOST, &["provider::"], ON_GOLDEN)]),
     ("hdl/src/crossings", &[Suite::of_sim(VERILOG, &["crossings::"], &[])]),
     (
         "hdl/src",
@@ -348,13 +354,14 @@ mod tests {
     const FOLDERS: &[(&str, &str)] = &[
         ("zeronic", "cli"),
         ("host_board", "host/board"),
-        ("abi", "hdl/abi"),
+        ("zeronic-host", "host"),
+        ("zeronic-abi", "hdl/abi"),
         ("verilog", "hdl/verilog"),
-        ("tcp", "host/tcp"),
-        ("vfio-user", "host/vfio-user"),
+        ("zeronic-tcp", "host/tcp"),
+        ("zeronic-vfio-user", "host/vfio-user"),
         ("sim_board", "sim/board"),
-        ("golden", "sim/golden"),
-        ("pcie-sim", "sim/pcie-sim"),
+        ("zeronic-golden", "sim/golden"),
+        ("zeronic-pcie-sim", "sim/pcie-sim"),
         ("verilate", "sim/verilate"),
         ("measure", "sim/measure"),
     ];
@@ -371,7 +378,7 @@ mod tests {
     fn a_module_goes_with_its_folder() {
         let of = |file: &str| super::of(Path::new(file)).map(|suites| suites[0].name());
         assert_eq!(of("hdl/host_interface/src/csr.rs"), of("hdl/host_interface/src/csr/peaks.rs"));
-        assert_eq!(of("host/src/provider.rs"), Some("host --lib".into()));
+        assert_eq!(of("host/src/provider.rs"), Some("zeronic-host --lib".into()));
         assert_eq!(of("sim/lab/src/exchange.rs"), None);
         assert_eq!(of("cli/src/soak.rs"), None);
         let bench = super::of(Path::new("cli/src/bench/all.rs")).expect("suites");
