@@ -1,5 +1,5 @@
 //! The gate: `cargo xtask ci` runs every step, `cargo xtask ci STEP` one of them. And
-//! `cargo xtask mutants`, which measures what the tests miss, and `cargo xtask seeds`, which finds
+//! `cargo xtask mutants`, which measures what the tests miss, `cargo xtask seeds`, which finds
 //! tests that depend on luck, `cargo xtask fresh`, which takes a machine that has nothing, and
 //! `cargo xtask documents`, which writes the documents that are made from the code.
 
@@ -17,35 +17,44 @@ mod walk;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context;
+use clap::Parser;
 
 use steps::Step;
 
-const USAGE: &str = "usage: cargo xtask ci [fmt|tidy|lint|test|mutants]...
-       cargo xtask mutants [--help]
-       cargo xtask seeds [--help]
-       cargo xtask fresh
-       cargo xtask documents [NAME]...
-  fmt    formatting
-  tidy   the project's own limits
-  lint   clippy, warnings are errors
-  test   every test
-  mutants  ten faults in the files that a change touches: which ones the tests miss
-without a step: all five, in this order";
+/// What is run before anything lands, and what tells how good that is.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Task {
+    /// The gate: all steps in this order, or those that are named.
+    Ci {
+        /// Steps to run.
+        steps: Vec<Step>,
+    },
+    /// Plants one-line faults and counts which ones the tests find (docs/mutants.md).
+    Mutants(mutants::Options),
+    /// Runs the random tests with other seeds and prints what fails, with its replay.
+    Seeds(seeds::Options),
+    /// Runs README's two commands, or another, as on a machine that has what README lists alone.
+    Fresh {
+        /// Another command, with its arguments.
+        #[arg(trailing_var_arg = true)]
+        command: Vec<String>,
+    },
+    /// Writes the documents that are made from the code.
+    #[command(after_help = documents::usage())]
+    Documents {
+        /// The documents to write; all without one.
+        names: Vec<String>,
+    },
+}
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let outcome = match arguments.split_first() {
-        Some((command, rest)) if command == "mutants" => mutants::run(rest),
-        Some((command, rest)) if command == "seeds" => seeds::run(rest),
-        Some((command, rest)) if command == "fresh" => fresh(rest),
-        Some((command, rest)) if command == "documents" => documents::run(rest),
-        _ => match parse(&arguments) {
-            Ok(steps) => steps::run(&steps),
-            Err(unknown) => {
-                eprintln!("xtask: {unknown}\n{USAGE}");
-                return ExitCode::from(2);
-            }
-        },
+    let outcome = match Task::parse() {
+        Task::Ci { steps } => steps::run(if steps.is_empty() { &Step::ALL } else { &steps }),
+        Task::Mutants(options) => mutants::run(&options),
+        Task::Seeds(options) => seeds::run(&options),
+        Task::Fresh { command } => fresh(&command),
+        Task::Documents { names } => documents::run(&names),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -65,40 +74,36 @@ fn fresh(arguments: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn parse(arguments: &[String]) -> Result<Vec<Step>, String> {
-    let Some((command, names)) = arguments.split_first() else {
-        return Err("no command".into());
-    };
-    if command != "ci" {
-        return Err(format!("unknown command `{command}`"));
-    }
-    if names.is_empty() {
-        return Ok(Step::ALL.to_vec());
-    }
-    names.iter().map(|name| Step::named(name).ok_or(format!("unknown step `{name}`"))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parsed(words: &str) -> Result<Vec<Step>, String> {
-        parse(&words.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn no_step_means_all() {
-        assert_eq!(parsed("ci"), Ok(Step::ALL.to_vec()));
+    fn parsed(words: &str) -> Result<Task, clap::Error> {
+        Task::try_parse_from(words.split_ascii_whitespace())
     }
 
     #[test]
     fn steps_are_taken_in_the_order_given() {
-        assert_eq!(parsed("ci test fmt"), Ok(vec![Step::Test, Step::Fmt]));
+        let Ok(Task::Ci { steps }) = parsed("xtask ci test fmt") else {
+            panic!("two steps");
+        };
+        assert_eq!(steps, [Step::Test, Step::Fmt]);
+    }
+
+    #[test]
+    fn a_command_keeps_its_own_arguments() {
+        let Ok(Task::Fresh { command }) = parsed("xtask fresh cargo test --workspace") else {
+            panic!("a command");
+        };
+        assert_eq!(command, ["cargo", "test", "--workspace"]);
     }
 
     #[test]
     fn unknown_words_are_named() {
-        assert_eq!(parsed("ci tests"), Err("unknown step `tests`".into()));
-        assert_eq!(parsed("check"), Err("unknown command `check`".into()));
+        for (words, unknown) in [("xtask ci tests", "'tests'"), ("xtask check", "'check'")] {
+            let error = parsed(words).expect_err("unknown");
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(unknown), "{error}");
+        }
     }
 }

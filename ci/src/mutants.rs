@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context};
-use clap::Parser;
+use clap::Args;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::SeedableRng;
@@ -42,9 +42,8 @@ use runner::Runner;
 use tree::Tree;
 use verdict::{How, Judged, Verdict};
 
-/// Plants one-line faults and counts which ones the tests find.
-#[derive(Debug, Parser)]
-#[command(name = "cargo xtask mutants")]
+/// What `cargo xtask mutants` takes.
+#[derive(Debug, Args)]
 pub struct Options {
     /// How many mutants are drawn; all of them without this.
     #[arg(long, value_name = "N")]
@@ -61,9 +60,6 @@ pub struct Options {
     /// Only files that differ from a revision.
     #[arg(long, value_name = "REVISION")]
     changed_since: Option<String>,
-    /// Only files that the same tests judge: the seed draws which, and less is built.
-    #[arg(long)]
-    together: bool,
     /// No mutant is started after so many minutes.
     #[arg(long, value_name = "M")]
     minutes: Option<u64>,
@@ -88,45 +84,10 @@ pub struct Options {
 
 /// Where a copy of the tree and its build results are kept, below `target`.
 const HOME: &str = "mutants";
-/// The same for the gate, which leaves nothing behind.
-const HOME_OF_GATE: &str = "mutants-gate";
-/// Names the revision whose difference the gate judges.
-const BASE: &str = "ZERONIC_BASE";
-/// The gate's mutants, and the minutes that they may take: the copy and its removal take up to one
-/// more on a busy machine.
-const GATE: [&str; 5] = ["--sample", "10", "--together", "--minutes", "3"];
 
-/// The step of the gate: ten mutants of the files that a change touches, within four minutes. The
-/// change is what differs from the revision in `ZERONIC_BASE`, without it from the parent of HEAD.
-/// It judges the tests and not the change: survivors, and what kept it from judging, are shown and
-/// fail nothing.
-pub fn of_change() -> anyhow::Result<()> {
-    let root = crate::walk::workspace();
-    let base = std::env::var(BASE).unwrap_or_else(|_| "HEAD^".into());
-    let Ok(revision) = draw::git(root, &["rev-parse", "--verify", "--quiet", &base]) else {
-        println!("== no mutants: there is no revision {base} here; {BASE} names one");
-        return Ok(());
-    };
-    let head = draw::git(root, &["rev-parse", "HEAD"])?;
-    // Other mutants for each change, the same for one.
-    let seed = u32::from_str_radix(head.get(..8).unwrap_or_default(), 16)?.to_string();
-    let words = ["mutants", "--changed-since", revision.trim(), "--seed", &seed];
-    let options = Options::parse_from(words.into_iter().chain(GATE));
-    let home = root.join("target").join(HOME_OF_GATE);
-    let _ = fs::remove_dir_all(&home);
-    let outcome = run_with(root, &options, HOME_OF_GATE);
-    let _ = fs::remove_dir_all(&home);
-    if let Err(error) = outcome {
-        println!("== mutants were not judged: {error:#}");
-    }
-    Ok(())
-}
-
-/// Runs the command with the words behind its name. A wrong word ends the program with status 2.
-pub fn run(arguments: &[String]) -> anyhow::Result<()> {
-    let words = std::iter::once("mutants").chain(arguments.iter().map(String::as_str));
-    let options = Options::parse_from(words);
-    let report = run_with(crate::walk::workspace(), &options, HOME)?;
+/// Runs the command; an error if fewer are killed than is wanted.
+pub fn run(options: &Options) -> anyhow::Result<()> {
+    let report = report(crate::walk::workspace(), options)?;
     match options.at_least {
         Some(least) if report.score() < least => {
             bail!("{:.1} % killed, at least {least} % wanted", report.score())
@@ -136,7 +97,7 @@ pub fn run(arguments: &[String]) -> anyhow::Result<()> {
 }
 
 /// Draws, judges and says so; in a copy of the tree below `target`.
-fn run_with(root: &Path, options: &Options, home: &str) -> anyhow::Result<Report> {
+fn report(root: &Path, options: &Options) -> anyhow::Result<Report> {
     let started = Instant::now();
     let (mutants, equivalents) = drawn(root, options)?;
     if options.list {
@@ -144,7 +105,7 @@ fn run_with(root: &Path, options: &Options, home: &str) -> anyhow::Result<Report
         return Ok(Report::default());
     }
     println!("== {} mutants, seed {}", mutants.len(), options.seed);
-    let report = judged((root, home), mutants, &equivalents, options, started)?;
+    let report = judged(root, mutants, &equivalents, options, started)?;
     print!("{}", report.summary());
     Ok(report)
 }
@@ -168,14 +129,11 @@ fn drawn(root: &Path, options: &Options) -> anyhow::Result<(Vec<Mutant>, Vec<Equ
     if !options.places.is_empty() {
         mutants = draw::of_places(mutants, &options.places)?;
     }
-    if options.together {
-        mutants = draw::of_one_row(mutants, options.seed);
-    }
     Ok((draw::sample(mutants, options.sample, options.seed), entries))
 }
 
 fn judged(
-    (root, home): (&Path, &str),
+    root: &Path,
     mutants: Vec<Mutant>,
     equivalents: &[Equivalent],
     options: &Options,
@@ -211,7 +169,7 @@ fn judged(
     // Kills alone would be no fair part: what survived at an earlier commit comes first.
     left.sort_by_key(|place| !known.survived(&mutants[*place]));
     if !left.is_empty() {
-        let tree = Tree::of(root, home)?;
+        let tree = Tree::of(root, HOME)?;
         let runner = Runner::new(&tree, root, options.seed, deadline)?;
         let (started, known) = (Instant::now(), report.judged.len());
         let sample = (&mutants[..], &left[..]);

@@ -19,15 +19,14 @@ use std::thread::{available_parallelism, scope};
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context};
-use clap::Parser;
+use clap::Args;
 
 use margin::Margins;
 use program::{End, Program};
 
-/// Runs the random tests with other seeds and prints what fails, with its replay.
-#[derive(Debug, Parser)]
-#[command(name = "cargo xtask seeds")]
-struct Options {
+/// What `cargo xtask seeds` takes.
+#[derive(Debug, Args)]
+pub struct Options {
     /// No run begins after so many minutes; those that build and look for seeds do not count.
     #[arg(long, value_name = "M", default_value_t = 10)]
     minutes: u64,
@@ -54,13 +53,11 @@ struct Tally {
 }
 
 /// Runs the command; an error if a run has failed.
-pub fn run(arguments: &[String]) -> anyhow::Result<()> {
-    let name = "cargo xtask seeds".to_owned();
-    let options = Options::parse_from([name].iter().chain(arguments));
-    let programs = with_seeds(&options)?;
+pub fn run(options: &Options) -> anyhow::Result<()> {
+    let programs = with_seeds(options)?;
     let first = options.seed.unwrap_or_else(seed::fresh);
     println!("== {} modules with a seed, seeds from {first}", programs.len());
-    let tallies = run_all(&options, &programs, first);
+    let tallies = run_all(options, &programs, first);
     let failed = print(&tallies);
     let thin = tallies.iter().flat_map(|(title, tally)| tally.margins.thin(title));
     let thin: Vec<String> = thin.collect();

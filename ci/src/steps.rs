@@ -1,7 +1,7 @@
 //! The steps of the gate, in order: cheap ones first, so that a slip shows early.
 //!
 //! ```text
-//!   fmt ─► tidy ─► test: build ─► run ──────────┬─► both said ─► mutants
+//!   fmt ─► tidy ─► test: build ─► run ──────────┬─► both said ─► package
 //!                             └─► lint, beside ─┘
 //! ```
 //! Some tests leave a core idle, for minutes in all: lint takes that time first, where it is asked
@@ -13,32 +13,28 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context};
+use clap::ValueEnum;
 
-use crate::{mutants, tidy, walk};
+use crate::{tidy, walk};
 
 /// One step; `ci/steps.md` says what each proves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Step {
-    /// `cargo fmt --check`.
+    /// Formatting.
     Fmt,
-    /// The limits in [`tidy`].
+    /// The project's own limits.
     Tidy,
-    /// `cargo clippy`, warnings are errors.
+    /// Clippy; warnings are errors.
     Lint,
-    /// `cargo test`.
+    /// Every test.
     Test,
-    /// `cargo xtask mutants` on what a change touches.
-    Mutants,
+    /// The packages that others can use, as they would be uploaded.
+    Package,
 }
 
 impl Step {
     /// All steps in the order in which they run.
-    pub const ALL: [Step; 5] = [Step::Fmt, Step::Tidy, Step::Lint, Step::Test, Step::Mutants];
-
-    /// The step of that name.
-    pub fn named(name: &str) -> Option<Step> {
-        Step::ALL.into_iter().find(|step| step.name() == name)
-    }
+    pub const ALL: [Step; 5] = [Step::Fmt, Step::Tidy, Step::Lint, Step::Test, Step::Package];
 
     fn name(self) -> &'static str {
         match self {
@@ -46,7 +42,7 @@ impl Step {
             Step::Tidy => "tidy",
             Step::Lint => "lint",
             Step::Test => "test",
-            Step::Mutants => "mutants",
+            Step::Package => "package",
         }
     }
 
@@ -56,7 +52,7 @@ impl Step {
             Step::Tidy => tidy_workspace(),
             Step::Lint => cargo(&LINT),
             Step::Test => test(),
-            Step::Mutants => mutants::of_change(),
+            Step::Package => package(),
         }
     }
 }
@@ -127,6 +123,24 @@ fn shown((lint, time): (Output, Duration)) -> anyhow::Result<()> {
 /// Runs every test; the last program says which ones were skipped.
 fn test() -> anyhow::Result<()> {
     cargo(&["test", "--workspace", "--no-fail-fast"])
+}
+
+/// Packages that others can use.
+const PACKAGES: [&str; 7] = [
+    "zeronic-abi",
+    "zeronic-golden",
+    "zeronic-host",
+    "zeronic-lab",
+    "zeronic-pcie-sim",
+    "zeronic-tcp",
+    "zeronic-vfio-user",
+];
+
+/// Builds each package from what would be uploaded, and nothing else.
+fn package() -> anyhow::Result<()> {
+    let named = PACKAGES.iter().flat_map(|name| ["--package", name]);
+    let arguments: Vec<&str> = ["package", "--allow-dirty"].into_iter().chain(named).collect();
+    cargo(&arguments)
 }
 
 fn cargo(arguments: &[&str]) -> anyhow::Result<()> {

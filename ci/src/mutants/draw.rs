@@ -118,14 +118,6 @@ pub fn sample(mutants: Vec<Mutant>, count: Option<usize>, seed: u64) -> Vec<Muta
     chosen.into_iter().map(|at| mutants[at].clone()).collect()
 }
 
-/// Of `mutants`, those that the same suites judge as one that is drawn.
-pub fn of_one_row(mutants: Vec<Mutant>, seed: u64) -> Vec<Mutant> {
-    let drawn = sample(mutants.clone(), Some(1), seed);
-    let wanted = drawn.first().map(|mutant| suites::row(&mutant.file));
-    let is_wanted = |mutant: &Mutant| Some(suites::row(&mutant.file)) == wanted;
-    mutants.into_iter().filter(is_wanted).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,22 +140,6 @@ mod tests {
         let columns: Vec<usize> = sampled(1).iter().map(|mutant| mutant.column).collect();
         assert!(columns.is_sorted() && columns.len() == 10, "{columns:?}");
         assert_eq!(sample(mutants(3), Some(10), 1), mutants(3));
-    }
-
-    #[test]
-    fn one_row_is_drawn_whole() {
-        let of = |file: &str| Mutant::new(file.into(), "1", 0..1, "2".into()).expect("one line");
-        let files = ["host/src/lib.rs", "hdl/dma/src/lib.rs", "host/src/domain.rs"];
-        let drawn = |seed| -> Vec<_> {
-            let found = of_one_row(files.map(of).to_vec(), seed).into_iter();
-            found.map(|mutant| mutant.file).collect()
-        };
-        let rows: Vec<Vec<PathBuf>> = (0..20).map(drawn).collect();
-        let host = vec![PathBuf::from(files[0]), files[2].into()];
-        let dma = vec![PathBuf::from(files[1])];
-        assert!(rows.iter().all(|row| *row == host || *row == dma), "{rows:?}");
-        assert!(rows.contains(&host) && rows.contains(&dma));
-        assert_eq!(of_one_row(Vec::new(), 1), Vec::<Mutant>::new());
     }
 
     #[test]
