@@ -47,12 +47,27 @@ impl Mapping {
         if end > file_bytes {
             return Err(Errno::NXIO);
         }
+        Self::mapped(file, offset, bytes, writable)
+    }
+
+    fn mapped(
+        file: BorrowedFd<'_>,
+        offset: u64,
+        bytes: usize,
+        writable: bool,
+    ) -> Result<Self, Errno> {
         let write = if writable { ProtFlags::WRITE } else { ProtFlags::empty() };
         let (null, rights) = (std::ptr::null_mut(), ProtFlags::READ | write);
         // SAFETY: a new mapping at an address that the kernel chooses touches no other object.
         let start = unsafe { mmap(null, bytes, rights, MapFlags::SHARED, file, offset) }?;
         let start = NonNull::new(start.cast::<u8>()).ok_or(Errno::FAULT)?;
         Ok(Self { start, bytes, writable })
+    }
+
+    /// Maps a region of a device that VFIO has opened, such as a BAR, to be read and written. The
+    /// file of a device has no length: the kernel refuses what is no part of the region.
+    pub fn of_device(device: BorrowedFd<'_>, offset: u64, bytes: usize) -> Result<Self, Errno> {
+        Self::mapped(device, offset, bytes, true)
     }
 
     /// Length.

@@ -240,7 +240,7 @@ impl Bus for SocketBus {
         let end = Instant::now() + limit;
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            let woken = self.vectors.wait(self.client.as_fd(), left);
+            let woken = self.vectors.wait(Some(self.client.as_fd()), left);
             match woken.map_err(device)? {
                 Woken::Vector(vector) => return Ok(Some(vector)),
                 Woken::Socket => self.look()?,

@@ -1,4 +1,4 @@
-//! Interrupt vectors of a card behind a socket: one event each.
+//! Interrupt vectors of a card: one event each.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
@@ -35,12 +35,12 @@ impl Vectors {
         found.map(|(_, event)| event.as_fd())
     }
 
-    /// Waits for one of them, or for the socket.
-    pub fn wait(&self, socket: BorrowedFd<'_>, limit: Duration) -> Result<Woken, Errno> {
+    /// Waits for one of them, or for the socket, where there is one.
+    pub fn wait(&self, socket: Option<BorrowedFd<'_>>, limit: Duration) -> Result<Woken, Errno> {
         if let Some(vector) = self.raised() {
             return Ok(Woken::Vector(vector));
         }
-        let all = self.events.iter().map(|(_, event)| event.as_fd()).chain([socket]);
+        let all = self.events.iter().map(|(_, event)| event.as_fd()).chain(socket);
         let mut sources: Vec<PollFd<'_>> =
             all.map(|source| PollFd::from_borrowed_fd(source, PollFlags::IN)).collect();
         let limit = Timespec::try_from(limit).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 });
