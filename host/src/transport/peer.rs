@@ -2,7 +2,7 @@
 //! results can be checked.
 //!
 //! ```text
-//!      application: sends random bytes from a seed, hashes what it receives
+//!      application: sends random bytes from a seed, hashes what it receives; or an echo
 //!          |  ^
 //!          v  |
 //!      TCP with real payload (a kernel in a namespace of its own, or smoltcp)
@@ -11,7 +11,8 @@
 //!      frames as on the wire, without frame check sequence
 //! ```
 //!
-//! Both ends of a test know the seed, so they exchange only lengths and digests.
+//! Both ends of a test know the seed, so they exchange only lengths and digests. An end that nobody
+//! has told the seed sends back what it receives.
 
 mod application;
 mod kernel;
@@ -77,6 +78,12 @@ pub trait WirePeer: Send {
 
     /// Accepts any number of connections and follows the script on each.
     fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()>;
+
+    /// Accepts any number of connections, and sends back on each what it receives.
+    fn listen_and_echo(&mut self, local: SocketAddr) -> Result<()>;
+
+    /// Takes the conversations that have ended, which are then forgotten.
+    fn take_ended(&mut self) -> Vec<Conversation>;
 
     /// When the peer's stack acts next, if no frame and no call comes before.
     fn next_timer(&mut self) -> NextTimer {

@@ -1,4 +1,4 @@
-//! The application of a peer: sends random bytes and hashes the received ones.
+//! The application of a peer: sends random bytes, or what it has received; hashes what it receives.
 
 use std::net::SocketAddr;
 
@@ -7,6 +7,8 @@ use sha2::{Digest, Sha256};
 use super::{Conversation, Progress, Script};
 
 const CHUNK_BYTES: u64 = 64 << 10;
+/// Bytes that an echo keeps until TCP takes them; then it stops reading.
+const ECHO_BYTES: usize = 256 << 10;
 
 /// A stream of bytes determined by its seed (SplitMix64, eight bytes at a time).
 #[derive(Clone, Debug)]
@@ -57,14 +59,30 @@ pub fn digest_of(seed: u64, bytes: u64) -> [u8; 32] {
     digest.finalize().into()
 }
 
+/// What an application does on its connections.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    /// Follows a script.
+    Script(Script),
+    /// Sends back what it receives, and ends when the other side has ended.
+    Echo,
+}
+
+/// Where the bytes to send come from.
+#[derive(Debug)]
+enum Source {
+    Random { random: RandomBytes, bytes_left: u64 },
+    Received,
+}
+
 /// The application on one connection, without the connection itself.
 #[derive(Debug)]
 pub(super) struct Application {
-    script: Script,
-    source: RandomBytes,
-    /// Bytes generated and not taken by TCP yet.
+    source: Source,
+    receive_bytes_max: u64,
+    /// Bytes to send, and how many of them TCP has taken.
     pending: Vec<u8>,
-    made_bytes: u64,
+    taken: usize,
     sent_bytes: u64,
     received_bytes: u64,
     digest: Sha256,
@@ -73,12 +91,19 @@ pub(super) struct Application {
 }
 
 impl Application {
-    pub(super) fn new(script: Script) -> Self {
+    pub(super) fn new(work: Work) -> Self {
+        let (source, receive_bytes_max) = match work {
+            Work::Echo => (Source::Received, None),
+            Work::Script(Script { send_bytes, seed, receive_bytes_max }) => {
+                let random = RandomBytes::new(seed);
+                (Source::Random { random, bytes_left: send_bytes }, receive_bytes_max)
+            }
+        };
         Self {
-            script,
-            source: RandomBytes::new(script.seed),
+            source,
+            receive_bytes_max: receive_bytes_max.unwrap_or(u64::MAX),
             pending: Vec::new(),
-            made_bytes: 0,
+            taken: 0,
             sent_bytes: 0,
             received_bytes: 0,
             digest: Sha256::new(),
@@ -87,37 +112,59 @@ impl Application {
         }
     }
 
-    /// The next bytes to send; empty when all were sent.
+    /// The next bytes to send; empty when there are none yet, or none any more.
     pub(super) fn outgoing(&mut self) -> &[u8] {
-        if self.pending.is_empty() {
-            let bytes = (self.script.send_bytes - self.made_bytes).min(CHUNK_BYTES);
-            self.pending = vec![0; bytes as usize];
-            self.source.fill(&mut self.pending);
-            self.made_bytes += bytes;
+        if let (Source::Random { random, bytes_left }, true) =
+            (&mut self.source, self.pending.is_empty())
+        {
+            let bytes = (*bytes_left).min(CHUNK_BYTES);
+            self.pending.resize(bytes as usize, 0);
+            random.fill(&mut self.pending);
+            *bytes_left -= bytes;
         }
-        &self.pending
+        &self.pending[self.taken..]
     }
 
     /// TCP took the first `bytes` of [`Self::outgoing`].
     pub(super) fn sent(&mut self, bytes: usize) {
-        self.pending.drain(..bytes);
+        self.taken += bytes;
+        if self.taken == self.pending.len() {
+            self.pending.clear();
+            self.taken = 0;
+        }
         self.sent_bytes += bytes as u64;
     }
 
     /// Whether every byte was taken by TCP.
     pub(super) fn all_sent(&self) -> bool {
-        self.sent_bytes == self.script.send_bytes
+        let none_comes = match self.source {
+            Source::Random { bytes_left, .. } => bytes_left == 0,
+            Source::Received => self.remote_ended,
+        };
+        none_comes && self.pending.is_empty()
     }
 
     /// Bytes that the application wants to read now.
     pub(super) fn wanted(&self) -> usize {
-        let limit = self.script.receive_bytes_max.unwrap_or(u64::MAX);
-        (limit - self.received_bytes).min(CHUNK_BYTES) as usize
+        let left = self.receive_bytes_max - self.received_bytes;
+        let room = match self.source {
+            Source::Random { .. } => CHUNK_BYTES as usize,
+            Source::Received => ECHO_BYTES.saturating_sub(self.pending.len() - self.taken),
+        };
+        usize::try_from(left).unwrap_or(usize::MAX).min(room)
     }
 
     pub(super) fn received(&mut self, bytes: &[u8]) {
         self.digest.update(bytes);
         self.received_bytes += bytes.len() as u64;
+        if matches!(self.source, Source::Received) {
+            // Not for each call: all that is left is moved.
+            if self.taken >= ECHO_BYTES {
+                self.pending.drain(..self.taken);
+                self.taken = 0;
+            }
+            self.pending.extend_from_slice(bytes);
+        }
     }
 
     pub(super) fn ended_by_remote(&mut self) {
@@ -165,5 +212,35 @@ mod tests {
         assert_eq!(cut, whole);
         assert_eq!(digest_of(7, 1000), <[u8; 32]>::from(Sha256::digest(&whole)));
         assert_ne!(digest_of(8, 1000), digest_of(7, 1000));
+    }
+
+    #[test]
+    fn an_echo_sends_what_it_has_received_and_ends_after_the_other_side() {
+        let mut echo = Application::new(Work::Echo);
+        assert!(echo.outgoing().is_empty() && !echo.all_sent());
+        echo.received(b"what");
+        echo.received(b"ever");
+        assert_eq!(echo.outgoing(), b"whatever");
+        echo.sent(5);
+        echo.ended_by_remote();
+        assert_eq!(echo.outgoing(), b"ver");
+        assert_eq!(echo.progress(), Progress::Running);
+        echo.sent(3);
+        assert_eq!(echo.progress(), Progress::Finished);
+    }
+
+    /// Or a peer that is not read from would have the memory of this process.
+    #[test]
+    fn an_echo_that_is_not_taken_stops_reading() {
+        let mut echo = Application::new(Work::Echo);
+        let mut taken = 0;
+        while echo.wanted() > 0 {
+            let bytes = vec![7; echo.wanted().min(1000)];
+            echo.received(&bytes);
+            taken += bytes.len();
+        }
+        assert_eq!(taken, ECHO_BYTES);
+        echo.sent(1);
+        assert_eq!(echo.wanted(), 1);
     }
 }

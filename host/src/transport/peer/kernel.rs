@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::application::Application;
+use super::application::{Application, Work};
 use super::{Conversation, Progress, Script, WirePeer};
 use crate::transport::linux::tap::{Tap, TapMode};
 use crate::transport::linux::{failed, is_overrun, sys};
@@ -17,7 +17,7 @@ const LISTEN_BACKLOG: i32 = 128;
 #[derive(Debug)]
 pub struct KernelPeer {
     tap: Tap,
-    listeners: Vec<(OwnedFd, Script)>,
+    listeners: Vec<(OwnedFd, Work)>,
     connections: Vec<Connection>,
     overruns: u64,
 }
@@ -45,19 +45,29 @@ impl KernelPeer {
 
     /// Lets the application read and write as much as possible now.
     fn run(&mut self) -> Result<()> {
-        for (listener, script) in &self.listeners {
+        for (listener, work) in &self.listeners {
             while let Some(socket) = accept(listener.as_fd())? {
                 let remote = match sys::remote_address(socket.as_fd()) {
                     Ok(remote) => remote,
                     Err(error) if error.raw_os_error() == Some(libc::ENOTCONN) => continue,
                     Err(source) => return Err(failed("getpeername")(source)),
                 };
-                self.connections.push(Connection::new(socket, remote, *script));
+                self.connections.push(Connection::new(socket, remote, *work));
             }
         }
         for connection in &mut self.connections {
             connection.run();
         }
+        Ok(())
+    }
+
+    fn listen_for(&mut self, local: SocketAddr, work: Work) -> Result<()> {
+        let socket = self.tap.tcp_socket(local.is_ipv6()).map_err(failed("socket"))?;
+        sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)
+            .map_err(failed("SO_REUSEADDR"))?;
+        sys::bind(socket.as_fd(), local).map_err(failed("bind"))?;
+        sys::listen(socket.as_fd(), LISTEN_BACKLOG).map_err(failed("listen"))?;
+        self.listeners.push((socket, work));
         Ok(())
     }
 
@@ -98,18 +108,22 @@ impl WirePeer for KernelPeer {
     fn connect(&mut self, remote: SocketAddr, script: Script) -> Result<()> {
         let socket = self.tap.tcp_socket(remote.is_ipv6()).map_err(failed("socket"))?;
         sys::connect(socket.as_fd(), remote).map_err(failed("connect"))?;
-        self.connections.push(Connection::new(socket, remote, script));
+        self.connections.push(Connection::new(socket, remote, Work::Script(script)));
         Ok(())
     }
 
     fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()> {
-        let socket = self.tap.tcp_socket(local.is_ipv6()).map_err(failed("socket"))?;
-        sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)
-            .map_err(failed("SO_REUSEADDR"))?;
-        sys::bind(socket.as_fd(), local).map_err(failed("bind"))?;
-        sys::listen(socket.as_fd(), LISTEN_BACKLOG).map_err(failed("listen"))?;
-        self.listeners.push((socket, script));
-        Ok(())
+        self.listen_for(local, Work::Script(script))
+    }
+
+    fn listen_and_echo(&mut self, local: SocketAddr) -> Result<()> {
+        self.listen_for(local, Work::Echo)
+    }
+
+    fn take_ended(&mut self) -> Vec<Conversation> {
+        let ended = |one: &mut Connection| one.application.progress() != Progress::Running;
+        let ended = self.connections.extract_if(.., ended);
+        ended.map(|one| one.application.conversation(one.remote)).collect()
     }
 
     fn conversations(&self) -> Vec<Conversation> {
@@ -118,8 +132,8 @@ impl WirePeer for KernelPeer {
 }
 
 impl Connection {
-    fn new(socket: OwnedFd, remote: SocketAddr, script: Script) -> Self {
-        let application = Application::new(script);
+    fn new(socket: OwnedFd, remote: SocketAddr, work: Work) -> Self {
+        let application = Application::new(work);
         Self { socket: Some(socket), remote, application, finished: false }
     }
 
@@ -148,7 +162,7 @@ fn converse(
         Err(error) if !sys::would_block(&error) => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    while !application.all_sent() {
+    while !application.outgoing().is_empty() {
         match sys::send(fd, application.outgoing()) {
             Ok(bytes) => application.sent(bytes),
             Err(error) if sys::would_block(&error) => break,

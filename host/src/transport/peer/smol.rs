@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp::{RecvError, Socket, State};
 
-use super::application::Application;
+use super::application::{Application, Work};
 use super::{Conversation, Progress, Script, WirePeer};
 use crate::clock::Clock;
 use crate::transport::smol::sockets::listening_socket;
@@ -20,11 +20,13 @@ pub struct SmoltcpPeer {
     stack: Stack,
     listeners: Vec<Listener>,
     connections: Vec<Connection>,
+    /// Sockets of conversations that are forgotten, until they are closed.
+    leaving: Vec<SocketHandle>,
 }
 
 struct Listener {
     local: SocketAddr,
-    script: Script,
+    work: Work,
     waiting: SocketHandle,
 }
 
@@ -39,7 +41,7 @@ impl SmoltcpPeer {
     /// Creates the interface described by `link`, with timers on `clock`.
     pub fn open(link: &LinkConfig, clock: Clock) -> Result<Self> {
         let stack = Stack::new(link, clock, TcpChecksums::Stack)?;
-        Ok(Self { stack, listeners: Vec::new(), connections: Vec::new() })
+        Ok(Self { stack, listeners: Vec::new(), connections: Vec::new(), leaving: Vec::new() })
     }
 
     /// Lets the application read and write as much as possible now.
@@ -54,7 +56,7 @@ impl SmoltcpPeer {
             let handle = std::mem::replace(&mut listener.waiting, next);
             match remote {
                 Some(remote) => {
-                    self.connections.push(Connection::new(handle, remote, listener.script));
+                    self.connections.push(Connection::new(handle, remote, listener.work));
                 }
                 // Reset right after its handshake, without a conversation.
                 None => drop(self.stack.sockets.remove(handle)),
@@ -63,6 +65,13 @@ impl SmoltcpPeer {
         for connection in &mut self.connections {
             connection.run(self.stack.socket(connection.handle));
         }
+        self.leaving.retain(|handle| !self.stack.remove_if_done(*handle));
+        Ok(())
+    }
+
+    fn listen_for(&mut self, local: SocketAddr, work: Work) -> Result<()> {
+        let waiting = listening_socket(&mut self.stack, local)?;
+        self.listeners.push(Listener { local, work, waiting });
         Ok(())
     }
 }
@@ -87,14 +96,23 @@ impl WirePeer for SmoltcpPeer {
 
     fn connect(&mut self, remote: SocketAddr, script: Script) -> Result<()> {
         let (handle, _) = self.stack.connect(remote, None)?;
-        self.connections.push(Connection::new(handle, remote, script));
+        self.connections.push(Connection::new(handle, remote, Work::Script(script)));
         Ok(())
     }
 
     fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()> {
-        let waiting = listening_socket(&mut self.stack, local)?;
-        self.listeners.push(Listener { local, script, waiting });
-        Ok(())
+        self.listen_for(local, Work::Script(script))
+    }
+
+    fn listen_and_echo(&mut self, local: SocketAddr) -> Result<()> {
+        self.listen_for(local, Work::Echo)
+    }
+
+    fn take_ended(&mut self) -> Vec<Conversation> {
+        let ended = |one: &mut Connection| one.application.progress() != Progress::Running;
+        let ended: Vec<_> = self.connections.extract_if(.., ended).collect();
+        self.leaving.extend(ended.iter().map(|one| one.handle));
+        ended.iter().map(|one| one.application.conversation(one.remote)).collect()
     }
 
     fn next_timer(&mut self) -> NextTimer {
@@ -107,8 +125,8 @@ impl WirePeer for SmoltcpPeer {
 }
 
 impl Connection {
-    fn new(handle: SocketHandle, remote: SocketAddr, script: Script) -> Self {
-        Self { handle, remote, application: Application::new(script), finished: false }
+    fn new(handle: SocketHandle, remote: SocketAddr, work: Work) -> Self {
+        Self { handle, remote, application: Application::new(work), finished: false }
     }
 
     /// Receives and sends until both would block.
@@ -141,7 +159,7 @@ impl Connection {
                 Ok(0) | Err(RecvError::InvalidState) => break,
             }
         }
-        while !application.all_sent() {
+        while !application.outgoing().is_empty() {
             match socket.send_slice(application.outgoing()) {
                 Ok(bytes @ 1..) => application.sent(bytes),
                 Ok(0) | Err(_) => break,
