@@ -10,10 +10,12 @@
 //! | `bus_memory.rs` | addresses and new memory, for buses to simulated cards |
 //! | `context.rs` | tells the card where the rings of an owner are |
 //! | `control_memory.rs` | memory that host and card share: words, loaded and stored in place |
-//! | `device.rs` | opens a card, moves its rings, reads its counters |
-//! | `device/counters.rs` | reads the counters of a card |
+//! | `counters.rs` | reads the counters of a card |
+//! | `device.rs` | opens a card, moves its rings |
+//! | `device/counters.rs` | the counters of an open card |
 //! | `device/marks.rs` | marks behind commands, and whether the card has passed them |
 //! | `device/restart.rs` | restarts and closes the rings of an owner |
+//! | `look.rs` | what a card says of itself before it is opened |
 //! | `owner.rs` | one owner: its rings and its commands in flight |
 //! | `read.rs` | reads registers, notices a card that is gone |
 //! | `rings.rs` | producer and consumer sides of the rings |
@@ -26,8 +28,10 @@ pub mod bus;
 pub mod bus_memory;
 mod context;
 pub mod control_memory;
+pub mod counters;
 pub mod device;
 pub mod error;
+pub mod look;
 mod owner;
 mod read;
 pub mod rings;

@@ -2,12 +2,12 @@
 
 macro_rules! codes {
     ($(#[$doc:meta])* $name:ident: $bits:literal bits {
-        $($(#[$vdoc:meta])* $variant:ident = $value:literal, $text:literal;)+
+        $($(#[doc = $meaning:literal])+ $variant:ident = $value:literal, $text:literal;)+
     }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
-        pub enum $name { $($(#[$vdoc])* $variant = $value,)+ }
+        pub enum $name { $($(#[doc = $meaning])+ $variant = $value,)+ }
 
         impl $name {
             /// Every code, in order of its number.
@@ -19,6 +19,11 @@ macro_rules! codes {
             /// The name used in tables, counters and messages.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)+ }
+            }
+
+            /// What it means, in a sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $($name::$variant => concat!($($meaning),+).trim(),)+ }
             }
 
             /// The code with this number, if there is one.
@@ -44,7 +49,7 @@ codes! {
         BadFcs = 1, "bad_fcs";
         /// Shorter than an Ethernet frame.
         Runt = 2, "runt";
-        /// Longer than [`crate::config::FRAME_BYTES_MAX`].
+        /// Longer than the largest frame that the card takes.
         Giant = 3, "giant";
         /// IP header inconsistent: version, header length, total length.
         MalformedIp = 4, "malformed_ip";
@@ -94,7 +99,7 @@ codes! {
         TimestampOld = 10, "timestamp_old";
         /// A segment's region is removed, or has another key, domain, right or bounds; deferred.
         RegionRefused = 11, "region_refused";
-        /// More pieces than [`crate::config::PIECES_MAX`]; deferred.
+        /// More pieces than one packet may have; deferred.
         TooManyPieces = 12, "too_many_pieces";
         /// A fragment, or UDP without checksum, which cannot be verified; deferred.
         Unverified = 13, "unverified";
