@@ -106,6 +106,13 @@ impl Mapping {
         self.word(offset).store(value, Ordering::Release);
     }
 
+    /// Writes an aligned word if it is still `expected`; whether it was.
+    pub fn replace(&self, offset: usize, expected: u32, value: u32) -> bool {
+        assert!(self.writable, "a write to a mapping that is read only");
+        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+        self.word(offset).compare_exchange(expected, value, success, failure).is_ok()
+    }
+
     /// Copies out.
     pub fn read(&self, offset: usize, into: &mut [u8]) {
         let source = self.at(offset, into.len());
@@ -208,6 +215,8 @@ mod tests {
         let (one, other) = (file.map().unwrap(), file.map().unwrap());
         one.store(4100, 0x1234_5678);
         assert_eq!(other.load(4100), 0x1234_5678);
+        assert!(!one.replace(4100, 1, 2) && one.replace(4100, 0x1234_5678, 3));
+        assert_eq!(other.load(4100), 3);
     }
 
     #[test]

@@ -35,7 +35,7 @@ use thiserror::Error;
 use self::answer::answer;
 use crate::channel::{Channel, ChannelError, Message};
 use crate::codec::{Capabilities, Command, Kind, Version, MAJOR, MINOR};
-use crate::description::Description;
+use crate::description::{Description, SharedPages};
 use crate::device::Device;
 use crate::session::Session;
 
@@ -135,6 +135,13 @@ impl Server {
     /// otherwise.
     pub fn set_reply_limit(&mut self, limit: Duration) {
         self.reply_limit = limit;
+    }
+
+    /// Sets what clients map of a region, for those that come from now on.
+    pub fn set_shared(&mut self, region: u32, shared: Option<SharedPages>) {
+        if let Some(region) = self.description.regions.get_mut(region as usize) {
+            region.shared = shared;
+        }
     }
 
     /// The client that has the device.

@@ -2,11 +2,13 @@
 //!
 //! ```text
 //!   read_register ─► message, reply      write_register, write_line ─► message, no reply
+//!   doorbells     ─► stores, where the server has pages of them that can be mapped
 //!   allocate, map ─► sealed file, passed to the server, which maps it
 //!   interrupts    ─► one event a vector
 //! ```
 //! Register writes and lines keep their order: they are messages of one socket, and what was stored
-//! in memory before is seen by whoever handles them.
+//! in memory before is seen by whoever handles them. Stores to mapped doorbells would pass earlier
+//! messages: so all other writes then wait for their reply, and no line is written.
 //!
 //! On error: the server's end shows as [`BusError::Device`] in the next call that sends something,
 //! and in [`Bus::advance`] within [`LOOK_EVERY`] for a host that only polls memory.
@@ -18,7 +20,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use abi::pci_ids::{DEVICE_ID, VENDOR_ID};
-use abi::registers::{BAR_BYTES, PUSH_BYTES};
+use abi::registers::{
+    BAR_BYTES, DOORBELLS, DOORBELL_ARM_SENDS, DOORBELL_STATUS, DOORBELL_STRIDE, PUSH_BYTES,
+};
 use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::driver::bus_memory::{new_pages, BusAddresses};
 use host::driver::control_memory::ControlMemory;
@@ -26,7 +30,7 @@ use host::memory::MemoryRange;
 use thiserror::Error;
 use vfio_user::codec::Rights;
 use vfio_user::description::{INTERRUPT_MSIX, REGION_CONFIG};
-use vfio_user::{Client, ClientError, Event};
+use vfio_user::{Client, ClientError, Event, Mapping};
 
 use crate::vectors::{Vectors, Woken};
 
@@ -77,6 +81,8 @@ struct Piece {
 pub struct SocketBus {
     client: Client,
     vectors: Vectors,
+    /// Doorbell pages, from that of owner 0 on.
+    doorbells: Option<Mapping>,
     pieces: BTreeMap<u64, Piece>,
     addresses: BusAddresses,
     started: Instant,
@@ -84,8 +90,19 @@ pub struct SocketBus {
 }
 
 impl SocketBus {
-    /// Opens the card at a socket, resets it, and lets it reach memory.
+    /// Opens the card at a socket, resets it, and lets it reach memory. Its doorbells are mapped
+    /// where they can be.
     pub fn open(socket: &Path) -> std::result::Result<Self, OpenError> {
+        let mut bus = Self::open_by_messages(socket)?;
+        let areas = bus.client.mappable(BAR_0);
+        if let Some(area) = areas.iter().find(|area| area.offset == u64::from(DOORBELLS)) {
+            bus.doorbells = Some(bus.client.map_region(BAR_0, area.offset, area.bytes)?);
+        }
+        Ok(bus)
+    }
+
+    /// The same without a mapping: each doorbell is a message.
+    pub fn open_by_messages(socket: &Path) -> std::result::Result<Self, OpenError> {
         let mut client = Client::connect(socket)?;
         let name = || socket.display().to_string();
         let mut ids = [0; 4];
@@ -104,11 +121,27 @@ impl SocketBus {
         Ok(Self {
             client,
             vectors: Vectors::default(),
+            doorbells: None,
             pieces: BTreeMap::new(),
             addresses: BusAddresses::default(),
             started: now,
             looked: now,
         })
+    }
+
+    /// Reads the configuration space.
+    pub fn read_config(&mut self, offset: u64, into: &mut [u8]) -> Result<()> {
+        self.client.read(REGION_CONFIG, offset, into).map_err(device)
+    }
+
+    /// Whether doorbells are stores.
+    pub fn has_mapped_doorbells(&self) -> bool {
+        self.doorbells.is_some()
+    }
+
+    /// Interrupt vectors of the card.
+    pub fn vectors(&self) -> u32 {
+        self.client.interrupt_count(INTERRUPT_MSIX)
     }
 
     /// Adds memory at the next address of that alignment, and returns it.
@@ -154,6 +187,14 @@ fn checked(offset: u32, bytes: usize) -> Result<u64> {
     is_good.then_some(offset.into()).ok_or(BusError::BadOffset(offset))
 }
 
+/// Where a doorbell lies in pages of so many bytes; `None` of what is none.
+fn doorbell(offset: u32, bytes: usize) -> Option<usize> {
+    let at = offset.checked_sub(DOORBELLS)?;
+    let word = at % DOORBELL_STRIDE;
+    let is_doorbell = word <= DOORBELL_ARM_SENDS && word != DOORBELL_STATUS;
+    (is_doorbell && (at as usize) < bytes).then_some(at as usize)
+}
+
 impl Bus for SocketBus {
     fn read_register(&mut self, offset: u32) -> Result<u32> {
         let mut word = [0; 4];
@@ -162,11 +203,19 @@ impl Bus for SocketBus {
     }
 
     fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
-        self.client.post(BAR_0, checked(offset, 4)?, &value.to_le_bytes()).map_err(device)
+        let (at, bytes) = (checked(offset, 4)?, value.to_le_bytes());
+        let Some(pages) = &self.doorbells else {
+            return self.client.post(BAR_0, at, &bytes).map_err(device);
+        };
+        match doorbell(offset, pages.bytes()) {
+            Some(at) => pages.store(at, value),
+            None => self.client.write(BAR_0, at, &bytes).map_err(device)?,
+        }
+        Ok(())
     }
 
     fn writes_lines(&self) -> bool {
-        true
+        self.doorbells.is_none()
     }
 
     fn write_line(&mut self, offset: u32, line: &[u8; PUSH_BYTES]) -> Result<()> {

@@ -3,6 +3,7 @@
 //! ```text
 //!   socket ─► vfio_user::Server ─► ServedCard ─┬─ configuration space
 //!                                              ├─ registers ─► golden device ─► DMA, interrupts
+//!   pages ──► doorbells that the client stores ─┘                 │
 //!                         frames in, frames out ──────────────────┘
 //! ```
 //! The card takes no time: it has done everything when a call returns. When its client is not
@@ -13,6 +14,8 @@
 //!    and by no other.
 //! 2. A client that has gone leaves an empty card of a new epoch.
 #![forbid(unsafe_code)]
+
+mod doorbells;
 
 use std::path::Path;
 use std::time::Duration;
@@ -26,7 +29,10 @@ use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use thiserror::Error;
 use vfio_user::description::{INTERRUPT_MSIX, REGION_CONFIG};
 use vfio_user::pci::{Bar, ConfigError, ConfigSpace, Identity, Link, Msix, CONFIG_BYTES};
-use vfio_user::{Description, Device, Errno, Region, Served, Server, ServerError, Session};
+pub use vfio_user::Served;
+use vfio_user::{Description, Device, Errno, Region, Server, ServerError, Session};
+
+use crate::doorbells::Doorbells;
 
 const BAR_0: u32 = 0;
 
@@ -39,6 +45,9 @@ pub enum ServeError {
     /// The configuration space contradicts itself.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// No memory for doorbell pages.
+    #[error("no memory for doorbell pages: {0}")]
+    Doorbells(Errno),
 }
 
 /// A card and its socket.
@@ -53,6 +62,10 @@ struct Card {
     space: ConfigSpace,
     device: GoldenDevice,
     interrupts: Interrupts,
+    /// Pages that the client maps, if it does.
+    doorbells: Option<Doorbells>,
+    /// What was stored there at a look.
+    stored: Vec<(u32, u32)>,
 }
 
 /// Memory of the client, by bus address.
@@ -103,7 +116,41 @@ impl Card {
             device: GoldenDevice::new(config),
             interrupts: Interrupts::new(1 << config.owner_bits),
             owner_bits: config.owner_bits,
+            doorbells: None,
+            stored: Vec::new(),
         })
+    }
+
+    fn owners(&self) -> usize {
+        1 << self.owner_bits
+    }
+
+    /// Carries out a register write.
+    fn write_register(&mut self, offset: u32, value: u32, session: &mut Session) {
+        self.interrupts.note_register(offset, value);
+        self.act(session, |device, memory| device.write_register(offset, value, memory));
+        let Some(doorbells) = &mut self.doorbells else { return };
+        doorbells.note_register(offset, value);
+        if let Some(at) = offset.checked_sub(r::DOORBELLS) {
+            let owner = at / r::DOORBELL_STRIDE;
+            if owner < 1 << self.owner_bits {
+                let status = r::DOORBELLS + owner * r::DOORBELL_STRIDE + r::DOORBELL_STATUS;
+                doorbells.set_status(owner as usize, self.device.read_register(status));
+            }
+        }
+    }
+
+    /// Carries out what the client has stored in doorbell pages; whether there was anything.
+    fn look(&mut self, session: &mut Session) -> bool {
+        let Some(doorbells) = &mut self.doorbells else { return false };
+        let mut stored = std::mem::take(&mut self.stored);
+        doorbells.look(&mut stored);
+        let any = !stored.is_empty();
+        for (offset, value) in stored.drain(..) {
+            self.write_register(offset, value, session);
+        }
+        self.stored = stored;
+        any
     }
 
     /// Calls the device, and raises what it has to say.
@@ -126,7 +173,10 @@ impl Card {
     fn start_anew(&mut self) {
         // It reaches no memory for that.
         self.device.write_register(r::CONTROL, r::CONTROL_RESET, &mut NoMemory);
-        self.interrupts = Interrupts::new(1 << self.owner_bits);
+        self.interrupts = Interrupts::new(self.owners());
+        if let Some(doorbells) = &mut self.doorbells {
+            doorbells.clear();
+        }
         self.space.reset();
     }
 }
@@ -150,8 +200,9 @@ impl Device for Card {
         region: u32,
         offset: u64,
         into: &mut [u8],
-        _client: &mut Session,
+        client: &mut Session,
     ) -> Result<(), Errno> {
+        self.look(client);
         if region == REGION_CONFIG {
             self.space.read(offset, into);
             return Ok(());
@@ -174,6 +225,7 @@ impl Device for Card {
         from: &[u8],
         client: &mut Session,
     ) -> Result<(), Errno> {
+        self.look(client);
         if region == REGION_CONFIG {
             let effects = self.space.write(offset, from);
             if effects.function_reset {
@@ -187,8 +239,7 @@ impl Device for Card {
         for (at, word) in from.chunks_exact(4).enumerate() {
             let offset = offset as u32 + 4 * at as u32;
             let value = word.try_into().map_or(0, u32::from_le_bytes);
-            self.interrupts.note_register(offset, value);
-            self.act(client, |device, memory| device.write_register(offset, value, memory));
+            self.write_register(offset, value, client);
         }
         Ok(())
     }
@@ -205,7 +256,7 @@ impl Device for Card {
 }
 
 impl ServedCard {
-    /// Serves a card of a configuration at a socket.
+    /// Serves a card of a configuration at a socket, all registers by messages.
     pub fn bind(socket: &Path, config: CardConfig) -> Result<Self, ServeError> {
         let mut description = Description::pci(CONFIG_BYTES, 1 << config.owner_bits);
         description.regions[BAR_0 as usize] = Region::by_messages(r::BAR_BYTES as u64);
@@ -213,9 +264,41 @@ impl ServedCard {
         Ok(Self { server: Server::bind(socket, description)?, card })
     }
 
+    /// The same with doorbell pages that clients map: [`ServedCard::look`] must be called all the
+    /// time.
+    pub fn bind_mapped(socket: &Path, config: CardConfig) -> Result<Self, ServeError> {
+        let mut card = Self::bind(socket, config)?;
+        card.renew_doorbells()?;
+        Ok(card)
+    }
+
+    fn renew_doorbells(&mut self) -> Result<(), ServeError> {
+        let (doorbells, pages) =
+            Doorbells::new(self.card.owners()).map_err(ServeError::Doorbells)?;
+        self.card.doorbells = Some(doorbells);
+        self.server.set_shared(BAR_0, Some(pages));
+        Ok(())
+    }
+
     /// Handles what the client has sent.
     pub fn serve(&mut self) -> Result<Served, ServeError> {
-        Ok(self.server.serve(&mut self.card)?)
+        let served = self.server.serve(&mut self.card)?;
+        if served.left.is_some() && self.card.doorbells.is_some() {
+            // One that has come in the same call has not asked for the pages yet.
+            self.renew_doorbells()?;
+        }
+        Ok(served)
+    }
+
+    /// Looks at the doorbell pages; whether the client has rung.
+    pub fn look(&mut self) -> bool {
+        let session = self.server.session();
+        session.is_some_and(|session| self.card.look(session))
+    }
+
+    /// Whether doorbells are rung without a message: nobody wakes who sleeps.
+    pub fn has_mapped_doorbells(&self) -> bool {
+        self.card.doorbells.is_some()
     }
 
     /// A frame arrives from the wire, without its check sequence. Without a client it is lost.
@@ -223,6 +306,11 @@ impl ServedCard {
         if let Some(session) = self.server.session() {
             self.card.act(session, |device, memory| device.receive(bytes, is_bad, memory));
         }
+    }
+
+    /// Whether a client has the card.
+    pub fn has_client(&mut self) -> bool {
+        self.server.session().is_some()
     }
 
     /// The frames that the card has sent, oldest first.
