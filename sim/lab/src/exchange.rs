@@ -8,9 +8,11 @@
 //! judged by SHA-256.
 //!
 //! Time is the card's. An end that is smoltcp has it too, by [`Lab::clock`], and the lab skips what
-//! is idle (`exchange/quiet.rs`). A kernel has the wall clock.
+//! is idle (`exchange/quiet.rs`). A kernel has the wall clock. Where card and peer are in another
+//! process, [`exchange_with_echo`] is the run.
 
 mod application;
+mod far;
 mod observer;
 mod plan;
 mod quiet;
@@ -25,6 +27,7 @@ use host::provider::Provider;
 use host::transport::peer::{digest_of, Progress, Script, WirePeer};
 
 use self::application::Application;
+pub use self::far::{exchange_with_echo, Echo};
 pub use self::observer::{Blind, Observer, Side, Status};
 pub use self::plan::{Exchange, LabError, Outcome, BUFFER_BYTES};
 use self::quiet::Quiet;
