@@ -1,28 +1,49 @@
 //! `zeronic sim-card`: a card in a process of its own, which other programs open.
 //!
 //! ```text
-//!   host, QEMU ─► vfio-user socket ─► served::ServedCard ─► golden device
+//!   host, QEMU ─► vfio-user socket ─► served::ServedCard ─► golden device ─► wire ─► a peer
 //! ```
+
+mod peer;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use served::ServedCard;
+use host::transport::peer::{Conversation, Progress};
+use served::{Served, ServedCard};
 
+use self::peer::{PeerName, Wire};
 use crate::shared::config::ConfigName;
 use crate::shared::failure::STATUSES;
 use crate::shared::output::print;
 
-/// How long the process sleeps at most: it has nothing else to do.
+/// How long the process sleeps at most when only a client can wake it.
 const LIMIT: Duration = Duration::from_secs(3600);
+/// How long it sleeps at most while a client has the card: neither the peer nor a doorbell that is
+/// mapped wakes it.
+const NAP: Duration = Duration::from_micros(50);
+const LONG_NAP: Duration = Duration::from_millis(1);
+/// Rounds without anything to do before it sleeps while a client has the card, and before it sleeps
+/// longer.
+const SPIN_ROUNDS: u32 = 500;
+const NAP_ROUNDS: u32 = 1000;
 
 /// What does the work behind the registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Model {
     /// The golden model: exact by the contract, and without any time of its own
     Golden,
+}
+
+/// How a client rings a doorbell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DoorbellName {
+    /// By a store to a page that it maps, and the card looks at all the time
+    Mapped,
+    /// By a message
+    Messages,
 }
 
 /// Serve a card to another process, at a vfio-user socket, until it is interrupted.
@@ -40,32 +61,84 @@ pub struct SimCardArguments {
     /// Sizes of the card's tables
     #[arg(long, value_enum, default_value = "lab")]
     config: ConfigName,
+
+    /// How a client rings a doorbell
+    #[arg(long, value_enum, default_value = "mapped")]
+    doorbells: DoorbellName,
+
+    /// Who is at the wire: a TCP that sends back what it receives, at 10.77.0.2 port 5001, and at
+    /// fd77::2 where the MTU allows IPv6
+    #[arg(long, value_enum, default_value = "none")]
+    peer: PeerName,
+
+    /// Largest IP packet of the peer, bytes
+    #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
+    mtu: u16,
 }
 
 /// Runs the command.
 pub fn run(arguments: &SimCardArguments) -> Result<bool> {
     let socket = &arguments.vfio_user;
     let Model::Golden = arguments.model;
-    let mut card = ServedCard::bind(socket, arguments.config.sizes())?;
+    let mut wire = Wire::open(arguments.peer, arguments.mtu)?;
+    let sizes = arguments.config.sizes();
+    let mut card = match arguments.doorbells {
+        DoorbellName::Mapped => ServedCard::bind_mapped(socket, sizes)?,
+        DoorbellName::Messages => ServedCard::bind(socket, sizes)?,
+    };
     print(&format!(
-        "serving a golden card ({}) at {}; nothing is at its wire\n\
-         time is the machine's: runs do not repeat from a seed; ctrl-C ends\n",
+        "serving a golden card ({}) at {}; {}\n\
+         clocks run free: time is the machine's, and runs do not repeat from a seed; ctrl-C ends\n",
         arguments.config.name(),
-        socket.display()
+        socket.display(),
+        wire.description
     ))?;
+    let is_polled = card.has_mapped_doorbells() || wire.has_peer();
+    let mut idle_rounds = 0_u32;
     loop {
-        card.wait(LIMIT)?;
         let served = card.serve()?;
-        if served.has_joined {
-            print("a client has the card\n")?;
+        say(&served)?;
+        let mut moved = served.messages > 0;
+        moved |= card.look();
+        moved |= wire.carry(&mut card)?;
+        for conversation in wire.take_ended() {
+            print(&ended(&conversation))?;
         }
-        if let Some(reason) = served.left {
-            print(&format!("the client has gone: {reason}\n"))?;
+        idle_rounds = if moved { 0 } else { idle_rounds.saturating_add(1) };
+        match (is_polled && card.has_client(), idle_rounds) {
+            (_, 0) => {}
+            (true, 1..SPIN_ROUNDS) => std::thread::yield_now(),
+            (true, SPIN_ROUNDS..NAP_ROUNDS) => card.wait(NAP)?,
+            (true, _) => card.wait(LONG_NAP)?,
+            (false, _) => card.wait(LIMIT)?,
         }
-        for _ in 0..served.refused {
-            print("another client was refused: the card is taken\n")?;
-        }
-        // Nobody is at the wire: what the card sends is lost there.
-        drop(card.take_sent());
     }
+}
+
+/// Says who has come and gone.
+fn say(served: &Served) -> Result<()> {
+    if served.has_joined {
+        print("a client has the card\n")?;
+    }
+    if let Some(reason) = &served.left {
+        print(&format!("the client has gone: {reason}; the card is empty, in a new epoch\n"))?;
+    }
+    for _ in 0..served.refused {
+        print("another client was refused: the card is taken\n")?;
+    }
+    Ok(())
+}
+
+/// What is said of a conversation of the peer.
+fn ended(conversation: &Conversation) -> String {
+    let Conversation { remote, received_bytes, sent_bytes, received_digest, .. } = conversation;
+    let digest: String = received_digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let how = match conversation.progress {
+        Progress::Failed(error) => format!("failed with error {error}"),
+        _ => "has ended".to_owned(),
+    };
+    format!(
+        "the peer's connection with {remote} {how}: {received_bytes} bytes received, \
+         {sent_bytes} sent back, SHA-256 {digest}\n"
+    )
 }

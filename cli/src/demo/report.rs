@@ -6,12 +6,12 @@ use std::time::Duration;
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{CellAlignment, Table};
 use host::provider::ProviderCounters;
-use lab::exchange::Outcome;
 use serde::Serialize;
+use sim::lab::{Echo, Outcome};
 
 use abi::reason::{Disposition, DropReason};
 
-use crate::shared::table::verdict;
+use crate::shared::table::{table, verdict};
 
 /// One direction's figures.
 #[derive(Clone, Debug, Serialize)]
@@ -182,6 +182,71 @@ fn rate(gbps: f64) -> String {
     format!("{value:.2} {unit}")
 }
 
+/// The figures of a demo on a card in another process.
+#[derive(Clone, Debug, Serialize)]
+pub struct FarReport {
+    /// Every byte that came back is right.
+    pub ok: bool,
+    /// Bytes that went to the peer and came back.
+    pub bytes: u64,
+    /// SHA-256 of the bytes that came back.
+    pub sha256: String,
+    /// Payload over wall time, each way: of both processes, their peers and their judges.
+    pub gbps_of_wall_time: f64,
+    /// Wall time from the call that connects to the end of the stream.
+    pub wall_time_ns: u64,
+    /// Payload bytes that the host's CPU copied.
+    pub copied_payload_bytes: u64,
+    /// Packets by disposition and frames by drop reason; zeros left out.
+    pub dispositions: BTreeMap<&'static str, u64>,
+    #[serde(skip)]
+    header_entries: u64,
+}
+
+impl FarReport {
+    /// The figures of a finished run; of the counters what it has moved.
+    pub fn new(
+        echo: &Echo,
+        provider: ProviderCounters,
+        counters: Vec<(&'static str, u64)>,
+    ) -> Self {
+        let (bytes, digest) = &echo.received;
+        let wall_time_ns = u64::try_from(echo.elapsed.as_nanos()).unwrap_or(u64::MAX);
+        let names = Disposition::ALL.iter().map(|it| it.name());
+        let names: Vec<_> = names.chain(DropReason::ALL.iter().map(|it| it.name())).collect();
+        let is_moved = |it: &(&'static str, u64)| it.1 > 0 && names.contains(&it.0);
+        Self {
+            ok: echo.is_exact(),
+            bytes: *bytes,
+            sha256: hex(digest),
+            gbps_of_wall_time: *bytes as f64 * 8.0 / wall_time_ns.max(1) as f64,
+            wall_time_ns,
+            copied_payload_bytes: provider.copied_payload_bytes,
+            dispositions: counters.into_iter().filter(is_moved).collect(),
+            header_entries: provider.header_entries,
+        }
+    }
+
+    /// The table.
+    pub fn text(&self) -> String {
+        let mut table = table(&[]);
+        table.add_row(["sent and received".to_owned(), format!("{} bytes", self.bytes)]);
+        let judged = if self.ok { "as sent" } else { "WRONG" };
+        table.add_row(["  SHA-256".to_owned(), format!("{} ({judged})", self.sha256)]);
+        let seconds = self.wall_time_ns as f64 / 1e9;
+        let goodput = format!("{} of wall time, each way", rate(self.gbps_of_wall_time));
+        table.add_row(["  goodput".to_owned(), goodput]);
+        let copied = format!("{} bytes", self.copied_payload_bytes);
+        table.add_row(["payload copied by the CPU".to_owned(), copied]);
+        table.add_row(["header entries".to_owned(), self.header_entries.to_string()]);
+        for (name, count) in &self.dispositions {
+            table.add_row([format!("  {name}"), format!("{count} packets")]);
+        }
+        table.add_row(["wall time".to_owned(), format!("{seconds:.3} s")]);
+        format!("{table}\n") + verdict(self.ok)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,5 +281,20 @@ mod tests {
         assert_eq!(rate(0.5), "500.00 Mb/s");
         assert_eq!(rate(5e-9), "5.00 b/s");
         assert_eq!(rate(0.0), "0.00 Gb/s");
+    }
+
+    #[test]
+    fn what_came_back_wrong_is_said() {
+        let elapsed = Duration::from_micros(8);
+        let counters = vec![("no_flow", 0), ("placed_in_order", 7), ("commands", 9)];
+        let report = |expected| {
+            let echo = Echo { received: (1000, [7; 32]), expected, elapsed };
+            FarReport::new(&echo, ProviderCounters::default(), counters.clone())
+        };
+        let right = report([7; 32]);
+        assert!(right.text().contains("1.00 Gb/s of wall time") && right.ok);
+        assert_eq!(right.dispositions, BTreeMap::from([("placed_in_order", 7)]));
+        let wrong = report([8; 32]);
+        assert!(wrong.text().contains("WRONG") && wrong.text().contains("FAILED") && !wrong.ok);
     }
 }

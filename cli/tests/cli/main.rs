@@ -10,6 +10,8 @@ mod counts;
 mod demo;
 mod disturbed;
 mod documents;
+mod fakes;
+mod far;
 mod flow_files;
 mod learned;
 mod networks;

@@ -13,37 +13,65 @@ use vfio::SocketBus;
 use crate::run::{command, refused};
 
 /// The process, ended with the test.
-struct Card {
+pub struct Card {
     process: Child,
     said: BufReader<ChildStdout>,
-    socket: PathBuf,
+    pub socket: PathBuf,
+    /// The line that says what it serves.
+    pub serves: String,
 }
 
 impl Card {
     fn start(name: &str) -> Self {
-        // A path of a socket is short, which that of the target folder need not be.
-        let file = format!("zeronic-cli-{}-{name}.sock", std::process::id());
-        Self::at(&std::env::temp_dir().join(file))
+        Self::with(name, &[])
     }
 
-    fn at(socket: &Path) -> Self {
+    /// One with more arguments.
+    pub fn with(name: &str, arguments: &[&str]) -> Self {
+        // A path of a socket is short, which that of the target folder need not be.
+        let file = format!("zeronic-cli-{}-{name}.sock", std::process::id());
+        Self::at(&std::env::temp_dir().join(file), arguments)
+    }
+
+    pub fn at(socket: &Path, arguments: &[&str]) -> Self {
         let path = socket.to_str().expect("a path");
         let mut command = command(&["sim-card", "--vfio-user", path, "--config", "small"]);
-        let mut process = command.stdout(Stdio::piped()).spawn().expect("it starts");
+        let process = command.args(arguments).stdout(Stdio::piped());
+        let mut process = process.spawn().expect("it starts");
         let said = BufReader::new(process.stdout.take().expect("its output"));
-        let mut card = Self { process, said, socket: socket.to_owned() };
-        assert!(card.line().contains("serving a golden card (small)"));
-        assert!(card.line().contains("ctrl-C"));
+        let serves = String::new();
+        let mut card = Self { process, said, socket: socket.to_owned(), serves };
+        card.serves = card.line();
+        assert!(card.serves.contains("serving a golden card (small)"), "{}", card.serves);
+        let free = card.line();
+        assert!(free.contains("clocks run free") && free.contains("do not repeat"), "{free}");
         card
     }
 
-    fn line(&mut self) -> String {
+    /// The bus to it, as an option.
+    pub fn bus(&self) -> String {
+        format!("vfio-user:{}", self.socket.display())
+    }
+
+    /// What it says next.
+    pub fn line(&mut self) -> String {
         let mut line = String::new();
         self.said.read_line(&mut line).expect("it says something");
         line
     }
 
-    fn kill(&mut self) {
+    /// The next line with that in it.
+    pub fn line_with(&mut self, part: &str) -> String {
+        loop {
+            let line = self.line();
+            assert!(!line.is_empty(), "it has ended without '{part}'");
+            if line.contains(part) {
+                return line;
+            }
+        }
+    }
+
+    pub fn kill(&mut self) {
         self.process.kill().expect("it is there");
         self.process.wait().expect("it ends");
     }
@@ -89,7 +117,7 @@ fn a_card_that_is_killed_is_found_out_and_started_again_at_its_socket() {
     };
     assert!(error.contains("has gone") && !error.contains('\n'), "{error}");
     drop(device);
-    let card = Card::at(&card.socket);
+    let card = Card::at(&card.socket, &[]);
     let mut bus = SocketBus::open(&card.socket).expect("a card");
     assert_eq!(bus.read_register(r::ID).expect("a register"), r::ID_VALUE);
 }

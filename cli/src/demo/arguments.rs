@@ -1,0 +1,102 @@
+//! What `zeronic demo` is told.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::shared::bus::BusName;
+use crate::shared::config::ConfigName;
+use crate::shared::failure::STATUSES;
+use crate::shared::options::{moved_bytes, probability, Bytes};
+use crate::shared::stack::Stack;
+
+/// Which TCP this machine has, on headers only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TransportName {
+    /// The kernel's where the machine allows it, otherwise smoltcp.
+    Auto,
+    /// The Linux kernel's, in a network namespace of its own.
+    Linux,
+    /// smoltcp, in this process.
+    Smoltcp,
+    /// Our own, made for headers only.
+    Tcp,
+}
+
+/// How our own TCP finds its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Controller {
+    /// By a model of the path, blind to light loss.
+    Model,
+    /// CUBIC.
+    Cubic,
+    /// DCTCP.
+    Dctcp,
+}
+
+/// Where the application's buffers lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MemoryName {
+    /// Host DRAM.
+    Dram,
+    /// GPU memory behind its own BAR.
+    Gpu,
+}
+
+/// Arguments of `zeronic demo`.
+#[derive(Debug, Args)]
+#[command(after_help = STATUSES)]
+pub struct DemoArguments {
+    /// Bytes to move each way (plain, or with KiB, MiB or GiB), at most 1024 GiB
+    #[arg(long, default_value = "16MiB", value_name = "N", value_parser = moved_bytes)]
+    pub bytes: Bytes,
+    /// Bus to the card: `sim`, one in this process; `vfio-user:SOCKET`, one that another process
+    /// serves, with a peer at its wire that sends back what it receives (`zeronic sim-card --peer`)
+    #[arg(long, default_value = "sim", value_name = "BUS")]
+    pub bus: BusName,
+    /// TCP of the machine at the other end of the wire
+    #[arg(long, value_enum, default_value_t = Stack::Auto)]
+    pub peer: Stack,
+    /// TCP of this machine, on headers only
+    #[arg(long, value_enum, default_value_t = TransportName::Auto)]
+    pub transport: TransportName,
+    /// Congestion controller of --transport tcp
+    #[arg(long, value_enum, default_value_t = Controller::Model)]
+    pub controller: Controller,
+    /// Where the application's buffers lie
+    #[arg(long, value_enum, default_value_t = MemoryName::Dram)]
+    pub memory: MemoryName,
+    /// Sizes of the card's tables
+    #[arg(long, value_enum, default_value_t = ConfigName::Default)]
+    pub config: ConfigName,
+    /// Largest IP packet, bytes
+    #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
+    pub mtu: u16,
+    /// Use IPv6
+    #[arg(long)]
+    pub ipv6: bool,
+    /// Probability that the wire loses a frame (0.01 or 1%)
+    #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
+    pub loss: f64,
+    /// Probability that a frame is overtaken
+    #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
+    pub reorder: f64,
+    /// Probability that a frame arrives twice
+    #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
+    pub duplicate: f64,
+    /// Probability that a bit flips (in half of the cases with a frame check sequence that matches)
+    #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
+    pub corrupt: f64,
+    /// Seed of the data and of the wire's faults
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Record waveforms (FST, for GTKWave or Surfer)
+    #[arg(long, value_name = "F.fst")]
+    pub wave: Option<PathBuf>,
+    /// Record both directions of the wire (pcapng, for Wireshark)
+    #[arg(long, value_name = "F.pcapng")]
+    pub pcap: Option<PathBuf>,
+    /// Write the figures as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}

@@ -1,0 +1,121 @@
+//! The demo on a card that another process serves, in the time of the machine.
+//!
+//! ```text
+//!   application ─ Provider ─ SocketBus ══ socket ══ zeronic sim-card ─ wire ─ its peer: an echo
+//! ```
+//! The peer sends back what it receives, so that each byte goes through the card both ways and is
+//! judged here.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use host::clock::Clock;
+use host::driver::bus::MemoryKind;
+use host::driver::device::DeviceConfig;
+use host::observed::Observed;
+use host::protocol::Protocol;
+use host::provider::Provider;
+use sim::harness::wire::Disturbance;
+use sim::lab::{exchange_with_echo, Exchange};
+
+use super::arguments::{DemoArguments, MemoryName, TransportName};
+use super::ends::{law, open_transport, own_tcp, remote};
+use super::outputs::Outputs;
+use super::report::FarReport;
+use super::watcher::Watcher;
+use crate::shared::awaited::Awaited;
+use crate::shared::bus;
+use crate::shared::options::UsageError;
+use crate::shared::output::print;
+use crate::shared::secret::fresh_secret;
+use crate::shared::stack::Stack;
+
+/// How long the first byte may take. A connection to nobody is tried for much longer.
+const FIRST_BYTE: Duration = Duration::from_secs(10);
+
+/// Refuses options of what is not here.
+pub fn check(arguments: &DemoArguments) -> Result<(), UsageError> {
+    let faults = [
+        ("--loss", arguments.loss),
+        ("--reorder", arguments.reorder),
+        ("--duplicate", arguments.duplicate),
+        ("--corrupt", arguments.corrupt),
+    ];
+    let faults = faults.iter().filter(|(_, probability)| *probability > 0.0).map(|it| it.0);
+    let others = [
+        ("--wave", arguments.wave.is_some()),
+        ("--pcap", arguments.pcap.is_some()),
+        ("--memory gpu", arguments.memory == MemoryName::Gpu),
+        ("--peer", arguments.peer != Stack::Auto),
+    ];
+    let others = others.iter().filter(|(_, is_said)| *is_said).map(|it| it.0);
+    match faults.chain(others).next() {
+        None => Ok(()),
+        Some(option) => Err(UsageError(format!(
+            "{option}: card, wire and peer are in the process that serves the card; see `zeronic \
+             sim-card --help`, or leave --bus out"
+        ))),
+    }
+}
+
+/// Runs the demo.
+pub fn run(arguments: &DemoArguments, outputs: Outputs, socket: &Path) -> Result<bool> {
+    let stack = match arguments.transport {
+        TransportName::Tcp => {
+            let name = format!("our own TCP, {}", law(arguments).1);
+            return run_over(
+                (arguments, outputs),
+                socket,
+                own_tcp(arguments, fresh_secret()),
+                &name,
+            );
+        }
+        TransportName::Auto => Stack::Auto,
+        TransportName::Linux => Stack::Linux,
+        TransportName::Smoltcp => Stack::Smoltcp,
+    };
+    let (transport, name) = open_transport(stack, arguments, &Clock::Wall { divisor: 1 })?;
+    run_over((arguments, outputs), socket, Observed::new(transport), name)
+}
+
+fn run_over<P: Protocol<Remote = SocketAddr>>(
+    (arguments, outputs): (&DemoArguments, Outputs),
+    socket: &Path,
+    protocol: P,
+    transport: &str,
+) -> Result<bool> {
+    let card = bus::open(socket)?;
+    let provider = Provider::open(card, protocol, DeviceConfig::default());
+    let mut provider = provider.map_err(bus::refusal)?;
+    let before = provider.device().counters()?;
+    let remote = remote(arguments);
+    print(&format!(
+        "card: at {}, in a process of its own; peer: an echo at {remote}\n\
+         transport: {transport}, headers only; time is the machine's, and runs do not repeat from \
+         a seed\n",
+        socket.display()
+    ))?;
+    let exchange = Exchange {
+        bytes: arguments.bytes.0,
+        seed: arguments.seed,
+        disturbance: Disturbance::default(),
+        memory: MemoryKind::Application,
+    };
+    let mut watcher = Awaited::new(Watcher::new(arguments.bytes.0, None)?, remote, FIRST_BYTE);
+    let outcome = exchange_with_echo(&mut provider, remote, &exchange, &mut watcher);
+    watcher.inner.finish()?;
+    let echo = outcome?;
+    let moved = provider.device().counters()?;
+    let moved = moved.iter().zip(&before).map(|(now, before)| (now.0, now.1 - before.1)).collect();
+    let report = FarReport::new(&echo, provider.counters(), moved);
+    // A card that cannot be left as it was found is said after what it has done.
+    let closed = provider.shut_down();
+    if let Some(json) = outputs.json {
+        json.write_json(&report)?;
+    }
+    print(&report.text())?;
+    closed?;
+    Ok(report.ok)
+}
