@@ -3,11 +3,10 @@
 //! ```text
 //!   list ─ board list, show
 //!   files ─► folder ─► build ─► Vivado ─► image ──► flash: over a cable, or over PCIe
-//!                                            └──► device reprogram: while the machine runs
+//!                                            └──► device reprogram (`cli/src/device/`)
 //! ```
 
 pub mod build;
-pub mod device;
 pub mod files;
 pub mod flash;
 pub mod folder;

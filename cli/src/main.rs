@@ -5,6 +5,7 @@ mod bench;
 mod board;
 mod card;
 mod demo;
+mod device;
 mod merge;
 mod replay;
 mod shard;
@@ -37,8 +38,8 @@ enum What {
     Verilog(verilog::VerilogArguments),
     /// Build the image of a board with Vivado
     Build(board::build::BuildArguments),
-    /// Exchange the image of a card while the machine runs
-    Device(board::device::DeviceArguments),
+    /// List cards, look at one, examine, reset and test it; exchange its image
+    Device(device::DeviceArguments),
     /// List the boards, or show what is known of one
     Board(board::list::BoardArguments),
     /// Write an image into a board's flash, or load its device with it
@@ -94,7 +95,7 @@ fn main() -> ExitCode {
         What::Demo(demo) => demo::run(demo),
         What::Verilog(verilog) => verilog::run(verilog),
         What::Build(arguments) => board::build::run(arguments),
-        What::Device(arguments) => board::device::run(arguments),
+        What::Device(arguments) => device::run(arguments),
         What::Board(arguments) => board::list::run(arguments),
         What::Flash(flash) => board::flash::run(flash),
         What::Sim(sim) => replay::run(sim),

@@ -8,6 +8,7 @@ mod captures;
 mod cases;
 mod counts;
 mod demo;
+mod device;
 mod disturbed;
 mod documents;
 mod fakes;

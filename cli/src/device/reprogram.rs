@@ -1,9 +1,9 @@
-//! `zeronic device`: a card in a running machine.
+//! `zeronic device reprogram`: the image of a card is exchanged while the machine runs.
 //!
 //! ```text
-//!   device reprogram ──► what cannot be done ──► refused
-//!                    └─► plan ──► --dry-run prints it
-//!                             └─► a line a step: mask, unbind, remove, program, wait; and back
+//!   what cannot be done ──► refused
+//!   plan ──► --dry-run prints it
+//!        └─► a line a step: mask, unbind, remove, program, wait; and back
 //! ```
 
 use std::io;
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use abi::window::PortOperation;
 use anyhow::Result;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use host_board::image::Image;
 use host_board::pci::{keep_signals, reprogram, Address, Load, Plan, Said, Sysfs};
 
@@ -32,20 +32,6 @@ Exit status:
   3  a step failed, and something could not be restored: the line says what
   4  a step failed, and everything is as it was";
 
-/// Arguments of `zeronic device`.
-#[derive(Debug, Args)]
-pub struct DeviceArguments {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Debug, Subcommand)]
-enum What {
-    /// Exchange the image of a card while the machine runs: the bridge above it is told to be
-    /// silent, the system lets the card go, and finds it again
-    Reprogram(ReprogramArguments),
-}
-
 /// An image in the card's flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Slot {
@@ -58,7 +44,7 @@ enum Slot {
 /// Arguments of `zeronic device reprogram`.
 #[derive(Debug, Args)]
 #[command(after_help = STATUSES)]
-struct ReprogramArguments {
+pub struct ReprogramArguments {
     /// The card's PCI address: 0000:03:00.0, or 03:00.0
     #[arg(long, value_name = "ADDRESS")]
     device: Address,
@@ -89,13 +75,7 @@ struct ReprogramArguments {
 }
 
 /// Runs the command.
-pub fn run(arguments: &DeviceArguments) -> Result<bool> {
-    match &arguments.what {
-        What::Reprogram(arguments) => exchange(arguments),
-    }
-}
-
-fn exchange(arguments: &ReprogramArguments) -> Result<bool> {
+pub fn run(arguments: &ReprogramArguments) -> Result<bool> {
     let program = program_of(arguments)?;
     let mut sysfs = Sysfs::new(&arguments.sysfs);
     let load = match arguments.boot {

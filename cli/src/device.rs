@@ -1,0 +1,63 @@
+//! `zeronic device`: cards, one at a time.
+//!
+//! ```text
+//!   list ──────────────────────► what is there
+//!   info, counters, doctor ────► card: looked at, by its registers
+//!   reset, selftest ───────────► card: opened by the driver
+//!   reprogram ─────────────────► a card in a running machine, by sysfs
+//! ```
+//! Whoever opens a bus has the card alone: it is empty, and what another program had set up is gone
+//! or was never touched. Counters live on.
+
+mod card;
+mod counters;
+mod doctor;
+mod express;
+mod info;
+mod list;
+mod report;
+mod reprogram;
+mod reset;
+mod selftest;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+/// Arguments of `zeronic device`.
+#[derive(Debug, Args)]
+pub struct DeviceArguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// List the cards of this machine, and those at sockets
+    List(list::ListArguments),
+    /// Show what a card is: contract, configuration, epoch, wire, board
+    Info(info::InfoArguments),
+    /// Show all counters of a card, with what each counts
+    Counters(counters::CountersArguments),
+    /// Start a new epoch: tables and rings of a card are empty after it
+    Reset(reset::ResetArguments),
+    /// Examine a card and the machine around it, with advice
+    Doctor(doctor::DoctorArguments),
+    /// Test a card: registers, rings, interrupt, and bytes over the wire and back
+    Selftest(selftest::SelftestArguments),
+    /// Exchange the image of a card while the machine runs: the bridge above it is told to be
+    /// silent, the system lets the card go, and finds it again
+    Reprogram(reprogram::ReprogramArguments),
+}
+
+/// Runs the command.
+pub fn run(arguments: &DeviceArguments) -> Result<bool> {
+    match &arguments.what {
+        What::List(arguments) => list::run(arguments),
+        What::Info(arguments) => info::run(arguments),
+        What::Counters(arguments) => counters::run(arguments),
+        What::Reset(arguments) => reset::run(arguments),
+        What::Doctor(arguments) => doctor::run(arguments),
+        What::Selftest(arguments) => selftest::run(arguments),
+        What::Reprogram(arguments) => reprogram::run(arguments),
+    }
+}

@@ -1,0 +1,140 @@
+//! A card that a command names: its bus, opened, and what it says of itself.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use abi::config::{CardConfig, CONFIGS};
+use abi::registers as r;
+use abi::ABI_VERSION;
+use anyhow::Result;
+use clap::Args;
+use host::driver::bus::Bus;
+use host::driver::device::CardSizes;
+use host::driver::error::DriverError;
+use host::driver::look::{look, CardLook};
+use host_board::window::{Window, WindowError};
+use vfio::SocketBus;
+
+use crate::shared::bus::{self, driver_refusal};
+use crate::shared::options::UsageError;
+use crate::shared::output::{json_file, ResultFile};
+
+/// Which card, and where the figures go.
+#[derive(Debug, Args)]
+pub struct CardArguments {
+    /// Bus to the card: one that another process serves (`zeronic sim-card`)
+    #[arg(long, value_name = "vfio-user:SOCKET", value_parser = bus::socket)]
+    bus: PathBuf,
+    /// Write what is found as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl CardArguments {
+    /// Opens the bus.
+    pub fn open(&self) -> Result<SocketBus, UsageError> {
+        bus::open(&self.bus)
+    }
+
+    /// The name of the bus.
+    pub fn name(&self) -> String {
+        name(&self.bus)
+    }
+
+    /// The file for what is found.
+    pub fn json(&self) -> Result<Option<ResultFile>, UsageError> {
+        json_file(self.json.as_deref())
+    }
+}
+
+/// The bus of a socket, as it is named.
+pub fn name(socket: &Path) -> String {
+    format!("vfio-user:{}", socket.display())
+}
+
+/// Looks at a card of this contract; one that is gone, or that is none, is an error.
+pub fn look_at(card: &mut SocketBus) -> Result<CardLook> {
+    let found = look(card).map_err(driver_refusal)?;
+    let error = match found.id {
+        r::GOLDEN_ID_VALUE => DriverError::GoldenImage,
+        r::ID_VALUE if found.version >> 16 == ABI_VERSION >> 16 => return Ok(found),
+        r::ID_VALUE => DriverError::Version { card: found.version, host: ABI_VERSION },
+        id => DriverError::NotACard(id),
+    };
+    Err(driver_refusal(error))
+}
+
+/// A version of the contract in words.
+pub fn contract(version: u32) -> String {
+    format!("{}.{}", version >> 16, version & 0xffff)
+}
+
+/// The configuration of these sizes, if one has them.
+pub fn configuration(sizes: &CardSizes) -> Option<&'static str> {
+    let of = |config: &CardConfig| {
+        [
+            config.flow_bits,
+            config.bucket_bits,
+            config.segment_bits,
+            config.region_bits,
+            config.page_bits,
+            config.owner_bits,
+        ]
+    };
+    let here = [
+        sizes.flow_bits,
+        sizes.bucket_bits,
+        sizes.segment_bits,
+        sizes.region_bits,
+        sizes.page_bits,
+        sizes.owner_bits,
+    ];
+    let found = CONFIGS.iter().find(|config| of(config) == here.map(|bits| bits as usize));
+    found.map(|config| config.name)
+}
+
+/// The board window of a card behind a bus.
+pub struct BusWindow<'a>(pub &'a mut SocketBus);
+
+impl BusWindow<'_> {
+    fn failed(error: impl std::error::Error + Send + Sync + 'static) -> WindowError {
+        let error = std::io::Error::other(error);
+        WindowError::System { what: "the bus".to_owned(), error }
+    }
+}
+
+impl Window for BusWindow<'_> {
+    fn read(&mut self, offset: u32) -> Result<u32, WindowError> {
+        self.0.read_register(offset).map_err(Self::failed)
+    }
+
+    fn write(&mut self, offset: u32, value: u32) -> Result<(), WindowError> {
+        self.0.write_register(offset, value).map_err(Self::failed)
+    }
+
+    fn wait(&mut self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_name_their_configuration() {
+        let config = abi::config::LAB;
+        let bits = |bits: usize| bits as u32;
+        let sizes = CardSizes {
+            flow_bits: bits(config.flow_bits),
+            bucket_bits: bits(config.bucket_bits),
+            segment_bits: bits(config.segment_bits),
+            region_bits: bits(config.region_bits),
+            page_bits: bits(config.page_bits),
+            owner_bits: bits(config.owner_bits),
+        };
+        assert_eq!(configuration(&sizes), Some("lab"));
+        assert_eq!(configuration(&CardSizes { flow_bits: 3, ..sizes }), None);
+        assert_eq!(contract(0x0001_0009), "1.9");
+    }
+}

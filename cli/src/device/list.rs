@@ -1,0 +1,103 @@
+//! `zeronic device list`: the cards of this machine, and those at sockets.
+
+use std::path::{Path, PathBuf};
+
+use abi::pci_ids::{DEVICE_ID, VENDOR_ID};
+use anyhow::{Context, Result};
+use clap::Args;
+use host_board::pci::{Kernel, Sysfs};
+use serde::Serialize;
+
+use super::card::{configuration, contract, look_at, name};
+use crate::shared::bus;
+use crate::shared::failure::STATUSES;
+use crate::shared::output::{json_file, print};
+use crate::shared::table::table;
+
+/// Arguments of `zeronic device list`.
+#[derive(Debug, Args)]
+#[command(after_help = STATUSES)]
+pub struct ListArguments {
+    /// Bus to look at as well, as often as there are sockets
+    #[arg(long, value_name = "vfio-user:SOCKET", value_parser = bus::socket)]
+    bus: Vec<PathBuf>,
+    /// Where sysfs is
+    #[arg(long, value_name = "DIR", default_value = "/sys")]
+    sysfs: PathBuf,
+    /// Write what is found as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// A card, or why there is none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Found {
+    bus: String,
+    is_card: bool,
+    what: String,
+}
+
+/// The cards in sysfs.
+fn on_pci(sysfs: &Sysfs) -> Result<Vec<Found>> {
+    let folder = sysfs.devices();
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let names = sysfs.names(&folder);
+    let names = names.with_context(|| format!("devices in {}", folder.display()))?;
+    let mut found = Vec::new();
+    for name in names {
+        let device = folder.join(&name);
+        let mut ids = [0; 4];
+        // One that has just left the bus, or that nobody may look at, is not listed.
+        if sysfs.read(&device.join("config"), 0, &mut ids).is_err() {
+            continue;
+        }
+        let [vendor, id] = [0, 2].map(|at| u16::from_le_bytes([ids[at], ids[at + 1]]));
+        if (vendor, id) != (VENDOR_ID, DEVICE_ID) {
+            continue;
+        }
+        let driver = sysfs.resolve(&device.join("driver")).ok();
+        let driver = driver.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        let driver = driver.map_or("no driver".to_owned(), |name| format!("driver {name}"));
+        let what = format!("a card, {driver}; no command opens it yet but `device reprogram`");
+        found.push(Found { bus: format!("pci:{name}"), is_card: true, what });
+    }
+    Ok(found)
+}
+
+/// The card at a socket.
+fn at_socket(socket: &Path) -> Found {
+    let card = bus::open(socket).map_err(anyhow::Error::from);
+    let look = card.and_then(|mut card| look_at(&mut card));
+    let (is_card, what) = match look {
+        Ok(look) => {
+            let named = configuration(&look.sizes).unwrap_or("sizes of its own");
+            let contract = contract(look.version);
+            (true, format!("a card, contract {contract}, {named}, epoch {}", look.epoch))
+        }
+        Err(error) => (false, format!("{error:#}")),
+    };
+    Found { bus: name(socket), is_card, what }
+}
+
+/// Runs the command.
+pub fn run(arguments: &ListArguments) -> Result<bool> {
+    let json = json_file(arguments.json.as_deref())?;
+    let mut found = on_pci(&Sysfs::new(&arguments.sysfs))?;
+    found.extend(arguments.bus.iter().map(|socket| at_socket(socket)));
+    if let Some(json) = json {
+        json.write_json(&found)?;
+    }
+    if found.is_empty() {
+        let ids = format!("{VENDOR_ID:04x}:{DEVICE_ID:04x}");
+        print(&format!("no card ({ids}) on the PCI bus; those at sockets are named by --bus\n"))?;
+        return Ok(true);
+    }
+    let mut rows = table(&["bus", "what is there"]);
+    for Found { bus, what, .. } in &found {
+        rows.add_row([bus, what]);
+    }
+    print(&format!("{rows}\n"))?;
+    Ok(true)
+}
