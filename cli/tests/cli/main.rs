@@ -7,6 +7,7 @@ mod capture_files;
 mod captures;
 mod cases;
 mod counts;
+mod crash;
 mod demo;
 mod device;
 mod disturbed;
