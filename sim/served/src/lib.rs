@@ -328,3 +328,6 @@ impl ServedCard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
