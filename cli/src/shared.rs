@@ -5,6 +5,7 @@
 //!   output    results, whole or not at all           progress  how far a run is
 //!   table     tables of figures and their verdict    failure   which exit status an error has
 //!   bus       buses to cards, opened                 stack     which TCP an end has
+//!   faults    of a wire
 //!   awaited   peers that must answer soon            secret    of a TCP on a wire that is not ours
 //! ```
 
@@ -12,6 +13,7 @@ pub mod awaited;
 pub mod bus;
 pub mod config;
 pub mod failure;
+pub mod faults;
 pub mod options;
 pub mod output;
 pub mod progress;

@@ -4,7 +4,7 @@
 //!   host, QEMU ─► vfio-user socket ─► served::ServedCard ─► golden device ─► wire ─► a peer
 //! ```
 
-mod peer;
+mod line;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,9 +14,10 @@ use clap::{Args, ValueEnum};
 use host::transport::peer::{Conversation, Progress};
 use served::{Served, ServedCard};
 
-use self::peer::{PeerName, Wire};
+use self::line::{Line, PeerName};
 use crate::shared::config::ConfigName;
 use crate::shared::failure::STATUSES;
+use crate::shared::faults::Faults;
 use crate::shared::output::print;
 
 /// How long the process sleeps at most when only a client can wake it.
@@ -74,13 +75,21 @@ pub struct SimCardArguments {
     /// Largest IP packet of the peer, bytes
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
     mtu: u16,
+
+    /// What the wire does.
+    #[command(flatten)]
+    faults: Faults,
+
+    /// Seed of the wire's faults
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
 }
 
 /// Runs the command.
 pub fn run(arguments: &SimCardArguments) -> Result<bool> {
     let socket = &arguments.vfio_user;
     let Model::Golden = arguments.model;
-    let mut wire = Wire::open(arguments.peer, arguments.mtu)?;
+    let mut line = Line::open(arguments.peer, arguments.mtu, (&arguments.faults, arguments.seed))?;
     let sizes = arguments.config.sizes();
     let mut card = match arguments.doorbells {
         DoorbellName::Mapped => ServedCard::bind_mapped(socket, sizes)?,
@@ -91,18 +100,19 @@ pub fn run(arguments: &SimCardArguments) -> Result<bool> {
          clocks run free: time is the machine's, and runs do not repeat from a seed; ctrl-C ends\n",
         arguments.config.name(),
         socket.display(),
-        wire.description
+        line.description
     ))?;
-    let is_polled = card.has_mapped_doorbells() || wire.has_peer();
+    let is_polled = card.has_mapped_doorbells() || line.has_peer();
     let mut idle_rounds = 0_u32;
     loop {
         let served = card.serve()?;
         say(&served)?;
         let mut moved = served.messages > 0;
         moved |= card.look();
-        moved |= wire.carry(&mut card)?;
-        for conversation in wire.take_ended() {
+        moved |= line.carry(&mut card)?;
+        for conversation in line.take_ended() {
             print(&ended(&conversation))?;
+            print(&line.harm())?;
         }
         idle_rounds = if moved { 0 } else { idle_rounds.saturating_add(1) };
         match (is_polled && card.has_client(), idle_rounds) {

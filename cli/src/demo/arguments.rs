@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 use crate::shared::bus::BusName;
 use crate::shared::config::ConfigName;
 use crate::shared::failure::STATUSES;
-use crate::shared::options::{moved_bytes, probability, Bytes};
+use crate::shared::faults::Faults;
+use crate::shared::options::{moved_bytes, Bytes};
 use crate::shared::stack::Stack;
 
 /// Which TCP this machine has, on headers only.
@@ -75,18 +76,9 @@ pub struct DemoArguments {
     /// Use IPv6
     #[arg(long)]
     pub ipv6: bool,
-    /// Probability that the wire loses a frame (0.01 or 1%)
-    #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
-    pub loss: f64,
-    /// Probability that a frame is overtaken
-    #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
-    pub reorder: f64,
-    /// Probability that a frame arrives twice
-    #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
-    pub duplicate: f64,
-    /// Probability that a bit flips (in half of the cases with a frame check sequence that matches)
-    #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
-    pub corrupt: f64,
+    /// What the wire does.
+    #[command(flatten)]
+    pub faults: Faults,
     /// Seed of the data and of the wire's faults
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

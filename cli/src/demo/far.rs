@@ -37,13 +37,6 @@ const FIRST_BYTE: Duration = Duration::from_secs(10);
 
 /// Refuses options of what is not here.
 pub fn check(arguments: &DemoArguments) -> Result<(), UsageError> {
-    let faults = [
-        ("--loss", arguments.loss),
-        ("--reorder", arguments.reorder),
-        ("--duplicate", arguments.duplicate),
-        ("--corrupt", arguments.corrupt),
-    ];
-    let faults = faults.iter().filter(|(_, probability)| *probability > 0.0).map(|it| it.0);
     let others = [
         ("--wave", arguments.wave.is_some()),
         ("--pcap", arguments.pcap.is_some()),
@@ -51,7 +44,7 @@ pub fn check(arguments: &DemoArguments) -> Result<(), UsageError> {
         ("--peer", arguments.peer != Stack::Auto),
     ];
     let others = others.iter().filter(|(_, is_said)| *is_said).map(|it| it.0);
-    match faults.chain(others).next() {
+    match arguments.faults.named().chain(others).next() {
         None => Ok(()),
         Some(option) => Err(UsageError(format!(
             "{option}: card, wire and peer are in the process that serves the card; see `zeronic \

@@ -15,7 +15,6 @@ use host::provider::{Provider, ProviderCounters};
 use pcie_sim::PcieConfig;
 use sim::bus::{SimulatedBus, ADVANCE_CYCLES};
 use sim::card::{SimulatedCard, USER_CLOCK_PS};
-use sim::harness::wire::Disturbance;
 use sim::lab::{Exchange, Lab, LabError, Outcome};
 use tcp::Secret;
 use verilate::options::Options;
@@ -143,14 +142,7 @@ fn exchange(arguments: &DemoArguments) -> Exchange {
     Exchange {
         bytes: arguments.bytes.0,
         seed: arguments.seed,
-        disturbance: Disturbance {
-            loss: arguments.loss,
-            reorder: arguments.reorder,
-            duplicate: arguments.duplicate,
-            corrupt: arguments.corrupt / 2.0,
-            corrupt_unseen: arguments.corrupt / 2.0,
-            delay_ps: 0,
-        },
+        disturbance: arguments.faults.disturbance(),
         memory: match arguments.memory {
             MemoryName::Dram => MemoryKind::Application,
             MemoryName::Gpu => MemoryKind::Gpu,

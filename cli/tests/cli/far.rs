@@ -47,6 +47,21 @@ fn a_demo_with_doorbells_by_messages_is_exact() {
     assert!(accepted(&demo).contains("every byte is right"));
 }
 
+/// Every byte comes back although frames are lost, overtaken, doubled and damaged both ways.
+#[test]
+fn a_demo_over_a_wire_with_faults_is_exact() {
+    let faults = ["--loss", "2%", "--reorder", "2%", "--duplicate", "2%", "--corrupt", "2%"];
+    let mut card = Card::with("faults", &[&["--peer", "smoltcp"][..], &faults].concat());
+    let bus = card.bus();
+    let demo = ["demo", "--bus", &bus, "--bytes", "300000", "--transport", "tcp"];
+    let text = accepted(&demo);
+    assert!(text.contains("every byte is right"), "{text}");
+    let harm = card.line_with("frames on the wire so far");
+    for what in ["lost", "overtaken", "doubled", "damaged"] {
+        assert!(harm.contains(what), "{harm}");
+    }
+}
+
 /// The kernel's TCP at the other end, with jumbo frames.
 #[test]
 fn a_demo_with_a_kernel_at_the_wire_is_exact() {

@@ -129,4 +129,6 @@ fn a_socket_that_is_taken_or_cannot_be_is_refused() {
     refused(&["sim-card", "--vfio-user", path, "--config", "small"], &[path]);
     let nowhere = "/no/such/folder/card.sock";
     refused(&["sim-card", "--vfio-user", nowhere], &[nowhere]);
+    let lossy = ["sim-card", "--vfio-user", nowhere, "--loss", "1%"];
+    refused(&lossy, &["--loss", "--peer"]);
 }
