@@ -46,7 +46,8 @@ const BYTES: u64 = 1_000_000;
 /// How long the other side may take to find out.
 const FOUND_OUT: Duration = Duration::from_secs(1);
 
-/// How many kills of one kind: a few, or with `ZERONIC_LONG` all that are promised.
+/// How many kills of one kind, half of them with each kind of doorbell: a few, or many with
+/// `ZERONIC_LONG`.
 fn kills() -> usize {
     if std::env::var_os("ZERONIC_LONG").is_some() {
         500
@@ -54,6 +55,9 @@ fn kills() -> usize {
         30
     }
 }
+
+/// Ways to ring a doorbell.
+const DOORBELLS: [&str; 2] = ["mapped", "messages"];
 
 /// Does something at a numbered call, and gives the application memory of a file.
 struct AtCall {
@@ -223,13 +227,23 @@ fn a_driver_that_is_killed_leaves_an_empty_card_and_no_stale_write() {
         return run_child(&order);
     }
     let mut random = SmallRng::seed_from_u64(seed::seed());
-    let mut card = Card::with("crash-driver", &["--peer", "smoltcp"]);
+    let mut killed = 0;
+    for doorbells in DOORBELLS {
+        killed += kill_drivers(doorbells, kills() / DOORBELLS.len(), &mut random);
+    }
+    // Fewer calls than in the first run may have been enough for some.
+    seed::enough("drivers killed", killed, kills() as u64 / 3);
+}
+
+/// Kills drivers of one card; how many were dead before they had done their work.
+fn kill_drivers(doorbells: &str, kills: usize, random: &mut SmallRng) -> u64 {
+    let mut card = Card::with("crash-driver", &["--peer", "smoltcp", "--doorbells", doorbells]);
     let calls = child(&card, &Memory::new(), 0, 0).expect("nobody kills it");
     card.line_with("the client has gone");
     let mut epochs = Vec::new();
     let mut earlier: Vec<(Memory, Vec<u8>)> = Vec::new();
     let (mut killed, mut slowest) = (0, Duration::ZERO);
-    for run in 1..=kills() {
+    for run in 1..=kills {
         let at = random.random_range(1..=calls);
         let memory = Memory::new();
         let is_killed = child(&card, &memory, at, run).is_none();
@@ -253,13 +267,12 @@ fn a_driver_that_is_killed_leaves_an_empty_card_and_no_stale_write() {
             earlier.remove(0);
         }
     }
-    println!("{killed} of {} killed in {calls} calls; found out in {slowest:?}", kills());
+    println!("{doorbells}: {killed} of {kills} in {calls} calls; found out in {slowest:?}");
     assert!(slowest < FOUND_OUT, "{slowest:?}");
-    // Fewer calls than in the first run may have been enough for some.
-    seed::enough("drivers killed", killed, kills() as u64 / 3);
     let mut unique = epochs.clone();
     unique.dedup();
     assert_eq!(unique.len(), epochs.len(), "{epochs:?}");
+    killed
 }
 
 #[test]
@@ -268,7 +281,8 @@ fn a_card_that_is_killed_is_found_out_within_a_second_and_opened_again() {
     let mut calls_max = 0;
     let (mut killed, mut slowest) = (0, Duration::ZERO);
     for run in 0..=kills() {
-        let started = Card::with("crash-card", &["--peer", "smoltcp"]);
+        let doorbells = DOORBELLS[run % DOORBELLS.len()];
+        let started = Card::with("crash-card", &["--peer", "smoltcp", "--doorbells", doorbells]);
         let socket = started.socket.clone();
         let card = Rc::new(RefCell::new(started));
         let died = Rc::new(RefCell::new(None));
