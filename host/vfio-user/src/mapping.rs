@@ -6,19 +6,21 @@
 //! Invariants
 //! 1. Each byte is loaded or stored once, by a volatile or atomic access; words where the address
 //!    allows it.
-//! 2. An access beyond the mapping, or without the right to it, panics: its caller has checked it.
-//! 3. A mapping lies inside its file as that was when it was mapped. Only a seal against shrinking
+//! 2. A write stores its first word last: a ring entry is whole when its first word is found.
+//! 3. An access beyond the mapping, or without the right to it, panics: its caller has checked it.
+//! 4. A mapping lies inside its file as that was when it was mapped. Only a seal against shrinking
 //!    keeps it so; where there is none, a program that cuts the file off ends this one by SIGBUS.
 #![allow(unsafe_code)]
 
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{fence, AtomicU32, Ordering};
 
 use rustix::io::Errno;
 use rustix::mm::{mmap, munmap, MapFlags, ProtFlags};
 
 const WORD_BYTES: usize = size_of::<u64>();
+const HALF_BYTES: usize = size_of::<u32>();
 
 /// Pages of a file, mapped and shared.
 #[derive(Debug)]
@@ -132,22 +134,28 @@ impl Mapping {
         }
     }
 
-    /// Copies in.
+    /// Copies in, the last byte first: whoever finds the first word finds the rest, as behind a
+    /// write of a device. Aligned words, and halves of them at the ends, are one store each.
     pub fn write(&self, offset: usize, from: &[u8]) {
         assert!(self.writable, "a write to a mapping that is read only");
         let target = self.at(offset, from.len());
         let head = head(target, from.len());
         let (first, rest) = from.split_at(head);
+        let (words, last) = rest.as_chunks::<WORD_BYTES>();
+        // Nothing that was written before is seen later.
+        fence(Ordering::Release);
         // SAFETY: as in `read`; the mapping can be written.
         unsafe {
-            store_bytes(target, first);
-            let mut at = target.add(head);
-            let (words, last) = rest.as_chunks::<WORD_BYTES>();
-            for word in words {
-                at.cast::<u64>().write_volatile(u64::from_ne_bytes(*word));
-                at = at.add(WORD_BYTES);
+            let start = target.add(head).cast::<u64>();
+            store_end(start.add(words.len()).cast(), last);
+            for (at, word) in words.iter().enumerate().rev() {
+                if at == 0 {
+                    fence(Ordering::Release);
+                }
+                start.add(at).write_volatile(u64::from_ne_bytes(*word));
             }
-            store_bytes(at, last);
+            fence(Ordering::Release);
+            store_end(target, first);
         }
     }
 }
@@ -174,10 +182,30 @@ unsafe fn load_bytes(at: NonNull<u8>, into: &mut [u8]) {
     }
 }
 
+/// Stores less than a word, the last byte first, an aligned half of a word at once.
+///
+/// # Safety
+/// As many bytes can be written at `at`.
+unsafe fn store_end(at: NonNull<u8>, from: &[u8]) {
+    let before = at.as_ptr().align_offset(HALF_BYTES).min(from.len());
+    let (first, rest) = from.split_at(before);
+    let (halves, last) = rest.as_chunks::<HALF_BYTES>();
+    // SAFETY: the caller says so; `before` bytes on, the address is a multiple of half a word.
+    unsafe {
+        let start = at.add(before);
+        store_bytes(start.add(rest.len() - last.len()), last);
+        for (index, half) in halves.iter().enumerate().rev() {
+            let half = u32::from_ne_bytes(*half);
+            start.cast::<u32>().add(index).write_volatile(half);
+        }
+        store_bytes(at, first);
+    }
+}
+
 /// # Safety
 /// As many bytes can be written at `at`.
 unsafe fn store_bytes(at: NonNull<u8>, from: &[u8]) {
-    for (index, byte) in from.iter().enumerate() {
+    for (index, byte) in from.iter().enumerate().rev() {
         // SAFETY: the caller says so.
         unsafe { at.add(index).write_volatile(*byte) };
     }
@@ -217,6 +245,61 @@ mod tests {
         assert_eq!(other.load(4100), 0x1234_5678);
         assert!(!one.replace(4100, 1, 2) && one.replace(4100, 0x1234_5678, 3));
         assert_eq!(other.load(4100), 3);
+    }
+
+    /// What a ring entry is: whoever finds its first word takes the rest.
+    #[test]
+    fn whoever_finds_the_first_word_finds_the_rest() {
+        const WORDS: usize = 16;
+        const WRITES: u64 = 3_000_000;
+        let file = SharedFile::new(4096).unwrap();
+        let (device, host) = (file.map().unwrap(), file.map().unwrap());
+        let writer = std::thread::spawn(move || {
+            let mut bytes = [0; 8 * WORDS];
+            for number in 1..=WRITES {
+                let (words, _) = bytes.as_chunks_mut::<8>();
+                words.fill(number.to_ne_bytes());
+                device.write(256, &bytes);
+            }
+        });
+        let (mut met, mut last) = (0_u64, 0);
+        while last < WRITES {
+            let mut words = [0; 8 * WORDS];
+            host.read(256, &mut words[..8]);
+            host.read(256 + 8, &mut words[8..]);
+            let (words, _) = words.as_chunks::<8>();
+            let first = u64::from_ne_bytes(words[0]);
+            for (at, word) in words.iter().enumerate() {
+                let word = u64::from_ne_bytes(*word);
+                assert!(word >= first, "word {at} is of write {word}, the first of {first}");
+            }
+            met += u64::from(first != last);
+            last = first;
+        }
+        writer.join().unwrap();
+        assert!(met > 0, "no write was met");
+    }
+
+    /// An index of 32 bits is read while it is written.
+    #[test]
+    fn four_bytes_are_one_store() {
+        let file = SharedFile::new(4096).unwrap();
+        let (device, host) = (file.map().unwrap(), file.map().unwrap());
+        for offset in [64, 68] {
+            let device = &device;
+            std::thread::scope(|scope| {
+                let writer = scope.spawn(move || {
+                    for number in 0..10_000_000_u32 {
+                        let value = if number % 2 == 0 { u32::MAX } else { 0 };
+                        device.write(offset, &value.to_ne_bytes());
+                    }
+                });
+                while !writer.is_finished() {
+                    let value = host.load(offset);
+                    assert!(value == 0 || value == u32::MAX, "{value:#010x} was never written");
+                }
+            });
+        }
     }
 
     #[test]

@@ -27,6 +27,8 @@ use crate::description::InterruptType;
 use crate::interrupts::Interrupts;
 use crate::maps::{Backing, Maps, Piece};
 
+/// Bytes that are written last.
+const WORD_BYTES: usize = 8;
 /// Commands that are kept while a reply is waited for.
 const KEPT_MAX: usize = 1024;
 
@@ -87,22 +89,24 @@ impl Session {
         Ok(())
     }
 
-    /// Writes memory of the client, by bus address; see [`Session::read_memory`].
+    /// Writes memory of the client, by bus address; see [`Session::read_memory`]. The first word is
+    /// written last, whatever the memory is: whoever finds it finds the rest.
     pub fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<(), Errno> {
         let needs = Rights { read: false, write: true };
+        let pieces = self.maps.pieces(address, from.len(), needs)?;
         let mut rest = from;
-        for piece in self.maps.pieces(address, rest.len(), needs)? {
-            let (part, behind) = rest.split_at(piece.bytes);
+        for piece in pieces.iter().rev() {
+            let (before, part) = rest.split_at(rest.len() - piece.bytes);
             match &piece.backing {
                 Backing::Mapped(mapping) => mapping.write(piece.offset as usize, part),
                 Backing::File(file) => {
-                    all_of(part.len(), |done| {
-                        pwrite(file, &part[done..], piece.offset + done as u64)
-                    })?;
+                    let (first, behind) = part.split_at(part.len().min(WORD_BYTES));
+                    write_file(file, piece.offset + first.len() as u64, behind)?;
+                    write_file(file, piece.offset, first)?;
                 }
-                Backing::Messages => self.write_by_messages(&piece, part)?,
+                Backing::Messages => self.write_by_messages(piece, part)?,
             }
-            rest = behind;
+            rest = before;
         }
         Ok(())
     }
@@ -245,6 +249,10 @@ impl Session {
         self.ask_for_service();
         Errno::IO
     }
+}
+
+fn write_file(file: &OwnedFd, offset: u64, from: &[u8]) -> Result<(), Errno> {
+    all_of(from.len(), |done| pwrite(file, &from[done..], offset + done as u64))
 }
 
 /// Repeats a call that may do less than it was asked for.
