@@ -17,8 +17,8 @@ use host::driver::device::DeviceConfig;
 use host::observed::Observed;
 use host::protocol::Protocol;
 use host::provider::Provider;
-use sim::harness::wire::Disturbance;
-use sim::lab::{exchange_with_echo, Exchange};
+use lab::exchange::{exchange_with_echo, Exchange};
+use lab::wire::Disturbance;
 
 use super::arguments::{DemoArguments, MemoryName, TransportName};
 use super::ends::{law, open_transport, own_tcp, remote};

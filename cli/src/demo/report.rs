@@ -6,8 +6,8 @@ use std::time::Duration;
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{CellAlignment, Table};
 use host::provider::ProviderCounters;
+use lab::exchange::{Echo, Outcome};
 use serde::Serialize;
-use sim::lab::{Echo, Outcome};
 
 use abi::reason::{Disposition, DropReason};
 

@@ -12,10 +12,11 @@ use host::driver::device::DeviceConfig;
 use host::observed::Observed;
 use host::protocol::Protocol;
 use host::provider::{Provider, ProviderCounters};
+use lab::exchange::{Exchange, Lab, LabError, Outcome};
+use lab::time::{ADVANCE_CYCLES, USER_CLOCK_PS};
 use pcie_sim::PcieConfig;
-use sim::bus::{SimulatedBus, ADVANCE_CYCLES};
-use sim::card::{SimulatedCard, USER_CLOCK_PS};
-use sim::lab::{Exchange, Lab, LabError, Outcome};
+use sim::bus::SimulatedBus;
+use sim::card::SimulatedCard;
 use tcp::Secret;
 use verilate::options::Options;
 

@@ -21,8 +21,8 @@ use host::driver::look::CardLook;
 use host::provider::Provider;
 use host::tcp::TcpProtocol;
 use host::transport::{LinkConfig, Tuning};
-use sim::harness::wire::Disturbance;
-use sim::lab::{exchange_with_echo, Blind, Exchange, LabError};
+use lab::exchange::{exchange_with_echo, Blind, Exchange, LabError};
+use lab::wire::Disturbance;
 use tcp::Config;
 use vfio::SocketBus;
 

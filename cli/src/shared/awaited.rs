@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use sim::harness::mac::Frame;
-use sim::lab::{LabError, Observer, Side, Status};
+use lab::exchange::{LabError, Observer, Side, Status};
+use lab::frame::Frame;
 
 /// Another observer, and a limit for the first byte.
 pub struct Awaited<O> {
@@ -53,11 +53,11 @@ mod tests {
     #[test]
     fn who_never_answers_ends_the_run_and_who_has_answered_may_be_slow() {
         let remote = "10.77.0.2:5001".parse().expect("an address");
-        let mut silent = Awaited::new(sim::lab::Blind, remote, Duration::ZERO);
+        let mut silent = Awaited::new(lab::exchange::Blind, remote, Duration::ZERO);
         std::thread::sleep(Duration::from_millis(1));
         let error = silent.round(status(0)).expect_err("it has not answered").to_string();
         assert!(error.contains("10.77.0.2:5001") && error.contains("--peer"), "{error}");
-        let mut slow = Awaited::new(sim::lab::Blind, remote, Duration::from_secs(100));
+        let mut slow = Awaited::new(lab::exchange::Blind, remote, Duration::from_secs(100));
         slow.round(status(1)).expect("it has answered");
         slow.limit = Duration::ZERO;
         slow.round(status(0)).expect("it has answered before");

@@ -1,7 +1,7 @@
 //! Faults of a wire, as options.
 
 use clap::Args;
-use sim::harness::wire::Disturbance;
+use lab::wire::Disturbance;
 
 use crate::shared::options::probability;
 

@@ -13,9 +13,9 @@ use clap::ValueEnum;
 use host::clock::Clock;
 use host::transport::peer::{Conversation, KernelPeer, SmoltcpPeer, WirePeer};
 use host::transport::{LinkConfig, Tuning};
+use lab::frame::Frame;
+use lab::wire::{Wire, WireStatistics};
 use served::ServedCard;
-use sim::harness::mac::Frame;
-use sim::harness::wire::{Wire, WireStatistics};
 
 use crate::shared::faults::Faults;
 use crate::shared::options::UsageError;

@@ -24,11 +24,11 @@ use host::memory::{MemoryFile, MemoryRange};
 use host::provider::Provider;
 use host::tcp::TcpProtocol;
 use host::transport::{LinkConfig, Tuning};
+use lab::exchange::{exchange_with_echo, Blind, Echo, Exchange, LabError};
+use lab::hooked_bus::{HookedBus, Hooks};
+use lab::wire::Disturbance;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::harness::wire::Disturbance;
-use sim::hooked_bus::{HookedBus, Hooks};
-use sim::lab::{exchange_with_echo, Blind, Echo, Exchange, LabError};
 use tcp::{Config, Secret};
 use vfio::SocketBus;
 
