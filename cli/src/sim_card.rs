@@ -7,7 +7,7 @@
 mod line;
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -26,10 +26,10 @@ const LIMIT: Duration = Duration::from_secs(3600);
 /// mapped wakes it.
 const NAP: Duration = Duration::from_micros(50);
 const LONG_NAP: Duration = Duration::from_millis(1);
-/// Rounds without anything to do before it sleeps while a client has the card, and before it sleeps
+/// Time without anything to do before it sleeps while a client has the card, and before it sleeps
 /// longer.
-const SPIN_ROUNDS: u32 = 500;
-const NAP_ROUNDS: u32 = 1000;
+const SPIN_TIME: Duration = Duration::from_millis(2);
+const NAP_TIME: Duration = Duration::from_millis(50);
 
 /// What does the work behind the registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -103,7 +103,7 @@ pub fn run(arguments: &SimCardArguments) -> Result<bool> {
         line.description
     ))?;
     let is_polled = card.has_mapped_doorbells() || line.has_peer();
-    let mut idle_rounds = 0_u32;
+    let mut busy = Instant::now();
     loop {
         let served = card.serve()?;
         say(&served)?;
@@ -114,13 +114,16 @@ pub fn run(arguments: &SimCardArguments) -> Result<bool> {
             print(&ended(&conversation))?;
             print(&line.harm())?;
         }
-        idle_rounds = if moved { 0 } else { idle_rounds.saturating_add(1) };
-        match (is_polled && card.has_client(), idle_rounds) {
-            (_, 0) => {}
-            (true, 1..SPIN_ROUNDS) => std::thread::yield_now(),
-            (true, SPIN_ROUNDS..NAP_ROUNDS) => card.wait(NAP)?,
-            (true, _) => card.wait(LONG_NAP)?,
-            (false, _) => card.wait(LIMIT)?,
+        if moved {
+            busy = Instant::now();
+        } else if !(is_polled && card.has_client()) {
+            card.wait(LIMIT)?;
+        } else {
+            match busy.elapsed() {
+                idle if idle < SPIN_TIME => std::thread::yield_now(),
+                idle if idle < NAP_TIME => card.wait(NAP)?,
+                _ => card.wait(LONG_NAP)?,
+            }
         }
     }
 }

@@ -20,8 +20,8 @@ use super::observer::{Observer, Status};
 use super::plan::{Exchange, LabError};
 use super::quiet::Stuck;
 
-/// Rounds in which nothing moves before the host sleeps.
-const SPIN_ROUNDS: u32 = 64;
+/// Time in which nothing moves before the host sleeps.
+const SPIN: Duration = Duration::from_micros(500);
 /// Longest sleep: the timers of some protocols are not known outside.
 const SLEEP: Duration = Duration::from_millis(1);
 
@@ -55,7 +55,7 @@ pub fn exchange_with_echo<B: Bus, P: Protocol<Remote = SocketAddr>>(
     let begun = Instant::now();
     let mut application = Application::connect(provider, remote, exchange)?;
     let mut patience = Patience::new([0; 2]);
-    let mut idle_rounds = 0;
+    let mut busy = begun;
     loop {
         let mut moved = application.post_sends(provider, bytes)?;
         moved |= provider.poll()?;
@@ -73,11 +73,12 @@ pub fn exchange_with_echo<B: Bus, P: Protocol<Remote = SocketAddr>>(
             let why = Stuck::WallTime;
             return Err(LabError::Stuck { why, received, sent, lost, bytes, waiting });
         }
-        idle_rounds = if moved { 0 } else { idle_rounds + 1 };
-        match idle_rounds {
-            0 => {}
-            1..=SPIN_ROUNDS => std::thread::yield_now(),
-            _ => drop(provider.wait(SLEEP)?),
+        if moved {
+            busy = Instant::now();
+        } else if busy.elapsed() < SPIN {
+            std::thread::yield_now();
+        } else {
+            provider.wait(SLEEP)?;
         }
     }
     let (received, elapsed) = (application.received, begun.elapsed());
