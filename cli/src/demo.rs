@@ -3,6 +3,7 @@
 //! ```text
 //!   --bus sim ───────────────► simulated: the Verilated card and a peer in this process
 //!   --bus vfio-user:SOCKET ──► far: the card and its peer in another process
+//!   --bus vfio:0000:01:00.0 ─► far: a card in a slot, and whoever echoes at its wire
 //! ```
 
 mod arguments;
@@ -36,6 +37,6 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
     let outputs = Outputs::prepare(arguments)?;
     match &arguments.bus {
         BusName::Sim => simulated::run(arguments, outputs),
-        BusName::VfioUser(socket) => far::run(arguments, outputs, socket),
+        BusName::Card(name) => far::run(arguments, outputs, name),
     }
 }

@@ -31,7 +31,7 @@ pub fn own_tcp(arguments: &DemoArguments, secret: Secret) -> TcpProtocol {
 
 fn link(host: u8, arguments: &DemoArguments) -> LinkConfig {
     let tuning = match (&arguments.bus, &arguments.wave) {
-        (BusName::VfioUser(_), _) => Tuning::REAL_TIME,
+        (BusName::Card(_), _) => Tuning::REAL_TIME,
         (BusName::Sim, None) => Tuning::SIMULATION,
         (BusName::Sim, Some(_)) => Tuning::TRACED_SIMULATION,
     };

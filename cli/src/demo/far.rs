@@ -1,13 +1,12 @@
 //! The demo on a card that another process serves, in the time of the machine.
 //!
 //! ```text
-//!   application ─ Provider ─ SocketBus ══ socket ══ zeronic sim-card ─ wire ─ its peer: an echo
+//!   application ─ Provider ─ CardBus ══ socket ══ zeronic sim-card ─ wire ─ its peer: an echo
 //! ```
 //! The peer sends back what it receives, so that each byte goes through the card both ways and is
 //! judged here.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -26,7 +25,7 @@ use super::outputs::Outputs;
 use super::report::FarReport;
 use super::watcher::Watcher;
 use crate::shared::awaited::Awaited;
-use crate::shared::bus;
+use crate::shared::bus::{self, CardName};
 use crate::shared::options::UsageError;
 use crate::shared::output::print;
 use crate::shared::secret::fresh_secret;
@@ -54,41 +53,40 @@ pub fn check(arguments: &DemoArguments) -> Result<(), UsageError> {
 }
 
 /// Runs the demo.
-pub fn run(arguments: &DemoArguments, outputs: Outputs, socket: &Path) -> Result<bool> {
+pub fn run(arguments: &DemoArguments, outputs: Outputs, name: &CardName) -> Result<bool> {
     let stack = match arguments.transport {
         TransportName::Tcp => {
-            let name = format!("our own TCP, {}", law(arguments).1);
+            let transport = format!("our own TCP, {}", law(arguments).1);
             return run_over(
                 (arguments, outputs),
-                socket,
+                name,
                 own_tcp(arguments, fresh_secret()),
-                &name,
+                &transport,
             );
         }
         TransportName::Auto => Stack::Auto,
         TransportName::Linux => Stack::Linux,
         TransportName::Smoltcp => Stack::Smoltcp,
     };
-    let (transport, name) = open_transport(stack, arguments, &Clock::Wall { divisor: 1 })?;
-    run_over((arguments, outputs), socket, Observed::new(transport), name)
+    let (headers, transport) = open_transport(stack, arguments, &Clock::Wall { divisor: 1 })?;
+    run_over((arguments, outputs), name, Observed::new(headers), transport)
 }
 
 fn run_over<P: Protocol<Remote = SocketAddr>>(
     (arguments, outputs): (&DemoArguments, Outputs),
-    socket: &Path,
+    name: &CardName,
     protocol: P,
     transport: &str,
 ) -> Result<bool> {
-    let card = bus::open(socket)?;
+    let card = bus::open(name)?;
     let provider = Provider::open(card, protocol, DeviceConfig::default());
     let mut provider = provider.map_err(bus::refusal)?;
     let before = provider.device().counters()?;
     let remote = remote(arguments);
     print(&format!(
-        "card: at {}, in a process of its own; peer: an echo at {remote}\n\
+        "card: {name}; peer: an echo at {remote}\n\
          transport: {transport}, headers only; time is the machine's, and runs do not repeat from \
-         a seed\n",
-        socket.display()
+         a seed\n"
     ))?;
     let exchange = Exchange {
         bytes: arguments.bytes.0,

@@ -1,6 +1,6 @@
 //! A card that a command names: its bus, opened, and what it says of itself.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use abi::config::{CardConfig, CONFIGS};
@@ -13,18 +13,19 @@ use host::driver::device::CardSizes;
 use host::driver::error::DriverError;
 use host::driver::look::{look, CardLook};
 use host_board::window::{Window, WindowError};
-use vfio::SocketBus;
+use vfio::CardBus;
 
-use crate::shared::bus::{self, driver_refusal};
+use crate::shared::bus::{self, driver_refusal, CardName};
 use crate::shared::options::UsageError;
 use crate::shared::output::{json_file, ResultFile};
 
 /// Which card, and where the figures go.
 #[derive(Debug, Args)]
 pub struct CardArguments {
-    /// Bus to the card: one that another process serves (`zeronic sim-card`)
-    #[arg(long, value_name = "vfio-user:SOCKET", value_parser = bus::socket)]
-    bus: PathBuf,
+    /// Bus to the card: vfio-user:SOCKET where another process serves it (`zeronic sim-card`),
+    /// vfio:0000:01:00.0 where it is in that slot
+    #[arg(long, value_name = "BUS")]
+    bus: CardName,
     /// Write what is found as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -32,13 +33,13 @@ pub struct CardArguments {
 
 impl CardArguments {
     /// Opens the bus.
-    pub fn open(&self) -> Result<SocketBus, UsageError> {
+    pub fn open(&self) -> Result<CardBus, UsageError> {
         bus::open(&self.bus)
     }
 
     /// The name of the bus.
     pub fn name(&self) -> String {
-        name(&self.bus)
+        self.bus.to_string()
     }
 
     /// The file for what is found.
@@ -47,13 +48,8 @@ impl CardArguments {
     }
 }
 
-/// The bus of a socket, as it is named.
-pub fn name(socket: &Path) -> String {
-    format!("vfio-user:{}", socket.display())
-}
-
 /// Looks at a card of this contract; one that is gone, or that is none, is an error.
-pub fn look_at(card: &mut SocketBus) -> Result<CardLook> {
+pub fn look_at(card: &mut CardBus) -> Result<CardLook> {
     let found = look(card).map_err(driver_refusal)?;
     let error = match found.id {
         r::GOLDEN_ID_VALUE => DriverError::GoldenImage,
@@ -94,7 +90,7 @@ pub fn configuration(sizes: &CardSizes) -> Option<&'static str> {
 }
 
 /// The board window of a card behind a bus.
-pub struct BusWindow<'a>(pub &'a mut SocketBus);
+pub struct BusWindow<'a>(pub &'a mut CardBus);
 
 impl BusWindow<'_> {
     fn failed(error: impl std::error::Error + Send + Sync + 'static) -> WindowError {

@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use host::driver::counters::{read_counters, CounterKind, CounterValue};
 use serde::Serialize;
-use vfio::SocketBus;
+use vfio::CardBus;
 
 use super::card::{look_at, CardArguments};
 use crate::shared::bus::driver_refusal;
@@ -81,12 +81,12 @@ fn moved(before: &[CounterValue], now: &[CounterValue]) -> String {
         .collect()
 }
 
-fn read(card: &mut SocketBus) -> Result<Vec<CounterValue>> {
+fn read(card: &mut CardBus) -> Result<Vec<CounterValue>> {
     read_counters(card).map_err(driver_refusal)
 }
 
 /// Shows what moves, until the card has gone.
-fn watch(card: &mut SocketBus, mut counters: Vec<CounterValue>, every: Duration) -> Result<bool> {
+fn watch(card: &mut CardBus, mut counters: Vec<CounterValue>, every: Duration) -> Result<bool> {
     loop {
         std::thread::sleep(every);
         let now = read(card)?;

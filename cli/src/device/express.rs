@@ -4,7 +4,7 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use vfio::SocketBus;
+use vfio::CardBus;
 
 /// Where the list of capabilities begins.
 const CAPABILITIES: u64 = 0x34;
@@ -24,7 +24,7 @@ pub struct Ids {
 
 impl Ids {
     /// Reads them.
-    pub fn read(card: &mut SocketBus) -> Result<Self> {
+    pub fn read(card: &mut CardBus) -> Result<Self> {
         Ok(Self {
             vendor: word(card, 0x00)?,
             device: word(card, 0x02)?,
@@ -63,7 +63,7 @@ pub struct Express {
 
 impl Express {
     /// Reads the capability; `None` if the function has none.
-    pub fn read(card: &mut SocketBus) -> Result<Option<Self>> {
+    pub fn read(card: &mut CardBus) -> Result<Option<Self>> {
         let mut at = byte(card, CAPABILITIES)?;
         for _ in 0..CAPABILITIES_MAX {
             if at < 0x40 {
@@ -105,13 +105,13 @@ impl Express {
     }
 }
 
-fn word(card: &mut SocketBus, offset: u64) -> Result<u16> {
+fn word(card: &mut CardBus, offset: u64) -> Result<u16> {
     let mut bytes = [0; 2];
     card.read_config(offset, &mut bytes)?;
     Ok(u16::from_le_bytes(bytes))
 }
 
-fn byte(card: &mut SocketBus, offset: u64) -> Result<u8> {
+fn byte(card: &mut CardBus, offset: u64) -> Result<u8> {
     let mut bytes = [0];
     card.read_config(offset, &mut bytes)?;
     Ok(bytes[0])

@@ -7,7 +7,7 @@ use host::driver::look::CardLook;
 use host_board::identity::{identity, Identity};
 use host_board::window::WindowError;
 use serde::Serialize;
-use vfio::SocketBus;
+use vfio::CardBus;
 
 use super::card::{configuration, contract, look_at, BusWindow, CardArguments};
 use super::express::{Express, Ids};
@@ -79,7 +79,7 @@ const FEATURES: [(u32, &str); 5] = [
 ];
 
 impl Info {
-    fn new(bus: String, card: &mut SocketBus, look: &CardLook) -> Result<Self> {
+    fn new(bus: String, card: &mut CardBus, look: &CardLook) -> Result<Self> {
         let board = match identity(&mut BusWindow(card)) {
             Ok(identity) => Some(identity.into()),
             // A simulated card has no board around it.

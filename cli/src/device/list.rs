@@ -1,6 +1,6 @@
 //! `zeronic device list`: the cards of this machine, and those at sockets.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use abi::pci_ids::{DEVICE_ID, VENDOR_ID};
 use anyhow::{Context, Result};
@@ -8,8 +8,8 @@ use clap::Args;
 use host_board::pci::{Kernel, Sysfs};
 use serde::Serialize;
 
-use super::card::{configuration, contract, look_at, name};
-use crate::shared::bus;
+use super::card::{configuration, contract, look_at};
+use crate::shared::bus::{self, CardName};
 use crate::shared::failure::STATUSES;
 use crate::shared::output::{json_file, print};
 use crate::shared::table::table;
@@ -18,9 +18,9 @@ use crate::shared::table::table;
 #[derive(Debug, Args)]
 #[command(after_help = STATUSES)]
 pub struct ListArguments {
-    /// Bus to look at as well, as often as there are sockets
-    #[arg(long, value_name = "vfio-user:SOCKET", value_parser = bus::socket)]
-    bus: Vec<PathBuf>,
+    /// Card to open and look at as well, such as vfio-user:SOCKET; may be repeated
+    #[arg(long, value_name = "BUS")]
+    bus: Vec<CardName>,
     /// Where sysfs is
     #[arg(long, value_name = "DIR", default_value = "/sys")]
     sysfs: PathBuf,
@@ -60,15 +60,15 @@ fn on_pci(sysfs: &Sysfs) -> Result<Vec<Found>> {
         let driver = sysfs.resolve(&device.join("driver")).ok();
         let driver = driver.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         let driver = driver.map_or("no driver".to_owned(), |name| format!("driver {name}"));
-        let what = format!("a card, {driver}; no command opens it yet but `device reprogram`");
-        found.push(Found { bus: format!("pci:{name}"), is_card: true, what });
+        let what = format!("a card, {driver}");
+        found.push(Found { bus: format!("vfio:{name}"), is_card: true, what });
     }
     Ok(found)
 }
 
-/// The card at a socket.
-fn at_socket(socket: &Path) -> Found {
-    let card = bus::open(socket).map_err(anyhow::Error::from);
+/// The card behind a bus.
+fn behind(name: &CardName) -> Found {
+    let card = bus::open(name).map_err(anyhow::Error::from);
     let look = card.and_then(|mut card| look_at(&mut card));
     let (is_card, what) = match look {
         Ok(look) => {
@@ -78,14 +78,14 @@ fn at_socket(socket: &Path) -> Found {
         }
         Err(error) => (false, format!("{error:#}")),
     };
-    Found { bus: name(socket), is_card, what }
+    Found { bus: name.to_string(), is_card, what }
 }
 
 /// Runs the command.
 pub fn run(arguments: &ListArguments) -> Result<bool> {
     let json = json_file(arguments.json.as_deref())?;
     let mut found = on_pci(&Sysfs::new(&arguments.sysfs))?;
-    found.extend(arguments.bus.iter().map(|socket| at_socket(socket)));
+    found.extend(arguments.bus.iter().map(behind));
     if let Some(json) = json {
         json.write_json(&found)?;
     }

@@ -24,7 +24,7 @@ use host::transport::{LinkConfig, Tuning};
 use lab::exchange::{exchange_with_echo, Blind, Exchange, LabError};
 use lab::wire::Disturbance;
 use tcp::Config;
-use vfio::SocketBus;
+use vfio::CardBus;
 
 use super::card::{look_at, CardArguments};
 use super::report::{conclude, Check, Verdict};
@@ -90,7 +90,7 @@ pub fn run(arguments: &SelftestArguments) -> Result<bool> {
 }
 
 /// The identity reads the same again and again, and a read-only register is not written.
-fn registers(card: &mut SocketBus, look: &CardLook) -> Result<Check> {
+fn registers(card: &mut CardBus, look: &CardLook) -> Result<Check> {
     let mut wrong = 0;
     for _ in 0..1000 {
         wrong += usize::from(card.read_register(r::ID)? != r::ID_VALUE);
@@ -103,7 +103,7 @@ fn registers(card: &mut SocketBus, look: &CardLook) -> Result<Check> {
 }
 
 /// Commands are read by DMA, and confirmed by DMA.
-fn rings(device: &mut Device<SocketBus>) -> Result<Check> {
+fn rings(device: &mut Device<CardBus>) -> Result<Check> {
     let begun = Instant::now();
     let mut last = None;
     for _ in 0..COMMANDS {
@@ -133,7 +133,7 @@ fn rings(device: &mut Device<SocketBus>) -> Result<Check> {
 }
 
 /// An armed owner is told of a confirmation.
-fn interrupt(device: &mut Device<SocketBus>) -> Result<Check> {
+fn interrupt(device: &mut Device<CardBus>) -> Result<Check> {
     let mut woken = None;
     for _ in 0..INTERRUPT_TRIES {
         device.command(NOP);

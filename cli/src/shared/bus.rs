@@ -3,15 +3,17 @@
 //! ```text
 //!   sim ──────────────► a card in this process
 //!   vfio-user:SOCKET ─► one that another process serves (`zeronic sim-card`)
+//!   vfio:0000:01:00.0 ► one in a slot of this machine, bound to vfio-pci
 //! ```
 //! What cannot be opened is an error of one line with the remedy, exit status 2.
 
-use std::path::{Path, PathBuf};
+use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use host::driver::error::DriverError;
 use host::error::HostError;
-use vfio::{OpenError, SocketBus};
+use vfio::{CardBus, KernelBus, KernelOpenError, OpenError, SocketBus};
 
 use crate::shared::options::UsageError;
 
@@ -20,8 +22,8 @@ use crate::shared::options::UsageError;
 pub enum BusName {
     /// The simulated card of this process.
     Sim,
-    /// A card behind a socket.
-    VfioUser(PathBuf),
+    /// A card that outlives it.
+    Card(CardName),
 }
 
 impl FromStr for BusName {
@@ -30,38 +32,66 @@ impl FromStr for BusName {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "sim" => Ok(Self::Sim),
-            text => socket(text).map(Self::VfioUser),
+            text => text.parse().map(Self::Card),
         }
     }
 }
 
-/// Reads the bus to a card that outlives this process.
-pub fn socket(text: &str) -> Result<PathBuf, String> {
-    match text.split_once(':') {
-        Some(("vfio-user", socket)) if !socket.is_empty() => Ok(socket.into()),
-        Some(("vfio", _)) => Err(format!(
-            "'{text}': the kernel's VFIO is not supported yet; vfio-user:SOCKET is a card that \
-             another process serves"
-        )),
-        None if text == "sim" => Err(format!(
-            "'{text}': a card in this process ends with it; serve one with `zeronic sim-card` and \
-             name it by vfio-user:SOCKET"
-        )),
-        _ => Err(format!("'{text}' is no bus; use vfio-user:SOCKET")),
+/// Where a card is that outlives this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CardName {
+    /// At this socket another process serves it.
+    Socket(PathBuf),
+    /// At this address on the buses of the machine.
+    Slot(String),
+}
+
+impl FromStr for CardName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            Some(("vfio-user", socket)) if !socket.is_empty() => Ok(Self::Socket(socket.into())),
+            Some(("vfio", address)) if !address.is_empty() => Ok(Self::Slot(address.to_owned())),
+            None if text == "sim" => Err(format!(
+                "'{text}': a card in this process ends with it; serve one with `zeronic sim-card` \
+                 and name it by vfio-user:SOCKET"
+            )),
+            _ => Err(format!("'{text}' is no bus; use vfio-user:SOCKET or vfio:0000:01:00.0")),
+        }
     }
 }
 
-/// Opens the card at a socket.
-pub fn open(socket: &Path) -> Result<SocketBus, UsageError> {
-    SocketBus::open(socket).map_err(|error| match error {
-        OpenError::OtherDevice { .. } => {
-            UsageError(format!("{error}; name the socket of `zeronic sim-card --vfio-user`"))
+impl fmt::Display for CardName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CardName::Socket(socket) => write!(f, "vfio-user:{}", socket.display()),
+            CardName::Slot(address) => write!(f, "vfio:{address}"),
         }
-        OpenError::OtherBar { .. } => {
-            UsageError(format!("{error}; use a card and a program of one release"))
-        }
-        OpenError::Client(error) => UsageError(error.to_string()),
-    })
+    }
+}
+
+/// Opens a card.
+pub fn open(name: &CardName) -> Result<CardBus, UsageError> {
+    match name {
+        CardName::Socket(socket) => match SocketBus::open(socket) {
+            Ok(bus) => Ok(CardBus::Socket(Box::new(bus))),
+            Err(error @ OpenError::OtherDevice { .. }) => Err(UsageError(format!(
+                "{error}; name the socket of `zeronic sim-card --vfio-user`"
+            ))),
+            Err(error @ OpenError::OtherBar { .. }) => Err(other_release(&error)),
+            Err(OpenError::Client(error)) => Err(UsageError(error.to_string())),
+        },
+        CardName::Slot(address) => match KernelBus::open(address) {
+            Ok(bus) => Ok(CardBus::Slot(Box::new(bus))),
+            Err(error @ KernelOpenError::OtherBar { .. }) => Err(other_release(&error)),
+            Err(error) => Err(UsageError(error.to_string())),
+        },
+    }
+}
+
+fn other_release(error: &dyn fmt::Display) -> UsageError {
+    UsageError(format!("{error}; use a card and a program of one release"))
 }
 
 /// Why the card behind a bus that is open is none that this program can use; an error that says
@@ -94,13 +124,16 @@ mod tests {
     #[test]
     fn a_bus_has_a_kind_and_a_place() {
         assert_eq!("sim".parse(), Ok(BusName::Sim));
-        let socket = |text: &str| BusName::VfioUser(text.into());
-        assert_eq!("vfio-user:/tmp/card".parse(), Ok(socket("/tmp/card")));
-        assert_eq!("vfio-user:a:b".parse(), Ok(socket("a:b")));
-        for wrong in ["", "vfio-user", "vfio-user:", "pci:1", "/tmp/card", "vfio:0000:01:00.0"] {
-            let error = wrong.parse::<BusName>().expect_err(wrong);
-            assert!(error.contains("vfio-user:SOCKET"), "{error}");
+        let names = ["vfio-user:/tmp/card", "vfio-user:a:b", "vfio:0000:01:00.0"];
+        for name in names {
+            let card: CardName = name.parse().expect(name);
+            assert_eq!(card.to_string(), name);
+            assert_eq!(name.parse(), Ok(BusName::Card(card)));
         }
-        assert!(super::socket("sim").is_err_and(|error| error.contains("sim-card")));
+        for wrong in ["", "vfio-user", "vfio-user:", "vfio:", "pci:1", "/tmp/card"] {
+            let error = wrong.parse::<BusName>().expect_err(wrong);
+            assert!(error.contains("vfio-user:SOCKET") && error.contains("vfio:"), "{error}");
+        }
+        assert!("sim".parse::<CardName>().is_err_and(|error| error.contains("sim-card")));
     }
 }

@@ -152,7 +152,7 @@ fn a_list_has_what_is_there_and_why_something_is_not() {
     }
     let (_, found) = json_of(&["device", "list", "--sysfs", sysfs], "device_list");
     assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
-    assert_eq!(found[0]["bus"], "pci:0000:03:00.0");
+    assert_eq!(found[0]["bus"], "vfio:0000:03:00.0");
 }
 
 #[test]

@@ -9,10 +9,12 @@
 //! Not here yet: iommufd.
 #![deny(unsafe_code)]
 
+mod card_bus;
 mod kernel;
 mod kernel_bus;
 mod socket_bus;
 mod vectors;
 
+pub use self::card_bus::CardBus;
 pub use self::kernel_bus::{KernelBus, KernelOpenError};
 pub use self::socket_bus::{OpenError, SocketBus};

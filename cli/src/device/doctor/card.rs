@@ -7,7 +7,7 @@ use host::driver::counters::{read_counters, CounterKind, CounterValue};
 use host::driver::look::CardLook;
 use host_board::identity::identity;
 use host_board::window::WindowError;
-use vfio::SocketBus;
+use vfio::CardBus;
 
 use crate::device::card::{configuration, contract, BusWindow};
 use crate::device::report::{Check, Verdict};
@@ -37,7 +37,7 @@ const FAULTS: [&str; 12] = [
 const FAULT_GROUP: &str = "faults";
 
 /// The checks.
-pub fn checks(card: &mut SocketBus, look: &CardLook) -> Result<Vec<Check>> {
+pub fn checks(card: &mut CardBus, look: &CardLook) -> Result<Vec<Check>> {
     let named = configuration(&look.sizes).unwrap_or("sizes of its own");
     let found = format!("contract {}, {named}, epoch {}", contract(look.version), look.epoch);
     let mut checks = vec![Check::new("card", Verdict::Good, found, "")];
@@ -86,7 +86,7 @@ fn of_status(look: &CardLook) -> Vec<Check> {
     ]
 }
 
-fn board(card: &mut SocketBus) -> Result<Check> {
+fn board(card: &mut CardBus) -> Result<Check> {
     let none = "no board window: a simulated card";
     Ok(match identity(&mut BusWindow(card)) {
         Ok(identity) => {

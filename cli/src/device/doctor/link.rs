@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use abi::registers as r;
 use anyhow::Result;
 use host::driver::bus::Bus;
-use vfio::SocketBus;
+use vfio::CardBus;
 
 use crate::device::express::Express;
 use crate::device::report::{Check, Verdict};
@@ -21,7 +21,7 @@ const COMMAND: u64 = 4;
 const COMMAND_ON: u8 = 0b110;
 
 /// The checks.
-pub fn checks(card: &mut SocketBus) -> Result<Vec<Check>> {
+pub fn checks(card: &mut CardBus) -> Result<Vec<Check>> {
     let mut checks = vec![reads(card)?, doorbells(card)?, command(card)?, interrupts(card)?];
     match Express::read(card)? {
         Some(express) => checks.extend(of_express(&express)),
@@ -39,7 +39,7 @@ pub fn checks(card: &mut SocketBus) -> Result<Vec<Check>> {
     Ok(checks)
 }
 
-fn reads(card: &mut SocketBus) -> Result<Check> {
+fn reads(card: &mut CardBus) -> Result<Check> {
     let mut times = Vec::with_capacity(READS);
     for _ in 0..READS {
         let begun = Instant::now();
@@ -54,7 +54,7 @@ fn reads(card: &mut SocketBus) -> Result<Check> {
 }
 
 /// The first owner is not enabled: its doorbell has no effect.
-fn doorbells(card: &mut SocketBus) -> Result<Check> {
+fn doorbells(card: &mut CardBus) -> Result<Check> {
     let begun = Instant::now();
     for _ in 0..DOORBELLS {
         card.write_register(r::DOORBELLS + r::DOORBELL_HEADER, 0)?;
@@ -69,7 +69,7 @@ fn doorbells(card: &mut SocketBus) -> Result<Check> {
     Ok(Check::new("doorbell", Verdict::Look.unless(is_mapped), found, advice))
 }
 
-fn command(card: &mut SocketBus) -> Result<Check> {
+fn command(card: &mut CardBus) -> Result<Check> {
     let mut word = [0];
     card.read_config(COMMAND, &mut word)?;
     let is_on = word[0] & COMMAND_ON == COMMAND_ON;
@@ -78,7 +78,7 @@ fn command(card: &mut SocketBus) -> Result<Check> {
     Ok(Check::new("bus mastering", Verdict::Bad.unless(is_on), found, advice))
 }
 
-fn interrupts(card: &mut SocketBus) -> Result<Check> {
+fn interrupts(card: &mut CardBus) -> Result<Check> {
     let owners = 1 << (card.read_register(r::SIZES_1)? >> 8 & 0xff);
     let vectors = card.vectors();
     let found = format!("{vectors} MSI-X vectors for {owners} owners");
