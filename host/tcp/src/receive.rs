@@ -274,6 +274,12 @@ impl Receiver {
         is_time || !self.triggers.is_empty()
     }
 
+    /// Whether something has to be said that only an ACK without payload says: what came beyond a
+    /// hole, or a second time (RFC 5681, 4.2; RFC 2883, 4).
+    pub fn owes_blocks(&self) -> bool {
+        !self.triggers.is_empty() || self.duplicate.is_some()
+    }
+
     /// When the delayed ACK is due (RFC 9293, 3.8.6.3).
     pub fn deadline(&self) -> Option<u64> {
         match self.due {

@@ -1,13 +1,14 @@
 //! What is sent next, and its header.
 //!
 //! ```text
-//!   reset ─► handshake ─► ACK of a changed mark ─► repetition ─► tail probe ─► new data
-//!        ─► probe of a closed window ─► ACK
+//!   reset ─► handshake ─► ACK of a changed mark ─► ACK with blocks ─► repetition ─► tail probe
+//!        ─► new data ─► probe of a closed window ─► ACK
 //! ```
 //! Invariants
 //! 1. New data is sent only inside of the peer's window, the congestion window and the pace.
 //! 2. Data carries no SACK blocks: a full segment would be too long with them. An ACK of its own
-//!    follows where blocks are due.
+//!    goes before it where blocks are due: behind it, it would never go where data fills the queue
+//!    of the card, and the peer would not learn what to repeat.
 //! 3. The probe of a closed window has no payload: SND.UNA - 1, which the peer must answer.
 //! 4. A partial segment is sent only where it is all there is, or half of the largest window ever,
 //!    or its wait has ended (RFC 9293, 3.8.6.2.1; nothing is held back as Nagle's rule would).
@@ -46,7 +47,9 @@ impl Connection {
         if self.state == State::TimeWait {
             return self.acknowledgement(now_ns);
         }
-        self.repetition(now_ns)
+        let owed = self.receiver.owes_blocks().then(|| self.acknowledgement(now_ns));
+        owed.flatten()
+            .or_else(|| self.repetition(now_ns))
             .or_else(|| self.tail_probe(now_ns))
             .or_else(|| self.path_probe(now_ns))
             .or_else(|| self.new_data(now_ns))

@@ -1,7 +1,7 @@
 //! The language of the scripts: one thing on a line, `#` begins a comment.
 //!
 //! ```text
-//! set NAME VALUE            before anything else: a setting, see `player::set`
+//! set NAME VALUE            before anything else: a setting, see below
 //! connect │ listen │ accept │ refuse
 //! offer N │ grant N │ finish │ release │ abort       calls; N is a stream offset
 //! peer PORT                 the lines that follow are about this peer; the first is 4000
@@ -24,6 +24,12 @@
 //! FLAGS     of S A F R P U E (ECE) C (CWR); `.` for none
 //! TIME      a number with ns, us, ms or s
 //! ```
+//! Settings: `sack`, `timestamps` (on or off); `tick`, `rto_min`, `ack_delay`, `time_wait` (TIME);
+//! `mss`, `wscale`, `timeouts`, `syn_timeouts`, `challenges`, `half_open`, `time_waits` (numbers);
+//! `law` (cubic, dctcp, model); `ecn` (off, classic, exact); `path_mtu` (BASE:MOST); `isn`, our
+//! first number. Counters: `lost`, `repeated` (bytes), `timeouts`, `undone`, `tail_probes`,
+//! `duplicates`, `challenges`, `withheld`, `old`, `time_waits`, `connections`.
+//!
 //! START and END are numbers relative to the SYN, END - START is the payload. `win` and options of
 //! a SYN are compared only where they are given; flags, numbers, payload and SACK blocks always.
 
