@@ -1,7 +1,9 @@
 //! The network holds what it says: packets, bytes, formulas, and the same run for the same seed.
 
+mod engine;
 mod formulas;
 mod measures;
+mod pair;
 
 use network::flow::FlowParameters;
 use network::host::{HostCosts, HostParameters};
