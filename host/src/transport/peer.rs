@@ -5,7 +5,7 @@
 //!      application: sends random bytes from a seed, hashes what it receives; or an echo
 //!          |  ^
 //!          v  |
-//!      TCP with real payload (a kernel in a namespace of its own, or smoltcp)
+//!      TCP with real payload (a kernel in a namespace of its own, smoltcp, our own)
 //!          |  ^
 //!          v  |   inject_frame / poll_frame
 //!      frames as on the wire, without frame check sequence
@@ -17,12 +17,14 @@
 mod application;
 mod kernel;
 mod smol;
+mod tcp;
 
 use std::net::SocketAddr;
 
 pub use self::application::{digest_of, RandomBytes};
 pub use self::kernel::KernelPeer;
 pub use self::smol::SmoltcpPeer;
+pub use self::tcp::TcpPeer;
 use super::{NextTimer, Result};
 
 /// What the application does on one connection: it sends and receives at the same time, ends its

@@ -1,13 +1,13 @@
 //! A card with a driver on one side and a peer on the other, for system tests and the demo.
 //!
 //! ```text
-//!   application ─ Provider ─ Bus ─ card ── wire with faults ──► peer (kernel TCP, smoltcp)
+//!   application ─ Provider ─ Bus ─ card ── wire with faults ──► peer (kernel, smoltcp, our own)
 //!                    └ transport       ◄── wire with faults ──
 //! ```
 //! The application sends random bytes of one seed and receives the peer's of another; both are
 //! judged by SHA-256.
 //!
-//! Time is the card's. An end that is smoltcp has it too, by [`Lab::clock`], and the lab skips what
+//! Time is the card's. An end in this process has it too, by [`Lab::clock`], and the lab skips what
 //! is idle (`exchange/quiet.rs`). A kernel has the wall clock. Where card and peer are in another
 //! process, [`exchange_with_echo`] is the run.
 
@@ -56,7 +56,7 @@ pub struct Lab<'a, B: Bus, P: Protocol, C: NetworkSide> {
     pub card: &'a mut C,
     /// The peer.
     pub peer: &'a mut dyn WirePeer,
-    /// The clock of the ends that are smoltcp: the lab sets it to the card's time, and skips what
+    /// The clock of the ends in this process: the lab sets it to the card's time, and skips what
     /// is idle. Without one, whoever observes the run sets the clocks.
     pub clock: Option<ManualClock>,
 }

@@ -13,6 +13,7 @@
 mod acknowledging;
 mod closed_window;
 mod failing;
+mod own_transport;
 mod plain_tcp;
 mod scripted;
 mod tcp;
@@ -30,7 +31,7 @@ use host::protocol::Protocol;
 use host::provider::{ApplicationId, Completion, Provider, ReceiveOptions};
 use host::transport::peer::{RandomBytes, Script, SmoltcpPeer, WirePeer};
 use host::transport::{LinkConfig, Tuning};
-use lab::exchange::{Blind, Exchange, Lab};
+use lab::exchange::{Blind, Exchange, Lab, Outcome};
 use lab::golden_card::{GoldenBus, GoldenCard};
 use lab::network_side::NetworkSide;
 use lab::wire::Disturbance;
@@ -43,7 +44,7 @@ const REMOTE: &str = "10.77.0.2:5001";
 struct World<P: Protocol = PlainTcp> {
     provider: Provider<GoldenBus, P>,
     card: Rc<RefCell<GoldenCard>>,
-    peer: SmoltcpPeer,
+    peer: Box<dyn WirePeer>,
     clock: ManualClock,
 }
 
@@ -54,10 +55,21 @@ impl World {
 }
 
 impl<P: Protocol<Remote = SocketAddr>> World<P> {
+    /// With smoltcp as the peer.
     fn over(protocol: P, card: Rc<RefCell<GoldenCard>>) -> Self {
         let clock = ManualClock::default();
         let link = LinkConfig::lab(2, 1500, Tuning::SIMULATION);
         let peer = SmoltcpPeer::open(&link, Clock::Manual(clock.clone())).expect("a peer");
+        Self::with(protocol, card, Box::new(peer), clock)
+    }
+
+    /// With a peer, and the clock of both.
+    fn with(
+        protocol: P,
+        card: Rc<RefCell<GoldenCard>>,
+        peer: Box<dyn WirePeer>,
+        clock: ManualClock,
+    ) -> Self {
         let bus = GoldenBus::new(card.clone());
         let provider = Provider::open(bus, protocol, DeviceConfig::seeded(1));
         let mut provider = provider.expect("a card");
@@ -71,18 +83,18 @@ impl<P: Protocol<Remote = SocketAddr>> World<P> {
         self.exchange_with(remote, bytes, seed, disturbance);
     }
 
-    /// The same with an address of the peer.
+    /// The same with an address of the peer. Returns what it came to.
     fn exchange_with(
         &mut self,
         remote: SocketAddr,
         bytes: u64,
         seed: u64,
         disturbance: Disturbance,
-    ) {
+    ) -> Outcome {
         let mut lab = Lab {
             provider: &mut self.provider,
             card: &mut self.card,
-            peer: &mut self.peer,
+            peer: self.peer.as_mut(),
             clock: Some(self.clock.clone()),
         };
         let plan = Exchange { bytes, seed, disturbance, memory: MemoryKind::Application };
@@ -90,6 +102,7 @@ impl<P: Protocol<Remote = SocketAddr>> World<P> {
         let outcome = outcome.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         assert_eq!(outcome.received, (bytes, outcome.received_expected), "seed {seed}");
         assert_eq!(outcome.sent, (bytes, outcome.sent_expected), "seed {seed}");
+        outcome
     }
 }
 

@@ -3,14 +3,14 @@
 //! ```text
 //!   round ─► anything moved, or passed the card's ports? ─ no, for QUIET_ROUNDS ─┐
 //!   ┌────────────────────────────────────────────────────────────────────────────┘
-//!   └─► next timer of smoltcp ─► the clock goes there; a kernel first gets KERNEL_TIME
+//!   └─► next timer of either end ─► the clock goes there; a kernel first gets KERNEL_TIME
 //! ```
-//! smoltcp waits a second for an acknowledgement, which is hours of simulation. The clock of
-//! smoltcp is the card's time plus what was skipped.
+//! smoltcp waits a second for an acknowledgement, which is hours of simulation. The clock of the
+//! ends in this process is the card's time plus what was skipped.
 //!
 //! Invariants
 //! 1. Time is skipped only while the card rests, no frame is on a wire, and no end has work.
-//! 2. With smoltcp at both ends the wall clock is not read: the run follows from its seed.
+//! 2. Without a kernel the wall clock is not read: the run follows from its seed.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -30,8 +30,8 @@ const KERNEL_ROUNDS: u32 = 100;
 const KERNEL_TIME: Duration = Duration::from_millis(250);
 /// Wall time of a pause while a kernel is waited for.
 const PAUSE: Duration = Duration::from_millis(1);
-/// Rounds and skipped time without progress after which two smoltcps are stuck. The longest
-/// timeout is a minute; where no frame is disturbed nothing is repeated.
+/// Rounds and skipped time without progress after which two ends without a kernel are stuck. The
+/// longest timeout is a minute; where no frame is disturbed nothing is repeated.
 const ROUNDS_MAX: u64 = 100_000;
 const SKIPPED_MAX: Duration = Duration::from_secs(1000);
 const SKIPPED_MAX_UNDISTURBED: Duration = Duration::from_secs(100);
@@ -48,7 +48,8 @@ pub enum End {
 /// What a run waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// A timer of smoltcp, most often that of a retransmission, which was so far ahead.
+    /// A timer of an end in this process, most often that of a retransmission, which was so far
+    /// ahead.
     Timer(End, Duration),
     /// A kernel, whose timers run by the wall clock.
     Kernel,
