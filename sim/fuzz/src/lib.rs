@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   bytes ─┬─► entries   header entries of a card that lies ──► provider
+//!          ├─► headers   headers and calls ──► our own TCP
 //!          ├─► packets   a frame ──► parser of the card (golden) and of the host: they agree
 //!          └─► requests  calls of an application, in any order ──► provider
 //! ```
@@ -11,6 +12,7 @@
 //! extends it.
 
 pub mod entries;
+pub mod headers;
 pub mod input;
 pub mod lying_bus;
 pub mod packets;

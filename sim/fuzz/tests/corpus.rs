@@ -20,6 +20,11 @@ fn entries_of_a_card_that_lies() {
 }
 
 #[test]
+fn headers_of_any_peer() {
+    each("headers", fuzz::headers::run);
+}
+
+#[test]
 fn packets_that_two_parsers_read() {
     each("packets", fuzz::packets::run);
 }
