@@ -1,17 +1,19 @@
 //! `zeronic demo`: a TCP peer, a card, an application, and a verdict.
 //!
 //! ```text
-//!   --bus sim ───────────────► simulated: the Verilated card and a peer in this process
+//!   --bus sim ───────────────► simulated: the card, in RTL or as a model, and a peer in this process
 //!   --bus vfio-user:SOCKET ──► far: the card and its peer in another process
 //!   --bus vfio:0000:01:00.0 ─► far: a card in a slot, and whoever echoes at its wire
 //! ```
 
 mod arguments;
+mod card;
 mod ends;
 mod far;
 mod outputs;
 mod report;
 mod simulated;
+mod stacks;
 mod watcher;
 
 use anyhow::Result;
@@ -19,6 +21,7 @@ use host::transport::IPV6_MTU_BYTES_MIN;
 
 pub use self::arguments::DemoArguments;
 use self::outputs::Outputs;
+pub use self::stacks::FALLBACK;
 use crate::shared::bus::BusName;
 use crate::shared::options::UsageError;
 
@@ -33,6 +36,7 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
     if arguments.bus != BusName::Sim {
         far::check(arguments)?;
     }
+    arguments.model.with_wave(arguments.wave.is_some())?;
     // Before anything is said of the transport.
     let outputs = Outputs::prepare(arguments)?;
     match &arguments.bus {

@@ -9,21 +9,22 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use network::measure::{fairness, incast, loss, Measurement};
 
-use crate::bench::networks::{finish, Shown};
+use crate::bench::networks::{finish, Show};
 use crate::shard::{Shard, ShardFile};
 use crate::shared::failure::STATUSES;
 use crate::shared::options::UsageError;
 use crate::shared::output::{json_file, keep, ResultFile};
+use crate::soak;
 
 /// Arguments of `zeronic merge`.
 #[derive(Debug, Args)]
 #[command(after_help = STATUSES)]
 pub struct MergeArguments {
-    /// What `bench loss`, `fairness` or `incast` has written with `--shard`, all shards
+    /// What `bench loss`, `fairness`, `incast` or `soak` has written with `--shard`, all shards
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
     /// Write the figures as JSON: the same bytes whatever the number of shards
@@ -48,6 +49,7 @@ pub fn run(arguments: &MergeArguments) -> Result<bool> {
         loss::Parameters::NAME => merge::<loss::Parameters>(&shards, json),
         fairness::Parameters::NAME => merge::<fairness::Parameters>(&shards, json),
         incast::Parameters::NAME => merge::<incast::Parameters>(&shards, json),
+        soak::NAME => soak::merge(&shards, json),
         other => Err(UsageError(format!("there is no measurement '{other}'")).into()),
     }
 }
@@ -93,16 +95,12 @@ fn choose(files: Vec<ShardFile>, unread: Vec<String>) -> Result<Vec<ShardFile>, 
     }
 }
 
-fn merge<M: Shown>(shards: &[ShardFile], json: Option<ResultFile>) -> Result<bool> {
+fn merge<M: Show>(shards: &[ShardFile], json: Option<ResultFile>) -> Result<bool> {
     let parameters: M = serde_json::from_value(shards[0].head.parameters.clone())
         .map_err(|error| UsageError(format!("parameters of {}: {error}", M::NAME)))?;
     let mut outcomes = BTreeMap::new();
     for shard in shards {
-        for (case, outcome) in &shard.outcomes {
-            let outcome: M::Outcome = serde_json::from_value(outcome.clone())
-                .with_context(|| format!("file {}, run {case}", shard.path.display()))?;
-            outcomes.insert(*case, outcome);
-        }
+        outcomes.extend(shard.read_outcomes::<M::Outcome>()?);
     }
     if outcomes.len() != parameters.cases().len() {
         let (has, wants) = (outcomes.len(), parameters.cases().len());

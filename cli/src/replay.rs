@@ -38,7 +38,7 @@ use std::rc::Rc;
 
 use abi::config::{CardConfig, DEFAULT};
 use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use host::driver::bus::{Bus, MemoryKind};
 use lab::golden_card::{GoldenBus, GoldenCard};
 use pcie_sim::PcieConfig;
@@ -55,31 +55,13 @@ use self::results::Results;
 use self::rig::{Model, Rig};
 use self::traffic::{nothing, Frames, Skipped, Traffic, Way};
 use self::write::flow_file;
-use crate::shared::config::ConfigName;
+use crate::shared::config::{ConfigName, ModelName};
 use crate::shared::failure::STATUSES;
 use crate::shared::options::UsageError;
 use crate::shared::output::{keep, print, Begun, ResultFile};
 
 /// Most sides of the card that a message names.
 const SIDES_MAX: usize = 3;
-
-/// Model of the card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ModelName {
-    /// The emitted Verilog, in Verilator.
-    Rtl,
-    /// The golden model: the same contract, no clock.
-    Golden,
-}
-
-impl ModelName {
-    fn name(self) -> &'static str {
-        match self {
-            ModelName::Rtl => "rtl",
-            ModelName::Golden => "golden",
-        }
-    }
-}
 
 /// Arguments of `zeronic sim`.
 #[derive(Debug, Args)]
@@ -118,10 +100,7 @@ pub struct SimArguments {
 
 /// Runs the command. True when every frame is accounted for, and nothing damaged or different.
 pub fn run(arguments: &SimArguments) -> Result<bool> {
-    if arguments.wave.is_some() && arguments.model == ModelName::Golden {
-        let message = "--wave needs --model rtl: the golden model has no signals";
-        return Err(UsageError(message.to_owned()).into());
-    }
+    arguments.model.with_wave(arguments.wave.is_some())?;
     let (capture, side, way) = match (&arguments.rx, &arguments.tx) {
         (Some(capture), _) => (capture, "--rx", Way::In),
         (None, capture) => (capture.as_ref().context("no capture")?, "--tx", Way::Out),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
-use network::measure::Measurement;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -65,7 +65,7 @@ impl FromStr for Shard {
 /// The first line of a shard's file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Head {
-    /// [`Measurement::NAME`].
+    /// Its name.
     pub measurement: String,
     /// Its number, from 1.
     pub shard: u64,
@@ -90,22 +90,30 @@ struct End {
     end: usize,
 }
 
+impl Head {
+    /// Of a part of a measurement that has so many runs, all parts together, and that a command
+    /// runs as a whole.
+    pub fn new(
+        measurement: &str,
+        shard: Shard,
+        cases: usize,
+        command: &str,
+        parameters: &impl Serialize,
+    ) -> Result<Self> {
+        Ok(Self {
+            measurement: measurement.to_owned(),
+            shard: shard.number,
+            shards: shard.count,
+            cases,
+            command: command.to_owned(),
+            parameters: serde_json::to_value(parameters)?,
+        })
+    }
+}
+
 /// The lines of a shard's outcomes, in the order of the runs.
-pub fn lines<M: Measurement>(
-    parameters: &M,
-    shard: Shard,
-    command: &str,
-    outcomes: Vec<(usize, M::Outcome)>,
-) -> Result<String> {
-    let head = Head {
-        measurement: M::NAME.to_owned(),
-        shard: shard.number,
-        shards: shard.count,
-        cases: parameters.cases().len(),
-        command: command.to_owned(),
-        parameters: serde_json::to_value(parameters)?,
-    };
-    let mut text = serde_json::to_string(&head)? + "\n";
+pub fn lines<T: Serialize>(head: &Head, outcomes: Vec<(usize, T)>) -> Result<String> {
+    let mut text = serde_json::to_string(head)? + "\n";
     let end = outcomes.len();
     for (case, outcome) in outcomes {
         text += &(serde_json::to_string(&Line { case, outcome })? + "\n");
@@ -149,6 +157,16 @@ impl ShardFile {
             file.outcomes.insert(case, outcome);
         }
         Ok(file)
+    }
+
+    /// Its outcomes, by run.
+    pub fn read_outcomes<T: DeserializeOwned>(&self) -> Result<BTreeMap<usize, T>> {
+        let read = |(case, outcome): (&usize, &Value)| {
+            let outcome = serde_json::from_value(outcome.clone());
+            let file = || format!("file {}, run {case}", self.path.display());
+            Ok((*case, outcome.with_context(file)?))
+        };
+        self.outcomes.iter().map(read).collect()
     }
 
     fn has_its_runs(&self) -> bool {

@@ -6,8 +6,11 @@
 //! ```
 //! A child that panics, crashes or hangs fails alone. The limit is in wall-clock time and far above
 //! what a demo takes: it ends what hangs, it judges no speed.
+//!
+//! On the golden model no demo has a kernel at an end, and no result has a time: the same seed
+//! gives the same bytes, on any machine, in one run or in shards that `merge` joins.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::io::Read;
 use std::path::PathBuf;
@@ -19,13 +22,16 @@ use anyhow::{Context, Result};
 use clap::Args;
 use host::transport::IPV6_MTU_BYTES_MIN;
 use pcie_sim::PcieConfig;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sim::card::SimulatedCard;
 use verilate::options::Options;
 
+use crate::demo::FALLBACK;
+use crate::shard::{lines, Head, Shard, ShardFile};
+use crate::shared::config::ModelName;
 use crate::shared::failure::STATUSES;
-use crate::shared::options::{moved_bytes, Bytes};
-use crate::shared::output::{json_file, print};
+use crate::shared::options::{moved_bytes, Bytes, UsageError};
+use crate::shared::output::{json_file, print, ResultFile};
 use crate::shared::progress::{Progress, Unit};
 
 /// How often it is seen whether a child has ended.
@@ -41,8 +47,12 @@ const FAULTS: [&str; 4] = ["--loss", "--reorder", "--duplicate", "--corrupt"];
 const TELLING: [&str; 4] = ["zeronic: ", "rule broken: ", "WRONG", "NOT CONSERVED"];
 /// What the first of the two lines of a panic says.
 const PANICKED: &str = " panicked at ";
-/// How the complaint ends that is none.
-const FALLBACK: &str = "using smoltcp instead";
+/// TCPs of either end that a run follows from its seed with.
+const STACKS: [&str; 2] = ["smoltcp", "tcp"];
+/// The kernel's where the machine has it: its timers run by the wall clock.
+const STACK_OF_MACHINE: &str = "auto";
+/// What `merge` finds it by.
+pub const NAME: &str = "soak";
 
 /// Arguments of `zeronic soak`.
 #[derive(Debug, Args)]
@@ -62,20 +72,37 @@ pub struct SoakArguments {
     #[arg(long, default_value_t = 300, value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     limit: u64,
+    /// Model of the card; with golden, the same seed gives the same bytes: no demo has a kernel at
+    /// an end
+    #[arg(long, value_enum, default_value_t = ModelName::Rtl)]
+    model: ModelName,
+    /// Run the k-th of n parts, on the golden model, and write its lines of JSON to FILE or
+    /// standard output
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
     /// Write the results as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
+/// What the demos follow from, on the golden model.
+#[derive(Debug, Serialize, Deserialize)]
+struct Parameters {
+    runs: u32,
+    seed: u64,
+    bytes: u64,
+}
+
 /// One finished demo.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Run {
     /// What repeats it.
     command: String,
     /// Every byte was right.
     ok: bool,
-    /// Wall-clock time that it took.
-    seconds: f64,
+    /// Wall-clock time that it took; not of the golden model, so that results can be compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
     /// Why it failed.
     reason: Option<String>,
 }
@@ -90,50 +117,106 @@ struct Results {
 
 /// Runs the demos. True when every one of them is exact.
 pub fn run(arguments: &SoakArguments) -> Result<bool> {
-    let json = json_file(arguments.json.as_deref())?;
-    let mut draw = Draw(arguments.seed);
-    let demos: Vec<Demo> = (0..arguments.runs).map(|_| draw.demo(arguments.bytes.0)).collect();
-    build_cards(&demos)?;
-    let program = std::env::current_exe().context("this program has no path")?;
-    let limit = Duration::from_secs(arguments.limit);
-    let mut progress = Progress::new(arguments.runs.into(), Unit::Count("demos"));
-    let mut runs = Vec::new();
-    for (number, demo) in demos.iter().enumerate() {
-        let message = format!(": {}", demo.command());
-        let mut command = Command::new(&program);
-        command.args(&demo.arguments);
-        let start = Instant::now();
-        let ended = watch(&mut command, limit, || progress.set(number as u64, &message))?;
-        let run = Run {
-            command: demo.command(),
-            ok: ended.is_ok(),
-            seconds: start.elapsed().as_secs_f64(),
-            reason: ended.err(),
-        };
-        let line = format!("run {} of {}: {}\n", number + 1, demos.len(), run.text());
-        progress.suspend(|| print(&line))?;
-        runs.push(run);
+    let is_golden = arguments.model == ModelName::Golden;
+    if arguments.shard.is_some() && !is_golden {
+        let message = "--shard needs --model golden: the results of others have times";
+        return Err(UsageError(message.to_owned()).into());
     }
-    progress.clear();
-    let failed = runs.iter().filter(|run| !run.ok).count();
-    let results = Results { ok: failed == 0, seed: arguments.seed, runs };
+    let json = json_file(arguments.json.as_deref())?;
+    let (runs, seed, bytes) = (arguments.runs, arguments.seed, arguments.bytes.0);
+    let mut draw = Draw(seed);
+    let demos: Vec<Demo> = (0..runs).map(|_| draw.demo(bytes, arguments.model)).collect();
+    if !is_golden {
+        build_cards(&demos)?;
+    }
+    let Some(shard) = arguments.shard else {
+        let numbered = Vec::from_iter(demos.iter().enumerate());
+        let runs = run_all(&numbered, arguments, true)?;
+        return finish(seed, runs.into_iter().map(|(_, run)| run).collect(), json);
+    };
+    let of_shard = demos.iter().enumerate().filter(|(number, _)| shard.has(*number));
+    let results = run_all(&Vec::from_iter(of_shard), arguments, false)?;
+    let command =
+        format!("zeronic soak --model golden --runs {runs} --seed {seed} --bytes {bytes}");
+    let head = Head::new(NAME, shard, demos.len(), &command, &Parameters { runs, seed, bytes })?;
+    let text = lines(&head, results)?;
+    match json {
+        Some(json) => json.write(text.as_bytes())?,
+        None => print(&text)?,
+    }
+    Ok(true)
+}
+
+/// The report of all shards.
+pub fn merge(shards: &[ShardFile], json: Option<ResultFile>) -> Result<bool> {
+    let parameters = serde_json::from_value(shards[0].head.parameters.clone());
+    let parameters: Parameters =
+        parameters.map_err(|error| UsageError(format!("parameters of {NAME}: {error}")))?;
+    let mut runs = BTreeMap::new();
+    for shard in shards {
+        runs.extend(shard.read_outcomes::<Run>()?);
+    }
+    finish(parameters.seed, runs.into_values().collect(), json)
+}
+
+/// Writes and prints what all have come to.
+fn finish(seed: u64, runs: Vec<Run>, json: Option<ResultFile>) -> Result<bool> {
+    let (count, failed) = (runs.len(), runs.iter().filter(|run| !run.ok).count());
+    let results = Results { ok: failed == 0, seed, runs };
     if let Some(json) = json {
         json.write_json(&results)?;
     }
     print(&match failed {
-        0 => format!("all {} runs are exact\n", demos.len()),
-        _ => format!("{failed} of {} runs FAILED\n", demos.len()),
+        0 => format!("all {count} runs are exact\n"),
+        _ => format!("{failed} of {count} runs FAILED\n"),
     })?;
     Ok(results.ok)
+}
+
+/// Runs demos one after the other, and prints a line of each or none.
+fn run_all(
+    demos: &[(usize, &Demo)],
+    arguments: &SoakArguments,
+    is_told: bool,
+) -> Result<Vec<(usize, Run)>> {
+    let program = std::env::current_exe().context("this program has no path")?;
+    let limit = Duration::from_secs(arguments.limit);
+    let mut progress = Progress::new(demos.len() as u64, Unit::Count("demos"));
+    let mut runs = Vec::new();
+    for (done, (number, demo)) in demos.iter().enumerate() {
+        let message = format!(": {}", demo.command());
+        let mut command = Command::new(&program);
+        command.args(&demo.arguments);
+        let start = Instant::now();
+        let ended = watch(&mut command, limit, || progress.set(done as u64, &message))?;
+        let seconds = start.elapsed().as_secs_f64();
+        let run = Run {
+            command: demo.command(),
+            ok: ended.is_ok(),
+            seconds: (arguments.model == ModelName::Rtl).then_some(seconds),
+            reason: ended.err(),
+        };
+        if is_told {
+            let line = format!("run {} of {}: {}\n", number + 1, demos.len(), run.text());
+            progress.suspend(|| print(&line))?;
+        }
+        runs.push((*number, run));
+    }
+    progress.clear();
+    Ok(runs)
 }
 
 impl Run {
     /// The line of a run.
     fn text(&self) -> String {
-        let (command, seconds) = (&self.command, self.seconds);
+        let command = &self.command;
+        let time = |word| self.seconds.map(|seconds| format!(" {word} {seconds:.1} s"));
         match &self.reason {
-            None => format!("exact in {seconds:.1} s: {command}"),
-            Some(reason) => format!("FAILED after {seconds:.1} s ({reason}): {command}"),
+            None => format!("exact{}: {command}", time("in").unwrap_or_default()),
+            Some(reason) => {
+                let time = time("after").unwrap_or_default();
+                format!("FAILED{time} ({reason}): {command}")
+            }
         }
     }
 }
@@ -256,15 +339,20 @@ impl Draw {
     }
 
     /// The next demo. Every demo takes equally many numbers, whatever they are.
-    fn demo(&mut self, bytes_max: u64) -> Demo {
+    fn demo(&mut self, bytes_max: u64, model: ModelName) -> Demo {
         let mut arguments = vec!["demo".to_owned()];
         let mut option = |name: &str, value: &dyn Display| {
             arguments.extend([name.to_owned(), value.to_string()]);
         };
         option("--bytes", &self.bytes(bytes_max));
-        // `auto` is the kernel's TCP where the machine has it.
-        option("--peer", &self.one(&["auto", "smoltcp"]));
-        option("--transport", &self.one(&["auto", "smoltcp"]));
+        let mut stacks = STACKS.to_vec();
+        match model {
+            ModelName::Rtl => stacks.push(STACK_OF_MACHINE),
+            ModelName::Golden => option("--model", &model.name()),
+        }
+        option("--peer", &self.one(&stacks));
+        option("--transport", &self.one(&stacks));
+        option("--controller", &self.one(&["model", "cubic", "dctcp"]));
         option("--memory", &self.one(&["dram", "gpu"]));
         let config = self.one(&["default", "small"]);
         option("--config", &config);
@@ -290,9 +378,13 @@ mod tests {
     use crate::Arguments;
     use clap::Parser;
 
-    fn demos(seed: u64, bytes_max: u64) -> Vec<Demo> {
+    fn demos_on(model: ModelName, seed: u64, bytes_max: u64) -> Vec<Demo> {
         let mut draw = Draw(seed);
-        (0..500).map(|_| draw.demo(bytes_max)).collect()
+        (0..500).map(|_| draw.demo(bytes_max, model)).collect()
+    }
+
+    fn demos(seed: u64, bytes_max: u64) -> Vec<Demo> {
+        demos_on(ModelName::Rtl, seed, bytes_max)
     }
 
     #[test]
@@ -325,6 +417,27 @@ mod tests {
         assert!(demos(3, 1).iter().all(|demo| demo.arguments[2] == "1"));
     }
 
+    /// On the golden model nothing is left to the machine; on the RTL every TCP has its turn.
+    #[test]
+    fn a_demo_on_the_golden_model_has_no_kernel() {
+        let golden = demos_on(ModelName::Golden, 5, 5000);
+        let is_golden = |demo: &Demo| demo.command().contains(" --model golden ");
+        assert!(golden.iter().all(is_golden));
+        for (demos, stacks) in [(golden, 2), (demos(5, 5000), 3)] {
+            for end in ["--peer", "--transport"] {
+                let found: BTreeSet<&str> = demos
+                    .iter()
+                    .filter_map(|demo| {
+                        let at = demo.arguments.iter().position(|word| word == end)?;
+                        demo.arguments.get(at + 1).map(String::as_str)
+                    })
+                    .collect();
+                assert_eq!(found.len(), stacks, "{found:?}");
+                assert_eq!(found.contains("auto"), stacks == 3);
+            }
+        }
+    }
+
     fn watched(script: &str, limit: Duration) -> std::result::Result<(), String> {
         let mut command = Command::new("sh");
         watch(command.args(["-c", script]), limit, || ()).expect("a shell")
@@ -336,7 +449,7 @@ mod tests {
         assert_eq!(watched("echo; echo x >&2", limit), Ok(()));
         assert_eq!(
             watched(
-                "echo 'zeronic: no tap; using smoltcp instead' >&2
+                "echo 'zeronic: no tap; using our own TCP instead' >&2
                  echo '│ frames  9, NOT CONSERVED │'
                  exit 1",
                 limit

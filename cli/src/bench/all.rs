@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, ValueEnum};
+use network::measure::{fairness, incast, loss};
 
 use super::area::{self, Figures};
 use super::connections::{self, CONNECTIONS_MAX};
@@ -18,6 +19,7 @@ use super::cpu::{CpuArguments, Report};
 use super::dma;
 use super::host::HostArguments;
 use super::latency;
+use super::networks::measure_for_page;
 use super::page::{Page, PageFiles, Row};
 use super::speed;
 use super::throughput::ThroughputArguments;
@@ -67,6 +69,8 @@ pub enum Section {
     Cpu,
     /// As many connections as the card has flows.
     Connections,
+    /// Our own TCP on simulated networks: loss, fairness, incast.
+    Networks,
     /// LUTs, memories and longest paths.
     Area,
 }
@@ -96,6 +100,7 @@ impl Section {
             Section::Host => "The host's control stack",
             Section::Cpu => "CPU time of host stack and kernel",
             Section::Connections => "Many connections",
+            Section::Networks => "Our own TCP on simulated networks",
             Section::Area => "Area",
         }
     }
@@ -212,7 +217,7 @@ fn lines(section: Section, config: ConfigName, quick: bool) -> Vec<Goal> {
             })
             .collect(),
         Section::Dma | Section::Latency | Section::Sim | Section::Area => Vec::new(),
-        Section::Host | Section::Cpu | Section::Connections => Vec::new(),
+        Section::Host | Section::Cpu | Section::Connections | Section::Networks => Vec::new(),
     }
 }
 
@@ -302,10 +307,22 @@ fn measure_alone(
                 print("bench connections\n")?;
                 page.connections = Some(connections::measure(CONNECTIONS_MAX, false)?);
             }
+            Section::Networks => measure_networks(arguments.quick, page)?,
             _ => continue,
         }
         page.write(files)?;
     }
+    Ok(())
+}
+
+/// The figures of `bench loss`, `fairness` and `incast`.
+fn measure_networks(is_quick: bool, page: &mut Page) -> Result<()> {
+    print("bench loss\n")?;
+    page.loss = Some(measure_for_page::<loss::Parameters>(is_quick)?);
+    print("bench fairness\n")?;
+    page.fairness = Some(measure_for_page::<fairness::Parameters>(is_quick)?);
+    print("bench incast\n")?;
+    page.incast = Some(measure_for_page::<incast::Parameters>(is_quick)?);
     Ok(())
 }
 

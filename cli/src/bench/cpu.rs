@@ -4,7 +4,8 @@
 //!   kernel: two networks, a veth pair, one connection ── busy time of the machine, less when idle
 //!   ours:   provider, protocol ── null card on another core ── time that the thread had a core
 //! ```
-//! With `--transport linux` two cards are joined, and Linux TCP runs at both ends (`cpu/linux.rs`).
+//! With `--transport linux` or `tcp` two cards are joined, and Linux TCP or our own runs at both
+//! ends (`cpu/joined.rs`).
 //!
 //! Both ends together: the kernel's in one run, since its work cannot be told apart; ours as a
 //! receiver and a sender, each with a card of its own. Idle polls of ours are counted apart and
@@ -20,8 +21,8 @@
 //! The kernel's connection has CUBIC, which nothing paces. BBR, Reno and sends by reference stand
 //! beside it, where the machine has them.
 
+mod joined;
 mod kernel;
-mod linux;
 mod machine;
 mod null;
 mod rate;
@@ -36,7 +37,7 @@ use clap::{Args, ValueEnum};
 use host::transport::{TransportError, VethPair};
 
 use self::kernel::{Kernel, Way, BASELINE, OTHERS};
-use self::null::Acks;
+use self::null::{Acks, SideCost};
 use self::refusal::refused;
 use self::report::{Key, Samples};
 pub use self::report::{Report, BIAS, HEAD, RATES_HEAD};
@@ -57,6 +58,8 @@ const REPETITIONS: u32 = 5;
 pub enum TransportName {
     /// The least protocol there is: what is left is the control stack
     Null,
+    /// Our own TCP at each end of two joined cards, with the model-based controller
+    Tcp,
     /// Linux TCP on headers alone, behind a TAP device at each end of two joined cards
     Linux,
 }
@@ -65,6 +68,7 @@ impl TransportName {
     fn name(self) -> &'static str {
         match self {
             Self::Null => "null",
+            Self::Tcp => "tcp",
             Self::Linux => "linux",
         }
     }
@@ -73,7 +77,7 @@ impl TransportName {
 /// Arguments of `zeronic bench cpu`.
 #[derive(Clone, Debug, Args)]
 pub struct CpuArguments {
-    /// The protocol on our stack; the page has both
+    /// The protocol on our stack; the page has all
     #[arg(long = "transport", value_enum, default_value = "null")]
     transports: Vec<TransportName>,
     /// Repetitions
@@ -100,17 +104,15 @@ struct Plan {
     window: Duration,
     /// Batches of each run of ours with the null protocol.
     batches: u32,
-    /// Bytes of each run of ours with Linux TCP.
+    /// Bytes of each run of ours with a real TCP.
     bytes: u64,
 }
 
 impl CpuArguments {
     /// What `bench all` measures, with Linux TCP through the card or without.
     pub fn of_page(quick: bool, has_linux: bool) -> Self {
-        let transports = match has_linux {
-            true => vec![TransportName::Null, TransportName::Linux],
-            false => vec![TransportName::Null],
-        };
+        let mut transports = vec![TransportName::Null, TransportName::Tcp];
+        transports.extend(has_linux.then_some(TransportName::Linux));
         Self { transports, repetitions: REPETITIONS, quick, json: None }
     }
 
@@ -156,7 +158,8 @@ impl CpuArguments {
                 for transport in &self.transports {
                     match transport {
                         TransportName::Null => part.null()?,
-                        TransportName::Linux => part.linux()?,
+                        TransportName::Tcp => part.joined(*transport, joined::own)?,
+                        TransportName::Linux => part.joined(*transport, joined::linux)?,
                     }
                 }
             }
@@ -173,6 +176,9 @@ impl CpuArguments {
         Ok(samples.report(!self.quick, has_receive_offload, cores.count()))
     }
 }
+
+/// Measures both ends of two joined cards: MTU, whether the bytes are read, how many.
+type Joined = fn(u16, bool, u64, &Cores) -> Result<SideCost>;
 
 /// A part of a repetition, at one MTU.
 struct Part<'a> {
@@ -211,12 +217,12 @@ impl Part<'_> {
         Ok(())
     }
 
-    fn linux(&mut self) -> Result<()> {
+    /// A real TCP at both ends.
+    fn joined(&mut self, transport: TransportName, measure: Joined) -> Result<()> {
         for touched in [false, true] {
-            let both = linux::measure(self.mtu, touched, self.plan.bytes, self.cores)?;
+            let both = measure(self.mtu, touched, self.plan.bytes, self.cores)?;
             let key = self.key(touched);
-            let transport = TransportName::Linux.name();
-            self.samples.add_ours(self.repetition, (transport, key), &[both]);
+            self.samples.add_ours(self.repetition, (transport.name(), key), &[both]);
         }
         Ok(())
     }

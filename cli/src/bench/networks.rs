@@ -13,11 +13,11 @@ use std::thread;
 
 use anyhow::Result;
 use clap::Args;
-use comfy_table::Table;
 use network::measure::loss::Fault;
 use network::measure::{fairness, incast, loss, Measurement};
 
-use crate::shard::{lines, Shard};
+use crate::shard::{lines, Head, Shard};
+use crate::shared::failure;
 use crate::shared::output::{json_file, print, ResultFile};
 use crate::shared::progress::{Progress, Unit};
 use crate::shared::table::{print_judged, table};
@@ -36,14 +36,39 @@ pub struct NetworkArguments {
     json: Option<PathBuf>,
 }
 
+/// The table of a report.
+pub struct Shown {
+    /// Its head.
+    pub head: &'static [&'static str],
+    /// Its rows.
+    pub rows: Vec<Vec<String>>,
+    /// What is below its goal.
+    pub below: Vec<String>,
+}
+
 /// A measurement with a table.
-pub trait Shown: Measurement {
-    /// The table of a report, and the rows that are below their goal.
-    fn show(&self, report: &Self::Report) -> (Table, Vec<String>);
+pub trait Show: Measurement {
+    /// The table of a report.
+    fn show(&self, report: &Self::Report) -> Shown;
+}
+
+/// Measures for the page: on one seed alone where time is short. A goal that is not reached is a
+/// row of the page, a run that is not exact an error.
+pub fn measure_for_page<M: Measurement>(is_quick: bool) -> Result<M::Report> {
+    let mut parameters = M::default();
+    if is_quick {
+        parameters.common_mut().seeds = 1;
+    }
+    let outcomes = measure_all(&parameters, &parameters.cases())?;
+    let wrong = outcomes.iter().filter(|outcome| !M::is_exact(outcome)).count();
+    match wrong {
+        0 => Ok(parameters.report(&outcomes)),
+        _ => Err(failure::wrong(format!("bench {}: {wrong} runs are wrong", M::NAME))),
+    }
 }
 
 /// Measures, prints, writes.
-pub fn run<M: Shown>(arguments: &NetworkArguments) -> Result<bool> {
+pub fn run<M: Show>(arguments: &NetworkArguments) -> Result<bool> {
     let json = json_file(arguments.json.as_deref())?;
     let mut parameters = M::default();
     let mut command = format!("zeronic bench {}", M::NAME);
@@ -52,6 +77,7 @@ pub fn run<M: Shown>(arguments: &NetworkArguments) -> Result<bool> {
         command += &format!(" --seeds {seeds}");
     }
     let cases = parameters.cases();
+    let count = cases.len();
     let Some(shard) = arguments.shard else {
         let outcomes = measure_all(&parameters, &cases)?;
         return finish(&parameters, &outcomes, json);
@@ -60,7 +86,7 @@ pub fn run<M: Shown>(arguments: &NetworkArguments) -> Result<bool> {
         cases.into_iter().enumerate().filter(|(number, _)| shard.has(*number)).unzip();
     let outcomes = measure_all(&parameters, &cases)?;
     let outcomes = numbers.into_iter().zip(outcomes).collect();
-    let text = lines(&parameters, shard, &command, outcomes)?;
+    let text = lines(&Head::new(M::NAME, shard, count, &command, &parameters)?, outcomes)?;
     match json {
         Some(json) => json.write(text.as_bytes())?,
         None => print(&text)?,
@@ -69,7 +95,7 @@ pub fn run<M: Shown>(arguments: &NetworkArguments) -> Result<bool> {
 }
 
 /// Prints and writes the report of all outcomes.
-pub fn finish<M: Shown>(
+pub fn finish<M: Show>(
     parameters: &M,
     outcomes: &[M::Outcome],
     json: Option<ResultFile>,
@@ -78,9 +104,11 @@ pub fn finish<M: Shown>(
     if let Some(json) = json {
         json.write_json(&report)?;
     }
-    let (table, below) = parameters.show(&report);
+    let shown = parameters.show(&report);
+    let mut table = table(shown.head);
+    table.add_rows(&shown.rows);
     print(&format!("parameters: {}\n", serde_json::to_string(parameters)?))?;
-    print_judged(&table, M::is_ok(&report), &below)?;
+    print_judged(&table, M::is_ok(&report), &shown.below)?;
     Ok(M::is_ok(&report))
 }
 
@@ -136,18 +164,16 @@ fn words(fault: Fault, parameters: &loss::Parameters) -> String {
     }
 }
 
-impl Shown for loss::Parameters {
-    fn show(&self, report: &loss::Report) -> (Table, Vec<String>) {
-        let head = ["controller", "window", "disturbed by", "median", "worst", "to reach", "RTOs"];
-        let mut table = table(&head);
-        let mut below = Vec::new();
+impl Show for loss::Parameters {
+    fn show(&self, report: &loss::Report) -> Shown {
+        let (mut rows, mut below) = (Vec::new(), Vec::new());
         for row in &report.rows {
             let (name, fault) = (row.controller.name(), words(row.fault, self));
             if !row.is_reached() {
                 let (median, worst) = (percent(row.median), percent(row.worst));
                 below.push(format!("{name}, {fault}: median {median}, worst {worst}"));
             }
-            table.add_row([
+            rows.push(vec![
                 name.to_owned(),
                 format!("{} MiB", row.window_bytes >> 20),
                 fault,
@@ -159,31 +185,19 @@ impl Shown for loss::Parameters {
         }
         for formula in &report.go_back_n {
             let fault = words(Fault::Loss(formula.loss), self);
-            let median = percent(formula.goodput_fraction);
-            table.add_row(["go-back-N, by formula".to_owned(), String::new(), fault, median]);
+            let (name, median) =
+                ("go-back-N, by formula".to_owned(), percent(formula.goodput_fraction));
+            let none = String::new;
+            rows.push(vec![name, none(), fault, median, none(), none(), none()]);
         }
-        (table, below)
+        let head = &["controller", "window", "disturbed by", "median", "worst", "to reach", "RTOs"];
+        Shown { head, rows, below }
     }
 }
 
-impl Shown for fairness::Parameters {
-    fn show(&self, report: &fairness::Report) -> (Table, Vec<String>) {
-        let head = [
-            "controller",
-            "long",
-            "short",
-            "long Gb/s",
-            "short Gb/s",
-            "of what is left",
-            "Jain",
-            "short p50 us",
-            "p99 us",
-            "queue",
-            "lost",
-            "RTOs",
-        ];
-        let mut table = table(&head);
-        let mut below = Vec::new();
+impl Show for fairness::Parameters {
+    fn show(&self, report: &fairness::Report) -> Shown {
+        let (mut rows, mut below) = (Vec::new(), Vec::new());
         for row in &report.rows {
             let name = row.controller.name();
             let (part, jain) = (percent(row.long_fraction), format!("{:.3}", row.fairness));
@@ -191,7 +205,7 @@ impl Shown for fairness::Parameters {
                 let flows = format!("{} long and {} short flows", row.longs, row.shorts);
                 below.push(format!("{name}, {flows}: {part} of what is left, Jain {jain}"));
             }
-            table.add_row([
+            rows.push(vec![
                 name.to_owned(),
                 row.longs.to_string(),
                 row.shorts.to_string(),
@@ -206,26 +220,27 @@ impl Shown for fairness::Parameters {
                 row.timeouts.to_string(),
             ]);
         }
-        (table, below)
+        let head = &[
+            "controller",
+            "long",
+            "short",
+            "long Gb/s",
+            "short Gb/s",
+            "of what is left",
+            "Jain",
+            "short p50 us",
+            "p99 us",
+            "queue",
+            "lost",
+            "RTOs",
+        ];
+        Shown { head, rows, below }
     }
 }
 
-impl Shown for incast::Parameters {
-    fn show(&self, report: &incast::Report) -> (Table, Vec<String>) {
-        let head = [
-            "controller",
-            "senders",
-            "of the link",
-            "worst",
-            "RTOs",
-            "sent again",
-            "p50 us",
-            "last us",
-            "queue",
-            "lost",
-        ];
-        let mut table = table(&head);
-        let mut below = Vec::new();
+impl Show for incast::Parameters {
+    fn show(&self, report: &incast::Report) -> Shown {
+        let (mut rows, mut below) = (Vec::new(), Vec::new());
         for row in &report.rows {
             let name = row.controller.name();
             let (part, worst) = (percent(row.link_fraction), percent(row.link_fraction_worst));
@@ -235,7 +250,7 @@ impl Shown for incast::Parameters {
                     "{name}, {senders} senders: {part} of the link, worst {worst}, {timeouts} RTOs"
                 ));
             }
-            table.add_row([
+            rows.push(vec![
                 name.to_owned(),
                 row.senders.to_string(),
                 part,
@@ -248,6 +263,18 @@ impl Shown for incast::Parameters {
                 row.lost_in_buffer.to_string(),
             ]);
         }
-        (table, below)
+        let head = &[
+            "controller",
+            "senders",
+            "of the link",
+            "worst",
+            "RTOs",
+            "sent again",
+            "p50 us",
+            "last us",
+            "queue",
+            "lost",
+        ];
+        Shown { head, rows, below }
     }
 }

@@ -13,6 +13,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
+use network::measure::{fairness, incast, loss};
 use serde::Serialize;
 
 use super::throughput::Report;
@@ -82,6 +83,12 @@ pub struct Page {
     pub cpu: Option<cpu::Report>,
     /// Many connections.
     pub connections: Option<connections::Report>,
+    /// Our own TCP over loss.
+    pub loss: Option<loss::Report>,
+    /// The same, long flows beside short ones.
+    pub fairness: Option<fairness::Report>,
+    /// The same, many senders at once.
+    pub incast: Option<incast::Report>,
     /// What the card takes of the device.
     pub area: Option<area::Figures>,
 }

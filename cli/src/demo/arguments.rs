@@ -4,36 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::stacks::{Controller, Stack};
 use crate::shared::bus::BusName;
-use crate::shared::config::ConfigName;
+use crate::shared::config::{ConfigName, ModelName};
 use crate::shared::failure::STATUSES;
 use crate::shared::faults::Faults;
 use crate::shared::options::{moved_bytes, Bytes};
-use crate::shared::stack::Stack;
-
-/// Which TCP this machine has, on headers only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TransportName {
-    /// The kernel's where the machine allows it, otherwise smoltcp.
-    Auto,
-    /// The Linux kernel's, in a network namespace of its own.
-    Linux,
-    /// smoltcp, in this process.
-    Smoltcp,
-    /// Our own, made for headers only.
-    Tcp,
-}
-
-/// How our own TCP finds its rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Controller {
-    /// By a model of the path, blind to light loss.
-    Model,
-    /// CUBIC.
-    Cubic,
-    /// DCTCP.
-    Dctcp,
-}
 
 /// Where the application's buffers lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -60,14 +36,17 @@ pub struct DemoArguments {
     #[arg(long, value_enum, default_value_t = Stack::Auto)]
     pub peer: Stack,
     /// TCP of this machine, on headers only
-    #[arg(long, value_enum, default_value_t = TransportName::Auto)]
-    pub transport: TransportName,
-    /// Congestion controller of --transport tcp
+    #[arg(long, value_enum, default_value_t = Stack::Auto)]
+    pub transport: Stack,
+    /// Congestion controller of our own TCP, at each end that has it
     #[arg(long, value_enum, default_value_t = Controller::Model)]
     pub controller: Controller,
     /// Where the application's buffers lie
     #[arg(long, value_enum, default_value_t = MemoryName::Dram)]
     pub memory: MemoryName,
+    /// Model of the card
+    #[arg(long, value_enum, default_value_t = ModelName::Rtl)]
+    pub model: ModelName,
     /// Sizes of the card's tables
     #[arg(long, value_enum, default_value_t = ConfigName::Default)]
     pub config: ConfigName,

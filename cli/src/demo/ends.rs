@@ -1,35 +1,18 @@
-//! The two ends of a demo: the TCP of this machine, and the peer.
+//! The two ends of a demo: their links, and the TCPs that they are to have.
 
 use std::net::SocketAddr;
 
-use anyhow::Result;
 use host::clock::Clock;
-use host::tcp::TcpProtocol;
-use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
-use host::transport::{LinkConfig, LinuxTransport, SmoltcpTransport, Transport, Tuning};
-use tcp::config::Law;
-use tcp::{Config, Secret};
+use host::transport::{LinkConfig, Tuning};
+use tcp::Secret;
 
-use super::arguments::{Controller, DemoArguments};
+use super::arguments::DemoArguments;
+use super::stacks::Stacks;
 use crate::shared::bus::BusName;
-use crate::shared::stack::{choose, Stack, PORT};
+use crate::shared::stack::PORT;
 
-/// The law of `--controller`, and its name.
-pub fn law(arguments: &DemoArguments) -> (Law, &'static str) {
-    match arguments.controller {
-        Controller::Model => (Law::Model, "model-based controller"),
-        Controller::Cubic => (Law::Cubic, "CUBIC"),
-        Controller::Dctcp => (Law::Dctcp, "DCTCP"),
-    }
-}
-
-/// Our own TCP for a wire of one's own.
-pub fn own_tcp(arguments: &DemoArguments, secret: Secret) -> TcpProtocol {
-    let config = Config { law: law(arguments).0, ..Config::private_wire() };
-    TcpProtocol::new(&link(1, arguments), config, secret)
-}
-
-fn link(host: u8, arguments: &DemoArguments) -> LinkConfig {
+/// The link of an end: 1 is this machine, 2 the peer.
+pub fn link(host: u8, arguments: &DemoArguments) -> LinkConfig {
     let tuning = match (&arguments.bus, &arguments.wave) {
         (BusName::Card(_), _) => Tuning::REAL_TIME,
         (BusName::Sim, None) => Tuning::SIMULATION,
@@ -44,29 +27,8 @@ pub fn remote(arguments: &DemoArguments) -> SocketAddr {
     (address, PORT).into()
 }
 
-/// The TCP of this machine, and its name.
-pub fn open_transport(
-    wish: Stack,
-    arguments: &DemoArguments,
-    clock: &Clock,
-) -> Result<(Box<dyn Transport>, &'static str)> {
-    let link = link(1, arguments);
-    choose::<Box<dyn Transport>>(
-        wish,
-        || Ok(Box::new(LinuxTransport::open(&link)?)),
-        || Ok(Box::new(SmoltcpTransport::open(&link, clock.clone())?)),
-    )
-}
-
-/// The peer, and its name.
-pub fn open_peer(
-    arguments: &DemoArguments,
-    clock: &Clock,
-) -> Result<(Box<dyn WirePeer>, &'static str)> {
-    let link = link(2, arguments);
-    choose::<Box<dyn WirePeer>>(
-        arguments.peer,
-        || Ok(Box::new(KernelPeer::open(&link)?)),
-        || Ok(Box::new(SmoltcpPeer::open(&link, clock.clone())?)),
-    )
+/// The TCPs of both ends, by a clock, with the secret of our own.
+pub fn stacks(arguments: &DemoArguments, clock: Clock, secret: Secret) -> Stacks {
+    let (transport, peer) = (arguments.transport, arguments.peer);
+    Stacks { transport, peer, controller: arguments.controller, secret, clock }
 }

@@ -16,20 +16,22 @@ use host::driver::device::DeviceConfig;
 use host::observed::Observed;
 use host::protocol::Protocol;
 use host::provider::Provider;
+use host::transport::Transport;
 use lab::exchange::{exchange_with_echo, Exchange};
 use lab::wire::Disturbance;
 
-use super::arguments::{DemoArguments, MemoryName, TransportName};
-use super::ends::{law, open_transport, own_tcp, remote};
+use super::arguments::{DemoArguments, MemoryName};
+use super::ends::{link, remote, stacks};
 use super::outputs::Outputs;
 use super::report::FarReport;
+use super::stacks::{Stack, Taken};
 use super::watcher::Watcher;
 use crate::shared::awaited::Awaited;
 use crate::shared::bus::{self, CardName};
+use crate::shared::config::ModelName;
 use crate::shared::options::UsageError;
 use crate::shared::output::print;
 use crate::shared::secret::fresh_secret;
-use crate::shared::stack::Stack;
 
 /// How long the first byte may take. A connection to nobody is tried for much longer.
 const FIRST_BYTE: Duration = Duration::from_secs(10);
@@ -41,6 +43,7 @@ pub fn check(arguments: &DemoArguments) -> Result<(), UsageError> {
         ("--pcap", arguments.pcap.is_some()),
         ("--memory gpu", arguments.memory == MemoryName::Gpu),
         ("--peer", arguments.peer != Stack::Auto),
+        ("--model", arguments.model != ModelName::Rtl),
     ];
     let others = others.iter().filter(|(_, is_said)| *is_said).map(|it| it.0);
     match arguments.faults.named().chain(others).next() {
@@ -54,22 +57,14 @@ pub fn check(arguments: &DemoArguments) -> Result<(), UsageError> {
 
 /// Runs the demo.
 pub fn run(arguments: &DemoArguments, outputs: Outputs, name: &CardName) -> Result<bool> {
-    let stack = match arguments.transport {
-        TransportName::Tcp => {
-            let transport = format!("our own TCP, {}", law(arguments).1);
-            return run_over(
-                (arguments, outputs),
-                name,
-                own_tcp(arguments, fresh_secret()),
-                &transport,
-            );
-        }
-        TransportName::Auto => Stack::Auto,
-        TransportName::Linux => Stack::Linux,
-        TransportName::Smoltcp => Stack::Smoltcp,
+    let stacks = stacks(arguments, Clock::Wall { divisor: 1 }, fresh_secret());
+    let over = (arguments, outputs);
+    let (transport, words): (Box<dyn Transport>, _) = match stacks.transport(&link(1, arguments))? {
+        Taken::Own(tcp, words) => return run_over(over, name, *tcp, &words),
+        Taken::Smoltcp(smoltcp, words) => (smoltcp, words),
+        Taken::Kernel(kernel, words) => (kernel, words),
     };
-    let (headers, transport) = open_transport(stack, arguments, &Clock::Wall { divisor: 1 })?;
-    run_over((arguments, outputs), name, Observed::new(headers), transport)
+    run_over(over, name, Observed::new(transport), words)
 }
 
 fn run_over<P: Protocol<Remote = SocketAddr>>(

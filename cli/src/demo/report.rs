@@ -33,7 +33,9 @@ pub struct Report {
     /// Every byte is right, every frame accounted for, no rule of a link broken.
     pub ok: bool,
     /// Which TCP the peer was.
-    pub peer: &'static str,
+    pub peer: String,
+    /// Which TCP this machine's was.
+    pub transport: String,
     /// From the peer into application memory.
     pub rx: DirectionReport,
     /// From application memory to the peer.
@@ -85,7 +87,8 @@ impl Report {
         let tx = direction(&outcome.sent, &outcome.sent_expected);
         Self {
             ok: rx.exact && tx.exact && frames_in == frames_out && violations.is_empty(),
-            peer: "",
+            peer: String::new(),
+            transport: String::new(),
             rx,
             tx,
             copied_payload_bytes: provider.copied_payload_bytes,
@@ -104,13 +107,14 @@ impl Report {
         mut self,
         (simulated_ns, skipped): (u64, Duration),
         cycles_per_second: f64,
-        peer: &'static str,
+        [peer, transport]: [&str; 2],
     ) -> Self {
         self.sim_time_ns = simulated_ns;
         self.skipped_time_ns = u64::try_from(skipped.as_nanos()).unwrap_or(u64::MAX);
         let ns = simulated_ns.saturating_add(self.skipped_time_ns);
         self.cycles_per_second = cycles_per_second;
-        self.peer = peer;
+        self.peer = peer.to_owned();
+        self.transport = transport.to_owned();
         for direction in [&mut self.rx, &mut self.tx] {
             direction.goodput_gbps = direction.bytes as f64 * 8.0 / ns.max(1) as f64;
         }
@@ -263,7 +267,7 @@ mod tests {
             lost: 3,
         };
         let report = Report::new(&outcome, &[], ProviderCounters::default(), 0, Vec::new());
-        report.with_time((20_000, skipped), 1.0, "smoltcp")
+        report.with_time((20_000, skipped), 1.0, ["smoltcp"; 2])
     }
 
     /// A second for a timer makes of any rate one that has no digit left in Gb/s.

@@ -1,4 +1,4 @@
-//! The demo on the simulated card, whose time is the simulator's.
+//! The demo on a card of this process, RTL or model, whose time is the simulator's.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -12,42 +12,42 @@ use host::driver::device::DeviceConfig;
 use host::observed::Observed;
 use host::protocol::Protocol;
 use host::provider::{Provider, ProviderCounters};
+use host::transport::Transport;
 use lab::exchange::{Exchange, Lab, LabError, Outcome};
 use lab::time::{ADVANCE_CYCLES, USER_CLOCK_PS};
 use pcie_sim::PcieConfig;
-use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use tcp::Secret;
 use verilate::options::Options;
 
-use super::arguments::{DemoArguments, MemoryName, TransportName};
-use super::ends::{law, open_peer, open_transport, own_tcp, remote};
+use super::arguments::{DemoArguments, MemoryName};
+use super::card::{DemoCard, Golden, Rtl};
+use super::ends::{self, link, remote};
 use super::outputs::Outputs;
 use super::report::Report;
+use super::stacks::{Stacks, Taken};
 use super::watcher::Watcher;
+use crate::shared::config::ModelName;
 use crate::shared::output::{print, Begun, ResultFile};
-use crate::shared::stack::{Stack, SMOLTCP};
 
 /// Runs the demo.
 pub fn run(arguments: &DemoArguments, outputs: Outputs) -> Result<bool> {
     let clock = ManualClock::default();
-    let stack = match arguments.transport {
-        TransportName::Tcp => {
-            // What a run repeats from is its seed.
-            let mut secret = [0; 32];
-            secret[..8].copy_from_slice(&arguments.seed.to_le_bytes());
-            let tcp = own_tcp(arguments, Secret(secret));
-            let name = format!("our own TCP, {}", law(arguments).1);
-            return run_over((arguments, outputs), clock, tcp, (name, true));
-        }
-        TransportName::Auto => Stack::Auto,
-        TransportName::Linux => Stack::Linux,
-        TransportName::Smoltcp => Stack::Smoltcp,
+    let over = (arguments, outputs);
+    let taken = stacks(arguments, &clock).transport(&link(1, arguments))?;
+    let (transport, name): (Box<dyn Transport>, _) = match taken {
+        Taken::Own(tcp, name) => return run_over(over, clock, *tcp, (&name, true)),
+        Taken::Smoltcp(smoltcp, name) => (smoltcp, (name, true)),
+        Taken::Kernel(kernel, name) => (kernel, (name, false)),
     };
-    let (transport, name) = open_transport(stack, arguments, &Clock::Manual(clock.clone()))?;
-    let is_skipping = name == SMOLTCP;
-    let protocol = Observed::new(transport);
-    run_over((arguments, outputs), clock, protocol, (name.to_owned(), is_skipping))
+    run_over(over, clock, Observed::new(transport), name)
+}
+
+/// The TCPs of both ends, by the demo's clock. What a run repeats from is its seed.
+fn stacks(arguments: &DemoArguments, clock: &ManualClock) -> Stacks {
+    let mut secret = [0; 32];
+    secret[..8].copy_from_slice(&arguments.seed.to_le_bytes());
+    ends::stacks(arguments, Clock::Manual(clock.clone()), Secret(secret))
 }
 
 /// The same over a protocol, with its name, and whether its timers run by the demo's clock.
@@ -55,40 +55,61 @@ fn run_over<P: Protocol<Remote = SocketAddr>>(
     (arguments, outputs): (&DemoArguments, Outputs),
     clock: ManualClock,
     protocol: P,
-    (transport_name, is_skipping): (String, bool),
+    name: (&str, bool),
 ) -> Result<bool> {
-    let card = build_card(arguments)?;
-    let bus = SimulatedBus::new(card.clone(), &pcie_config(arguments))?;
-    let (mut peer, peer_name) = open_peer(arguments, &Clock::Manual(clock.clone()))?;
+    let over = (arguments, outputs);
+    match arguments.model {
+        ModelName::Rtl => run_on(over, build_card(arguments)?, clock, protocol, name),
+        ModelName::Golden => {
+            let card = Golden::new(arguments.config.sizes(), arguments.seed);
+            run_on(over, card, clock, protocol, name)
+        }
+    }
+}
+
+/// The same on a card.
+fn run_on<P: Protocol<Remote = SocketAddr>, C: DemoCard>(
+    (arguments, outputs): (&DemoArguments, Outputs),
+    card: C,
+    clock: ManualClock,
+    protocol: P,
+    (transport_name, is_skipping): (&str, bool),
+) -> Result<bool> {
+    let mut peer = stacks(arguments, &clock).peer(&link(2, arguments))?;
     print(&format!(
-        "peer: {peer_name}; transport: {transport_name}, headers only\n\
+        "peer: {}; transport: {transport_name}, headers only\n\
          simulated time: {} ns in every round of the host, idle or not; {}\n",
+        peer.name,
         ADVANCE_CYCLES * USER_CLOCK_PS / 1000,
-        skipping([is_skipping, peer_name == SMOLTCP])
+        skipping([is_skipping, peer.is_skipping])
     ))?;
-    let mut provider = Provider::open(bus, protocol, DeviceConfig::seeded(1))?;
+    let mut provider = Provider::open(card.bus()?, protocol, DeviceConfig::seeded(1))?;
     provider.set_clock(Clock::Manual(clock.clone()));
     let wave = outputs.wave.as_ref().map(ResultFile::begin).transpose()?;
     if let Some(path) = wave.as_ref().map(Begun::path) {
-        let open = card.borrow_mut().model.open_wave(path);
-        open.with_context(|| format!("waveform {}", path.display()))?;
+        card.open_wave(path)?;
     }
-    let start = (card.borrow().cycles(), card.borrow().now_ps(), Instant::now());
+    let start = (card.cycles(), card.now_ps(), Instant::now());
     let mut watcher = Watcher::new(arguments.bytes.0, outputs.pcap)?;
     let mut port = card.clone();
-    let outcome =
-        Lab { provider: &mut provider, card: &mut port, peer: peer.as_mut(), clock: Some(clock) }
-            .run(remote(arguments), &exchange(arguments), &mut watcher);
+    let outcome = Lab {
+        provider: &mut provider,
+        card: &mut port,
+        peer: peer.it.as_mut(),
+        clock: Some(clock),
+    }
+    .run(remote(arguments), &exchange(arguments), &mut watcher);
     let captured = watcher.finish();
     let seconds = start.2.elapsed().as_secs_f64();
     // Of a run that has failed, too, the waveform is whole up to there.
     if let Some(wave) = wave {
-        card.borrow_mut().model.close_wave()?;
+        card.close_wave()?;
         wave.finish()?;
     }
     let outcome = outcome.map_err(|error| describe(error, &card))?;
     captured?;
-    let report = collect(&mut provider, &card, &outcome, start, seconds, peer_name)?;
+    let names = [peer.name.as_str(), transport_name];
+    let report = collect(&mut provider, &card, &outcome, start, seconds, names)?;
     if let Some(json) = outputs.json {
         json.write_json(&report)?;
     }
@@ -107,8 +128,8 @@ fn skipping(by_clock: [bool; 2]) -> &'static str {
 }
 
 /// Adds what the checkers found to an error: it is usually the cause.
-fn describe(error: LabError, card: &Rc<RefCell<SimulatedCard>>) -> anyhow::Error {
-    let violations = card.borrow().violations();
+fn describe(error: LabError, card: &impl DemoCard) -> anyhow::Error {
+    let violations = card.violations();
     let mut error = anyhow::Error::from(error);
     if let Some(first) = violations.first() {
         error = error.context(format!("{} rules broken, first: {first}", violations.len()));
@@ -116,26 +137,25 @@ fn describe(error: LabError, card: &Rc<RefCell<SimulatedCard>>) -> anyhow::Error
     error
 }
 
-fn collect<P: Protocol>(
-    provider: &mut Provider<SimulatedBus, P>,
-    card: &Rc<RefCell<SimulatedCard>>,
+fn collect<P: Protocol, C: DemoCard>(
+    provider: &mut Provider<C::Bus, P>,
+    card: &C,
     outcome: &Outcome,
     start: (u64, u64, Instant),
     seconds: f64,
-    peer: &'static str,
+    names: [&str; 2],
 ) -> Result<Report> {
-    let (cycles, now_ps) = (card.borrow().cycles() - start.0, card.borrow().now_ps() - start.1);
+    let (cycles, now_ps) = (card.cycles() - start.0, card.now_ps() - start.1);
     // Let the last frames settle, then every frame that came in is a header entry or a counted
     // drop.
-    card.borrow_mut().run(2_000);
+    card.settle();
     let counters = provider.device().counters()?;
     let provider_counters: ProviderCounters = provider.counters();
-    let frames_in = card.borrow().mac.received_count().frames;
-    let violations = card.borrow().violations();
+    let (frames_in, violations) = (card.frames_in(), card.violations());
     Ok(Report::new(outcome, &counters, provider_counters, frames_in, violations).with_time(
         (now_ps / 1000, outcome.skipped),
         cycles as f64 / seconds,
-        peer,
+        names,
     ))
 }
 
@@ -155,9 +175,10 @@ fn pcie_config(arguments: &DemoArguments) -> PcieConfig {
     PcieConfig { seed: arguments.seed, ..PcieConfig::default() }
 }
 
-fn build_card(arguments: &DemoArguments) -> Result<Rc<RefCell<SimulatedCard>>> {
+fn build_card(arguments: &DemoArguments) -> Result<Rtl> {
     let options = Options { trace: arguments.wave.is_some(), ..Options::default() };
-    let config = pcie_config(arguments);
-    let card = SimulatedCard::new(arguments.config.name(), config, options);
-    Ok(Rc::new(RefCell::new(card.context("the card does not build")?)))
+    let pcie = pcie_config(arguments);
+    let card = SimulatedCard::new(arguments.config.name(), pcie.clone(), options);
+    let card = Rc::new(RefCell::new(card.context("the card does not build")?));
+    Ok(Rtl { card, pcie })
 }

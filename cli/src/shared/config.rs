@@ -1,7 +1,9 @@
-//! The card's configurations by name, as an option.
+//! The card's configurations and its models by name, as options.
 
 use abi::config::{CardConfig, DEFAULT, DEFAULT_SLICES, LAB, SMALL};
 use clap::ValueEnum;
+
+use crate::shared::options::UsageError;
 
 /// Sizes of the card's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,5 +32,35 @@ impl ConfigName {
     /// The name by which the card is built.
     pub fn name(self) -> &'static str {
         self.sizes().name
+    }
+}
+
+/// Model of the card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ModelName {
+    /// The emitted Verilog, in Verilator.
+    Rtl,
+    /// The golden model: the same contract, no clock.
+    Golden,
+}
+
+impl ModelName {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ModelName::Rtl => "rtl",
+            ModelName::Golden => "golden",
+        }
+    }
+
+    /// The model, if a waveform can be had of it.
+    pub fn with_wave(self, has_wave: bool) -> Result<Self, UsageError> {
+        match self {
+            ModelName::Golden if has_wave => {
+                let message = "--wave needs --model rtl: the golden model has no signals";
+                Err(UsageError(message.to_owned()))
+            }
+            model => Ok(model),
+        }
     }
 }

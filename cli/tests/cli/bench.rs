@@ -148,7 +148,7 @@ fn costs_of_the_host_are_written_as_json() {
 fn the_page_has_tables_and_plots() {
     let out = folder("bench_page");
     let path = out.to_str().expect("a path");
-    let sections = "one,flows,order,latency,sim,host,cpu,connections";
+    let sections = "one,flows,order,latency,sim,host,cpu,connections,networks";
     let words = [
         "bench", "all", "--config", "small", "--time", "10", "--quick", "--only", sections,
         "--jobs", "2", "--out", path,
@@ -162,6 +162,9 @@ fn the_page_has_tables_and_plots() {
         "Receive latency",
         "Send latency",
         "Host: a received packet over flows",
+        "Our own TCP: goodput over loss",
+        "Our own TCP: a long flow beside short ones",
+        "Our own TCP: many senders at once",
     ] {
         let plot = format!("class=\"title\">{title}");
         assert!(html.contains(&plot), "{title}");
@@ -172,6 +175,12 @@ fn the_page_has_tables_and_plots() {
     assert!(markdown.contains("| `bench duplex --mtu 1500 --flows 16 "), "{markdown}");
     assert!(markdown.contains("Acknowledgements: ACKs ride in data"));
     let report: serde_json::Value = serde_json::from_str(&read("benchmarks.json")).expect("JSON");
+    for table in ["goodput over loss (`bench loss`)", "many senders at once (`bench incast`)"] {
+        assert!(markdown.contains(&format!("## Our own TCP: {table}")), "{table}");
+    }
+    for part in ["loss", "fairness", "incast"] {
+        assert!(report[part]["rows"].as_array().is_some_and(|rows| rows.len() > 5), "{part}");
+    }
     for part in ["latency", "host", "connections"] {
         assert_eq!(report[part]["ok"], true, "{part}");
     }
@@ -269,6 +278,17 @@ fn cpu_time_of_linux_tcp_on_joined_cards_is_written_as_json() {
     let Some(report) = cpu_report("linux") else {
         return;
     };
+    assert_eq!(report["one_ack_for_two"].as_array().map(Vec::len), Some(0));
+}
+
+/// Our own TCP there, beside the kernel's CUBIC of the same run.
+#[test]
+fn cpu_time_of_our_own_tcp_on_joined_cards_is_written_as_json() {
+    let Some(report) = cpu_report("tcp") else {
+        return;
+    };
+    let rows = report["rows"].as_array().expect("rows");
+    assert!(rows.iter().all(|row| row["seconds_per_gb"].as_f64() > Some(0.0)), "{rows:?}");
     assert_eq!(report["one_ack_for_two"].as_array().map(Vec::len), Some(0));
 }
 

@@ -1,5 +1,5 @@
-//! The demo as a user sees it: exit status, JSON, waveform, capture. Both ends are smoltcp, so that
-//! it runs where the kernel's TCP is forbidden, too.
+//! The demo as a user sees it: exit status, JSON, waveform, capture. Both ends are in one process,
+//! so that it runs where the kernel's TCP is forbidden, too.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -58,6 +58,7 @@ fn a_short_demo_says_what_it_did() {
         "rx",
         "sim_time_ns",
         "skipped_time_ns",
+        "transport",
         "tx",
     ];
     assert_eq!(keys(&report), expected);
@@ -110,6 +111,49 @@ fn a_demo_over_our_own_tcp_is_exact_and_names_its_controller() {
     }
 }
 
+/// Our own TCP at both ends, in the card's time, on a good wire and on one that loses. Of 2 MiB the
+/// start is a part: 16 MiB go at 90 and 89 Gb/s.
+#[test]
+fn a_demo_with_our_own_tcp_at_both_ends_is_fast_over_loss() {
+    let json = folder("demo_own").join("d.json");
+    let path = json.to_str().expect("a path");
+    let mut words = vec!["demo", "--config", "small", "--peer", "tcp", "--transport", "tcp"];
+    words.extend(["--bytes", "2MiB", "--json", path]);
+    for (loss, floor) in [("0", 70.0), ("1%", 40.0)] {
+        let text = accepted(&[&words[..], &["--loss", loss]].concat());
+        let name = "our own TCP, model-based controller";
+        assert!(text.contains(&format!("peer: {name}; transport: {name}")), "{text}");
+        let report = std::fs::read(&json).expect("the report");
+        let report: Value = serde_json::from_slice(&report).expect("JSON");
+        assert_eq!((&report["peer"], &report["transport"]), (&name.into(), &name.into()));
+        for direction in ["rx", "tx"] {
+            let gbps = report[direction]["goodput_gbps"].as_f64();
+            assert!(gbps > Some(floor), "{loss} lost, {direction}: {report}");
+        }
+    }
+}
+
+/// On the golden model a demo takes the same time twice, and has no signals.
+#[test]
+fn a_demo_on_the_golden_model_repeats_from_its_seed() {
+    let json = folder("demo_golden").join("d.json");
+    let path = json.to_str().expect("a path");
+    let mut words = vec!["demo", "--model", "golden", "--peer", "tcp", "--transport", "tcp"];
+    words.extend(["--bytes", "300000", "--loss", "2%", "--reorder", "2%", "--json", path]);
+    let run = |seed: &str| {
+        accepted(&[&words[..], &["--seed", seed]].concat());
+        let report = std::fs::read(&json).expect("the report");
+        let mut report: Value = serde_json::from_slice(&report).expect("JSON");
+        report["cycles_per_second"] = Value::Null;
+        report
+    };
+    let report = run("3");
+    assert_eq!(report["ok"], true);
+    assert_eq!(run("3"), report);
+    assert_ne!(run("4"), report);
+    refused(&["demo", "--model", "golden", "--wave", "w.fst"], &["--wave", "no signals"]);
+}
+
 /// With smoltcp at both ends the wall clock has no part in it.
 #[test]
 fn a_lossy_demo_skips_what_is_idle_and_repeats_from_its_seed() {
@@ -147,13 +191,13 @@ fn a_lossy_demo_skips_what_is_idle_and_repeats_from_its_seed() {
     assert_eq!(run(), report);
 }
 
-/// The kernel's TCP where it may be had, and smoltcp elsewhere.
+/// The kernel's TCP where it may be had, and our own elsewhere.
 #[test]
 fn links_too_narrow_for_ipv6_carry_ipv4() {
     let text = accepted(&["demo", "--config", "small", "--mtu", "576", "--bytes", "10000"]);
     assert!(text.contains("every byte is right"), "{text}");
-    if text.contains("smoltcp") {
-        skip(Need::Namespaces, "the demo took smoltcp");
+    if text.contains("our own TCP") {
+        skip(Need::Namespaces, "the demo took our own TCP");
     }
     refused(&["demo", "--mtu", "1279", "--ipv6"], &["--mtu 1279", "IPv6", "1280"]);
 }

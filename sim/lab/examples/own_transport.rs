@@ -9,7 +9,7 @@
 //! places the payload; the protocol sees headers. `docs/own-transport.md` goes through this file.
 //!
 //! ```sh
-//! cargo run --release -p sim --example own_transport
+//! cargo run --release -p zeronic-lab --example own_transport
 //! ```
 
 use std::net::SocketAddr;

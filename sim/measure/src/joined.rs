@@ -1,10 +1,13 @@
 //! Two hosts with a card each, on one wire: what a real protocol at both ends costs.
 //!
 //! ```text
-//!   Provider ── LinuxTransport               LinuxTransport ── Provider
+//!   Provider ── protocol                           protocol ── Provider
 //!      └── golden card ──────────── frames ──────────── golden card ──┘
 //!          bytes of a pattern ─────────────────────────► read and judged
 //! ```
+//! The protocol is Linux TCP behind a TAP device, by the wall clock, or our own TCP, whose time
+//! goes on by what the frames of a round take on the wire.
+//!
 //! One connection, one way. Each call of a host goes through the caller's meter, and nothing else
 //! does: the cards work between these calls, on buses that are late, and so do the frames on the
 //! wire. Nothing is lost on it. Payload and headers are carried as on a real wire; the receiving
@@ -12,20 +15,26 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::rc::Rc;
+use std::time::Duration;
 
 use abi::config::DEFAULT;
+use host::clock::{Clock, ManualClock};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::error::HostError;
 use host::memory::ApplicationMapping;
 use host::observed::Observed;
+use host::protocol::Protocol;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
+use host::tcp::TcpProtocol;
 use host::transport::patience::{Patience, PATIENCE};
-use host::transport::{LinkConfig, LinuxTransport, ListenerId, Transport, TransportError, Tuning};
-use lab::frame::Frame;
+use host::transport::{LinkConfig, LinuxTransport, ListenerId, TransportError, Tuning};
+use lab::frame::{wire_time_ps, Frame};
 use lab::golden_card::{GoldenBus, GoldenCard};
 use lab::network_side::NetworkSide;
+use tcp::{Config, Secret};
 use thiserror::Error;
 
 use crate::null_card::payload::{sum_of_buffer, Pattern, WrongSum};
@@ -35,6 +44,7 @@ const BUFFER: (u32, usize) = (256 << 10, 8);
 /// Frames to a card between two polls: its header queue has room for more.
 const FRAMES_PER_ROUND: usize = 64;
 const PORT: u16 = 5001;
+const ETHERNET_BYTES: usize = 14;
 
 /// Calls a piece of the host's work, which returns whether it found anything.
 pub type Meter<'a> = dyn FnMut(&mut dyn FnMut() -> bool) + 'a;
@@ -65,8 +75,8 @@ pub enum JoinedError {
 type Result<T, E = JoinedError> = std::result::Result<T, E>;
 
 /// One host with its card.
-struct End {
-    provider: Provider<GoldenBus, Observed<LinuxTransport>>,
+struct End<P: Protocol> {
+    provider: Provider<GoldenBus, P>,
     card: Rc<RefCell<GoldenCard>>,
     region: RegionId,
     memory: ApplicationMapping,
@@ -77,13 +87,12 @@ struct End {
     frames: VecDeque<Frame>,
 }
 
-impl End {
-    fn open(number: u8, mtu_bytes: u16) -> Result<Self> {
-        let link = LinkConfig::lab(number, mtu_bytes, Tuning::REAL_TIME);
+impl<P: Protocol> End<P> {
+    fn open(protocol: P, clock: Clock) -> Result<Self> {
         let card = GoldenCard::new(DEFAULT);
         let bus = GoldenBus::late(card.clone());
-        let transport = LinuxTransport::open(&link)?;
-        let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::default())?;
+        let mut provider = Provider::open(bus, protocol, DeviceConfig::default())?;
+        provider.set_clock(clock);
         let bytes = BUFFER.0 as usize * BUFFER.1;
         let region = provider.register(ApplicationId::FIRST, MemoryKind::Application, bytes)?;
         Ok(Self {
@@ -102,9 +111,9 @@ impl End {
         let provider = &mut self.provider;
         let mut result = Ok(false);
         meter(&mut || {
-            let seen = |provider: &mut Provider<GoldenBus, Observed<LinuxTransport>>| {
-                let headers = provider.transport().counters().transmit_headers;
-                (headers, provider.counters().header_entries)
+            let seen = |provider: &Provider<GoldenBus, P>| {
+                let counters = provider.counters();
+                (counters.sent_headers, counters.header_entries)
             };
             let before = seen(provider);
             result = provider.poll();
@@ -123,9 +132,9 @@ impl End {
 }
 
 /// Both hosts. See the head of this file.
-pub struct Joined {
-    sender: End,
-    receiver: End,
+pub struct Joined<P: Protocol> {
+    sender: End<P>,
+    receiver: End<P>,
     listener: ListenerId,
     pattern: Pattern,
     touched: bool,
@@ -133,13 +142,47 @@ pub struct Joined {
     sent: u64,
     received: u64,
     patience: Patience<u64>,
+    /// The clock of both, where it is not the wall's, and how much a round takes.
+    clock: Option<(ManualClock, Duration)>,
 }
 
-impl Joined {
-    /// Opens both hosts and starts to connect them. With `touched`, the application's reading of
-    /// each received byte is a piece of the host's work; otherwise bytes are only judged.
-    pub fn open(mtu_bytes: u16, touched: bool) -> Result<Self> {
-        let (mut sender, mut receiver) = (End::open(1, mtu_bytes)?, End::open(2, mtu_bytes)?);
+impl Joined<Observed<LinuxTransport>> {
+    /// Two hosts with Linux TCP. With `touched`, the application's reading of each received byte is
+    /// a piece of the host's work; otherwise bytes are only judged.
+    pub fn linux(mtu_bytes: u16, touched: bool) -> Result<Self> {
+        Self::open(touched, None, |number| {
+            let link = LinkConfig::lab(number, mtu_bytes, Tuning::REAL_TIME);
+            Ok(Observed::new(LinuxTransport::open(&link)?))
+        })
+    }
+}
+
+impl Joined<TcpProtocol> {
+    /// The same with our own TCP, on a wire of 100 Gb/s that is full.
+    pub fn own(mtu_bytes: u16, touched: bool) -> Result<Self> {
+        let frame_ps = wire_time_ps(usize::from(mtu_bytes) + ETHERNET_BYTES);
+        let round = Duration::from_nanos(FRAMES_PER_ROUND as u64 * frame_ps / 1000);
+        let clock = (ManualClock::default(), round);
+        Self::open(touched, Some(clock), |number| {
+            let link = LinkConfig::lab(number, mtu_bytes, Tuning::REAL_TIME);
+            Ok(TcpProtocol::new(&link, Config::private_wire(), Secret([number; 32])))
+        })
+    }
+}
+
+impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
+    /// Opens both hosts and starts to connect them.
+    fn open(
+        touched: bool,
+        clock: Option<(ManualClock, Duration)>,
+        protocol: impl Fn(u8) -> Result<P>,
+    ) -> Result<Self> {
+        let by = || match &clock {
+            Some((clock, _)) => Clock::Manual(clock.clone()),
+            None => Clock::Wall { divisor: 1 },
+        };
+        let mut sender = End::open(protocol(1)?, by())?;
+        let mut receiver = End::open(protocol(2)?, by())?;
         let remote = ([10, 77, 0, 2], PORT).into();
         let listener = receiver.provider.listen(ApplicationId::FIRST, remote)?;
         let connection = sender.provider.connect(ApplicationId::FIRST, remote)?;
@@ -153,6 +196,7 @@ impl Joined {
             sent: 0,
             received: 0,
             patience: Patience::new(0),
+            clock,
         })
     }
 
@@ -195,6 +239,9 @@ impl Joined {
             }
         }
         self.carry();
+        if let Some((clock, round)) = &self.clock {
+            clock.advance(*round);
+        }
         match self.patience.is_over(self.received) {
             true => Err(JoinedError::Stuck { bytes: self.received }),
             false => Ok(()),

@@ -54,6 +54,9 @@ pub trait Measurement:
     /// The report of all outcomes, in the order of the cases.
     fn report(&self, outcomes: &[Self::Outcome]) -> Self::Report;
 
+    /// Whether a run is exact and every packet accounted for, whatever goal it is below.
+    fn is_exact(outcome: &Self::Outcome) -> bool;
+
     /// Whether every run is exact, every packet accounted for and every goal reached.
     fn is_ok(report: &Self::Report) -> bool;
 }

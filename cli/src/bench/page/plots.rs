@@ -1,5 +1,8 @@
 //! The page's plots.
 
+use network::measure::loss::Fault;
+use network::measure::{fairness, incast, loss, Controller};
+
 use super::tables::AREA_PARTS;
 use super::{Page, Row};
 use crate::bench::host::FLOWS_GOAL;
@@ -28,6 +31,9 @@ impl Page {
         }
         plots.extend(self.host.as_ref().map(flows_plot));
         plots.extend(self.cpu.as_ref().map(cpu_plot));
+        plots.extend(self.loss.as_ref().map(loss_plot));
+        plots.extend(self.fairness.as_ref().map(fairness_plot));
+        plots.extend(self.incast.as_ref().map(incast_plot));
         if let Some(area) = &self.area {
             let axis = format!("LUTs; the whole card: {:.2} % of the device", area.lut_percent);
             plots.push(plot::rows("Area by block", &axis, &area.largest(AREA_PARTS)));
@@ -137,6 +143,54 @@ fn flows_plot(report: &host::Report) -> String {
         series.map(|(name, points, is_limit)| Series { name: name.to_owned(), points, is_limit });
     let axes = ("flows that packets come for in turn", "ns for a packet");
     lines("Host: a received packet over flows", axes, true, &series)
+}
+
+/// Goodput over loss, a line for each controller, and go-back-N by formula.
+fn loss_plot(report: &loss::Report) -> String {
+    let window_bytes = report.parameters.window_bytes;
+    let rows = report.rows.iter().filter(|row| row.window_bytes == window_bytes);
+    let points = rows.filter_map(|row| match row.fault {
+        Fault::Loss(share) => Some((row.controller, 100.0 * share, 100.0 * row.median)),
+        _ => None,
+    });
+    let mut series = by_controller(points);
+    let formula = report.go_back_n.iter();
+    let points = formula.map(|it| (100.0 * it.loss, 100.0 * it.goodput_fraction)).collect();
+    series.push(Series { name: "go-back-N, by formula".to_owned(), points, is_limit: true });
+    let axes = ("% of packets lost, data and ACKs", "% of the goodput that can arrive");
+    lines("Our own TCP: goodput over loss", axes, false, &series)
+}
+
+/// What long flows have of what short ones leave, with one long flow.
+fn fairness_plot(report: &fairness::Report) -> String {
+    let rows = report.rows.iter().filter(|row| row.longs == 1);
+    let points = rows.map(|row| (row.controller, row.shorts as f64, 100.0 * row.long_fraction));
+    let axes = ("short flows beside one long one", "% of what they leave that it has");
+    lines("Our own TCP: a long flow beside short ones", axes, false, &by_controller(points))
+}
+
+/// Share of the link over the number of senders.
+fn incast_plot(report: &incast::Report) -> String {
+    let rows = report.rows.iter();
+    let points = rows.map(|row| (row.controller, row.senders as f64, 100.0 * row.link_fraction));
+    let axes = ("senders that begin at once", "% of the link");
+    lines("Our own TCP: many senders at once", axes, true, &by_controller(points))
+}
+
+/// A line for each controller, in the order in which they come.
+fn by_controller(points: impl Iterator<Item = (Controller, f64, f64)>) -> Vec<Series> {
+    let mut series: Vec<Series> = Vec::new();
+    for (controller, x, y) in points {
+        let name = controller.name();
+        match series.iter_mut().find(|it| it.name == name) {
+            Some(line) => line.points.push((x, y)),
+            None => {
+                let (name, points) = (name.to_owned(), vec![(x, y)]);
+                series.push(Series { name, points, is_limit: false });
+            }
+        }
+    }
+    series
 }
 
 /// CPU time for a GB: the kernel's and ours, one below the other.

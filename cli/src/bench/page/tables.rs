@@ -2,6 +2,7 @@
 
 use super::{Page, Row, Table};
 use crate::bench::area::{self, BRAM_PERCENT_MAX, LUT_PERCENT_MAX, URAM_PERCENT_MAX};
+use crate::bench::networks::{Show, Shown};
 use crate::bench::speed::{self, SPEED_GOAL};
 use crate::bench::{connections, cpu, dma, host, latency};
 
@@ -174,6 +175,31 @@ fn connections_table(report: &connections::Report) -> Table {
     }
 }
 
+/// A table of `bench loss`, `fairness` or `incast`.
+fn network_table<M: Show>(title: &str, note: &str, parameters: &M, report: &M::Report) -> Table {
+    let Shown { head, rows, .. } = parameters.show(report);
+    let title = format!("Our own TCP: {title} (`bench {}`)", M::NAME);
+    Table { title, note: note.to_owned(), head: owned(head), rows }
+}
+
+fn network_tables(page: &Page) -> Vec<Table> {
+    let loss = page.loss.as_ref().map(|report| {
+        let note = "One flow of 100 Gb/s, both ways disturbed, in a simulation without a card. Of \
+                    what can arrive: goodput over the line's less what is lost.";
+        network_table("goodput over loss", note, &report.parameters, report)
+    });
+    let fairness = page.fairness.as_ref().map(|report| {
+        let note = "Behind one port of a switch that marks and drops. A short flow opens, sends \
+                    64 KiB and closes, and the next one begins.";
+        network_table("long flows beside short ones", note, &report.parameters, report)
+    });
+    let incast = page.incast.as_ref().map(|report| {
+        let note = "All begin at once behind one port of a switch.";
+        network_table("many senders at once", note, &report.parameters, report)
+    });
+    [loss, fairness, incast].into_iter().flatten().collect()
+}
+
 /// The device's share with its budget, the longest paths, and the largest parts.
 fn area_tables(figures: &area::Figures) -> [Table; 2] {
     let share = |what: &str, percent: f64, limit: f64| {
@@ -227,6 +253,7 @@ impl Page {
         tables.extend(self.host.iter().map(host_table));
         tables.extend(self.cpu.iter().flat_map(|cpu| [cpu_table(cpu), cpu_rates_table(cpu)]));
         tables.extend(self.connections.iter().map(connections_table));
+        tables.extend(network_tables(self));
         tables.extend(self.area.iter().flat_map(area_tables));
         tables
     }

@@ -230,6 +230,10 @@ impl Measurement for Parameters {
         Report { ok, rows, parameters: self.clone() }
     }
 
+    fn is_exact(outcome: &Outcome) -> bool {
+        outcome.ok
+    }
+
     fn is_ok(report: &Report) -> bool {
         report.ok
     }

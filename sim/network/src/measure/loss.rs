@@ -320,6 +320,10 @@ impl Measurement for Parameters {
         }
     }
 
+    fn is_exact(outcome: &Outcome) -> bool {
+        outcome.ok
+    }
+
     fn is_ok(report: &Report) -> bool {
         report.ok
     }

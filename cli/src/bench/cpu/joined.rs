@@ -1,16 +1,20 @@
-//! Our stack with Linux TCP behind a TAP device at both ends, two cards joined by a wire.
+//! Our stack with a real TCP at both ends, two cards joined by a wire: Linux TCP behind a TAP
+//! device, or our own.
 //!
 //! ```text
 //!   this thread:  host A │ host B │ cards, wire │ host A │ ...
 //!                 ▲ measured ▲
 //! ```
 //! The cards are golden ones, which do all of the contract; they work between the calls of the
-//! hosts, on the same core. What the kernel does for the TAP devices outside of this thread is not
-//! counted, and received bytes are in the core's cache: both flatter us.
+//! hosts, on the same core, and give each host up to 64 frames between two of its polls. What the
+//! kernel does for the TAP devices outside of this thread is not counted, and received bytes are in
+//! the core's cache: both flatter us.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Result;
+use host::protocol::Protocol;
 use measure::joined::{Joined, JoinedError};
 
 use super::null::{clock_cost, SideCost, GB};
@@ -28,13 +32,26 @@ struct Calls {
     idle_polls: u64,
 }
 
-/// What both ends cost together, over so many bytes.
-pub fn measure(mtu: u16, touched: bool, bytes: u64, cores: &Cores) -> Result<SideCost> {
-    let _kept = cores.keep(0);
-    let mut joined = Joined::open(mtu, touched).map_err(|error| match error {
+/// What both ends with Linux TCP cost together, over so many bytes.
+pub fn linux(mtu: u16, touched: bool, bytes: u64, cores: &Cores) -> Result<SideCost> {
+    let joined = Joined::linux(mtu, touched).map_err(|error| match error {
         JoinedError::Transport(error) => refused(error),
         other => other.into(),
     })?;
+    measure(joined, bytes, cores)
+}
+
+/// The same with our own TCP.
+pub fn own(mtu: u16, touched: bool, bytes: u64, cores: &Cores) -> Result<SideCost> {
+    measure(Joined::own(mtu, touched)?, bytes, cores)
+}
+
+fn measure<P: Protocol<Remote = SocketAddr>>(
+    mut joined: Joined<P>,
+    bytes: u64,
+    cores: &Cores,
+) -> Result<SideCost> {
+    let _kept = cores.keep(0);
     let warm_up = bytes.div_ceil(WARM_UP);
     while joined.received_bytes() < warm_up {
         joined.round(&mut |call| {

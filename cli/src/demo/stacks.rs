@@ -1,0 +1,181 @@
+//! The TCPs of a demo's two ends: the one that is asked for, or the one that this machine allows.
+//!
+//! ```text
+//!   auto ── the kernel's ── refused ──► our own
+//!   linux ─ the kernel's ── refused ──► an error that says why
+//! ```
+
+use anyhow::Result;
+use clap::ValueEnum;
+use host::clock::Clock;
+use host::tcp::TcpProtocol;
+use host::transport::peer::{KernelPeer, SmoltcpPeer, TcpPeer, WirePeer};
+use host::transport::{LinkConfig, LinuxTransport, SmoltcpTransport, Transport, TransportError};
+use tcp::config::Law;
+use tcp::{Config, Secret};
+
+use crate::shared::options::UsageError;
+use crate::shared::output::complain;
+
+const LINUX: &str = "Linux kernel TCP";
+const SMOLTCP: &str = "smoltcp";
+/// How the complaint ends that is none.
+pub const FALLBACK: &str = "using our own TCP instead";
+
+/// Which TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Stack {
+    /// The kernel's where the machine allows it, otherwise our own.
+    Auto,
+    /// The Linux kernel's, in a network namespace of its own.
+    Linux,
+    /// smoltcp, in this process.
+    Smoltcp,
+    /// Our own, made for headers only, in this process.
+    Tcp,
+}
+
+/// How our own TCP finds its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Controller {
+    /// By a model of the path, blind to light loss.
+    Model,
+    /// CUBIC.
+    Cubic,
+    /// DCTCP.
+    Dctcp,
+}
+
+impl Controller {
+    /// Its law, and its name.
+    fn law(self) -> (Law, &'static str) {
+        match self {
+            Self::Model => (Law::Model, "model-based controller"),
+            Self::Cubic => (Law::Cubic, "CUBIC"),
+            Self::Dctcp => (Law::Dctcp, "DCTCP"),
+        }
+    }
+}
+
+/// A transport, and its name.
+pub enum Taken {
+    /// The kernel's.
+    Kernel(Box<dyn Transport>, &'static str),
+    /// smoltcp.
+    Smoltcp(Box<dyn Transport>, &'static str),
+    /// Our own.
+    Own(Box<TcpProtocol>, String),
+}
+
+/// A peer.
+pub struct Peer {
+    /// What it is called.
+    pub name: String,
+    /// Whether its timers run by the demo's clock.
+    pub is_skipping: bool,
+    /// The peer.
+    pub it: Box<dyn WirePeer>,
+}
+
+/// What is asked for.
+pub struct Stacks {
+    pub transport: Stack,
+    pub peer: Stack,
+    pub controller: Controller,
+    /// Of our own TCP.
+    pub secret: Secret,
+    pub clock: Clock,
+}
+
+impl Stacks {
+    /// The transport of this end, on its link.
+    pub fn transport(&self, link: &LinkConfig) -> Result<Taken> {
+        Ok(match kernel(self.transport, || LinuxTransport::open(link))? {
+            Ok(linux) => Taken::Kernel(Box::new(linux), LINUX),
+            Err(Instead::Smoltcp) => {
+                let smoltcp = SmoltcpTransport::open(link, self.clock.clone())?;
+                Taken::Smoltcp(Box::new(smoltcp), SMOLTCP)
+            }
+            Err(Instead::Own) => Taken::Own(Box::new(self.own(link, 0)), self.own_name()),
+        })
+    }
+
+    /// The peer, on its link.
+    pub fn peer(&self, link: &LinkConfig) -> Result<Peer> {
+        let clock = self.clock.clone();
+        let (it, name): (Box<dyn WirePeer>, _) = match kernel(self.peer, || KernelPeer::open(link))?
+        {
+            Ok(linux) => {
+                return Ok(Peer { name: LINUX.into(), is_skipping: false, it: Box::new(linux) })
+            }
+            Err(Instead::Smoltcp) => (Box::new(SmoltcpPeer::open(link, clock)?), SMOLTCP.into()),
+            Err(Instead::Own) => {
+                (Box::new(TcpPeer::new(self.own(link, 1), link, clock)), self.own_name())
+            }
+        };
+        Ok(Peer { name, is_skipping: true, it })
+    }
+
+    /// Our own TCP for a wire of one's own, at one of its two ends.
+    fn own(&self, link: &LinkConfig, end: u8) -> TcpProtocol {
+        let config = Config { law: self.controller.law().0, ..Config::private_wire() };
+        let mut secret = self.secret.0;
+        secret[31] ^= end;
+        TcpProtocol::new(link, config, Secret(secret))
+    }
+
+    fn own_name(&self) -> String {
+        format!("our own TCP, {}", self.controller.law().1)
+    }
+}
+
+/// What is taken where it is not the kernel's.
+enum Instead {
+    Smoltcp,
+    Own,
+}
+
+/// The kernel's TCP if it is asked for and may be had; what is taken instead; or an error.
+fn kernel<T>(
+    wish: Stack,
+    open: impl FnOnce() -> Result<T, TransportError>,
+) -> Result<Result<T, Instead>> {
+    match wish {
+        Stack::Smoltcp => return Ok(Err(Instead::Smoltcp)),
+        Stack::Tcp => return Ok(Err(Instead::Own)),
+        Stack::Auto | Stack::Linux => {}
+    }
+    match open() {
+        Ok(stack) => Ok(Ok(stack)),
+        Err(error) if error.is_refusal() && wish == Stack::Auto => {
+            complain(&format!("{error}; {FALLBACK}"));
+            Ok(Err(Instead::Own))
+        }
+        Err(error) if error.is_refusal() => Err(UsageError(format!("linux: {error}")).into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    fn refused() -> Result<(), TransportError> {
+        let source = io::Error::from(io::ErrorKind::PermissionDenied);
+        Err(TransportError::NamespaceRefused { step: "unshare", source })
+    }
+
+    /// Where the kernel's may not be had, `auto` is our own, and whoever names it is told why not.
+    #[test]
+    fn who_may_not_have_the_kernels_gets_our_own_or_the_reason() {
+        assert!(matches!(kernel(Stack::Auto, refused), Ok(Err(Instead::Own))));
+        assert!(matches!(kernel(Stack::Tcp, refused), Ok(Err(Instead::Own))));
+        assert!(matches!(kernel(Stack::Smoltcp, refused), Ok(Err(Instead::Smoltcp))));
+        assert!(matches!(kernel(Stack::Auto, || Ok(())), Ok(Ok(()))));
+        let error = kernel(Stack::Linux, refused).err().expect("an error");
+        let text = error.downcast::<UsageError>().expect("a refusal").0;
+        assert!(text.starts_with("linux: network namespace refused: unshare"), "{text}");
+    }
+}
