@@ -12,6 +12,7 @@
 //! two smoltcps; and a transport behind a TAP device does not read the payload.
 
 mod card;
+mod kernel_scripts;
 mod rig;
 mod streams;
 mod wire;

@@ -1,4 +1,5 @@
-//! Runs every script of `tests/scripts`: packets in, packets out, calls and simulated time.
+//! Runs every script of `tests/scripts`: packets in, packets out, calls and simulated time; and
+//! those of `tests/scripts_of_kernel`, which `host/tests/transport` plays against a kernel as well.
 //!
 //! The language is described in `language.rs`. A script is a file; its first comment says what it
 //! shows and by which clause. A line that does not hold fails with its number.
@@ -14,8 +15,9 @@ const SCRIPTS_MIN: usize = 40;
 
 #[test]
 fn every_script_holds() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
-    let files = fs::read_dir(folder).expect("the folder is there");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let files = ["scripts", "scripts_of_kernel"].map(|folder| fs::read_dir(tests.join(folder)));
+    let files = files.into_iter().flat_map(|files| files.expect("the folder is there"));
     let mut paths: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
     paths.sort();
     let mut failures = Vec::new();
