@@ -33,6 +33,8 @@
 //! |---|---|---|
 //! | `LinuxTransport` | kernel TCP behind a TAP device | network namespaces are allowed |
 //! | `SmoltcpTransport` | smoltcp in this process | otherwise |
+//!
+//! Our own TCP ([`crate::tcp`]) is a protocol by itself, and needs none of these.
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;

@@ -129,7 +129,7 @@ impl TransportError {
     }
 
     /// Whether this machine does not allow the kernel transport, so that the caller should use
-    /// [`SmoltcpTransport`](super::SmoltcpTransport) instead.
+    /// another one: our own ([`crate::tcp`]), or [`SmoltcpTransport`](super::SmoltcpTransport).
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::NamespaceRefused { .. } | Self::TapRefused { .. } => true,
