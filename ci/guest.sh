@@ -155,7 +155,7 @@ for _ in $(seq 100); do [ ! -S "$socket" ] || break; sleep 0.1; done
 loader=$(find "$root" -name 'ld-linux-x86-64.so.2' | head -n 1)
 libraries=$(find "$root" -name '*.so*' -path '*x86_64-linux-gnu*' -printf '%h\n' | sort -u | paste -sd:)
 device="{\"driver\":\"vfio-user-pci\",\"socket\":{\"type\":\"unix\",\"path\":\"$socket\"},"
-device+="\"bus\":\"port\",\"x-msg-timeout\":60000}"
+device+="\"bus\":\"root_port\",\"x-msg-timeout\":60000}"
 set +e
 timeout "$limit_s" "$loader" --library-path "$libraries" "$root/usr/bin/qemu-system-x86_64" \
     -L "$root/usr/share/qemu" -L "$root/usr/share/seabios" -L "$root/usr/lib/ipxe/qemu" \
@@ -163,7 +163,7 @@ timeout "$limit_s" "$loader" --library-path "$libraries" "$root/usr/bin/qemu-sys
     -object memory-backend-memfd,id=ram,size=1024M,share=on \
     -accel tcg -cpu max -smp 2 -m 1024 -nodefaults -display none -no-reboot -serial stdio \
     -device intel-iommu,intremap=on,caching-mode=on \
-    -device pcie-root-port,id=port,chassis=1,slot=1 -device "$device" \
+    -device pcie-root-port,id=root_port,chassis=1,slot=1 -device "$device" \
     -kernel "$image" -initrd "$work/initial.gz" -append "console=ttyS0 quiet panic=-1" \
     2>"$work/qemu.log" </dev/null | tee "$work/guest.log"
 status=${PIPESTATUS[0]}

@@ -7,12 +7,13 @@ use std::rc::Rc;
 use abi::config::CardConfig;
 use anyhow::{Context, Result};
 use host::driver::bus::Bus;
+use lab::frame::Frame;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
+use lab::time::USER_CLOCK_PS;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
-use sim::card::{SimulatedCard, USER_CLOCK_PS};
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::mac::Frame;
-use sim::network_side::NetworkSide;
+use sim::card::SimulatedCard;
 
 /// Cycles in which the last frames settle.
 const SETTLING_CYCLES: u64 = 2_000;

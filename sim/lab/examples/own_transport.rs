@@ -32,9 +32,9 @@ use host::protocol::{
 use host::provider::{ApplicationId, Completion, Provider};
 use host::records::profile::Profile;
 use host::transport::NextTimer;
-use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::harness::wire::{Disturbance, Wire};
-use sim::network_side::NetworkSide;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::network_side::NetworkSide;
+use lab::wire::{Disturbance, Wire};
 
 const PORT: u16 = 9000;
 const PROFILE: u8 = 1;

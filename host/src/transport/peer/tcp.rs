@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use self::frames::{cut, Parts};
 use self::streams::{Received, Sending};
-use super::application::Application;
+use super::application::{Application, Work};
 use super::{Conversation, Progress, Script, WirePeer};
 use crate::clock::Clock;
 use crate::error::{HostError, Result as HostResult};
@@ -43,7 +43,7 @@ pub struct TcpPeer {
     clock: Clock,
     started: Instant,
     buffers: [usize; 2],
-    listeners: Vec<(ListenerId, Script)>,
+    listeners: Vec<(ListenerId, Work)>,
     /// By flow index.
     connections: Vec<Connection>,
     outgoing: VecDeque<Vec<u8>>,
@@ -58,6 +58,8 @@ struct Connection {
     is_finished: bool,
     /// The protocol has it no more.
     is_closed: bool,
+    /// It was told, and is forgotten but for its number.
+    is_taken: bool,
 }
 
 /// An error of the protocol as one of a peer.
@@ -91,6 +93,12 @@ impl TcpPeer {
         self.clock.now_ns(self.started)
     }
 
+    fn listen_for(&mut self, local: SocketAddr, work: Work) -> Result<()> {
+        let listener = self.protocol.listen(local).map_err(of_peer)?;
+        self.listeners.push((listener, work));
+        Ok(())
+    }
+
     /// The name of the next connection.
     fn next_flow(&self) -> Result<FlowIndex> {
         let count = self.connections.len();
@@ -113,14 +121,14 @@ impl TcpPeer {
 
     fn accept(&mut self, now_ns: u64) -> HostResult<()> {
         for at in 0..self.listeners.len() {
-            let (listener, script) = self.listeners[at];
+            let (listener, work) = self.listeners[at];
             loop {
                 let flow = self.next_flow()?;
                 if !self.protocol.accept(now_ns, listener, flow)? {
                     break;
                 }
                 let (_, remote) = self.protocol.addresses(flow)?;
-                self.connections.push(Connection::new(remote, script, self.buffers));
+                self.connections.push(Connection::new(remote, work, self.buffers));
             }
         }
         Ok(())
@@ -216,16 +224,24 @@ impl TcpPeer {
 }
 
 impl Connection {
-    fn new(remote: SocketAddr, script: Script, [receive, send]: [usize; 2]) -> Self {
+    fn new(remote: SocketAddr, work: Work, [receive, send]: [usize; 2]) -> Self {
         Self {
             remote,
-            application: Application::new(script),
+            application: Application::new(work),
             received: Received::new(receive),
             sending: Sending::new(send),
             is_open: false,
             is_finished: false,
             is_closed: false,
+            is_taken: false,
         }
+    }
+
+    /// What became of it; its bytes are given up.
+    fn take(&mut self) -> Conversation {
+        self.is_taken = true;
+        (self.received, self.sending) = (Received::new(0), Sending::new(0));
+        self.application.conversation(self.remote)
     }
 
     /// Reads what the application wants. Returns whether it has read anything.
@@ -315,14 +331,21 @@ impl WirePeer for TcpPeer {
         let (now_ns, flow) = (self.now_ns(), self.next_flow()?);
         let options = ConnectOptions::default();
         self.protocol.connect(now_ns, flow, remote, &options).map_err(of_peer)?;
-        self.connections.push(Connection::new(remote, script, self.buffers));
+        self.connections.push(Connection::new(remote, Work::Script(script), self.buffers));
         Ok(())
     }
 
     fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()> {
-        let listener = self.protocol.listen(local).map_err(of_peer)?;
-        self.listeners.push((listener, script));
-        Ok(())
+        self.listen_for(local, Work::Script(script))
+    }
+
+    fn listen_and_echo(&mut self, local: SocketAddr) -> Result<()> {
+        self.listen_for(local, Work::Echo)
+    }
+
+    fn take_ended(&mut self) -> Vec<Conversation> {
+        let is_new = |one: &&mut Connection| one.is_closed && !one.is_taken;
+        self.connections.iter_mut().filter(is_new).map(Connection::take).collect()
     }
 
     fn next_timer(&mut self) -> NextTimer {
@@ -333,6 +356,7 @@ impl WirePeer for TcpPeer {
     }
 
     fn conversations(&self) -> Vec<Conversation> {
-        self.connections.iter().map(|one| one.application.conversation(one.remote)).collect()
+        let kept = self.connections.iter().filter(|one| !one.is_taken);
+        kept.map(|one| one.application.conversation(one.remote)).collect()
     }
 }
