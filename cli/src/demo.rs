@@ -1,7 +1,7 @@
 //! `zeronic demo`: a TCP peer, a card, an application, and a verdict.
 //!
 //! ```text
-//!   --bus sim ───────────────► simulated: the card, in RTL or as a model, and a peer in this process
+//!   --bus sim ───────────────► simulated: the card, RTL or model, and a peer in this process
 //!   --bus vfio-user:SOCKET ──► far: the card and its peer in another process
 //!   --bus vfio:0000:01:00.0 ─► far: a card in a slot, and whoever echoes at its wire
 //! ```

@@ -28,8 +28,8 @@ pub struct DemoArguments {
     #[arg(long, default_value = "16MiB", value_name = "N", value_parser = moved_bytes)]
     pub bytes: Bytes,
     /// Bus to the card: `sim`, one in this process; `vfio-user:SOCKET`, one that another process
-    /// serves (`zeronic sim-card --peer`); `vfio:0000:01:00.0`, one in that slot. At the wire of the
-    /// last two is a peer that sends back what it receives
+    /// serves (`zeronic sim-card --peer`); `vfio:0000:01:00.0`, one in that slot. At the wire of
+    /// the last two is a peer that sends back what it receives
     #[arg(long, default_value = "sim", value_name = "BUS")]
     pub bus: BusName,
     /// TCP of the machine at the other end of the wire

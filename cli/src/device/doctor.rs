@@ -32,6 +32,6 @@ pub fn run(arguments: &DoctorArguments) -> Result<bool> {
     let look = look_at(&mut card)?;
     let mut checks = link::checks(&mut card)?;
     checks.extend(card::checks(&mut card, &look)?);
-    checks.extend(machine::checks());
+    checks.extend(machine::checks(card.is_slot()));
     conclude(&checks, json)
 }

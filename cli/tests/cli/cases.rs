@@ -18,7 +18,7 @@ use std::path::Path;
 use serde_json::Value;
 use sim::harness::capture::read_capture;
 
-use crate::capture_files::{bytes, write, Layout, Segment, ACK, ETHERNET, SYN, USUAL};
+use crate::replay::capture_files::{bytes, write, Layout, Segment, ACK, ETHERNET, SYN, USUAL};
 use crate::run::{accepted, folder, refused};
 
 const SLL: u32 = 113;

@@ -26,24 +26,10 @@ fn a_short_demo_says_what_it_did() {
     let path = |name: &str| out.join(name).to_str().expect("a path").to_owned();
     let (json, wave, pcap) = (path("d.json"), path("d.fst"), path("d.pcapng"));
     let bytes = BYTES.to_string();
-    let text = accepted(&[
-        "demo",
-        "--config",
-        "small",
-        "--peer",
-        "smoltcp",
-        "--transport",
-        "smoltcp",
-        "--ipv6",
-        "--bytes",
-        &bytes,
-        "--json",
-        &json,
-        "--wave",
-        &wave,
-        "--pcap",
-        &pcap,
-    ]);
+    let stacks = ["--peer", "smoltcp", "--transport", "smoltcp", "--ipv6"];
+    let files = ["--json", &json, "--wave", &wave, "--pcap", &pcap];
+    let words = ["demo", "--config", "small", "--bytes", &bytes];
+    let text = accepted(&[&words[..], &stacks, &files].concat());
     for part in ["peer: smoltcp; transport: smoltcp", "simulated time", "every byte is right"] {
         assert!(text.contains(part), "'{part}' is not in: {text}");
     }

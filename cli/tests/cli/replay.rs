@@ -4,6 +4,13 @@
 //! The recorder gave each connection the [`RandomBytes`] of its server port, so the right content
 //! of every buffer is known without the capture.
 
+pub mod capture_files;
+mod captures;
+mod disturbed;
+mod flow_files;
+mod learned;
+mod sending;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

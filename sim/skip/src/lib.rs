@@ -37,17 +37,20 @@ pub enum Need {
     ChosenBlock,
     /// A `clang++`.
     Clang,
+    /// QEMU and a kernel for a guest, Debian's packages.
+    Guest,
 }
 
 impl Need {
     /// All of them.
-    pub const ALL: [Need; 6] = [
+    pub const ALL: [Need; 7] = [
         Need::Namespaces,
         Need::Packages,
         Need::Instructions,
         Need::LongRuns,
         Need::ChosenBlock,
         Need::Clang,
+        Need::Guest,
     ];
 
     /// Its name in `ZERONIC_REQUIRE` and in the report.
@@ -59,6 +62,7 @@ impl Need {
             Need::LongRuns => "long-runs",
             Need::ChosenBlock => "chosen-block",
             Need::Clang => "clang",
+            Need::Guest => "guest",
         }
     }
 }

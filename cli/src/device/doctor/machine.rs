@@ -4,8 +4,11 @@ use std::fs;
 
 use crate::device::report::{Check, Verdict};
 
+/// Rings of an owner, and a region to speak of.
+const LOCKED_BYTES_MIN: u64 = 64 << 20;
+
 /// The checks.
-pub fn checks() -> Vec<Check> {
+pub fn checks(locks_memory: bool) -> Vec<Check> {
     let read = |path: &str| fs::read_to_string(path).ok();
     vec![
         cores(std::thread::available_parallelism().map_or(1, usize::from)),
@@ -14,7 +17,7 @@ pub fn checks() -> Vec<Check> {
             names.filter(|name| is_node(&name.to_string_lossy())).count()
         })),
         large_pages(read("/proc/meminfo").as_deref()),
-        locked_memory(read("/proc/self/limits").as_deref()),
+        locked_memory(read("/proc/self/limits").as_deref(), locks_memory),
     ]
 }
 
@@ -61,12 +64,19 @@ fn large_pages(meminfo: Option<&str>) -> Check {
     }
 }
 
-fn locked_memory(limits: Option<&str>) -> Check {
+/// What a device in a slot may reach is locked: rings and all application memory.
+fn locked_memory(limits: Option<&str>, is_locked: bool) -> Check {
     let name = "Max locked memory";
     let line = limits.and_then(|text| text.lines().find_map(|line| line.strip_prefix(name)));
     match line.and_then(|line| line.split_whitespace().next()) {
         None => {
             Check::new("locked memory", Verdict::Unseen, "the system does not say", "nothing to do")
+        }
+        Some(limit) if is_locked => {
+            let bytes = limit.parse::<u64>().unwrap_or(u64::MAX);
+            let verdict = Verdict::Look.unless(bytes >= LOCKED_BYTES_MIN);
+            let advice = "ulimit -l unlimited, or LimitMEMLOCK of the service; root has no limit";
+            Check::new("locked memory", verdict, format!("limit {limit} bytes"), advice)
         }
         Some(limit) => {
             let found = format!("limit {limit} bytes; this bus locks none");
@@ -86,8 +96,13 @@ mod tests {
         assert_eq!(large_pages(Some("HugePages_Total: 0")).verdict, Verdict::Look);
         assert_eq!(large_pages(None).verdict, Verdict::Unseen);
         let limits = "Max locked memory         8388608              8388608              bytes\n";
-        assert!(locked_memory(Some(limits)).found.contains("8388608"));
-        assert_eq!(locked_memory(Some("Max processes 3 3")).verdict, Verdict::Unseen);
+        assert!(locked_memory(Some(limits), false).found.contains("8388608"));
+        assert_eq!(locked_memory(Some("Max processes 3 3"), true).verdict, Verdict::Unseen);
+        assert_eq!(locked_memory(Some(limits), true).verdict, Verdict::Look);
+        assert_eq!(
+            locked_memory(Some("Max locked memory unlimited unlimited bytes"), true).verdict,
+            Verdict::Good
+        );
         assert!(is_node("node0") && !is_node("nodes") && !is_node("has_cpu"));
         assert_eq!((cores(1).verdict, cores(2).verdict), (Verdict::Look, Verdict::Good));
         assert_eq!(

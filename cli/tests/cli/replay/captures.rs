@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng};
 use serde_json::Value;
 use sim::harness::capture::{parse_capture, Capture, CaptureError};
 
-use crate::capture_files::{
+use crate::replay::capture_files::{
     bytes, every_kind, gzip, three_frames, write, zstd, Layout, Segment, ACK, ETHERNET, SYN, USUAL,
 };
 use crate::run::{accepted, example, folder, refused, zeronic};

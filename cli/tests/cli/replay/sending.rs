@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use sim::harness::capture::read_capture;
 
-use crate::capture_files::{bytes, write, Segment, ACK, CARD_ETHERNET, PSH, SYN, USUAL};
+use crate::replay::capture_files::{bytes, write, Segment, ACK, CARD_ETHERNET, PSH, SYN, USUAL};
 use crate::run::{folder, zeronic};
 
 /// Sends what the card has sent in these frames; the exit status is 0 and the frames are those

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::capture_files::{bytes, write, Segment, ACK, PEER_ETHERNET, SYN, USUAL};
+use crate::replay::capture_files::{bytes, write, Segment, ACK, PEER_ETHERNET, SYN, USUAL};
 use crate::run::{accepted, buffers, example, folder, refused, zeronic};
 
 /// Replays on the golden model without a flow file, or with what `more` says.
