@@ -19,7 +19,7 @@ use skip::permitted;
 use tcp::segment::{Codepoint, Flags, Segment};
 use tcp::wire::{emit, parse, HEADER_BYTES_MAX};
 
-#[path = "../../tcp/tests/script/language.rs"]
+#[path = "../../tcp/tests/tcp/script/language.rs"]
 mod language;
 
 use language::Outcome;

@@ -11,7 +11,7 @@ use tcp::receive::Verdict;
 use tcp::secret::{Secret, Tuple};
 use tcp::segment::Segment;
 
-use crate::language::{self, number, time_ns, Outcome, Said};
+use crate::script::language::{self, number, time_ns, Outcome, Said};
 
 /// The numbers of a peer, and what it is to us.
 #[derive(Debug, Default)]
