@@ -174,6 +174,13 @@ impl Receiver {
         }
     }
 
+    /// Whether any of these bytes was accepted, or is held beyond a hole (RFC 2018, 4).
+    pub fn holds_any(&self, start: i64, end: i64) -> bool {
+        let next = self.next as i64;
+        let from = start.max(next) as u64;
+        start < next || self.held.next(from).is_some_and(|held| (held.start as i64) < end)
+    }
+
     /// Takes a payload and a FIN behind it that touch the window (RFC 9293, 3.10.7.4, seventh and
     /// eighth).
     pub fn take(&mut self, now_ns: u64, start: i64, bytes: u64, is_fin: bool) -> Verdict {

@@ -116,23 +116,24 @@ impl Connection {
         self.take_payload(now_ns, segment, start, has_room)
     }
 
-    /// Whether a segment that was not taken repeats what was: it lies before RCV.NXT, its ACK is
-    /// one that this connection may get (RFC 5961, 5.2), and its timestamp is not long past (RFC
-    /// 7323, 5.3). A card has placed its payload over what was accepted: of a repetition the bytes
-    /// are the same.
+    /// Whether a segment that was not taken repeats what was: it lies over bytes before RCV.NXT, or
+    /// over bytes beyond a hole that are held; its ACK is one that this connection may get (RFC
+    /// 5961, 5.2), and its timestamp is not long past (RFC 7323, 5.3). A card has placed its payload
+    /// over what was accepted: of a repetition the bytes are the same.
     pub fn is_repetition(&self, segment: &Segment) -> bool {
         let next = self.receiver.next();
         let start = self.receiver.numbers().offset(segment.sequence, next);
         let end = start + i64::from(segment.payload_bytes);
         let flags = segment.flags;
         let is_data = flags.has(Flags::ACK) && !flags.has(Flags::SYN) && !flags.has(Flags::RST);
-        let is_before = segment.payload_bytes > 0 && start >= 1 && end <= next as i64;
+        let is_over =
+            segment.payload_bytes > 0 && start >= 1 && self.receiver.holds_any(start, end);
         let acknowledged = self.numbers.offset(segment.acknowledgement, self.una);
         let lowest = self.una as i64 - self.window.bytes_max as i64;
         let is_plausible = lowest <= acknowledged && acknowledged <= self.next as i64;
         let is_recent = !self.agreed.has_timestamps
             || segment.options.timestamps.is_some_and(|it| self.clock.is_recent(it.value));
-        is_before && is_data && is_plausible && is_recent
+        is_over && is_data && is_plausible && is_recent
     }
 
     /// PAWS, and segments without the timestamp that was agreed (RFC 7323, 3.2 and 5.3).

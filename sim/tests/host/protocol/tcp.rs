@@ -108,8 +108,16 @@ fn our_own_tcp_at_both_ends_is_exact_whatever_the_wire_does() {
     seed::enough("frames lost", lost, 50);
 }
 
-/// With our own TCP at both ends the wall clock has no part in a run, and a loss costs no time of
-/// a kernel: 600,000 bytes each way are done within a second.
+/// Once a repetition that the wire had held up, of bytes beyond a hole, was refused for its
+/// timestamp: its bytes lay over the same ones that were accepted, which then counted as missing.
+#[test]
+fn a_late_repetition_of_what_is_beyond_a_hole_takes_nothing_away() {
+    at_both_ends(Law::Cubic, 576, 2_740_206_275, disturbances(0.05)[5]);
+}
+
+/// With our own TCP at both ends the wall clock has no part in a run. A lost SYN costs a second, then
+/// two, then four (RFC 6298, 2.1 and 5.5), any other loss milliseconds: two connections of 300,000
+/// bytes each way are done within what three lost ones of each cost.
 #[test]
 fn our_own_tcp_at_both_ends_repeats_from_its_seed() {
     let seed = seed::seed();
@@ -117,7 +125,7 @@ fn our_own_tcp_at_both_ends_repeats_from_its_seed() {
     let first = run(seed);
     assert_eq!(first, run(seed));
     assert_ne!(first, run(seed + 1));
-    assert!(first.0 < Duration::from_secs(1), "{first:?}");
+    assert!(first.0 < Duration::from_secs(15), "{first:?}");
 }
 
 /// A kernel at the other end, by the wall clock.
