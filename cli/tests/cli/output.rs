@@ -185,7 +185,8 @@ fn an_interrupted_demo_leaves_nothing_that_looks_whole() {
             std::thread::sleep(Duration::from_millis(20));
         }
         let id = child.id().to_string();
-        let ended = Command::new("kill").args(["-INT", &id]).status();
+        // Tests that a shell has put into the background ignore SIGINT, as do their children.
+        let ended = Command::new("kill").args(["-TERM", &id]).status();
         assert!(ended.expect("kill").success());
         assert_eq!(child.wait().expect("a child").code(), None, "ended by its signal");
         assert!(!file.exists(), "{name}");

@@ -240,7 +240,7 @@ const OURS: [Fault; 53] = [
         "ip.tcl",
         "CONFIG.RX_CHECK_ACK                0",
         "CONFIG.RX_CHECK_ACK                1",
-        "docs/hardware.md, 'pause (802.3x)'",
+        "docs/hardware.md, 'end of a pause'",
     ),
     ("ip.tcl", "00010000", "00012000", "docs/hardware.md, 'MSI-X table, pending bits'"),
     (
