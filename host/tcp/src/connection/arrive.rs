@@ -118,8 +118,8 @@ impl Connection {
 
     /// Whether a segment that was not taken repeats what was: it lies over bytes before RCV.NXT, or
     /// over bytes beyond a hole that are held; its ACK is one that this connection may get (RFC
-    /// 5961, 5.2), and its timestamp is not long past (RFC 7323, 5.3). A card has placed its payload
-    /// over what was accepted: of a repetition the bytes are the same.
+    /// 5961, 5.2), and its timestamp is not long past (RFC 7323, 5.3). A card has placed its
+    /// payload over what was accepted: of a repetition the bytes are the same.
     pub fn is_repetition(&self, segment: &Segment) -> bool {
         let next = self.receiver.next();
         let start = self.receiver.numbers().offset(segment.sequence, next);

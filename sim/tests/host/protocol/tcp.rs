@@ -115,9 +115,9 @@ fn a_late_repetition_of_what_is_beyond_a_hole_takes_nothing_away() {
     at_both_ends(Law::Cubic, 576, 2_740_206_275, disturbances(0.05)[5]);
 }
 
-/// With our own TCP at both ends the wall clock has no part in a run. A lost SYN costs a second, then
-/// two, then four (RFC 6298, 2.1 and 5.5), any other loss milliseconds: two connections of 300,000
-/// bytes each way are done within what three lost ones of each cost.
+/// With our own TCP at both ends the wall clock has no part in a run. A lost SYN costs a second,
+/// then two, then four (RFC 6298, 2.1 and 5.5), any other loss milliseconds: two connections of
+/// 300,000 bytes each way are done within what three lost ones of each cost.
 #[test]
 fn our_own_tcp_at_both_ends_repeats_from_its_seed() {
     let seed = seed::seed();
