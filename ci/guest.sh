@@ -86,25 +86,25 @@ ldd "$program" | grep -o '/[^ ]*' | sort -u | while IFS= read -r library; do
     mkdir -p "$initial$(dirname "$library")"
     cp -L "$library" "$initial$library"
 done
-modules=(irqbypass vfio vfio_iommu_type1 vfio-pci-core vfio-pci)
-for module in "${modules[@]}"; do
+# Drivers, in the order in which they are loaded.
+: >"$initial/modules/order"
+for module in irqbypass vfio vfio_iommu_type1 vfio-pci-core vfio-pci; do
     file=$(find "$root" -path "*$kernel*" -name "$module.ko*" | head -n 1)
     case $file in
     *.xz) xz -dc "$file" >"$initial/modules/$module.ko" ;;
     *.zst) zstd -qdc "$file" >"$initial/modules/$module.ko" ;;
     ?*) cp "$file" "$initial/modules/$module.ko" ;;
-    # Built in, or of another kernel.
-    *) ;;
+    # Built into the kernel.
+    *) continue ;;
     esac
+    echo "$module" >>"$initial/modules/order"
 done
 cat >"$initial/init" <<'INIT'
 #!/bin/busybox sh
 b=/bin/busybox
 $b mount -t proc none /proc; $b mount -t sysfs none /sys; $b mount -t devtmpfs none /dev
 $b mkdir -p /dev/shm; $b mount -t tmpfs none /dev/shm; $b mount -t tmpfs none /tmp
-for name in irqbypass vfio vfio_iommu_type1 vfio-pci-core vfio-pci; do
-    [ ! -e /modules/$name.ko ] || $b insmod /modules/$name.ko
-done
+for name in $($b cat /modules/order); do $b insmod /modules/$name.ko; done
 $b ifconfig lo up 2>/dev/null
 echo "GUEST kernel $($b uname -r), up $($b cut -d' ' -f1 /proc/uptime) s"
 export RUST_MIN_STACK=33554432

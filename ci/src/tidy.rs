@@ -17,8 +17,8 @@
 //! | folder | 25 files | code; tests |
 //!
 //! Tests are files in a folder `tests` or called `tests.rs`, and items under `#[cfg(test)]`.
-//! A file or function of tests may be longer where `// Long: ` and the reason stand in it. There
-//! is no list of exceptions.
+//! A function of tests may be longer where `// Long: ` and the reason stand in it, a file of tests
+//! where they stand before its first function. There is no list of exceptions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,6 +42,8 @@ const DOCUMENT_COLUMNS_MAX: usize = 300;
 
 /// What begins the reason why a test is longer than the limit.
 const LONG: &str = "// Long: ";
+/// Fewest characters of such a reason.
+const REASON_LEAST: usize = 10;
 
 /// Lines above an `unsafe` in which its `SAFETY` comment may stand.
 const SAFETY_LINES: usize = 8;
@@ -241,8 +243,9 @@ impl Judge<'_> {
     fn file_length(&mut self) {
         let is_test = is_test_file(self.file);
         let lines = self.is_test.iter().filter(|line| **line == is_test).count();
-        let all = 0..self.source.text.len();
-        if lines > FILE_LINES_MAX && !(is_test && self.has_reason(all)) {
+        let functions = self.source.functions();
+        let head = functions.first().map_or(self.source.text.len(), |first| first.lines.start);
+        if lines > FILE_LINES_MAX && !(is_test && self.has_reason(0..head)) {
             let which = if is_test { "of tests" } else { "without tests" };
             let message =
                 format!("{lines} lines {which}, limit {FILE_LINES_MAX}: split the file by noun");
@@ -252,8 +255,10 @@ impl Judge<'_> {
 
     /// Whether these lines say why they are longer than the limit.
     fn has_reason(&self, mut lines: Range<usize>) -> bool {
-        let reason = |line: &String| line.trim().strip_prefix(LONG).is_some_and(|it| it.len() > 9);
-        lines.any(|index| reason(&self.source.text[index]))
+        lines.any(|index| {
+            let reason = self.source.text[index].trim().strip_prefix(LONG);
+            reason.is_some_and(|reason| reason.len() >= REASON_LEAST)
+        })
     }
 
     fn function_lengths(&mut self) {
@@ -402,6 +407,9 @@ mod tests {
         assert!(messages("a/tests/b.rs", &format!("//! H\n{lines}"))[0].contains("501 lines of"));
         let why = format!("//! H\n// Long: a table of cases.\n{lines}");
         assert!(messages("a/tests/b.rs", &why).is_empty());
+        // That of a function is none of its file.
+        let within = format!("//! H\nfn f() {{\n// Long: a table of cases.\n}}\n{lines}");
+        assert_eq!(messages("a/tests/b.rs", &within).len(), 1);
         assert!(one(&format!("//! H\n{}{tests}", "// x\n".repeat(500))).contains("501 lines"));
     }
 

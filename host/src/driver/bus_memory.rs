@@ -1,4 +1,4 @@
-//! What the buses to a simulated card have in common: addresses for memory, and new memory.
+//! What the buses to a card have in common that choose its addresses: those, and new memory.
 //!
 //! ```text
 //!   next(align) ─► address ─► mapped there ─► take(address, bytes) ─► the next one lies behind it
