@@ -21,7 +21,6 @@ use host::transport::IPV6_MTU_BYTES_MIN;
 
 pub use self::arguments::DemoArguments;
 use self::outputs::Outputs;
-pub use self::stacks::FALLBACK;
 use crate::shared::bus::BusName;
 use crate::shared::options::UsageError;
 

@@ -26,13 +26,13 @@ use serde::{Deserialize, Serialize};
 use sim::card::SimulatedCard;
 use verilate::options::Options;
 
-use crate::demo::FALLBACK;
 use crate::shard::{lines, Head, Shard, ShardFile};
 use crate::shared::config::ModelName;
 use crate::shared::failure::STATUSES;
 use crate::shared::options::{moved_bytes, Bytes, UsageError};
 use crate::shared::output::{json_file, print, ResultFile};
 use crate::shared::progress::{Progress, Unit};
+use crate::shared::stack::{instead, OWN};
 
 /// How often it is seen whether a child has ended.
 const LOOK: Duration = Duration::from_millis(20);
@@ -283,7 +283,7 @@ fn reason(status: ExitStatus, text: &str) -> String {
     while let Some(line) = lines.next() {
         if line.contains(PANICKED) {
             parts.extend([line, lines.next().unwrap_or_default()].map(str::to_owned));
-        } else if TELLING.iter().any(|word| line.contains(word)) && !line.ends_with(FALLBACK) {
+        } else if TELLING.iter().any(|word| line.contains(word)) && !line.ends_with(&instead(OWN)) {
             let words: Vec<&str> = line.split_whitespace().collect();
             parts.push(words.join(" "));
         }

@@ -14,13 +14,7 @@ use host::transport::{LinkConfig, LinuxTransport, SmoltcpTransport, Transport, T
 use tcp::config::Law;
 use tcp::{Config, Secret};
 
-use crate::shared::options::UsageError;
-use crate::shared::output::complain;
-
-const LINUX: &str = "Linux kernel TCP";
-const SMOLTCP: &str = "smoltcp";
-/// How the complaint ends that is none.
-pub const FALLBACK: &str = "using our own TCP instead";
+use crate::shared::stack::{self, Wish, LINUX, OWN, SMOLTCP};
 
 /// Which TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -125,7 +119,7 @@ impl Stacks {
     }
 
     fn own_name(&self) -> String {
-        format!("our own TCP, {}", self.controller.law().1)
+        format!("{OWN}, {}", self.controller.law().1)
     }
 }
 
@@ -140,20 +134,13 @@ fn kernel<T>(
     wish: Stack,
     open: impl FnOnce() -> Result<T, TransportError>,
 ) -> Result<Result<T, Instead>> {
-    match wish {
+    let wish = match wish {
         Stack::Smoltcp => return Ok(Err(Instead::Smoltcp)),
         Stack::Tcp => return Ok(Err(Instead::Own)),
-        Stack::Auto | Stack::Linux => {}
-    }
-    match open() {
-        Ok(stack) => Ok(Ok(stack)),
-        Err(error) if error.is_refusal() && wish == Stack::Auto => {
-            complain(&format!("{error}; {FALLBACK}"));
-            Ok(Err(Instead::Own))
-        }
-        Err(error) if error.is_refusal() => Err(UsageError(format!("linux: {error}")).into()),
-        Err(error) => Err(error.into()),
-    }
+        Stack::Auto => Wish::OrElse(OWN),
+        Stack::Linux => Wish::Only,
+    };
+    Ok(stack::kernel(wish, open)?.ok_or(Instead::Own))
 }
 
 #[cfg(test)]
@@ -161,6 +148,7 @@ mod tests {
     use std::io;
 
     use super::*;
+    use crate::shared::options::UsageError;
 
     fn refused() -> Result<(), TransportError> {
         let source = io::Error::from(io::ErrorKind::PermissionDenied);

@@ -1,44 +1,75 @@
-//! Which TCP an end has.
+//! The kernel's TCP where it is asked for and may be had, and what is taken in its place.
+//!
+//! ```text
+//!   auto ── the kernel's ── refused ──► another one, said on standard error
+//!   linux ─ the kernel's ── refused ──► an error that says why
+//! ```
 
-use clap::ValueEnum;
+use anyhow::Result;
 use host::transport::TransportError;
 
 use crate::shared::options::UsageError;
 use crate::shared::output::complain;
 
+/// What the kernel's is called.
+pub const LINUX: &str = "Linux kernel TCP";
 /// What smoltcp is called.
 pub const SMOLTCP: &str = "smoltcp";
+/// What our own is called.
+pub const OWN: &str = "our own TCP";
 /// Port at which a peer of the lab's network listens.
 pub const PORT: u16 = 5001;
 
-/// Which TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Stack {
-    /// The kernel's where the machine allows it, otherwise smoltcp.
-    Auto,
-    /// The Linux kernel's, in a network namespace of its own.
-    Linux,
-    /// smoltcp, in this process.
-    Smoltcp,
+/// How much the kernel's TCP is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Where the machine allows it, otherwise the one of this name.
+    OrElse(&'static str),
+    /// It and no other.
+    Only,
 }
 
-/// The requested stack: falls back to smoltcp where allowed, otherwise an error with the reason.
-pub fn choose<T>(
-    wish: Stack,
-    linux: impl FnOnce() -> Result<T, TransportError>,
-    smoltcp: impl FnOnce() -> Result<T, TransportError>,
-) -> anyhow::Result<(T, &'static str)> {
-    if wish != Stack::Smoltcp {
-        match linux() {
-            Ok(stack) => return Ok((stack, "Linux kernel TCP")),
-            Err(error) if error.is_refusal() && wish == Stack::Auto => {
-                complain(&format!("{error}; using smoltcp instead"));
-            }
-            Err(error) if error.is_refusal() => {
-                return Err(UsageError(format!("linux: {error}")).into());
-            }
-            Err(error) => return Err(error.into()),
+/// How the complaint ends that is none: another one is taken.
+pub fn instead(other: &str) -> String {
+    format!("using {other} instead")
+}
+
+/// The kernel's TCP; `None` where it may not be had and another is to be taken.
+pub fn kernel<T>(
+    wish: Wish,
+    open: impl FnOnce() -> Result<T, TransportError>,
+) -> Result<Option<T>> {
+    match (open(), wish) {
+        (Ok(stack), _) => Ok(Some(stack)),
+        (Err(error), Wish::OrElse(other)) if error.is_refusal() => {
+            complain(&format!("{error}; {}", instead(other)));
+            Ok(None)
         }
+        (Err(error), Wish::Only) if error.is_refusal() => {
+            Err(UsageError(format!("linux: {error}")).into())
+        }
+        (Err(error), _) => Err(error.into()),
     }
-    Ok((smoltcp()?, SMOLTCP))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    fn refused() -> Result<(), TransportError> {
+        let source = io::Error::from(io::ErrorKind::PermissionDenied);
+        Err(TransportError::NamespaceRefused { step: "unshare", source })
+    }
+
+    #[test]
+    fn who_wants_the_kernels_alone_is_told_why_not() {
+        assert!(matches!(kernel(Wish::OrElse(SMOLTCP), refused), Ok(None)));
+        assert!(matches!(kernel(Wish::OrElse(SMOLTCP), || Ok(())), Ok(Some(()))));
+        assert!(matches!(kernel(Wish::Only, || Ok(())), Ok(Some(()))));
+        let error = kernel(Wish::Only, refused).expect_err("an error");
+        let text = error.downcast::<UsageError>().expect("a refusal").0;
+        assert!(text.starts_with("linux: network namespace refused: unshare"), "{text}");
+    }
 }

@@ -19,7 +19,7 @@ use served::ServedCard;
 
 use crate::shared::faults::Faults;
 use crate::shared::options::UsageError;
-use crate::shared::stack::{choose, Stack, PORT};
+use crate::shared::stack::{kernel, Wish, LINUX, PORT, SMOLTCP};
 
 /// Longest frame that a peer hands out.
 const FRAME_BYTES_MAX: usize = 65_600;
@@ -45,17 +45,6 @@ pub enum PeerName {
     Smoltcp,
 }
 
-impl PeerName {
-    fn stack(self) -> Option<Stack> {
-        match self {
-            Self::None => None,
-            Self::Auto => Some(Stack::Auto),
-            Self::Linux => Some(Stack::Linux),
-            Self::Smoltcp => Some(Stack::Smoltcp),
-        }
-    }
-}
-
 /// The wire of a card, and what is at its end.
 pub struct Line {
     peer: Option<Box<dyn WirePeer>>,
@@ -77,30 +66,40 @@ impl Line {
             description: "nothing is at its wire".to_owned(),
             buffer: vec![0; FRAME_BYTES_MAX],
         };
-        match (name.stack(), faults.named().next()) {
-            (Some(stack), _) => line.attach(stack, mtu)?,
-            (None, None) => {}
-            (None, Some(fault)) => {
-                return Err(
-                    UsageError(format!("{fault}: nothing is at the wire without --peer")).into()
-                )
+        let wish = match name {
+            PeerName::None => {
+                return match faults.named().next() {
+                    None => Ok(line),
+                    Some(fault) => {
+                        let reason = format!("{fault}: nothing is at the wire without --peer");
+                        Err(UsageError(reason).into())
+                    }
+                }
             }
-        }
+            PeerName::Auto => Some(Wish::OrElse(SMOLTCP)),
+            PeerName::Linux => Some(Wish::Only),
+            PeerName::Smoltcp => None,
+        };
+        line.attach(wish, mtu)?;
         Ok(line)
     }
 
-    fn attach(&mut self, stack: Stack, mtu: u16) -> Result<()> {
+    /// Puts a machine at its end: a kernel as it is wished for, or smoltcp.
+    fn attach(&mut self, wish: Option<Wish>, mtu: u16) -> Result<()> {
         let tuning = Tuning {
             receive_buffer_bytes: BUFFER_BYTES,
             send_buffer_bytes: BUFFER_BYTES,
             ..Tuning::REAL_TIME
         };
         let link = LinkConfig::lab(NUMBER, mtu, tuning);
-        let (mut peer, name) = choose::<Box<dyn WirePeer>>(
-            stack,
-            || Ok(Box::new(KernelPeer::open(&link)?)),
-            || Ok(Box::new(SmoltcpPeer::open(&link, Clock::Wall { divisor: 1 })?)),
-        )?;
+        let linux = match wish {
+            Some(wish) => kernel(wish, || KernelPeer::open(&link))?,
+            None => None,
+        };
+        let (mut peer, name): (Box<dyn WirePeer>, _) = match linux {
+            Some(linux) => (Box::new(linux), LINUX),
+            None => (Box::new(SmoltcpPeer::open(&link, Clock::Wall { divisor: 1 })?), SMOLTCP),
+        };
         let mut places = Vec::new();
         for entry in &link.addresses {
             let local = SocketAddr::new(entry.address, PORT);
