@@ -1,13 +1,12 @@
 //! The card of a demo: its RTL, or the golden model in its place.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
 use abi::config::CardConfig;
 use anyhow::{Context, Result};
 use host::driver::bus::Bus;
-use lab::frame::Frame;
 use lab::golden_card::{GoldenBus, GoldenCard};
 use lab::network_side::NetworkSide;
 use lab::time::USER_CLOCK_PS;
@@ -19,12 +18,20 @@ use sim::card::SimulatedCard;
 const SETTLING_CYCLES: u64 = 2_000;
 
 /// What a demo asks of a card.
-pub trait DemoCard: NetworkSide + Clone {
+pub trait DemoCard {
     /// The host's way to it.
     type Bus: Bus;
+    /// The wire's way to it.
+    type Port: NetworkSide;
 
     /// A bus to it.
     fn bus(&self) -> Result<Self::Bus>;
+    /// Its port to the wire.
+    fn port(&self) -> Self::Port;
+    /// Simulated time so far, ps.
+    fn now_ps(&self) -> u64 {
+        self.port().now_ps()
+    }
     /// Cycles so far.
     fn cycles(&self) -> u64;
     /// Lets the last frames settle.
@@ -40,40 +47,18 @@ pub trait DemoCard: NetworkSide + Clone {
 }
 
 /// The emitted Verilog, in Verilator, with its settings of PCIe.
-#[derive(Clone)]
 pub struct Rtl {
     pub card: Rc<RefCell<SimulatedCard>>,
     pub pcie: PcieConfig,
 }
 
-impl NetworkSide for Rtl {
-    fn receive(&mut self, frame: Frame) {
-        self.card.receive(frame);
-    }
-
-    fn take_sent(&mut self, into: &mut Vec<Frame>) {
-        self.card.take_sent(into);
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.card.is_quiet()
-    }
-
-    fn wire_busy_ps(&self) -> u64 {
-        self.card.wire_busy_ps()
-    }
-
-    fn now_ps(&self) -> u64 {
-        NetworkSide::now_ps(&self.card)
-    }
-
-    fn traffic(&self) -> Option<u64> {
-        self.card.traffic()
-    }
-}
-
 impl DemoCard for Rtl {
     type Bus = SimulatedBus;
+    type Port = Rc<RefCell<SimulatedCard>>;
+
+    fn port(&self) -> Self::Port {
+        self.card.clone()
+    }
 
     fn bus(&self) -> Result<SimulatedBus> {
         Ok(SimulatedBus::new(self.card.clone(), &self.pcie)?)
@@ -106,48 +91,24 @@ impl DemoCard for Rtl {
 }
 
 /// The golden model, which does late, at random by a seed, what the contract lets it do late.
-#[derive(Clone)]
 pub struct Golden {
     card: Rc<RefCell<GoldenCard>>,
-    frames_in: Rc<Cell<u64>>,
 }
 
 impl Golden {
     /// A model of these sizes.
     pub fn new(config: CardConfig, seed: u64) -> Self {
-        Self { card: GoldenCard::late(config, seed), frames_in: Rc::default() }
-    }
-}
-
-impl NetworkSide for Golden {
-    fn receive(&mut self, frame: Frame) {
-        self.frames_in.set(self.frames_in.get() + 1);
-        self.card.receive(frame);
-    }
-
-    fn take_sent(&mut self, into: &mut Vec<Frame>) {
-        self.card.take_sent(into);
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.card.is_quiet()
-    }
-
-    fn wire_busy_ps(&self) -> u64 {
-        self.card.wire_busy_ps()
-    }
-
-    fn now_ps(&self) -> u64 {
-        self.card.now_ps()
-    }
-
-    fn traffic(&self) -> Option<u64> {
-        self.card.traffic()
+        Self { card: GoldenCard::late(config, seed) }
     }
 }
 
 impl DemoCard for Golden {
     type Bus = GoldenBus;
+    type Port = Rc<RefCell<GoldenCard>>;
+
+    fn port(&self) -> Self::Port {
+        self.card.clone()
+    }
 
     fn bus(&self) -> Result<GoldenBus> {
         Ok(GoldenBus::new(self.card.clone()))
@@ -161,7 +122,7 @@ impl DemoCard for Golden {
     fn settle(&self) {}
 
     fn frames_in(&self) -> u64 {
-        self.frames_in.get()
+        self.card.borrow().frames_in()
     }
 
     /// The model breaks no rule of a bus that it does not have.

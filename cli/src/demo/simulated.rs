@@ -91,7 +91,7 @@ fn run_on<P: Protocol<Remote = SocketAddr>, C: DemoCard>(
     }
     let start = (card.cycles(), card.now_ps(), Instant::now());
     let mut watcher = Watcher::new(arguments.bytes.0, outputs.pcap)?;
-    let mut port = card.clone();
+    let mut port = card.port();
     let outcome = Lab {
         provider: &mut provider,
         card: &mut port,

@@ -36,6 +36,7 @@ pub struct GoldenCard {
     now_ps: u64,
     /// Frames handed in or taken out, and registers accessed.
     traffic: u64,
+    frames_in: u64,
     /// What it has not done yet, of a card that takes its time.
     delay: Option<Delay>,
     /// A test holds descriptors, see [`GoldenCard::hold_sends`].
@@ -62,6 +63,7 @@ impl GoldenCard {
             memory: HostMemory { interrupts, ..HostMemory::default() },
             now_ps: 0,
             traffic: 0,
+            frames_in: 0,
             delay,
             is_held_by_test: false,
             is_held: false,
@@ -182,6 +184,11 @@ impl GoldenCard {
         self.memory.pieces.values().filter(|piece| piece.is_control).count()
     }
 
+    /// Frames that were handed in.
+    pub fn frames_in(&self) -> u64 {
+        self.frames_in
+    }
+
     /// Rings that stopped, commands and sends.
     pub fn rings_stopped(&self) -> [u64; 2] {
         self.device.rings_stopped
@@ -196,6 +203,7 @@ impl GoldenCard {
 impl NetworkSide for GoldenCard {
     fn receive(&mut self, frame: Frame) {
         self.traffic += 1;
+        self.frames_in += 1;
         self.act(|device, memory| device.receive(&frame.bytes, frame.is_bad, memory));
     }
 
