@@ -11,28 +11,23 @@
 //! space, and [`Bus::advance`] looks every [`LOOK_EVERY`], for a host that only polls memory.
 //! Writes that the IOMMU refuses are in the kernel's log, and in no file that a program may read.
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use abi::pci_ids::{DEVICE_ID, VENDOR_ID};
 use abi::registers::{BAR_BYTES, PUSH_BYTES};
 use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
-use host::driver::bus_memory::{new_pages, BusAddresses};
+use host::driver::bus_memory::new_pages;
 use host::driver::control_memory::ControlMemory;
 use host::memory::{DeviceMapping, MemoryRange};
 use thiserror::Error;
 use vfio_user::{Event, Mapping};
 
+use crate::card::{device, ids, Reached, COMMAND, COMMAND_ON, LOOK_EVERY};
 use crate::kernel::{self, VfioDevice, REGION_BAR_0};
 use crate::vectors::{Vectors, Woken};
-
-/// The command word of the configuration space: memory and bus mastering.
-const COMMAND: u64 = 4;
-const COMMAND_ON: u16 = 1 << 1 | 1 << 2;
-/// How often a host that only looks at memory finds out whether the card is still there.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Why a card cannot be opened.
 #[derive(Debug, Error)]
@@ -77,22 +72,14 @@ pub enum KernelOpenError {
     },
 }
 
-/// A piece of memory that the card reaches, mapped here as long as it does.
-struct Piece {
-    range: MemoryRange,
-    is_control: bool,
-    _mapping: DeviceMapping,
-}
-
 /// The card in a slot.
 pub struct KernelBus {
-    // Pieces are dropped behind the device, whose end takes them from the card.
+    // Memory is dropped behind the device, whose end takes them from the card.
     device: VfioDevice,
     registers: Mapping,
     vectors: Vectors,
     vector_count: u16,
-    pieces: BTreeMap<u64, Piece>,
-    addresses: BusAddresses,
+    reached: Reached<DeviceMapping>,
     started: Instant,
     looked: Instant,
 }
@@ -109,7 +96,7 @@ impl KernelBus {
                 reason: reason.to_string(),
             }
         };
-        let (vendor, id) = ids(&device).map_err(|error| refused("the identity")(&error))?;
+        let (vendor, id) = ids_of(&device).map_err(|error| refused("the identity")(&error))?;
         if (vendor, id) != (VENDOR_ID, DEVICE_ID) {
             let address = address.to_owned();
             return Err(KernelOpenError::OtherDevice { address, vendor, device: id });
@@ -131,8 +118,7 @@ impl KernelBus {
             registers,
             vectors: Vectors::default(),
             vector_count: u16::try_from(count).unwrap_or(u16::MAX),
-            pieces: BTreeMap::new(),
-            addresses: BusAddresses::default(),
+            reached: Reached::default(),
             started: Instant::now(),
             looked: Instant::now(),
         };
@@ -168,51 +154,41 @@ impl KernelBus {
 
     /// Adds memory at the next address of that alignment, and returns it.
     fn add(&mut self, is_control: bool, range: MemoryRange, align: u64) -> Result<u64> {
-        let mapping = range.map_device()?;
-        let bytes = range.bytes();
-        let bus_address = self.addresses.next(align);
-        let address = mapping.address().as_ptr().addr();
-        self.device.map(address, bus_address, bytes as u64).map_err(|error| {
-            let hint = match error.kind() {
-                std::io::ErrorKind::OutOfMemory => ": raise the limit of locked memory (ulimit -l)",
-                _ => "",
-            };
-            BusError::Device(format!("{bytes} bytes for the card's DMA: {error}{hint}"))
-        })?;
-        self.addresses.take(bus_address, bytes);
-        self.pieces.insert(bus_address, Piece { range, is_control, _mapping: mapping });
-        Ok(bus_address)
+        let card = &self.device;
+        self.reached.add(is_control, range, align, |bus_address, range| {
+            let mapping = range.map_device()?;
+            let (address, bytes) = (mapping.address().as_ptr().addr(), range.bytes() as u64);
+            card.map(address, bus_address, bytes).map_err(|error| {
+                let hint = match error.kind() {
+                    ErrorKind::OutOfMemory => ": raise the limit of locked memory (ulimit -l)",
+                    _ => "",
+                };
+                device(format!("{bytes} bytes for the card's DMA: {error}{hint}"))
+            })?;
+            Ok(mapping)
+        })
     }
 
     fn remove(&mut self, address: u64) -> Result<()> {
-        let Some(piece) = self.pieces.get(&address) else {
-            return Err(BusError::BadAddress { address, bytes: 0 });
-        };
-        self.device.unmap(address, piece.range.bytes() as u64).map_err(device)?;
-        self.pieces.remove(&address);
-        Ok(())
+        let card = &self.device;
+        self.reached.remove(address, |bytes| card.unmap(address, bytes).map_err(device))
     }
 
     /// Whether the card is still there.
     fn look(&mut self) -> Result<()> {
         self.looked = Instant::now();
-        match ids(&self.device).map_err(device)? {
+        match ids_of(&self.device).map_err(device)? {
             (VENDOR_ID, DEVICE_ID) => Ok(()),
-            _ => Err(BusError::Device("the card is gone: it answers all ones".to_owned())),
+            _ => Err(device("the card is gone: it answers all ones")),
         }
     }
 }
 
-/// Vendor and device of the configuration space.
-fn ids(device: &VfioDevice) -> std::io::Result<(u16, u16)> {
-    let mut bytes = [0; 4];
-    device.read_config(0, &mut bytes)?;
-    let [vendor, id] = [0, 2].map(|at| u16::from_le_bytes([bytes[at], bytes[at + 1]]));
-    Ok((vendor, id))
-}
-
-fn device(error: impl Display) -> BusError {
-    BusError::Device(error.to_string())
+/// Vendor and device of the card.
+fn ids_of(card: &VfioDevice) -> std::io::Result<(u16, u16)> {
+    let mut first = [0; 4];
+    card.read_config(0, &mut first)?;
+    Ok(ids(first))
 }
 
 /// The offset, if it is a word inside BAR 0.
@@ -270,10 +246,7 @@ impl Bus for KernelBus {
     }
 
     fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
-        match self.pieces.get(&memory.address) {
-            Some(piece) if !piece.is_control => Ok(piece.range.clone()),
-            _ => Err(BusError::BadAddress { address: memory.address, bytes: memory.bytes }),
-        }
+        self.reached.share(memory)
     }
 
     fn flush_address(&self, _kind: MemoryKind) -> Option<u64> {

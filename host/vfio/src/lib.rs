@@ -9,6 +9,7 @@
 //! Not here yet: iommufd.
 #![deny(unsafe_code)]
 
+mod card;
 mod card_bus;
 mod kernel;
 mod kernel_bus;

@@ -13,8 +13,6 @@
 //! On error: the server's end shows as [`BusError::Device`] in the next call that sends something,
 //! and in [`Bus::advance`] within [`LOOK_EVERY`] for a host that only polls memory.
 
-use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,7 +22,7 @@ use abi::registers::{
     BAR_BYTES, DOORBELLS, DOORBELL_ARM_SENDS, DOORBELL_STATUS, DOORBELL_STRIDE, PUSH_BYTES,
 };
 use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
-use host::driver::bus_memory::{new_pages, BusAddresses};
+use host::driver::bus_memory::new_pages;
 use host::driver::control_memory::ControlMemory;
 use host::memory::MemoryRange;
 use thiserror::Error;
@@ -32,15 +30,11 @@ use vfio_user::codec::Rights;
 use vfio_user::description::{INTERRUPT_MSIX, REGION_CONFIG};
 use vfio_user::{Client, ClientError, Event, Mapping};
 
+use crate::card::{device, ids, Reached, COMMAND, COMMAND_ON, LOOK_EVERY};
 use crate::vectors::{Vectors, Woken};
 
 /// The region of BAR 0.
 const BAR_0: u32 = 0;
-/// The command word of the configuration space: memory and bus mastering.
-const COMMAND: u64 = 4;
-const COMMAND_ON: u16 = 1 << 1 | 1 << 2;
-/// How often a host that only looks at memory finds out whether the server is still there.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Why a card cannot be opened.
 #[derive(Debug, Error)]
@@ -71,20 +65,13 @@ pub enum OpenError {
     },
 }
 
-/// A piece of memory that the card reaches.
-struct Piece {
-    range: MemoryRange,
-    is_control: bool,
-}
-
 /// The card behind a socket.
 pub struct SocketBus {
     client: Client,
     vectors: Vectors,
     /// Doorbell pages, from that of owner 0 on.
     doorbells: Option<Mapping>,
-    pieces: BTreeMap<u64, Piece>,
-    addresses: BusAddresses,
+    reached: Reached<()>,
     started: Instant,
     looked: Instant,
 }
@@ -105,9 +92,9 @@ impl SocketBus {
     pub fn open_by_messages(socket: &Path) -> std::result::Result<Self, OpenError> {
         let mut client = Client::connect(socket)?;
         let name = || socket.display().to_string();
-        let mut ids = [0; 4];
-        client.read(REGION_CONFIG, 0, &mut ids)?;
-        let [vendor, device] = [0, 2].map(|at| u16::from_le_bytes([ids[at], ids[at + 1]]));
+        let mut first = [0; 4];
+        client.read(REGION_CONFIG, 0, &mut first)?;
+        let (vendor, device) = ids(first);
         if (vendor, device) != (VENDOR_ID, DEVICE_ID) {
             return Err(OpenError::OtherDevice { socket: name(), vendor, device });
         }
@@ -122,8 +109,7 @@ impl SocketBus {
             client,
             vectors: Vectors::default(),
             doorbells: None,
-            pieces: BTreeMap::new(),
-            addresses: BusAddresses::default(),
+            reached: Reached::default(),
             started: now,
             looked: now,
         })
@@ -146,28 +132,22 @@ impl SocketBus {
 
     /// Adds memory at the next address of that alignment, and returns it.
     fn add(&mut self, is_control: bool, range: MemoryRange, align: u64) -> Result<u64> {
-        let MemoryRange::File(file) = &range else {
-            return Err(BusError::Device(
-                "only memory in a sealed file can be passed to a card behind a socket".to_owned(),
-            ));
-        };
-        let bytes = file.bytes();
-        let address = self.addresses.next(align);
-        let rights = Rights { read: true, write: true };
-        let offset = file.offset() as u64;
-        self.client
-            .map_memory(address, bytes as u64, file.descriptor(), offset, rights)
-            .map_err(device)?;
-        self.addresses.take(address, bytes);
-        self.pieces.insert(address, Piece { range, is_control });
-        Ok(address)
+        let client = &mut self.client;
+        self.reached.add(is_control, range, align, |address, range| {
+            let MemoryRange::File(file) = range else {
+                return Err(device(
+                    "only memory in a sealed file can be passed to a card behind a socket",
+                ));
+            };
+            let rights = Rights { read: true, write: true };
+            let (offset, bytes) = (file.offset() as u64, file.bytes() as u64);
+            client.map_memory(address, bytes, file.descriptor(), offset, rights).map_err(device)
+        })
     }
 
     fn remove(&mut self, address: u64) -> Result<()> {
-        let Some(piece) = self.pieces.remove(&address) else {
-            return Err(BusError::BadAddress { address, bytes: 0 });
-        };
-        self.client.unmap_memory(address, piece.range.bytes() as u64).map_err(device)
+        let client = &mut self.client;
+        self.reached.remove(address, |bytes| client.unmap_memory(address, bytes).map_err(device))
     }
 
     /// Finds out whether the server is still there.
@@ -175,10 +155,6 @@ impl SocketBus {
         self.looked = Instant::now();
         self.client.serve().map_err(device)
     }
-}
-
-fn device(error: impl Display) -> BusError {
-    BusError::Device(error.to_string())
 }
 
 /// The offset, if it is inside BAR 0 and a multiple of the access.
@@ -248,10 +224,7 @@ impl Bus for SocketBus {
     }
 
     fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
-        match self.pieces.get(&memory.address) {
-            Some(piece) if !piece.is_control => Ok(piece.range.clone()),
-            _ => Err(BusError::BadAddress { address: memory.address, bytes: memory.bytes }),
-        }
+        self.reached.share(memory)
     }
 
     fn flush_address(&self, _kind: MemoryKind) -> Option<u64> {
