@@ -103,7 +103,7 @@ fn registers(card: &mut CardBus, look: &CardLook) -> Result<Check> {
 }
 
 /// Commands are read by DMA, and confirmed by DMA.
-fn rings(device: &mut Device<CardBus>) -> Result<Check> {
+fn rings<B: Bus>(device: &mut Device<B>) -> Result<Check> {
     let begun = Instant::now();
     let mut last = None;
     for _ in 0..COMMANDS {
@@ -133,7 +133,7 @@ fn rings(device: &mut Device<CardBus>) -> Result<Check> {
 }
 
 /// An armed owner is told of a confirmation.
-fn interrupt(device: &mut Device<CardBus>) -> Result<Check> {
+fn interrupt<B: Bus>(device: &mut Device<B>) -> Result<Check> {
     let mut woken = None;
     for _ in 0..INTERRUPT_TRIES {
         device.command(NOP);
@@ -145,7 +145,9 @@ fn interrupt(device: &mut Device<CardBus>) -> Result<Check> {
         }
         device.poll()?;
     }
-    while device.unconfirmed() > 0 {
+    // What a broken card never confirms is left to the end of its use.
+    let begun = Instant::now();
+    while device.unconfirmed() > 0 && begun.elapsed() < LIMIT {
         device.poll()?;
     }
     let found = match woken {
@@ -195,4 +197,26 @@ fn wire(arguments: &SelftestArguments) -> Result<Check> {
     };
     provider.shut_down().map_err(refusal)?;
     Ok(check)
+}
+
+#[cfg(test)]
+mod tests {
+    use abi::config::SMALL;
+    use lab::golden_card::{GoldenBus, GoldenCard, Withheld};
+
+    use super::*;
+
+    /// Its commands take effect, and no confirmation is ever seen.
+    #[test]
+    fn a_card_that_confirms_nothing_is_bad_and_holds_nobody_up() {
+        let card = GoldenCard::late(SMALL, 1);
+        let bus = GoldenBus::new(card.clone());
+        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("a card");
+        card.borrow_mut().withhold(Some(Withheld::Confirmations));
+        let begun = Instant::now();
+        for check in [rings(&mut device), interrupt(&mut device)] {
+            assert_eq!(check.expect("a check").verdict, Verdict::Bad);
+        }
+        assert!(begun.elapsed() < 10 * LIMIT, "{:?}", begun.elapsed());
+    }
 }
