@@ -19,6 +19,7 @@ use host::provider::Provider;
 use host::transport::Transport;
 use lab::exchange::{exchange_with_echo, Exchange};
 use lab::wire::Disturbance;
+use vfio::CardBus;
 
 use super::arguments::{DemoArguments, MemoryName};
 use super::ends::{link, remote, stacks};
@@ -57,23 +58,24 @@ pub fn check(arguments: &DemoArguments) -> Result<(), UsageError> {
 
 /// Runs the demo.
 pub fn run(arguments: &DemoArguments, outputs: Outputs, name: &CardName) -> Result<bool> {
+    // Before anything is said of the transport.
+    let card = bus::open(name)?;
     let stacks = stacks(arguments, Clock::Wall { divisor: 1 }, fresh_secret());
     let over = (arguments, outputs);
     let (transport, words): (Box<dyn Transport>, _) = match stacks.transport(&link(1, arguments))? {
-        Taken::Own(tcp, words) => return run_over(over, name, *tcp, &words),
+        Taken::Own(tcp, words) => return run_over(over, (card, name), *tcp, &words),
         Taken::Smoltcp(smoltcp, words) => (smoltcp, words),
         Taken::Kernel(kernel, words) => (kernel, words),
     };
-    run_over(over, name, Observed::new(transport), words)
+    run_over(over, (card, name), Observed::new(transport), words)
 }
 
 fn run_over<P: Protocol<Remote = SocketAddr>>(
     (arguments, outputs): (&DemoArguments, Outputs),
-    name: &CardName,
+    (card, name): (CardBus, &CardName),
     protocol: P,
     transport: &str,
 ) -> Result<bool> {
-    let card = bus::open(name)?;
     let provider = Provider::open(card, protocol, DeviceConfig::default());
     let mut provider = provider.map_err(bus::refusal)?;
     let before = provider.device().counters()?;
