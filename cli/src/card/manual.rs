@@ -5,10 +5,8 @@
 //! ```
 //!
 //! Invariants
-//! 1. Every number comes from `abi`; only sentences that are comments in `abi` are repeated here.
-//! 2. Every register and field constant of `abi` appears; a test reads its source to make sure.
-
-mod tables;
+//! 1. Every number, name and meaning of a register, command or field comes from `abi`.
+//! 2. Every register, command and field of `abi` appears; a test reads its source to make sure.
 
 use std::fmt::Write;
 
@@ -17,10 +15,8 @@ use abi::config::{self, CardConfig};
 use abi::counters as n;
 use abi::field::Field;
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
-use abi::registers as r;
+use abi::registers::{self as r, Register};
 use abi::{completion, flow_key, header_entry, profile, send_descriptor, ABI_VERSION};
-
-use self::tables::{kept_bits, Register, COMMANDS, CONTEXT, COUNTERS, DOORBELLS, REGISTERS};
 
 /// The whole manual.
 pub fn manual() -> String {
@@ -93,52 +89,6 @@ fn write_sizes(out: &mut String) -> std::fmt::Result {
     writeln!(out)
 }
 
-fn features() -> String {
-    let bit = |mask: u32| mask.trailing_zeros();
-    format!(
-        "bit {}: IPv6; {}: TSO; {}: header profiles; {}: send slots pushed with their doorbell; \
-         {}: interrupts on confirmations and send status",
-        bit(r::FEATURE_IPV6),
-        bit(r::FEATURE_TSO),
-        bit(r::FEATURE_PROFILES),
-        bit(r::FEATURE_PUSH),
-        bit(r::FEATURE_ARM)
-    )
-}
-
-fn control() -> String {
-    let bit = |mask: u32| mask.trailing_zeros();
-    format!(
-        "bit {}: receive runs; {}: send runs; {}: write 1 to start a new epoch (all is invalid)",
-        bit(r::CONTROL_RX),
-        bit(r::CONTROL_TX),
-        bit(r::CONTROL_RESET)
-    )
-}
-
-fn secrets() -> String {
-    format!(
-        "Toeplitz secret of bank 0, {} words; bank 1 at + {:#x}; commands wait 50 us after a write",
-        flow_key::SECRET_WORDS,
-        r::HASH_SECRET_STRIDE
-    )
-}
-
-/// Meanings that follow from other constants.
-fn computed(constant: &str) -> String {
-    match constant {
-        "ID" => format!(
-            "{:#010x}, \"ZNIC\"; a golden image: {:#010x}, \"ZGLD\"",
-            r::ID_VALUE,
-            r::GOLDEN_ID_VALUE
-        ),
-        "VERSION" => format!("{ABI_VERSION:#010x}, version of this contract"),
-        "FEATURES" => features(),
-        "CONTROL" => control(),
-        _ => secrets(),
-    }
-}
-
 fn write_registers(out: &mut String) -> std::fmt::Result {
     writeln!(out, "## BAR 0\n")?;
     let size = r::BAR_BYTES >> 20;
@@ -153,24 +103,20 @@ fn write_registers(out: &mut String) -> std::fmt::Result {
     )?;
     writeln!(out, "kept of a written value; the rest is ignored.\n")?;
     writeln!(out, "| offset | name | access | bits | meaning |\n|---|---|---|---|---|")?;
-    for register in REGISTERS {
-        let (offset, name) = (register.offset, register.constant.to_lowercase());
-        let meaning = match register.meaning {
-            "" => computed(register.constant),
-            meaning => meaning.to_owned(),
-        };
-        let (access, bits) = (register.access, kept_bits(register));
+    for register in r::REGISTERS {
+        let Register { offset, access, kept_bits: bits, meaning, .. } = register;
+        let name = register.name.to_lowercase();
         writeln!(out, "| {offset:#010x} | `{name}` | {access} | {bits} | {meaning} |")?;
     }
     writeln!(out, "\n### Doorbells, one page an owner\n")?;
     writeln!(out, "Indices run freely, 32 bits.\n")?;
-    write_words(out, DOORBELLS)?;
+    write_words(out, r::DOORBELL_PAGE)?;
     writeln!(out, "## Owner context\n")?;
     writeln!(out, "Addresses are 64-bit bus addresses. The context takes effect when its enable")?;
     writeln!(out, "word is written; that sets all indices of the owner to 0 and all phases to 1.")?;
     let (min, max) = (r::RING_BITS_MIN, r::RING_BITS_MAX);
     writeln!(out, "Log2 ring sizes lie between {min} and {max}.\n")?;
-    write_words(out, CONTEXT)
+    write_words(out, r::CONTEXT)
 }
 
 fn write_counters(out: &mut String) -> std::fmt::Result {
@@ -185,8 +131,8 @@ fn write_counters(out: &mut String) -> std::fmt::Result {
     )?;
     writeln!(out, "counter may be seen up to 16 cycles late.\n")?;
     writeln!(out, "| offset | name | access | meaning |\n|---|---|---|---|")?;
-    for bank in COUNTERS {
-        let (offset, name) = (bank.offset, bank.constant.to_lowercase());
+    for bank in n::COUNTERS {
+        let (offset, name) = (bank.offset, bank.name.to_lowercase());
         let (access, meaning) = (bank.access, bank.meaning);
         writeln!(out, "| {offset:#010x} | `{name}` | {access} | {meaning} |")?;
     }
@@ -217,7 +163,7 @@ fn write_bank(
 fn write_words(out: &mut String, words: &[Register]) -> std::fmt::Result {
     writeln!(out, "| offset | name | bits | meaning |\n|---|---|---|---|")?;
     for word in words {
-        let (name, bits) = (word.constant.to_lowercase(), kept_bits(word));
+        let (name, bits) = (word.name.to_lowercase(), word.kept_bits);
         writeln!(out, "| {:#04x} | `{name}` | {bits} | {} |", word.offset, word.meaning)?;
     }
     writeln!(out)
@@ -291,8 +237,8 @@ fn write_commands(out: &mut String) -> std::fmt::Result {
     )?;
     writeln!(out, "accepted from owner 0 alone. All commands have:\n")?;
     write_fields(out, &[c::OPCODE, c::GENERATION, c::FLOW])?;
-    for command in COMMANDS {
-        let name = command.constant.to_lowercase();
+    for command in c::COMMANDS {
+        let name = command.name.to_lowercase();
         writeln!(out, "### {} `{name}`\n\n{}.\n", command.opcode, command.meaning)?;
         if !command.fields.is_empty() {
             write_fields(out, command.fields)?;
@@ -370,12 +316,16 @@ mod tests {
         source.lines().filter_map(constant).collect()
     }
 
+    /// A register is in the manual because its table defines its constant. One that is defined
+    /// beside the tables would not be.
     #[test]
     fn every_register_is_in_the_manual() {
         let text = manual();
-        let registers = constants("registers", "u32");
-        assert!(registers.len() > 30, "{registers:?}");
-        for name in registers {
+        for register in r::REGISTERS.iter().chain(r::DOORBELL_PAGE).chain(r::CONTEXT) {
+            let row = format!("| `{}` |", register.name.to_lowercase());
+            assert!(text.contains(&row), "{row} is not in the manual");
+        }
+        for name in constants("registers", "u32") {
             let aside = [
                 "ID_VALUE",
                 "GOLDEN_ID_VALUE",
@@ -385,14 +335,11 @@ mod tests {
                 "PAUSE_BEATS_START",
                 "BOARD_WINDOW_END",
             ];
-            let aside = aside.contains(&&name[..])
+            let prefixes = ["MAC_CONTROL_", "FEATURE_", "CONTROL_", "STATUS_"];
+            let is_aside = aside.contains(&&name[..])
                 || name.ends_with("_STRIDE")
-                || name.starts_with("MAC_CONTROL_")
-                || name.starts_with("FEATURE_")
-                || name.starts_with("CONTROL_")
-                || name.starts_with("STATUS_");
-            let listed = text.contains(&format!("| `{}` |", name.to_lowercase()));
-            assert!(aside || listed, "{name} is not in the manual");
+                || prefixes.iter().any(|prefix| name.starts_with(prefix));
+            assert!(is_aside, "{name} is defined beside the tables of registers");
         }
     }
 
@@ -400,8 +347,8 @@ mod tests {
     #[test]
     fn every_register_that_is_written_says_what_it_keeps() {
         let mut written = 0;
-        for register in REGISTERS.iter().chain(DOORBELLS).chain(CONTEXT) {
-            let (name, bits) = (register.constant, kept_bits(register));
+        for register in r::REGISTERS.iter().chain(r::DOORBELL_PAGE).chain(r::CONTEXT) {
+            let (name, bits) = (register.name, register.kept_bits);
             assert_eq!(bits.is_empty(), register.access == "r", "{name}: {bits}");
             written += usize::from(!bits.is_empty());
         }
@@ -438,7 +385,10 @@ mod tests {
                 assert!(listed, "{file}::{name} is not in the manual");
             }
         }
-        let opcodes = constants("command", "u8");
-        assert_eq!(opcodes.len(), COMMANDS.len() + 1, "opcodes and PRIVILEGED_FIRST");
+        for command in c::COMMANDS {
+            let title = format!("### {} `{}`", command.opcode, command.name.to_lowercase());
+            assert!(text.contains(&title), "{title} is not in the manual");
+        }
+        assert_eq!(constants("command", "u8"), ["PRIVILEGED_FIRST"], "opcodes are in the table");
     }
 }

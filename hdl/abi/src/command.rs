@@ -8,38 +8,73 @@
 //!
 //! Source: docs/specification.md, Commands.
 
+use crate::config::PROFILE_BITS;
 use crate::field::Field;
 
-/// Opcode: does nothing; its confirmation is a fence.
-pub const NOP: u8 = 0;
-/// Opcode: move the receive floor, the accept ranges and the list's head.
-pub const FLOOR_SET: u8 = 1;
-/// Opcode: append a segment to a flow's list.
-pub const SEGMENT_POST: u8 = 2;
-/// Opcode: end a receive segment early.
-pub const SEGMENT_TRUNCATE: u8 = 3;
-/// Opcode: move the send floor and the send list's head.
-pub const SEND_FLOOR_SET: u8 = 4;
-/// Opcode: move both floors and both lists' heads, and append a segment to one of the lists: all
-/// that a message needs.
-pub const FLOW_ADVANCE: u8 = 5;
-/// Opcode: write one key slot.
-pub const KEY_SET: u8 = 16;
-/// Opcode: clear one key slot.
-pub const KEY_CLEAR: u8 = 17;
-/// Opcode: install a flow entry.
-pub const FLOW_INSTALL: u8 = 18;
-/// Opcode: remove a flow entry.
-pub const FLOW_REMOVE: u8 = 19;
-/// Opcode: give a list another place and size; the host has posted nothing to it since it copied
-/// the entries.
-pub const LIST_MOVE: u8 = 20;
-/// Opcode: install a region.
-pub const REGION_INSTALL: u8 = 21;
-/// Opcode: remove a region.
-pub const REGION_REMOVE: u8 = 22;
-/// Opcode: write one page entry.
-pub const PAGE_SET: u8 = 23;
+/// A command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Name of its constant.
+    pub name: &'static str,
+    /// Opcode.
+    pub opcode: u8,
+    /// What it does.
+    pub meaning: &'static str,
+    /// Its fields beside those that all commands have: [`OPCODE`], [`GENERATION`], [`FLOW`].
+    pub fields: &'static [Field],
+}
+
+/// Defines the commands: for each a constant, its opcode, and a row.
+macro_rules! commands {
+    (
+        $($(#[$more:meta])* $name:ident = $opcode:literal, $meaning:literal, [$($field:ident)*];)+
+    ) => {
+        $(
+            #[doc = concat!("Opcode. ", $meaning, ".")]
+            #[doc = ""]
+            $(#[$more])*
+            pub const $name: u8 = $opcode;
+        )+
+        /// All commands, by opcode.
+        pub const COMMANDS: &[Command] = &[$(Command {
+            name: stringify!($name),
+            opcode: $opcode,
+            meaning: $meaning,
+            fields: &[$($field),*],
+        }),+];
+    };
+}
+
+commands! {
+    /// Its confirmation is a fence.
+    NOP = 0, "A fence and nothing else", [];
+    FLOOR_SET = 1, "Moves the receive floor, the accept ranges and the head of the receive list",
+        [FLOOR ACK_LOW ACK_HIGH TIMESTAMP_FLOOR HEAD];
+    SEGMENT_POST = 2, "Appends a segment to a list",
+        [DIRECTION SEGMENT_INDEX SEGMENT_POSITION SEGMENT_BYTES SEGMENT_REGION SEGMENT_REGION_KEY
+         SEGMENT_OFFSET];
+    SEGMENT_TRUNCATE = 3, "Ends a receive segment early", [DIRECTION SEGMENT_INDEX SEGMENT_BYTES];
+    SEND_FLOOR_SET = 4, "Moves the send floor and the head of the send list", [FLOOR HEAD];
+    /// All that a message needs.
+    FLOW_ADVANCE = 5, "Moves both floors, the accept ranges and both heads, and appends a segment",
+        [FLOOR ACK_LOW ACK_HIGH TIMESTAMP_FLOOR HEAD APPENDS APPEND_DIRECTION SEND_FLOOR SEND_HEAD
+         APPEND_INDEX APPEND_POSITION APPEND_BYTES APPEND_REGION APPEND_REGION_KEY APPEND_OFFSET];
+    KEY_SET = 16, "Writes a key slot; the key follows from byte 16 on",
+        [KEY_BUCKET KEY_WAY KEY_BANK];
+    KEY_CLEAR = 17, "Clears a key slot", [KEY_BUCKET KEY_WAY KEY_BANK];
+    FLOW_INSTALL = 18, "Installs a flow entry",
+        [OWNER PROFILE TIMESTAMP_CHECK DOMAIN INSTALL_FLOOR INSTALL_ACK_LOW INSTALL_ACK_HIGH
+         INSTALL_TIMESTAMP_FLOOR INSTALL_SEND_FLOOR RX_LIST_BASE RX_LIST_BITS TX_LIST_BASE
+         TX_LIST_BITS];
+    FLOW_REMOVE = 19, "Removes a flow entry", [];
+    /// The host has posted nothing to it since it copied the entries.
+    LIST_MOVE = 20, "Gives a list another place and size", [DIRECTION LIST_BASE LIST_BITS];
+    REGION_INSTALL = 21, "Installs a region",
+        [REGION REGION_KEY REGION_DOMAIN REGION_WRITE REGION_READ REGION_MEMORY REGION_PAGE_BITS
+         REGION_FIRST_PAGE REGION_BYTES];
+    REGION_REMOVE = 22, "Removes a region", [REGION REGION_KEY];
+    PAGE_SET = 23, "Writes a page entry", [PAGE PAGE_ADDRESS];
+}
 /// First opcode that only owner 0 may use.
 pub const PRIVILEGED_FIRST: u8 = 16;
 
@@ -54,7 +89,7 @@ pub const FLOW: Field = Field::new("flow", 16, 16, "flow id");
 /// flow_install: owner whose queue the flow's packets go to.
 pub const OWNER: Field = Field::new("owner", 32, 8, "flow_install: owner of the flow");
 /// flow_install: header profile.
-pub const PROFILE: Field = Field::new("profile", 40, 2, "flow_install: header profile");
+pub const PROFILE: Field = Field::new("profile", 40, PROFILE_BITS, "flow_install: header profile");
 /// flow_install: packets without a timestamp option, or with one below its floor, are deferred.
 pub const TIMESTAMP_CHECK: Field = Field::new(
     "timestamp_check",

@@ -52,8 +52,10 @@ pub const PAGE_BITS_MIN: usize = 12;
 pub const PAGE_BITS_MAX: usize = 30;
 /// Memories the card can order writes for: 0 is host DRAM, others need a flush read.
 pub const MEMORIES: usize = 4;
+/// A header profile's number, bits.
+pub const PROFILE_BITS: usize = 2;
 /// Header profiles; 0 is TCP.
-pub const PROFILES: usize = 4;
+pub const PROFILES: usize = 1 << PROFILE_BITS;
 
 /// The sizes that differ between named configurations. All are log2 of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

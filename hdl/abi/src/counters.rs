@@ -10,19 +10,25 @@
 //! cycles late. Peaks start again with each epoch. A card of another version may have more or fewer
 //! groups and peaks than these tables: [`COUNTERS_INFO`] holds their numbers.
 
-/// Drop counters, 8 bytes for each [`crate::reason::DropReason`].
-pub const COUNTERS_DROP: u32 = 0x8000;
-/// Packets by [`crate::reason::Disposition`], 8 bytes each.
-pub const COUNTERS_DISPOSITION: u32 = 0x8100;
-/// Failed sends by [`crate::reason::SendError`], 8 bytes each.
-pub const COUNTERS_SEND_ERROR: u32 = 0x8200;
-/// Stage counters, 8 bytes each: counter n of group g of [`COUNTER_GROUPS`] at
-/// `COUNTERS_STAGE + 64 g + 8 n`.
-pub const COUNTERS_STAGE: u32 = 0x8300;
-/// Highest levels since the epoch began, 8 bytes for each of [`PEAKS`].
-pub const COUNTERS_PEAK: u32 = 0x8800;
-/// How many the card has: groups of stage counters 7:0, peaks 15:8.
-pub const COUNTERS_INFO: u32 = 0x8f00;
+use crate::registers::{registers, Register};
+
+registers! {
+    /// Banks of counters, by offset.
+    COUNTERS;
+
+    /// 8 bytes for each [`crate::reason::DropReason`].
+    COUNTERS_DROP = 0x8000, r, "", "frames by drop reason";
+    /// 8 bytes for each [`crate::reason::Disposition`].
+    COUNTERS_DISPOSITION = 0x8100, r, "", "packets by disposition";
+    /// 8 bytes for each [`crate::reason::SendError`].
+    COUNTERS_SEND_ERROR = 0x8200, r, "", "failed sends by reason";
+    /// Counter n of group g of [`COUNTER_GROUPS`] at `COUNTERS_STAGE + 64 g + 8 n`.
+    COUNTERS_STAGE = 0x8300, r, "", "stage counters in groups of eight, see below";
+    /// 8 bytes for each of [`PEAKS`].
+    COUNTERS_PEAK = 0x8800, r, "", "highest levels since the epoch began, see below";
+    COUNTERS_INFO = 0x8f00, r, "", "groups of stage counters 7:0, peaks 15:8; 32 bits";
+}
+
 /// Bytes between groups of stage counters.
 pub const COUNTER_GROUP_STRIDE: u32 = 64;
 /// Most stage counters of a group.

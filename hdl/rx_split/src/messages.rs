@@ -1,6 +1,7 @@
 //! Messages between the stages of the receive path. Messages inside one stage are in that stage's
 //! own `messages.rs`.
 
+use abi::config::PROFILE_BITS;
 use stream::prelude::*;
 
 /// One beat on its way from the ingress gate to the packet buffer. There is no back-pressure: the
@@ -96,7 +97,7 @@ pub struct PacketInfo {
     /// L4 lengths contradict each other.
     pub malformed: Bit,
     /// Header profile.
-    pub profile: Bits<2>,
+    pub profile: Bits<PROFILE_BITS>,
     /// Bytes before the payload.
     pub header_bytes: Bits<8>,
     /// Frame length without FCS.
@@ -214,7 +215,7 @@ pub struct RxItem {
     /// Byte offset of the L4 header.
     pub l4_offset: Bits<8>,
     /// Header profile.
-    pub profile: Bits<2>,
+    pub profile: Bits<PROFILE_BITS>,
     /// All checksums of the packet were verified.
     pub verified: Bit,
     /// Stream position of the first payload byte. Event: its value. Confirmation: index of the

@@ -28,6 +28,7 @@ use crate::transport::messages::LayoutDraft;
 use crate::transport::messages::TransportDraft;
 use crate::transport::profile_registers::ProfileRegisters;
 use crate::transport::profiles::Profiles;
+use abi::config::PROFILE_BITS;
 use stream::prelude::*;
 
 /// The third part of the parser. See the module's head.
@@ -84,7 +85,7 @@ pub struct TransportFields {
     /// Destination port, to the profiles.
     pub port: Signal<Out, Bits<16>>,
     /// Profile of `port`, in the same cycle.
-    pub profile: Signal<In, Bits<2>>,
+    pub profile: Signal<In, Bits<PROFILE_BITS>>,
     /// Layout of that profile.
     pub layout: Signal<In, Bits<32>>,
 

@@ -1,7 +1,7 @@
 //! Messages inside the crate: what the command processor requests from the tables, and what they
 //! hold.
 
-use abi::config::assert_index_bits;
+use abi::config::{assert_index_bits, PROFILE_BITS};
 use stream::prelude::*;
 
 /// The part of a flow's entry that is constant since its install.
@@ -12,7 +12,7 @@ pub struct FlowInstalled {
     /// Owner of the flow.
     pub owner: Bits<8>,
     /// Header profile.
-    pub profile: Bits<2>,
+    pub profile: Bits<PROFILE_BITS>,
     /// A timestamp option is required.
     pub timestamp_check: Bit,
     /// Protection domain.

@@ -5,29 +5,25 @@
 //! takes effect at once and in order, so every confirmation is a fence by construction.
 
 mod holding;
+mod registers;
 
 use std::collections::VecDeque;
 
 use abi::config::{
-    CardConfig, COMMAND_BYTES, COMPLETION_BYTES, EPOCH_MAX, METADATA_BYTES, SLOT_BYTES,
+    CardConfig, COMMAND_BYTES, COMPLETION_BYTES, METADATA_BYTES, PROFILES, SLOT_BYTES,
     SLOT_HEADER_BYTES, SLOW_BUFFER_BYTES,
 };
-use abi::flow_key::Secret;
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
-use abi::{
-    completion, counters as n, header_entry as h, profile, registers as r, send_descriptor,
-    ABI_VERSION,
-};
+use abi::{completion, header_entry as h, registers as r, send_descriptor};
 
-use crate::packet::{check_length, Profile};
+use crate::packet::check_length;
 use crate::rx::{receive, undo, Delivery};
 use crate::tables::{Flow, Tables};
 
-/// STATUS of a card with bus mastering, on a link and a wire that are up.
-const STATUS: u32 = 0b110 | r::STATUS_WIRE_UP | r::STATUS_MAC_CLOCK | r::STATUS_WIRE_ALIGNED;
-
-/// What the contract offers, but for pushed slots: reading a ring takes no time.
-const FEATURES: u32 = r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES | r::FEATURE_ARM;
+/// Drop reasons and dispositions that a counter is kept of.
+const CODES: usize = 16;
+/// Send errors that a counter is kept of.
+const SEND_CODES: usize = 8;
 
 /// Host memory by bus address. `None` and `false` mean that the access was refused.
 pub trait Memory {
@@ -103,13 +99,13 @@ pub struct GoldenDevice {
     owners: Vec<Owner>,
     epoch: u16,
     control: u32,
-    profile_words: [u32; 8],
+    profile_words: [u32; 2 * PROFILES],
     /// Packets by disposition.
-    pub dispositions: [u64; 16],
+    pub dispositions: [u64; CODES],
     /// Frames by drop reason.
-    pub drops: [u64; 16],
+    pub drops: [u64; CODES],
     /// Failed sends by reason.
-    pub send_errors: [u64; 8],
+    pub send_errors: [u64; SEND_CODES],
     /// Events of failed sends that found no free space in the header queue.
     pub send_events_lost: u64,
     /// Rings that stopped, commands and sends.
@@ -142,124 +138,14 @@ impl GoldenDevice {
             owners: vec![Owner::default(); 1 << config.owner_bits],
             epoch: 1,
             control: 0,
-            profile_words: [0; 8],
-            dispositions: [0; 16],
-            drops: [0; 16],
-            send_errors: [0; 8],
+            profile_words: [0; 2 * PROFILES],
+            dispositions: [0; CODES],
+            drops: [0; CODES],
+            send_errors: [0; SEND_CODES],
             send_events_lost: 0,
             rings_stopped: [0; 2],
             sent: VecDeque::new(),
             held: None,
-        }
-    }
-
-    /// Reads a register.
-    pub fn read_register(&self, offset: u32) -> u32 {
-        let c = &self.config;
-        let counter = |counters: &[u64], base: u32| {
-            let at = (offset - base) as usize;
-            let value = counters.get(at / 8).copied().unwrap_or(0);
-            if at.is_multiple_of(8) {
-                value as u32
-            } else {
-                (value >> 32) as u32
-            }
-        };
-        let bytes = |values: [usize; 4]| {
-            values.iter().enumerate().fold(0, |word, (i, &v)| word | (v as u32) << (8 * i))
-        };
-        match offset {
-            r::ID => r::ID_VALUE,
-            r::VERSION => ABI_VERSION,
-            r::SIZES_0 => bytes([c.flow_bits, c.bucket_bits, c.segment_bits, c.region_bits]),
-            r::SIZES_1 => bytes([c.page_bits, c.owner_bits, 0, 0]),
-            r::FEATURES => FEATURES,
-            r::EPOCH => self.epoch.into(),
-            r::CONTROL => self.control,
-            r::STATUS => STATUS,
-            n::COUNTERS_DROP..=0x807f => counter(&self.drops, n::COUNTERS_DROP),
-            n::COUNTERS_DISPOSITION..=0x817f => {
-                counter(&self.dispositions, n::COUNTERS_DISPOSITION)
-            }
-            n::COUNTERS_SEND_ERROR..=0x823f => counter(&self.send_errors, n::COUNTERS_SEND_ERROR),
-            at if at >= r::DOORBELLS && at % r::DOORBELL_STRIDE == r::DOORBELL_STATUS => {
-                let owner = self.owners.get(((at - r::DOORBELLS) / r::DOORBELL_STRIDE) as usize);
-                let [command, send] = owner.map_or([false; 2], |owner| owner.stopped);
-                let bit = |bit: u32, is_set: bool| if is_set { bit } else { 0 };
-                bit(r::STATUS_COMMAND_STOPPED, command) | bit(r::STATUS_SEND_STOPPED, send)
-            }
-            _ => 0,
-        }
-    }
-
-    /// Writes a register and does all that follows from it.
-    pub fn write_register(&mut self, offset: u32, value: u32, memory: &mut dyn Memory) {
-        let contexts_end = r::CONTEXTS + ((self.owners.len() as u32) << 6);
-        let doorbells_end = r::DOORBELLS + ((self.owners.len() as u32) << 12);
-        match offset {
-            r::CONTROL if value & r::CONTROL_RESET != 0 => self.start_epoch(),
-            r::CONTROL => self.control = value,
-            r::HASH_SECRET..=0x107f => {
-                let at = offset - r::HASH_SECRET;
-                let bank = (at / r::HASH_SECRET_STRIDE) as usize;
-                let word = (at % r::HASH_SECRET_STRIDE / 4) as usize;
-                let secret = &mut self.tables.secrets[bank];
-                let mut words = *secret.words();
-                if let Some(slot) = words.get_mut(word) {
-                    *slot = value;
-                    *secret = Secret::new(words);
-                }
-            }
-            r::PROFILES..=0x111f => {
-                self.profile_words[((offset - r::PROFILES) / 4) as usize] = value;
-                self.read_profiles();
-            }
-            at if (r::CONTEXTS..contexts_end).contains(&at) => {
-                let at = at - r::CONTEXTS;
-                let owner = &mut self.owners[(at / r::CONTEXT_STRIDE) as usize];
-                let field = at % r::CONTEXT_STRIDE;
-                owner.context[(field / 4) as usize] = value;
-                if field == r::CONTEXT_ENABLE && value & 1 == 1 {
-                    *owner = Owner { context: owner.context, ..Owner::default() };
-                }
-            }
-            at if (r::DOORBELLS..doorbells_end).contains(&at) => {
-                let at = at - r::DOORBELLS;
-                let owner = (at / r::DOORBELL_STRIDE) as usize;
-                let doorbell = (at % r::DOORBELL_STRIDE / 4) as usize;
-                if let Some(slot) = self.owners[owner].doorbells.get_mut(doorbell) {
-                    *slot = value;
-                }
-                self.take_commands(owner, memory);
-                self.take_sends(owner, memory);
-            }
-            _ => {}
-        }
-    }
-
-    fn start_epoch(&mut self) {
-        self.epoch = self.epoch % EPOCH_MAX + 1;
-        self.control = 0;
-        self.held = None;
-        self.tables.clear();
-        self.owners.fill(Owner::default());
-    }
-
-    fn read_profiles(&mut self) {
-        for number in 1..4 {
-            let mut record = [0; 8];
-            record[..4].copy_from_slice(&self.profile_words[2 * number].to_le_bytes());
-            let word0 = record;
-            record[..4].copy_from_slice(&self.profile_words[2 * number + 1].to_le_bytes());
-            self.tables.profiles[number] = Profile {
-                enabled: profile::ENABLE.get(&word0) == 1,
-                port: profile::PORT.get(&word0) as u16,
-                header_bytes: profile::HEADER_BYTES.get(&record) as usize,
-                position_offset: profile::POSITION_OFFSET.get(&record) as usize,
-                position_bytes: profile::POSITION_BYTES.get(&record) as usize,
-                message_key_offset: profile::MESSAGE_KEY_OFFSET.get(&record) as usize,
-                message_key_bytes: profile::MESSAGE_KEY_BYTES.get(&record) as usize,
-            };
         }
     }
 
@@ -489,20 +375,4 @@ pub fn metadata(frame: &[u8], delivery: &Delivery, slow_buffer: u16) -> [u8; MET
         field.set(&mut metadata, value);
     }
     metadata
-}
-
-#[cfg(test)]
-mod tests {
-    use abi::config::SMALL;
-
-    use super::*;
-
-    #[test]
-    fn a_counter_is_two_words_and_nothing_beyond_them() {
-        let mut device = GoldenDevice::new(SMALL);
-        device.dispositions[2] = 0x8765_4321_9abc_def0;
-        let at = n::COUNTERS_DISPOSITION + 8 * 2;
-        let words = [at - 4, at, at + 4, at + 8].map(|at| device.read_register(at));
-        assert_eq!(words, [0, 0x9abc_def0, 0x8765_4321, 0]);
-    }
 }

@@ -5,6 +5,7 @@
 //! Source: `abi::header_entry`; docs/specification.md, Delivery.
 
 use crate::messages::{Reservation, RxItem, RxItemKind};
+use abi::config::PROFILE_BITS;
 use abi::header_entry::{KIND_EVENT, KIND_PACKET, SLOW_BUFFER_NONE};
 use stream::prelude::*;
 
@@ -20,7 +21,7 @@ pub struct EntryMetadata {
     /// The entry takes two slots.
     pub two_slots: Bit,
     /// Header profile.
-    pub profile: Bits<2>,
+    pub profile: Bits<PROFILE_BITS>,
     /// All checksums of the packet were verified.
     pub verified: Bit,
     /// The payload is not known to be visible; set by [`crate::hold::hold_release`] alone.

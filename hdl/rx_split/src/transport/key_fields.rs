@@ -7,6 +7,7 @@
 
 use crate::messages::{FlowKey, NetworkInfo, Word32};
 use crate::transport::messages::LayoutDraft;
+use abi::config::PROFILE_BITS;
 use stream::prelude::*;
 
 /// The fields. See the module's head.
@@ -27,7 +28,7 @@ pub struct KeyFields {
 
     bytes: Signal<Local, Bits<480>>,
     network: Signal<Local, NetworkInfo>,
-    profile: Signal<Local, Bits<2>>,
+    profile: Signal<Local, Bits<PROFILE_BITS>>,
     sequence_word: Signal<Local, Word32>,
     ack_word: Signal<Local, Word32>,
     flow_key: Signal<Local, FlowKey>,

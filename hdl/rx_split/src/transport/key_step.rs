@@ -13,6 +13,7 @@ use crate::messages::{NetworkInfo, PacketInfo, ParsedPacket};
 use crate::transport::key_fields::KeyFields;
 use crate::transport::messages::LayoutDraft;
 use crate::transport::profile_fields::ProfileFields;
+use abi::config::PROFILE_BITS;
 use stream::prelude::*;
 
 /// The third step. See the module's head.
@@ -38,7 +39,7 @@ pub struct KeyStep {
     l4_header_bytes: Signal<Local, Bits<8>>,
     l4_offset: Signal<Local, Bits<8>>,
     payload_bytes: Signal<Local, Bits<16>>,
-    profile: Signal<Local, Bits<2>>,
+    profile: Signal<Local, Bits<PROFILE_BITS>>,
     checksum_zero: Signal<Local, Bit>,
     unchecked: Signal<Local, Bit>,
     result: Signal<Local, PacketInfo>,

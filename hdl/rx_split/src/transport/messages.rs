@@ -1,5 +1,6 @@
 //! Messages between the steps of `transport`.
 
+use abi::config::PROFILE_BITS;
 use stream::prelude::*;
 
 use crate::messages::NetworkInfo;
@@ -12,7 +13,7 @@ pub struct TransportDraft {
     /// Contents of the headers before the L4 header.
     pub network: NetworkInfo,
     /// Profile that the destination port selects.
-    pub profile: Bits<2>,
+    pub profile: Bits<PROFILE_BITS>,
     /// Layout of that profile.
     pub layout: Bits<32>,
     /// Bytes of the TCP header.
@@ -31,7 +32,7 @@ pub struct LayoutDraft {
     /// Contents of the headers before the L4 header.
     pub network: NetworkInfo,
     /// Profile of the packet.
-    pub profile: Bits<2>,
+    pub profile: Bits<PROFILE_BITS>,
     /// Layout of that profile.
     pub layout: Bits<32>,
     /// L4 lengths contradict each other.

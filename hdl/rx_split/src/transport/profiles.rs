@@ -12,6 +12,7 @@
 //!
 //! Source: docs/specification.md, Parsing; `abi::registers`, PROFILES.
 
+use abi::config::PROFILE_BITS;
 use stream::prelude::*;
 
 /// The settings of the three profiles.
@@ -50,7 +51,7 @@ pub struct Profiles {
     /// UDP destination port as a number.
     pub port: Signal<In, Bits<16>>,
     /// Profile of `port`, or 0, in the same cycle.
-    pub profile: Signal<Out, Bits<2>>,
+    pub profile: Signal<Out, Bits<PROFILE_BITS>>,
     /// Word 1 of that profile's registers, or 0.
     pub layout: Signal<Out, Bits<32>>,
 
