@@ -61,14 +61,14 @@ fn folder_circles(graph: &Graph, source: &Path) -> Vec<Circle> {
     let parents = files().flat_map(|file| file.ancestors().skip(1));
     let folders: BTreeSet<&Path> = parents.filter(|it| it.starts_with(source)).collect();
     let is_folder = |it: &PathBuf| folders.contains(it.as_path());
-    let of_folder = |folder: &&Path| circles(&contracted(graph, folder));
+    let of_folder = |folder: &&Path| circles(&contract(graph, folder));
     let all = folders.iter().flat_map(of_folder);
     all.filter(|circle| circle.iter().any(is_folder)).collect()
 }
 
 /// The files and folders in a folder, and who uses whom there. The crate's root joins all others,
 /// and is left out.
-fn contracted(graph: &Graph, folder: &Path) -> Graph {
+fn contract(graph: &Graph, folder: &Path) -> Graph {
     let place = |file: &Path| {
         let first = file.strip_prefix(folder).ok()?.components().next()?;
         let is_root = matches!(first.as_os_str().to_str(), Some("lib.rs" | "main.rs"));
@@ -138,7 +138,7 @@ struct Names<'a> {
 
 impl Names<'_> {
     /// The path from the crate's root; `None` for a path into another crate.
-    fn resolved(&self, path: &[String]) -> Option<Vec<String>> {
+    fn resolve(&self, path: &[String]) -> Option<Vec<String>> {
         let first = path.first()?;
         let supers = path.iter().take_while(|part| *part == "super").count();
         let (mut from, rest) = match first.as_str() {
@@ -160,7 +160,7 @@ impl Names<'_> {
     }
 
     fn name(&mut self, path: &[String]) {
-        let Some(resolved) = self.resolved(path) else {
+        let Some(resolved) = self.resolve(path) else {
             return;
         };
         if let Some(file) = self.modules.file(&resolved) {
@@ -185,18 +185,18 @@ impl Names<'_> {
             }
             syn::UseTree::Name(name) => self.leaf(&name.ident, before, is_exported),
             syn::UseTree::Rename(name) => self.leaf(&name.ident, before, is_exported),
-            syn::UseTree::Glob(_) => self.exported(&before.clone(), is_exported),
+            syn::UseTree::Glob(_) => self.add_exports(&before.clone(), is_exported),
         }
     }
 
     fn leaf(&mut self, ident: &syn::Ident, before: &[String], is_exported: bool) {
         let mut path = before.to_vec();
         path.push(ident.to_string());
-        self.exported(&path, is_exported);
+        self.add_exports(&path, is_exported);
     }
 
-    fn exported(&mut self, path: &[String], is_exported: bool) {
-        let resolved = self.resolved(path).unwrap_or_default();
+    fn add_exports(&mut self, path: &[String], is_exported: bool) {
+        let resolved = self.resolve(path).unwrap_or_default();
         let is_child = resolved.len() > self.module.len() && resolved.starts_with(&self.module);
         if !(is_exported && is_child) {
             self.name(path);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     /// Its circles of files.
-    fn found(files: &[(&str, &str)]) -> Vec<String> {
+    fn find_circles(files: &[(&str, &str)]) -> Vec<String> {
         names(&circles(&graph_of(files)))
     }
 
@@ -314,37 +314,37 @@ mod tests {
     #[test]
     fn two_files_that_use_each_other_are_a_circle() {
         let files = [("b.rs", "use crate::c::{C, D};"), ("c.rs", "fn f() -> crate::b::B {}")];
-        assert_eq!(found(&files), ["b.rs c.rs"]);
-        assert!(found(&[files[0], ("c.rs", "")]).is_empty());
+        assert_eq!(find_circles(&files), ["b.rs c.rs"]);
+        assert!(find_circles(&[files[0], ("c.rs", "")]).is_empty());
     }
 
     #[test]
     fn three_files_in_a_ring_are_one_circle() {
         let files =
             [("b.rs", "use crate::c::C;"), ("c.rs", "use super::d::D;"), ("d.rs", "use crate::b;")];
-        assert_eq!(found(&files), ["b.rs c.rs d.rs"]);
+        assert_eq!(find_circles(&files), ["b.rs c.rs d.rs"]);
     }
 
     #[test]
     fn parent_may_declare_and_export_its_child() {
         let parent = ("b.rs", "pub mod c; pub use c::C; pub struct B;");
-        assert!(found(&[parent, ("b/c.rs", "use super::B;")]).is_empty());
+        assert!(find_circles(&[parent, ("b/c.rs", "use super::B;")]).is_empty());
     }
 
     #[test]
     fn parent_that_uses_a_child_which_uses_it_is_a_circle() {
         let child = ("b/c.rs", "use super::B;");
         for parent in ["mod c; use c::C;", "mod c; fn f() { c::g() }", "use crate::b::c::C;"] {
-            assert_eq!(found(&[("b.rs", parent), child]), ["b/c.rs b.rs"], "{parent}");
+            assert_eq!(find_circles(&[("b.rs", parent), child]), ["b/c.rs b.rs"], "{parent}");
         }
     }
 
     #[test]
     fn tests_and_other_crates_do_not_count() {
         let test = "#[cfg(test)] mod tests { use crate::c::C; }";
-        assert!(found(&[("b.rs", test), ("c.rs", "use crate::b::B;")]).is_empty());
+        assert!(find_circles(&[("b.rs", test), ("c.rs", "use crate::b::B;")]).is_empty());
         let other = [("b.rs", "use c::C; use std::fmt;"), ("c.rs", "use crate::b::B;")];
-        assert!(found(&other).is_empty());
+        assert!(find_circles(&other).is_empty());
     }
 
     #[test]
@@ -358,7 +358,7 @@ mod tests {
             ("c/f.rs", "use crate::b::e::E;"),
             ("c/g.rs", ""),
         ];
-        assert!(found(&files).is_empty());
+        assert!(find_circles(&files).is_empty());
         assert_eq!(found_folders(&files), ["b c"]);
         let mut one_way = files;
         one_way[5].1 = "";

@@ -78,13 +78,13 @@ fn fresh(arguments: &[String]) -> anyhow::Result<()> {
 mod tests {
     use super::*;
 
-    fn parsed(words: &str) -> Result<Task, clap::Error> {
+    fn parse(words: &str) -> Result<Task, clap::Error> {
         Task::try_parse_from(words.split_ascii_whitespace())
     }
 
     #[test]
     fn steps_are_taken_in_the_order_given() {
-        let Ok(Task::Ci { steps }) = parsed("xtask ci test fmt") else {
+        let Ok(Task::Ci { steps }) = parse("xtask ci test fmt") else {
             panic!("two steps");
         };
         assert_eq!(steps, [Step::Test, Step::Fmt]);
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_command_keeps_its_own_arguments() {
-        let Ok(Task::Fresh { command }) = parsed("xtask fresh cargo test --workspace") else {
+        let Ok(Task::Fresh { command }) = parse("xtask fresh cargo test --workspace") else {
             panic!("a command");
         };
         assert_eq!(command, ["cargo", "test", "--workspace"]);
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn unknown_words_are_named() {
         for (words, unknown) in [("xtask ci tests", "'tests'"), ("xtask check", "'check'")] {
-            let error = parsed(words).expect_err("unknown");
+            let error = parse(words).expect_err("unknown");
             assert_eq!(error.exit_code(), 2);
             assert!(error.to_string().contains(unknown), "{error}");
         }

@@ -99,19 +99,19 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 /// Draws, judges and says so; in a copy of the tree below `target`.
 fn report(root: &Path, options: &Options) -> anyhow::Result<Report> {
     let started = Instant::now();
-    let (mutants, equivalents) = drawn(root, options)?;
+    let (mutants, equivalents) = draw(root, options)?;
     if options.list {
         mutants.iter().for_each(|mutant| println!("{mutant}"));
         return Ok(Report::default());
     }
     println!("== {} mutants, seed {}", mutants.len(), options.seed);
-    let report = judged(root, mutants, &equivalents, options, started)?;
+    let report = judge(root, mutants, &equivalents, options, started)?;
     print!("{}", report.summary());
     Ok(report)
 }
 
 /// The mutants to judge, and the list of equivalent ones.
-fn drawn(root: &Path, options: &Options) -> anyhow::Result<(Vec<Mutant>, Vec<Equivalent>)> {
+fn draw(root: &Path, options: &Options) -> anyhow::Result<(Vec<Mutant>, Vec<Equivalent>)> {
     let mut files = draw::judged_files(root)?;
     let document = fs::read_to_string(root.join(equivalents::FILE));
     let entries = equivalents::parse(&document.with_context(|| equivalents::FILE)?)?;
@@ -132,7 +132,7 @@ fn drawn(root: &Path, options: &Options) -> anyhow::Result<(Vec<Mutant>, Vec<Equ
     Ok((draw::sample(mutants, options.sample, options.seed), entries))
 }
 
-fn judged(
+fn judge(
     root: &Path,
     mutants: Vec<Mutant>,
     equivalents: &[Equivalent],
@@ -163,11 +163,11 @@ fn judged(
         }
     }
     if options.resume {
-        println!("== {} to judge, {} verdicts taken over", left.len(), known.taken());
+        println!("== {} to judge, {} verdicts taken over", left.len(), known.taken_count());
     }
     left.shuffle(&mut StdRng::seed_from_u64(options.seed));
     // Kills alone would be no fair part: what survived at an earlier commit comes first.
-    left.sort_by_key(|place| !known.survived(&mutants[*place]));
+    left.sort_by_key(|place| !known.has_survived(&mutants[*place]));
     if !left.is_empty() {
         let tree = Tree::of(root, HOME)?;
         let runner = Runner::new(&tree, root, options.seed, deadline)?;
@@ -175,16 +175,16 @@ fn judged(
         let sample = (&mutants[..], &left[..]);
         judge::judge(&tree, &runner, sample, &mut |mutant, verdict, how| {
             report.judged.push(judged(mutant, verdict, how));
-            said(&report, known, started.elapsed());
-            written(&report, options)
+            print_verdict(&report, known, started.elapsed());
+            write_report(&report, options)
         })?;
     }
-    written(&report, options)?;
+    write_report(&report, options)?;
     Ok(report)
 }
 
 /// Prints the last verdict. `known` were known before the first.
-fn said(report: &Report, known: usize, took: Duration) {
+fn print_verdict(report: &Report, known: usize, took: Duration) {
     if let Some(judged) = report.judged.last() {
         let progress = report::progress(report, report.judged.len() - known, took);
         println!("[{progress}] {}", report::line(judged));
@@ -192,7 +192,7 @@ fn said(report: &Report, known: usize, took: Duration) {
 }
 
 /// Writes all verdicts where that is wanted. Whoever interrupts the run leaves a whole file.
-fn written(report: &Report, options: &Options) -> anyhow::Result<()> {
+fn write_report(report: &Report, options: &Options) -> anyhow::Result<()> {
     let Some(file) = &options.json else {
         return Ok(());
     };

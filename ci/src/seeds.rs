@@ -70,7 +70,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 
 /// The programs that print a seed, each run once.
 fn with_seeds(options: &Options) -> anyhow::Result<Vec<Program>> {
-    let built = program::built()?;
+    let built = program::build_programs()?;
     for name in &options.names {
         if !built.iter().any(|part| part.is_meant_by(name)) {
             let known: BTreeSet<&str> = built.iter().map(|part| part.name.as_str()).collect();

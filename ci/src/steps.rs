@@ -88,7 +88,7 @@ fn test_and_lint() -> anyhow::Result<()> {
     let lint = thread::spawn(lint_in_idle_time);
     let tested = test();
     let linted = lint.join().unwrap_or_else(|_| bail!("lint panicked"));
-    tested.and(linted.and_then(shown))
+    tested.and(linted.and_then(show_lint))
 }
 
 /// What the tests need to look at what is built: Cargo locks it meanwhile, and they go first.
@@ -109,7 +109,7 @@ fn lint_in_idle_time() -> anyhow::Result<(Output, Duration)> {
 }
 
 /// Shows what lint has said; an error if it has found something.
-fn shown((lint, time): (Output, Duration)) -> anyhow::Result<()> {
+fn show_lint((lint, time): (Output, Duration)) -> anyhow::Result<()> {
     for text in [&lint.stdout, &lint.stderr] {
         print!("{}", String::from_utf8_lossy(text));
     }

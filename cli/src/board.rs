@@ -12,12 +12,12 @@ pub mod flash;
 pub mod folder;
 pub mod list;
 
-use ::board::boards::{find, known};
+use ::board::boards::{find, list_names};
 use ::board::description::Board;
 
 use crate::shared::options::UsageError;
 
 /// The board of a name.
-pub fn named(name: &str) -> Result<&'static Board, UsageError> {
-    find(name).ok_or_else(|| UsageError(format!("unknown board '{name}'; known: {}", known())))
+pub fn find_board(name: &str) -> Result<&'static Board, UsageError> {
+    find(name).ok_or_else(|| UsageError(format!("unknown board '{name}'; known: {}", list_names())))
 }

@@ -89,7 +89,7 @@ impl CardOptions {
 
     /// The sizes of its configuration.
     pub fn sizes(&self) -> Result<CardConfig> {
-        CardConfig::named(&self.config).context("the card has a configuration")
+        CardConfig::find_config(&self.config).context("the card has a configuration")
     }
 
     /// The Verilog files of the card, in the order in which tools read them.

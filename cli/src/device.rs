@@ -27,11 +27,11 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Args)]
 pub struct DeviceArguments {
     #[command(subcommand)]
-    what: What,
+    what: DeviceCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum DeviceCommand {
     /// List the cards of this machine, and those at sockets
     List(list::ListArguments),
     /// Show what a card is: contract, configuration, epoch, wire, board
@@ -52,12 +52,12 @@ enum What {
 /// Runs the command.
 pub fn run(arguments: &DeviceArguments) -> Result<bool> {
     match &arguments.what {
-        What::List(arguments) => list::run(arguments),
-        What::Info(arguments) => info::run(arguments),
-        What::Counters(arguments) => counters::run(arguments),
-        What::Reset(arguments) => reset::run(arguments),
-        What::Doctor(arguments) => doctor::run(arguments),
-        What::Selftest(arguments) => selftest::run(arguments),
-        What::Reprogram(arguments) => reprogram::run(arguments),
+        DeviceCommand::List(arguments) => list::run(arguments),
+        DeviceCommand::Info(arguments) => info::run(arguments),
+        DeviceCommand::Counters(arguments) => counters::run(arguments),
+        DeviceCommand::Reset(arguments) => reset::run(arguments),
+        DeviceCommand::Doctor(arguments) => doctor::run(arguments),
+        DeviceCommand::Selftest(arguments) => selftest::run(arguments),
+        DeviceCommand::Reprogram(arguments) => reprogram::run(arguments),
     }
 }

@@ -27,11 +27,11 @@ use crate::shared::{failure, output};
 #[command(name = "zeronic", version, max_term_width = 100, after_help = failure::STATUSES)]
 struct Arguments {
     #[command(subcommand)]
-    command: What,
+    task: Task,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Task {
     /// Move bytes both ways between a Linux TCP peer and an application, through the simulated card
     Demo(demo::DemoArguments),
     /// Write the Verilog of the card, its port list and the register manual
@@ -61,7 +61,7 @@ enum What {
 fn refuse(error: &clap::Error) -> ExitCode {
     let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if asked || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let printed = output::printed(error.print());
+        let printed = output::check_printed(error.print());
         return if asked { end(printed.map(|()| true)) } else { ExitCode::from(2) };
     }
     let text = error.to_string();
@@ -91,18 +91,18 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
     };
-    let result = match &arguments.command {
-        What::Demo(demo) => demo::run(demo),
-        What::Verilog(verilog) => verilog::run(verilog),
-        What::Build(arguments) => board::build::run(arguments),
-        What::Device(arguments) => device::run(arguments),
-        What::Board(arguments) => board::list::run(arguments),
-        What::Flash(flash) => board::flash::run(flash),
-        What::Sim(sim) => replay::run(sim),
-        What::SimCard(arguments) => sim_card::run(arguments),
-        What::Bench(arguments) => bench::run(arguments),
-        What::Merge(arguments) => merge::run(arguments),
-        What::Soak(soak) => soak::run(soak),
+    let result = match &arguments.task {
+        Task::Demo(demo) => demo::run(demo),
+        Task::Verilog(verilog) => verilog::run(verilog),
+        Task::Build(arguments) => board::build::run(arguments),
+        Task::Device(arguments) => device::run(arguments),
+        Task::Board(arguments) => board::list::run(arguments),
+        Task::Flash(flash) => board::flash::run(flash),
+        Task::Sim(sim) => replay::run(sim),
+        Task::SimCard(arguments) => sim_card::run(arguments),
+        Task::Bench(arguments) => bench::run(arguments),
+        Task::Merge(arguments) => merge::run(arguments),
+        Task::Soak(soak) => soak::run(soak),
     };
     end(result)
 }

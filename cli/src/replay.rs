@@ -49,7 +49,7 @@ use verilate::options::Options;
 
 use self::address::CardAddress;
 use self::flows::read_plan;
-use self::learn::{learn, CardSide, Connections, Wish};
+use self::learn::{learn, CardSide, Connections, LearnOptions};
 use self::plan::Plan;
 use self::results::Results;
 use self::rig::{Model, Rig};
@@ -134,7 +134,8 @@ pub fn run(arguments: &SimArguments) -> Result<bool> {
         Way::Out => (&traffic.outgoing, "from"),
     };
     if replayed.is_empty() {
-        let (card, remedy) = (told.named(&plan), "name the card's side with --card ADDRESS");
+        let (card, remedy) =
+            (told.describe_sides(&plan), "name the card's side with --card ADDRESS");
         let why = format!("no frame goes {other} the card, {card}: {remedy}");
         return Err(nothing(capture, &why, &frames.skipped).into());
     }
@@ -167,9 +168,12 @@ fn set_up(
     given: Option<Plan>,
     frames: &Frames,
     way: Way,
-) -> Result<(Plan, Told), UsageError> {
-    let mut told =
-        Told { skipped: frames.skipped.clone(), notes: frames.notes.clone(), ..Told::default() };
+) -> Result<(Plan, ReplayNotes), UsageError> {
+    let mut told = ReplayNotes {
+        skipped: frames.skipped.clone(),
+        notes: frames.notes.clone(),
+        ..ReplayNotes::default()
+    };
     if let Some(mut plan) = given {
         if !arguments.cards.is_empty() {
             plan.cards.clone_from(&arguments.cards);
@@ -177,7 +181,7 @@ fn set_up(
         return Ok((plan, told));
     }
     let config = arguments.config.sizes();
-    let wish = Wish { way, cards: &arguments.cards, flows_max: 1 << config.flow_bits };
+    let wish = LearnOptions { way, cards: &arguments.cards, flows_max: 1 << config.flow_bits };
     let learned = learn(&frames.frames, wish)?;
     told.notes.extend(learned.notes);
     let beyond = learned.connections.beyond_the_table;
@@ -194,7 +198,7 @@ fn set_up(
 }
 
 /// What heads a flow file that was made.
-fn comments(told: &Told) -> Vec<String> {
+fn comments(told: &ReplayNotes) -> Vec<String> {
     let mut comments = vec!["Flows of a capture. Format: docs/replay.md".to_owned()];
     let cards = told.card.iter();
     comments.extend(cards.map(|card| format!("The card is {}: {}.", card.address, card.why)));
@@ -239,7 +243,7 @@ fn pcie_config(plan: &Plan) -> PcieConfig {
 
 /// What is said beside the result.
 #[derive(Debug, Default, Serialize)]
-struct Told {
+struct ReplayNotes {
     /// Learned addresses of the card.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     card: Vec<CardSide>,
@@ -252,9 +256,9 @@ struct Told {
     notes: Vec<String>,
 }
 
-impl Told {
+impl ReplayNotes {
     /// The sides that are the card, and why.
-    fn named(&self, plan: &Plan) -> String {
+    fn describe_sides(&self, plan: &Plan) -> String {
         let learned = self.card.iter().map(|card| format!("{} ({})", card.address, card.why));
         let mut sides: Vec<_> = learned.collect();
         if sides.is_empty() {
@@ -279,7 +283,7 @@ struct Summary<'a, R: Serialize> {
     #[serde(flatten)]
     report: &'a R,
     #[serde(flatten)]
-    told: &'a Told,
+    told: &'a ReplayNotes,
 }
 
 /// What to replay, and where it goes.
@@ -291,7 +295,7 @@ struct Job<'a> {
     results: &'a Results,
     /// Sizes of the golden model that the card is compared with.
     compared: Option<CardConfig>,
-    told: Told,
+    told: ReplayNotes,
 }
 
 impl Job<'_> {

@@ -111,7 +111,7 @@ pub fn run(arguments: &SimCardArguments) -> Result<bool> {
         moved |= card.look();
         moved |= line.carry(&mut card)?;
         for conversation in line.take_ended() {
-            print(&ended(&conversation))?;
+            print(&describe_end(&conversation))?;
             print(&line.harm())?;
         }
         if moved {
@@ -143,7 +143,7 @@ fn say(served: &Served) -> Result<()> {
 }
 
 /// What is said of a conversation of the peer.
-fn ended(conversation: &Conversation) -> String {
+fn describe_end(conversation: &Conversation) -> String {
     let Conversation { remote, received_bytes, sent_bytes, received_digest, .. } = conversation;
     let digest: String = received_digest.iter().map(|byte| format!("{byte:02x}")).collect();
     let how = match conversation.progress {

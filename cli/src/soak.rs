@@ -32,7 +32,7 @@ use crate::shared::failure::STATUSES;
 use crate::shared::options::{moved_bytes, Bytes, UsageError};
 use crate::shared::output::{json_file, print, ResultFile};
 use crate::shared::progress::{Progress, Unit};
-use crate::shared::stack::{instead, OWN};
+use crate::shared::stack::{name_other, OWN};
 
 /// How often it is seen whether a child has ended.
 const LOOK: Duration = Duration::from_millis(20);
@@ -283,7 +283,9 @@ fn reason(status: ExitStatus, text: &str) -> String {
     while let Some(line) = lines.next() {
         if line.contains(PANICKED) {
             parts.extend([line, lines.next().unwrap_or_default()].map(str::to_owned));
-        } else if TELLING.iter().any(|word| line.contains(word)) && !line.ends_with(&instead(OWN)) {
+        } else if TELLING.iter().any(|word| line.contains(word))
+            && !line.ends_with(&name_other(OWN))
+        {
             let words: Vec<&str> = line.split_whitespace().collect();
             parts.push(words.join(" "));
         }
@@ -438,7 +440,7 @@ mod tests {
         }
     }
 
-    fn watched(script: &str, limit: Duration) -> std::result::Result<(), String> {
+    fn run_watched(script: &str, limit: Duration) -> std::result::Result<(), String> {
         let mut command = Command::new("sh");
         watch(command.args(["-c", script]), limit, || ()).expect("a shell")
     }
@@ -446,9 +448,9 @@ mod tests {
     #[test]
     fn failures_have_a_reason() {
         let limit = Duration::from_secs(100);
-        assert_eq!(watched("echo; echo x >&2", limit), Ok(()));
+        assert_eq!(run_watched("echo; echo x >&2", limit), Ok(()));
         assert_eq!(
-            watched(
+            run_watched(
                 "echo 'zeronic: no tap; using our own TCP instead' >&2
                  echo '│ frames  9, NOT CONSERVED │'
                  exit 1",
@@ -457,16 +459,16 @@ mod tests {
             Err("exit status: 1; frames 9, NOT CONSERVED".to_owned())
         );
         assert_eq!(
-            watched(
+            run_watched(
                 "echo \"thread 'main' panicked at a.rs:1:2:\" >&2; echo why >&2; exit 101",
                 limit
             ),
             Err("exit status: 101; thread 'main' panicked at a.rs:1:2:; why".to_owned())
         );
-        let killed = watched("kill -9 $$", limit).unwrap_err();
+        let killed = run_watched("kill -9 $$", limit).unwrap_err();
         assert!(killed.starts_with("signal: 9"), "{killed}");
         // `exec`, or the shell's child would go on and hold the pipe.
-        let hung = watched("exec sleep 1000", Duration::from_secs(1));
+        let hung = run_watched("exec sleep 1000", Duration::from_secs(1));
         assert_eq!(hung, Err("no end within 1 s".to_owned()));
     }
 }

@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 
+use crate::board::find_board;
 use crate::board::folder::{write_board, write_golden};
-use crate::board::named;
 use crate::card::explain::explain;
 use crate::card::manual::manual;
 use crate::card::{write_card, CardOptions};
@@ -81,8 +81,8 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
     };
     let said = match &arguments.board {
         None => write_card(card, out)?,
-        Some(name) if arguments.golden => write_golden(card, named(name)?, out)?.said,
-        Some(name) => write_board(card, named(name)?, out)?.said,
+        Some(name) if arguments.golden => write_golden(card, find_board(name)?, out)?.said,
+        Some(name) => write_board(card, find_board(name)?, out)?.said,
     };
     print(&said)?;
     Ok(true)

@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let link = |host| LinkConfig::lab(host, 1500, Tuning::SIMULATION);
     let tcp = TcpProtocol::new(&link(1), Config::private_wire(), Secret([1; 32]));
     let bus = GoldenBus::new(card.clone());
-    let mut provider = Provider::open(bus, tcp, DeviceConfig::seeded(1))?;
+    let mut provider = Provider::open(bus, tcp, DeviceConfig::with_seed(1))?;
     provider.set_clock(Clock::Manual(clock.clone()));
     let remote: SocketAddr = "10.77.0.2:5001".parse()?;
     let mut peer = SmoltcpPeer::open(&link(2), Clock::Manual(clock.clone()))?;

@@ -97,7 +97,7 @@ impl<T: Transport> Observed<T> {
         self.flows.get_mut(usize::from(index.0))?.as_deref_mut()
     }
 
-    fn known(&self, index: FlowIndex) -> Result<&Flow> {
+    fn find_flow(&self, index: FlowIndex) -> Result<&Flow> {
         let flow = self.flow(index);
         flow.ok_or(HostError::Protocol(ProtocolError::UnknownFlow(index.0)))
     }
@@ -203,21 +203,21 @@ impl<T: Transport> Protocol for Observed<T> {
     }
 
     fn addresses(&self, flow: FlowIndex) -> Result<(SocketAddr, SocketAddr)> {
-        self.known(flow).map(|flow| flow.tuple)
+        self.find_flow(flow).map(|flow| flow.tuple)
     }
 
     fn key(&self, flow: FlowIndex) -> Result<Option<FlowKey>> {
-        let (local, remote) = self.known(flow)?.tuple;
+        let (local, remote) = self.find_flow(flow)?.tuple;
         Ok(Some(flow_key(remote, local)))
     }
 
     fn install(&mut self, index: FlowIndex) -> Result<Install> {
-        let tuple = self.known(index)?.tuple;
+        let tuple = self.find_flow(index)?.tuple;
         let forgotten = || HostError::Protocol(ProtocolError::HandshakeForgotten(index.0));
         let handshake = self.handshakes.get(tuple).ok_or_else(forgotten)?;
         let numbers = handshake.local.zip(handshake.remote);
         let (local, remote) = numbers.ok_or_else(forgotten)?;
-        let expected = handshake.expected().ok_or_else(forgotten)?;
+        let expected = handshake.expected_packets().ok_or_else(forgotten)?;
         let window = handshake.open_window();
         let early = self.handshakes.remove(tuple);
         let early = early.map_or_else(Vec::new, |handshake| handshake.early);
@@ -277,7 +277,7 @@ impl<T: Transport> Protocol for Observed<T> {
         self.count_refused(delivered)
     }
 
-    fn granted(&mut self, _now_ns: u64, index: FlowIndex, end: u64) {
+    fn extend_receive(&mut self, _now_ns: u64, index: FlowIndex, end: u64) {
         let Some(flow) = self.flow_mut(index) else {
             return;
         };
@@ -289,7 +289,7 @@ impl<T: Transport> Protocol for Observed<T> {
         }
     }
 
-    fn offered(&mut self, _now_ns: u64, index: FlowIndex, end: u64) {
+    fn extend_send(&mut self, _now_ns: u64, index: FlowIndex, end: u64) {
         if let Some(flow) = self.flow_mut(index) {
             flow.offered = end;
             self.touch(index);

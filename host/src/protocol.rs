@@ -369,10 +369,10 @@ pub trait Protocol {
     }
 
     /// Memory is posted for everything before stream offset `end`.
-    fn granted(&mut self, now_ns: u64, flow: FlowIndex, end: u64);
+    fn extend_receive(&mut self, now_ns: u64, flow: FlowIndex, end: u64);
 
     /// The application has offered everything before stream offset `end` to be sent.
-    fn offered(&mut self, now_ns: u64, flow: FlowIndex, end: u64);
+    fn extend_send(&mut self, now_ns: u64, flow: FlowIndex, end: u64);
 
     /// Acts on what came and on the time. Called once in each poll, after what arrived and before
     /// [`Protocol::event`].

@@ -350,7 +350,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         }
         // Room in a bounce region comes when the card has taken descriptors over.
         for bounce in self.bounces.iter().filter(|bounce| !bounce.has_room()) {
-            if !self.device.await_sends(bounce.owner, bounce.seen())? {
+            if !self.device.await_sends(bounce.owner, bounce.slots_seen())? {
                 self.device.bus().advance()?;
                 return Ok(false);
             }

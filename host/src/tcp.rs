@@ -430,13 +430,13 @@ impl Protocol for TcpProtocol {
         Ok(())
     }
 
-    fn granted(&mut self, _now_ns: u64, flow: FlowIndex, end: u64) {
+    fn extend_receive(&mut self, _now_ns: u64, flow: FlowIndex, end: u64) {
         if let Ok(id) = self.flow(flow).map(|flow| flow.id) {
             self.endpoint.granted(id, end);
         }
     }
 
-    fn offered(&mut self, _now_ns: u64, flow: FlowIndex, end: u64) {
+    fn extend_send(&mut self, _now_ns: u64, flow: FlowIndex, end: u64) {
         if let Ok(id) = self.flow(flow).map(|flow| flow.id) {
             self.endpoint.offered(id, end);
         }

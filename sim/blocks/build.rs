@@ -45,7 +45,7 @@ fn main() {
         }
     }
     let target = PathBuf::from(env::var("OUT_DIR").expect("set by Cargo")).join("blocks.rs");
-    fs::write(target, generated(&found)).expect("the build folder is writable");
+    fs::write(target, generate(&found)).expect("the build folder is writable");
 }
 
 /// Folders of the workspace's members below `hdl`, in its order. A block in a crate that this
@@ -103,7 +103,7 @@ fn module(source: &Path, name: &str, file: &Path) -> String {
     module
 }
 
-fn generated(found: &[(String, String, Item)]) -> String {
+fn generate(found: &[(String, String, Item)]) -> String {
     let mut entries = String::new();
     let mut drivers = String::new();
     let mut missing = String::new();
@@ -114,7 +114,7 @@ fn generated(found: &[(String, String, Item)]) -> String {
             Kind::Block(fields) => {
                 let drive = drive(fields.iter().filter(|f| f.is_public).map(|f| &f.name[..]));
                 implement(&mut drivers, &item.generics, "Drive", &path, &drive);
-                match sizes::made(&item.name, &item.generics, item.has_default) {
+                match sizes::make_call(&item.name, &item.generics, item.has_default) {
                     Some((arguments, call)) => put(
                         &mut entries,
                         &format!(

@@ -121,7 +121,7 @@ const PARAMETERS: &[(&str, &str)] = &[
 ];
 
 /// Parameters in angle brackets, and the call that makes the block.
-pub fn made(name: &str, generics: &str, has_default: bool) -> Option<(String, &'static str)> {
+pub fn make_call(name: &str, generics: &str, has_default: bool) -> Option<(String, &'static str)> {
     let own = BLOCKS.iter().find(|block| block.0 == name);
     let call = match own {
         Some(block) => block.2,

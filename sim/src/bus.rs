@@ -17,7 +17,7 @@ use host::driver::control_memory::ControlMemory;
 use host::memory::MemoryRange;
 use pcie_sim::{IommuError, MemoryId, PcieConfig, Rights, PAGE_BYTES};
 
-use lab::time::{simulated, ADVANCE_CYCLES, USER_CLOCK_PS};
+use lab::time::{duration_of_ps, ADVANCE_CYCLES, USER_CLOCK_PS};
 
 use crate::card::{DevicePages, SimulatedCard};
 
@@ -109,7 +109,7 @@ impl SimulatedBus {
     }
 }
 
-fn failed(error: std::io::Error) -> BusError {
+fn bus_error(error: std::io::Error) -> BusError {
     BusError::Device(error.to_string())
 }
 
@@ -163,7 +163,7 @@ impl Bus for SimulatedBus {
         let (address, offset) = self.place(MemoryId::Dram, bytes, align)?;
         let card = self.card.borrow();
         let pages = card.files[&MemoryId::Dram].range(offset as usize, bytes);
-        Ok(ControlMemory::new(address, &pages.map_err(failed)?)?)
+        Ok(ControlMemory::new(address, &pages.map_err(bus_error)?)?)
     }
 
     fn release_control(&mut self, memory: ControlMemory) -> Result<()> {
@@ -227,7 +227,7 @@ impl Bus for SimulatedBus {
         let located = card.pcie.locate(address, bytes as u64);
         let (place, offset) = located.map_err(device)?;
         let range = card.files[&place].range(offset as usize, bytes);
-        range.map_err(failed)
+        range.map_err(bus_error)
     }
 
     fn flush_address(&self, kind: MemoryKind) -> Option<u64> {
@@ -243,7 +243,7 @@ impl Bus for SimulatedBus {
     }
 
     fn now(&self) -> Duration {
-        simulated(self.card.borrow().cycles() * USER_CLOCK_PS)
+        duration_of_ps(self.card.borrow().cycles() * USER_CLOCK_PS)
     }
 
     fn advance(&mut self) -> Result<()> {

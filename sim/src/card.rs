@@ -29,7 +29,7 @@ use verilate::block::BlockError;
 use verilate::clocks::{ClockId, Clocks, Edge};
 use verilate::design::Design;
 use verilate::options::Options;
-use verilate::shared::shared;
+use verilate::shared::share;
 use verilate::verilated::Model;
 use verilate::width::lint_width_warnings;
 
@@ -156,7 +156,7 @@ impl Profile {
 }
 
 /// A model at ports of its own.
-pub type Beside = Box<dyn FnMut(&mut Model)>;
+pub type ClockHook = Box<dyn FnMut(&mut Model)>;
 
 /// The card with the models around it.
 pub struct SimulatedCard {
@@ -175,7 +175,7 @@ pub struct SimulatedCard {
     /// Measures the time that the models around the card take, if set.
     pub profile: Option<Profile>,
     /// What else is at the model's ports, if set: called after each edge of the card's clock.
-    pub beside: Option<Beside>,
+    pub beside: Option<ClockHook>,
     clocks: Clocks,
     user_clock: ClockId,
     mac_clock: ClockId,
@@ -205,7 +205,7 @@ impl SimulatedCard {
             return Err(CardError::Buffer(buffer));
         }
         let key = format!("card {config} {buffer:?} {options:?}");
-        let design = shared(&key, || design(config, buffer, options))?;
+        let design = share(&key, || design(config, buffer, options))?;
         SimulatedCard::of(&design, pcie)
     }
 

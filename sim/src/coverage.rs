@@ -87,7 +87,7 @@ pub fn length_class(bytes: usize) -> &'static str {
 mod tests {
     use super::*;
 
-    fn drawn() -> Coverage {
+    fn draw_cases() -> Coverage {
         let mut coverage = Coverage::default();
         coverage.count("odd");
         coverage.count_of("tags", 2);
@@ -97,23 +97,23 @@ mod tests {
 
     #[test]
     fn what_is_drawn_as_listed_passes_and_is_printed() {
-        drawn().check("test", &["odd", "tags 2"]);
-        assert_eq!(drawn().to_string(), "       1  odd\n       2  tags 2\n");
-        let mut twice = drawn();
-        twice.add(&drawn());
+        draw_cases().check("test", &["odd", "tags 2"]);
+        assert_eq!(draw_cases().to_string(), "       1  odd\n       2  tags 2\n");
+        let mut twice = draw_cases();
+        twice.add(&draw_cases());
         assert_eq!(twice.of("tags 2"), 4);
     }
 
     #[test]
     #[should_panic(expected = "never drawn: tags 1")]
     fn a_bin_that_is_never_drawn_is_named() {
-        drawn().check("test", &["odd", "tags 1", "tags 2"]);
+        draw_cases().check("test", &["odd", "tags 1", "tags 2"]);
     }
 
     #[test]
     #[should_panic(expected = "not listed: tags 2")]
     fn a_bin_that_is_not_listed_is_named() {
-        drawn().check("test", &["odd"]);
+        draw_cases().check("test", &["odd"]);
     }
 
     #[test]

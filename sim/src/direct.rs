@@ -195,7 +195,7 @@ impl Direct {
     /// If it takes too long.
     pub fn wait(&mut self, ticket: Ticket) {
         let end = self.card.borrow().cycles() + COMMAND_CYCLES_MAX;
-        while !self.device.confirmed(ticket) {
+        while !self.device.is_confirmed(ticket) {
             self.card.borrow_mut().run(4);
             self.device.poll().expect("it polls");
             let cycles = self.card.borrow().cycles();
@@ -320,7 +320,7 @@ impl Direct {
 
     /// Packets dropped for this reason.
     pub fn dropped(&mut self, reason: DropReason) -> u64 {
-        self.device.dropped(reason).expect("a counter")
+        self.device.read_drops(reason).expect("a counter")
     }
 
     /// # Panics

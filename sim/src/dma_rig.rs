@@ -269,7 +269,7 @@ impl Rig {
     /// A rig out of reset, whose clients stall at random as given.
     pub fn new(config: PcieConfig, source: Stall, sink: Stall) -> Result<Rig, BlockError> {
         let (variant, block) = requester(&config);
-        let bench = Bench::shared("requester", &variant, block)?;
+        let bench = Bench::of_shared("requester", &variant, block)?;
         Ok(Rig::around(bench, config, source, sink))
     }
 

@@ -3,7 +3,7 @@
 use rust_hdl_core::prelude::Synth;
 use stream::prelude::*;
 use verilate::design::Design;
-use verilate::shared::shared;
+use verilate::shared::share;
 
 use crate::harness::payload::place;
 use crate::planted::{with_bits, Planted};
@@ -51,7 +51,7 @@ const CARD: &str = "zeronic_small";
 const DATAPATH: &str = "datapath";
 
 /// A message with one field changed by `wrong`.
-fn changed<T: Synth>(net: &str, field: &str, wrong: impl Fn(&str) -> String) -> String {
+fn change_field<T: Synth>(net: &str, field: &str, wrong: impl Fn(&str) -> String) -> String {
     let (at, bits) = place::<T>(field);
     let inner = wrong(&format!("{net}[{}:{at}]", at + bits - 1));
     with_bits(net, T::BITS, (at, bits), &inner)
@@ -61,8 +61,8 @@ fn changed<T: Synth>(net: &str, field: &str, wrong: impl Fn(&str) -> String) -> 
 ///
 /// # Panics
 /// If it does not build.
-pub fn planted() -> Design {
-    let built = shared("the small card with every fault", || {
+pub fn build_with_faults() -> Design {
+    let built = share("the small card with every fault", || {
         let mut card = Planted::card("small");
         at_the_top(&mut card);
         ready(&mut card);
@@ -80,7 +80,7 @@ fn at_the_top(card: &mut Planted) {
     card.at_input(Fault::DropUncounted as u8, input("host_interface", "drop_count_valid"), off);
     card.at_input(Fault::BadFrameBelieved as u8, input("datapath", "rx_frames_abort"), off);
     card.at_input(Fault::OwnerIgnored as u8, input("datapath", "command_fetch_payload"), |net| {
-        changed::<RingFetch>(net, "owner", |_| "8'd0".to_owned())
+        change_field::<RingFetch>(net, "owner", |_| "8'd0".to_owned())
     });
     // The last epoch: a smaller one than before would clear the tables.
     card.at_input(Fault::EpochStuck as u8, input("datapath", "epoch"), |net| {
@@ -109,7 +109,7 @@ fn ready(card: &mut Planted) {
 fn in_the_datapath(card: &mut Planted) {
     let input = |instance, port| [DATAPATH, instance, port];
     card.at_input(Fault::FloorIgnored as u8, input("rx_split", "flow_reply_payload"), |net| {
-        changed::<FlowReply>(net, "floor", |bits| format!("{bits} - 32'd4096"))
+        change_field::<FlowReply>(net, "floor", |bits| format!("{bits} - 32'd4096"))
     });
     card.at_input(Fault::FloorIgnored as u8, input("rx_split", "cursor"), |net| {
         format!("({net} - 32'd4096)")
@@ -117,7 +117,7 @@ fn in_the_datapath(card: &mut Planted) {
     card.at_input(
         Fault::SegmentMisplaced as u8,
         input("rx_split", "segment_reply_payload"),
-        |net| changed::<SegmentReply>(net, "position", |bits| format!("{bits} - 32'd1")),
+        |net| change_field::<SegmentReply>(net, "position", |bits| format!("{bits} - 32'd1")),
     );
     card.at_input(Fault::StrangerKnown as u8, input("tables", "flow_lookup_payload"), |net| {
         let port = abi::flow_key::REMOTE_PORT;
@@ -126,10 +126,10 @@ fn in_the_datapath(card: &mut Planted) {
         with_bits(net, FlowLookup::BITS, (8 * port.start, 16), known)
     });
     card.at_input(Fault::RegionIgnored as u8, input("rx_split", "region_reply_payload"), |net| {
-        changed::<RegionReply>(net, "granted", |_| "1'd1".to_owned())
+        change_field::<RegionReply>(net, "granted", |_| "1'd1".to_owned())
     });
     card.at_input(Fault::SendFloorIgnored as u8, input("tx_merge", "flow_reply_payload"), |net| {
-        changed::<SendFlowReply>(net, "floor", |bits| format!("{bits} - 32'd8192"))
+        change_field::<SendFlowReply>(net, "floor", |bits| format!("{bits} - 32'd8192"))
     });
 }
 

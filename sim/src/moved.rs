@@ -36,7 +36,7 @@ pub fn moves_bytes(design: &Design, plan: &Exchange, address: usize) -> Result<(
     let transport = SmoltcpTransport::open(&link(1), clock()).map_err(said)?;
     let mut peer = SmoltcpPeer::open(&link(2), clock()).map_err(said)?;
     let bus = SimulatedBus::new(card.clone(), &pcie).map_err(said)?;
-    let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
+    let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1));
     let mut provider = provider.map_err(said)?;
     let mut lab =
         Lab { provider: &mut provider, card: &mut card, peer: &mut peer, clock: Some(time) };

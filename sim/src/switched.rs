@@ -65,7 +65,7 @@ pub fn with_faults(top: &str, verilog: &str, faults: &[TextFault]) -> String {
     let mut text = verilog.to_owned();
     for (start, faulty) in lines.iter().rev() {
         let original = line(verilog, *start);
-        let switched = switched(top, original, faulty);
+        let switched = switch_statement(top, original, faulty);
         text.replace_range(*start..start + original.len(), &switched);
     }
     with_port(top, &text)
@@ -108,14 +108,14 @@ pub fn fault_port() -> Port {
 pub fn with_port(module: &str, verilog: &str) -> String {
     let head = format!("module {module} (\n");
     let port = format!("{head}    input wire [{}:0] {FAULT_PORT},\n", FAULT_BITS - 1);
-    replaced(verilog, &head, &port)
+    replace_once(verilog, &head, &port)
 }
 
 /// A text of Verilog in which `planted` stands in place of `original`.
 ///
 /// # Panics
 /// If `original` does not occur exactly once: the fault would not be planted, or in another place.
-pub fn replaced(verilog: &str, original: &str, planted: &str) -> String {
+pub fn replace_once(verilog: &str, original: &str, planted: &str) -> String {
     let at = only(verilog, original);
     let (before, rest) = verilog.split_at(at);
     [before, planted, &rest[original.len()..]].concat()
@@ -176,7 +176,7 @@ fn literal_bits(constant: &str) -> &str {
 }
 
 /// The statement of a line with what each fault makes of it.
-fn switched(top: &str, original: &str, faulty: &[(usize, String)]) -> String {
+fn switch_statement(top: &str, original: &str, faulty: &[(usize, String)]) -> String {
     let [head, expression, tail] = parts(original)
         .unwrap_or_else(|| panic!("not a statement in one line: `{}`", original.trim()));
     let mut all = expression.to_owned();
@@ -228,7 +228,7 @@ mod tests {
 endmodule
 ";
 
-    fn planted(faults: &[TextFault]) -> String {
+    fn plant_faults(faults: &[TextFault]) -> String {
         with_faults("leaf", TEXT, faults)
     }
 
@@ -238,7 +238,7 @@ endmodule
 
     #[test]
     fn expressions_and_conditions_are_switched() {
-        let text = planted(&[("a & c[0]", "a"), ("(~c[1])", "c[2]"), ("4'd5", "4'd2")]);
+        let text = plant_faults(&[("a & c[0]", "a"), ("(~c[1])", "c[2]"), ("4'd5", "4'd2")]);
         let on = |number: u8| format!("(leaf.planted_fault == 8'd{number})");
         has(&text, &format!("\n    assign b = {} ? (a) : (a & c[0]);\n", on(1)));
         has(&text, &format!("if ({} ? (a & c[2]) : (a & (~c[1]))) begin\n", on(2)));
@@ -248,7 +248,7 @@ endmodule
 
     #[test]
     fn connections_are_switched_and_lines_behind_tell_them_apart() {
-        let text = planted(&[(".x(a)", ".x(b)"), ("b)\n    );", "a)\n    );")]);
+        let text = plant_faults(&[(".x(a)", ".x(b)"), ("b)\n    );", "a)\n    );")]);
         has(&text, ".x((leaf.planted_fault == 8'd1) ? (b) : (a)),\n");
         has(&text, ".y((leaf.planted_fault == 8'd2) ? (a) : (b))\n");
         let faults = [("a", "b"), ("c", "d")];
@@ -258,14 +258,14 @@ endmodule
 
     #[test]
     fn constants_become_nets_of_their_width() {
-        let text = planted(&[("4'd3", "4'd7")]);
+        let text = plant_faults(&[("4'd3", "4'd7")]);
         let expected = "wire [4 - 1:0] most = (leaf.planted_fault == 8'd1) ? (4'd7) : (4'd3);\n";
         has(&text, expected);
     }
 
     #[test]
     fn two_faults_may_share_a_line() {
-        let text = planted(&[("a & c[0]", "a"), ("c[0]", "c[3]")]);
+        let text = plant_faults(&[("a & c[0]", "a"), ("c[0]", "c[3]")]);
         let on = |number: u8| format!("(leaf.planted_fault == 8'd{number})");
         let expected = format!("{} ? (a & c[3]) : ({} ? (a) : (a & c[0]));", on(2), on(1));
         has(&text, &expected);
@@ -274,7 +274,7 @@ endmodule
     #[test]
     fn a_statement_may_be_left_out_or_need_a_declaration() {
         let late = "reg late;\n    always @(posedge clock) late <= a;\n    assign b = late;";
-        let text = planted(&[("d = a;", ""), ("assign b = a & c[0];", late)]);
+        let text = plant_faults(&[("d = a;", ""), ("assign b = a & c[0];", late)]);
         has(&text, "\n        if (!(leaf.planted_fault == 8'd1)) d = a;\n");
         let expected = "\n    reg late;\n    always @(posedge clock) late <= a;\n    assign b = \
                         (leaf.planted_fault == 8'd2) ? (late) : (a & c[0]);\n";
@@ -284,13 +284,13 @@ endmodule
     #[test]
     #[should_panic(expected = "more than an expression differs: `assign c = a & c[0];`")]
     fn another_target_is_refused() {
-        planted(&[("assign b", "assign c")]);
+        plant_faults(&[("assign b", "assign c")]);
     }
 
     #[test]
     #[should_panic(expected = "not a statement in one line: `always @(*) begin`")]
     fn another_form_is_refused() {
-        planted(&[("@(*)", "@(posedge clock)")]);
+        plant_faults(&[("@(*)", "@(posedge clock)")]);
     }
 
     #[test]
@@ -301,7 +301,7 @@ endmodule
 
     #[test]
     fn a_text_is_replaced_where_it_stands() {
-        let faulty = replaced(TEXT, "d = a;", "d = ~a;");
+        let faulty = replace_once(TEXT, "d = a;", "d = ~a;");
         assert_eq!(faulty.replace("= ~", "= "), TEXT);
         assert_ne!(faulty, TEXT);
     }
@@ -309,6 +309,6 @@ endmodule
     #[test]
     #[should_panic(expected = "the text to replace is not found: `a | c`")]
     fn a_text_that_has_moved_is_named() {
-        planted(&[("a | c", "a")]);
+        plant_faults(&[("a | c", "a")]);
     }
 }

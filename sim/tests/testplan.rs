@@ -13,7 +13,7 @@ fn read(path: &Path) -> String {
 }
 
 /// Words between backquotes in a table cell.
-fn quoted(cell: &str) -> Vec<&str> {
+fn quoted_words(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
@@ -37,7 +37,7 @@ fn rows(plan: &str) -> Vec<(&str, &str, &str)> {
         .filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"))
         .filter_map(|line| {
             let cells: Vec<&str> = line.split(" | ").collect();
-            match (cells[..].first(), cells.last().map(|cell| quoted(cell))) {
+            match (cells[..].first(), cells.last().map(|cell| quoted_words(cell))) {
                 (Some(point), Some(words)) if words.len() == 2 && cells.len() == 3 => {
                     Some((*point, words[0], words[1]))
                 }
@@ -99,7 +99,7 @@ fn every_system_and_decision_test_is_in_the_plan() {
 fn every_disposition_reason_and_decision_has_a_row() {
     let plan = read(&Path::new(ROOT).join("docs/testplan.md"));
     let rows = rows(&plan);
-    let points: BTreeSet<&str> = rows.iter().flat_map(|row| quoted(row.0)).collect();
+    let points: BTreeSet<&str> = rows.iter().flat_map(|row| quoted_words(row.0)).collect();
     let names = Disposition::ALL.iter().map(|code| code.name());
     let names = names.chain(DropReason::ALL.iter().map(|code| code.name()));
     for name in names.chain(SendError::ALL.iter().map(|code| code.name())) {

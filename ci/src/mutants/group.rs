@@ -85,7 +85,7 @@ impl<'a> Group<'a> {
         mutants: BTreeMap<u32, Mutant>,
     ) -> anyhow::Result<Self> {
         let mut mutants = mutants;
-        let known = fs::read_to_string(refused(tree)).unwrap_or_default();
+        let known = fs::read_to_string(refused_path(tree)).unwrap_or_default();
         mutants.retain(|_, mutant| !known.contains(&key(mutant)));
         let mut group = Self {
             tree,
@@ -150,7 +150,7 @@ impl<'a> Group<'a> {
 
     /// Takes mutants that do not build out of the group, and notes them for later runs.
     fn refuse(&mut self, culprits: &BTreeSet<u32>) -> anyhow::Result<()> {
-        let file = refused(self.tree);
+        let file = refused_path(self.tree);
         let mut known = fs::read_to_string(&file).unwrap_or_default();
         for culprit in culprits {
             if let Some(mutant) = self.mutants.remove(culprit) {
@@ -192,7 +192,7 @@ impl<'a> Group<'a> {
         };
         let mut calls = Vec::new();
         for program in programs {
-            match self.noted(suite, program)? {
+            match self.note_uses(suite, program)? {
                 Some(call) => calls.push(call),
                 None if self.runner.is_over() => return Ok(false),
                 // It has said why.
@@ -208,7 +208,7 @@ impl<'a> Group<'a> {
 
     /// Runs a program of a suite without a mutant, and notes which test uses which switch. Tests
     /// that fail without a mutant judge none, nor does a program with many such.
-    fn noted(&self, suite: &Suite, program: Program) -> anyhow::Result<Option<Call>> {
+    fn note_uses(&self, suite: &Suite, program: Program) -> anyhow::Result<Option<Call>> {
         let file = self.tree.root.with_file_name("noted");
         let path = file.display().to_string();
         let mut filter: Vec<String> = suite.arguments().into_iter().map(str::to_owned).collect();
@@ -284,7 +284,7 @@ impl<'a> Group<'a> {
 
     /// Replaces a file of the tree by the original with one mutant. [`Group::restore`] undoes it.
     pub fn apply_alone(&self, mutant: &Mutant) -> anyhow::Result<()> {
-        let mut text = mutant.applied(&self.tree.original(&mutant.file)?);
+        let mut text = mutant.apply(&self.tree.original(&mutant.file)?);
         // The switches of other files are in the root of the crate.
         self.additions.add(&mutant.file, &mut text)?;
         self.tree.write(&mutant.file, &text)
@@ -303,7 +303,7 @@ impl<'a> Group<'a> {
 }
 
 /// Where mutants are noted that do not build behind a switch.
-fn refused(tree: &Tree) -> PathBuf {
+fn refused_path(tree: &Tree) -> PathBuf {
     tree.root.with_file_name("refused")
 }
 

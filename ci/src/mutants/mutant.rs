@@ -73,7 +73,7 @@ impl Mutant {
     }
 
     /// The content of the file with the fault.
-    pub fn applied(&self, text: &str) -> String {
+    pub fn apply(&self, text: &str) -> String {
         let (head, tail) = (&text[..self.bytes.start], &text[self.bytes.end..]);
         format!("{head}{}{tail}", self.replacement)
     }
@@ -104,7 +104,7 @@ mod tests {
         let mutant = Mutant::new("a.rs".into(), text, at..at + 1, "<=".into()).expect("a line");
         assert_eq!((mutant.line, mutant.column), (2, 7));
         assert_eq!((&*mutant.before, &*mutant.after), ("a < b", "a <= b"));
-        assert_eq!(mutant.applied(text), "fn f() {\n    a <= b\n}\n");
+        assert_eq!(mutant.apply(text), "fn f() {\n    a <= b\n}\n");
     }
 
     #[test]

@@ -203,7 +203,7 @@ mod tests {
     use crate::mutants::generate;
 
     /// A text with all its mutants behind switches from 1 on, and these.
-    fn planted(text: &str) -> (Planted, Vec<Mutant>) {
+    fn plant_all(text: &str) -> (Planted, Vec<Mutant>) {
         let mutants = generate::mutants(Path::new("a.rs"), text, false).expect("Rust");
         let numbered: Vec<(u32, &Mutant)> = (1..).zip(&mutants).collect();
         let planted = plant(text, &numbered);
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn an_expression_is_chosen_by_switches() {
-        let (planted, _) = planted("fn f() {\ng(a < b)\n}");
+        let (planted, _) = plant_all("fn f() {\ng(a < b)\n}");
         let expected = "fn f() {\ng((if crate::planted::is_on(1) { a <= b } else \
                         if crate::planted::is_on(2) { a > b } else { a < b }))\n}";
         assert_eq!(planted.text, expected);
@@ -221,14 +221,14 @@ mod tests {
 
     #[test]
     fn a_statement_is_left_out_by_a_switch() {
-        let (planted, _) = planted("fn f() {\ng(a);\n}");
+        let (planted, _) = plant_all("fn f() {\ng(a);\n}");
         let expected = "fn f() {\nif crate::planted::is_on(1) {  } else { g(a); }\n}";
         assert_eq!(planted.text, expected);
     }
 
     #[test]
     fn a_place_inside_another_is_in_the_branch_of_the_original() {
-        let (planted, mutants) = planted("fn f() {\nif a + 1 < 2 { g() }\n}");
+        let (planted, mutants) = plant_all("fn f() {\nif a + 1 < 2 { g() }\n}");
         assert_eq!(planted.text.matches("{ a + 1 <= 2 }").count(), 1);
         for switch in 1..=mutants.len() {
             let call = format!("is_on({switch})");
@@ -239,13 +239,13 @@ mod tests {
     /// Other operators group as they do in the line that a report shows.
     #[test]
     fn operators_group_as_in_the_text() {
-        let (planted, _) = planted("fn f() {\na * b / c\n}");
+        let (planted, _) = plant_all("fn f() {\na * b / c\n}");
         assert!(planted.text.contains("{ a + b / c }"), "{}", planted.text);
     }
 
     #[test]
     fn a_half_open_range_ends_one_later() {
-        let (planted, _) = planted("fn f() {\nfor i in a..b { g() }\n}");
+        let (planted, _) = plant_all("fn f() {\nfor i in a..b { g() }\n}");
         let expected = "a..(if crate::planted::is_on(1) { (b) + 1 } else { b })";
         assert!(planted.text.contains(expected), "{}", planted.text);
     }
@@ -253,14 +253,14 @@ mod tests {
     #[test]
     fn what_the_compiler_evaluates_has_no_switch() {
         let text = "const A: u32 = 5;\nconst fn f() -> u32 { 6 }\nstatic B: u32 = 7;";
-        let (planted, mutants) = planted(text);
+        let (planted, mutants) = plant_all(text);
         assert_eq!((planted.text.as_str(), mutants.len()), (text, 6));
         assert!(mutants.iter().all(|mutant| !has_switch(text, mutant)));
     }
 
     #[test]
     fn a_byte_leads_to_the_mutants_around_it() {
-        let (planted, mutants) = planted("fn f() {\nif a + 1 < 2 { g() }\nh()\n}");
+        let (planted, mutants) = plant_all("fn f() {\nif a + 1 < 2 { g() }\nh()\n}");
         let at = |text: &str| planted.text.find(text).expect("it is there");
         let second = planted.at(at("is_on(2)"));
         assert_eq!(second, [2]);
@@ -273,7 +273,7 @@ mod tests {
         let text = "/// Doc.\nimpl<const N: usize> Logic for A<N> {\n    #[hdl_gen]\n    \
                     fn update(&mut self) {\n        self.a.next = 1.into(); // why\n    }\n}\n\
                     fn f() { 2 }\n";
-        let (planted, mutants) = planted(text);
+        let (planted, mutants) = plant_all(text);
         assert_eq!(mutants.len(), 5, "{mutants:?}");
         let text = &planted.text;
         let original = "impl<const N: usize> crate::planted_kernels::original::Logic for A<N> {\n";

@@ -39,7 +39,7 @@ pub fn progress(report: &Report, done: usize, took: Duration) -> String {
 
 impl Report {
     /// How many have no verdict.
-    fn left(&self) -> usize {
+    fn unjudged_count(&self) -> usize {
         self.drawn - self.judged.len() + self.count("not judged")
     }
 
@@ -75,7 +75,7 @@ impl Report {
                 killed + survived
             );
         }
-        let left = match self.left() {
+        let left = match self.unjudged_count() {
             0 => String::new(),
             left => format!(", {left} not judged for want of time"),
         };
@@ -117,7 +117,7 @@ impl Report {
             "survived": self.count("survived"),
             "equivalent": self.count("equivalent"),
             "does_not_build": self.count("does not build"),
-            "not_judged": self.left(),
+            "not_judged": self.unjudged_count(),
             "killed_percent": self.score(),
             "mutants": self.judged.iter().map(mutant).collect::<Vec<_>>(),
         })

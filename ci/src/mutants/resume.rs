@@ -66,7 +66,7 @@ impl Known {
         let rows = match file.exists() {
             true => fs::read_to_string(file)
                 .map_err(anyhow::Error::from)
-                .and_then(|text| parsed(&text))
+                .and_then(|text| parse(&text))
                 .with_context(|| format!("reading {}", file.display()))?,
             false => Vec::new(),
         };
@@ -84,7 +84,7 @@ impl Known {
     }
 
     /// How many verdicts were taken over.
-    pub fn taken(&self) -> usize {
+    pub fn taken_count(&self) -> usize {
         self.taken
     }
 
@@ -93,7 +93,7 @@ impl Known {
         let Some(row) = self.rows.iter().find(|row| row.is_of(mutant)).cloned() else {
             return Ok(None);
         };
-        let Some(judged) = row.judged(mutant) else {
+        let Some(judged) = row.judge_row(mutant) else {
             return Ok(None);
         };
         let (Some(then), Some(now)) = (&judged.commit, &self.commit) else {
@@ -107,7 +107,7 @@ impl Known {
     }
 
     /// Whether a mutant survived, at whatever commit.
-    pub fn survived(&self, mutant: &Mutant) -> bool {
+    pub fn has_survived(&self, mutant: &Mutant) -> bool {
         let mut rows = self.rows.iter();
         rows.any(|row| row.verdict == Verdict::Survived.words() && row.is_of(mutant))
     }
@@ -127,7 +127,7 @@ impl Known {
     }
 }
 
-fn parsed(text: &str) -> anyhow::Result<Vec<Row>> {
+fn parse(text: &str) -> anyhow::Result<Vec<Row>> {
     Ok(serde_json::from_str::<Rows>(text)?.mutants)
 }
 
@@ -148,7 +148,7 @@ impl Row {
     }
 
     /// The verdict of tests or of the compiler, if it is one.
-    fn judged(&self, mutant: &Mutant) -> Option<Judged> {
+    fn judge_row(&self, mutant: &Mutant) -> Option<Judged> {
         let killed = Verdict::Killed { suite: self.suite.clone(), test: self.test.clone() };
         let all = [killed, Verdict::Survived, Verdict::DoesNotBuild];
         Some(Judged {
@@ -179,13 +179,13 @@ mod tests {
     }
 
     /// What is known at `commit` of verdicts that a report wrote.
-    fn known(judged: &[Judged], commit: Option<&str>, has_earlier_kills: bool) -> Known {
+    fn known_verdicts(judged: &[Judged], commit: Option<&str>, has_earlier_kills: bool) -> Known {
         let report = Report { judged: judged.to_vec(), drawn: judged.len() };
         Known {
             root: crate::walk::workspace().into(),
             commit: commit.map(str::to_owned),
             has_earlier_kills,
-            rows: parsed(&report.json(1).to_string()).expect("a report"),
+            rows: parse(&report.json(1).to_string()).expect("a report"),
             taken: 0,
             unchanged: BTreeMap::new(),
         }
@@ -195,9 +195,9 @@ mod tests {
     fn a_verdict_of_this_commit_is_taken_over_as_it_was() {
         for verdict in [killed(), Verdict::Survived, Verdict::DoesNotBuild] {
             let one = judged(mutant("a.rs", "a < b"), verdict, Some("c1"));
-            let mut known = known(std::slice::from_ref(&one), Some("c1"), false);
+            let mut known = known_verdicts(std::slice::from_ref(&one), Some("c1"), false);
             let taken = known.take(&one.mutant).expect("readable");
-            assert_eq!((taken, known.taken()), (Some(one), 1));
+            assert_eq!((taken, known.taken_count()), (Some(one), 1));
         }
     }
 
@@ -205,7 +205,7 @@ mod tests {
     fn what_was_not_judged_by_tests_is_judged() {
         for verdict in [Verdict::OutOfTime, Verdict::Equivalent] {
             let one = judged(mutant("a.rs", "a < b"), verdict, Some("c1"));
-            let mut known = known(std::slice::from_ref(&one), Some("c1"), false);
+            let mut known = known_verdicts(std::slice::from_ref(&one), Some("c1"), false);
             assert_eq!(known.take(&one.mutant).expect("readable"), None);
         }
     }
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn another_mutant_is_judged() {
         let one = judged(mutant("a.rs", "a < b"), killed(), Some("c1"));
-        let mut known = known(&[one], Some("c1"), false);
+        let mut known = known_verdicts(&[one], Some("c1"), false);
         for other in [
             mutant("b.rs", "a < b"),
             mutant("a.rs", "a < c"),
@@ -227,10 +227,10 @@ mod tests {
     #[test]
     fn a_tree_that_is_no_commit_knows_nothing() {
         let one = judged(mutant("a.rs", "a < b"), killed(), Some("c1"));
-        let taken = known(std::slice::from_ref(&one), None, true).take(&one.mutant);
+        let taken = known_verdicts(std::slice::from_ref(&one), None, true).take(&one.mutant);
         assert_eq!(taken.expect("readable"), None);
         let one = judged(one.mutant, killed(), None);
-        let taken = known(std::slice::from_ref(&one), Some("c1"), true).take(&one.mutant);
+        let taken = known_verdicts(std::slice::from_ref(&one), Some("c1"), true).take(&one.mutant);
         assert_eq!(taken.expect("readable"), None);
     }
 
@@ -244,12 +244,12 @@ mod tests {
             (Verdict::Survived, true, true, false),
         ] {
             let one = judged(mutant(file, "a < b"), verdict, Some("c1"));
-            let mut known = known(std::slice::from_ref(&one), Some("c2"), is_asked);
+            let mut known = known_verdicts(std::slice::from_ref(&one), Some("c2"), is_asked);
             let key = ("c1".to_owned(), PathBuf::from(file));
             known.unchanged.insert(key, is_unchanged);
             let taken = known.take(&one.mutant).expect("readable");
             let survived = one.verdict == Verdict::Survived;
-            assert_eq!(known.survived(&one.mutant), survived);
+            assert_eq!(known.has_survived(&one.mutant), survived);
             assert_eq!(taken, is_taken.then_some(one));
         }
     }
@@ -259,7 +259,7 @@ mod tests {
         let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\n";
         assert_eq!(code(text), code("fn a() {}\n"));
         assert_ne!(code(text), code("fn b() {}\n"));
-        let mut known = known(&[], Some("c2"), true);
+        let mut known = known_verdicts(&[], Some("c2"), true);
         let file = Path::new("ci/src/main.rs");
         let is_unchanged = known.is_unchanged("no-such-commit", file);
         assert!(!is_unchanged.expect("the file is readable"));

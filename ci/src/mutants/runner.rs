@@ -80,7 +80,7 @@ impl<'a> Runner<'a> {
         seed: u64,
         deadline: Option<Instant>,
     ) -> anyhow::Result<Self> {
-        let mut environment = configured(original)?;
+        let mut environment = read_environment(original)?;
         environment.push(("ZERONIC_SEED".into(), seed.to_string()));
         let cache = tree.cache.display().to_string();
         environment.push((CACHE.into(), cache));
@@ -108,7 +108,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Not longer than the whole run, and not 0, which would be no limit.
-    fn limited(&self, limit: Duration) -> Duration {
+    fn limit_to_run(&self, limit: Duration) -> Duration {
         let left = |at: Instant| at.saturating_duration_since(Instant::now());
         let limit = self.deadline.map_or(limit, |at| limit.min(left(at)));
         limit.max(Duration::from_secs(1))
@@ -130,7 +130,7 @@ impl<'a> Runner<'a> {
     /// Builds the programs of a suite.
     pub fn build(&self, suite: &Suite) -> anyhow::Result<Built> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let limit = self.limited(BUILD_LIMIT).as_secs().to_string();
+        let limit = self.limit_to_run(BUILD_LIMIT).as_secs().to_string();
         let log = File::create(self.log()).context("cannot write the log of the build")?;
         let output = Command::new("timeout")
             .args(["--signal=KILL", &limit])
@@ -172,7 +172,7 @@ impl<'a> Runner<'a> {
         limit: Duration,
         cpu_s: u64,
     ) -> anyhow::Result<Outcome> {
-        let limit = self.limited(limit);
+        let limit = self.limit_to_run(limit);
         let cache = self.cache_of(program)?;
         let mut child = Command::new("timeout")
             .args(["--signal=KILL", &limit.as_secs().to_string()])
@@ -206,7 +206,7 @@ impl<'a> Runner<'a> {
 }
 
 /// What `.cargo/config.toml` has every program run with.
-fn configured(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
+fn read_environment(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let file = root.join(".cargo/config.toml");
     let text = fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
     let table: toml::Table = toml::from_str(&text).context("the configuration of cargo")?;

@@ -20,7 +20,7 @@ const KNOWN_FROM: usize = 20;
 pub struct Margins(BTreeMap<(String, u64), Vec<u64>>);
 
 /// Name, floor and count of a line, if it is one of those.
-fn met(line: &str) -> Option<(&str, u64, u64)> {
+fn parse_margin(line: &str) -> Option<(&str, u64, u64)> {
     // The harness may have begun the line.
     let (_, rest) = line.split_once(MET)?;
     let (count, rest) = rest.split_once(", more than ")?;
@@ -54,7 +54,7 @@ fn runs_for_a_failure(mean: f64, variance: f64, floor: f64) -> f64 {
 impl Margins {
     /// Takes the counts from what a run has printed.
     pub fn take(&mut self, output: &str) {
-        for (what, floor, count) in output.lines().filter_map(met) {
+        for (what, floor, count) in output.lines().filter_map(parse_margin) {
             let of = (what.to_owned(), floor);
             self.0.entry(of).or_default().push(count);
         }
@@ -85,9 +85,9 @@ mod tests {
     #[test]
     fn lines_are_read_also_behind_the_harness() {
         let line = "test it ... met 7, more than 3: late lines, None: each";
-        assert_eq!(met(line), Some(("late lines, None: each", 3, 7)));
-        assert_eq!(met("met 7, more than many: x"), None);
-        assert_eq!(met("test it ... ok"), None);
+        assert_eq!(parse_margin(line), Some(("late lines, None: each", 3, 7)));
+        assert_eq!(parse_margin("met 7, more than many: x"), None);
+        assert_eq!(parse_margin("test it ... ok"), None);
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub enum End {
 }
 
 /// Builds the test programs of the workspace.
-pub fn built() -> anyhow::Result<Vec<Program>> {
+pub fn build_programs() -> anyhow::Result<Vec<Program>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["test", "--workspace", "--no-run"])
@@ -64,7 +64,7 @@ pub fn built() -> anyhow::Result<Vec<Program>> {
     let text = String::from_utf8_lossy(&output.stdout);
     let messages = text.lines().filter_map(|line| serde_json::from_str(line).ok());
     let mut parts = Vec::new();
-    for program in messages.filter_map(|it| named(&it)) {
+    for program in messages.filter_map(|it| parse_message(&it)) {
         match program.is_unit {
             true => parts.push(program),
             false => parts.extend(program.modules()?),
@@ -75,7 +75,7 @@ pub fn built() -> anyhow::Result<Vec<Program>> {
 }
 
 /// The test program that a message of cargo says is built.
-fn named(message: &Value) -> Option<Program> {
+fn parse_message(message: &Value) -> Option<Program> {
     let (path, folder) = test_program(message)?;
     let kind = message["target"]["kind"][0].as_str()?;
     Some(Program {

@@ -87,7 +87,7 @@ impl Figures {
     }
 
     /// The largest blocks that hold no other one of the list: name and LUTs, by falling size.
-    pub fn largest(&self, count: usize) -> Vec<(String, f64)> {
+    pub fn largest_blocks(&self, count: usize) -> Vec<(String, f64)> {
         let mut shown: Vec<&BlockFigures> = Vec::new();
         let holds = |outer: &str, inner: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'))

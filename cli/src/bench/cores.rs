@@ -20,7 +20,7 @@ pub struct Cores {
 
 /// A thread on one core; when dropped, it may use all cores again.
 #[derive(Debug)]
-pub struct Kept<'a>(Option<&'a CpuSet>);
+pub struct PinnedThread<'a>(Option<&'a CpuSet>);
 
 impl Cores {
     /// Asks the system. The core that the thread has now comes first: the system has found it to be
@@ -44,25 +44,25 @@ impl Cores {
     }
 
     /// Keeps this thread on the core of that index, if there is one.
-    pub fn keep(&self, index: usize) -> Kept<'_> {
+    pub fn keep(&self, index: usize) -> PinnedThread<'_> {
         let mut one = CpuSet::new();
         let Some(&core) = self.numbers.get(index) else {
-            return Kept(None);
+            return PinnedThread(None);
         };
         one.set(core);
         let kept = sched_setaffinity(None, &one).is_ok();
-        Kept(self.all.as_ref().filter(|_| kept))
+        PinnedThread(self.all.as_ref().filter(|_| kept))
     }
 }
 
-impl Kept<'_> {
+impl PinnedThread<'_> {
     /// Whether the thread stays on its core.
     pub fn is_kept(&self) -> bool {
         self.0.is_some()
     }
 }
 
-impl Drop for Kept<'_> {
+impl Drop for PinnedThread<'_> {
     fn drop(&mut self) {
         if let Some(all) = self.0 {
             // A thread that stays where it is does no harm.

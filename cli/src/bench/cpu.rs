@@ -38,7 +38,7 @@ use host::transport::{TransportError, VethPair};
 
 use self::kernel::{Kernel, Way, BASELINE, OTHERS};
 use self::null::{Acks, SideCost};
-use self::refusal::refused;
+use self::refusal::refusal_error;
 use self::report::{Key, Samples};
 pub use self::report::{Report, BIAS, HEAD, RATES_HEAD};
 use super::cores::Cores;
@@ -142,7 +142,7 @@ impl CpuArguments {
         let plan = self.plan();
         let pairs = MTUS.map(|mtu| VethPair::open(mtu).map(|pair| (mtu, pair)));
         let pairs: Result<Vec<_>, TransportError> = pairs.into_iter().collect();
-        let pairs = pairs.map_err(refused)?;
+        let pairs = pairs.map_err(refusal_error)?;
         let cores = Cores::find();
         let mut samples = Samples::default();
         for part in 0..plan.parts * plan.repetitions {
@@ -200,7 +200,7 @@ impl Part<'_> {
             self.kernel_way(pair, BASELINE, touched)?;
         }
         for way in OTHERS {
-            if pair.has_congestion_control(way.congestion_control).map_err(refused)? {
+            if pair.has_congestion_control(way.congestion_control).map_err(refusal_error)? {
                 self.kernel_way(pair, way, true)?;
             }
         }

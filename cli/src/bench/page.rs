@@ -126,12 +126,12 @@ impl Page {
     }
 
     fn markdown(&self) -> String {
-        let introduction = wrapped(INTRODUCTION);
+        let introduction = wrap_paragraph(INTRODUCTION);
         let mut text = format!("# Benchmarks\n\n{introduction}\n\nMade by `zeronic bench all`.\n");
         for Table { title, note, head, rows } in self.tables() {
             let _ = writeln!(text, "\n## {title}\n");
             if !note.is_empty() {
-                let _ = writeln!(text, "{}\n", wrapped(&note));
+                let _ = writeln!(text, "{}\n", wrap_paragraph(&note));
             }
             let rule = vec!["---"; head.len()].join(" | ");
             let _ = writeln!(text, "| {} |\n| {rule} |", head.join(" | "));
@@ -173,7 +173,7 @@ impl Page {
 }
 
 /// A paragraph in lines of at most 100 characters, as far as its words allow.
-fn wrapped(text: &str) -> String {
+fn wrap_paragraph(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let last = lines.len() - 1;
@@ -224,11 +224,11 @@ mod tests {
     #[test]
     fn paragraphs_are_wrapped_between_words() {
         let words = vec!["word"; 45].join(" ");
-        let text = wrapped(&words);
+        let text = wrap_paragraph(&words);
         assert_eq!(text.replace('\n', " "), words);
         let lengths: Vec<usize> = text.lines().map(str::len).collect();
         assert_eq!(lengths, [99, 99, 24]);
-        assert_eq!(wrapped(""), "");
+        assert_eq!(wrap_paragraph(""), "");
     }
 
     #[test]

@@ -62,14 +62,14 @@ struct Frame {
 
 impl Frame {
     fn new(title: &str, axis: &str, x: (f64, f64), y_max: f64, is_log: bool) -> Self {
-        let mut text = opened(title, HEIGHT);
+        let mut text = open_plot(title, HEIGHT);
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
         let middle = (TOP + bottom) / 2.0;
         let _ = writeln!(
             text,
             "<text x=\"16\" y=\"{middle:.1}\" text-anchor=\"middle\" \
              transform=\"rotate(-90 16 {middle:.1})\">{}</text>",
-            escaped(axis)
+            escape(axis)
         );
         let (step, count) = steps(y_max);
         let y_max = step * count as f64;
@@ -112,12 +112,12 @@ impl Frame {
     }
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
-fn opened(title: &str, height: f64) -> String {
-    let title = escaped(title);
+fn open_plot(title: &str, height: f64) -> String {
+    let title = escape(title);
     format!(
         "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{title}\" \
          xmlns=\"http://www.w3.org/2000/svg\">\n\
@@ -138,7 +138,7 @@ fn label(text: &mut String, anchor: &str, at: (f64, f64), what: &str) {
     let _ = writeln!(
         text,
         "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>",
-        escaped(what)
+        escape(what)
     );
 }
 
@@ -161,7 +161,7 @@ fn short(value: f64) -> String {
 }
 
 /// The legend: a stroke and a name for each, below the title.
-fn legend(text: &mut String, entries: &[(&str, &str, bool)]) {
+fn add_legend(text: &mut String, entries: &[(&str, &str, bool)]) {
     let mut x = LEFT;
     for (name, colour, is_limit) in entries {
         let dash = dash(*is_limit);
@@ -233,7 +233,7 @@ pub fn lines(title: &str, axes: (&str, &str), is_log: bool, series: &[Series]) -
             }
         }
     }
-    legend(&mut frame.text, &entries);
+    add_legend(&mut frame.text, &entries);
     frame.finish()
 }
 
@@ -263,7 +263,7 @@ pub fn bars(title: &str, axis: &str, bars: &[Bar]) -> String {
             label(&mut frame.text, "middle", at, part);
         }
     }
-    legend(&mut frame.text, &[("card", COLOURS[0], false), ("limit", LIMIT, true)]);
+    add_legend(&mut frame.text, &[("card", COLOURS[0], false), ("limit", LIMIT, true)]);
     frame.finish()
 }
 
@@ -274,7 +274,7 @@ pub fn rows(title: &str, axis: &str, bars: &[(String, f64)]) -> String {
         return String::new();
     }
     let height = TOP + ROW * bars.len() as f64 + 30.0;
-    let mut text = opened(title, height);
+    let mut text = open_plot(title, height);
     label(&mut text, "start", (12.0, 42.0), axis);
     let width = WIDTH - NAMES - RIGHT - 60.0;
     for (number, (name, value)) in bars.iter().enumerate() {

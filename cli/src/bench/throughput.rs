@@ -8,7 +8,7 @@ use std::time::Instant;
 use abi::registers::PAUSE_BEATS_START;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use measure::limits::{tightest, Limit};
+use measure::limits::{tightest_limit, Limit};
 use measure::run::{Figures, Measurement, Outcome};
 use measure::scenario::{Acks, Family, Order, Rival, Scenario, Size};
 use serde::Serialize;
@@ -287,7 +287,7 @@ impl Report {
             figures.fold(f64::INFINITY, f64::min)
         };
         let (goodput_gbps, mpps) = (least(|f| f.goodput_gbps), least(|f| f.mpps));
-        let limit = tightest(&outcome.limits);
+        let limit = tightest_limit(&outcome.limits);
         let by_name = |limit: &Limit| (limit.by, limit.mpps);
         Self {
             ok: outcome.is_ok(),

@@ -22,8 +22,8 @@ use board::tops::{emit_top, PREFIX};
 use clap::Args;
 use hdl::emit::EmittedCard;
 
+use crate::board::find_board;
 use crate::board::folder::{write_board, write_golden, BoardFolder, GoldenFolder};
-use crate::board::named;
 use crate::card::explain::explain;
 use crate::card::CardOptions;
 use crate::shared::options::{StatusError, UsageError};
@@ -97,7 +97,7 @@ pub struct BuildArguments {
 
 /// Runs the command.
 pub fn run(arguments: &BuildArguments) -> Result<bool> {
-    let board = named(&arguments.board)?;
+    let board = find_board(&arguments.board)?;
     let kind = if arguments.golden { "-golden" } else { "" };
     let out = arguments.out.clone();
     let out = out.unwrap_or_else(|| PathBuf::from(format!("build-{}{kind}", board.name)));
@@ -111,7 +111,7 @@ pub fn run(arguments: &BuildArguments) -> Result<bool> {
         let status = NO_VIVADO;
         return Err(StatusError { status, text }.into());
     };
-    let version = vivado.version().map_err(failed)?;
+    let version = vivado.version().map_err(status_error)?;
     if vivado::is_wrong(&version) && !arguments.force_vivado {
         let text = format!(
             "Vivado {version} makes wrong logic of masks; 2023.1 and 2024.1 do not. \
@@ -127,16 +127,16 @@ pub fn run(arguments: &BuildArguments) -> Result<bool> {
     }
     let run = vivado.run(&plan, "build.tcl")?;
     let Some(figures) = Figures::read(&results)? else {
-        return Err(failed(run.failure(board, "")).into());
+        return Err(status_error(run.failure(board, "")).into());
     };
-    print(&shown(&figures, &written, arguments.explain))?;
+    print(&format_results(&figures, &written, arguments.explain))?;
     if !figures.wrong.is_empty() && !arguments.force_image {
         return Ok(false);
     }
     let image = results.join(format!("{}.zimg", written.top));
     if !run.is_success() || !image.is_file() {
         let all = if figures.wrong.is_empty() { "; the design is as it must be" } else { "" };
-        return Err(failed(run.failure(board, all)).into());
+        return Err(status_error(run.failure(board, all)).into());
     }
     print(&format!("image {}\n", image.display()))?;
     if !figures.wrong.is_empty() {
@@ -158,11 +158,11 @@ fn netlist_is_right(
     let card = written.card.as_ref().context("a golden image has no card")?;
     let run = vivado.run(plan, "netlist.tcl")?;
     if !run.is_success() {
-        return Err(failed(run.failure(board, "")).into());
+        return Err(status_error(run.failure(board, "")).into());
     }
     let netlist = results.join("card_netlist.v");
     let checked = netlist::check(&netlist, card, &vivado.models());
-    let checked = checked.map_err(|error| failed(format!("--check-netlist: {error:#}")))?;
+    let checked = checked.map_err(|error| status_error(format!("--check-netlist: {error:#}")))?;
     let said = match &checked {
         Ok(()) => "the netlist does what the card does\n".to_owned(),
         Err(what) => format!("wrong: the netlist does not do what the card does: {what}\n"),
@@ -171,7 +171,7 @@ fn netlist_is_right(
     Ok(checked.is_ok())
 }
 
-fn failed(text: String) -> StatusError {
+fn status_error(text: String) -> StatusError {
     let status = VIVADO_FAILED;
     StatusError { status, text }
 }
@@ -228,7 +228,7 @@ fn git_hash() -> Option<String> {
 }
 
 /// The table, reasons, and where the worst paths are.
-fn shown(figures: &Figures, names: &Written, explain: bool) -> String {
+fn format_results(figures: &Figures, names: &Written, explain: bool) -> String {
     let mut text = format!("{}\n", figures.table(|name| names.short(name)));
     for wrong in &figures.wrong {
         text += &format!("wrong: {wrong}\n");

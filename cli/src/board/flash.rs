@@ -30,7 +30,7 @@ use clap::{Args, ValueEnum};
 use host_board::resource::{Resource, SYSFS};
 use host_board::window::Window;
 
-use crate::board::named;
+use crate::board::find_board;
 use crate::shared::options::{StatusError, UsageError};
 use crate::shared::output::{complain, keep, print, remove};
 use cable::Way;
@@ -100,7 +100,7 @@ pub fn run(arguments: &FlashArguments) -> Result<bool> {
 }
 
 fn flash(arguments: &FlashArguments) -> Result<bool> {
-    let board = named(&arguments.board)?;
+    let board = find_board(&arguments.board)?;
     let way = way(board, arguments)?;
     let checked = check(&arguments.image, board, arguments.force)?;
     let work = arguments.work.clone().unwrap_or_else(|| {
@@ -118,7 +118,7 @@ fn flash(arguments: &FlashArguments) -> Result<bool> {
             pcie::plan(board, &device, &checked, exchange)
         }
     };
-    print(&format!("image {}\n", described(&checked)))?;
+    print(&format!("image {}\n", describe_image(&checked)))?;
     if arguments.dry_run {
         print(&plan.to_string())?;
         return Ok(true);
@@ -182,7 +182,7 @@ fn plan_of(board: &Board, way: &Way, work: &Path, checked: &Checked, volatile: b
 }
 
 /// An image in one line.
-fn described(checked: &Checked) -> String {
+fn describe_image(checked: &Checked) -> String {
     let header = &checked.image.header;
     let (major, minor) = header.contract;
     let forced = match header.forced {

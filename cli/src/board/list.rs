@@ -13,7 +13,7 @@ use board::description::{Board, Pad, PadKind};
 use clap::{Args, Subcommand};
 use comfy_table::Table;
 
-use crate::board::named;
+use crate::board::find_board;
 use crate::shared::failure::STATUSES;
 use crate::shared::output::print;
 use crate::shared::table::table;
@@ -23,11 +23,11 @@ use crate::shared::table::table;
 #[command(after_help = STATUSES)]
 pub struct BoardArguments {
     #[command(subcommand)]
-    what: What,
+    what: BoardCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum BoardCommand {
     /// List the boards
     List,
     /// Show what is known of a board
@@ -41,8 +41,8 @@ enum What {
 /// Runs the command.
 pub fn run(arguments: &BoardArguments) -> Result<bool> {
     match &arguments.what {
-        What::List => print(&list())?,
-        What::Show { board } => print(&show(named(board)?))?,
+        BoardCommand::List => print(&list())?,
+        BoardCommand::Show { board } => print(&show(find_board(board)?))?,
     }
     Ok(true)
 }

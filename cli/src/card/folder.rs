@@ -88,8 +88,8 @@ fn fill(out: &Path, files: &[File], written: &mut Vec<PathBuf>) -> Result<()> {
 /// Removes the Verilog that an earlier run has left in a folder, unless a list or a file of
 /// somebody else's is in the way of `files`.
 fn make_room(out: &Path, files: &[File]) -> Result<()> {
-    let mut listed = listed(out, LIST)?;
-    listed.extend(self::listed(out, LIST_PART)?);
+    let mut listed = read_list(out, LIST)?;
+    listed.extend(self::read_list(out, LIST_PART)?);
     let fresh = files.iter().filter(|(name, _)| name != LIST);
     for (name, text) in fresh.filter(|(name, _)| !listed.contains(name)) {
         let path = out.join(name);
@@ -111,7 +111,7 @@ fn make_room(out: &Path, files: &[File]) -> Result<()> {
 
 /// The names in a list of a folder; all of them must be this program's. An interrupted run may have
 /// left the list and a file cut at any place.
-fn listed(out: &Path, list: &str) -> Result<Vec<String>> {
+fn read_list(out: &Path, list: &str) -> Result<Vec<String>> {
     let path = out.join(list);
     let list = match std::fs::read_to_string(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

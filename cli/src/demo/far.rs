@@ -25,7 +25,7 @@ use super::arguments::{DemoArguments, MemoryName};
 use super::ends::{link, remote, stacks};
 use super::outputs::Outputs;
 use super::report::FarReport;
-use super::stacks::{Stack, Taken};
+use super::stacks::{ChosenStack, Stack};
 use super::watcher::Watcher;
 use crate::shared::awaited::Awaited;
 use crate::shared::bus::{self, CardName};
@@ -47,7 +47,7 @@ pub fn check(arguments: &DemoArguments) -> Result<(), UsageError> {
         ("--model", arguments.model != ModelName::Rtl),
     ];
     let others = others.iter().filter(|(_, is_said)| *is_said).map(|it| it.0);
-    match arguments.faults.named().chain(others).next() {
+    match arguments.faults.option_names().chain(others).next() {
         None => Ok(()),
         Some(option) => Err(UsageError(format!(
             "{option}: card, wire and peer are in the process that serves the card; see `zeronic \
@@ -63,9 +63,9 @@ pub fn run(arguments: &DemoArguments, outputs: Outputs, name: &CardName) -> Resu
     let stacks = stacks(arguments, Clock::Wall { divisor: 1 }, fresh_secret());
     let over = (arguments, outputs);
     let (transport, words): (Box<dyn Transport>, _) = match stacks.transport(&link(1, arguments))? {
-        Taken::Own(tcp, words) => return run_over(over, (card, name), *tcp, &words),
-        Taken::Smoltcp(smoltcp, words) => (smoltcp, words),
-        Taken::Kernel(kernel, words) => (kernel, words),
+        ChosenStack::Own(tcp, words) => return run_over(over, (card, name), *tcp, &words),
+        ChosenStack::Smoltcp(smoltcp, words) => (smoltcp, words),
+        ChosenStack::Kernel(kernel, words) => (kernel, words),
     };
     run_over(over, (card, name), Observed::new(transport), words)
 }

@@ -25,7 +25,7 @@ use super::card::{DemoCard, Golden, Rtl};
 use super::ends::{self, link, remote};
 use super::outputs::Outputs;
 use super::report::Report;
-use super::stacks::{Stacks, Taken};
+use super::stacks::{ChosenStack, Stacks};
 use super::watcher::Watcher;
 use crate::shared::config::ModelName;
 use crate::shared::output::{print, Begun, ResultFile};
@@ -36,9 +36,9 @@ pub fn run(arguments: &DemoArguments, outputs: Outputs) -> Result<bool> {
     let over = (arguments, outputs);
     let taken = stacks(arguments, &clock).transport(&link(1, arguments))?;
     let (transport, name): (Box<dyn Transport>, _) = match taken {
-        Taken::Own(tcp, name) => return run_over(over, clock, *tcp, (&name, true)),
-        Taken::Smoltcp(smoltcp, name) => (smoltcp, (name, true)),
-        Taken::Kernel(kernel, name) => (kernel, (name, false)),
+        ChosenStack::Own(tcp, name) => return run_over(over, clock, *tcp, (&name, true)),
+        ChosenStack::Smoltcp(smoltcp, name) => (smoltcp, (name, true)),
+        ChosenStack::Kernel(kernel, name) => (kernel, (name, false)),
     };
     run_over(over, clock, Observed::new(transport), name)
 }
@@ -83,7 +83,7 @@ fn run_on<P: Protocol<Remote = SocketAddr>, C: DemoCard>(
         ADVANCE_CYCLES * USER_CLOCK_PS / 1000,
         skipping([is_skipping, peer.is_skipping])
     ))?;
-    let mut provider = Provider::open(card.bus()?, protocol, DeviceConfig::seeded(1))?;
+    let mut provider = Provider::open(card.bus()?, protocol, DeviceConfig::with_seed(1))?;
     provider.set_clock(Clock::Manual(clock.clone()));
     let wave = outputs.wave.as_ref().map(ResultFile::begin).transpose()?;
     if let Some(path) = wave.as_ref().map(Begun::path) {

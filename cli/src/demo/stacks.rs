@@ -14,7 +14,7 @@ use host::transport::{LinkConfig, LinuxTransport, SmoltcpTransport, Transport, T
 use tcp::config::Law;
 use tcp::{Config, Secret};
 
-use crate::shared::stack::{self, Wish, LINUX, OWN, SMOLTCP};
+use crate::shared::stack::{self, TransportChoice, LINUX, OWN, SMOLTCP};
 
 /// Which TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -52,7 +52,7 @@ impl Controller {
 }
 
 /// A transport, and its name.
-pub enum Taken {
+pub enum ChosenStack {
     /// The kernel's.
     Kernel(Box<dyn Transport>, &'static str),
     /// smoltcp.
@@ -83,14 +83,14 @@ pub struct Stacks {
 
 impl Stacks {
     /// The transport of this end, on its link.
-    pub fn transport(&self, link: &LinkConfig) -> Result<Taken> {
+    pub fn transport(&self, link: &LinkConfig) -> Result<ChosenStack> {
         Ok(match kernel(self.transport, || LinuxTransport::open(link))? {
-            Ok(linux) => Taken::Kernel(Box::new(linux), LINUX),
+            Ok(linux) => ChosenStack::Kernel(Box::new(linux), LINUX),
             Err(Instead::Smoltcp) => {
                 let smoltcp = SmoltcpTransport::open(link, self.clock.clone())?;
-                Taken::Smoltcp(Box::new(smoltcp), SMOLTCP)
+                ChosenStack::Smoltcp(Box::new(smoltcp), SMOLTCP)
             }
-            Err(Instead::Own) => Taken::Own(Box::new(self.own(link, 0)), self.own_name()),
+            Err(Instead::Own) => ChosenStack::Own(Box::new(self.own_tcp(link, 0)), self.own_name()),
         })
     }
 
@@ -104,14 +104,14 @@ impl Stacks {
             }
             Err(Instead::Smoltcp) => (Box::new(SmoltcpPeer::open(link, clock)?), SMOLTCP.into()),
             Err(Instead::Own) => {
-                (Box::new(TcpPeer::new(self.own(link, 1), link, clock)), self.own_name())
+                (Box::new(TcpPeer::new(self.own_tcp(link, 1), link, clock)), self.own_name())
             }
         };
         Ok(Peer { name, is_skipping: true, it })
     }
 
     /// Our own TCP for a wire of one's own, at one of its two ends.
-    fn own(&self, link: &LinkConfig, end: u8) -> TcpProtocol {
+    fn own_tcp(&self, link: &LinkConfig, end: u8) -> TcpProtocol {
         let config = Config { law: self.controller.law().0, ..Config::private_wire() };
         let mut secret = self.secret.0;
         secret[31] ^= end;
@@ -137,8 +137,8 @@ fn kernel<T>(
     let wish = match wish {
         Stack::Smoltcp => return Ok(Err(Instead::Smoltcp)),
         Stack::Tcp => return Ok(Err(Instead::Own)),
-        Stack::Auto => Wish::OrElse(OWN),
-        Stack::Linux => Wish::Only,
+        Stack::Auto => TransportChoice::OrElse(OWN),
+        Stack::Linux => TransportChoice::Only,
     };
     Ok(stack::kernel(wish, open)?.ok_or(Instead::Own))
 }
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use crate::shared::options::UsageError;
 
-    fn refused() -> Result<(), TransportError> {
+    fn refusal() -> Result<(), TransportError> {
         let source = io::Error::from(io::ErrorKind::PermissionDenied);
         Err(TransportError::NamespaceRefused { step: "unshare", source })
     }
@@ -158,11 +158,11 @@ mod tests {
     /// Where the kernel's may not be had, `auto` is our own, and whoever names it is told why not.
     #[test]
     fn who_may_not_have_the_kernels_gets_our_own_or_the_reason() {
-        assert!(matches!(kernel(Stack::Auto, refused), Ok(Err(Instead::Own))));
-        assert!(matches!(kernel(Stack::Tcp, refused), Ok(Err(Instead::Own))));
-        assert!(matches!(kernel(Stack::Smoltcp, refused), Ok(Err(Instead::Smoltcp))));
+        assert!(matches!(kernel(Stack::Auto, refusal), Ok(Err(Instead::Own))));
+        assert!(matches!(kernel(Stack::Tcp, refusal), Ok(Err(Instead::Own))));
+        assert!(matches!(kernel(Stack::Smoltcp, refusal), Ok(Err(Instead::Smoltcp))));
         assert!(matches!(kernel(Stack::Auto, || Ok(())), Ok(Ok(()))));
-        let error = kernel(Stack::Linux, refused).err().expect("an error");
+        let error = kernel(Stack::Linux, refusal).err().expect("an error");
         let text = error.downcast::<UsageError>().expect("a refusal").0;
         assert!(text.starts_with("linux: network namespace refused: unshare"), "{text}");
     }

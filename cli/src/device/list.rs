@@ -31,14 +31,14 @@ pub struct ListArguments {
 
 /// A card, or why there is none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Found {
+struct ListedCard {
     bus: String,
     is_card: bool,
     what: String,
 }
 
 /// The cards in sysfs.
-fn on_pci(sysfs: &Sysfs) -> Result<Vec<Found>> {
+fn on_pci(sysfs: &Sysfs) -> Result<Vec<ListedCard>> {
     let folder = sysfs.devices();
     if !folder.exists() {
         return Ok(Vec::new());
@@ -61,13 +61,13 @@ fn on_pci(sysfs: &Sysfs) -> Result<Vec<Found>> {
         let driver = driver.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         let driver = driver.map_or("no driver".to_owned(), |name| format!("driver {name}"));
         let what = format!("a card, {driver}");
-        found.push(Found { bus: format!("vfio:{name}"), is_card: true, what });
+        found.push(ListedCard { bus: format!("vfio:{name}"), is_card: true, what });
     }
     Ok(found)
 }
 
 /// The card behind a bus.
-fn behind(name: &CardName) -> Found {
+fn behind(name: &CardName) -> ListedCard {
     let card = bus::open(name).map_err(anyhow::Error::from);
     let look = card.and_then(|mut card| look_at(&mut card));
     let (is_card, what) = match look {
@@ -78,7 +78,7 @@ fn behind(name: &CardName) -> Found {
         }
         Err(error) => (false, format!("{error:#}")),
     };
-    Found { bus: name.to_string(), is_card, what }
+    ListedCard { bus: name.to_string(), is_card, what }
 }
 
 /// Runs the command.
@@ -95,7 +95,7 @@ pub fn run(arguments: &ListArguments) -> Result<bool> {
         return Ok(true);
     }
     let mut rows = table(&["bus", "what is there"]);
-    for Found { bus, what, .. } in &found {
+    for ListedCard { bus, what, .. } in &found {
         rows.add_row([bus, what]);
     }
     print(&format!("{rows}\n"))?;

@@ -14,7 +14,7 @@ use abi::window::PortOperation;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use host_board::image::Image;
-use host_board::pci::{keep_signals, reprogram, Address, Load, Plan, Said, Sysfs};
+use host_board::pci::{keep_signals, reprogram, Address, Load, Plan, StepEvent, Sysfs};
 
 use crate::shared::options::{StatusError, UsageError};
 use crate::shared::output::print;
@@ -97,10 +97,10 @@ pub fn run(arguments: &ReprogramArguments) -> Result<bool> {
     }
     // A closed pipe must not end the program before all is restored.
     let mut printed = Ok(());
-    let mut say = |said: Said| {
+    let mut say = |said: StepEvent| {
         let line = match said {
-            Said::Step(line) | Said::Restore(line) => line,
-            Said::Failed(_) => return,
+            StepEvent::Step(line) | StepEvent::Restore(line) => line,
+            StepEvent::Failed(_) => return,
         };
         if printed.is_ok() {
             printed = print(&format!("{line}\n"));

@@ -117,7 +117,7 @@ fn rings<B: Bus>(device: &mut Device<B>) -> Result<Check> {
             Err(error @ DriverError::RingStopped { .. }) => Some(error),
             Err(error) => return Err(driver_refusal(error)),
         };
-        is_done = last.is_none_or(|last| device.confirmed(last));
+        is_done = last.is_none_or(|last| device.is_confirmed(last));
     }
     let refused = device.take_refused().is_some();
     let found = match (&stopped, is_done) {
@@ -126,7 +126,7 @@ fn rings<B: Bus>(device: &mut Device<B>) -> Result<Check> {
             let each = begun.elapsed().as_nanos() as f64 / 1e3 / COMMANDS as f64;
             format!("{COMMANDS} commands confirmed, {each:.2} us each")
         }
-        (None, false) => format!("{} commands not confirmed", device.unconfirmed()),
+        (None, false) => format!("{} commands not confirmed", device.unconfirmed_count()),
     };
     let advice = "the card does not reach the memory of this process";
     Ok(Check::new("rings, DMA", Verdict::Bad.unless(is_done && !refused), found, advice))
@@ -147,7 +147,7 @@ fn interrupt<B: Bus>(device: &mut Device<B>) -> Result<Check> {
     }
     // What a broken card never confirms is left to the end of its use.
     let begun = Instant::now();
-    while device.unconfirmed() > 0 && begun.elapsed() < LIMIT {
+    while device.unconfirmed_count() > 0 && begun.elapsed() < LIMIT {
         device.poll()?;
     }
     let found = match woken {
@@ -211,7 +211,7 @@ mod tests {
     fn a_card_that_confirms_nothing_is_bad_and_holds_nobody_up() {
         let card = GoldenCard::late(SMALL, 1);
         let bus = GoldenBus::new(card.clone());
-        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("a card");
+        let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("a card");
         card.borrow_mut().withhold(Some(Withheld::Confirmations));
         let begun = Instant::now();
         for check in [rings(&mut device), interrupt(&mut device)] {

@@ -70,7 +70,7 @@ pub struct Learned {
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish<'a> {
+pub struct LearnOptions<'a> {
     /// The way of the payload that gets memory.
     pub way: Way,
     /// Addresses of the card; none: to be learned.
@@ -242,13 +242,13 @@ impl Connection {
 
 /// Decides which end of each connection is the card.
 struct Sides<'a> {
-    wish: Wish<'a>,
+    wish: LearnOptions<'a>,
     /// Payload that goes the wanted way if an address is the card.
     payload: HashMap<IpAddr, u64>,
 }
 
 impl<'a> Sides<'a> {
-    fn new(wish: Wish<'a>, connections: &[Connection]) -> Self {
+    fn new(wish: LearnOptions<'a>, connections: &[Connection]) -> Self {
         let mut payload = HashMap::new();
         for connection in connections {
             for end in 0..2 {
@@ -296,7 +296,7 @@ impl<'a> Sides<'a> {
 }
 
 /// Makes a plan from the connections of a capture.
-pub fn learn(frames: &[Captured], wish: Wish) -> Result<Learned, UsageError> {
+pub fn learn(frames: &[Captured], wish: LearnOptions) -> Result<Learned, UsageError> {
     let all = connections(frames);
     if all.is_empty() {
         return Ok(without_connections(frames, wish));
@@ -355,7 +355,7 @@ fn take_others(chosen: &mut [(&Connection, usize, String)], way: Way) {
 }
 
 /// A plan without flows: all that the card can be told is its address.
-fn without_connections(frames: &[Captured], wish: Wish) -> Learned {
+fn without_connections(frames: &[Captured], wish: LearnOptions) -> Learned {
     let mut bytes: HashMap<CardAddress, usize> = HashMap::new();
     let mut first = Vec::new();
     for frame in frames {
@@ -395,7 +395,11 @@ fn end_of(frame: &Captured, way: Way) -> Option<CardAddress> {
 }
 
 /// Flows with one segment each, in one region.
-fn plan(chosen: &[(&Connection, usize, String)], wish: Wish, notes: &mut Vec<String>) -> Plan {
+fn plan(
+    chosen: &[(&Connection, usize, String)],
+    wish: LearnOptions,
+    notes: &mut Vec<String>,
+) -> Plan {
     let mut flows = Vec::new();
     let mut at = BETWEEN_BYTES;
     let (mut short_flows, mut short_bytes) = (0, 0);

@@ -409,12 +409,12 @@ mod tests {
     use std::rc::Rc;
 
     /// A card that takes a byte of each frame for another.
-    struct Liar {
+    struct LyingCard {
         card: Rc<RefCell<GoldenCard>>,
         change: u8,
     }
 
-    impl NetworkSide for Liar {
+    impl NetworkSide for LyingCard {
         fn receive(&mut self, mut frame: Frame) {
             let last = frame.bytes.len() - 1;
             frame.bytes[last] ^= self.change;
@@ -443,7 +443,7 @@ mod tests {
         }
     }
 
-    impl Model for Liar {
+    impl Model for LyingCard {
         fn violations(&self) -> Vec<String> {
             Vec::new()
         }
@@ -454,7 +454,7 @@ mod tests {
     }
 
     /// A packet of 100 bytes to a flow with memory for 120.
-    fn received(change: u8) -> Received {
+    fn receive_packet(change: u8) -> Received {
         let spec = PacketSpec::tcp(
             Addresses::V4([10, 0, 0, 2], [10, 0, 0, 1]),
             (9, 80),
@@ -499,36 +499,36 @@ mod tests {
         let traffic = Traffic::sort(&frames, &plan).unwrap();
         let card = GoldenCard::new(SMALL);
         let bus = GoldenBus::new(card.clone());
-        let mut rig = Rig::open(bus, Liar { card, change }, &plan).unwrap();
+        let mut rig = Rig::open(bus, LyingCard { card, change }, &plan).unwrap();
         replay(&mut rig, &plan, &traffic, None, "liar").unwrap()
     }
 
     #[test]
     fn a_byte_that_is_not_the_packets_is_the_fault_of_the_card() {
-        let right = received(0).report;
+        let right = receive_packet(0).report;
         assert!(right.ok && right.wrong_bytes == 0, "{right:?}");
-        let wrong = received(0x20).report;
+        let wrong = receive_packet(0x20).report;
         assert!(!wrong.ok && wrong.wrong_bytes == 1, "{wrong:?}");
     }
 
     #[test]
     fn a_card_that_differs_from_the_golden_model_is_wrong() {
-        let golden = received(0);
-        let mut same = received(0);
+        let golden = receive_packet(0);
+        let mut same = receive_packet(0);
         same.compare(&golden);
         assert!(same.report.ok, "{:?}", same.report);
-        let mut bytes = received(0x20);
+        let mut bytes = receive_packet(0x20);
         bytes.report.ok = true;
         bytes.compare(&golden);
         let said = bytes.report.differs_from_golden;
         assert_eq!(said.as_deref(), Some("bytes of buffers/a-0.bin"));
         assert!(!bytes.report.ok);
-        let mut entries = received(0);
+        let mut entries = receive_packet(0);
         entries.lines = entries.lines.replace("placed_in_order", "placed_ahead");
         entries.compare(&golden);
         let said = entries.report.differs_from_golden.expect("a difference");
         assert!(said.starts_with("entry 1 frame=1 placed_ahead"), "{said}");
-        let mut counts = received(0);
+        let mut counts = receive_packet(0);
         counts.report.drops.insert("runt", 1);
         counts.compare(&golden);
         let said = counts.report.differs_from_golden.expect("a difference");

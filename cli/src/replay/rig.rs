@@ -108,7 +108,7 @@ pub struct Totals {
 impl<B: Bus, C: Model> Rig<B, C> {
     /// Opens the card and registers the regions.
     pub fn open(bus: B, card: C, plan: &Plan) -> Result<Self> {
-        let mut device = Device::open(bus, DeviceConfig::seeded(1))?;
+        let mut device = Device::open(bus, DeviceConfig::with_seed(1))?;
         let sizes = device.sizes();
         for (what, count, bits) in [
             ("flows", plan.flows.len(), sizes.flow_bits),
@@ -229,7 +229,7 @@ impl<B: Bus, C: Model> Rig<B, C> {
                 let message = format!("it refuses command {opcode} of flow {flow}: {status}");
                 return Err(CardFault(message).into());
             }
-            if self.device.confirmed(last) {
+            if self.device.is_confirmed(last) {
                 return Ok(());
             }
             self.device.bus().advance()?;

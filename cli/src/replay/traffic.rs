@@ -221,7 +221,7 @@ impl Traffic {
         };
         for ((frame, packet), flow) in all.iter().zip(&packets).zip(&flows) {
             let way = flow.map_or_else(|| card.way(frame), |(_, way)| way);
-            let numbered = card.numbered(frame, way);
+            let numbered = card.number_frame(frame, way);
             match way {
                 Way::In => {
                     let is_restored = frames.restored.contains(&frame.number);
@@ -399,7 +399,7 @@ impl<'a> Card<'a> {
     }
 
     /// The frame as it is on the wire, with the addresses that a header that was made lacks.
-    fn numbered(&self, frame: &Captured, way: Way) -> Numbered {
+    fn number_frame(&self, frame: &Captured, way: Way) -> Numbered {
         let mut bytes = frame.bytes.clone();
         if frame.is_made {
             let own = self.ethernet.first().copied().unwrap_or(CARD_ETHERNET);

@@ -36,7 +36,7 @@ impl Faults {
     }
 
     /// The options of those that can happen.
-    pub fn named(&self) -> impl Iterator<Item = &'static str> {
+    pub fn option_names(&self) -> impl Iterator<Item = &'static str> {
         let all = [
             ("--loss", self.loss),
             ("--reorder", self.reorder),

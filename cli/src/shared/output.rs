@@ -31,11 +31,11 @@ pub struct OutputClosed;
 /// Prints to standard output.
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    check_printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// The outcome of an attempt to print.
-pub fn printed(result: io::Result<()>) -> Result<()> {
+pub fn check_printed(result: io::Result<()>) -> Result<()> {
     match result {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(OutputClosed.into()),
         result => result.context("standard output"),
@@ -100,10 +100,10 @@ impl ResultFile {
 
     /// Writes it.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
-        self.written(bytes).with_context(|| format!("file {}", self.path.display()))
+        self.write_all(bytes).with_context(|| format!("file {}", self.path.display()))
     }
 
-    fn written(&self, bytes: &[u8]) -> io::Result<()> {
+    fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
         if let Some(mut device) = self.device.as_ref() {
             return device.write_all(bytes);
         }

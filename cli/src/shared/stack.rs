@@ -22,7 +22,7 @@ pub const PORT: u16 = 5001;
 
 /// How much the kernel's TCP is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum TransportChoice {
     /// Where the machine allows it, otherwise the one of this name.
     OrElse(&'static str),
     /// It and no other.
@@ -30,22 +30,22 @@ pub enum Wish {
 }
 
 /// How the complaint ends that is none: another one is taken.
-pub fn instead(other: &str) -> String {
+pub fn name_other(other: &str) -> String {
     format!("using {other} instead")
 }
 
 /// The kernel's TCP; `None` where it may not be had and another is to be taken.
 pub fn kernel<T>(
-    wish: Wish,
+    wish: TransportChoice,
     open: impl FnOnce() -> Result<T, TransportError>,
 ) -> Result<Option<T>> {
     match (open(), wish) {
         (Ok(stack), _) => Ok(Some(stack)),
-        (Err(error), Wish::OrElse(other)) if error.is_refusal() => {
-            complain(&format!("{error}; {}", instead(other)));
+        (Err(error), TransportChoice::OrElse(other)) if error.is_refusal() => {
+            complain(&format!("{error}; {}", name_other(other)));
             Ok(None)
         }
-        (Err(error), Wish::Only) if error.is_refusal() => {
+        (Err(error), TransportChoice::Only) if error.is_refusal() => {
             Err(UsageError(format!("linux: {error}")).into())
         }
         (Err(error), _) => Err(error.into()),
@@ -58,17 +58,17 @@ mod tests {
 
     use super::*;
 
-    fn refused() -> Result<(), TransportError> {
+    fn refusal() -> Result<(), TransportError> {
         let source = io::Error::from(io::ErrorKind::PermissionDenied);
         Err(TransportError::NamespaceRefused { step: "unshare", source })
     }
 
     #[test]
     fn who_wants_the_kernels_alone_is_told_why_not() {
-        assert!(matches!(kernel(Wish::OrElse(SMOLTCP), refused), Ok(None)));
-        assert!(matches!(kernel(Wish::OrElse(SMOLTCP), || Ok(())), Ok(Some(()))));
-        assert!(matches!(kernel(Wish::Only, || Ok(())), Ok(Some(()))));
-        let error = kernel(Wish::Only, refused).expect_err("an error");
+        assert!(matches!(kernel(TransportChoice::OrElse(SMOLTCP), refusal), Ok(None)));
+        assert!(matches!(kernel(TransportChoice::OrElse(SMOLTCP), || Ok(())), Ok(Some(()))));
+        assert!(matches!(kernel(TransportChoice::Only, || Ok(())), Ok(Some(()))));
+        let error = kernel(TransportChoice::Only, refusal).expect_err("an error");
         let text = error.downcast::<UsageError>().expect("a refusal").0;
         assert!(text.starts_with("linux: network namespace refused: unshare"), "{text}");
     }

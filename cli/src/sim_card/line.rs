@@ -19,7 +19,7 @@ use served::ServedCard;
 
 use crate::shared::faults::Faults;
 use crate::shared::options::UsageError;
-use crate::shared::stack::{kernel, Wish, LINUX, PORT, SMOLTCP};
+use crate::shared::stack::{kernel, TransportChoice, LINUX, PORT, SMOLTCP};
 
 /// Longest frame that a peer hands out.
 const FRAME_BYTES_MAX: usize = 65_600;
@@ -68,7 +68,7 @@ impl Line {
         };
         let wish = match name {
             PeerName::None => {
-                return match faults.named().next() {
+                return match faults.option_names().next() {
                     None => Ok(line),
                     Some(fault) => {
                         let reason = format!("{fault}: nothing is at the wire without --peer");
@@ -76,8 +76,8 @@ impl Line {
                     }
                 }
             }
-            PeerName::Auto => Some(Wish::OrElse(SMOLTCP)),
-            PeerName::Linux => Some(Wish::Only),
+            PeerName::Auto => Some(TransportChoice::OrElse(SMOLTCP)),
+            PeerName::Linux => Some(TransportChoice::Only),
             PeerName::Smoltcp => None,
         };
         line.attach(wish, mtu)?;
@@ -85,7 +85,7 @@ impl Line {
     }
 
     /// Puts a machine at its end: a kernel as it is wished for, or smoltcp.
-    fn attach(&mut self, wish: Option<Wish>, mtu: u16) -> Result<()> {
+    fn attach(&mut self, wish: Option<TransportChoice>, mtu: u16) -> Result<()> {
         let tuning = Tuning {
             receive_buffer_bytes: BUFFER_BYTES,
             send_buffer_bytes: BUFFER_BYTES,

@@ -1,18 +1,18 @@
 //! Wrong commands, files and values: one line that names the value, exit status 2.
 
-use crate::run::{accepted, example, folder, refused};
+use crate::run::{example, expect_refusal, expect_success, folder};
 
 #[test]
 fn help_and_version_are_no_errors() {
-    assert!(accepted(&["--help"]).contains("verilog"));
-    assert!(accepted(&["sim", "--help"]).contains("--flows"));
-    assert!(accepted(&["--version"]).starts_with("zeronic "));
+    assert!(expect_success(&["--help"]).contains("verilog"));
+    assert!(expect_success(&["sim", "--help"]).contains("--flows"));
+    assert!(expect_success(&["--version"]).starts_with("zeronic "));
 }
 
 /// Each command says what its exit status means; those of their own have tests of their own.
 #[test]
 fn every_command_says_its_exit_statuses() {
-    let all = accepted(&["--help"]);
+    let all = expect_success(&["--help"]);
     let (_, commands) = all.split_once("Commands:\n").expect("a list");
     let commands = commands.lines().take_while(|line| !line.is_empty());
     let names = commands.filter_map(|line| {
@@ -23,8 +23,8 @@ fn every_command_says_its_exit_statuses() {
     assert!(names.contains(&"demo") && names.contains(&"soak"), "{names:?}");
     for name in names {
         let help = match name {
-            "device" => accepted(&["device", "reprogram", "--help"]),
-            _ => accepted(&[name, "--help"]),
+            "device" => expect_success(&["device", "reprogram", "--help"]),
+            _ => expect_success(&[name, "--help"]),
         };
         let (_, statuses) = help.split_once("Exit status:\n").expect(name);
         let line = |status: &str| {
@@ -40,46 +40,46 @@ fn every_command_says_its_exit_statuses() {
 
 #[test]
 fn commands_and_options_that_do_not_exist() {
-    refused(&["dance"], &["'dance'"]);
-    refused(&["sim", "--tango", "1"], &["'--tango'"]);
-    refused(&["verilog", "--out", "x", "--bord", "vcu118"], &["'--bord'"]);
+    expect_refusal(&["dance"], &["'dance'"]);
+    expect_refusal(&["sim", "--tango", "1"], &["'--tango'"]);
+    expect_refusal(&["verilog", "--out", "x", "--bord", "vcu118"], &["'--bord'"]);
 }
 
 #[test]
 fn options_that_are_missing_or_exclude_each_other() {
-    refused(&["verilog", "--board", "vcu118"], &["--out"]);
-    refused(&["sim", "--flows", "f", "--out", "o"], &["--rx", "--tx"]);
+    expect_refusal(&["verilog", "--board", "vcu118"], &["--out"]);
+    expect_refusal(&["sim", "--flows", "f", "--out", "o"], &["--rx", "--tx"]);
     let both = ["sim", "--rx", "a", "--tx", "b", "--flows", "f", "--out", "o"];
-    refused(&both, &["--rx", "--tx"]);
+    expect_refusal(&both, &["--rx", "--tx"]);
 }
 
 #[test]
 fn names_that_are_not_known() {
     let out = folder("unknown_names");
     let out = out.to_str().expect("a path");
-    refused(&["verilog", "--board", "pdp11", "--out", out], &["'pdp11'", "vcu118"]);
+    expect_refusal(&["verilog", "--board", "pdp11", "--out", out], &["'pdp11'", "vcu118"]);
     let config = ["verilog", "--board", "vcu118", "--config", "huge", "--out", out];
-    refused(&config, &["'huge'", "default, default-slices, lab, small"]);
+    expect_refusal(&config, &["'huge'", "default, default-slices, lab, small"]);
     let (rx, flows) = (example("receive.pcapng"), example("receive.toml"));
     let model = ["sim", "--rx", &rx, "--flows", &flows, "--out", out, "--model", "wax"];
-    refused(&model, &["'wax'", "rtl", "golden"]);
+    expect_refusal(&model, &["'wax'", "rtl", "golden"]);
 }
 
 #[test]
 fn sizes_and_probabilities_that_are_none() {
-    refused(&["demo", "--bytes", "12parsecs"], &["'12parsecs'", "--bytes"]);
-    refused(&["demo", "--bytes", "0"], &["'0'", "--bytes"]);
+    expect_refusal(&["demo", "--bytes", "12parsecs"], &["'12parsecs'", "--bytes"]);
+    expect_refusal(&["demo", "--bytes", "0"], &["'0'", "--bytes"]);
     for vast in ["9223372036854775808", "1099511627777"] {
-        refused(&["demo", "--bytes", vast], &[vast, "--bytes", "1024 GiB"]);
+        expect_refusal(&["demo", "--bytes", vast], &[vast, "--bytes", "1024 GiB"]);
     }
-    refused(&["demo", "--loss", "2"], &["'2'", "--loss"]);
-    refused(&["demo", "--corrupt", "little"], &["'little'", "--corrupt"]);
-    refused(&["demo", "--mtu", "99"], &["'99'", "--mtu"]);
-    refused(&["demo", "--mtu", "-5"], &["-5", "--mtu", "576..=9000"]);
-    refused(&["demo", "--loss", "-1"], &["-1", "--loss"]);
-    refused(&["soak", "--runs", "-3"], &["-3", "--runs"]);
-    refused(&["bench", "tx", "--time", "-20"], &["-20", "--time"]);
-    refused(&["demo", "--memory", "tape"], &["'tape'", "--memory"]);
+    expect_refusal(&["demo", "--loss", "2"], &["'2'", "--loss"]);
+    expect_refusal(&["demo", "--corrupt", "little"], &["'little'", "--corrupt"]);
+    expect_refusal(&["demo", "--mtu", "99"], &["'99'", "--mtu"]);
+    expect_refusal(&["demo", "--mtu", "-5"], &["-5", "--mtu", "576..=9000"]);
+    expect_refusal(&["demo", "--loss", "-1"], &["-1", "--loss"]);
+    expect_refusal(&["soak", "--runs", "-3"], &["-3", "--runs"]);
+    expect_refusal(&["bench", "tx", "--time", "-20"], &["-20", "--time"]);
+    expect_refusal(&["demo", "--memory", "tape"], &["'tape'", "--memory"]);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn files_that_are_not_there_or_something_else() {
     let (capture, flows) = (example("receive.pcapng"), example("receive.toml"));
     let run = |rx: &str, flows: &str, out: &str, parts: &[&str]| {
         let arguments = ["sim", "--model", "golden", "--rx", rx, "--flows", flows, "--out", out];
-        refused(&arguments, parts);
+        expect_refusal(&arguments, parts);
     };
     let here = out.to_str().expect("a path");
     run("none.pcapng", &flows, here, &["none.pcapng", "No such file"]);
@@ -113,8 +113,8 @@ fn a_waveform_of_the_golden_model() {
     let out = out.to_str().expect("a path");
     let wave = ["--wave", "w.fst", "--model", "golden"];
     let arguments = [&["sim", "--rx", &rx, "--flows", &flows, "--out", out][..], &wave].concat();
-    refused(&arguments, &["--wave", "--model rtl"]);
+    expect_refusal(&arguments, &["--wave", "--model rtl"]);
     let nowhere = "/nowhere/w.fst";
     let arguments = [&arguments[..7], &["--wave", nowhere]].concat();
-    refused(&arguments, &["--wave", nowhere, "No such file"]);
+    expect_refusal(&arguments, &["--wave", nowhere, "No such file"]);
 }

@@ -3,40 +3,40 @@
 use host::transport::{LinkConfig, LinuxTransport, Tuning, VethPair};
 use skip::{skip, Need};
 
-use crate::run::{accepted, folder, refused};
+use crate::run::{expect_refusal, expect_success, folder};
 
 #[test]
 fn what_cannot_be_measured_is_refused() {
-    refused(&["bench", "rx", "--mtu", "9001"], &["9001"]);
-    refused(&["bench", "tx", "--frame", "63"], &["63"]);
-    refused(&["bench", "rx", "--flows", "0"], &["0"]);
-    refused(&["bench", "rx", "--order", "sorted"], &["'sorted'", "--order"]);
-    refused(&["bench", "rx", "--frame", "64-63"], &["64-63"]);
-    refused(&["bench", "rx", "--frame", "64-x"], &["64-x", "64-9216"]);
-    refused(&["bench", "tx", "--frame", "64-128"], &["received"]);
-    refused(&["bench", "rx", "--flows", "300", "--order", "random"], &["300"]);
+    expect_refusal(&["bench", "rx", "--mtu", "9001"], &["9001"]);
+    expect_refusal(&["bench", "tx", "--frame", "63"], &["63"]);
+    expect_refusal(&["bench", "rx", "--flows", "0"], &["0"]);
+    expect_refusal(&["bench", "rx", "--order", "sorted"], &["'sorted'", "--order"]);
+    expect_refusal(&["bench", "rx", "--frame", "64-63"], &["64-63"]);
+    expect_refusal(&["bench", "rx", "--frame", "64-x"], &["64-x", "64-9216"]);
+    expect_refusal(&["bench", "tx", "--frame", "64-128"], &["received"]);
+    expect_refusal(&["bench", "rx", "--flows", "300", "--order", "random"], &["300"]);
     for (option, value) in [
         ("--time", "0"),
         ("--time", "18446744073709552"),
         ("--completion", "100"),
         ("--flows", "65535"),
     ] {
-        refused(&["bench", "tx", option, value], &[option, value]);
+        expect_refusal(&["bench", "tx", option, value], &[option, value]);
     }
     for command in [&["latency"][..], &["sim"], &["all", "--out", "x"]] {
         let words = [&["bench"][..], command, &["--time", "9"]].concat();
-        refused(&words, &["--time", "9"]);
+        expect_refusal(&words, &["--time", "9"]);
     }
     let small = ["bench", "duplex", "--config", "small"];
-    refused(&[&small[..], &["--flows", "33"]].concat(), &["66 regions", "64"]);
+    expect_refusal(&[&small[..], &["--flows", "33"]].concat(), &["66 regions", "64"]);
     let pure = ["--frame", "128", "--acks", "pure"];
-    refused(&[&small[..], &pure].concat(), &["128", "pure ACKs"]);
-    refused(
+    expect_refusal(&[&small[..], &pure].concat(), &["128", "pure ACKs"]);
+    expect_refusal(
         &["bench", "tx", "--mtu", "9000", "--burst", "30"],
         &["30 packets", "268440", "262143"],
     );
     let mixed = ["--flows", "2", "--ip", "mixed"];
-    refused(&[&["bench", "rx", "--frame", "77"][..], &mixed].concat(), &["77", "79"]);
+    expect_refusal(&[&["bench", "rx", "--frame", "77"][..], &mixed].concat(), &["77", "79"]);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn figures_are_written_as_json() {
         "bench", "tx", "--mtu", "1500", "--flows", "1", "--config", "small", "--time", "50",
         "--wraps", "0", "--json", path,
     ];
-    assert!(accepted(&words).contains("every byte is right"));
+    assert!(expect_success(&words).contains("every byte is right"));
     let text = std::fs::read_to_string(&json).expect("a report");
     let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(report["ok"], true);
@@ -62,7 +62,7 @@ fn figures_are_written_as_json() {
 fn report(name: &str, words: &[&str]) -> serde_json::Value {
     let json = folder(name).join("figures.json");
     let path = json.to_str().expect("a path");
-    let said = accepted(&[words, &["--json", path]].concat());
+    let said = expect_success(&[words, &["--json", path]].concat());
     assert!(said.contains("every byte is right"), "{said}");
     let text = std::fs::read_to_string(&json).expect("a report");
     serde_json::from_str(&text).expect("JSON")
@@ -110,7 +110,7 @@ fn rates_of_the_dma_engines_are_written_as_json() {
 fn costs_of_the_host_are_written_as_json() {
     let json = folder("bench_host").join("figures.json");
     let path = json.to_str().expect("a path");
-    let said = accepted(&["bench", "host", "--quick", "--thread", "--json", path]);
+    let said = expect_success(&["bench", "host", "--quick", "--thread", "--json", path]);
     assert!(said.contains("every descriptor is right"), "{said}");
     let text = std::fs::read_to_string(&json).expect("a report");
     let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -153,7 +153,7 @@ fn the_page_has_tables_and_plots() {
         "bench", "all", "--config", "small", "--time", "10", "--quick", "--only", sections,
         "--jobs", "2", "--out", path,
     ];
-    accepted(&words);
+    expect_success(&words);
     let read = |name: &str| std::fs::read_to_string(out.join(name)).expect(name);
     let (html, markdown) = (read("benchmarks.html"), read("benchmarks.md"));
     for title in [
@@ -199,7 +199,7 @@ fn figures_of_the_area_that_cannot_be_read_leave_the_page() {
     std::fs::write(out.join("benchmarks.md"), "kept").expect("a page");
     let path = out.to_str().expect("a path");
     let words = ["bench", "all", "--out", path, "--area", "no.json"];
-    refused(&words, &["--area", "no.json"]);
+    expect_refusal(&words, &["--area", "no.json"]);
     let page = std::fs::read_to_string(out.join("benchmarks.md")).expect("a page");
     assert_eq!(page, "kept");
 }
@@ -217,11 +217,11 @@ fn cpu_report(transport: &str) -> Option<serde_json::Value> {
         skip(Need::Namespaces, &refusal);
         // Without a TAP device the null protocol is still measured.
         if transport == "linux" || VethPair::open(1500).is_err() {
-            refused(&words, &["namespaces"]);
+            expect_refusal(&words, &["namespaces"]);
         }
         return None;
     }
-    let said = accepted(&words);
+    let said = expect_success(&words);
     assert!(said.contains("every descriptor and byte is right"), "{said}");
     let text = std::fs::read_to_string(&json).expect("a report");
     let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -296,12 +296,12 @@ fn cpu_time_of_our_own_tcp_on_joined_cards_is_written_as_json() {
 fn connections_are_measured_as_json() {
     let json = folder("bench_connections").join("figures.json");
     let path = json.to_str().expect("a path");
-    accepted(&["bench", "connections", "--connections", "100", "--json", path]);
+    expect_success(&["bench", "connections", "--connections", "100", "--json", path]);
     let text = std::fs::read_to_string(&json).expect("a report");
     let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((&report["ok"], &report["connections"]), (&true.into(), &100.into()));
     assert!(report["seconds"].as_f64() > Some(0.0));
     assert!(report["bytes_per_connection"].as_f64() > Some(0.0));
     assert!(report.get("resident_bytes_per_connection").is_some());
-    refused(&["bench", "connections", "--connections", "16385"], &["16385"]);
+    expect_refusal(&["bench", "connections", "--connections", "16385"], &["16385"]);
 }

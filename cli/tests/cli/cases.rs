@@ -19,7 +19,7 @@ use serde_json::Value;
 use sim::harness::capture::read_capture;
 
 use crate::replay::capture_files::{bytes, write, Layout, Segment, ACK, ETHERNET, SYN, USUAL};
-use crate::run::{accepted, folder, refused};
+use crate::run::{expect_refusal, expect_success, folder};
 
 const SLL: u32 = 113;
 const SLL2: u32 = 276;
@@ -45,7 +45,7 @@ fn replay(out: &Path, side: &str, capture: &[u8], more: &[&str]) -> Value {
     let capture = write(out, "in.pcap", capture);
     let path = out.to_str().expect("a path");
     let words = ["sim", "--model", "golden", side, &capture, "--out", path];
-    let printed = accepted(&[&words[..], more].concat());
+    let printed = expect_success(&[&words[..], more].concat());
     serde_json::from_str(&printed).expect("JSON")
 }
 
@@ -150,7 +150,7 @@ fn an_ipv4_header_checksum_of_0_is_completed() {
 }
 
 /// Packets of "any" captures: each once as received (type 0), once as sent (type 4).
-fn forwarded(link: u32, segments: &[Segment]) -> Vec<u8> {
+fn forward_packets(link: u32, segments: &[Segment]) -> Vec<u8> {
     let frames = segments.iter().flat_map(|segment| {
         [0, 4].map(|packet_type| {
             let packet = segment.frame()[14..].to_vec();
@@ -170,7 +170,7 @@ fn a_host_that_forwards_is_not_the_card() {
     let segments =
         [Segment::new(false, 999, SYN, &[]), Segment::new(false, 1_000, ACK, &bytes(100, 0))];
     for link in [SLL, SLL2] {
-        let summary = replay(&out, "--rx", &forwarded(link, &segments), &[]);
+        let summary = replay(&out, "--rx", &forward_packets(link, &segments), &[]);
         assert_eq!(summary["card"][0]["address"], "10.77.0.1", "{summary}");
         assert_eq!(buffer(&out, "c1-0.bin"), bytes(100, 0));
         let dispositions = serde_json::json!({"no_payload": 2, "old": 1, "placed_in_order": 1});
@@ -206,7 +206,7 @@ fn a_side_with_nothing_to_do_is_not_the_card() {
     let path = out.to_str().expect("a path");
     let words = ["sim", "--model", "golden", "--rx", &capture, "--out", path];
     let named = ["--card", "10.77.0.2"];
-    refused(
+    expect_refusal(
         &[&words[..], &named].concat(),
         &["in.pcap", "no frame goes to the card, 10.77.0.2 (named with --card)", "--card ADDRESS"],
     );
@@ -322,7 +322,7 @@ fn pieces_follow_from_the_flow_file_alone() {
 /// its own tests; here every byte arrives.
 #[test]
 fn late_repetitions_cost_no_byte() {
-    let text = accepted(&[
+    let text = expect_success(&[
         "demo",
         "--config",
         "small",
@@ -407,7 +407,7 @@ fn a_stream_without_a_beginning_is_refused_with_its_file() {
     let capture = write(&out, "in.pcap", &USUAL.pcap(ETHERNET, &capture));
     let flows = write(&out, "flows.toml", FLOWS.as_bytes());
     let path = out.to_str().expect("a path");
-    refused(
+    expect_refusal(
         &["sim", "--model", "golden", "--rx", &capture, "--flows", &flows, "--out", path],
         &["in.pcap", "flow 'a'", "no SYN from 10.77.0.2:40000", "absolute"],
     );

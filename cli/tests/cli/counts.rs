@@ -6,7 +6,7 @@
 
 use skip::{skip, Need};
 
-use crate::run::{accepted, command, folder, refused, ROOT};
+use crate::run::{command, expect_refusal, expect_success, folder, ROOT};
 
 const COUNTS: &str = "docs/host_counts.toml";
 
@@ -14,10 +14,10 @@ const COUNTS: &str = "docs/host_counts.toml";
 fn counts_of_the_host_are_as_committed() {
     let check = ["bench", "host", "--counts", COUNTS];
     if seed::blesses() {
-        accepted(&[&check[..], &["--bless"]].concat());
+        expect_success(&[&check[..], &["--bless"]].concat());
         return;
     }
-    let said = accepted(&check);
+    let said = expect_success(&check);
     assert!(said.contains("counts are within 5 %"), "{said}");
     let skipped = "skipped: instructions: ";
     if let Some(why) = said.lines().find_map(|line| line.strip_prefix(skipped)) {
@@ -41,6 +41,6 @@ fn counts_that_differ_are_a_failure() {
     for part in ["DIFFERS", "NOT within", "skipped: instructions: no valgrind"] {
         assert!(said.contains(part), "{said}");
     }
-    refused(&["bench", "host", "--bless"], &["--counts"]);
-    refused(&["bench", "host", "--counts", "none.toml"], &["none.toml"]);
+    expect_refusal(&["bench", "host", "--bless"], &["--counts"]);
+    expect_refusal(&["bench", "host", "--counts", "none.toml"], &["none.toml"]);
 }

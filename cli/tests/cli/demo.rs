@@ -9,7 +9,7 @@ use serde_json::Value;
 use sim::harness::capture::read_capture;
 use skip::{skip, Need};
 
-use crate::run::{accepted, folder, refused};
+use crate::run::{expect_refusal, expect_success, folder};
 
 const BYTES: u64 = 20_000;
 
@@ -29,7 +29,7 @@ fn a_short_demo_says_what_it_did() {
     let stacks = ["--peer", "smoltcp", "--transport", "smoltcp", "--ipv6"];
     let files = ["--json", &json, "--wave", &wave, "--pcap", &pcap];
     let words = ["demo", "--config", "small", "--bytes", &bytes];
-    let text = accepted(&[&words[..], &stacks, &files].concat());
+    let text = expect_success(&[&words[..], &stacks, &files].concat());
     for part in ["peer: smoltcp; transport: smoltcp", "simulated time", "every byte is right"] {
         assert!(text.contains(part), "'{part}' is not in: {text}");
     }
@@ -90,7 +90,7 @@ fn a_demo_over_our_own_tcp_is_exact_and_names_its_controller() {
         let mut arguments = vec!["demo", "--config", "small", "--peer", "smoltcp"];
         arguments.extend(["--transport", "tcp", "--loss", "1%", "--bytes", "300000"]);
         arguments.extend(controller.map(|name| ["--controller", name]).iter().flatten());
-        let text = accepted(&arguments);
+        let text = expect_success(&arguments);
         for part in [name, "every byte is right"] {
             assert!(text.contains(part), "'{part}' is not in: {text}");
         }
@@ -106,7 +106,7 @@ fn a_demo_with_our_own_tcp_at_both_ends_is_fast_over_loss() {
     let mut words = vec!["demo", "--config", "small", "--peer", "tcp", "--transport", "tcp"];
     words.extend(["--bytes", "2MiB", "--json", path]);
     for (loss, floor) in [("0", 70.0), ("1%", 40.0)] {
-        let text = accepted(&[&words[..], &["--loss", loss]].concat());
+        let text = expect_success(&[&words[..], &["--loss", loss]].concat());
         let name = "our own TCP, model-based controller";
         assert!(text.contains(&format!("peer: {name}; transport: {name}")), "{text}");
         let report = std::fs::read(&json).expect("the report");
@@ -127,7 +127,7 @@ fn a_demo_on_the_golden_model_repeats_from_its_seed() {
     let mut words = vec!["demo", "--model", "golden", "--peer", "tcp", "--transport", "tcp"];
     words.extend(["--bytes", "300000", "--loss", "2%", "--reorder", "2%", "--json", path]);
     let run = |seed: &str| {
-        accepted(&[&words[..], &["--seed", seed]].concat());
+        expect_success(&[&words[..], &["--seed", seed]].concat());
         let report = std::fs::read(&json).expect("the report");
         let mut report: Value = serde_json::from_slice(&report).expect("JSON");
         report["cycles_per_second"] = Value::Null;
@@ -137,7 +137,7 @@ fn a_demo_on_the_golden_model_repeats_from_its_seed() {
     assert_eq!(report["ok"], true);
     assert_eq!(run("3"), report);
     assert_ne!(run("4"), report);
-    refused(&["demo", "--model", "golden", "--wave", "w.fst"], &["--wave", "no signals"]);
+    expect_refusal(&["demo", "--model", "golden", "--wave", "w.fst"], &["--wave", "no signals"]);
 }
 
 /// With smoltcp at both ends the wall clock has no part in it.
@@ -146,7 +146,7 @@ fn a_lossy_demo_skips_what_is_idle_and_repeats_from_its_seed() {
     let out = folder("demo_loss");
     let json = out.join("d.json").to_str().expect("a path").to_owned();
     let run = || {
-        let text = accepted(&[
+        let text = expect_success(&[
             "demo",
             "--config",
             "small",
@@ -180,18 +180,18 @@ fn a_lossy_demo_skips_what_is_idle_and_repeats_from_its_seed() {
 /// The kernel's TCP where it may be had, and our own elsewhere.
 #[test]
 fn links_too_narrow_for_ipv6_carry_ipv4() {
-    let text = accepted(&["demo", "--config", "small", "--mtu", "576", "--bytes", "10000"]);
+    let text = expect_success(&["demo", "--config", "small", "--mtu", "576", "--bytes", "10000"]);
     assert!(text.contains("every byte is right"), "{text}");
     if text.contains("our own TCP") {
         skip(Need::Namespaces, "the demo took our own TCP");
     }
-    refused(&["demo", "--mtu", "1279", "--ipv6"], &["--mtu 1279", "IPv6", "1280"]);
+    expect_refusal(&["demo", "--mtu", "1279", "--ipv6"], &["--mtu 1279", "IPv6", "1280"]);
 }
 
 #[test]
 fn files_that_cannot_be_written_are_named_before_the_run() {
     for option in ["--json", "--wave", "--pcap"] {
         let file = "/nowhere/at/all";
-        refused(&["demo", option, file], &[option, file, "No such file"]);
+        expect_refusal(&["demo", option, file], &[option, file, "No such file"]);
     }
 }

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::far::check_refusals;
-use crate::run::{accepted, command, folder};
+use crate::run::{command, expect_success, folder};
 use crate::sim_card::Card;
 
 fn json_of(arguments: &[&str], name: &str) -> (String, Value) {
     let file = folder(name).join("d.json").to_str().expect("a path").to_owned();
-    let text = accepted(&[arguments, &["--json", &file]].concat());
+    let text = expect_success(&[arguments, &["--json", &file]].concat());
     let report = std::fs::read(&file).expect("the report");
     (text, serde_json::from_slice(&report).expect("JSON"))
 }
@@ -52,7 +52,7 @@ fn counters_live_on_and_say_what_they_count() {
     let all = before.as_array().expect("a list").len();
     assert_eq!(text, format!("all {all} counters are zero\n"));
     let demo = ["demo", "--bus", &bus, "--bytes", "100000", "--transport", "tcp"];
-    accepted(&demo);
+    expect_success(&demo);
     let (text, after) = json_of(&counters, "device_counters");
     assert!(text.contains("Written at the cursor; the cursor advanced."), "{text}");
     let of = |name: &str| {
@@ -136,7 +136,7 @@ fn a_list_has_what_is_there_and_why_something_is_not() {
     let card = Card::with("list", &[]);
     let empty = folder("device_list_sysfs");
     let sysfs = empty.to_str().expect("a path");
-    let none = accepted(&["device", "list", "--sysfs", sysfs]);
+    let none = expect_success(&["device", "list", "--sysfs", sysfs]);
     assert!(none.contains("no card (10ee:5a4e)"), "{none}");
     let (bus, nobody) = (card.bus(), "vfio-user:/no/such.sock");
     let list = ["device", "list", "--sysfs", sysfs, "--bus", &bus, "--bus", nobody];

@@ -80,7 +80,7 @@ fn the_card_and_its_host_know_no_board() {
 }
 
 /// Cell `cell` of the first row of the measured page that begins with these cells.
-fn measured<T: std::str::FromStr>(row: &str, cell: usize) -> T {
+fn measured_cell<T: std::str::FromStr>(row: &str, cell: usize) -> T {
     let page = read("docs/bench.md");
     let row_start = format!("| {row} |");
     let line = page.lines().find(|line| line.starts_with(&row_start));
@@ -94,15 +94,15 @@ fn measured<T: std::str::FromStr>(row: &str, cell: usize) -> T {
 #[test]
 fn figures_of_the_host_are_those_that_were_measured() {
     let rows = ["packet of 1448 B received", "descriptor of 1448 B sent", "pure ACK written"];
-    let [received, sent, written] = rows.map(|row| measured::<u64>(row, 1));
+    let [received, sent, written] = rows.map(|row| measured_cell::<u64>(row, 1));
     let time = format!("{received} / {sent} / {written} ns; ");
-    let [received, sent, written] = rows.map(|row| measured::<u64>(row, 4));
+    let [received, sent, written] = rows.map(|row| measured_cell::<u64>(row, 4));
     let counts = format!("{received} / {sent} / {written} instructions");
     assert_contains("docs/limits.md", &(time + &counts));
 
     for read in ["read once", "not read"] {
         let seconds = |stack: &str| {
-            [1500, 9000].map(|mtu| measured::<f64>(&format!("{stack} | {mtu} | {read}"), 3))
+            [1500, 9000].map(|mtu| measured_cell::<f64>(&format!("{stack} | {mtu} | {read}"), 3))
         };
         let ([kernel_1500, kernel_9000], ours) =
             (seconds("kernel TCP over veth"), seconds("ours, null"));

@@ -4,7 +4,7 @@ use serde_json::Value;
 use skip::{skip, Need};
 
 use crate::fakes::{Answers, Babble, Fake};
-use crate::run::{accepted, folder, refused};
+use crate::run::{expect_refusal, expect_success, folder};
 use crate::sim_card::Card;
 
 #[test]
@@ -20,7 +20,7 @@ fn a_demo_through_a_card_in_another_process_is_exact() {
         &["--transport", "smoltcp", "--seed", "3"],
     ] {
         let arguments = ["demo", "--bus", &bus, "--bytes", "1MiB", "--json", &json];
-        let text = accepted(&[&arguments[..], more].concat());
+        let text = expect_success(&[&arguments[..], more].concat());
         for part in ["do not repeat", "of wall time", "every byte is right", "as sent"] {
             assert!(text.contains(part), "'{part}' is not in: {text}");
         }
@@ -44,7 +44,7 @@ fn a_demo_with_doorbells_by_messages_is_exact() {
     let card = Card::with("messages", &["--peer", "smoltcp", "--doorbells", "messages"]);
     let bus = card.bus();
     let demo = ["demo", "--bus", &bus, "--bytes", "300000", "--transport", "tcp"];
-    assert!(accepted(&demo).contains("every byte is right"));
+    assert!(expect_success(&demo).contains("every byte is right"));
 }
 
 /// Every byte comes back although frames are lost, overtaken, doubled and damaged both ways.
@@ -54,7 +54,7 @@ fn a_demo_over_a_wire_with_faults_is_exact() {
     let mut card = Card::with("faults", &[&["--peer", "smoltcp"][..], &faults].concat());
     let bus = card.bus();
     let demo = ["demo", "--bus", &bus, "--bytes", "300000", "--transport", "tcp"];
-    let text = accepted(&demo);
+    let text = expect_success(&demo);
     assert!(text.contains("every byte is right"), "{text}");
     let harm = card.line_with("frames on the wire so far");
     for what in ["lost", "overtaken", "doubled", "damaged"] {
@@ -71,14 +71,14 @@ fn a_demo_with_a_kernel_at_the_wire_is_exact() {
     }
     let bus = card.bus();
     let arguments = ["demo", "--bus", &bus, "--bytes", "1MiB", "--mtu", "9000"];
-    let text = accepted(&[&arguments[..], &["--transport", "tcp"]].concat());
+    let text = expect_success(&[&arguments[..], &["--transport", "tcp"]].concat());
     assert!(text.contains("every byte is right"), "{text}");
 }
 
 /// What every command says that is to open a card.
 pub fn check_refusals(arguments: &[&str]) {
     let with = |bus: &str, parts: &[&str]| {
-        refused(&[arguments, &["--bus", bus]].concat(), parts);
+        expect_refusal(&[arguments, &["--bus", bus]].concat(), parts);
     };
     with("vfio-user:/no/such.sock", &["/no/such.sock", "start the device's server first"]);
     with(&Babble::start().bus(), &["nonsense", "is it the socket of a vfio-user device?"]);
@@ -111,7 +111,7 @@ fn what_is_no_card_is_refused_by_the_demo() {
 fn a_card_that_is_taken_is_refused() {
     let card = Card::with("busy", &[]);
     let bus = vfio::SocketBus::open(&card.socket).expect("a card");
-    refused(&["demo", "--bus", &card.bus()], &["has a client already"]);
+    expect_refusal(&["demo", "--bus", &card.bus()], &["has a client already"]);
     drop(bus);
 }
 
@@ -124,6 +124,6 @@ fn options_of_what_is_in_the_other_process_are_refused() {
         ("--peer", &["--peer", "smoltcp"]),
         ("--memory gpu", &["--memory", "gpu"]),
     ] {
-        refused(&[&there[..], more].concat(), &[option, "sim-card"]);
+        expect_refusal(&[&there[..], more].concat(), &[option, "sim-card"]);
     }
 }

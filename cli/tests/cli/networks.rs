@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::run::{folder, refused, zeronic};
+use crate::run::{expect_refusal, folder, zeronic};
 
 /// The shortest measurement.
 const INCAST: [&str; 4] = ["bench", "incast", "--seeds", "1"];
@@ -45,36 +45,39 @@ fn shards_merge_into_what_one_run_gives() {
     assert_eq!(json["parameters"]["bytes"], 256 << 10);
 
     let again = "zeronic bench incast --seeds 1 --shard 2/3 --json FILE";
-    refused(&["merge", one, three], &["shard 2/3 is missing", again]);
-    refused(&["merge", one, one], &["shard 1/3 as well"]);
+    expect_refusal(&["merge", one, three], &["shard 2/3 is missing", again]);
+    expect_refusal(&["merge", one, one], &["shard 1/3 as well"]);
     // A shard that died: its last line is not there, or not whole.
     let lines = String::from_utf8(bytes(&shards[1])).expect("text");
     let cut = folder.join("cut.jsonl");
     for end in [lines.rfind("{\"end").expect("an end"), lines.len() / 2] {
         std::fs::write(&cut, &lines[..end]).expect("a file");
-        refused(&["merge", one, text(&cut), three], &["2/3 is missing", "ends early", again]);
+        expect_refusal(
+            &["merge", one, text(&cut), three],
+            &["2/3 is missing", "ends early", again],
+        );
     }
     // One that ran again lies beside it.
     run(&["merge", one, text(&cut), two, three], &merged);
     assert_eq!(bytes(&whole), bytes(&merged));
     let other = folder.join("other.jsonl");
     run(&["bench", "incast", "--seeds", "2", "--shard", "2/3"], &other);
-    refused(&["merge", one, text(&other), three], &["other.jsonl", "another measurement"]);
-    refused(&["merge", text(&whole)], &["whole.json", "not a shard's"]);
+    expect_refusal(&["merge", one, text(&other), three], &["other.jsonl", "another measurement"]);
+    expect_refusal(&["merge", text(&whole)], &["whole.json", "not a shard's"]);
     // A number of shards that nobody has begun would take for ever to name.
     let head = std::fs::read_to_string(one).expect("a file");
     let many = folder.join("many.jsonl");
     let head = head.replacen("\"shards\":3", "\"shards\":1000000000000000000", 1);
     std::fs::write(&many, head).expect("a file");
-    refused(&["merge", text(&many)], &["many.jsonl", "no shard", "/1000000000000000000"]);
-    refused(&["merge", "/nowhere"], &["/nowhere"]);
+    expect_refusal(&["merge", text(&many)], &["many.jsonl", "no shard", "/1000000000000000000"]);
+    expect_refusal(&["merge", "/nowhere"], &["/nowhere"]);
 }
 
 #[test]
 fn wrong_shards_are_refused() {
     for shard in ["0/2", "3/2", "2"] {
-        refused(&["bench", "loss", "--shard", shard], &[shard, "--shard"]);
+        expect_refusal(&["bench", "loss", "--shard", shard], &[shard, "--shard"]);
     }
-    refused(&["bench", "fairness", "--seeds", "0"], &["'0'", "--seeds"]);
-    refused(&["merge"], &["FILES"]);
+    expect_refusal(&["bench", "fairness", "--seeds", "0"], &["'0'", "--seeds"]);
+    expect_refusal(&["merge"], &["FILES"]);
 }

@@ -9,7 +9,7 @@ use host::transport::patience::{Patience, PATIENCE};
 use serde_json::Value;
 use sim::harness::capture::parse_capture;
 
-use crate::run::{accepted, command, example, folder, refused};
+use crate::run::{command, example, expect_refusal, expect_success, folder};
 
 /// The shortest run whose figures can be had as JSON.
 const BENCH: [&str; 7] = ["bench", "tx", "--config", "small", "--time", "20", "--wraps=0"];
@@ -81,7 +81,7 @@ fn core_time(process: u32) -> u64 {
 /// long that takes beside others, and not waiting for anything.
 fn soon(arguments: &[&str]) -> Output {
     // With the card built, which takes its time, nothing is left that takes long.
-    accepted(&BENCH);
+    expect_success(&BENCH);
     let mut command = command(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
@@ -203,11 +203,11 @@ fn two_results_in_one_file_are_refused() {
     let file = file.to_str().expect("a path");
     let again = format!("{}/./one", out.display());
     let area = ["bench", "area", "--json", file, "--report", &again];
-    refused(&area, &["--report", "--json", "one"]);
+    expect_refusal(&area, &["--report", "--json", "one"]);
     let demo = [&DEMO[..], &["--wave", file, "--pcap", file]].concat();
-    refused(&demo, &["--pcap", "--wave", "one"]);
+    expect_refusal(&demo, &["--pcap", "--wave", "one"]);
     let demo = [&DEMO[..], &["--json", file, "--pcap", file]].concat();
-    refused(&demo, &["--json", "--pcap", "one"]);
+    expect_refusal(&demo, &["--json", "--pcap", "one"]);
 }
 
 #[test]
@@ -229,10 +229,10 @@ fn a_file_that_cannot_be_written_is_named() {
     let out = folder("full_file");
     let json = ["bench", "tx", "--json"];
     let nowhere = "/nowhere/at/all";
-    refused(&[&json[..], &[nowhere]].concat(), &["--json", nowhere]);
+    expect_refusal(&[&json[..], &[nowhere]].concat(), &["--json", nowhere]);
     let all = ["bench", "area", "--report", nowhere];
-    refused(&all, &["--report", nowhere]);
-    refused(
+    expect_refusal(&all, &["--report", nowhere]);
+    expect_refusal(
         &["bench", "area", "--config", "tiny"],
         &["'tiny'", "default, default-slices, lab, small"],
     );
@@ -250,26 +250,26 @@ fn a_file_that_cannot_be_written_is_named() {
 fn results_of_an_earlier_run_do_not_outlive_one_that_fails() {
     let out = folder("earlier");
     let mut arguments = replay(&out);
-    accepted(&words(&arguments));
+    expect_success(&words(&arguments));
     let summary = out.join("summary.json");
     assert!(summary.exists());
     arguments[4] = "none.pcapng".to_owned();
-    refused(&words(&arguments), &["none.pcapng"]);
+    expect_refusal(&words(&arguments), &["none.pcapng"]);
     assert!(!summary.exists());
     let json = out.join("old.json");
     std::fs::write(&json, "{}").expect("a file");
     let path = json.to_str().expect("a path");
     let bench = ["bench", "rx", "--mtu", "9001", "--json", path];
-    refused(&bench, &["9001"]);
+    expect_refusal(&bench, &["9001"]);
     assert!(!json.exists());
     // Through a link the file that it leads to is replaced.
     let link = out.join("link.json");
     std::os::unix::fs::symlink(&json, &link).expect("a link");
     std::fs::write(&json, "{}").expect("a file");
     let path = link.to_str().expect("a path");
-    refused(&["demo", "--json", path, "--bytes", "0"], &["--bytes"]);
+    expect_refusal(&["demo", "--json", path, "--bytes", "0"], &["--bytes"]);
     assert!(json.exists(), "a command line that says nothing");
-    refused(&["bench", "tx", "--mtu", "1", "--json", path], &["1"]);
+    expect_refusal(&["bench", "tx", "--mtu", "1", "--json", path], &["1"]);
     assert!(!json.exists());
     let left = std::fs::read_dir(&out).expect("a folder").flatten();
     let parts = left.filter(|file| file.path().extension().is_some_and(|e| e == "part"));
@@ -284,10 +284,10 @@ fn what_lies_beside_a_result_stays() {
     let link = out.join("link.json");
     std::os::unix::fs::symlink("q.json", &link).expect("a link");
     let path = link.to_str().expect("a path");
-    refused(&["bench", "tx", "--mtu", "1", "--json", path], &["1"]);
+    expect_refusal(&["bench", "tx", "--mtu", "1", "--json", path], &["1"]);
     // The link leads nowhere, before and behind.
     assert!(link.is_symlink() && !json.exists());
-    accepted(&[&BENCH[..], &["--json", path]].concat());
+    expect_success(&[&BENCH[..], &["--json", path]].concat());
     assert!(link.is_symlink() && json.is_file());
     let text = std::fs::read_to_string(&part).expect("a file");
     assert_eq!(text, "somebody's");
@@ -321,7 +321,7 @@ fn a_file_below_dev_is_a_file_and_standard_output_is_not() {
         let json = shared.join(format!("zeronic-{}.json", std::process::id()));
         let path = json.to_str().expect("a path");
         for _ in 0..2 {
-            accepted(&[&BENCH[..], &["--json", path]].concat());
+            expect_success(&[&BENCH[..], &["--json", path]].concat());
             let text = std::fs::read(&json).expect("the results");
             let results: Value = serde_json::from_slice(&text).expect("JSON");
             assert_eq!(results["ok"], true, "{results}");
@@ -353,7 +353,7 @@ fn a_waveform_may_lie_in_the_folder_that_the_run_makes() {
     arguments[2] = "rtl".to_owned();
     let wave_path = wave.to_str().expect("a path").to_owned();
     arguments.extend(["--wave".to_owned(), wave_path]);
-    accepted(&words(&arguments));
+    expect_success(&words(&arguments));
     assert!(std::fs::metadata(&wave).expect("a waveform").len() > 1000);
 }
 
@@ -370,21 +370,21 @@ fn left_in(folder: &Path) -> Vec<String> {
 #[test]
 fn a_replay_leaves_nothing_of_another_one() {
     let out = folder("another");
-    accepted(&words(&replay(&out)));
+    expect_success(&words(&replay(&out)));
     assert!(left_in(&out).contains(&"plain-0.bin".to_owned()));
     // What somebody else has put there stays.
     std::fs::write(out.join("buffers/notes.bin"), "").expect("a file");
     let send = replay_of("--tx", "send", &out);
-    accepted(&words(&send));
+    expect_success(&words(&send));
     let sent = ["buffers", "entries.txt", "notes.bin", "sent.pcapng"];
     assert_eq!(left_in(&out), [&sent[..], &["summary.json"]].concat());
     // What is replayed does not make room for a result.
     let mut again = replay(&out);
     again[4] = out.join("sent.pcapng").to_str().expect("a path").to_owned();
-    refused(&words(&again), &["sent.pcapng", "--rx"]);
+    expect_refusal(&words(&again), &["sent.pcapng", "--rx"]);
     assert!(left_in(&out).contains(&"sent.pcapng".to_owned()));
     std::fs::remove_file(out.join("buffers/notes.bin")).expect("a file");
-    accepted(&words(&replay(&out)));
+    expect_success(&words(&replay(&out)));
     assert!(!left_in(&out).contains(&"sent.pcapng".to_owned()));
     let mut failing = replay(&out);
     failing[6] = "none.toml".to_owned();
@@ -392,6 +392,6 @@ fn a_replay_leaves_nothing_of_another_one() {
     std::fs::write(&wave, "old").expect("a file");
     failing[2] = "rtl".to_owned();
     failing.extend(["--wave", wave.to_str().expect("a path")].map(str::to_owned));
-    refused(&words(&failing), &["none.toml"]);
+    expect_refusal(&words(&failing), &["none.toml"]);
     assert!(left_in(&out).is_empty(), "{:?}", left_in(&out));
 }

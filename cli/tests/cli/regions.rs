@@ -6,7 +6,7 @@ use serde_json::Value;
 use sim::harness::pcapng::CaptureWriter;
 use sim::harness::traffic::{Addresses, PacketSpec};
 
-use crate::run::{accepted, folder};
+use crate::run::{expect_success, folder};
 
 const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
@@ -60,8 +60,9 @@ fn replay(
     let content = flow(segments).replacen("[[flow]]", &(regions.concat() + "[[flow]]"), 1);
     std::fs::write(&file, content).expect("a file");
     let out = text(".");
-    let printed =
-        accepted(&["sim", "--model", model, "--rx", &packets, "--flows", &file, "--out", &out]);
+    let printed = expect_success(&[
+        "sim", "--model", model, "--rx", &packets, "--flows", &file, "--out", &out,
+    ]);
     let entries = std::fs::read_to_string(text("entries.txt")).expect("entries");
     (serde_json::from_str(&printed).expect("JSON"), entries)
 }

@@ -19,7 +19,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use sim::harness::capture::read_capture;
 
-use crate::run::{accepted, buffers, example, folder};
+use crate::run::{buffers, example, expect_success, folder};
 
 /// Server port and bytes of the connections in the captures, by name of their flow.
 const CONNECTIONS: [(&str, u64, usize); 4] = [
@@ -43,7 +43,7 @@ fn replay(side: &str, model: &str) -> (PathBuf, Value) {
     let (capture, flows) = (example(&format!("{name}.pcapng")), example(&format!("{name}.toml")));
     let path = out.to_str().expect("a path");
     let common = ["--flows", &flows, "--out", path, "--model", model];
-    let printed = accepted(&[&["sim", side, &capture][..], &common].concat());
+    let printed = expect_success(&[&["sim", side, &capture][..], &common].concat());
     let summary = std::fs::read_to_string(out.join("summary.json")).expect("a summary");
     assert_eq!(printed, summary);
     (out, serde_json::from_str(&summary).expect("JSON"))

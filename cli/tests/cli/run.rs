@@ -47,7 +47,7 @@ pub fn zeronic(arguments: &[&str]) -> Output {
 
 /// The program must refuse: exit status 2, nothing on standard output, one line that says all of
 /// `parts`.
-pub fn refused(arguments: &[&str], parts: &[&str]) {
+pub fn expect_refusal(arguments: &[&str], parts: &[&str]) {
     let output = zeronic(arguments);
     let line = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {line}");
@@ -60,7 +60,7 @@ pub fn refused(arguments: &[&str], parts: &[&str]) {
 }
 
 /// The program must succeed; its standard output comes back.
-pub fn accepted(arguments: &[&str]) -> String {
+pub fn expect_success(arguments: &[&str]) -> String {
     let output = zeronic(arguments);
     let (out, error) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

@@ -10,7 +10,7 @@ use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
 use vfio::SocketBus;
 
-use crate::run::{command, refused};
+use crate::run::{command, expect_refusal};
 
 /// The process, ended with the test.
 pub struct Card {
@@ -92,7 +92,7 @@ fn a_card_in_another_process_is_opened_used_and_opened_again() {
     let started = Instant::now();
     for _ in 0..3 {
         let bus = SocketBus::open(&card.socket).expect("a card");
-        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+        let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
         epochs.push(device.bus().read_register(r::EPOCH).expect("a register"));
         device.close().expect("it closes");
         assert!(card.line().contains("a client has the card"));
@@ -106,7 +106,7 @@ fn a_card_in_another_process_is_opened_used_and_opened_again() {
 fn a_card_that_is_killed_is_found_out_and_started_again_at_its_socket() {
     let mut card = Card::start("kill");
     let bus = SocketBus::open(&card.socket).expect("a card");
-    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     card.kill();
     let gone = Instant::now();
     let error = loop {
@@ -126,9 +126,9 @@ fn a_card_that_is_killed_is_found_out_and_started_again_at_its_socket() {
 fn a_socket_that_is_taken_or_cannot_be_is_refused() {
     let card = Card::start("taken");
     let path = card.socket.to_str().expect("a path");
-    refused(&["sim-card", "--vfio-user", path, "--config", "small"], &[path]);
+    expect_refusal(&["sim-card", "--vfio-user", path, "--config", "small"], &[path]);
     let nowhere = "/no/such/folder/card.sock";
-    refused(&["sim-card", "--vfio-user", nowhere], &[nowhere]);
+    expect_refusal(&["sim-card", "--vfio-user", nowhere], &[nowhere]);
     let lossy = ["sim-card", "--vfio-user", nowhere, "--loss", "1%"];
-    refused(&lossy, &["--loss", "--peer"]);
+    expect_refusal(&lossy, &["--loss", "--peer"]);
 }

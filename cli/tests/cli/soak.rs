@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::run::{accepted, folder, refused, zeronic};
+use crate::run::{expect_refusal, expect_success, folder, zeronic};
 
 /// Its first demo has both ends in one process, the small card, and no loss.
 const SEED: &str = "1601";
@@ -49,16 +49,16 @@ fn a_soak_on_the_golden_model_gives_the_same_bytes_in_one_run_and_in_shards() {
     let path = |name: &str| out.join(name).to_str().expect("a path").to_owned();
     let options = ["soak", "--model", "golden", "--runs", "12", "--seed", "7", "--bytes", "50000"];
     let (whole, again) = (path("whole.json"), path("again.json"));
-    let text = accepted(&[&options[..], &["--json", &whole]].concat());
+    let text = expect_success(&[&options[..], &["--json", &whole]].concat());
     assert!(text.ends_with("all 12 runs are exact\n"), "{text}");
-    assert_eq!(text, accepted(&[&options[..], &["--json", &again]].concat()));
+    assert_eq!(text, expect_success(&[&options[..], &["--json", &again]].concat()));
     let parts = ["1/2", "2/2"].map(|shard| {
         let part = path(&format!("part{}.jsonl", &shard[..1]));
-        accepted(&[&options[..], &["--shard", shard, "--json", &part]].concat());
+        expect_success(&[&options[..], &["--shard", shard, "--json", &part]].concat());
         part
     });
     let merged = path("merged.json");
-    let text = accepted(&["merge", &parts[1], &parts[0], "--json", &merged]);
+    let text = expect_success(&["merge", &parts[1], &parts[0], "--json", &merged]);
     assert_eq!(text, "all 12 runs are exact\n");
     let read = |path: &str| std::fs::read(path).expect("the results");
     let whole = read(&whole);
@@ -88,9 +88,9 @@ fn a_demo_that_does_not_end_fails_its_soak() {
 
 #[test]
 fn wrong_options_are_refused() {
-    refused(&["soak", "--runs", "0"], &["'0'", "--runs"]);
-    refused(&["soak", "--limit", "0"], &["'0'", "--limit"]);
-    refused(&["soak", "--bytes", "0"], &["'0'", "--bytes"]);
-    refused(&["soak", "--seed", "x"], &["'x'", "--seed"]);
-    refused(&["soak", "--shard", "1/2"], &["--shard", "--model golden"]);
+    expect_refusal(&["soak", "--runs", "0"], &["'0'", "--runs"]);
+    expect_refusal(&["soak", "--limit", "0"], &["'0'", "--limit"]);
+    expect_refusal(&["soak", "--bytes", "0"], &["'0'", "--bytes"]);
+    expect_refusal(&["soak", "--seed", "x"], &["'x'", "--seed"]);
+    expect_refusal(&["soak", "--shard", "1/2"], &["--shard", "--model golden"]);
 }

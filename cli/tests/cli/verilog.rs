@@ -6,14 +6,14 @@ use std::process::Command;
 
 use verilate::toolchain::Toolchain;
 
-use crate::run::{accepted, folder, refused, ROOT};
+use crate::run::{expect_refusal, expect_success, folder, ROOT};
 
 /// Writes the small card into a new folder; name and text of each file.
-fn written(name: &str, more: &[&str]) -> BTreeMap<String, String> {
+fn write_card(name: &str, more: &[&str]) -> BTreeMap<String, String> {
     let out = folder(name);
     let path = out.to_str().expect("a path");
     let board = ["verilog", "--board", "vcu118", "--config", "small"];
-    accepted(&[&board[..], &["--out", path], more].concat());
+    expect_success(&[&board[..], &["--out", path], more].concat());
     files_of(&out)
 }
 
@@ -35,7 +35,7 @@ fn modules(text: &str) -> Vec<&str> {
 
 #[test]
 fn card_ports_and_manual_are_written() {
-    let files = written("verilog", &[]);
+    let files = write_card("verilog", &[]);
     let top = &files["zeronic_small.v"];
     assert_eq!(modules(top), ["zeronic_small"]);
     let rows: Vec<_> = files["ports.md"].lines().filter(|line| line.starts_with("| `")).collect();
@@ -59,10 +59,10 @@ fn card_ports_and_manual_are_written() {
 /// A smaller buffer is another card; sizes that it cannot count are refused.
 #[test]
 fn the_completion_buffer_can_be_named() {
-    let usual = written("verilog_usual", &["--single-file"]);
+    let usual = write_card("verilog_usual", &["--single-file"]);
     let (headers, bytes) = ("--completion-headers", "--completion-bytes");
     let words = ["--single-file", headers, "64", bytes, "8192"];
-    let less = written("verilog_less", &words);
+    let less = write_card("verilog_less", &words);
     assert!(usual["zeronic_small.v"] != less["zeronic_small.v"]);
     assert!(less["ports.md"].contains("64 completion headers and 8192 bytes"));
     for (option, value, said) in [
@@ -72,13 +72,13 @@ fn the_completion_buffer_can_be_named() {
         (bytes, "32000", "32000 bytes: 8 to 256 and a multiple of 16"),
     ] {
         let board = ["verilog", "--board", "vcu118", "--out", "x"];
-        refused(&[&board[..], &[option, value]].concat(), &["no card", said]);
+        expect_refusal(&[&board[..], &[option, value]].concat(), &["no card", said]);
     }
 }
 
 #[test]
 fn each_module_is_a_file_of_the_list() {
-    let files = written("verilog_files", &[]);
+    let files = write_card("verilog_files", &[]);
     let list: Vec<&str> = files["files.f"].lines().collect();
     assert!(list.len() > 100, "{list:?}");
     assert_eq!(list.last(), Some(&"zeronic_vcu118.v"));
@@ -95,7 +95,7 @@ fn each_module_is_a_file_of_the_list() {
 
 #[test]
 fn each_module_opens_with_name_source_sentence_and_ports() {
-    let files = written("verilog_heads", &[]);
+    let files = write_card("verilog_heads", &[]);
     for file in files["files.f"].lines() {
         let (head, body) = files[file].split_once("\nmodule ").expect("a module");
         let mut lines = head.lines().filter_map(|line| line.strip_prefix("// "));
@@ -117,9 +117,9 @@ fn each_module_opens_with_name_source_sentence_and_ports() {
 
 #[test]
 fn the_single_file_has_the_same_modules_and_every_run_the_same_bytes() {
-    let files = written("verilog_again", &[]);
-    assert!(files == written("verilog_once_more", &[]), "runs differ");
-    let single = written("verilog_single", &["--single-file"]);
+    let files = write_card("verilog_again", &[]);
+    assert!(files == write_card("verilog_once_more", &[]), "runs differ");
+    let single = write_card("verilog_single", &["--single-file"]);
     assert_eq!(single["files.f"], "zeronic_small.v\nzeronic_vcu118.v\n");
     assert_eq!(single["card.f"], "zeronic_small.v\n");
     let list = files["files.f"].lines();
@@ -136,7 +136,7 @@ fn every_module_bears_the_prefix_that_is_asked_for() {
         [(&[][..], "zeronic_"), (&["--prefix", "lab7_"][..], "lab7_"), (&["--prefix", ""][..], "")]
     {
         let words = [&["--single-file"][..], more].concat();
-        let files = written(&format!("verilog_prefix_{prefix}"), &words);
+        let files = write_card(&format!("verilog_prefix_{prefix}"), &words);
         let text = &files["zeronic_small.v"];
         let all = modules(text);
         let (top, below) = all.split_last().expect("modules");
@@ -151,7 +151,7 @@ fn every_module_bears_the_prefix_that_is_asked_for() {
     }
     for wrong in ["7_", "a-", "a b"] {
         let board = ["verilog", "--board", "vcu118", "--out", "x", "--prefix"];
-        refused(&[&board[..], &[wrong]].concat(), &["--prefix", wrong]);
+        expect_refusal(&[&board[..], &[wrong]].concat(), &["--prefix", wrong]);
     }
 }
 
@@ -159,13 +159,13 @@ fn every_module_bears_the_prefix_that_is_asked_for() {
 fn write_into(out: &Path, more: &[&str]) -> BTreeMap<String, String> {
     let path = out.to_str().expect("a path");
     let board = ["verilog", "--board", "vcu118", "--out", path];
-    accepted(&[&board[..], more].concat());
+    expect_success(&[&board[..], more].concat());
     files_of(out)
 }
 
 #[test]
 fn a_folder_holds_one_card_at_a_time() {
-    let small = written("verilog_one", &["--single-file"]);
+    let small = write_card("verilog_one", &["--single-file"]);
     let out = folder("verilog_two");
     write_into(&out, &["--config", "lab"]);
     std::fs::write(out.join("wrapper.v"), "module wrapper; endmodule\n").expect("a file");
@@ -177,10 +177,10 @@ fn a_folder_holds_one_card_at_a_time() {
     std::fs::write(out.join("files.f"), "wrapper.v\n").expect("a file");
     let path = out.to_str().expect("a path");
     let again = ["verilog", "--board", "vcu118", "--config", "small", "--out", path];
-    refused(&again, &["files.f", "'wrapper.v'"]);
+    expect_refusal(&again, &["files.f", "'wrapper.v'"]);
     assert!(out.join("wrapper.v").exists());
     std::fs::write(out.join("files.f"), "../outside.v\n").expect("a file");
-    refused(&again, &["files.f", "'../outside.v'"]);
+    expect_refusal(&again, &["files.f", "'../outside.v'"]);
 }
 
 /// An interrupted run leaves files and a list that end anywhere.
@@ -214,7 +214,7 @@ fn a_run_that_fails_leaves_no_half_of_a_folder() {
     let late = out.join("sim/models.v");
     std::fs::remove_file(&late).expect("a file");
     std::os::unix::fs::symlink("/nowhere/models.v", &late).expect("a link");
-    refused(&[&words[..], &small].concat(), &["models.v", "No such file"]);
+    expect_refusal(&[&words[..], &small].concat(), &["models.v", "No such file"]);
     let left: Vec<_> = files_of(&out).into_keys().collect();
     assert!(left.iter().all(|name| !name.ends_with(".v") && name != "files.f"), "{left:?}");
     let _ = std::fs::remove_file(&late);
@@ -238,7 +238,7 @@ fn files_of_somebody_else_are_not_replaced() {
     ] {
         let file = out.join(name);
         std::fs::write(&file, text).expect("a file");
-        refused(&small, &[name, "not written"]);
+        expect_refusal(&small, &[name, "not written"]);
         assert_eq!(std::fs::read_to_string(&file).expect("a file"), text);
         assert_eq!(files_of(&out).len(), 1, "{name}");
         std::fs::remove_file(&file).expect("a file");
@@ -268,7 +268,7 @@ fn too_little_address_space_is_an_error() {
 
 #[test]
 fn names_of_a_timing_report_are_explained() {
-    let files = written("verilog_names", &[]);
+    let files = write_card("verilog_names", &[]);
     // Any register of any module will do: instances and registers are found by their text alone.
     let (instance, module) = files["zeronic_small.v"]
         .lines()
@@ -286,7 +286,7 @@ fn names_of_a_timing_report_are_explained() {
         .expect("a register");
     let signal = format!("card/{instance}/{register}_reg[1]/D");
     let small = ["verilog", "--config", "small", "--explain"];
-    let text = accepted(&[&small[..], &[&signal]].concat());
+    let text = expect_success(&[&small[..], &[&signal]].concat());
     for part in [
         &format!("instance  {instance}\n"),
         &format!("module    {module}, {module}.v\n"),
@@ -297,15 +297,15 @@ fn names_of_a_timing_report_are_explained() {
         assert!(text.contains(part), "'{part}' is not in:\n{text}");
     }
     let wrong = format!("{instance}/{register}x_reg[1]/D");
-    refused(&[&small[..], &[&wrong]].concat(), &[instance, register, "near"]);
+    expect_refusal(&[&small[..], &[&wrong]].concat(), &[instance, register, "near"]);
 }
 
 #[test]
 fn wrong_configurations_and_mixtures_are_refused() {
     let explain = ["verilog", "--explain", "x", "--config"];
-    refused(&[&explain[..], &["smal"]].concat(), &["smal", "small"]);
+    expect_refusal(&[&explain[..], &["smal"]].concat(), &["smal", "small"]);
     let mixture = ["verilog", "--explain", "x", "--out", "y"];
-    refused(&mixture, &["--explain", "--out"]);
+    expect_refusal(&mixture, &["--explain", "--out"]);
     for (option, value) in [
         ("--config", "small"),
         ("--board", "vcu118"),
@@ -314,7 +314,7 @@ fn wrong_configurations_and_mixtures_are_refused() {
         ("--prefix", "x"),
     ] {
         let mixture = ["verilog", "--manual", "-", option, value];
-        refused(&mixture, &["--manual", option]);
+        expect_refusal(&mixture, &["--manual", option]);
     }
 }
 
@@ -325,7 +325,7 @@ fn a_card_without_a_board_elaborates() {
     for config in ["small", "default"] {
         let out = folder(&format!("verilog_alone_{config}"));
         let path = out.to_str().expect("a path");
-        let said = accepted(&["verilog", "--config", config, "--out", path]);
+        let said = expect_success(&["verilog", "--config", config, "--out", path]);
         let top = format!("zeronic_{config}").replace("zeronic_default", "zeronic");
         assert!(said.contains(&format!("top module {top}")), "{said}");
         let files = files_of(&out);
@@ -342,11 +342,11 @@ fn a_card_without_a_board_elaborates() {
         assert!(output.status.success(), "{config}: {error}");
     }
     let golden = ["verilog", "--golden", "--out", "y"];
-    refused(&golden, &["--board"]);
+    expect_refusal(&golden, &["--board"]);
 }
 
 #[test]
 fn the_manual_alone_needs_no_board() {
-    let manual = accepted(&["verilog", "--manual", "-"]);
+    let manual = expect_success(&["verilog", "--manual", "-"]);
     assert!(manual.starts_with("# Register manual"), "{manual}");
 }

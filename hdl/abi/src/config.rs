@@ -128,7 +128,7 @@ pub fn config_names() -> String {
 
 impl CardConfig {
     /// The configuration of that name, if there is one.
-    pub fn named(name: &str) -> Option<CardConfig> {
+    pub fn find_config(name: &str) -> Option<CardConfig> {
         CONFIGS.into_iter().find(|config| config.name == name)
     }
 

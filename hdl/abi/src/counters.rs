@@ -190,7 +190,7 @@ fn at_offsets(
     (0u32..).map(move |at| base + 8 * at).zip(counters)
 }
 
-const fn checked() {
+const fn check_counters() {
     let mut at = 0;
     while at < COUNTER_GROUPS.len() {
         assert!(COUNTER_GROUPS[at].counters.len() <= COUNTER_GROUP_SIZE);
@@ -198,4 +198,4 @@ const fn checked() {
     }
     assert!(COUNTERS_STAGE + COUNTER_GROUP_STRIDE * COUNTER_GROUPS.len() as u32 <= COUNTERS_PEAK);
 }
-const _: () = checked();
+const _: () = check_counters();

@@ -84,7 +84,7 @@ impl Slot {
     }
 
     /// The slot of a name.
-    pub fn named(name: &str) -> Option<Slot> {
+    pub fn find_slot(name: &str) -> Option<Slot> {
         Slot::ALL.into_iter().find(|slot| slot.name() == name)
     }
 }
@@ -112,10 +112,10 @@ mod tests {
     #[test]
     fn slots_have_names_and_the_numbers_of_the_identity() {
         for slot in Slot::ALL {
-            assert_eq!(Slot::named(slot.name()), Some(slot));
+            assert_eq!(Slot::find_slot(slot.name()), Some(slot));
         }
         assert_eq!((Slot::Golden as u32, Slot::User as u32), (0, 1));
-        assert_eq!(Slot::named("factory"), None);
+        assert_eq!(Slot::find_slot("factory"), None);
         assert_eq!(contract(0x0001_0009), (1, 9));
     }
 }

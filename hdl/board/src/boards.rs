@@ -28,7 +28,7 @@ pub fn find(name: &str) -> Option<&'static Board> {
 }
 
 /// All names, with the aliases behind them.
-pub fn known() -> String {
+pub fn list_names() -> String {
     let names = BOARDS.iter().flat_map(|board| {
         let aliases = board.aliases.iter().copied();
         std::iter::once(board.name).chain(aliases)

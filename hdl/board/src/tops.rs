@@ -83,11 +83,11 @@ pub fn emit_top(
     let wired = plan.wired;
     match (wired, leds) {
         (true, _) if plan.flash.chips == 2 => {
-            emitted(QsfpFlashTop::<8>::new(board, plan), &name, prefix)
+            emit_block(QsfpFlashTop::<8>::new(board, plan), &name, prefix)
         }
-        (true, _) => emitted(QsfpTop::<3>::new(board, plan), &name, prefix),
-        (false, 0) => emitted(HbmTop::new(board, plan), &name, prefix),
-        (false, _) => emitted(HbmLedTop::new(board, plan), &name, prefix),
+        (true, _) => emit_block(QsfpTop::<3>::new(board, plan), &name, prefix),
+        (false, 0) => emit_block(HbmTop::new(board, plan), &name, prefix),
+        (false, _) => emit_block(HbmLedTop::new(board, plan), &name, prefix),
     }
 }
 
@@ -99,12 +99,12 @@ pub fn emit_golden(board: &Board, prefix: &str) -> Option<Result<EmittedTop, Emi
     }
     let name = board.golden_top();
     Some(match board.flash.chips() {
-        1 => emitted(GoldenTop::new(board), &name, prefix),
-        _ => emitted(GoldenFlashTop::new(board), &name, prefix),
+        1 => emit_block(GoldenTop::new(board), &name, prefix),
+        _ => emit_block(GoldenFlashTop::new(board), &name, prefix),
     })
 }
 
-fn emitted<B: Block>(mut top: B, name: &str, prefix: &str) -> Result<EmittedTop, EmitError> {
+fn emit_block<B: Block>(mut top: B, name: &str, prefix: &str) -> Result<EmittedTop, EmitError> {
     let called = ModuleNames { prefix, ..ModuleNames::plain(name) };
     let design = design(&mut top, called)?;
     let flat = |port: Port| Port { name: port.verilog_name(), ..port };

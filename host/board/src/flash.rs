@@ -55,7 +55,7 @@ const CHIP_FROM_BOTTOM: u32 = 1 << 5;
 /// The bytes of a chip that its status register protects from program and erase.
 ///
 /// Bits 6, 4, 3 and 2 are a number: 0 protects nothing, n protects 2^(n-1) sectors, at most all.
-pub fn protected(status: u32, size_bytes: u32) -> Range<u32> {
+pub fn protected_range(status: u32, size_bytes: u32) -> Range<u32> {
     let number = (status >> 2 & 7) | (status >> 6 & 1) << 3;
     let sectors = match number {
         0 => 0,
@@ -249,7 +249,7 @@ impl<'a, W: Window> Flash<'a, W> {
         unit: Range<u32>,
         status: u32,
     ) -> Result<(), FlashError> {
-        let range = protected(status, self.layout.size_bytes);
+        let range = protected_range(status, self.layout.size_bytes);
         if unit.start >= range.end || range.start >= unit.end {
             return Ok(());
         }
@@ -364,7 +364,7 @@ mod tests {
             // Busy, enabled, write protection of the register.
             (0x83, size..size),
         ] {
-            assert_eq!(protected(status, size), range, "{status:#04x}");
+            assert_eq!(protected_range(status, size), range, "{status:#04x}");
         }
     }
 }

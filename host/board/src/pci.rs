@@ -22,7 +22,7 @@ mod window;
 pub use config::Register;
 pub use kernel::{Address, Kernel, Sysfs};
 pub use plan::{Load, Plan, Refusal, Step};
-pub use reprogram::{reprogram, Failure, Said};
+pub use reprogram::{reprogram, Failure, StepEvent};
 pub use signals::keep_signals;
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ mod waiting;
 
 use self::ended::Ended;
 use super::budget::Budget;
-use super::flow::buffer::{Buffer, Done, Withdrawn};
+use super::flow::buffer::{Buffer, CompletedBuffer, Withdrawn};
 use super::flow::receive::ReceiveSide;
 use super::flow::send::SendSide;
 use super::lists::Shared;
@@ -62,9 +62,9 @@ pub enum Ending {
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     /// Receive requests that are complete.
-    pub received: Vec<Done>,
+    pub received: Vec<CompletedBuffer>,
     /// Send requests that are complete.
-    pub sent: Vec<Done>,
+    pub sent: Vec<CompletedBuffer>,
     /// The flow was removed from the card.
     pub gone: bool,
     /// When the connection is to be stepped again at the latest, if the step has found so.
@@ -169,7 +169,7 @@ impl Connection {
     }
 
     /// Which end was asked for.
-    pub fn asked(&self) -> Ending {
+    pub fn requested_ending(&self) -> Ending {
         self.asked
     }
 
@@ -265,11 +265,11 @@ impl Connection {
     ) -> Result<()> {
         match self.phase {
             Phase::Opening => return Ok(()),
-            Phase::Installing(ticket) if !commands.confirmed(ticket) => return Ok(()),
+            Phase::Installing(ticket) if !commands.is_confirmed(ticket) => return Ok(()),
             Phase::Installing(_) => self.phase = Phase::Installed,
             Phase::Installed => {}
             Phase::Removing(ticket) => {
-                progress.gone = commands.confirmed(ticket);
+                progress.gone = commands.is_confirmed(ticket);
                 return Ok(());
             }
         }
@@ -283,7 +283,7 @@ impl Connection {
         let held_ns = held_until_ns(&self.send);
         progress.held_until_ns = Some(held_ns).filter(|&ns| ns != 0 && ns != held_before_ns);
         self.step_finish((protocol, now_ns))?;
-        progress.lost = self.lost();
+        progress.lost = self.take_failure();
         if progress.lost.is_none() {
             self.step_close(commands, (protocol, now_ns))?;
         }
@@ -305,7 +305,7 @@ impl Connection {
                 false => queue.waiting(),
             };
             let (direction, list) = (queue.direction(), queue.list_mut());
-            list.confirm(|ticket| commands.confirmed(ticket), pool);
+            list.confirm(|ticket| commands.is_confirmed(ticket), pool);
             let mut command = |entry| commands.command(entry);
             list.adapt((self.name, direction), waiting, pool, refusals, &mut command);
         }
@@ -330,7 +330,7 @@ impl Connection {
         let Some(receive) = &mut self.receive else {
             return Ok(());
         };
-        let floor = receive.confirm(|ticket| commands.confirmed(ticket));
+        let floor = receive.confirm(|ticket| commands.is_confirmed(ticket));
         copy(receive, floor)?;
         receive.announce(floor, &mut progress.received);
         receive.accept_taken();
@@ -350,7 +350,7 @@ impl Connection {
         let end = receive.grantable();
         receive.promise(end);
         if std::mem::replace(&mut self.granted, end) != end {
-            protocol.granted(now_ns, self.index(), end);
+            protocol.extend_receive(now_ns, self.index(), end);
         }
     }
 
@@ -379,7 +379,7 @@ impl Connection {
         let ended = self.end_seen && receive.queue.has_requests() && !receive.is_withdrawing();
         let partial = receive.wants_partial();
         let cancels = receive.wants_cancel();
-        let ticket = match receive.cut().filter(|_| partial && !ended && !cancels) {
+        let ticket = match receive.truncation().filter(|_| partial && !ended && !cancels) {
             Some((index, bytes)) => {
                 commands.command_of(self.owner, segment_truncate(self.name, index, bytes))?
             }
@@ -414,9 +414,9 @@ impl Connection {
         let Some(send) = &mut self.send else {
             return Ok(());
         };
-        send.confirm(|ticket| commands.confirmed(ticket), &mut progress.sent);
+        send.confirm(|ticket| commands.is_confirmed(ticket), &mut progress.sent);
         if let Some(end) = send.offer() {
-            protocol.offered(now_ns, index, end);
+            protocol.extend_send(now_ns, index, end);
         }
         Ok(())
     }
@@ -442,7 +442,7 @@ impl Connection {
 
 fn acceptance(receive: &ReceiveSide, send: &SendSide, guards: &Guards) -> Acceptance {
     Acceptance {
-        floor: receive.queue.position(receive.accepted()),
+        floor: receive.queue.position(receive.accepted_bytes()),
         ack_low: guards.ack_low,
         ack_high: send.ack_high(),
         timestamp_floor: guards.timestamp_floor,
@@ -500,19 +500,19 @@ mod tests {
             Ok(self.queue(owner, &entry))
         }
 
-        fn confirmed(&self, ticket: Ticket) -> bool {
+        fn is_confirmed(&self, ticket: Ticket) -> bool {
             ticket.0 < self.confirmed
         }
     }
 
     /// Notes what it is granted and offered.
     #[derive(Default)]
-    struct Noting {
+    struct RecordingProtocol {
         granted: Vec<u64>,
         offered: Vec<u64>,
     }
 
-    impl Protocol for Noting {
+    impl Protocol for RecordingProtocol {
         type Remote = ();
 
         fn connect(&mut self, _: u64, _: FlowIndex, (): (), _: &ConnectOptions) -> Result<()> {
@@ -555,11 +555,11 @@ mod tests {
             Ok(())
         }
 
-        fn granted(&mut self, _: u64, _: FlowIndex, end: u64) {
+        fn extend_receive(&mut self, _: u64, _: FlowIndex, end: u64) {
             self.granted.push(end);
         }
 
-        fn offered(&mut self, _: u64, _: FlowIndex, end: u64) {
+        fn extend_send(&mut self, _: u64, _: FlowIndex, end: u64) {
             self.offered.push(end);
         }
 
@@ -600,7 +600,7 @@ mod tests {
         assert_eq!(commands.take(), [(0, FLOW_INSTALL)]);
         let mut shared = Shared::new(6, 12);
         let mut copy = |_: &mut ReceiveSide, _| Ok(());
-        let mut protocol = Noting::default();
+        let mut protocol = RecordingProtocol::default();
         let mut step = |connection: &mut Connection, commands: &mut RecordedCommands| {
             let (mut progress, by) = (Progress::default(), (&mut protocol, 0));
             let stepped = connection.step(commands, by, &mut shared, &mut copy, &mut progress);

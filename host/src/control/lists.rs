@@ -155,7 +155,7 @@ impl FlowList {
     pub fn rest(&self) -> Rest {
         match self.moving {
             Some(_) => Rest::UnderWay,
-            None if self.wanted(0).is_some() => Rest::Due,
+            None if self.wanted_length(0).is_some() => Rest::Due,
             None => Rest::Quiet,
         }
     }
@@ -197,7 +197,7 @@ impl FlowList {
 
     /// Wanted length of the list, log2, if it differs from the present one: longer while requests
     /// wait, the committed length when half of it suffices.
-    fn wanted(&self, waiting: usize) -> Option<u8> {
+    fn wanted_length(&self, waiting: usize) -> Option<u8> {
         let resident = usize::from(self.resident());
         if waiting > 0 && resident >= usize::from(self.list.capacity()) {
             let bits = (resident + waiting).next_power_of_two().ilog2() as u8;
@@ -222,7 +222,7 @@ impl FlowList {
         if self.moving.is_some() {
             return;
         }
-        let Some(wanted) = self.wanted(waiting) else {
+        let Some(wanted) = self.wanted_length(waiting) else {
             self.refused &= waiting > 0;
             return;
         };

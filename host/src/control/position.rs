@@ -24,12 +24,12 @@ impl Positions {
     /// The offset of a position near a known one; `None` before the first byte of the stream.
     #[inline]
     pub fn offset(self, position: u32, near: u64) -> Option<u64> {
-        near.checked_add_signed(self.ahead(position, near).into())
+        near.checked_add_signed(self.distance_from(position, near).into())
     }
 
     /// How far a position is beyond a known offset; before it less than 0.
     #[inline]
-    pub fn ahead(self, position: u32, near: u64) -> i32 {
+    pub fn distance_from(self, position: u32, near: u64) -> i32 {
         position.wrapping_sub(self.of(near)) as i32
     }
 }
@@ -60,8 +60,8 @@ mod tests {
         assert_eq!(positions.offset(99, 0), None);
         assert_eq!(positions.offset(99, 1), None);
         assert_eq!(positions.offset(100, 1), Some(0));
-        assert_eq!(positions.ahead(99, 0), -1);
-        assert_eq!(positions.ahead(101, 0), 1);
+        assert_eq!(positions.distance_from(99, 0), -1);
+        assert_eq!(positions.distance_from(101, 0), 1);
         assert_eq!(positions.offset(100 + (1 << 31) - 1, 0), Some(HALF - 1));
         assert_eq!(positions.offset(100 + (1 << 31), 0), None);
     }

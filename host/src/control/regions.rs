@@ -46,7 +46,7 @@ impl Region {
 
     /// The last command that installs the region, once it is queued. The card knows the region when
     /// it is confirmed.
-    pub fn known(&self) -> Option<Ticket> {
+    pub fn install_ticket(&self) -> Option<Ticket> {
         self.known
     }
 
@@ -184,7 +184,7 @@ impl Regions {
     }
 
     /// Notes the ticket of the last command that installs a region.
-    pub fn queued(&mut self, index: u16, ticket: Ticket) {
+    pub fn note_install(&mut self, index: u16, ticket: Ticket) {
         if let Some(Some(region)) = self.regions.get_mut(usize::from(index)) {
             region.known = Some(ticket);
         }

@@ -7,7 +7,7 @@
 //!          └─ ...
 //! ```
 //! Life of a command: [`Device::command`] queues it and returns a [`Ticket`]; [`Device::poll`]
-//! posts what fits, rings the doorbell once, and takes completions; [`Device::confirmed`] reports
+//! posts what fits, rings the doorbell once, and takes completions; [`Device::is_confirmed`] reports
 //! whether a ticket's fence has passed. The tickets of one owner are confirmed in order. Those of
 //! different owners have no order: what depends on another owner's command waits for its
 //! confirmation.
@@ -68,7 +68,7 @@ impl Default for DeviceConfig {
 
 impl DeviceConfig {
     /// The default with hash secrets that follow from a seed: for simulations and tests.
-    pub fn seeded(hash_seed: u64) -> Self {
+    pub fn with_seed(hash_seed: u64) -> Self {
         Self { hash_seed: Some(hash_seed), ..Self::default() }
     }
 }
@@ -165,11 +165,11 @@ impl<B: Bus> Device<B> {
 
     /// Whether an owner is open.
     pub fn is_open(&self, number: u8) -> bool {
-        self.known(number).is_some()
+        self.find_owner(number).is_some()
     }
 
     #[inline]
-    fn known(&self, number: u8) -> Option<&Owner> {
+    fn find_owner(&self, number: u8) -> Option<&Owner> {
         self.owners.get(usize::from(number))?.as_ref()
     }
 
@@ -183,7 +183,7 @@ impl<B: Bus> Device<B> {
     }
 
     /// The driver's own.
-    fn first(&mut self) -> &mut Owner {
+    fn driver_owner(&mut self) -> &mut Owner {
         let first = self.owners.first_mut().and_then(Option::as_mut);
         first.expect("owner 0 is there from the opening of the card to its end")
     }
@@ -222,7 +222,7 @@ impl<B: Bus> Device<B> {
 
     /// Queues a command of owner 0, which may change everything.
     pub fn command(&mut self, entry: Entry) -> Ticket {
-        self.first().command(entry)
+        self.driver_owner().command(entry)
     }
 
     /// Queues a command of an owner, which may change its own flows. One whose command ring has
@@ -233,15 +233,15 @@ impl<B: Bus> Device<B> {
 
     /// Whether the fence of a command has passed. Also true for a refused command, which had no
     /// effect.
-    pub fn confirmed(&self, ticket: Ticket) -> bool {
-        let owner = self.known(ticket.owner());
+    pub fn is_confirmed(&self, ticket: Ticket) -> bool {
+        let owner = self.find_owner(ticket.owner());
         owner.is_some_and(|owner| owner.has_confirmed(ticket))
     }
 
     /// Commands queued or posted whose fence has not passed; those of a ring that has stopped,
     /// whose fence never will, are left out.
-    pub fn unconfirmed(&self) -> usize {
-        self.owners.iter().flatten().map(Owner::unconfirmed).sum()
+    pub fn unconfirmed_count(&self) -> usize {
+        self.owners.iter().flatten().map(Owner::unconfirmed_count).sum()
     }
 
     /// The next refused command, if there is one.
@@ -251,7 +251,7 @@ impl<B: Bus> Device<B> {
 
     /// Queues a send descriptor in the send ring of owner 0.
     pub fn send(&mut self, descriptor: Descriptor<'_>) {
-        self.first().send(descriptor);
+        self.driver_owner().send(descriptor);
     }
 
     /// Queues a send descriptor in the send ring of an owner. The card fetches payload only for
@@ -280,13 +280,13 @@ impl<B: Bus> Device<B> {
 
     /// Whether [`Device::send_within`] would queue a descriptor.
     pub(crate) fn takes_sends(&self, owner: u8, waiting_max: usize) -> bool {
-        self.known(owner).is_none_or(|owner| owner.takes_sends(waiting_max))
+        self.find_owner(owner).is_none_or(|owner| owner.takes_sends(waiting_max))
     }
 
     /// Whether the send ring of an owner is full.
     #[inline]
     pub(crate) fn is_full(&self, owner: u8) -> bool {
-        self.known(owner).is_some_and(Owner::is_full)
+        self.find_owner(owner).is_some_and(Owner::is_full)
     }
 
     /// Whether a send ring is full that moves: it will have room in a moment.
@@ -299,7 +299,7 @@ impl<B: Bus> Device<B> {
     /// noticed.
     #[inline]
     pub(crate) fn known_stopped(&self, owner: u8) -> (bool, bool) {
-        let owner = self.known(owner);
+        let owner = self.find_owner(owner);
         let has_stopped = |ring| owner.is_some_and(|owner: &Owner| owner.has_stopped(ring));
         (has_stopped(Ring::Command), has_stopped(Ring::Send))
     }
@@ -312,7 +312,7 @@ impl<B: Bus> Device<B> {
     /// How far the send ring of an owner is, in slots modulo 2^32: what the card has taken over,
     /// and what was queued.
     pub(crate) fn send_progress(&self, owner: u8) -> (u32, u32) {
-        let owner = self.known(owner);
+        let owner = self.find_owner(owner);
         owner.map_or((0, 0), |owner| (owner.sends_consumed(), owner.send_slots()))
     }
 
@@ -400,7 +400,7 @@ impl<B: Bus> Device<B> {
         let arms_all = self.arms_all;
         let polls = |owner: &mut Owner| match arms_all {
             true => owner.has_to_post(),
-            false => owner.unconfirmed() > 0 || owner.sends_waiting() > 0,
+            false => owner.unconfirmed_count() > 0 || owner.sends_waiting() > 0,
         };
         if self.owners.iter_mut().flatten().any(polls) {
             return Ok(false);
@@ -483,7 +483,7 @@ impl<B: Bus> CommandQueue for Device<B> {
         self.command_of(owner, entry)
     }
 
-    fn confirmed(&self, ticket: Ticket) -> bool {
-        self.confirmed(ticket)
+    fn is_confirmed(&self, ticket: Ticket) -> bool {
+        self.is_confirmed(ticket)
     }
 }

@@ -155,7 +155,7 @@ impl Owner {
             Ring::Command => (self.confirmed, self.outstanding() > 0),
             Ring::Send => {
                 let consumed = self.sends_consumed();
-                (consumed.into(), consumed != self.sends.produced())
+                (consumed.into(), consumed != self.sends.produced_count())
             }
         };
         (index, has_work && !self.has_stopped(ring))
@@ -189,7 +189,7 @@ impl Owner {
         self.states[ring as usize] = RingState { is_stopped: true, is_late: false };
         if ring == Ring::Send {
             // Some of these have two slots: no less were lost.
-            let posted = self.sends.produced().wrapping_sub(self.sends_consumed());
+            let posted = self.sends.produced_count().wrapping_sub(self.sends_consumed());
             self.lost_sends += u64::from(posted) + self.send_waiting.len() as u64;
             self.send_waiting.clear();
             self.sends.announce();
@@ -271,7 +271,7 @@ impl Owner {
 
     /// Queues a command, which is never confirmed when the ring has stopped.
     pub(crate) fn command(&mut self, entry: [u8; COMMAND_BYTES]) -> Ticket {
-        let number = self.queued();
+        let number = self.queued_count();
         match self.waiting.is_empty() && self.has_room_for_command() {
             true => self.post_command(&entry),
             false => self.waiting.push_back(entry),
@@ -308,7 +308,7 @@ impl Owner {
     }
 
     /// Commands so far: the number of the next one.
-    pub(crate) fn queued(&self) -> u64 {
+    pub(crate) fn queued_count(&self) -> u64 {
         self.confirmed + self.outstanding() as u64
     }
 
@@ -317,7 +317,7 @@ impl Owner {
     }
 
     /// Commands queued or in flight that the card may still confirm.
-    pub(crate) fn unconfirmed(&self) -> usize {
+    pub(crate) fn unconfirmed_count(&self) -> usize {
         match self.has_stopped(Ring::Command) {
             true => 0,
             false => self.outstanding(),
@@ -374,14 +374,14 @@ impl Owner {
 
     /// Slots that wait for their doorbell, and descriptors that wait for the ring.
     pub(crate) fn sends_waiting(&self) -> usize {
-        self.sends.unannounced() as usize + self.send_waiting.len()
+        self.sends.unannounced_count() as usize + self.send_waiting.len()
     }
 
     /// Slots of all descriptors so far, those that wait for the ring included, modulo 2^32.
     pub(crate) fn send_slots(&self) -> u32 {
         let waiting = self.send_waiting.iter().map(|record| record.len());
         let waiting = waiting.sum::<usize>() / SLOT_BYTES;
-        self.sends.produced().wrapping_add(waiting as u32)
+        self.sends.produced_count().wrapping_add(waiting as u32)
     }
 
     /// Takes the next header entry into `entry`. Returns whether there was one.
@@ -427,8 +427,8 @@ impl Owner {
             }
             self.await_sends(consumed);
         }
-        self.commands.unannounced() > 0
-            || self.sends.unannounced() > 0
+        self.commands.unannounced_count() > 0
+            || self.sends.unannounced_count() > 0
             || (!self.waiting.is_empty()
                 && self.has_room_for_command()
                 && !self.has_stopped(Ring::Command))
@@ -447,12 +447,12 @@ impl Owner {
     /// the next confirmation, if a command is in flight, and for the send status, if somebody waits
     /// for it.
     pub(crate) fn arm(&mut self, bus: &mut dyn Bus, all: bool) -> Result<()> {
-        self.ring(bus, registers::DOORBELL_ARM, self.headers.consumed())?;
+        self.ring(bus, registers::DOORBELL_ARM, self.headers.consumed_count())?;
         let awaited = self.sends_awaited.take();
         if !all {
             return Ok(());
         }
-        if self.unconfirmed() > 0 {
+        if self.unconfirmed_count() > 0 {
             self.ring(bus, registers::DOORBELL_ARM_COMMANDS, self.confirmed_in_ring())?;
         }
         match awaited {

@@ -104,18 +104,18 @@ impl<const WORDS: usize> PostRing<WORDS> {
     }
 
     /// Entries posted so far, modulo 2^32.
-    pub fn produced(&self) -> u32 {
+    pub fn produced_count(&self) -> u32 {
         self.produced
     }
 
     /// Entries posted that no doorbell has announced yet.
-    pub fn unannounced(&self) -> u32 {
+    pub fn unannounced_count(&self) -> u32 {
         self.produced.wrapping_sub(self.announced)
     }
 
     /// The value of the doorbell that announces everything posted, if there is something new.
     pub fn announce(&mut self) -> Option<u32> {
-        let is_new = self.unannounced() > 0;
+        let is_new = self.unannounced_count() > 0;
         self.announced = self.produced;
         is_new.then_some(self.produced)
     }
@@ -150,7 +150,7 @@ impl<const WORDS: usize> PostRing<WORDS> {
     }
 
     /// Copies the entry that was posted last.
-    pub fn last(&self, into: &mut [u8]) {
+    pub fn copy_last(&self, into: &mut [u8]) {
         copy_words(self.entry(self.produced.wrapping_sub(1)), into);
     }
 }
@@ -357,7 +357,7 @@ impl HeaderQueue {
     }
 
     /// Slots consumed so far.
-    pub fn consumed(&self) -> u32 {
+    pub fn consumed_count(&self) -> u32 {
         self.consumed
     }
 
@@ -482,7 +482,7 @@ mod tests {
             ring.post(&[[length as u8; WORD_BYTES]; METADATA_WORDS], &pattern[..length]);
             assert_eq!(ring.free_entries(index), 3);
             let mut entry = [0; SLOT_BYTES];
-            ring.last(&mut entry);
+            ring.copy_last(&mut entry);
             assert_eq!(entry[..METADATA_BYTES], [length as u8; METADATA_BYTES]);
             assert_eq!(entry[METADATA_BYTES..][..length], pattern[..length]);
             let end = METADATA_BYTES + length;
@@ -491,9 +491,9 @@ mod tests {
             let mut there = [0; SLOT_BYTES];
             memory.read(length % 4 * SLOT_BYTES, &mut there);
             assert_eq!(entry, there);
-            assert_eq!(ring.unannounced(), 1);
+            assert_eq!(ring.unannounced_count(), 1);
             assert_eq!(ring.announce(), Some(index + 1));
-            assert_eq!((ring.unannounced(), ring.announce()), (0, None));
+            assert_eq!((ring.unannounced_count(), ring.announce()), (0, None));
         }
     }
 

@@ -44,7 +44,7 @@ const RINGS: [(Ring, &str, u32); 2] = [
 
 /// How far a ring was, and when it was seen to be there first.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct RingProgress {
     index: u64,
     since: Duration,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Watch {
     left: u32,
     polls: u32,
     looked: Duration,
-    owners: Vec<[Seen; RINGS.len()]>,
+    owners: Vec<[RingProgress; RINGS.len()]>,
 }
 
 impl Watch {
@@ -113,7 +113,7 @@ impl Watch {
             for ((ring, name, bit), seen) in RINGS.iter().zip(seen) {
                 let (index, has_work) = owner.progress(*ring);
                 if !has_work || index != seen.index {
-                    *seen = Seen { index, since: now };
+                    *seen = RingProgress { index, since: now };
                     owner.set_late(*ring, false);
                 } else if now.saturating_sub(seen.since) >= STILL {
                     seen.since = now;

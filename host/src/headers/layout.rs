@@ -79,10 +79,10 @@ impl TcpLayout {
         let data_offset = usize::from(byte(frame, segment + 12, "TCP")? >> 4) * 4;
         let payload = segment + data_offset;
         if data_offset < 20 || payload > frame.len() {
-            return Err(truncated(frame, "TCP"));
+            return Err(truncation_error(frame, "TCP"));
         }
         if end < payload {
-            return Err(truncated(frame, "IP"));
+            return Err(truncation_error(frame, "IP"));
         }
         Ok(Self { network, segment, payload, payload_bytes: end - payload, ipv6 })
     }
@@ -203,7 +203,7 @@ fn word(frame: &[u8], at: usize, layer: &'static str) -> Result<u16> {
     Ok(u16::from_be_bytes([byte(frame, at, layer)?, byte(frame, at + 1, layer)?]))
 }
 
-fn truncated(frame: &[u8], layer: &'static str) -> HeaderError {
+fn truncation_error(frame: &[u8], layer: &'static str) -> HeaderError {
     HeaderError::Truncated { bytes: frame.len(), layer }
 }
 

@@ -81,7 +81,7 @@ impl MemoryError {
     }
 
     /// The last error of this thread, in a call.
-    pub(super) fn last(call: &'static str) -> Self {
+    pub(super) fn last_os_error(call: &'static str) -> Self {
         Self::System { call, source: io::Error::last_os_error() }
     }
 }

@@ -58,7 +58,7 @@ impl Mapping {
         // descriptor is open, and the range lies inside its file.
         let start = unsafe { libc::mmap(null, bytes, rights.bits(), shared, number, offset) };
         let start = NonNull::new(start.cast::<u8>()).filter(|_| start != libc::MAP_FAILED);
-        let start = start.ok_or_else(|| MemoryError::last("mmap"))?;
+        let start = start.ok_or_else(|| MemoryError::last_os_error("mmap"))?;
         Ok(Self { start, bytes, pages: Pages::Own })
     }
 
@@ -68,7 +68,7 @@ impl Mapping {
         Self { start: range.start(), bytes: range.bytes(), pages }
     }
 
-    fn shared(&self) -> SharedBytes<'_> {
+    fn shared_bytes(&self) -> SharedBytes<'_> {
         // SAFETY: the mapping is this long and lives as long as the borrow; no kind of mapping
         // gives out references. It has both rights, or gets them before the bytes are accessed
         // (`GuardedMapping::open`).
@@ -102,7 +102,7 @@ impl DeviceMapping {
 
     /// The bytes.
     pub fn bytes(&self) -> SharedBytes<'_> {
-        self.0.shared()
+        self.0.shared_bytes()
     }
 }
 
@@ -123,17 +123,17 @@ impl ApplicationMapping {
 
     /// Copies out of the buffer. Panics beyond its end.
     pub fn read(&self, offset: usize, into: &mut [u8]) {
-        self.0.shared().read(offset, into);
+        self.0.shared_bytes().read(offset, into);
     }
 
     /// Copies into the buffer. Panics beyond its end.
     pub fn write(&mut self, offset: usize, from: &[u8]) {
-        self.0.shared().write(offset, from);
+        self.0.shared_bytes().write(offset, from);
     }
 
     /// Copies other shared bytes into the buffer. Panics beyond its end.
     pub(crate) fn copy(&mut self, offset: usize, from: SharedBytes<'_>) {
-        self.0.shared().copy(offset, from);
+        self.0.shared_bytes().copy(offset, from);
     }
 }
 
@@ -176,7 +176,7 @@ impl GuardedMapping {
         bytes: usize,
         visit: &mut dyn FnMut(SharedBytes<'_>),
     ) -> Result<()> {
-        let range = self.0.shared().part(offset, bytes);
+        let range = self.0.shared_bytes().part(offset, bytes);
         if bytes == 0 {
             return Ok(());
         }
@@ -225,7 +225,7 @@ fn protect(pages: &Closing, rights: Rights) -> Result<()> {
     // SAFETY: the pages belong to one guarded mapping, and nothing refers to their bytes.
     match unsafe { libc::mprotect(pages.start.as_ptr().cast(), pages.bytes, rights.bits()) } {
         0 => Ok(()),
-        _ => Err(MemoryError::last("mprotect")),
+        _ => Err(MemoryError::last_os_error("mprotect")),
     }
 }
 

@@ -42,7 +42,7 @@ impl Outgoing {
     }
 
     /// Bytes that the receiver has.
-    pub fn acknowledged(&self) -> u32 {
+    pub fn acknowledged_bytes(&self) -> u32 {
         self.acknowledged
     }
 
@@ -90,11 +90,11 @@ mod tests {
         // A stale acknowledgement, or one beyond the message, changes nothing.
         message.acknowledge(4000, start);
         message.acknowledge(50_000, start);
-        assert_eq!(message.acknowledged(), 5000);
+        assert_eq!(message.acknowledged_bytes(), 5000);
         message.acknowledge(40_000, start);
         assert_eq!(burst(&mut message, start), [(40_000, 500)]);
         message.acknowledge(40_500, start);
-        assert_eq!(message.acknowledged(), 40_500);
+        assert_eq!(message.acknowledged_bytes(), 40_500);
         assert_eq!(burst(&mut message, start + 2 * PATIENCE_NS), []);
     }
 }

@@ -116,7 +116,7 @@ impl Messages {
         };
         if let Some(Transfer::Outgoing(outgoing)) = self.transfer_mut(flow) {
             outgoing.acknowledge(position, now_ns);
-            let to = outgoing.acknowledged().into();
+            let to = outgoing.acknowledged_bytes().into();
             self.events.push_back(ProtocolEvent::Acknowledged { flow, to });
         }
     }
@@ -302,9 +302,9 @@ impl Protocol for Messages {
     }
 
     /// A message has its whole buffer from the start.
-    fn granted(&mut self, _now_ns: u64, _flow: FlowIndex, _end: u64) {}
+    fn extend_receive(&mut self, _now_ns: u64, _flow: FlowIndex, _end: u64) {}
 
-    fn offered(&mut self, _now_ns: u64, flow: FlowIndex, end: u64) {
+    fn extend_send(&mut self, _now_ns: u64, flow: FlowIndex, end: u64) {
         if let Some(Transfer::Outgoing(outgoing)) = self.transfer_mut(flow) {
             outgoing.is_offered = end >= outgoing.bytes.into();
         }

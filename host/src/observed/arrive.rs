@@ -23,7 +23,7 @@ impl<T: Transport> Observed<T> {
             self.counters.refused_headers += 1;
             return Ok(Verdict::Refused);
         };
-        let flow = self.known(index)?;
+        let flow = self.find_flow(index)?;
         if !flow.expected.is_for_us(segment.header, &parsed) {
             let verdict = flow.judge_misdirected(&parsed, segment);
             self.counters.withheld_foreign += 1;

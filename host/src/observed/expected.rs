@@ -107,7 +107,7 @@ impl Expected {
     }
 
     /// What speaks against the payload of a packet; `send_floor` is acknowledged.
-    pub fn doubt(&self, parsed: &TcpHeader, send_floor: u32) -> Doubt {
+    pub fn find_doubt(&self, parsed: &TcpHeader, send_floor: u32) -> Doubt {
         match self.doubt_of_numbers(parsed, send_floor) {
             Doubt::None if self.is_old(parsed) => Doubt::Late,
             doubt => doubt,
@@ -233,7 +233,7 @@ mod tests {
 
     fn doubts(expected: &Expected, acknowledgement: u32, value: u32) -> bool {
         let (_, parsed) = header(&[], REMOTE + 1, acknowledgement, value);
-        expected.doubt(&parsed, LOCAL.wrapping_add(1)) != Doubt::None
+        expected.find_doubt(&parsed, LOCAL.wrapping_add(1)) != Doubt::None
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
         assert!(!doubts(&expected, LOCAL.wrapping_add(101), 0));
         assert!(doubts(&expected, LOCAL.wrapping_add(102), 0));
         let of = |acknowledgement| {
-            expected.doubt(&header(&[], 0, acknowledgement, 0).1, LOCAL.wrapping_add(1))
+            expected.find_doubt(&header(&[], 0, acknowledgement, 0).1, LOCAL.wrapping_add(1))
         };
         assert_eq!(of(LOCAL.wrapping_add(102)), Doubt::Foreign, "of what was never sent");
         assert_eq!(of(LOCAL), Doubt::Late);
@@ -268,7 +268,7 @@ mod tests {
         assert!(doubts(&expected, next, 3));
         assert!(!doubts(&expected, next, 5));
         let without = Expected::new(LOCAL, REMOTE, None);
-        assert_eq!(without.doubt(&header(&[], 0, next, 4).1, next), Doubt::None);
+        assert_eq!(without.find_doubt(&header(&[], 0, next, 4).1, next), Doubt::None);
     }
 
     /// TCP accepts old ACK numbers only as far as anything was acknowledged, or none at all.

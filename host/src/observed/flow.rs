@@ -116,7 +116,7 @@ impl Flow {
         let is_beyond = bytes > 0 && end.is_some_and(|end| end > self.window.transport_edge());
         Verdict::Later(match is_beyond {
             true => Doubt::Foreign,
-            false => self.expected.doubt(parsed, self.send_floor()),
+            false => self.expected.find_doubt(parsed, self.send_floor()),
         })
     }
 
@@ -204,7 +204,7 @@ mod tests {
                 filled: 0,
             });
             let segment = receive.append(true).unwrap();
-            receive.queue.appended(Ticket::new(0, 0), &segment);
+            receive.queue.note_appended(Ticket::new(0, 0), &segment);
             receive.confirm(|_| true);
             connection.receive = Some(receive);
             connection.send = Some(SendSide::new(1000, 1));
@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    fn placed(payload: &[u8]) -> Packet<'_> {
+    fn placed_packet(payload: &[u8]) -> Packet<'_> {
         packet(payload, Some(NAME))
     }
 
@@ -276,7 +276,7 @@ mod tests {
                 matches!(verdict, Verdict::Refused)
             };
             assert_eq!(is_refused(packet(&[7; 10], None)), is_far, "{start}");
-            assert!(!is_refused(placed(&[7; 10])), "{start}");
+            assert!(!is_refused(placed_packet(&[7; 10])), "{start}");
         }
     }
 
@@ -312,7 +312,7 @@ mod tests {
     }
 
     /// A header with a timestamp option, at a sequence number.
-    fn stamped(sequence: u32, value: u32) -> TcpHeader {
+    fn stamped_header(sequence: u32, value: u32) -> TcpHeader {
         let (mut bytes, _) = header(sequence);
         bytes[14 + 20 + 12] = 0x80;
         bytes[17] += 12;
@@ -327,10 +327,10 @@ mod tests {
     #[test]
     fn a_late_repetition_costs_no_bytes_that_tcp_holds() {
         let mut case = Case::new(Some(10));
-        assert!(case.take(&stamped(1030, 10), placed(&[7; 20])));
-        assert!(case.take(&stamped(1000, 20), placed(&[5; 10])));
-        assert!(case.take(&stamped(1030, 10), placed(&[7; 20])));
-        assert!(case.take(&stamped(1010, 21), placed(&[6; 20])));
+        assert!(case.take(&stamped_header(1030, 10), placed_packet(&[7; 20])));
+        assert!(case.take(&stamped_header(1000, 20), placed_packet(&[5; 10])));
+        assert!(case.take(&stamped_header(1030, 10), placed_packet(&[7; 20])));
+        assert!(case.take(&stamped_header(1010, 21), placed_packet(&[6; 20])));
         let receive = case.receive();
         assert_eq!(receive.copies(50), Ok(Vec::new()));
     }
@@ -345,10 +345,10 @@ mod tests {
         };
         let mut case = Case::new(None);
         case.note_sent(100);
-        assert!(case.take(&with_ack(1030, 1000), placed(&[7; 20])));
-        assert!(case.take(&with_ack(1000, 1100), placed(&[5; 10])));
-        assert!(case.take(&with_ack(1030, 1000), placed(&[7; 20])));
-        assert!(case.take(&with_ack(1010, 1100), placed(&[6; 20])));
+        assert!(case.take(&with_ack(1030, 1000), placed_packet(&[7; 20])));
+        assert!(case.take(&with_ack(1000, 1100), placed_packet(&[5; 10])));
+        assert!(case.take(&with_ack(1030, 1000), placed_packet(&[7; 20])));
+        assert!(case.take(&with_ack(1010, 1100), placed_packet(&[6; 20])));
         let receive = case.receive();
         assert_eq!(receive.copies(50), Ok(Vec::new()));
     }

@@ -78,11 +78,11 @@ impl Handshake {
     /// The window offered so far, with the scale that both SYNs agree on.
     pub fn open_window(&self) -> Window {
         let scale = self.local_scale.filter(|_| self.remote_scales);
-        self.window.clone().scaled(scale.unwrap_or(0))
+        self.window.clone().with_scale(scale.unwrap_or(0))
     }
 
     /// Which packets TCP is expected to accept, once both SYNs are known.
-    pub fn expected(&self) -> Option<Expected> {
+    pub fn expected_packets(&self) -> Option<Expected> {
         let (local, remote) = (self.local?, self.remote?);
         Some(Expected::new(local, remote, self.timestamp).at(self.link.clone()))
     }
@@ -190,7 +190,7 @@ impl Handshakes {
             // No TCP accepts payload of such a packet, so none is kept.
             return true;
         }
-        let (Some(expected), Some(local)) = (handshake.expected(), handshake.local) else {
+        let (Some(expected), Some(local)) = (handshake.expected_packets(), handshake.local) else {
             return false;
         };
         let room = handshake.early.len() < EARLY_PACKETS_MAX
@@ -198,7 +198,7 @@ impl Handshakes {
             && self.early_bytes + payload.len() <= EARLY_BYTES_ALL_MAX;
         let wanted = handshake.state != State::HalfOpen
             && handshake.early_offset(parsed).is_some()
-            && expected.doubt(parsed, local.wrapping_add(1)) == Doubt::None;
+            && expected.find_doubt(parsed, local.wrapping_add(1)) == Doubt::None;
         if room && wanted {
             self.early_bytes += payload.len();
             handshake.early.push((parsed.sequence, payload.to_vec()));
@@ -301,27 +301,27 @@ mod tests {
     }
 
     /// The transport replies to a SYN of `port`.
-    fn answered(handshakes: &mut Handshakes, port: u32) {
+    fn answer_syn(handshakes: &mut Handshakes, port: u32) {
         let (bytes, parsed) = header(SYN | ACK, 100, 501);
         handshakes.note_sent(tuple(port), &bytes, &parsed);
     }
 
-    fn established(handshakes: &mut Handshakes, port: u32) {
-        answered(handshakes, port);
+    fn establish(handshakes: &mut Handshakes, port: u32) {
+        answer_syn(handshakes, port);
         handshakes.note_received(tuple(port), &header(ACK, 501, 101).1);
     }
 
     #[test]
     fn strangers_push_out_strangers_and_nobody_who_answered() {
         let mut handshakes = Handshakes::default();
-        answered(&mut handshakes, 1);
+        answer_syn(&mut handshakes, 1);
         handshakes.claim(tuple(1));
-        established(&mut handshakes, 2);
-        answered(&mut handshakes, 3);
+        establish(&mut handshakes, 2);
+        answer_syn(&mut handshakes, 3);
         let half_open = UNCLAIMED_MAX[0] as u32;
         for round in 0..3 {
             for port in 0..half_open {
-                answered(&mut handshakes, 1000 + round * half_open + port);
+                answer_syn(&mut handshakes, 1000 + round * half_open + port);
             }
             assert_eq!(handshakes.open.len(), UNCLAIMED_MAX[0] + 2);
         }
@@ -331,7 +331,7 @@ mod tests {
         assert!(handshakes.get(tuple(3)).is_none());
         assert!(handshakes.order[0].len() <= 2 * UNCLAIMED_MAX[0]);
         for port in 0..=UNCLAIMED_MAX[1] as u32 {
-            established(&mut handshakes, (1 << 20) + port);
+            establish(&mut handshakes, (1 << 20) + port);
         }
         assert!(handshakes.get(tuple(2)).is_none(), "the oldest of its like");
         assert_eq!(handshakes.unclaimed[1], UNCLAIMED_MAX[1]);
@@ -364,9 +364,9 @@ mod tests {
     #[test]
     fn a_peer_may_answer_after_a_flood_of_others() {
         let mut handshakes = Handshakes::default();
-        answered(&mut handshakes, 1);
+        answer_syn(&mut handshakes, 1);
         for port in 0..60_000 {
-            answered(&mut handshakes, 1000 + port);
+            answer_syn(&mut handshakes, 1000 + port);
         }
         handshakes.note_received(tuple(1), &header(ACK, 501, 101).1);
         handshakes.note_received(tuple(1000), &header(RST | ACK, 501, 101).1);
@@ -398,9 +398,9 @@ mod tests {
         let mut handshakes = Handshakes::default();
         let data = |sequence, acknowledgement| header(ACK, sequence, acknowledgement).1;
         assert!(handshakes.keep_early(tuple(1), &data(501, 101), &[1; 9000]), "unknown: dropped");
-        answered(&mut handshakes, 1);
+        answer_syn(&mut handshakes, 1);
         assert!(!handshakes.keep_early(tuple(1), &data(501, 101), &[1]), "not answered");
-        established(&mut handshakes, 1);
+        establish(&mut handshakes, 1);
         assert!(handshakes.keep_early(tuple(1), &data(501, 101), &[1; 9000]));
         assert!(!handshakes.keep_early(tuple(1), &data(501, 102), &[1]), "never sent");
         assert!(!handshakes.keep_early(tuple(1), &data(500, 101), &[1]), "before the stream");

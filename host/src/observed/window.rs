@@ -38,7 +38,7 @@ struct LastHeader {
 
 impl Window {
     /// Sets the window scale.
-    pub fn scaled(self, shift: u8) -> Self {
+    pub fn with_scale(self, shift: u8) -> Self {
         Self { shift, ..self }
     }
 
@@ -178,7 +178,7 @@ mod tests {
         let mut window = Window::default();
         window.lower(&mut bytes, &parsed, 0, 0, 0);
         assert_eq!(window_of(&bytes), 0);
-        let mut window = window.scaled(7);
+        let mut window = window.with_scale(7);
         assert!(window.update(0).is_none(), "nothing is posted");
         let (update, _) = window.update(1 << 14).expect("an ACK of its own");
         let sent = parse_tcp(&update).unwrap();
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_right_edge_stays_and_never_passes_what_is_posted_by_a_unit() {
-        let mut window = Window::default().scaled(7);
+        let mut window = Window::default().with_scale(7);
         let mut edge = 0;
         // Acknowledged and posted bytes, as they grow.
         for (acknowledged, posted) in
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_was_rounded_up_is_not_rounded_up_again() {
-        let mut window = Window::default().scaled(7);
+        let mut window = Window::default().with_scale(7);
         for (acknowledged, expected) in [(900, 1), (999, 1), (1000, 0), (1001, 0)] {
             let (mut bytes, parsed) = header(ACK, NEXT, 60_000, &[]);
             window.lower(&mut bytes, &parsed, 0, acknowledged, 1000);

@@ -33,7 +33,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             let started = self.start_bounce(at);
             started.map_err(|error| no_bounce(owner, error.to_string()))?;
         }
-        match self.bounces[at].broken() {
+        match self.bounces[at].failure() {
             Some(reason) => Err(no_bounce(owner, reason.to_string())),
             None => Ok(self.bounces[at].is_ready()),
         }
@@ -68,7 +68,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 bounce.step(&mut self.device, region, taken)?;
             }
         }
-        let broken = |bounce: &Bounce| Some((bounce.owner, bounce.broken()?.clone()));
+        let broken = |bounce: &Bounce| Some((bounce.owner, bounce.failure()?.clone()));
         let broken: Vec<(u8, Failure)> = self.bounces.iter().filter_map(broken).collect();
         for (owner, reason) in broken {
             let of_owner = self.connections.iter();

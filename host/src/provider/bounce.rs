@@ -138,7 +138,7 @@ impl Bounce {
     /// Whether payload can be sent.
     pub fn is_ready(&self) -> bool {
         let ring = self.ring.as_ref();
-        ring.is_some_and(|ring| ring.side.offered() > 0 && ring.broken.is_none())
+        ring.is_some_and(|ring| ring.side.offered_end() > 0 && ring.broken.is_none())
     }
 
     /// Whether there is room for the payload of a descriptor, or none can be sent at all.
@@ -147,13 +147,13 @@ impl Bounce {
     }
 
     /// Slots of the send ring that the card had taken over at the last step, modulo 2^32.
-    pub fn seen(&self) -> u32 {
+    pub fn slots_seen(&self) -> u32 {
         self.ring.as_ref().map_or(0, |ring| ring.seen)
     }
 
     fn room_bytes(&self) -> u64 {
         let ring = self.ring.as_ref();
-        ring.map_or(0, |ring| ring.side.offered() - ring.written)
+        ring.map_or(0, |ring| ring.side.offered_end() - ring.written)
     }
 
     /// The card refused a command of the flow.
@@ -164,7 +164,7 @@ impl Bounce {
     }
 
     /// Why it cannot be used, if it cannot.
-    pub fn broken(&self) -> Option<&Failure> {
+    pub fn failure(&self) -> Option<&Failure> {
         self.ring.as_ref()?.broken.as_ref()
     }
 
@@ -212,7 +212,7 @@ impl Bounce {
         let Some(ring) = self.ring.as_mut().filter(|ring| ring.broken.is_none()) else {
             return Ok(());
         };
-        if !commands.confirmed(ring.installed) {
+        if !commands.is_confirmed(ring.installed) {
             return Ok(());
         }
         ring.seen = taken;
@@ -224,22 +224,22 @@ impl Bounce {
             ring.fetched.extend(ring.waiting.pop_front());
         }
         let side = &mut ring.side;
-        let ready = side.queue.ready(|ticket| commands.confirmed(ticket));
+        let ready = side.queue.ready(|ticket| commands.is_confirmed(ticket));
         let mut left = ready;
         while let Some((segment, requests)) = side.append(left) {
             left -= requests;
             let entry = segment_post(name, Direction::Send, &segment);
-            side.queue.appended(commands.command_of(owner, entry)?, &segment);
+            side.queue.note_appended(commands.command_of(owner, entry)?, &segment);
         }
         let mut passed = Vec::new();
-        side.confirm(|ticket| commands.confirmed(ticket), &mut passed);
+        side.confirm(|ticket| commands.is_confirmed(ticket), &mut passed);
         for done in passed {
             side.queue.add(segment(region, done.request)?);
         }
         side.offer();
         let passed = ring.taken.saturating_sub(MARGIN_BYTES);
         if side.acknowledge(passed, (true, 0)) {
-            let (floor, head) = side.asked();
+            let (floor, head) = side.requested_floor();
             let ticket = commands.command_of(owner, send_floor_set(name, floor, head))?;
             side.floor_asked(ticket);
         }
@@ -297,7 +297,7 @@ mod tests {
             Ok(self.command(entry))
         }
 
-        fn confirmed(&self, ticket: Ticket) -> bool {
+        fn is_confirmed(&self, ticket: Ticket) -> bool {
             ticket.number() < self.confirmed as u64
         }
     }
@@ -317,7 +317,7 @@ mod tests {
         }
     }
 
-    fn started() -> (Bounce, Commands, Region, ApplicationMapping) {
+    fn start() -> (Bounce, Commands, Region, ApplicationMapping) {
         let range = MemoryFile::new(REGION_BYTES).unwrap().all().unwrap();
         let memory =
             DmaMemory { address: 1 << 40, bytes: REGION_BYTES, kind: MemoryKind::Application };
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_segment_is_written_again_only_behind_a_confirmed_floor() {
-        let (mut bounce, mut commands, region, card) = started();
+        let (mut bounce, mut commands, region, card) = start();
         assert!(bounce.is_ready());
         let mut sent = 0;
         fill(&mut bounce, &mut sent);
@@ -396,13 +396,13 @@ mod tests {
 
     #[test]
     fn nothing_is_copied_without_room_and_a_broken_flow_takes_nothing() {
-        let (mut bounce, _, _, _) = started();
+        let (mut bounce, _, _, _) = start();
         let no_call = |_: &mut dyn FnMut(SharedBytes<'_>)| panic!("there is no room");
         let too_long = REGION_BYTES as u32 + 1;
         assert!(bounce.copy((ID, too_long, 1), no_call).unwrap().is_none());
         let refused = Failure::CommandRefused { opcode: 3, status: "bad_flow" };
         bounce.set_broken(refused.clone());
         assert!(bounce.copy((ID, 1, 1), no_call).unwrap().is_none());
-        assert_eq!(bounce.broken(), Some(&refused));
+        assert_eq!(bounce.failure(), Some(&refused));
     }
 }

@@ -170,7 +170,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
     /// Shows a packet to the protocol. An error of the protocol ends the packet's connection.
     fn take_segment(&mut self, now_ns: u64, packet: Packet<'_>) {
-        let installed = self.installed(&packet);
+        let installed = self.find_connection(&packet);
         let Some(id) = installed else {
             let taken = self.protocol.arrive_without_flow(now_ns, &packet.segment);
             return self.note_protocol(taken);
@@ -189,7 +189,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
-        if let Some(misplaced) = connection.misplaced(&packet) {
+        if let Some(misplaced) = connection.find_misplaced(&packet) {
             self.take_misplaced(now_ns, (id, misplaced), packet);
             return Ok(());
         }
@@ -208,7 +208,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             true => self.protocol.arrive(now_ns, index, &packet.segment),
             false => Ok(Verdict::Refused.into()),
         };
-        let arrival = arrival.inspect_err(|_| connection.spoilt(&packet))?;
+        let arrival = arrival.inspect_err(|_| connection.note_overwritten(&packet))?;
         let to = arrival.acknowledged_to;
         let is_quiet = to == 0 || connection.take_acknowledged(to);
         let is_kept = match arrival.verdict {
@@ -233,7 +233,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 is_kept
             }
             Verdict::Refused => {
-                connection.spoilt(&packet);
+                connection.note_overwritten(&packet);
                 is_its_own
             }
             Verdict::Ignored => is_its_own,
@@ -250,7 +250,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
     /// The connection of a packet, once its flow is being installed: that of the flow which the
     /// card found, or the one that the protocol knows.
-    fn installed(&self, packet: &Packet<'_>) -> Option<ConnectionId> {
+    fn find_connection(&self, packet: &Packet<'_>) -> Option<ConnectionId> {
         let by_flow = packet.hit.and_then(|name| self.connections.installed_flow(name));
         by_flow.or_else(|| {
             let index = self.protocol.flow_of(&packet.segment)?;

@@ -2,7 +2,7 @@
 
 use super::{Completion, ConnectionId, Provider};
 use crate::control::connection::{missing, Connection, Ending, Phase};
-use crate::control::flow::buffer::Done;
+use crate::control::flow::buffer::CompletedBuffer;
 use crate::control::flow::receive::ReceiveSide;
 use crate::driver::bus::Bus;
 use crate::driver::device::Device;
@@ -22,7 +22,7 @@ pub(super) fn commands_of<'a, B: Bus>(
     }
 }
 
-fn received(connection: ConnectionId, done: &Done) -> Completion {
+fn completion_of(connection: ConnectionId, done: &CompletedBuffer) -> Completion {
     Completion::Received { connection, request: done.request, bytes: done.bytes }
 }
 
@@ -32,7 +32,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             return Ok(());
         };
         if connection.phase == Phase::Opening {
-            return match connection.asked() {
+            return match connection.requested_ending() {
                 Ending::Close => self.give_up(id, now_ns),
                 Ending::Open | Ending::Finish => self.try_install(id),
             };
@@ -56,7 +56,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         );
         // What is complete stays so when the step fails behind it.
         for done in progress.received.drain(..) {
-            self.completions.push_back(received(id, &done));
+            self.completions.push_back(completion_of(id, &done));
         }
         for done in progress.sent.drain(..) {
             self.completions.push_back(Completion::Sent { connection: id, request: done.request });
@@ -87,7 +87,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
-        if let Some(ended) = connection.ended() {
+        if let Some(ended) = connection.ending_reason() {
             let reason = ended.reason.clone();
             self.fail(id, reason);
             return Ok(());
@@ -142,7 +142,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let commands = commands_of(connection, &mut self.device, &mut no_card);
         connection.start_withdrawal(commands, &self.protocol)?;
         let rescues = match &connection.receive {
-            Some(receive) if receive.withdrawn(|ticket| commands.confirmed(ticket)) => {
+            Some(receive) if receive.is_withdrawn(|ticket| commands.is_confirmed(ticket)) => {
                 receive.rescues()
             }
             _ => {
@@ -159,7 +159,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         }
         let withdrawn = connection.end_withdrawal(rescued);
         for done in withdrawn.done {
-            self.completions.push_back(received(id, &done));
+            self.completions.push_back(completion_of(id, &done));
         }
         self.cancel_requests(id, withdrawn.cancelled);
         Ok(())
@@ -201,7 +201,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let device = &self.device;
         let (done, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.removals)
             .into_iter()
-            .partition(|(ticket, _)| device.confirmed(*ticket));
+            .partition(|(ticket, _)| device.is_confirmed(*ticket));
         self.removals = open;
         for (_, index) in done {
             if let Some(region) = self.regions.forget(index) {

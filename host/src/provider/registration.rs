@@ -61,7 +61,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         }
         for entry in commands {
             let ticket = self.device.command(entry);
-            self.regions.queued(region.index, ticket);
+            self.regions.note_install(region.index, ticket);
         }
         Ok(RegionId(region.index))
     }

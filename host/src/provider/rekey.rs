@@ -55,7 +55,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let device = &self.device;
         let is_clear = |rekeying: &mut Rekeying| {
             let cleared = rekeying.cleared;
-            cleared.is_none_or(|ticket| device.confirmed(ticket))
+            cleared.is_none_or(|ticket| device.is_confirmed(ticket))
         };
         let Some(rekeying) = self.rekeying.take_if(is_clear) else {
             return Ok(());

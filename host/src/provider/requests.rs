@@ -54,7 +54,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     pub fn send(&mut self, id: ConnectionId, from: Span, request: u64) -> Result<()> {
         let buffer = self.buffer(id, from, request)?;
         let connection = self.connection(id)?;
-        if connection.asked() != Ending::Open {
+        if connection.requested_ending() != Ending::Open {
             return Err(HostError::Request(RequestError::Finished(id.0)));
         }
         check_requests(id, connection.open_requests().1)?;
@@ -79,7 +79,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let mut buffer = self.buffer(id, into, request)?;
         buffer.partial = options.partial;
         let connection = self.connection(id)?;
-        if connection.asked() == Ending::Close {
+        if connection.requested_ending() == Ending::Close {
             return Err(HostError::Request(RequestError::Finished(id.0)));
         }
         check_requests(id, connection.open_requests().0)?;

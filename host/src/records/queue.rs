@@ -44,7 +44,7 @@ pub trait CommandQueue {
 
     /// Whether the fence of a command has passed. Also true for a refused command, which had no
     /// effect.
-    fn confirmed(&self, ticket: Ticket) -> bool;
+    fn is_confirmed(&self, ticket: Ticket) -> bool;
 }
 
 /// Confirms every command at once: where no card uses a buffer, nothing has to be waited for.
@@ -60,7 +60,7 @@ impl CommandQueue for NoCard {
         Ok(Ticket::new(owner, 0))
     }
 
-    fn confirmed(&self, _ticket: Ticket) -> bool {
+    fn is_confirmed(&self, _ticket: Ticket) -> bool {
         true
     }
 }

@@ -81,10 +81,10 @@ impl LinuxTransport {
     /// does not allow them, [`TransportError::is_refusal`] is true for the error.
     pub fn open(link: &LinkConfig) -> Result<Self> {
         let tap = Tap::open(link, TapMode::Offloaded)?;
-        let zeros = sys::zero_file(c"zeronic-filler", ZEROS_BYTES).map_err(failed("memfd"))?;
-        let epoll = sys::epoll().map_err(failed("epoll_create1"))?;
+        let zeros = sys::zero_file(c"zeronic-filler", ZEROS_BYTES).map_err(call_error("memfd"))?;
+        let epoll = sys::epoll().map_err(call_error("epoll_create1"))?;
         sys::epoll_add(epoll.as_fd(), tap.device(), libc::EPOLLIN, TOKEN_DEVICE)
-            .map_err(failed("epoll_ctl"))?;
+            .map_err(call_error("epoll_ctl"))?;
         Ok(Self {
             tap,
             zeros,
@@ -108,7 +108,7 @@ impl LinuxTransport {
         self.ids += 1;
         let events = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
         sys::epoll_add(self.epoll.as_fd(), fd, events, token | u64::from(self.ids))
-            .map_err(failed("epoll_ctl"))?;
+            .map_err(call_error("epoll_ctl"))?;
         Ok(self.ids)
     }
 
@@ -145,7 +145,7 @@ impl LinuxTransport {
                 self.counters.receive_overruns += 1;
                 Ok(())
             }
-            Err(source) => Err(failed("write to TAP")(source)),
+            Err(source) => Err(call_error("write to TAP")(source)),
         }
     }
 }
@@ -158,7 +158,7 @@ impl Transport for LinuxTransport {
             let bytes = match sys::read_vectored(self.tap.device(), &mut virtio, &mut frame) {
                 Ok(bytes) => bytes,
                 Err(error) if sys::would_block(&error) => return Ok(None),
-                Err(source) => return Err(failed("read from TAP")(source)),
+                Err(source) => return Err(call_error("read from TAP")(source)),
             };
             self.counters.transmit_read_bytes += bytes as u64;
             let frame = &frame[..bytes.saturating_sub(VIRTIO_HEADER_BYTES)];
@@ -186,29 +186,29 @@ impl Transport for LinuxTransport {
     }
 
     fn connect(&mut self, remote: SocketAddr, local: Option<SocketAddr>) -> Result<StreamId> {
-        let socket = self.tap.tcp_socket(remote.is_ipv6()).map_err(failed("socket"))?;
+        let socket = self.tap.tcp_socket(remote.is_ipv6()).map_err(call_error("socket"))?;
         if let Some(local) = local {
-            sys::bind(socket.as_fd(), local).map_err(failed("bind"))?;
+            sys::bind(socket.as_fd(), local).map_err(call_error("bind"))?;
         }
-        sys::connect(socket.as_fd(), remote).map_err(failed("connect"))?;
-        let local = sys::local_address(socket.as_fd()).map_err(failed("getsockname"))?;
+        sys::connect(socket.as_fd(), remote).map_err(call_error("connect"))?;
+        let local = sys::local_address(socket.as_fd()).map_err(call_error("getsockname"))?;
         self.add_stream(ShadowSocket::new(socket, local, remote))
     }
 
     fn listen(&mut self, local: SocketAddr) -> Result<ListenerId> {
-        let socket = self.tap.tcp_socket(local.is_ipv6()).map_err(failed("socket"))?;
+        let socket = self.tap.tcp_socket(local.is_ipv6()).map_err(call_error("socket"))?;
         let fd = socket.as_fd();
         sys::set_option(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)
-            .map_err(failed("SO_REUSEADDR"))?;
-        sys::bind(fd, local).map_err(failed("bind"))?;
-        sys::listen(fd, LISTEN_BACKLOG).map_err(failed("listen"))?;
+            .map_err(call_error("SO_REUSEADDR"))?;
+        sys::bind(fd, local).map_err(call_error("bind"))?;
+        sys::listen(fd, LISTEN_BACKLOG).map_err(call_error("listen"))?;
         let id = ListenerId(self.register(fd, TOKEN_LISTENER)?);
         self.listeners.insert(id, socket);
         Ok(id)
     }
 
     fn listener_address(&self, listener: ListenerId) -> Result<SocketAddr> {
-        sys::local_address(self.listener(listener)?).map_err(failed("getsockname"))
+        sys::local_address(self.listener(listener)?).map_err(call_error("getsockname"))
     }
 
     fn accept(&mut self, listener: ListenerId) -> Result<Option<StreamId>> {
@@ -216,14 +216,14 @@ impl Transport for LinuxTransport {
             Ok(socket) => socket,
             Err(error) if sys::would_block(&error) => return Ok(None),
             Err(error) if error.raw_os_error() == Some(libc::ECONNABORTED) => return Ok(None),
-            Err(source) => return Err(failed("accept4")(source)),
+            Err(source) => return Err(call_error("accept4")(source)),
         };
-        let local = sys::local_address(socket.as_fd()).map_err(failed("getsockname"))?;
+        let local = sys::local_address(socket.as_fd()).map_err(call_error("getsockname"))?;
         let remote = match sys::remote_address(socket.as_fd()) {
             Ok(remote) => remote,
             // Reset since its handshake: the user has not seen the connection.
             Err(error) if error.raw_os_error() == Some(libc::ENOTCONN) => return Ok(None),
-            Err(source) => return Err(failed("getpeername")(source)),
+            Err(source) => return Err(call_error("getpeername")(source)),
         };
         self.add_stream(ShadowSocket::new(socket, local, remote)).map(Some)
     }
@@ -253,16 +253,16 @@ impl Transport for LinuxTransport {
     }
 
     fn abort(&mut self, stream: StreamId) -> Result<()> {
-        sys::set_reset_on_close(self.stream(stream)?.fd()).map_err(failed("SO_LINGER"))?;
+        sys::set_reset_on_close(self.stream(stream)?.fd()).map_err(call_error("SO_LINGER"))?;
         self.close(stream)
     }
 
     fn status(&mut self, stream: StreamId) -> Result<StreamStatus> {
-        self.stream(stream)?.status().map_err(failed("TCP_INFO"))
+        self.stream(stream)?.status().map_err(call_error("TCP_INFO"))
     }
 
     fn info(&mut self, stream: StreamId) -> Result<StreamInfo> {
-        self.stream(stream)?.info().map_err(failed("TCP_INFO"))
+        self.stream(stream)?.info().map_err(call_error("TCP_INFO"))
     }
 
     fn addresses(&self, stream: StreamId) -> Result<(SocketAddr, SocketAddr)> {
@@ -272,7 +272,7 @@ impl Transport for LinuxTransport {
 
     fn poll_event(&mut self) -> Result<Option<Event>> {
         if self.events.is_empty() {
-            let tokens = sys::epoll_poll(self.epoll.as_fd()).map_err(failed("epoll_wait"))?;
+            let tokens = sys::epoll_poll(self.epoll.as_fd()).map_err(call_error("epoll_wait"))?;
             for event in tokens.into_iter().filter_map(event) {
                 if let Event::Stream(stream) = event {
                     let Some(socket) = self.streams.get_mut(&stream) else {
@@ -338,7 +338,7 @@ pub(crate) fn is_overrun(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::ENOMEM))
 }
 
-pub(crate) fn failed(call: &'static str) -> impl Fn(io::Error) -> TransportError {
+pub(crate) fn call_error(call: &'static str) -> impl Fn(io::Error) -> TransportError {
     move |source| TransportError::System { call, source }
 }
 
@@ -349,7 +349,7 @@ mod tests {
     use super::*;
     use crate::transport::patience::Patience;
     use crate::transport::{InterfaceAddress, Tuning};
-    use skip::permitted;
+    use skip::skip_if_refused;
 
     /// A header of virtio says how its packet is cut, and where a checksum belongs, only where its
     /// kind and its flags do.
@@ -390,7 +390,10 @@ mod tests {
                 assert_eq!(found, ("IP address", Some(libc::EEXIST)));
             }
             other => {
-                assert!(permitted(other, TransportError::is_refusal).is_none(), "it is taken twice")
+                assert!(
+                    skip_if_refused(other, TransportError::is_refusal).is_none(),
+                    "it is taken twice"
+                )
             }
         }
     }
@@ -406,7 +409,7 @@ mod tests {
             tuning: Tuning::REAL_TIME,
         };
         let Some(mut transport) =
-            permitted(LinuxTransport::open(&link), TransportError::is_refusal)
+            skip_if_refused(LinuxTransport::open(&link), TransportError::is_refusal)
         else {
             return;
         };

@@ -19,7 +19,7 @@ use std::os::fd::BorrowedFd;
 
 use smoltcp::iface::SocketHandle;
 
-use self::sockets::{established, listening_socket, stream_error, Finish, Listener, Stream};
+use self::sockets::{is_established, listening_socket, stream_error, Finish, Listener, Stream};
 use self::stack::{socket_address, Stack, TcpChecksums};
 use super::transmit_bytes;
 use super::{
@@ -95,7 +95,7 @@ impl SmoltcpTransport {
             }
         }
         for (&id, listener) in &mut self.listeners {
-            let ready = |&handle: &SocketHandle| established(stack.sockets.get(handle));
+            let ready = |&handle: &SocketHandle| is_established(stack.sockets.get(handle));
             let ready = listener.waiting.iter().any(ready);
             if ready && !std::mem::replace(&mut listener.announced, true) {
                 self.events.push_back(Event::Incoming(id));
@@ -166,7 +166,7 @@ impl Transport for SmoltcpTransport {
         let known =
             self.listeners.get(&listener).ok_or(TransportError::UnknownListener(listener))?;
         let sockets = &self.stack.sockets;
-        let ready = known.waiting.iter().position(|&handle| established(sockets.get(handle)));
+        let ready = known.waiting.iter().position(|&handle| is_established(sockets.get(handle)));
         let Some(at) = ready else { return Ok(None) };
         let known = self.listeners.get_mut(&listener).expect("looked up above");
         let handle = known.waiting.remove(at);

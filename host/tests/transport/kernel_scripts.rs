@@ -15,7 +15,7 @@ use host::headers::layout::{ones_sum, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFS
 use host::headers::packet::parse_tcp;
 use host::transport::peer::{KernelPeer, Script, WirePeer};
 use host::transport::{LinkConfig, TransportError, Tuning};
-use skip::permitted;
+use skip::skip_if_refused;
 use tcp::segment::{Codepoint, Flags, Segment};
 use tcp::wire::{emit, parse, HEADER_BYTES_MAX};
 
@@ -168,7 +168,7 @@ fn arp_answer(request: &[u8]) -> Vec<u8> {
 /// Plays a script; `None` where this machine has no kernel for it.
 fn play(text: &str) -> Option<Outcome<()>> {
     let link = LinkConfig::lab(2, 1500, Tuning::SIMULATION);
-    let kernel = permitted(KernelPeer::open(&link), TransportError::is_refusal)?;
+    let kernel = skip_if_refused(KernelPeer::open(&link), TransportError::is_refusal)?;
     let mut player = Player { kernel, kernel_port: KERNEL_PORT, first: 0, ours: 0 };
     for (at, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or("");

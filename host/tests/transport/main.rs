@@ -28,7 +28,7 @@ use host::transport::{
     FrameKind, LinkConfig, LinuxTransport, NextTimer, SmoltcpTransport, StreamId, StreamState,
     Transport, TransportError, Tuning,
 };
-use skip::{permitted, skip, Need};
+use skip::{skip, skip_if_refused, Need};
 
 use rig::{address, Rig};
 use seed::seed_or;
@@ -43,7 +43,7 @@ const US: u8 = 1;
 const PEER: u8 = 2;
 
 fn linux(mtu: u16, tuning: Tuning) -> Option<Box<dyn Transport>> {
-    let transport = permitted(
+    let transport = skip_if_refused(
         LinuxTransport::open(&LinkConfig::lab(US, mtu, tuning)),
         TransportError::is_refusal,
     )?;
@@ -77,7 +77,7 @@ fn the_transport_of_choice_sends_a_first_header() {
 }
 
 fn kernel_peer(mtu: u16, tuning: Tuning) -> Option<Box<dyn WirePeer>> {
-    Some(Box::new(permitted(
+    Some(Box::new(skip_if_refused(
         KernelPeer::open(&LinkConfig::lab(PEER, mtu, tuning)),
         TransportError::is_refusal,
     )?))
@@ -129,7 +129,7 @@ fn the_kernel_waits_as_long_as_its_link_is_tuned_to() {
 fn the_kernel_never_waits_longer_than_its_link_is_tuned_to() {
     const LONGEST: Duration = Duration::from_secs(1);
     let tuning = Tuning { retransmission_timeout_max: LONGEST, ..Tuning::REAL_TIME };
-    let transport = permitted(
+    let transport = skip_if_refused(
         LinuxTransport::open(&LinkConfig::lab(US, 1500, tuning)),
         TransportError::is_refusal,
     );

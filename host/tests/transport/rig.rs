@@ -108,7 +108,7 @@ impl Rig {
 
     /// Runs until all streams taken on have ended and all conversations of the peer are over.
     pub fn run(&mut self) {
-        self.run_until(Self::done);
+        self.run_until(Self::is_done);
         self.judge();
     }
 
@@ -236,7 +236,7 @@ impl Rig {
         }
     }
 
-    fn done(&mut self) -> bool {
+    fn is_done(&mut self) -> bool {
         let conversations = self.peer.conversations();
         let running = |one: &Conversation| one.progress == Progress::Running;
         conversations.len() >= self.runs.len()

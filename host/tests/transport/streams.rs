@@ -141,7 +141,7 @@ fn a_port_without_listener_refuses_the_peer() {
         for ipv6 in [false, true] {
             rig.peer.connect(address(US, ipv6, 9), sending(1000, 5)).unwrap();
         }
-        rig.run_until(|rig| rig.peer.conversations().iter().all(ended));
+        rig.run_until(|rig| rig.peer.conversations().iter().all(has_ended));
         for conversation in rig.peer.conversations() {
             let refused = [CONNECTION_REFUSED, CONNECTION_RESET].map(Progress::Failed);
             assert!(refused.contains(&conversation.progress), "{conversation:?}");
@@ -177,7 +177,7 @@ fn a_stream_ends_when_both_ends_finish_at_once() {
         assert!(!held.is_empty());
         held.into_iter().for_each(|frame| rig.to_peer.push(frame));
         rig.run_until(|rig| rig.transport.status(stream).unwrap().state == StreamState::Closed);
-        rig.run_until(|rig| ended(&rig.peer.conversations()[0]));
+        rig.run_until(|rig| has_ended(&rig.peer.conversations()[0]));
         assert_eq!(rig.peer.conversations()[0].progress, Progress::Finished);
         let status = rig.transport.status(stream).unwrap();
         assert!(status.end_of_stream && status.error.is_none(), "{status:?}");
@@ -189,7 +189,7 @@ fn an_abort_resets_the_peer() {
     on_both(|rig| {
         let stream = establish(rig, sending(MIB, 5));
         rig.transport.abort(stream).unwrap();
-        rig.run_until(|rig| ended(&rig.peer.conversations()[0]));
+        rig.run_until(|rig| has_ended(&rig.peer.conversations()[0]));
         assert_eq!(rig.peer.conversations()[0].progress, Progress::Failed(CONNECTION_RESET));
     });
 }
@@ -200,7 +200,7 @@ fn a_close_with_unread_bytes_resets_the_peer() {
         let stream = establish(rig, sending(1000, 5));
         rig.run_until(|rig| rig.transport.status(stream).unwrap().readable_bytes == 1000);
         rig.transport.close(stream).unwrap();
-        rig.run_until(|rig| ended(&rig.peer.conversations()[0]));
+        rig.run_until(|rig| has_ended(&rig.peer.conversations()[0]));
         assert_eq!(rig.peer.conversations()[0].progress, Progress::Failed(CONNECTION_RESET));
     });
 }
@@ -218,7 +218,7 @@ fn what_happens_to_a_stream_is_an_event() {
         while rig.transport.poll_event().unwrap().is_some() {}
         rig.transport.finish(stream).unwrap();
         rig.transport.close_listener(listener).unwrap();
-        rig.run_until(|rig| ended(&rig.peer.conversations()[0]));
+        rig.run_until(|rig| has_ended(&rig.peer.conversations()[0]));
         assert_eq!(rig.peer.conversations()[0].progress, Progress::Finished);
     });
 }
@@ -244,6 +244,6 @@ fn a_header_whose_length_lies_is_refused() {
     });
 }
 
-fn ended(conversation: &Conversation) -> bool {
+fn has_ended(conversation: &Conversation) -> bool {
     conversation.progress != Progress::Running
 }

@@ -62,7 +62,7 @@ fn ring(bus: &mut SocketBus) -> Result<Duration, Error> {
 fn confirm(device: &mut Device<SocketBus>) -> Result<Duration, Error> {
     let ticket = device.command([0; COMMAND_BYTES]);
     let begun = Instant::now();
-    while !device.confirmed(ticket) {
+    while !device.is_confirmed(ticket) {
         device.poll()?;
     }
     Ok(begun.elapsed())
@@ -85,7 +85,7 @@ fn measure(is_mapped: bool) -> Result<(), Error> {
     });
     let read = median(reads.collect::<Result<_, _>>()?);
     let rung = median((0..PASSES).map(|_| ring(&mut bus)).collect::<Result<_, _>>()?);
-    let mut device = Device::open(bus, DeviceConfig::seeded(1))?;
+    let mut device = Device::open(bus, DeviceConfig::with_seed(1))?;
     let confirmed = (0..COMMANDS).map(|_| confirm(&mut device));
     let confirmed = median(confirmed.collect::<Result<_, _>>()?);
     device.close()?;

@@ -158,7 +158,7 @@ impl SocketBus {
 }
 
 /// The offset, if it is inside BAR 0 and a multiple of the access.
-fn checked(offset: u32, bytes: usize) -> Result<u64> {
+fn check_offset(offset: u32, bytes: usize) -> Result<u64> {
     let is_good = (offset as usize).is_multiple_of(bytes) && offset as usize + bytes <= BAR_BYTES;
     is_good.then_some(offset.into()).ok_or(BusError::BadOffset(offset))
 }
@@ -174,12 +174,12 @@ fn doorbell(offset: u32, bytes: usize) -> Option<usize> {
 impl Bus for SocketBus {
     fn read_register(&mut self, offset: u32) -> Result<u32> {
         let mut word = [0; 4];
-        self.client.read(BAR_0, checked(offset, 4)?, &mut word).map_err(device)?;
+        self.client.read(BAR_0, check_offset(offset, 4)?, &mut word).map_err(device)?;
         Ok(u32::from_le_bytes(word))
     }
 
     fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
-        let (at, bytes) = (checked(offset, 4)?, value.to_le_bytes());
+        let (at, bytes) = (check_offset(offset, 4)?, value.to_le_bytes());
         let Some(pages) = &self.doorbells else {
             return self.client.post(BAR_0, at, &bytes).map_err(device);
         };
@@ -195,7 +195,7 @@ impl Bus for SocketBus {
     }
 
     fn write_line(&mut self, offset: u32, line: &[u8; PUSH_BYTES]) -> Result<()> {
-        self.client.post_line(BAR_0, checked(offset, PUSH_BYTES)?, line).map_err(device)
+        self.client.post_line(BAR_0, check_offset(offset, PUSH_BYTES)?, line).map_err(device)
     }
 
     fn allocate_control(&mut self, bytes: usize, align_bytes: usize) -> Result<ControlMemory> {

@@ -184,7 +184,7 @@ impl FlashChip {
 
     /// First addresses of the 4 KiB that are not erased as a whole; sorted.
     pub fn used_blocks(&self) -> Vec<u32> {
-        let used = self.cells.used().filter(|block| {
+        let used = self.cells.used_blocks().filter(|block| {
             let mut bytes = *block..*block + BLOCK_BYTES;
             bytes.any(|address| self.cells.read(address) != 0xff)
         });
@@ -311,7 +311,7 @@ impl FlashChip {
                 self.phase = Phase::Address { bytes_left: bytes_left - 1 };
                 if bytes_left == 1 {
                     self.address %= self.size_bytes;
-                    self.addressed();
+                    self.end_address();
                 }
             }
             Phase::Page => {
@@ -355,7 +355,7 @@ impl FlashChip {
     }
 
     /// The address is there.
-    fn addressed(&mut self) {
+    fn end_address(&mut self) {
         match self.opcode {
             0x03 | 0x13 | 0x0b | 0x0c | 0x6b | 0x6c => {
                 let clocks_left = if matches!(self.opcode, 0x03 | 0x13) { 0 } else { 8 };

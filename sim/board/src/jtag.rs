@@ -96,7 +96,7 @@ impl JtagDevice {
     }
 
     /// The configuration data that run.
-    pub fn loaded(&self) -> Option<&[u8]> {
+    pub fn loaded_image(&self) -> Option<&[u8]> {
         self.started.then_some(&self.loaded)
     }
 
@@ -163,7 +163,7 @@ impl JtagDevice {
     }
 
     /// The chip that a bridge has between TDI and TDO.
-    fn bridged(&mut self) -> Option<&mut FlashChip> {
+    fn bridged_chip(&mut self) -> Option<&mut FlashChip> {
         let place = match self.instruction {
             USER1 => 0,
             USER2 => 1,
@@ -183,7 +183,7 @@ impl JtagDevice {
     fn data_in(&mut self, tdi: bool) {
         match self.instruction {
             USER1 | USER2 => {
-                if let Some(chip) = self.bridged() {
+                if let Some(chip) = self.bridged_chip() {
                     chip.select(true);
                     self.returned = chip.clock(tdi);
                 }

@@ -59,7 +59,7 @@ impl<B: Bus> Rig<B> {
         let script = Script { send_bytes: 100_000, ..Script::default() };
         peer.listen(remote, script).expect("a port");
         let bus = wrap(GoldenBus::new(card.clone()));
-        let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
+        let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1));
         let mut provider = provider.expect("a provider");
         let first = ApplicationId::FIRST;
         let region = provider.register(first, MemoryKind::Application, REGION_BYTES);

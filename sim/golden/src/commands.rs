@@ -182,7 +182,7 @@ fn within(condition: bool) -> Result<(), Status> {
 /// A floor moves forward by less than the reach, and the head not past the tail.
 fn can_advance(list: &List, head: u16, from: u32, to: u32) -> Result<(), Status> {
     let forward = to.wrapping_sub(from) < FLOW_REACH_BYTES;
-    within(forward && head.wrapping_sub(list.head) <= list.held())
+    within(forward && head.wrapping_sub(list.head) <= list.resident_count())
 }
 
 /// Entries below the head are removed.
@@ -264,7 +264,7 @@ fn advance(flow: &mut Flow, entry: &[u8]) -> Result<(), Status> {
 /// Appends a segment to a list, whose direction has its floor at `floor`.
 fn append(list: &mut List, index: u16, segment: Segment, floor: u32) -> Result<(), Status> {
     let Segment { position, bytes, offset, .. } = segment;
-    if index != list.tail || u32::from(list.held()) >= 1 << list.bits {
+    if index != list.tail || u32::from(list.resident_count()) >= 1 << list.bits {
         return Err(Status::ListFull);
     }
     let start = i64::from(position.wrapping_sub(floor) as i32);
@@ -290,12 +290,12 @@ fn truncate_segment(flow: &mut Flow, entry: &[u8]) -> Result<(), Status> {
 
 /// The entries keep their indices; only their place among the entries of all lists changes.
 fn move_list(list: &mut List, to: Result<List, Status>, capacity: u32) -> Result<(), Status> {
-    if u32::from(list.held()) > capacity {
+    if u32::from(list.resident_count()) > capacity {
         return Err(Status::ListFull);
     }
     let to = to?;
     let apart = to.base >= list.base + (1 << list.bits) || list.base >= to.base + capacity;
-    within(apart || list.held() == 0)?;
+    within(apart || list.resident_count() == 0)?;
     list.base = to.base;
     list.bits = to.bits;
     Ok(())

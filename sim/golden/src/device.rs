@@ -69,7 +69,7 @@ impl Owner {
     }
 
     fn takes(&self, ring: RingKind) -> bool {
-        self.enabled() && !self.stopped[ring as usize]
+        self.is_enabled() && !self.stopped[ring as usize]
     }
 
     fn base(&self, offset: u32) -> u64 {
@@ -81,13 +81,13 @@ impl Owner {
         (self.context[r::CONTEXT_SIZES as usize / 4] >> (8 * byte)) & 0xff
     }
 
-    fn enabled(&self) -> bool {
+    fn is_enabled(&self) -> bool {
         self.context[r::CONTEXT_ENABLE as usize / 4] & 1 == 1
     }
 
     fn has_header_slots(&self, slots: u32) -> bool {
         let used = self.headers.wrapping_sub(self.doorbells[2]);
-        self.enabled() && used + slots <= 1 << self.bits(2)
+        self.is_enabled() && used + slots <= 1 << self.bits(2)
     }
 }
 
@@ -112,12 +112,12 @@ pub struct GoldenDevice {
     pub rings_stopped: [u64; 2],
     /// Frames to send, oldest first.
     pub sent: VecDeque<Vec<u8>>,
-    held: Option<Held>,
+    held: Option<HeldWork>,
 }
 
 /// What waits while sends are held between their two look-ups.
 #[derive(Default)]
-struct Held {
+struct HeldWork {
     /// Owner, descriptor, and its flow as it was looked up.
     sends: Vec<(usize, Vec<u8>, Option<Flow>)>,
     /// Owner and status of the commands carried out since: a confirmation waits for the sends that

@@ -39,7 +39,7 @@ impl Owner {
     }
 
     /// The ring that a write extends, and its new index.
-    fn extended(&self, address: u64, bytes: &[u8]) -> Option<(usize, u32)> {
+    fn find_extended(&self, address: u64, bytes: &[u8]) -> Option<(usize, u32)> {
         let bits = |byte: u32| self.word(r::CONTEXT_SIZES) >> (8 * byte) & 0xff;
         if self.holds(address, r::CONTEXT_HEADER_BASE, SLOT_BYTES << bits(2)) {
             return Some((0, self.visible[0].wrapping_add(1)));
@@ -92,8 +92,8 @@ impl Interrupts {
     /// The card has written host memory.
     pub fn note_write(&mut self, address: u64, bytes: &[u8]) {
         let owners = self.owners.iter().enumerate().filter(|(_, owner)| owner.is_enabled());
-        let mut found =
-            owners.filter_map(|(number, owner)| Some((number, owner.extended(address, bytes)?)));
+        let mut found = owners
+            .filter_map(|(number, owner)| Some((number, owner.find_extended(address, bytes)?)));
         let Some((number, (ring, index))) = found.next() else {
             return;
         };

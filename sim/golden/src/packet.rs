@@ -294,7 +294,7 @@ mod tests {
 
     const STAMP: [u8; 10] = [8, 10, 0, 0, 4, 0, 0, 0, 0, 0];
 
-    fn behind(options: &[u8]) -> Option<u32> {
+    fn find_timestamp(options: &[u8]) -> Option<u32> {
         timestamp_option(&[options, &STAMP].concat())
     }
 
@@ -302,21 +302,21 @@ mod tests {
     #[test]
     fn an_option_of_length_0_or_1_ends_the_search() {
         for kind in [2, 3, 5, 8, 255] {
-            assert_eq!(behind(&[kind, 0]), None, "kind {kind}");
-            assert_eq!(behind(&[kind, 1]), None, "kind {kind}");
-            assert_eq!(behind(&[1, 1, kind, 1]), None, "kind {kind}");
-            assert_eq!(behind(&[kind, 2]), Some(0x400), "kind {kind}");
-            assert_eq!(behind(&[kind, 3, 8]), Some(0x400), "kind {kind}");
+            assert_eq!(find_timestamp(&[kind, 0]), None, "kind {kind}");
+            assert_eq!(find_timestamp(&[kind, 1]), None, "kind {kind}");
+            assert_eq!(find_timestamp(&[1, 1, kind, 1]), None, "kind {kind}");
+            assert_eq!(find_timestamp(&[kind, 2]), Some(0x400), "kind {kind}");
+            assert_eq!(find_timestamp(&[kind, 3, 8]), Some(0x400), "kind {kind}");
         }
     }
 
     #[test]
     fn an_option_that_does_not_fit_or_the_end_of_the_list_ends_it() {
-        assert_eq!(behind(&[]), Some(0x400));
-        assert_eq!(behind(&[1, 1]), Some(0x400));
-        assert_eq!(behind(&[0]), None);
-        assert_eq!(behind(&[5, 12]), None, "it ends with the options");
-        assert_eq!(behind(&[5, 13]), None, "it ends beyond them");
+        assert_eq!(find_timestamp(&[]), Some(0x400));
+        assert_eq!(find_timestamp(&[1, 1]), Some(0x400));
+        assert_eq!(find_timestamp(&[0]), None);
+        assert_eq!(find_timestamp(&[5, 12]), None, "it ends with the options");
+        assert_eq!(find_timestamp(&[5, 13]), None, "it ends beyond them");
         assert_eq!(timestamp_option(&[1, 1, 8]), None);
         assert_eq!(timestamp_option(&STAMP[..9]), None);
     }

@@ -37,7 +37,7 @@ pub struct List {
 
 impl List {
     /// How many segments are resident.
-    pub fn held(&self) -> u16 {
+    pub fn resident_count(&self) -> u16 {
         self.tail.wrapping_sub(self.head)
     }
 
@@ -51,7 +51,7 @@ impl List {
 
     /// The entry at an index.
     pub fn at(&self, index: u16) -> Option<Segment> {
-        let held = index.wrapping_sub(self.head) < self.held();
+        let held = index.wrapping_sub(self.head) < self.resident_count();
         self.entries.get(&index).copied().filter(|_| held)
     }
 

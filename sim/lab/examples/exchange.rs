@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let link = LinkConfig::lab(1, 1500, Tuning::SIMULATION);
     let tcp = TcpProtocol::new(&link, Config::private_wire(), Secret([seed as u8; 32]));
     let bus = GoldenBus::new(card.clone());
-    let mut provider = Provider::open(bus, tcp, DeviceConfig::seeded(seed))?;
+    let mut provider = Provider::open(bus, tcp, DeviceConfig::with_seed(seed))?;
     provider.set_clock(Clock::Manual(clock.clone()));
 
     // The other machine.

@@ -181,9 +181,9 @@ impl Protocol for StopAndWait {
         due.map_or(NextTimer::Never, NextTimer::At)
     }
 
-    fn granted(&mut self, _now_ns: u64, _flow: FlowIndex, _end: u64) {}
+    fn extend_receive(&mut self, _now_ns: u64, _flow: FlowIndex, _end: u64) {}
 
-    fn offered(&mut self, _now_ns: u64, _flow: FlowIndex, end: u64) {
+    fn extend_send(&mut self, _now_ns: u64, _flow: FlowIndex, end: u64) {
         self.offered = end;
     }
 

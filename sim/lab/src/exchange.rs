@@ -88,9 +88,9 @@ impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> 
             received_expected: digest_of(seed ^ 0x70, bytes),
             sent: peer_received,
             sent_expected: digest_of(seed, bytes),
-            simulated: quiet.simulated(),
-            skipped: quiet.skipped(),
-            lost: wires.lost(),
+            simulated: quiet.simulated_time(),
+            skipped: quiet.skipped_time(),
+            lost: wires.lost_frames(),
         })
     }
 
@@ -114,8 +114,8 @@ impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> 
             let status = Status {
                 received: application.received,
                 sent: application.sent_done,
-                lost: wires.lost(),
-                skipped: quiet.skipped(),
+                lost: wires.lost_frames(),
+                skipped: quiet.skipped_time(),
                 waiting: quiet.waiting(),
             };
             observer.round(status)?;

@@ -27,7 +27,7 @@ use self::delay::{Delay, DelayedMemory};
 use self::memory::{HostMemory, Piece};
 use crate::frame::Frame;
 use crate::network_side::NetworkSide;
-use crate::time::{simulated, ADVANCE_CYCLES, USER_CLOCK_PS};
+use crate::time::{duration_of_ps, ADVANCE_CYCLES, USER_CLOCK_PS};
 
 /// The golden device with its host memory.
 pub struct GoldenCard {
@@ -344,7 +344,7 @@ impl Bus for GoldenBus {
     }
 
     fn now(&self) -> Duration {
-        simulated(self.card.borrow().now_ps)
+        duration_of_ps(self.card.borrow().now_ps)
     }
 
     fn advance(&mut self) -> Result<()> {

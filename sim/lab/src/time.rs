@@ -8,6 +8,6 @@ pub const USER_CLOCK_PS: u64 = 4000;
 pub const ADVANCE_CYCLES: u64 = 250;
 
 /// Simulated time, ps, as a bus tells it.
-pub fn simulated(ps: u64) -> Duration {
+pub fn duration_of_ps(ps: u64) -> Duration {
     Duration::from_nanos(ps / 1000)
 }

@@ -64,7 +64,7 @@ pub struct WireStatistics {
     pub corrupted_unseen: u64,
 }
 
-struct Held {
+struct HeldFrame {
     frame: Frame,
     passes: u32,
 }
@@ -73,7 +73,7 @@ struct Held {
 pub struct Wire {
     disturbance: Disturbance,
     random: SmallRng,
-    held: Vec<Held>,
+    held: Vec<HeldFrame>,
     statistics: WireStatistics,
 }
 
@@ -106,7 +106,7 @@ impl Wire {
             if self.happens(self.disturbance.reorder) {
                 self.statistics.reordered += 1;
                 let passes = self.random.random_range(1..=HOLD_FRAMES_MAX);
-                self.held.push(Held { frame, passes });
+                self.held.push(HeldFrame { frame, passes });
                 return;
             }
             let is_doubled = self.happens(self.disturbance.duplicate);

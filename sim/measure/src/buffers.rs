@@ -260,13 +260,13 @@ impl Buffers {
     }
 
     /// Segments released so far.
-    pub fn released(&self) -> u64 {
+    pub fn released_segments(&self) -> u64 {
         self.tail - self.posted.len() as u64
     }
 
     /// Complete passes over the list since `released` segments had been released.
     pub fn wraps_since(&self, released: u64) -> u64 {
-        let used = self.released() - released;
+        let used = self.released_segments() - released;
         used.checked_div(self.slots.len() as u64).unwrap_or(0)
     }
 }
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(buffers.release(&floor), None);
         let (posted, _) = buffers.take_next().expect("room");
         assert_eq!((posted.number, posted.start, posted.bytes), (4, 1000, 100));
-        assert_eq!((buffers.released(), buffers.wraps_since(0)), (2, 0));
+        assert_eq!((buffers.released_segments(), buffers.wraps_since(0)), (2, 0));
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl Scenario {
 
     /// Checks that the card's tables take the flows, each with a region for each direction.
     fn check_tables(&self) -> Result<(), BadScenario> {
-        let Some(sizes) = CardConfig::named(&self.card) else {
+        let Some(sizes) = CardConfig::find_config(&self.card) else {
             return Ok(());
         };
         let (flows, name) = (u32::from(self.flows), &self.card);

@@ -139,7 +139,7 @@ impl<'a, 'm> Run<'a, 'm> {
         let bus = GoldenBus::late(card.clone());
         // With one of 600 secrets, some keys of a full table find no slot. These connections would
         // be copied.
-        let mut provider = Provider::open(bus, protocol, DeviceConfig::seeded(1))?;
+        let mut provider = Provider::open(bus, protocol, DeviceConfig::with_seed(1))?;
         provider.look_ahead();
         let bytes = 2 * connections * BYTES as usize;
         let region = provider.register(ApplicationId::FIRST, MemoryKind::Application, bytes)?;

@@ -206,7 +206,7 @@ impl Host {
             self.problems.add(|| format!("command refused: {refused:?}"));
         }
         while let Some((ticket, _)) = self.pending.front() {
-            if !self.device.confirmed(*ticket) {
+            if !self.device.is_confirmed(*ticket) {
                 break;
             }
             let Some((_, pending)) = self.pending.pop_front() else {
@@ -245,15 +245,15 @@ impl Host {
     }
 
     /// A frame of a flow has announced a window to the peer.
-    pub fn offered(&mut self, flow: usize, end: u64) {
+    pub fn note_offered(&mut self, flow: usize, end: u64) {
         let it = &mut self.flows[flow];
         it.window_owed &= end < it.receive.confirmed_end();
         it.window_end = it.window_end.max(end);
     }
 
     /// Commands whose fence has not passed.
-    pub fn unconfirmed(&self) -> usize {
-        self.queued.len() + self.device.unconfirmed()
+    pub fn unconfirmed_count(&self) -> usize {
+        self.queued.len() + self.device.unconfirmed_count()
     }
 
     fn queue(&mut self, entry: Entry, pending: Pending) {
@@ -295,7 +295,7 @@ impl Host {
     }
 
     /// The peer's bytes up to `offset` are received without a gap.
-    pub fn received(&mut self, flow: usize, offset: u64) {
+    pub fn note_received(&mut self, flow: usize, offset: u64) {
         let it = &mut self.flows[flow];
         it.received = offset;
         let Some(floor) = it.receive.use_up(offset) else {
@@ -307,7 +307,7 @@ impl Host {
     }
 
     /// The peer acknowledges what was sent up to `offset`.
-    pub fn acknowledged(&mut self, flow: usize, offset: u64) {
+    pub fn note_acknowledged(&mut self, flow: usize, offset: u64) {
         let it = &mut self.flows[flow];
         it.acknowledged = it.acknowledged.max(offset);
         let Some(floor) = it.send.use_up(offset) else {

@@ -14,7 +14,7 @@ use verilate::options::Options;
 
 use crate::error::MeasureError;
 use crate::frames::header_bytes;
-use crate::limits::{entry_bytes, receive_limits, tightest, Load};
+use crate::limits::{entry_bytes, receive_limits, tightest_limit, Load};
 use crate::run::{Measurement, Outcome};
 use crate::scenario::{Scenario, Size};
 
@@ -111,7 +111,7 @@ pub fn receive_loaded(base: &Scenario) -> Result<ReceiveLatency, MeasureError> {
         entry_bytes: entry_bytes(HEADER_BYTES),
         ..Load::default()
     };
-    let limit = tightest(&receive_limits(&base.pcie, &load));
+    let limit = tightest_limit(&receive_limits(&base.pcie, &load));
     let packets_per_ns = limit.mpps / 1000.0 * LOAD;
     let interval_ps = 1000.0 / packets_per_ns;
     receive(&scenario(base, RECEIVE_BYTES, interval_ps as u64))

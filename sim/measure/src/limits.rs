@@ -205,7 +205,7 @@ fn limits(load: &Load, candidates: &[(&'static str, f64)]) -> Vec<Limit> {
 }
 
 /// The tightest of several limits.
-pub fn tightest(limits: &[Limit]) -> Limit {
+pub fn tightest_limit(limits: &[Limit]) -> Limit {
     let none = Limit { mpps: f64::INFINITY, gbps: f64::INFINITY, by: "nothing" };
     limits.iter().fold(none, |least, limit| if limit.mpps < least.mpps { *limit } else { least })
 }
@@ -321,15 +321,15 @@ mod tests {
     fn lanes_carry_what_the_design_says() {
         let pcie = PcieConfig::default();
         near(lanes_bytes_per_ns(&pcie), 15.36, 0.005);
-        let limit = |payload, frame| tightest(&receive_limits(&pcie, &load(payload, frame)));
+        let limit = |payload, frame| tightest_limit(&receive_limits(&pcie, &load(payload, frame)));
         near(limit(1448.0, 1518.0).gbps, 94.15, 0.005);
         // The entry of 54 bytes of header takes 112 lane bytes, but 4 half beats of the port.
         let short = Load { entry_bytes: entry_bytes(54), ..load(0.0, 64.0) };
         let all = receive_limits(&pcie, &short);
         let up = all.iter().find(|limit| limit.by == "pcie up");
         near(up.expect("a limit").mpps, 137.14, 0.05);
-        assert_eq!(tightest(&all).by, "rq port");
-        near(tightest(&all).mpps, 125.0, 0.001);
+        assert_eq!(tightest_limit(&all).by, "rq port");
+        near(tightest_limit(&all).mpps, 125.0, 0.001);
     }
 
     /// One half beat for each request of `mrrs_bytes`, beside what is written.
@@ -367,7 +367,7 @@ mod tests {
                 completion_headers: headers,
                 ..PcieConfig::default()
             };
-            tightest(&send_limits(&pcie, &send))
+            tightest_limit(&send_limits(&pcie, &send))
         };
         assert_eq!(with(256, 256).by, "wire");
         assert_eq!(with(64, 256).by, "pcie down");
@@ -381,7 +381,7 @@ mod tests {
     fn inline_payload_is_payload() {
         let pcie = PcieConfig::default();
         let inline = Load { inline_bytes: 7.0, slots: 1.0, ..load(0.0, 65.0) };
-        let limit = tightest(&send_limits(&pcie, &inline));
+        let limit = tightest_limit(&send_limits(&pcie, &inline));
         assert_eq!(limit.by, "pcie down");
         near(limit.gbps, limit.mpps * 7.0 * 8.0 / 1000.0, 1e-9);
     }
@@ -391,7 +391,7 @@ mod tests {
         let pcie = PcieConfig::default();
         let receive = load(1448.0, 1518.0);
         let send = Load { slots: 1.0, entry_bytes: 0.0, ..receive };
-        let limit = |pcie: &PcieConfig| tightest(&duplex_limits(pcie, &receive, &send));
+        let limit = |pcie: &PcieConfig| tightest_limit(&duplex_limits(pcie, &receive, &send));
         assert_eq!(limit(&pcie).by, "wire");
         let narrow = PcieConfig { link: pcie_sim::LinkConfig { lanes: 8, ..pcie.link }, ..pcie };
         assert!(limit(&narrow).gbps < 60.0);

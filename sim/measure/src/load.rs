@@ -219,7 +219,7 @@ pub fn lost_share_max(scenario: &Scenario) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::tightest;
+    use crate::limits::tightest_limit;
     use crate::scenario::Family;
 
     fn duplex(size: Size) -> Scenario {
@@ -231,8 +231,8 @@ mod tests {
         for (bytes, is_short) in [(576, true), (640, true), (700, false), (1500, false)] {
             assert_eq!(link_is_short(&duplex(Size::Mtu(bytes))), is_short, "{bytes}");
         }
-        assert_eq!(tightest(&limits(&duplex(Size::Mtu(576)))).by, "wire");
-        assert_eq!(tightest(&limits(&duplex(Size::Frame(100)))).by, "rq port");
+        assert_eq!(tightest_limit(&limits(&duplex(Size::Mtu(576)))).by, "wire");
+        assert_eq!(tightest_limit(&limits(&duplex(Size::Frame(100)))).by, "rq port");
         let alone = Scenario { receive: false, ..duplex(Size::Mtu(576)) };
         assert!(!link_is_short(&alone));
     }

@@ -48,7 +48,7 @@ use host::records::commands::FlowName;
 
 pub use self::bus::NullBus;
 use self::judge::Descriptor;
-use self::later::{Kept, Owed, Taken};
+use self::later::{PendingAck, RingItem, UnjudgedItems};
 use self::offer::{common, Offer, NO_FLOW};
 use self::payload::Pattern;
 use self::peer::{tuple, Peer, Tuple};
@@ -91,9 +91,9 @@ pub struct NullCard {
     /// Peers whose SYN-ACK is due.
     opening: VecDeque<usize>,
     /// ACKs for what was sent.
-    owing: VecDeque<Owed>,
+    owing: VecDeque<PendingAck>,
     /// What is judged later, if anything is.
-    later: Option<Kept>,
+    later: Option<UnjudgedItems>,
     turn: Turn,
     /// Packets that are ready to be offered.
     ready: VecDeque<Offer>,
@@ -268,7 +268,7 @@ impl NullCard {
             bytes => {
                 self.counters.sends += 1;
                 self.counters.sent_bytes += u64::from(bytes);
-                self.owing.push_back(Owed::new(&descriptor, owner, peer));
+                self.owing.push_back(PendingAck::new(&descriptor, owner, peer));
             }
         }
         Ok(())
@@ -318,12 +318,12 @@ impl NullCard {
         };
         for taken in kept.iter() {
             let judged = match taken {
-                Taken::Command(owner, entry) => {
+                RingItem::Command(owner, entry) => {
                     self.apply(owner, entry);
                     Ok(())
                 }
-                Taken::Send(owner, record) => self.judge_record(owner, record),
-                Taken::Offered(offered) => self.judge_offered(offered),
+                RingItem::Send(owner, record) => self.judge_record(owner, record),
+                RingItem::Offered(offered) => self.judge_offered(offered),
             };
             self.note(judged);
         }
@@ -369,7 +369,7 @@ impl NullCard {
         taken
     }
 
-    fn publish_ack(&mut self, owed: &Owed, number: u32) -> bool {
+    fn publish_ack(&mut self, owed: &PendingAck, number: u32) -> bool {
         let next = owed.peer.map_or(owed.next, |at| self.peers[at].published);
         let header = owed.acknowledge(next, number);
         self.publish(owed.owner.into(), owed.flow, next, &header)

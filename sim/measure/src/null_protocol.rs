@@ -385,7 +385,7 @@ impl Protocol for NullProtocol {
         Ok(())
     }
 
-    fn granted(&mut self, _now_ns: u64, index: FlowIndex, end: u64) {
+    fn extend_receive(&mut self, _now_ns: u64, index: FlowIndex, end: u64) {
         let Some(flow) = self.flow_mut(index) else {
             return;
         };
@@ -395,7 +395,7 @@ impl Protocol for NullProtocol {
         }
     }
 
-    fn offered(&mut self, _now_ns: u64, index: FlowIndex, end: u64) {
+    fn extend_send(&mut self, _now_ns: u64, index: FlowIndex, end: u64) {
         if let Some(flow) = self.flow_mut(index) {
             flow.offered = SEQUENCE.wrapping_add(1).wrapping_add(end as u32);
             self.may_send(index);

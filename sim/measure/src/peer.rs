@@ -198,7 +198,7 @@ impl Peer {
     }
 
     fn pure_ack(&mut self, host: &Host, flow: u16, offset: u64) -> Vec<u8> {
-        let sent = self.streams[usize::from(flow)].sequence.given();
+        let sent = self.streams[usize::from(flow)].sequence.given_end();
         self.frame(host, flow, sent, 0, Some(offset))
     }
 
@@ -402,7 +402,7 @@ impl Peer {
         let it = &host.flows[usize::from(flow)];
         let number = acknowledgement(&sent.header, it);
         if let Some(acknowledged) = it.send.offset_near(number, it.acknowledged) {
-            host.acknowledged(usize::from(flow), acknowledged);
+            host.note_acknowledged(usize::from(flow), acknowledged);
         }
         self.arrive(host, sent);
         Ok(())
@@ -432,7 +432,7 @@ impl Peer {
         let flow = usize::from(sent.flow);
         let stream = &mut self.streams[flow];
         let received = stream.arrivals.add(sent.offset, sent.bytes as u64);
-        host.received(flow, received);
+        host.note_received(flow, received);
         stream.ack_owed += 1;
         if self.scenario.acks == Acks::Pure && stream.ack_owed == 2 {
             stream.ack_owed = 0;

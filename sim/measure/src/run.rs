@@ -122,7 +122,7 @@ struct Snapshot {
 }
 
 /// Fewest packets that one of the flows has had since.
-fn fewest(now: &[u64], before: &[u64]) -> u64 {
+fn fewest_packets(now: &[u64], before: &[u64]) -> u64 {
     let since = now.iter().zip(before).map(|(now, before)| now - before);
     since.min().unwrap_or(0)
 }
@@ -185,7 +185,7 @@ impl Measurement {
             window_closed_ps: self.peer.window_closed_ps,
             packets: [self.peer.packets(), self.sender.packets()],
             released: (self.host.flows.iter())
-                .map(|flow| [flow.receive.released(), flow.send.released()])
+                .map(|flow| [flow.receive.released_segments(), flow.send.released_segments()])
                 .collect(),
         }
     }
@@ -210,8 +210,8 @@ impl Measurement {
         if self.now_ns() < before.time_ps / 1000 + time_ns {
             return false;
         }
-        let received = fewest(&self.peer.packets(), &before.packets[0]) >= packets;
-        let sent = fewest(&self.sender.packets(), &before.packets[1]) >= packets;
+        let received = fewest_packets(&self.peer.packets(), &before.packets[0]) >= packets;
+        let sent = fewest_packets(&self.sender.packets(), &before.packets[1]) >= packets;
         (received || !self.scenario.receive) && (sent || !self.scenario.send)
     }
 
@@ -297,12 +297,12 @@ impl Measurement {
         let wraps = self.wraps(&before);
         self.drain()?;
         self.judge()?;
-        let counters = self.counted()?;
+        let counters = self.take_counts()?;
         Ok(self.outcome(&before, &after, wraps, counters))
     }
 
     /// What the card counted since it was idle; peaks as they are.
-    fn counted(&mut self) -> Result<Vec<Count>, MeasureError> {
+    fn take_counts(&mut self) -> Result<Vec<Count>, MeasureError> {
         let is_peak = |name: &str| PEAKS.iter().any(|peak| peak.name == name);
         let before = |name: &str| match self.idle.iter().find(|count| count.0 == name) {
             Some((_, count)) if !is_peak(name) => *count,
@@ -319,8 +319,8 @@ impl Measurement {
         self.host.drain_all();
         let mut last = (self.progress(), self.now_ns());
         let is_busy = |it: &Self| {
-            let frames = it.peer.in_flight() > 0 || it.sender.expected() > 0;
-            frames || it.host.unconfirmed() > 0 || !it.host.acks_owed.is_empty()
+            let frames = it.peer.in_flight() > 0 || it.sender.expected_descriptors() > 0;
+            frames || it.host.unconfirmed_count() > 0 || !it.host.acks_owed.is_empty()
         };
         while is_busy(self) && self.now_ns() < last.1 + STUCK_NS / 2 {
             self.step()?;
@@ -329,7 +329,7 @@ impl Measurement {
             }
         }
         self.peer.give_up_rest(&mut self.host)?;
-        let expected = self.sender.expected();
+        let expected = self.sender.expected_descriptors();
         if expected > 0 {
             let problems = &mut self.host.problems;
             problems.add(|| format!("{expected} descriptors whose frames did not leave"));

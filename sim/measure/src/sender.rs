@@ -262,7 +262,7 @@ impl Sender {
                 break;
             }
             self.arriving.pop_front();
-            host.acknowledged(usize::from(flow), offset);
+            host.note_acknowledged(usize::from(flow), offset);
         }
         Ok(())
     }
@@ -299,7 +299,7 @@ impl Sender {
         }
         self.queued_bytes -= bytes;
         if self.acks == Acks::Pure {
-            host.offered(flow, window_end);
+            host.note_offered(flow, window_end);
         }
         if is_last {
             self.expected.pop_front();
@@ -343,7 +343,7 @@ impl Sender {
     }
 
     /// Descriptors whose frames have not all left.
-    pub fn expected(&self) -> usize {
+    pub fn expected_descriptors(&self) -> usize {
         self.expected.len()
     }
 

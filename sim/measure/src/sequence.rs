@@ -34,7 +34,7 @@ impl Sequence {
     }
 
     /// Offset after everything issued or about to be.
-    pub fn given(&self) -> u64 {
+    pub fn given_end(&self) -> u64 {
         self.given
     }
 

@@ -50,7 +50,7 @@ impl Counts {
     }
 
     /// Lost for any reason.
-    pub fn lost(&self) -> u64 {
+    pub fn lost_packets(&self) -> u64 {
         self.lost_on_wire + self.lost_in_buffer + self.lost_too_big + self.lost_in_header_queue
     }
 }

@@ -148,5 +148,5 @@ fn gbps(bytes: u64, ps: u64) -> f64 {
 /// Whether every packet is accounted for.
 fn is_conserved(network: &Network) -> bool {
     let counts = network.counts();
-    counts.sent + counts.doubled == counts.delivered + counts.lost() + network.under_way()
+    counts.sent + counts.doubled == counts.delivered + counts.lost_packets() + network.under_way()
 }

@@ -113,7 +113,7 @@ impl Network {
 
     /// Events that were planned so far.
     pub fn events(&self) -> u64 {
-        self.schedule.planned()
+        self.schedule.planned_events()
     }
 
     /// All flows, those of closed loops in the order in which they began.

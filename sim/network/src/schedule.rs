@@ -75,7 +75,7 @@ impl<E: Copy> Schedule<E> {
     }
 
     /// How many were planned so far.
-    pub fn planned(&self) -> u64 {
+    pub fn planned_events(&self) -> u64 {
         self.ordinal
     }
 

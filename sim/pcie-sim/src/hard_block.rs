@@ -18,10 +18,10 @@ use crate::descriptor::status;
 use crate::function::{limits, Function};
 use crate::mmio::Mmio;
 use crate::ports::cc::CcReceiver;
-use crate::ports::cq::{CqPacket, CqSender, Taken};
+use crate::ports::cq::{AcceptedRequest, CqPacket, CqSender};
 use crate::ports::{CardInputs, CardOutputs};
 use crate::random::Random;
-use crate::requester::{Issued, Requester};
+use crate::requester::{IssuedRead, Requester};
 use crate::tlp::{Completion, Request, RequestKind};
 use crate::transmit::Transmitter;
 use crate::violation::{Log, Violation};
@@ -41,7 +41,7 @@ pub(crate) struct HardBlock {
     link_up: bool,
     reset_until: u64,
     random: Random,
-    issued: Vec<Issued>,
+    issued: Vec<IssuedRead>,
     /// Requests that were dropped in this cycle because bus mastering is off.
     pub dropped: Vec<Request>,
     pub rq_stall_cycles: u64,
@@ -113,7 +113,7 @@ impl HardBlock {
         let idle = self.random.chance(config.idle_permille);
         let taken = self.cq.step(&mut inputs.cq, card.cq_tready, card.pcie_cq_np_req, idle);
         if let Some(taken) = taken {
-            mmio.taken(taken);
+            mmio.note_taken(taken);
         }
         if card.cfg_flr_done & 1 != 0 {
             self.function.reset_running = false;
@@ -163,7 +163,8 @@ impl HardBlock {
             return;
         }
         let dwords = packet.words.len() - crate::ports::cq::DESCRIPTOR_DWORDS;
-        let taken = packet.nonposted.map_or(Taken::Write { dwords }, Taken::Read);
+        let taken =
+            packet.nonposted.map_or(AcceptedRequest::Write { dwords }, AcceptedRequest::Read);
         if let Some(done) = mmio.refuse(taken) {
             self.transmitter.push_completion(0, Some(done));
         }
@@ -189,7 +190,7 @@ impl HardBlock {
         inputs.pcie_rq_seq_num0 = first.unwrap_or(0);
         inputs.pcie_rq_seq_num_vld1 = second.is_some();
         inputs.pcie_rq_seq_num1 = second.unwrap_or(0);
-        inputs.pcie_cq_np_req_count = self.cq.admitted();
+        inputs.pcie_cq_np_req_count = self.cq.admitted_count();
         self.drive_credits(card.cfg_fc_sel, inputs);
         self.function.drive(config, inputs);
         inputs.user_reset = !running;

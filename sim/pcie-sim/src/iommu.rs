@@ -168,7 +168,7 @@ impl Iommu {
 mod tests {
     use super::*;
 
-    fn mapped() -> Iommu {
+    fn map_pages() -> Iommu {
         let mut iommu = Iommu::default();
         iommu.map(0x10000, 0x2000, MemoryId::Dram, 0x4000, Rights::Read).unwrap();
         iommu
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn access_must_lie_inside_one_mapping_with_the_right() {
-        let iommu = mapped();
+        let iommu = map_pages();
         assert_eq!(iommu.translate(0x11ffc, 4, false), Ok((MemoryId::Dram, 0x5ffc)));
         assert_eq!(iommu.translate(0x11ffc, 8, false), Err(Refusal::Unmapped));
         assert_eq!(iommu.translate(0xfffc, 4, false), Err(Refusal::Unmapped));
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn denied_bytes_are_refused_and_still_there_for_the_host() {
-        let mut iommu = mapped();
+        let mut iommu = map_pages();
         iommu.deny(0x11000..0x11800);
         assert_eq!(iommu.translate(0x11000, 4, false), Err(Refusal::Rights));
         assert_eq!(iommu.translate(0x10ffc, 8, false), Err(Refusal::Rights));
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn overlap_and_alignment_are_errors() {
-        let mut iommu = mapped();
+        let mut iommu = map_pages();
         let mut map = |bus, bytes| iommu.map(bus, bytes, MemoryId::Dram, 0, Rights::Write);
         assert_eq!(map(0x11000, 0x1000), Err(IommuError::Overlap(0x11000)));
         assert_eq!(map(0xf000, 0x2000), Err(IommuError::Overlap(0xf000)));
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn unmap_needs_the_exact_mapping() {
-        let mut iommu = mapped();
+        let mut iommu = map_pages();
         assert_eq!(iommu.unmap(0x10000, 0x1000), Err(IommuError::NotMapped(0x10000)));
         assert_eq!(iommu.unmap(0x10000, 0x2000), Ok(()));
         assert_eq!(iommu.translate(0x10000, 4, false), Err(Refusal::Unmapped));

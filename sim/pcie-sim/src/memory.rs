@@ -225,7 +225,7 @@ impl Memories {
     }
 
     /// Length of the allocation that starts at `offset`.
-    pub fn allocated(&self, offset: u64) -> Option<u64> {
+    pub fn allocated_bytes(&self, offset: u64) -> Option<u64> {
         self.allocated.get(&offset).copied()
     }
 

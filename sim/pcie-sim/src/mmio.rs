@@ -13,7 +13,7 @@
 
 use crate::config::{cycles, Bar, Credits, PcieConfig};
 use crate::descriptor::{cc, cq, request_type, status};
-use crate::ports::cq::{CqPacket, Taken};
+use crate::ports::cq::{AcceptedRequest, CqPacket};
 use crate::tlp::{Request, RequestKind};
 use crate::violation::{Log, Stream, Violation};
 use std::collections::{HashMap, VecDeque};
@@ -64,7 +64,7 @@ pub type MmioResult = Result<Vec<u8>, MmioError>;
 
 /// A read that has ended and is on its way to the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Done {
+pub(crate) struct CompletedRead {
     read: MmioRead,
     tag: u8,
     result: MmioResult,
@@ -197,13 +197,13 @@ impl Mmio {
     }
 
     /// The card has taken a request from CQ: its credits are free again.
-    pub fn taken(&mut self, taken: Taken) {
+    pub fn note_taken(&mut self, taken: AcceptedRequest) {
         match taken {
-            Taken::Write { dwords } => {
+            AcceptedRequest::Write { dwords } => {
                 self.used.posted_headers -= 1;
                 self.used.posted_data -= (dwords as u32).div_ceil(4);
             }
-            Taken::Read(tag) => {
+            AcceptedRequest::Read(tag) => {
                 self.used.nonposted_headers -= 1;
                 if let Some(outstanding) = &mut self.outstanding[usize::from(tag) % TAGS] {
                     outstanding.delivered = true;
@@ -213,9 +213,9 @@ impl Mmio {
     }
 
     /// The hard block refuses a request itself, since memory decoding is off.
-    pub fn refuse(&mut self, taken: Taken) -> Option<Done> {
-        self.taken(taken);
-        let Taken::Read(tag) = taken else { return None };
+    pub fn refuse(&mut self, taken: AcceptedRequest) -> Option<CompletedRead> {
+        self.note_taken(taken);
+        let AcceptedRequest::Read(tag) = taken else { return None };
         let outstanding = self.outstanding[usize::from(tag) % TAGS].as_mut()?;
         outstanding.end(tag, Err(MmioError::UnsupportedRequest))
     }
@@ -227,7 +227,7 @@ impl Mmio {
         words: &[u32],
         config: &PcieConfig,
         log: &mut Log,
-    ) -> Option<Option<Done>> {
+    ) -> Option<Option<CompletedRead>> {
         let tag = cc::TAG.get(words) as u8;
         let slot = self.outstanding.get_mut(usize::from(tag)).and_then(Option::as_mut);
         let Some(outstanding) = slot.filter(|o| o.delivered && !o.ended) else {
@@ -247,7 +247,7 @@ impl Mmio {
     }
 
     /// A result has reached the host.
-    pub fn finish(&mut self, done: Done) {
+    pub fn finish(&mut self, done: CompletedRead) {
         let slot = &mut self.outstanding[usize::from(done.tag) % TAGS];
         if slot.as_ref().is_some_and(|o| o.read == done.read) {
             let abandoned = slot.take().is_some_and(|o| o.abandoned);
@@ -316,9 +316,9 @@ impl Outstanding {
         }
     }
 
-    fn end(&mut self, tag: u8, result: MmioResult) -> Option<Done> {
+    fn end(&mut self, tag: u8, result: MmioResult) -> Option<CompletedRead> {
         self.ended = true;
-        Some(Done { read: self.read, tag, result })
+        Some(CompletedRead { read: self.read, tag, result })
     }
 
     fn expect(&self, name: &'static str, has: u64, expected: u64, log: &mut Log) {
@@ -357,7 +357,12 @@ impl Outstanding {
     }
 
     /// Data must continue where it stopped and end at the end or at a completion boundary.
-    fn take_data(&mut self, words: &[u32], config: &PcieConfig, log: &mut Log) -> Option<Done> {
+    fn take_data(
+        &mut self,
+        words: &[u32],
+        config: &PcieConfig,
+        log: &mut Log,
+    ) -> Option<CompletedRead> {
         let lower = cc::LOWER_ADDRESS.get(words);
         self.expect("lower address", lower, self.next & 0x7f, log);
         self.expect("byte count", cc::BYTE_COUNT.get(words), u64::from(self.remaining), log);

@@ -25,7 +25,7 @@ use crate::violation::{Log, Violation};
 
 /// A checked request and the sequence number to report to the card.
 #[derive(Clone, Debug)]
-pub(crate) struct Issued {
+pub(crate) struct IssuedRead {
     pub request: Request,
     pub sequence_number: u8,
 }
@@ -89,7 +89,7 @@ impl Requester {
         tready: bool,
         limits: Limits,
         log: &mut Log,
-        mut sink: impl FnMut(Issued),
+        mut sink: impl FnMut(IssuedRead),
     ) {
         let Self { rq, tags, stored, limit, .. } = self;
         let (id, epoch, reservation) = (self.card_id, self.epoch, self.check_reservation);
@@ -111,13 +111,13 @@ impl Requester {
                     }
                 }
                 *peak = (*peak).max(tags.in_flight());
-                let headers = tags.promised().headers + stored.headers;
-                let data = tags.promised().data + stored.data;
+                let headers = tags.promised_room().headers + stored.headers;
+                let data = tags.promised_room().data + stored.data;
                 if reservation && (headers > limit.headers || data > limit.data) {
                     log.push(Violation::BufferOversubscribed { headers, data });
                 }
             }
-            sink(Issued { request, sequence_number });
+            sink(IssuedRead { request, sequence_number });
         });
     }
 

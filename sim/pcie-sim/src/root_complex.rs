@@ -22,7 +22,7 @@ use crate::descriptor::status;
 use crate::fault::{Fault, FaultRecord, Injector};
 use crate::iommu::{Iommu, Refusal};
 use crate::memory::{Memories, MemoryId};
-use crate::mmio::Done;
+use crate::mmio::CompletedRead;
 use crate::random::Random;
 use crate::tlp::{Completion, Request, RequestKind};
 use std::collections::VecDeque;
@@ -43,7 +43,7 @@ pub struct Interrupt {
 enum Effect {
     Write { memory: MemoryId, offset: u64, request: Request },
     Interrupt { address: u64, data: u32 },
-    Result(Done),
+    Result(CompletedRead),
 }
 
 /// One posted path, a FIFO: an entry becomes visible at its time, after all before it.
@@ -144,7 +144,7 @@ impl RootComplex {
     }
 
     /// The result of a register read has arrived: it follows the writes before it.
-    pub fn receive_result(&mut self, now: u64, done: Done) {
+    pub fn receive_result(&mut self, now: u64, done: CompletedRead) {
         self.post(now, 0, Effect::Result(done));
     }
 
@@ -172,7 +172,7 @@ impl RootComplex {
             Err(refusal) => self.refuse(now, &request, refusal),
             Ok((memory, offset)) => {
                 let passes = path_of(memory) == 0
-                    && request.relaxed()
+                    && request.is_relaxed()
                     && self.random.chance(config.relaxed_pass_permille);
                 if passes {
                     self.memories.commit(memory, offset, &request);
@@ -230,7 +230,7 @@ impl RootComplex {
     }
 
     /// Makes visible what is due; results of register reads go to `sink`.
-    pub fn commit(&mut self, now: u64, mut sink: impl FnMut(Done)) {
+    pub fn commit(&mut self, now: u64, mut sink: impl FnMut(CompletedRead)) {
         for path in &mut self.paths {
             while let Some(effect) = path.pop(now) {
                 match effect {

@@ -314,7 +314,7 @@ impl PcieSim {
     /// Unmaps what [`Self::allocate`] returned and releases its pages; their content stays.
     pub fn free(&mut self, bus_address: u64) -> Result<(), IommuError> {
         let (_, offset) = self.root.iommu.locate(bus_address, 1)?;
-        let allocated = self.root.memories.allocated(offset);
+        let allocated = self.root.memories.allocated_bytes(offset);
         let bytes = allocated.ok_or(IommuError::NotMapped(bus_address))?;
         self.unmap(bus_address, bytes)?;
         self.root.memories.free(offset);

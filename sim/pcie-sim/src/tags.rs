@@ -77,7 +77,7 @@ impl Tags {
     }
 
     /// Completion buffer space that the active reads may still need.
-    pub fn promised(&self) -> Room {
+    pub fn promised_room(&self) -> Room {
         self.promised
     }
 
@@ -204,11 +204,11 @@ mod tests {
     fn promise_shrinks_with_each_completion_and_ends_at_zero() {
         let mut tags = Tags::new(64);
         tags.issue(3, &Request::read(0x1030, 200, 3), None).unwrap();
-        assert_eq!(tags.promised(), Room { headers: 4, data: 13 });
+        assert_eq!(tags.promised_room(), Room { headers: 4, data: 13 });
         assert!(!tags.advance(3, 16));
-        assert_eq!(tags.promised(), Room { headers: 3, data: 12 });
+        assert_eq!(tags.promised_room(), Room { headers: 3, data: 12 });
         assert!(tags.advance(3, 184));
-        assert_eq!(tags.promised(), Room::default());
+        assert_eq!(tags.promised_room(), Room::default());
         let again = Request::read(0x1000, 4, 3);
         assert_eq!(tags.issue(3, &again, None), Err(TagError::Outstanding));
         tags.free(3);

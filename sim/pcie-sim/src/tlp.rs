@@ -73,7 +73,7 @@ impl Request {
     }
 
     /// Whether the relaxed ordering attribute is set.
-    pub fn relaxed(&self) -> bool {
+    pub fn is_relaxed(&self) -> bool {
         self.attributes & crate::descriptor::RELAXED_ORDERING != 0
     }
 

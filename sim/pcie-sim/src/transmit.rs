@@ -17,8 +17,8 @@
 
 use crate::config::{cycles, Credits, PcieConfig};
 use crate::link::Link;
-use crate::mmio::Done;
-use crate::requester::Issued;
+use crate::mmio::CompletedRead;
+use crate::requester::IssuedRead;
 use crate::statistics::Direction;
 use crate::tlp::{Request, RequestKind};
 use std::collections::VecDeque;
@@ -28,15 +28,15 @@ use std::collections::VecDeque;
 pub(crate) enum Upstream {
     Request(Request),
     /// A completion of the card; the last one of a read brings its result.
-    Completion(Option<Done>),
+    Completion(Option<CompletedRead>),
 }
 
 /// The transmit half.
 #[derive(Clone, Debug)]
 pub(crate) struct Transmitter {
-    requests: VecDeque<Issued>,
-    nonposted: VecDeque<Issued>,
-    completions: VecDeque<(u32, Option<Done>)>,
+    requests: VecDeque<IssuedRead>,
+    nonposted: VecDeque<IssuedRead>,
+    completions: VecDeque<(u32, Option<CompletedRead>)>,
     link: Link<Upstream>,
     limit: Credits,
     used: Credits,
@@ -108,13 +108,13 @@ impl Transmitter {
     }
 
     /// Queues a request.
-    pub fn push_request(&mut self, issued: Issued) {
+    pub fn push_request(&mut self, issued: IssuedRead) {
         self.stored_dwords += dwords_of(&issued.request);
         self.requests.push_back(issued);
     }
 
     /// Adds a completion with `dwords` dwords of payload.
-    pub fn push_completion(&mut self, dwords: u32, done: Option<Done>) {
+    pub fn push_completion(&mut self, dwords: u32, done: Option<CompletedRead>) {
         self.completion_dwords += dwords + 3;
         self.completions.push_back((dwords, done));
     }
@@ -176,7 +176,7 @@ impl Transmitter {
         true
     }
 
-    fn send(&mut self, now: u64, issued: Issued) {
+    fn send(&mut self, now: u64, issued: IssuedRead) {
         let request = issued.request;
         self.stored_dwords -= dwords_of(&request);
         self.sequence_numbers.push_back(issued.sequence_number);
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn a_beat_is_taken_as_long_as_a_whole_one_fits() {
         let beats = |transmit_beats| PcieConfig { transmit_beats, ..PcieConfig::default() };
-        let beat = || Issued { request: Request::write(0, &[0; 48]), sequence_number: 0 };
+        let beat = || IssuedRead { request: Request::write(0, &[0; 48]), sequence_number: 0 };
         for count in 1..4 {
             let mut queue = Transmitter::new(&beats(count));
             for _ in 0..count {

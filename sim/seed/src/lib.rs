@@ -22,7 +22,7 @@ pub const REPLAY: &str = "replay with ZERONIC_SEED=";
 /// # Panics
 /// If `ZERONIC_SEED` is not a number.
 pub fn seed() -> u64 {
-    printed(given().unwrap_or_else(fresh))
+    print_seed(read_given().unwrap_or_else(fresh))
 }
 
 /// `ZERONIC_SEED` if set, otherwise `default`; printed either way.
@@ -30,12 +30,12 @@ pub fn seed() -> u64 {
 /// # Panics
 /// If `ZERONIC_SEED` is not a number.
 pub fn seed_or(default: u64) -> u64 {
-    printed(given().unwrap_or(default))
+    print_seed(read_given().unwrap_or(default))
 }
 
 /// Whether `ZERONIC_SEED` asks for a replay.
 pub fn is_replay() -> bool {
-    given().is_some()
+    read_given().is_some()
 }
 
 /// What is printed before the count of [`enough`].
@@ -71,13 +71,13 @@ fn asks(value: &str) -> bool {
     }
 }
 
-fn given() -> Option<u64> {
+fn read_given() -> Option<u64> {
     let text = std::env::var(VARIABLE).ok()?;
     let number = text.parse();
     Some(number.unwrap_or_else(|_| panic!("{VARIABLE}={text} is not a number")))
 }
 
-fn printed(seed: u64) -> u64 {
+fn print_seed(seed: u64) -> u64 {
     println!("{REPLAY}{seed}");
     seed
 }

@@ -109,7 +109,10 @@ pub fn skip(need: Need, why: impl Display) {
 ///
 /// # Panics
 /// If the error is no refusal, or `ZERONIC_REQUIRE` demands namespaces.
-pub fn permitted<T, E: Display>(result: Result<T, E>, is_refusal: fn(&E) -> bool) -> Option<T> {
+pub fn skip_if_refused<T, E: Display>(
+    result: Result<T, E>,
+    is_refusal: fn(&E) -> bool,
+) -> Option<T> {
     match result {
         Ok(value) => Some(value),
         Err(error) if is_refusal(&error) => {

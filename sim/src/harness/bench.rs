@@ -20,7 +20,7 @@ use verilate::block::{design_of, BlockError};
 use verilate::clocks::{ClockId, Clocks, Edge};
 use verilate::design::Design;
 use verilate::options::Options;
-use verilate::shared::shared;
+use verilate::shared::share;
 use verilate::verilated::Model;
 use verilate::wave::WaveError;
 
@@ -58,24 +58,24 @@ impl Bench {
     /// With `ZERONIC_WAVES=FOLDER` the run is recorded in `FOLDER/TOP_NAME-THREAD.fst`.
     pub fn of<B: Block>(block: &mut B, top_name: &str) -> Result<Bench, BlockError> {
         let design = design_of(block, top_name, options_from_environment())?;
-        Ok(Bench::recorded(&design, top_name))
+        Ok(Bench::start_recorded(&design, top_name))
     }
 
     /// As [`Bench::of`], for a block that many tests of a program take: it is made and emitted for
     /// the first of them. `variant` says what its name and its type do not: the arguments with
     /// which `make` makes it.
-    pub fn shared<B: Block>(
+    pub fn of_shared<B: Block>(
         top_name: &str,
         variant: &str,
         make: impl FnOnce() -> B,
     ) -> Result<Bench, BlockError> {
         let key = format!("{top_name} {} {variant}", type_name::<B>());
         let build = || design_of(&mut make(), top_name, options_from_environment());
-        Ok(Bench::recorded(&shared(&key, build)?, top_name))
+        Ok(Bench::start_recorded(&share(&key, build)?, top_name))
     }
 
     /// Starts a model, which is recorded if the environment says so.
-    fn recorded(design: &Design, top_name: &str) -> Bench {
+    fn start_recorded(design: &Design, top_name: &str) -> Bench {
         let mut bench = Bench::new(design.model());
         if let Some(folder) = std::env::var_os("ZERONIC_WAVES") {
             let thread = std::thread::current();
@@ -90,7 +90,7 @@ impl Bench {
 
     /// Builds a block with faults in its Verilog, of which one is switched on. All tests of a
     /// program name the same list, so that it is built once; `variant` and `make` as with
-    /// [`Bench::shared`]. No waveform is recorded and widths are not judged: the text is meant to
+    /// [`Bench::of_shared`]. No waveform is recorded and widths are not judged: the text is meant to
     /// be wrong. It is not optimised either: a fault is found within few cycles, and its build
     /// takes longer.
     ///
@@ -104,7 +104,7 @@ impl Bench {
         fault: TextFault,
     ) -> Result<Bench, BlockError> {
         let key = format!("{top_name} {} {variant} {faults:?}", type_name::<B>());
-        let design = shared(&key, || {
+        let design = share(&key, || {
             let block = &mut make();
             let verilog = emit(block, top_name)?;
             let built = switched::build(top_name, &verilog, ports_of(block), faults);

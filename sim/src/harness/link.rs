@@ -49,19 +49,19 @@ pub(super) fn ethernet(link: u32, packet: &[u8]) -> Result<EthernetFrame, String
     match link {
         ETHERNET if bytes < 14 => Err(format!("{bytes} bytes are shorter than an Ethernet header")),
         ETHERNET => Ok(EthernetFrame { bytes: packet.to_vec(), is_made: false, is_sent: None }),
-        IPV4 => Ok(made(ETHERTYPE_IPV4, packet)),
-        IPV6 => Ok(made(ETHERTYPE_IPV6, packet)),
-        SLL | SLL2 => cooked(link, packet),
+        IPV4 => Ok(make_ethernet(ETHERTYPE_IPV4, packet)),
+        IPV6 => Ok(make_ethernet(ETHERTYPE_IPV6, packet)),
+        SLL | SLL2 => parse_cooked(link, packet),
         NULL | LOOP => {
             let (family, packet) = take(packet)?;
-            Ok(made(family_type(link, family)?, packet))
+            Ok(make_ethernet(family_type(link, family)?, packet))
         }
-        _ if RAW.contains(&link) => Ok(made(version_type(packet)?, packet)),
+        _ if RAW.contains(&link) => Ok(make_ethernet(version_type(packet)?, packet)),
         _ => Err(format!("link type {link} is neither Ethernet nor IP")),
     }
 }
 
-fn made(kind: u16, packet: &[u8]) -> EthernetFrame {
+fn make_ethernet(kind: u16, packet: &[u8]) -> EthernetFrame {
     let bytes = [&[0; 12], &kind.to_be_bytes()[..], packet].concat();
     EthernetFrame { bytes, is_made: true, is_sent: None }
 }
@@ -102,7 +102,7 @@ fn family_type(link: u32, family: [u8; 4]) -> Result<u16, String> {
 }
 
 /// A packet behind the header of a Linux "any" capture.
-fn cooked(link: u32, packet: &[u8]) -> Result<EthernetFrame, String> {
+fn parse_cooked(link: u32, packet: &[u8]) -> Result<EthernetFrame, String> {
     let (kind, packet_type, packet) = if link == SLL {
         let (head, packet) = take::<16>(packet)?;
         let word = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
@@ -121,7 +121,7 @@ fn cooked(link: u32, packet: &[u8]) -> Result<EthernetFrame, String> {
             SLL_FROM_US => Some(true),
             _ => None,
         },
-        ..made(kind, packet)
+        ..make_ethernet(kind, packet)
     })
 }
 
@@ -132,7 +132,7 @@ mod tests {
     const V4: [u8; 3] = [0x45, 1, 2];
     const V6: [u8; 3] = [0x60, 1, 2];
 
-    fn framed(link: u32, packet: &[u8]) -> (u16, usize) {
+    fn find_frame(link: u32, packet: &[u8]) -> (u16, usize) {
         let frame = ethernet(link, packet).expect("a frame");
         assert!(frame.is_made && frame.bytes[..12] == [0; 12]);
         let kind = u16::from_be_bytes([frame.bytes[12], frame.bytes[13]]);
@@ -150,13 +150,13 @@ mod tests {
     #[test]
     fn raw_ip_has_its_version() {
         for link in [12, 14, 101] {
-            assert_eq!(framed(link, &V4), (0x0800, 3));
-            assert_eq!(framed(link, &V6), (0x86dd, 3));
+            assert_eq!(find_frame(link, &V4), (0x0800, 3));
+            assert_eq!(find_frame(link, &V6), (0x86dd, 3));
             assert!(ethernet(link, &[0x50]).is_err_and(|why| why.contains("version 5")));
             assert!(ethernet(link, &[]).is_err());
         }
-        assert_eq!(framed(228, &V4), (0x0800, 3));
-        assert_eq!(framed(229, &V6), (0x86dd, 3));
+        assert_eq!(find_frame(228, &V4), (0x0800, 3));
+        assert_eq!(find_frame(229, &V6), (0x86dd, 3));
     }
 
     #[test]
@@ -164,12 +164,12 @@ mod tests {
         let packet = |family: [u8; 4]| [&family[..], &V4].concat();
         for family in [10, 23, 24, 28, 30] {
             for bytes in [u32::to_be_bytes(family), u32::to_le_bytes(family)] {
-                assert_eq!(framed(NULL, &packet(bytes)), (0x86dd, 3));
+                assert_eq!(find_frame(NULL, &packet(bytes)), (0x86dd, 3));
             }
         }
-        assert_eq!(framed(NULL, &packet([2, 0, 0, 0])), (0x0800, 3));
-        assert_eq!(framed(NULL, &packet([0, 0, 0, 2])), (0x0800, 3));
-        assert_eq!(framed(LOOP, &packet([0, 0, 0, 2])), (0x0800, 3));
+        assert_eq!(find_frame(NULL, &packet([2, 0, 0, 0])), (0x0800, 3));
+        assert_eq!(find_frame(NULL, &packet([0, 0, 0, 2])), (0x0800, 3));
+        assert_eq!(find_frame(LOOP, &packet([0, 0, 0, 2])), (0x0800, 3));
         // Loopback has one byte order.
         assert!(ethernet(LOOP, &packet([2, 0, 0, 0])).is_err());
         assert!(ethernet(NULL, &packet([0, 0, 0, 7])).is_err_and(|why| why.contains("family 7")));
@@ -184,7 +184,7 @@ mod tests {
                 packet[kind_at..kind_at + 2].copy_from_slice(&[0x86, 0xdd]);
                 packet[type_at] = packet_type;
                 packet.extend(V6);
-                assert_eq!(framed(link, &packet), (0x86dd, 3));
+                assert_eq!(find_frame(link, &packet), (0x86dd, 3));
                 let frame = ethernet(link, &packet).expect("a frame");
                 assert_eq!(frame.is_sent, is_sent);
                 packet[kind_at..kind_at + 2].copy_from_slice(&[0, 4]);

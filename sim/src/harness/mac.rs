@@ -253,7 +253,7 @@ impl Mac {
             (self.leaving, self.waiting) = (None, None);
             return;
         }
-        let offered = model.is_high(self.tx.valid).then(|| self.offered(model));
+        let offered = model.is_high(self.tx.valid).then(|| self.offered_beat(model));
         if let Some(waiting) = self.waiting.take() {
             if offered.as_ref() != Some(&waiting) && !self.is_cut(offered.as_ref()) {
                 self.report("a beat changed or fell while it waited for tready".into());
@@ -318,7 +318,7 @@ impl Mac {
         }
     }
 
-    fn offered(&self, model: &Model) -> Beat {
+    fn offered_beat(&self, model: &Model) -> Beat {
         let mut bytes = [0; BEAT_BYTES];
         model.get_bytes(self.tx.data, &mut bytes);
         let keep = model.get(self.tx.keep);

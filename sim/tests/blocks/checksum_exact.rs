@@ -30,7 +30,7 @@ fn sums_near(target: u64) -> Vec<u64> {
 }
 
 /// The ones' complement sum in 16 bits: 0 only where every word is.
-fn folded(sum: u64) -> u64 {
+fn fold_sum(sum: u64) -> u64 {
     match (sum, sum % 0xffff) {
         (0, _) => 0,
         (_, 0) => 0xffff,
@@ -53,8 +53,8 @@ fn receive_finds_a_sum_right_exactly_where_it_is_a_multiple_of_65535() {
         for extra in [0, sum.min(1), sum / 2, sum & 0xffff, sum.min(0xffff), sum.min(0x2_fffd)] {
             bench.set("sum", sum - extra);
             bench.set("extra", extra);
-            expected.push((sum, extra, folded(sum) == 0xffff));
-            right += usize::from(folded(sum) == 0xffff);
+            expected.push((sum, extra, fold_sum(sum) == 0xffff));
+            right += usize::from(fold_sum(sum) == 0xffff);
             bench.cycle(&mut []);
             if expected.len() >= LATENCY {
                 let (sum, extra, is_right) = expected[expected.len() - LATENCY];
@@ -67,15 +67,15 @@ fn receive_finds_a_sum_right_exactly_where_it_is_a_multiple_of_65535() {
 }
 
 /// Bytes of a word exchanged: a layer that starts at an odd offset.
-fn exchanged(word: u64) -> u64 {
+fn swap_bytes(word: u64) -> u64 {
     (word << 8 | word >> 8) & 0xffff
 }
 
 /// The checksum that belongs into a frame, as the patch has it: words with their first byte low.
 fn checksum(l4_sum: u64, udp: bool, is_odd: bool, l4_bytes: u64) -> u64 {
-    let words = if is_odd { exchanged(folded(l4_sum)) } else { folded(l4_sum) };
+    let words = if is_odd { swap_bytes(fold_sum(l4_sum)) } else { fold_sum(l4_sum) };
     let protocol: u64 = if udp { 0x1100 } else { 0x0600 };
-    let sum = folded(words + protocol + exchanged(l4_bytes));
+    let sum = fold_sum(words + protocol + swap_bytes(l4_bytes));
     match 0xffff - sum {
         0 if udp => 0xffff,
         checksum => checksum,
@@ -92,10 +92,10 @@ fn send_makes_the_checksum_at_every_carry() {
     for (udp, is_odd) in [(false, false), (false, true), (true, false), (true, true)] {
         for l4_bytes in [20, 0xff, 0x100, 0x5a8, 9162] {
             let l4_offset = 34 + u64::from(is_odd);
-            let pseudo = (if udp { 0x1100 } else { 0x0600 }) + exchanged(l4_bytes);
+            let pseudo = (if udp { 0x1100 } else { 0x0600 }) + swap_bytes(l4_bytes);
             // With the pseudo header the sum comes to 0xffff and beyond, by one carry and by two.
             let near = (2 * 0xffff - pseudo) % 0xffff;
-            let near = if is_odd { exchanged(near) } else { near };
+            let near = if is_odd { swap_bytes(near) } else { near };
             for l4_sum in sums_near(near).into_iter().chain(sums_near(0)) {
                 let layout = HeaderLayout {
                     l3_offset: (14 + u64::from(is_odd)).into(),
@@ -112,11 +112,11 @@ fn send_makes_the_checksum_at_every_carry() {
                 bench.set("ip_sum", ip_sum);
                 bench.set("l4_sum", l4_sum);
                 let wanted = checksum(l4_sum, udp, is_odd, l4_bytes);
-                let ip = folded(ip_sum);
-                let ip = 0xffff - if is_odd { exchanged(ip) } else { ip };
+                let ip = fold_sum(ip_sum);
+                let ip = 0xffff - if is_odd { swap_bytes(ip) } else { ip };
                 zeros += usize::from(udp && wanted == 0xffff);
-                let words = folded(l4_sum);
-                let words = if is_odd { exchanged(words) } else { words };
+                let words = fold_sum(l4_sum);
+                let words = if is_odd { swap_bytes(words) } else { words };
                 let total = words + pseudo;
                 last_carries += usize::from((total & 0xffff) + (total >> 16) > 0xffff);
                 expected.push((l4_sum, udp, is_odd, l4_bytes, wanted, ip));

@@ -137,7 +137,7 @@ fn drive_cq(model: &mut Model, beat: &Beat<6>) {
 }
 
 fn bench() -> Bench {
-    Bench::shared("completer", "", Completer::default).expect("builds")
+    Bench::of_shared("completer", "", Completer::default).expect("builds")
 }
 
 fn config(seed: u64, stalled: bool) -> PcieConfig {

@@ -86,7 +86,7 @@ struct Completions {
 
 impl Completions {
     fn new(source: Stall, sink: Stall, seed: u64) -> Completions {
-        let bench = Bench::shared("completion", "", CompletionWriter::<2, 4>::default);
+        let bench = Bench::of_shared("completion", "", CompletionWriter::<2, 4>::default);
         let mut bench = bench.expect("builds");
         lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
         bench.set("epoch", EPOCH);
@@ -107,7 +107,7 @@ impl Completions {
     }
 
     /// Cycles in which the write client takes nothing.
-    fn stalled(&mut self, count: u64) {
+    fn stall_cycles(&mut self, count: u64) {
         self.bench.set("write$ready", 0);
         self.bench
             .cycles(count, &mut [&mut self.settings, &mut self.confirmation, &mut self.monitor]);
@@ -286,7 +286,7 @@ fn wait_around_a_standstill(from: u64, cycles: u64) -> u64 {
     test.cycles(from);
     // As many as make the next pause a long one, the last one in the standstill.
     (2..7).for_each(|index| test.confirm(0, index, CommandStatus::Ok));
-    test.stalled(cycles);
+    test.stall_cycles(cycles);
     let (mut waited, mut last) = (0, None);
     while last != Some(6) {
         test.cycles(1);

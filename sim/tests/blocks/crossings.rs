@@ -161,7 +161,7 @@ fn levels(faults: Vec<Change>) -> Design {
     build(&mut PeakCrossing::default(), "late_peak", &changes)
 }
 
-fn emitted<B: Block>(mut block: B, top: &str) -> Design {
+fn emit_block<B: Block>(mut block: B, top: &str) -> Design {
     design_of(&mut block, top, Options::default()).expect("builds")
 }
 
@@ -169,8 +169,8 @@ fn emitted<B: Block>(mut block: B, top: &str) -> Design {
 fn messages_cross_in_order_at_unrelated_rates() {
     let seed = seed();
     for (design, is_late) in [
-        (emitted(SmallFifo::default(), "fifo_of_8"), false),
-        (emitted(DeepFifo::default(), "fifo_of_64"), false),
+        (emit_block(SmallFifo::default(), "fifo_of_8"), false),
+        (emit_block(DeepFifo::default(), "fifo_of_64"), false),
         (small_fifo(vec![]), true),
     ] {
         assert_eq!(messages_cross(&design, is_late, seed), Ok(()));
@@ -180,7 +180,7 @@ fn messages_cross_in_order_at_unrelated_rates() {
 #[test]
 fn values_cross_whole_and_in_turn_at_unrelated_rates() {
     let seed = seed();
-    let design = emitted(Value::default(), "value_of_32");
+    let design = emit_block(Value::default(), "value_of_32");
     assert_eq!(values_cross(&design, false, seed), Ok(()));
     assert_eq!(values_cross(&value(vec![]), true, seed), Ok(()));
 }
@@ -188,7 +188,7 @@ fn values_cross_whole_and_in_turn_at_unrelated_rates() {
 #[test]
 fn levels_cross_and_none_is_missed_at_unrelated_rates() {
     let seed = seed();
-    let design = emitted(PeakCrossing::default(), "peak_of_16");
+    let design = emit_block(PeakCrossing::default(), "peak_of_16");
     assert_eq!(levels_cross(&design, false, seed), Ok(()));
     assert_eq!(levels_cross(&levels(vec![]), true, seed), Ok(()));
 }

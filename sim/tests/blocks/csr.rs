@@ -29,7 +29,7 @@ struct Test {
 
 impl Test {
     fn new(source: Stall, sink: Stall, seed: u64) -> Test {
-        let mut bench = Bench::shared("csr", "", || Csr::new(&SMALL)).expect("builds");
+        let mut bench = Bench::of_shared("csr", "", || Csr::new(&SMALL)).expect("builds");
         lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
         bench.set("bus_master", 1);
         bench.set("link_up", 1);

@@ -143,7 +143,7 @@ impl Test {
     }
 
     fn fresh(source: Stall, sink: Stall, seed: u64) -> Test {
-        let bench = Bench::shared("pushed_ring", "", PushedRing::default).expect("builds");
+        let bench = Bench::of_shared("pushed_ring", "", PushedRing::default).expect("builds");
         Test::new(bench, source, sink, seed)
     }
 

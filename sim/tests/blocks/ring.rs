@@ -157,7 +157,7 @@ struct Test {
 
 impl Test {
     fn new(kind: RingKind, source: Stall, sink: Stall, seed: u64) -> Test {
-        let bench = Bench::shared("ring", &format!("{kind:?}"), || Ring::<2, 4>::new(kind));
+        let bench = Bench::of_shared("ring", &format!("{kind:?}"), || Ring::<2, 4>::new(kind));
         let bench = bench.expect("builds");
         lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
         let model = &bench.model;

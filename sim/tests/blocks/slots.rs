@@ -72,7 +72,7 @@ struct Test {
 
 impl Test {
     fn new(source: Stall, sink: Stall, seed: u64) -> Test {
-        let bench = Bench::shared("slots", "", SlotSplitter::<2, 4>::default).expect("builds");
+        let bench = Bench::of_shared("slots", "", SlotSplitter::<2, 4>::default).expect("builds");
         lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
         let model = &bench.model;
         Test {

@@ -23,7 +23,7 @@ use host::transport::{
 use lab::exchange::{Blind, Exchange, Lab, LabError, Outcome, Stuck};
 use lab::golden_card::{GoldenBus, GoldenCard};
 use lab::wire::Disturbance;
-use skip::permitted;
+use skip::skip_if_refused;
 
 const BYTES: u64 = 1 << 20;
 
@@ -45,7 +45,7 @@ fn exchange(
     };
     let bus = GoldenBus::new(card.clone());
     let mut provider =
-        Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1)).expect("a card");
+        Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1)).expect("a card");
     let mut lab = Lab { provider: &mut provider, card: &mut card, peer, clock: Some(clock) };
     let plan = Exchange { bytes: BYTES, seed, disturbance, memory: MemoryKind::Application };
     let remote = "10.77.0.2:5001".parse().expect("an address");
@@ -144,11 +144,13 @@ fn a_peer_that_never_answers_is_found_out_sooner_on_a_good_wire() {
 #[test]
 fn a_kernel_at_one_end_is_given_time() {
     let seed = seed::seed_or(3);
-    let Some(mut kernel) = permitted(KernelPeer::open(&link(2, 1500)), TransportError::is_refusal)
+    let Some(mut kernel) =
+        skip_if_refused(KernelPeer::open(&link(2, 1500)), TransportError::is_refusal)
     else {
         return;
     };
-    let Some(linux) = permitted(LinuxTransport::open(&link(1, 1500)), TransportError::is_refusal)
+    let Some(linux) =
+        skip_if_refused(LinuxTransport::open(&link(1, 1500)), TransportError::is_refusal)
     else {
         return;
     };

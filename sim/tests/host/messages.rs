@@ -69,7 +69,7 @@ fn place(number: usize) -> usize {
 impl<B: Bus> End<B> {
     fn new(bus: B, host: u8, ipv6: bool, seed: u64) -> Self {
         let local = station(host, ipv6);
-        let endpoint = Endpoint::open(bus, local, MTU_BYTES, DeviceConfig::seeded(1));
+        let endpoint = Endpoint::open(bus, local, MTU_BYTES, DeviceConfig::with_seed(1));
         let mut endpoint = endpoint.expect("it opens");
         let registered = endpoint.register(MemoryKind::Application, REGION_BYTES);
         let (region, mut memory) = registered.expect("room");
@@ -199,7 +199,7 @@ fn more_messages_than_flows_arrive() {
     let seed = seed::seed();
     let [mut near, mut far] = [0, 1].map(|number| GoldenCard::late(SMALL, seed + number));
     let [mut here, mut there] = [(near.clone(), 1), (far.clone(), 2)].map(|(card, host)| {
-        let config = DeviceConfig::seeded(1);
+        let config = DeviceConfig::with_seed(1);
         let bus = GoldenBus::new(card);
         let endpoint = Endpoint::open(bus, station(host, false), MTU_BYTES, config);
         let mut endpoint = endpoint.expect("it opens");

@@ -71,7 +71,7 @@ impl<P: Protocol<Remote = SocketAddr>> World<P> {
         clock: ManualClock,
     ) -> Self {
         let bus = GoldenBus::new(card.clone());
-        let provider = Provider::open(bus, protocol, DeviceConfig::seeded(1));
+        let provider = Provider::open(bus, protocol, DeviceConfig::with_seed(1));
         let mut provider = provider.expect("a card");
         provider.set_clock(Clock::Manual(clock.clone()));
         Self { provider, card, peer, clock }

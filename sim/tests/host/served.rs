@@ -126,7 +126,7 @@ fn host(other: &Other) -> Host {
     let link = LinkConfig::lab(1, 1500, Tuning::REAL_TIME);
     let protocol = TcpProtocol::new(&link, Config::private_wire(), Secret([7; 32]));
     let bus = SocketBus::open(&other.socket).expect("a card");
-    Provider::open(bus, protocol, DeviceConfig::seeded(1)).expect("it opens")
+    Provider::open(bus, protocol, DeviceConfig::with_seed(1)).expect("it opens")
 }
 
 /// Moves bytes both ways; all of them are right.
@@ -180,7 +180,7 @@ fn a_client_that_ends_without_a_word_leaves_an_empty_card_of_a_new_epoch() {
 
 fn open(other: &Other) -> Device<SocketBus> {
     let bus = SocketBus::open(&other.socket).expect("a card");
-    Device::open(bus, DeviceConfig::seeded(1)).expect("it opens")
+    Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens")
 }
 
 #[test]

@@ -24,7 +24,7 @@ use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use sim::harness::bench::options_from_environment;
-use skip::permitted;
+use skip::skip_if_refused;
 
 fn card() -> Rc<RefCell<SimulatedCard>> {
     let options = options_from_environment();
@@ -42,7 +42,7 @@ fn registers_answer_and_commands_are_confirmed() {
     let card = card();
     let mut bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
     assert_eq!(bus.read_register(registers::ID).expect("an answer"), registers::ID_VALUE);
-    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     // An open card carries the first command out at once: its tables are written.
     let ticket = device.command([0; 64]);
     for _ in 0..5 {
@@ -50,7 +50,7 @@ fn registers_answer_and_commands_are_confirmed() {
         device.bus().advance().expect("time passes");
     }
     device.poll().expect("it polls");
-    assert!(device.confirmed(ticket), "a nop is not confirmed within 5 us");
+    assert!(device.is_confirmed(ticket), "a nop is not confirmed within 5 us");
     assert_eq!(device.take_refused(), None);
     assert_clean(&card);
 }
@@ -59,7 +59,7 @@ fn registers_answer_and_commands_are_confirmed() {
 fn a_raw_frame_goes_out_as_it_was_given() {
     let card = card();
     let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
-    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     if let Some(folder) = std::env::var_os("ZERONIC_WAVES") {
         let path = std::path::Path::new(&folder).join("raw_frame.fst");
         card.borrow_mut().model.open_wave(&path).expect("a waveform");
@@ -85,13 +85,13 @@ fn a_raw_frame_goes_out_as_it_was_given() {
 
 fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKind) {
     let seed = seed::seed();
-    let Some(transport) = permitted(
+    let Some(transport) = skip_if_refused(
         LinuxTransport::open(&LinkConfig::lab(1, 1500, Tuning::SIMULATION)),
         TransportError::is_refusal,
     ) else {
         return;
     };
-    let Some(mut peer) = permitted(
+    let Some(mut peer) = skip_if_refused(
         KernelPeer::open(&LinkConfig::lab(2, 1500, Tuning::SIMULATION)),
         TransportError::is_refusal,
     ) else {
@@ -99,7 +99,7 @@ fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKi
     };
     let card = card();
     let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
-    let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1))
+    let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1))
         .expect("the device opens");
     let mut port = card.clone();
     let mut lab = Lab {

@@ -123,7 +123,7 @@ fn end_under_way(
 ) -> Rc<RefCell<SimulatedCard>> {
     let config = config();
     let card = SimulatedCard::new("small", config.clone(), Options::default());
-    let mut direct = Direct::open(card.expect("it builds"), &config, DeviceConfig::seeded(1));
+    let mut direct = Direct::open(card.expect("it builds"), &config, DeviceConfig::with_seed(1));
     let flow = Flow::new(0, 77);
     let region = direct.region(MemoryKind::Application, REGION_BYTES, 0);
     direct.install(&flow);
@@ -183,7 +183,7 @@ fn start_again(card: Rc<RefCell<SimulatedCard>>) {
     let mut card = card.into_inner();
     let empty = vec![0; 4 << 20];
     card.pcie.write_memory(MemoryId::Dram, 0, &empty).expect("memory");
-    let mut direct = Direct::open(card, &config, DeviceConfig::seeded(2));
+    let mut direct = Direct::open(card, &config, DeviceConfig::with_seed(2));
     let flow = Flow::new(1, 99);
     let region = direct.region(MemoryKind::Application, REGION_BYTES, 0);
     direct.install(&flow);

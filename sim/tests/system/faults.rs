@@ -45,7 +45,7 @@ impl Bed {
         let card = Rc::new(RefCell::new(card.expect("it builds")));
         let bus = SimulatedBus::new(card.clone(), &config).expect("a bus");
         // Every send slot is read from its ring, so that the read can fail.
-        let rings = DeviceConfig { push_slots: false, ..DeviceConfig::seeded(1) };
+        let rings = DeviceConfig { push_slots: false, ..DeviceConfig::with_seed(1) };
         let device = Device::open(bus, rings).expect("it opens");
         Bed { card, device }
     }
@@ -121,7 +121,7 @@ fn a_failed_read_stops_its_command_ring_and_tells_its_owner() {
     assert_eq!(counters["command_rings_stopped"], 1);
     assert_eq!(counters["read_errors"], 1);
     assert_eq!(counters["send_rings_stopped"], 0);
-    assert!(!bed.device.confirmed(lost));
+    assert!(!bed.device.is_confirmed(lost));
     let stopped = |bed: &mut Bed, owner| bed.device.stopped_rings(owner).expect("a register");
     assert_eq!(stopped(&mut bed, 0), (true, false));
     let nobody = bed.device.stopped_rings(1);
@@ -145,7 +145,7 @@ fn a_failed_read_stops_its_send_ring_and_tells_its_owner() {
     assert_eq!(bed.device.stopped_rings(0).expect("a register"), (false, true));
     let ticket = bed.nop();
     bed.run();
-    assert!(bed.device.confirmed(ticket), "commands go on");
+    assert!(bed.device.is_confirmed(ticket), "commands go on");
     assert!(bed.frames_sent().is_empty());
     bed.assert_clean();
 }
@@ -188,7 +188,7 @@ fn two_flows(bed: &mut Bed) -> Vec<(FlowName, u64, Vec<u8>)> {
         flows.push((name, memory.address, bytes));
     }
     bed.run();
-    assert!(bed.device.confirmed(last.expect("commands")));
+    assert!(bed.device.is_confirmed(last.expect("commands")));
     assert_eq!(bed.device.take_refused(), None);
     flows
 }

@@ -47,7 +47,7 @@ struct Bed {
 impl Bed {
     fn open() -> Bed {
         let pcie = PcieConfig::default();
-        let mut direct = Direct::open(small(&pcie), &pcie, DeviceConfig::seeded(1));
+        let mut direct = Direct::open(small(&pcie), &pcie, DeviceConfig::with_seed(1));
         let flush = direct.device.bus().flush_address(MemoryKind::Gpu);
         let kinds = [MemoryKind::Gpu, MemoryKind::Application];
         let mut flows = Vec::new();
@@ -149,7 +149,7 @@ fn a_memory_that_answers_no_flush_ends_its_connection() {
         received: 0,
     };
     let mut provider =
-        Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1)).expect("a card");
+        Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1)).expect("a card");
     let plan = Exchange {
         bytes: 2 << 20,
         seed: 6,

@@ -19,7 +19,7 @@ use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};
 use lab::exchange::{Blind, Exchange, Lab};
 use lab::golden_card::{GoldenBus, GoldenCard};
 use lab::wire::Disturbance;
-use skip::permitted;
+use skip::skip_if_refused;
 
 /// The kernel's loss timers, shortened as far as a virtual machine allows.
 const TUNING: Tuning =
@@ -27,13 +27,13 @@ const TUNING: Tuning =
 
 fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) {
     let seed = seed::seed_or(11);
-    let Some(transport) = permitted(
+    let Some(transport) = skip_if_refused(
         LinuxTransport::open(&LinkConfig::lab(1, mtu_bytes, TUNING)),
         TransportError::is_refusal,
     ) else {
         return;
     };
-    let Some(mut peer) = permitted(
+    let Some(mut peer) = skip_if_refused(
         KernelPeer::open(&LinkConfig::lab(2, mtu_bytes, TUNING)),
         TransportError::is_refusal,
     ) else {
@@ -41,7 +41,7 @@ fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) 
     };
     let mut card = GoldenCard::late(SMALL, seed);
     let bus = GoldenBus::new(card.clone());
-    let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1))
+    let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1))
         .expect("the device opens");
     let mut lab = Lab {
         provider: &mut provider,

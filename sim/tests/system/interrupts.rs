@@ -43,7 +43,7 @@ struct Rig {
 
 impl Rig {
     fn open() -> Rig {
-        Rig::with(DeviceConfig::seeded(1))
+        Rig::with(DeviceConfig::with_seed(1))
     }
 
     fn with(config: DeviceConfig) -> Rig {
@@ -173,7 +173,7 @@ fn a_host_that_waits_for_a_fence_sleeps() {
             rig.card.borrow_mut().pcie.stall_requests(300);
             rig.run(lead);
             trials += 1;
-            while !rig.device.confirmed(ticket) {
+            while !rig.device.is_confirmed(ticket) {
                 let woken = rig.device.wait(PATIENCE, None).expect("it waits");
                 assert!(woken, "a lost wake-up: {what}");
                 rig.device.poll().expect("it polls");
@@ -193,7 +193,7 @@ fn a_host_that_waits_for_a_fence_sleeps() {
 fn a_host_that_waits_for_send_room_sleeps() {
     const FRAMES: usize = 40;
     let rings = RingSizes { send_bits: 2, ..RingSizes::default() };
-    let mut rig = Rig::with(DeviceConfig { rings, ..DeviceConfig::seeded(1) });
+    let mut rig = Rig::with(DeviceConfig { rings, ..DeviceConfig::with_seed(1) });
     let mut random = SmallRng::seed_from_u64(seed::seed());
     let mut waits = 0;
     for number in 0..FRAMES {

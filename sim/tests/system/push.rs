@@ -22,7 +22,7 @@ const PAYLOAD_BYTES: u32 = 700;
 fn open(push_slots: bool) -> Direct {
     let pcie = PcieConfig::default();
     let card = SimulatedCard::new("small", pcie.clone(), Options::default()).expect("it builds");
-    let rings = DeviceConfig { push_slots, ..DeviceConfig::seeded(1) };
+    let rings = DeviceConfig { push_slots, ..DeviceConfig::with_seed(1) };
     Direct::open(card, &pcie, rings)
 }
 

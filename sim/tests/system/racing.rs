@@ -46,7 +46,7 @@ use rand::{Rng, SeedableRng};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use sim::caught::caught_by;
-use sim::faults::{planted, Fault};
+use sim::faults::{build_with_faults, Fault};
 use sim::switched::FAULT_PORT;
 use verilate::options::Options;
 
@@ -143,7 +143,7 @@ impl World {
         let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
         let rings = DeviceConfig {
             rings: RingSizes { header_bits: 7, slow_bits: 5, ..RingSizes::default() },
-            ..DeviceConfig::seeded(1)
+            ..DeviceConfig::with_seed(1)
         };
         let mut device = Device::open(bus, rings).expect("it opens");
         for (register, value) in traffic::profile_registers() {
@@ -180,20 +180,20 @@ impl World {
     /// Issues some commands, whatever is under way.
     fn change(&mut self) {
         for _ in 0..self.random.random_range(0..8) {
-            if self.history.issued() - self.confirmed > COMMANDS_MAX {
+            if self.history.issued_count() - self.confirmed > COMMANDS_MAX {
                 return;
             }
             let card = &mut self.card.borrow_mut();
             for issue in self.software.act(&mut self.random, card) {
                 let ticket = self.device.command(issue.entry);
                 let status = self.history.apply(&issue.entry, issue.touch);
-                assert_eq!(ticket, Ticket(self.history.issued() - 1));
+                assert_eq!(ticket, Ticket(self.history.issued_count() - 1));
                 if status != CommandStatus::Ok {
                     self.refusals.push((ticket.0, status));
                 }
                 if let Some(effect) = issue.effect {
                     assert_eq!(status, CommandStatus::Ok, "command {ticket:?}");
-                    self.effects.push_back((self.history.issued(), effect));
+                    self.effects.push_back((self.history.issued_count(), effect));
                 }
             }
         }
@@ -227,10 +227,10 @@ impl World {
     fn observe(&mut self) {
         let before = self.confirmed;
         self.device.poll().expect("it polls");
-        while self.device.confirmed(Ticket(self.confirmed)) {
+        while self.device.is_confirmed(Ticket(self.confirmed)) {
             self.confirmed += 1;
         }
-        let issued = self.history.issued();
+        let issued = self.history.issued_count();
         let mut entry = HeaderEntry::default();
         while self.device.next_header(&mut entry).expect("an entry") {
             if h::KIND.get(&entry.metadata) == u64::from(h::KIND_EVENT) {
@@ -249,12 +249,12 @@ impl World {
                     .find(|group| holds(piece.address, &group.arena.memory))
                     .expect("a region");
                 let card = &self.card.borrow();
-                group.arena.written(card, piece.address, &piece.bytes);
+                group.arena.note_written(card, piece.address, &piece.bytes);
             }
         }
         let sent: Vec<_> = self.card.borrow_mut().mac.sent.drain(..).collect();
         for frame in sent {
-            self.send.sent(frame, issued);
+            self.send.note_sent(frame, issued);
         }
         // Only now: what was written before the confirmation had to be there when it was seen.
         while self.effects.front().is_some_and(|(n, _)| *n <= self.confirmed) {
@@ -262,7 +262,7 @@ impl World {
                 break;
             };
             let card = &mut self.card.borrow_mut();
-            self.software.confirmed(effect, self.random.random(), card);
+            self.software.apply_confirmed(effect, self.random.random(), card);
         }
         let settled = self.cycles().saturating_sub(SETTLED_CYCLES);
         self.send.judge(&self.software, &self.history, settled);
@@ -307,7 +307,7 @@ impl World {
     }
 
     fn conclude(&mut self) {
-        assert_eq!(self.confirmed, self.history.issued(), "unconfirmed commands");
+        assert_eq!(self.confirmed, self.history.issued_count(), "unconfirmed commands");
         self.check_memory(true);
         let mut refused = Vec::new();
         while let Some(command) = self.device.take_refused() {
@@ -319,7 +319,7 @@ impl World {
             "{} frames, {} packets with a race, {} commands, {} descriptors, {} cycles",
             self.receive.given.len(),
             self.receive.raced,
-            self.history.issued(),
+            self.history.issued_count(),
             self.send.judged,
             self.cycles()
         );
@@ -358,7 +358,7 @@ fn packets_race_with_commands_in_the_default_card() {
 
 #[test]
 fn the_judges_of_the_race_catch_planted_faults() {
-    let design = planted();
+    let design = build_with_faults();
     let seed = seed::seed();
     // Each with what its judge says: of an entry or a send that no state explains, or of a byte.
     for (fault, checker) in [

@@ -111,7 +111,7 @@ struct Half<B: Bus> {
 
 impl<B: Bus> Half<B> {
     fn open(bus: B) -> Self {
-        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+        let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
         let regions = Regions::new(SMALL.region_bits as u32, SMALL.page_bits as u32);
         let memories = (0..FLOWS)
             .map(|_| {
@@ -134,7 +134,7 @@ impl<B: Bus> Half<B> {
         let Some(last) = last else { return };
         for _ in 0..10_000 {
             self.device.poll().expect("it polls");
-            if self.device.confirmed(last) {
+            if self.device.is_confirmed(last) {
                 while let Some(refused) = self.device.take_refused() {
                     self.refused.push((refused.ticket.0, refused.status as u8));
                 }

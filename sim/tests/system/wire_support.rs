@@ -28,7 +28,7 @@ fn config() -> PcieConfig {
 
 fn open(cards: Cards<'_>) -> Direct {
     let config = config();
-    Direct::open(cards(config.clone()), &config, DeviceConfig::seeded(1))
+    Direct::open(cards(config.clone()), &config, DeviceConfig::with_seed(1))
 }
 
 fn reopen(direct: Direct) -> Direct {
@@ -40,7 +40,7 @@ fn reopen(direct: Direct) -> Direct {
     // The memory of a driver that starts is empty.
     let empty = vec![0; 4 << 20];
     card.pcie.write_memory(MemoryId::Dram, 0, &empty).expect("memory");
-    Direct::open(card, &config(), DeviceConfig::seeded(2))
+    Direct::open(card, &config(), DeviceConfig::with_seed(2))
 }
 
 fn frame(id: u8, bytes: usize) -> Vec<u8> {

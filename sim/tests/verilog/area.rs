@@ -32,7 +32,7 @@ type Named = (&'static str, Box<dyn Block>);
 
 /// Kinds of the primitives that each memory became, and the flip-flops beside them. They are mapped
 /// together: a run of Yosys costs more than what it maps.
-fn inferred<const N: usize>(named: [Named; N]) -> [(Vec<String>, u64); N] {
+fn infer_primitives<const N: usize>(named: [Named; N]) -> [(Vec<String>, u64); N] {
     let parts = named.map(|(name, mut block)| {
         block.connect_all();
         let text = verilog::emit(&*block, name).expect("emits").single_file();
@@ -126,7 +126,7 @@ fn card() -> (&'static str, Vec<(String, String)>) {
     (card.top, card.design.texts())
 }
 
-fn kept() -> String {
+fn read_table() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/area.md");
     std::fs::read_to_string(path).expect("docs/area.md is kept")
 }
@@ -135,7 +135,7 @@ fn kept() -> String {
 fn the_kept_report_is_of_the_card_as_it_is() {
     let (_, modules) = card();
     assert_eq!(
-        kept_fingerprint(&kept()),
+        kept_fingerprint(&read_table()),
         Some(fingerprint(&modules).as_str()),
         "the card has changed: `cargo run --release -- bench area --report docs/area.md` \
          measures it anew"
@@ -171,7 +171,7 @@ fn too_long(text: &str) -> Vec<String> {
 
 #[test]
 fn the_kept_report_keeps_to_its_levels() {
-    let kept = kept();
+    let kept = read_table();
     assert_eq!(too_long(&kept), Vec::<String>::new());
     // Each of them is seen.
     for (levels, more) in [
@@ -222,7 +222,7 @@ fn the_report_is_the_one_that_is_kept() {
     }
     let (top, modules) = card();
     let report = measure(top, &modules).expect("is mapped");
-    let (kept, text) = (kept(), report.markdown(&XCVU9P));
+    let (kept, text) = (read_table(), report.markdown(&XCVU9P));
     let mut lines = kept.lines().zip(text.lines());
     let differs = lines.find(|(kept, found)| kept != found);
     assert_eq!(
@@ -234,7 +234,7 @@ fn the_report_is_the_one_that_is_kept() {
 
 #[test]
 fn memories_become_what_they_say() {
-    let [lut, block, zeroed, ultra, banked, banked_block] = inferred([
+    let [lut, block, zeroed, ultra, banked, banked_block] = infer_primitives([
         ("lut_ram", Box::new(LutRam::<Bits<14>, 5>::default())),
         ("block_ram", Box::new(BlockRam::<Bits<72>, 9>::default())),
         ("zeroed_ram", Box::new(BlockRam::<Bits<72>, 9>::zeroed())),

@@ -259,7 +259,7 @@ fn compare_long(seed: u64) -> Vec<String> {
     for entry in blocks::BLOCKS {
         let mut block = (entry.make)();
         block.connect_all();
-        if support::when(entry, &*block) != When::Long {
+        if support::run_time_of(entry, &*block) != When::Long {
             continue;
         }
         let design = verilog::emit(&*block, "dut").unwrap_or_else(|error| panic!("{error}"));
@@ -282,7 +282,7 @@ fn compare_long(seed: u64) -> Vec<String> {
 }
 
 /// The blocks of a crate that run at that time.
-fn made(of: &str, when: When) -> Vec<Made> {
+fn make_blocks(of: &str, when: When) -> Vec<Made> {
     let entries = blocks::BLOCKS.iter();
     let entries = entries.filter(|entry| entry.name.split("::").next() == Some(of));
     let made = entries.map(|entry| {
@@ -290,12 +290,12 @@ fn made(of: &str, when: When) -> Vec<Made> {
         block.connect_all();
         (*entry, block)
     });
-    made.filter(|(entry, block)| support::when(entry, &**block) == when).collect()
+    made.filter(|(entry, block)| support::run_time_of(entry, &**block) == when).collect()
 }
 
 fn leaves_of(of: &str) {
     let seed = seed::seed();
-    on_large_stack(|| compare_bank(made(of, When::Always), of, seed));
+    on_large_stack(|| compare_bank(make_blocks(of, When::Always), of, seed));
 }
 
 /// A test for the leaf blocks of each crate.

@@ -15,7 +15,7 @@ use hdl::crossings::domains::{ClockId, Domains};
 use hdl::crossings::{constraints, ports, CLOCKS};
 use hdl::emit::emit_card_for;
 use ip::completion_buffer::CompletionBuffer;
-use sim::switched::replaced;
+use sim::switched::replace_once;
 
 /// Names and texts of the card's modules.
 type Modules = Vec<(String, String)>;
@@ -32,7 +32,7 @@ fn domains_of(modules: &Modules) -> Domains {
 }
 
 /// Synchronizers of which a register is not marked, and how many there are in all.
-fn unmarked(modules: &Modules) -> (Vec<&str>, usize) {
+fn find_unmarked(modules: &Modules) -> (Vec<&str>, usize) {
     let is_synchronizer = |(name, _): &&(String, String)| name.starts_with("synchronizer");
     let synchronizers = Vec::from_iter(modules.iter().filter(is_synchronizer));
     let is_marked = |text: &str| {
@@ -47,29 +47,29 @@ fn unmarked(modules: &Modules) -> (Vec<&str>, usize) {
 }
 
 /// The card with one text in a module for another.
-fn planted(module: &str, from: &str, to: &str) -> Modules {
+fn plant_fault(module: &str, from: &str, to: &str) -> Modules {
     let mut modules = card();
     let it = modules.iter_mut().find(|(name, _)| name == module);
     let (_, text) = it.unwrap_or_else(|| panic!("no module {module}"));
-    *text = replaced(text, from, to);
+    *text = replace_once(text, from, to);
     modules
 }
 
 #[test]
 fn both_registers_of_every_synchronizer_are_marked() {
     let modules = card();
-    let (wrong, count) = unmarked(&modules);
+    let (wrong, count) = find_unmarked(&modules);
     assert_eq!(wrong, [""; 0]);
     // Single bits, and pointers of both depths.
     assert_eq!(count, 3);
     let elsewhere = modules.iter().filter(|(_, text)| text.contains("ASYNC_REG"));
     assert_eq!(elsewhere.count(), count, "marked outside a synchronizer");
-    let bare = planted(
+    let bare = plant_fault(
         "synchronizer_7",
         "(* ASYNC_REG = \"TRUE\" *) reg [6:0] second",
         "reg [6:0] second",
     );
-    assert_eq!(unmarked(&bare).0, ["synchronizer_7"]);
+    assert_eq!(find_unmarked(&bare).0, ["synchronizer_7"]);
 }
 
 /// What a crossing's text lacks for its names to outlive synthesis.
@@ -107,7 +107,7 @@ fn crossings_keep_their_borders_and_their_pointers() {
         ("async_fifo_4_7", "(* keep = \"true\" *) reg  [6:0] read_gray;"),
         ("async_fifo_4_7", "(* keep = \"true\" *) reg  [6:0] write_pointer;"),
     ] {
-        let wrong = unkept(&planted(module, text, ""));
+        let wrong = unkept(&plant_fault(module, text, ""));
         assert_eq!(wrong, [format!("{module}: {}", text.trim_end())]);
     }
 }
@@ -176,14 +176,14 @@ fn each_way_around_a_crossing_is_found() {
             "/mac_send/port.tready reads /mac_send/tx_axis_tready",
         ),
     ] {
-        let violations = domains_of(&planted(module, from, to)).violations();
+        let violations = domains_of(&plant_fault(module, from, to)).violations();
         let is_found = violations.iter().any(|violation| violation.contains(found));
         assert!(is_found, "{to}: {violations:#?}");
     }
 }
 
 /// Words between backquotes in a table cell.
-fn quoted(cell: &str) -> Vec<&str> {
+fn quoted_words(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
@@ -240,11 +240,11 @@ fn the_tables_of_the_clocks_are_those_of_the_card() {
     let (mut blocks, mut crossings) = (BTreeMap::new(), BTreeSet::new());
     for line in text.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
-        let paths = quoted(cells[0]).into_iter().map(str::to_owned);
-        match (cells.len(), quoted(cells[1])[0]) {
+        let paths = quoted_words(cells[0]).into_iter().map(str::to_owned);
+        match (cells.len(), quoted_words(cells[1])[0]) {
             (3, port) => blocks.extend(paths.map(|path| (path, clock(port)))),
             (_, block) => {
-                let [from, to] = quoted(cells[2])[..] else {
+                let [from, to] = quoted_words(cells[2])[..] else {
                     panic!("from a clock to a clock: {line}");
                 };
                 let clocks = (clock(from), clock(to));

@@ -43,7 +43,7 @@ const STAGES: [&str; 6] = [
 const LARGE: [&str; 3] = ["default", "default-slices", "lab"];
 
 /// Writes a design as users get it; the folder, and the files in order.
-fn written(design: &verilog::Design, name: &str) -> (PathBuf, Vec<String>) {
+fn write_design(design: &verilog::Design, name: &str) -> (PathBuf, Vec<String>) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint").join(name);
     if folder.exists() {
         fs::remove_dir_all(&folder).expect("an old folder goes");
@@ -59,10 +59,10 @@ fn written(design: &verilog::Design, name: &str) -> (PathBuf, Vec<String>) {
 /// The card in each configuration and the stages, each connected; emitted once for all tools.
 fn designs() -> &'static [(String, verilog::Design)] {
     static DESIGNS: OnceLock<Vec<(String, verilog::Design)>> = OnceLock::new();
-    DESIGNS.get_or_init(|| on_large_stack(emitted))
+    DESIGNS.get_or_init(|| on_large_stack(emit_designs))
 }
 
-fn emitted() -> Vec<(String, verilog::Design)> {
+fn emit_designs() -> Vec<(String, verilog::Design)> {
     let card = |config: &str| {
         let card = hdl::emit::emit_card(config).expect("a configuration");
         (config.to_owned(), card.expect("emits").design)
@@ -140,7 +140,7 @@ fn all_pass(tool: Tool, name: &str, left_out: &[&str]) {
             if left_out.contains(&short.as_str()) {
                 continue;
             }
-            let (folder, files) = written(design, &format!("{name}_{short}"));
+            let (folder, files) = write_design(design, &format!("{name}_{short}"));
             let (passed, log) = tool(&folder, &files, &design.top_name());
             assert!(passed, "{short}: {log}");
         }
@@ -187,7 +187,7 @@ fn icarus_elaborates_the_card() {
     };
     for (short, design) in designs() {
         if !LARGE.contains(&short.as_str()) {
-            let (folder, files) = written(design, &format!("icarus_{short}"));
+            let (folder, files) = write_design(design, &format!("icarus_{short}"));
             let (passed, log) = elaborate(&folder, &files, &design.top_name());
             assert!(passed, "{short}: {log}");
         }

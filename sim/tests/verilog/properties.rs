@@ -47,7 +47,7 @@ struct Subject {
 
 /// The text of a block that offers something, has a rule or has parts; around it what its streams
 /// promise.
-fn stated(entry: &blocks::Entry) -> Option<Subject> {
+fn state_properties(entry: &blocks::Entry) -> Option<Subject> {
     let mut block = (entry.make)();
     block.connect_all();
     let ports = ports_of(&*block);
@@ -65,13 +65,13 @@ fn stated(entry: &blocks::Entry) -> Option<Subject> {
     (sources > 0 || text.contains(ASSERTS)).then(|| Subject {
         sources,
         parts: parts.count,
-        readies: inverted(&ports, rule),
+        readies: find_inverted(&ports, rule),
         text,
     })
 }
 
 /// The inputs of which the block reads one inverted, so that it fails.
-fn inverted(ports: &[Port], rule: Option<&rules::Rule>) -> Vec<String> {
+fn find_inverted(ports: &[Port], rule: Option<&rules::Rule>) -> Vec<String> {
     let readies = wrapper::readies(ports, rule);
     let says = rule.map_or("", |rule| rule.says);
     if !readies.is_empty() || says.is_empty() {
@@ -122,11 +122,11 @@ static TABLE: Mutex<()> = Mutex::new(());
 
 /// How far it holds, and whether the block then fails that reads inverted whether one of its offers
 /// is taken. What fails is shown.
-fn judged(subject: &Subject, known: Option<Verdict>) -> (Verdict, bool) {
+fn judge_block(subject: &Subject, known: Option<Verdict>) -> (Verdict, bool) {
     let system = System::of(&subject.text, "stands");
     let verdict = system.judge(known);
     match verdict {
-        Verdict::Fails(depth) => println!("{}", system.explained(depth, true, STEPS_KNOWN)),
+        Verdict::Fails(depth) => println!("{}", system.explain_failure(depth, true, STEPS_KNOWN)),
         Verdict::Always(_) | Verdict::Bounded(_) => {
             let wrong = subject.readies.iter().map(|ready| {
                 let text = wrapper::with_inverted(&subject.text, ready);
@@ -150,7 +150,7 @@ fn what_is_offered_stands_until_it_is_taken() {
     let kept = Table::read();
     let mut lines = Vec::new();
     for entry in blocks::BLOCKS {
-        let Some(subject) = on_large_stack(|| stated(entry)) else {
+        let Some(subject) = on_large_stack(|| state_properties(entry)) else {
             continue;
         };
         let name = entry.title();
@@ -164,7 +164,8 @@ fn what_is_offered_stands_until_it_is_taken() {
                 let verdict = known.map(|line| line.verdict);
                 // What is not for all time may have a proof by now.
                 let is_sure = |it: &Verdict| matches!(it, Verdict::Always(_));
-                let answer = judged(&subject, verdict.filter(|it| is_sure(it) || !seed::blesses()));
+                let answer =
+                    judge_block(&subject, verdict.filter(|it| is_sure(it) || !seed::blesses()));
                 println!("{name}: {answer:?}");
                 answer
             }
@@ -207,14 +208,14 @@ fn what_a_proof_lacks_is_shown() {
     let entries: Vec<_> = blocks::BLOCKS.iter().filter(is_wanted).collect();
     assert!(!entries.is_empty(), "no block {}", wanted.display());
     for entry in entries {
-        let Some(subject) = on_large_stack(|| stated(entry)) else {
+        let Some(subject) = on_large_stack(|| state_properties(entry)) else {
             continue;
         };
         let system = System::of(&subject.text, "lacks");
         let verdict = system.for_all_time();
         println!("{}: {verdict:?}", entry.title());
         if verdict.is_none() {
-            println!("{}", system.explained(INDUCTION_MAX + 1, false, STEPS_KNOWN));
+            println!("{}", system.explain_failure(INDUCTION_MAX + 1, false, STEPS_KNOWN));
         }
     }
 }

@@ -17,7 +17,7 @@ pub enum When {
 }
 
 /// When a block of the registry runs: a leaf shares a model with others, another has its own.
-pub fn when(_entry: &blocks::Entry, block: &dyn Block) -> When {
+pub fn run_time_of(_entry: &blocks::Entry, block: &dyn Block) -> When {
     match blocks::is_leaf(block) {
         true => When::Always,
         false => When::Long,

@@ -26,11 +26,11 @@ use equivalence::{prove, Verdict};
 use table::{Line, Table};
 
 /// The text of a block of the registry, if it has a kernel; and its line.
-fn examined(entry: &blocks::Entry) -> (Option<BlockText>, Line) {
+fn examine_block(entry: &blocks::Entry) -> (Option<BlockText>, Line) {
     let mut block = (entry.make)();
     block.connect_all();
     let name = entry.title();
-    let random = support::when(entry, &*block);
+    let random = support::run_time_of(entry, &*block);
     let has_kernel = block_text::has_kernel(&*block);
     let text = has_kernel.then(|| BlockText::of(&*block, name.clone()));
     let line = Line::new(name, text.as_ref(), random);
@@ -41,7 +41,7 @@ fn examined(entry: &blocks::Entry) -> (Option<BlockText>, Line) {
 fn all() -> Vec<(Option<BlockText>, Line)> {
     let halves = blocks::BLOCKS.split_at(blocks::BLOCKS.len() / 2);
     let of = |entries: &[blocks::Entry]| {
-        entries.iter().map(|entry| on_large_stack(|| examined(entry))).collect::<Vec<_>>()
+        entries.iter().map(|entry| on_large_stack(|| examine_block(entry))).collect::<Vec<_>>()
     };
     std::thread::scope(|scope| {
         let first = scope.spawn(|| of(halves.0));
@@ -121,7 +121,7 @@ fn what_changed_means_the_same() {
 fn text_of(name: &str) -> BlockText {
     let entry = blocks::BLOCKS.iter().find(|entry| entry.name == name);
     let entry = entry.unwrap_or_else(|| panic!("no block {name}"));
-    on_large_stack(|| examined(entry).0.expect("has a kernel"))
+    on_large_stack(|| examine_block(entry).0.expect("has a kernel"))
 }
 
 #[test]

@@ -283,7 +283,7 @@ fn plan_units(sources: &Path, is_quick: bool) -> Result<Vec<Unit>, BuildError> {
         (slow, false, "slow", &[]),
     ];
     for (files, fast, name, flags) in groups {
-        for (index, text) in grouped(&files, bytes_max)?.iter().enumerate() {
+        for (index, text) in group_files(&files, bytes_max)?.iter().enumerate() {
             let stem = format!("unit_{name}_{index}");
             let source = sources.join(format!("{stem}.cc"));
             write(&source, text)?;
@@ -294,7 +294,7 @@ fn plan_units(sources: &Path, is_quick: bool) -> Result<Vec<Unit>, BuildError> {
 }
 
 /// Texts that include the files, each of so many bytes at most, or of one file.
-fn grouped(files: &[PathBuf], bytes_max: u64) -> Result<Vec<String>, BuildError> {
+fn group_files(files: &[PathBuf], bytes_max: u64) -> Result<Vec<String>, BuildError> {
     let mut texts = Vec::new();
     let mut room = 0;
     for file in files {

@@ -17,15 +17,15 @@ type Place = Arc<Mutex<Option<Design>>>;
 static DESIGNS: LazyLock<Mutex<HashMap<String, Place>>> = LazyLock::new(Mutex::default);
 
 /// What a panic has left is whole: a design is put in its place when it is made.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The design of that key: what `make` gives, or has given before. Others who ask for it meanwhile
 /// wait. The key says all that the design depends on. An error is not kept.
-pub fn shared<E>(key: &str, make: impl FnOnce() -> Result<Design, E>) -> Result<Design, E> {
-    let place = locked(&DESIGNS).entry(key.to_owned()).or_default().clone();
-    let mut design = locked(&place);
+pub fn share<E>(key: &str, make: impl FnOnce() -> Result<Design, E>) -> Result<Design, E> {
+    let place = lock(&DESIGNS).entry(key.to_owned()).or_default().clone();
+    let mut design = lock(&place);
     match &*design {
         Some(design) => Ok(design.clone()),
         None => Ok(design.insert(make()?).clone()),
@@ -49,12 +49,12 @@ mod tests {
             is_clock: false,
         };
         let text = "module once (output wire q);\n    assign q = 1'b1;\nendmodule\n";
-        let failed = shared("once", || Err("no"));
+        let failed = share("once", || Err("no"));
         assert_eq!(failed.err(), Some("no"));
-        let made = shared("once", || Design::build("once", text, &[port], Options::QUICK));
+        let made = share("once", || Design::build("once", text, &[port], Options::QUICK));
         assert_eq!(made.expect("it builds").ports().len(), 1);
-        let again = shared::<BuildError>("once", || panic!("it is made twice"));
+        let again = share::<BuildError>("once", || panic!("it is made twice"));
         assert_eq!(again.expect("it is there").ports().len(), 1);
-        assert_eq!(shared("another", || Err("no")).err(), Some("no"));
+        assert_eq!(share("another", || Err("no")).err(), Some("no"));
     }
 }

@@ -18,7 +18,7 @@ use host::protocol::Protocol;
 use measure::joined::{Joined, JoinedError};
 
 use super::null::{clock_cost, SideCost, GB};
-use super::refusal::refused;
+use super::refusal::refusal_error;
 use crate::bench::cores::{thread_time, Cores};
 
 /// A share of the bytes comes first, unmeasured.
@@ -35,7 +35,7 @@ struct Calls {
 /// What both ends with Linux TCP cost together, over so many bytes.
 pub fn linux(mtu: u16, touched: bool, bytes: u64, cores: &Cores) -> Result<SideCost> {
     let joined = Joined::linux(mtu, touched).map_err(|error| match error {
-        JoinedError::Transport(error) => refused(error),
+        JoinedError::Transport(error) => refusal_error(error),
         other => other.into(),
     })?;
     measure(joined, bytes, cores)

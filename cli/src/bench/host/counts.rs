@@ -66,7 +66,7 @@ struct Counted {
 type Committed = BTreeMap<String, Counted>;
 
 /// The compiler and the profile of this program.
-fn built() -> (&'static str, &'static str) {
+fn build_identity() -> (&'static str, &'static str) {
     let profile = match env!("ZERONIC_PROFILE") {
         "debug" => "dev",
         other => other,
@@ -90,7 +90,7 @@ fn count() -> Result<Counted> {
         Ok((name.to_owned(), counts))
     };
     Ok(Counted {
-        rustc: built().0.to_owned(),
+        rustc: build_identity().0.to_owned(),
         work: COUNTED.into_iter().map(counts).collect::<Result<_>>()?,
     })
 }
@@ -149,7 +149,7 @@ fn read(path: &Path) -> Result<Committed, UsageError> {
 
 /// Counts and compares with the file. Returns what is to be said, and whether all is near enough.
 pub fn check(path: &Path) -> Result<(String, bool)> {
-    let (rustc, profile) = built();
+    let (rustc, profile) = build_identity();
     let committed = read(path)?;
     let committed = committed.get(profile);
     let missing = || UsageError(format!("--counts {}: none of {profile}", path.display()));
@@ -168,7 +168,7 @@ pub fn check(path: &Path) -> Result<(String, bool)> {
 
 /// Counts and writes the file; other profiles in it stay as they are.
 pub fn bless(path: &Path) -> Result<String> {
-    let (rustc, profile) = built();
+    let (rustc, profile) = build_identity();
     let counted = count()?;
     let has_valgrind = counted.work.values().all(|one| one.instructions.is_some());
     anyhow::ensure!(has_valgrind, "instructions are counted with valgrind: it is not installed");
@@ -183,14 +183,14 @@ pub fn bless(path: &Path) -> Result<String> {
 mod tests {
     use super::*;
 
-    fn counted(rustc: &str, instructions: Option<f64>, allocations: f64) -> Counted {
+    fn count_row(rustc: &str, instructions: Option<f64>, allocations: f64) -> Counted {
         let counts = Counts { instructions, allocations, commands: None };
         Counted { rustc: rustc.to_owned(), work: BTreeMap::from([("receive".to_owned(), counts)]) }
     }
 
     #[test]
     fn more_and_less_than_five_percent_differ() {
-        let committed = counted("1.2.3", Some(1000.0), 0.0);
+        let committed = count_row("1.2.3", Some(1000.0), 0.0);
         for (instructions, allocations, expected) in [
             (1050.0, 0.01, true),
             (950.0, 0.0, true),
@@ -198,7 +198,7 @@ mod tests {
             (949.0, 0.0, false),
             (1000.0, 0.02, false),
         ] {
-            let found = counted("1.2.3", Some(instructions), allocations);
+            let found = count_row("1.2.3", Some(instructions), allocations);
             let (said, skipped, ok) = compare(&found, &committed);
             assert_eq!((skipped, ok), (None, expected), "{said}");
         }
@@ -206,22 +206,22 @@ mod tests {
 
     #[test]
     fn instructions_of_another_compiler_are_shown_and_not_compared() {
-        let committed = counted("1.2.3", Some(1000.0), 1.0);
+        let committed = count_row("1.2.3", Some(1000.0), 1.0);
         for (found, why) in [
-            (counted("1.2.4", Some(2000.0), 1.0), "1.2.4"),
-            (counted("1.2.3", None, 1.0), "valgrind"),
+            (count_row("1.2.4", Some(2000.0), 1.0), "1.2.4"),
+            (count_row("1.2.3", None, 1.0), "valgrind"),
         ] {
             let (said, skipped, ok) = compare(&found, &committed);
             assert!(ok && skipped.is_some_and(|text| text.contains(why)), "{said}");
             assert!(said.contains("not compared"), "{said}");
         }
-        let found = counted("1.2.4", Some(2000.0), 2.0);
+        let found = count_row("1.2.4", Some(2000.0), 2.0);
         assert!(!compare(&found, &committed).2, "allocations are compared");
     }
 
     #[test]
     fn the_file_reads_as_it_is_written() {
-        let all = Committed::from([("dev".to_owned(), counted("1.2.3", Some(5.0), 0.5))]);
+        let all = Committed::from([("dev".to_owned(), count_row("1.2.3", Some(5.0), 0.5))]);
         let text = HEAD.to_owned() + &toml::to_string(&all).expect("text");
         assert_eq!(toml::from_str::<Committed>(&text).expect("a table"), all);
     }

@@ -26,7 +26,7 @@ pub struct Timed {
 
 impl Timed {
     /// All is measured.
-    pub fn finished(mut self) -> Self {
+    pub fn finish(mut self) -> Self {
         self.empty_ns /= self.empty_polls.max(1) as f64;
         self
     }

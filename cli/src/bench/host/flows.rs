@@ -14,7 +14,7 @@
 use anyhow::Result;
 
 use super::figures::{FlowsCost, Timed};
-use super::plan::{steadiest, Place, Plan};
+use super::plan::{measure_steadiest, Place, Plan};
 use super::work::{Work, Worker, BATCH};
 use crate::bench::statistics::median;
 
@@ -67,8 +67,9 @@ impl Plan {
             }
         }
         let attempt = || self.attempt(place, &mut workers);
-        let widest = |ways: &Ways<Times>| ways.iter().map(|rows| widest(rows)).fold(0.0, f64::max);
-        let (mut best, made) = steadiest(self.attempts, widest, attempt)?;
+        let widest =
+            |ways: &Ways<Times>| ways.iter().map(|rows| widest_spread(rows)).fold(0.0, f64::max);
+        let (mut best, made) = measure_steadiest(self.attempts, widest, attempt)?;
         let rows = best.iter_mut().flatten();
         rows.for_each(|row| row.1.attempts = made);
         Ok(best)
@@ -104,7 +105,7 @@ fn over_first(rows: Vec<Row>) -> Times {
 }
 
 /// The greatest spread.
-fn widest(rows: &[(usize, Timed)]) -> f64 {
+fn widest_spread(rows: &[(usize, Timed)]) -> f64 {
     rows.iter().map(|row| row.1.spread).fold(0.0, f64::max)
 }
 
@@ -114,7 +115,7 @@ impl Row {
         let ratios = self.runs.iter().zip(base).map(|(run, base)| run / base);
         let (ratio, spread) = median(ratios.collect());
         let timed = Timed { ns: median(self.runs).0, ratio, spread, ..self.timed };
-        (self.flows, timed.finished())
+        (self.flows, timed.finish())
     }
 }
 

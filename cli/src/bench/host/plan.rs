@@ -71,7 +71,7 @@ fn leave_out_interrupted(batches: &mut Vec<(f64, f64)>) -> usize {
 
 /// Measures again while the runs spread too far; the best attempt counts. Returns how many were
 /// made, too.
-pub(super) fn steadiest<T>(
+pub(super) fn measure_steadiest<T>(
     attempts: u32,
     spread: impl Fn(&T) -> f64,
     mut measure: impl FnMut() -> Result<T>,
@@ -90,7 +90,7 @@ pub(super) fn steadiest<T>(
 
 /// The same of one row.
 fn best_of(attempts: u32, measure: impl FnMut() -> Result<Timed>) -> Result<Timed> {
-    let (mut best, made) = steadiest(attempts, |timed: &Timed| timed.spread, measure)?;
+    let (mut best, made) = measure_steadiest(attempts, |timed: &Timed| timed.spread, measure)?;
     best.attempts = made;
     Ok(best)
 }
@@ -110,7 +110,7 @@ impl Plan {
                 runs.push(self.run(place, worker, (work, flows), &mut timed)?);
             }
             (timed.ns, timed.spread) = median(runs);
-            Ok(timed.finished())
+            Ok(timed.finish())
         })
     }
 
@@ -173,7 +173,7 @@ impl Plan {
                 timed.empty_polls += empty_calls;
             }
             (timed.ns, timed.spread) = median(runs);
-            Ok(timed.finished())
+            Ok(timed.finish())
         })
     }
 
@@ -220,7 +220,7 @@ impl Plan {
         let beside = self.thread.then(|| self.time_beside(place)).transpose()?;
         let at = |share| quantile(&place.seen, share);
         let reference = Speed { median_ns: at(0.5), fast_ns: at(0.05), slow_ns: at(0.95) };
-        let found = Found { costs, messages, flows, idle, beside };
+        let found = Measurements { costs, messages, flows, idle, beside };
         Ok(found.report(reference, self.flows_max, kept.is_kept()))
     }
 }
@@ -243,7 +243,7 @@ const MESSAGE_GOAL_NS: f64 = 400.0;
 const IDLE_GOAL_NS: f64 = 1000.0;
 
 /// What was measured, in times of the reference loop.
-struct Found {
+struct Measurements {
     costs: Vec<(&'static str, Cost, Option<f64>)>,
     messages: Vec<MessageCost>,
     /// With many flows: in bursts, packet by packet.
@@ -252,7 +252,7 @@ struct Found {
     beside: Option<Timed>,
 }
 
-impl Found {
+impl Measurements {
     /// Makes ns of all times.
     fn scale(&mut self, reference_ns: f64) {
         let messages = self.messages.iter_mut().flat_map(|it| [&mut it.receive, &mut it.send]);

@@ -71,7 +71,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    fn shown(self, timed: &Timed) -> String {
+    fn format_timed(self, timed: &Timed) -> String {
         let verdict = |is_reached| if is_reached { "yes" } else { "no" };
         match self {
             Self::Ns(goal) => format!("{goal:.0}: {}", verdict(timed.ns <= goal)),
@@ -106,7 +106,7 @@ impl Row {
         [
             self.name.clone(),
             format!("{:.0}", timed.ns),
-            or_none(self.goal.map(|goal| goal.shown(timed))),
+            or_none(self.goal.map(|goal| goal.format_timed(timed))),
             format!("{:.1} %", 100.0 * timed.spread),
             or_none(instructions.map(|count| format!("{count:.0}"))),
             or_none(cost.map(|cost| format!("{:.2}", cost.allocations))),

@@ -297,7 +297,7 @@ impl Worker {
     }
 
     fn take_acks(&mut self, meter: &mut Meter) -> Result<u64> {
-        let (sends, done) = (self.rig.card.counters().sends, self.rig.sent());
+        let (sends, done) = (self.rig.card.counters().sends, self.rig.sent_count());
         self.rig.post_send(0)?;
         for _ in 0..POLLS_MAX {
             self.poll(&mut Meter::Off)?;
@@ -311,7 +311,7 @@ impl Worker {
         for _ in 0..POLLS_MAX {
             self.poll(meter)?;
             self.rig.step()?;
-            if self.rig.sent() > done {
+            if self.rig.sent_count() > done {
                 return Ok(BATCH as u64);
             }
         }

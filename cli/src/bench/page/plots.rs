@@ -36,7 +36,7 @@ impl Page {
         plots.extend(self.incast.as_ref().map(incast_plot));
         if let Some(area) = &self.area {
             let axis = format!("LUTs; the whole card: {:.2} % of the device", area.lut_percent);
-            plots.push(plot::rows("Area by block", &axis, &area.largest(AREA_PARTS)));
+            plots.push(plot::rows("Area by block", &axis, &area.largest_blocks(AREA_PARTS)));
         }
         plots
     }

@@ -11,7 +11,7 @@ const HEAD: [&str; 8] =
 /// Parts of the card whose area is shown.
 pub const AREA_PARTS: usize = 16;
 
-fn owned(cells: &[&str]) -> Vec<String> {
+fn own_cells(cells: &[&str]) -> Vec<String> {
     cells.iter().map(|cell| (*cell).to_owned()).collect()
 }
 
@@ -52,7 +52,7 @@ fn throughput_table(title: &str, rows: &[Row]) -> Table {
     Table {
         title: title.to_owned(),
         note: format!("Acknowledgements: {}.", policies.join("; ")),
-        head: owned(&HEAD),
+        head: own_cells(&HEAD),
         rows: rows.iter().map(cells).collect(),
     }
 }
@@ -64,7 +64,7 @@ fn dma_table(report: &dma::Report) -> Table {
                read's room comes back when its last completion was taken: with half the headers \
                that is what binds."
             .to_owned(),
-        head: owned(&dma::HEAD),
+        head: own_cells(&dma::HEAD),
         rows: report.rows.iter().map(dma::Row::cells).collect(),
     }
 }
@@ -90,7 +90,7 @@ fn latency_table(report: &latency::Report) -> Table {
                empty comes with the doorbell, which is what the driver does by itself; it is \
                fetched where others wait before it."
                 .to_owned(),
-        head: owned(&["ns", "min", "p50", "p99", "max", "to reach", "of it"]),
+        head: own_cells(&["ns", "min", "p50", "p99", "max", "to reach", "of it"]),
         rows: report.rows().into_iter().map(row).collect(),
     }
 }
@@ -120,7 +120,7 @@ fn speed_table(report: &speed::Report) -> Table {
     Table {
         title: "Speed of the simulation (`bench sim`)".to_owned(),
         note: String::new(),
-        head: owned(&["part", "figure", "to reach", "of it"]),
+        head: own_cells(&["part", "figure", "to reach", "of it"]),
         rows,
     }
 }
@@ -135,7 +135,7 @@ fn host_table(report: &host::Report) -> Table {
             report.many_flows(),
             report.noise().trim()
         ),
-        head: owned(&host::HEAD),
+        head: own_cells(&host::HEAD),
         rows: report.rows.iter().map(|row| row.cells().into()).collect(),
     }
 }
@@ -144,7 +144,7 @@ fn cpu_table(report: &cpu::Report) -> Table {
     Table {
         title: "CPU time of host stack and kernel (`bench cpu`)".to_owned(),
         note: format!("Both ends together. {} {} {}", report.idle(), cpu::BIAS, report.noise()),
-        head: owned(&cpu::HEAD),
+        head: own_cells(&cpu::HEAD),
         rows: report.cells().into_iter().map(Into::into).collect(),
     }
 }
@@ -156,7 +156,7 @@ fn cpu_rates_table(report: &cpu::Report) -> Table {
                each end polls all the time. A doorbell is a store here: what it costs on a bus is \
                taken to be 100 ns, and comes on top."
             .to_owned(),
-        head: owned(&cpu::RATES_HEAD),
+        head: own_cells(&cpu::RATES_HEAD),
         rows: report.rate_cells().into_iter().map(Into::into).collect(),
     }
 }
@@ -170,7 +170,7 @@ fn connections_table(report: &connections::Report) -> Table {
         note: "Opened 64 at a time; all are open while each is used; every byte is judged. The \
                table of all connections is there before, and not in the heap of each."
             .to_owned(),
-        head: owned(&["what", "figure"]),
+        head: own_cells(&["what", "figure"]),
         rows: report.rows().into_iter().map(Into::into).collect(),
     }
 }
@@ -179,7 +179,7 @@ fn connections_table(report: &connections::Report) -> Table {
 fn network_table<M: Show>(title: &str, note: &str, parameters: &M, report: &M::Report) -> Table {
     let Shown { head, rows, .. } = parameters.show(report);
     let title = format!("Our own TCP: {title} (`bench {}`)", M::NAME);
-    Table { title, note: note.to_owned(), head: owned(head), rows }
+    Table { title, note: note.to_owned(), head: own_cells(head), rows }
 }
 
 fn network_tables(page: &Page) -> Vec<Table> {
@@ -223,19 +223,19 @@ fn area_tables(figures: &area::Figures) -> [Table; 2] {
             format!("{:.0} %", 100.0 * f64::from(found) / f64::from(most)),
         ]);
     }
-    let largest = figures.largest(AREA_PARTS);
+    let largest = figures.largest_blocks(AREA_PARTS);
     let parts = largest.iter().map(|(name, luts)| vec![name.clone(), format!("{luts:.0}")]);
     [
         Table {
             title: "Area of an XCVU9P (`bench area`)".to_owned(),
             note: String::new(),
-            head: owned(&["what", "card", "at most", "of it"]),
+            head: own_cells(&["what", "card", "at most", "of it"]),
             rows: device,
         },
         Table {
             title: "Area by block".to_owned(),
             note: String::new(),
-            head: owned(&["block", "LUTs"]),
+            head: own_cells(&["block", "LUTs"]),
             rows: parts.collect(),
         },
     ]

@@ -33,7 +33,7 @@ impl Failure {
             return;
         }
         let keep = |place: &mut Option<String>| {
-            place.get_or_insert_with(|| clipped(line));
+            place.get_or_insert_with(|| clip_line(line));
         };
         let small = line.to_ascii_lowercase();
         let is_error = line.starts_with("ERROR:");
@@ -49,7 +49,7 @@ impl Failure {
         if is_error {
             keep(&mut self.error);
         }
-        self.last = Some(clipped(line));
+        self.last = Some(clip_line(line));
     }
 
     /// The reason, for a run that ended so.
@@ -78,7 +78,7 @@ impl Failure {
     }
 }
 
-fn clipped(line: &str) -> String {
+fn clip_line(line: &str) -> String {
     match line.char_indices().nth(SAID_MAX) {
         Some((at, _)) => format!("{} ...", &line[..at]),
         None => line.to_owned(),

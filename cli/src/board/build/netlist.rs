@@ -90,7 +90,8 @@ fn ports_of(module: &str) -> BTreeSet<&str> {
 fn primitives(modules: &BTreeMap<&str, &str>, models: &Path) -> Result<String> {
     let mut text = String::new();
     let mut seen: BTreeSet<String> = modules.keys().map(|name| (*name).to_owned()).collect();
-    let mut open: Vec<String> = modules.values().flat_map(|module| used(module)).collect();
+    let mut open: Vec<String> =
+        modules.values().flat_map(|module| used_primitives(module)).collect();
     while let Some(name) = open.pop() {
         if !seen.insert(name.clone()) {
             continue;
@@ -99,7 +100,7 @@ fn primitives(modules: &BTreeMap<&str, &str>, models: &Path) -> Result<String> {
         let Ok(model) = std::fs::read_to_string(&model) else {
             bail!("no model of {name}: {} is not there", model.display());
         };
-        open.extend(used(&model));
+        open.extend(used_primitives(&model));
         text += &model;
     }
     Ok(text)
@@ -107,7 +108,7 @@ fn primitives(modules: &BTreeMap<&str, &str>, models: &Path) -> Result<String> {
 
 /// The primitives that a module has instances of: `LUT6 #(` or `FDRE name (` at the start of a
 /// line. Their names are of capital letters and digits.
-fn used(module: &str) -> Vec<String> {
+fn used_primitives(module: &str) -> Vec<String> {
     let lines = module.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
         let (name, next) = (words.next()?, words.next()?);
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(modules.keys().copied().collect::<Vec<_>>(), ["inner", "top"]);
         assert!(ports_of(modules["top"]).contains("d"));
         assert!(!ports_of(modules["top"]).contains("input"));
-        assert_eq!(used(modules["top"]), ["LUT6", "FDRE"]);
+        assert_eq!(used_primitives(modules["top"]), ["LUT6", "FDRE"]);
         let error = primitives(&modules, Path::new("/nowhere")).expect_err("no models");
         assert!(error.to_string().contains("no model of FDRE: /nowhere/FDRE.v"), "{error}");
     }

@@ -14,7 +14,7 @@ use abi::image::Slot;
 use anyhow::Result;
 use board::description::Board;
 use host_board::identity::identity;
-use host_board::pci::{self, keep_signals, reprogram, Said, Sysfs};
+use host_board::pci::{self, keep_signals, reprogram, StepEvent, Sysfs};
 use host_board::update::{carry_out, prepare, UpdateError};
 use host_board::window::{Window, WindowError};
 
@@ -89,7 +89,7 @@ impl<'a> Run<'a> {
                     let window = self.window.as_mut().ok_or_else(no_window)?;
                     let done = |bytes| progress.set(bytes, &message);
                     let result = carry_out(window, step, self.contents, done);
-                    result.map_err(|error| self.failed(&error))?;
+                    result.map_err(|error| self.failure_of(&error))?;
                 }
                 Step::Boot(plan) => self.boot(plan)?,
                 Step::Compare { device, git } => self.compare(device, git)?,
@@ -117,7 +117,7 @@ impl<'a> Run<'a> {
                 expected: *board,
             });
         }
-        prepare(&mut window, *layout, self.contents).map_err(|error| self.failed(&error))?;
+        prepare(&mut window, *layout, self.contents).map_err(|error| self.failure_of(&error))?;
         self.window = Some(window);
         Ok(())
     }
@@ -127,8 +127,8 @@ impl<'a> Run<'a> {
         // Others open it now.
         self.window = None;
         let say = &mut self.say;
-        let mut said = |said: Said| {
-            if let Said::Step(line) | Said::Restore(line) = said {
+        let mut said = |said: StepEvent| {
+            if let StepEvent::Step(line) | StepEvent::Restore(line) = said {
                 // All is restored, whoever listens.
                 let _ = say(&format!("{}\n", boot_line(&line)));
             }
@@ -155,7 +155,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn failed(&self, error: &UpdateError) -> FlashError {
+    fn failure_of(&self, error: &UpdateError) -> FlashError {
         let said = error.to_string();
         match error {
             UpdateError::Verify { .. } => FlashError::Verify { said },

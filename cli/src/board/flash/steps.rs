@@ -122,9 +122,9 @@ impl Plan {
 
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&quoted(&self.program))?;
+        f.write_str(&quote_word(&self.program))?;
         for argument in &self.arguments {
-            write!(f, " {}", quoted(argument))?;
+            write!(f, " {}", quote_word(argument))?;
         }
         Ok(())
     }
@@ -149,7 +149,7 @@ pub fn boot_line(line: &str) -> String {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+fn quote_word(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
@@ -163,9 +163,9 @@ mod tests {
 
     #[test]
     fn words_are_as_a_shell_takes_them() {
-        assert_eq!(quoted("--offset=0x10"), "--offset=0x10");
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
+        assert_eq!(quote_word("--offset=0x10"), "--offset=0x10");
+        assert_eq!(quote_word("a b"), "'a b'");
+        assert_eq!(quote_word("it's"), r"'it'\''s'");
+        assert_eq!(quote_word(""), "''");
     }
 }

@@ -7,15 +7,15 @@ use std::process::Command;
 use board::boards::BOARDS;
 use verilate::toolchain::{vivado_help, Yosys};
 
-use crate::run::{accepted, folder, refused, ROOT};
+use crate::run::{expect_refusal, expect_success, folder, ROOT};
 
 #[test]
 fn every_board_is_listed_and_shown() {
-    let list = accepted(&["board", "list"]);
+    let list = expect_success(&["board", "list"]);
     for board in BOARDS {
         let row = list.lines().find(|line| line.contains(board.part));
         assert!(row.is_some_and(|row| row.contains(board.name)), "{list}");
-        let text = accepted(&["board", "show", board.name]);
+        let text = expect_success(&["board", "show", board.name]);
         for pad in board.pads {
             let row = text.lines().find(|line| line.contains(&format!(" {} ", pad.port)));
             let row = row.unwrap_or_else(|| panic!("{}: no {}", board.name, pad.port));
@@ -26,7 +26,7 @@ fn every_board_is_listed_and_shown() {
             assert!(text.contains(note), "{text}");
         }
         for alias in board.aliases {
-            assert_eq!(accepted(&["board", "show", alias]), text);
+            assert_eq!(expect_success(&["board", "show", alias]), text);
         }
     }
 }
@@ -37,10 +37,10 @@ fn an_unknown_board_is_refused_with_the_known_ones() {
         &["board", "show", "u2000"][..],
         &["verilog", "--board", "u2000", "--config", "small", "--out", "x"],
     ] {
-        refused(command, &["'u2000'", "vcu118", "bcu1525", "u55n", "c1100"]);
+        expect_refusal(command, &["'u2000'", "vcu118", "bcu1525", "u55n", "c1100"]);
     }
-    refused(&["board", "dance"], &["'dance'"]);
-    refused(&["board", "show"], &["BOARD"]);
+    expect_refusal(&["board", "dance"], &["'dance'"]);
+    expect_refusal(&["board", "show"], &["BOARD"]);
 }
 
 /// All files below a folder, by their path in it.
@@ -62,7 +62,7 @@ fn below(folder: &Path) -> BTreeMap<String, String> {
 /// Writes a board with a small card into a folder that may hold something.
 fn write_into(out: &Path, board: &str) -> BTreeMap<String, String> {
     let path = out.to_str().expect("a path");
-    accepted(&["verilog", "--config", "small", "--board", board, "--out", path]);
+    expect_success(&["verilog", "--config", "small", "--board", board, "--out", path]);
     below(out)
 }
 
@@ -114,7 +114,10 @@ fn a_card_that_a_die_cannot_hold_is_refused() {
     let out = folder("board_full");
     let path = out.to_str().expect("a path");
     let default = ["verilog", "--config", "default", "--board", "u55n", "--out", path];
-    refused(&default, &["'default'", "376 URAM", "u55n", "320", "default-slices, lab, small"]);
+    expect_refusal(
+        &default,
+        &["'default'", "376 URAM", "u55n", "320", "default-slices, lab, small"],
+    );
     assert_eq!(below(&out).len(), 0);
 }
 
@@ -122,7 +125,7 @@ fn a_card_that_a_die_cannot_hold_is_refused() {
 fn the_default_sizes_fit_with_a_list_in_the_neighbour_die() {
     let out = folder("board_far");
     let path = out.to_str().expect("a path");
-    accepted(&["verilog", "--config", "default-slices", "--board", "vcu118", "--out", path]);
+    expect_success(&["verilog", "--config", "default-slices", "--board", "vcu118", "--out", path]);
     let floorplan = std::fs::read_to_string(out.join("constraints/floorplan.xdc"));
     let floorplan = floorplan.expect("a floorplan");
     for line in [
@@ -139,7 +142,7 @@ fn the_default_sizes_fit_with_a_list_in_the_neighbour_die() {
 fn a_golden_image_is_written_for_boards_that_have_one_of_ours() {
     let out = folder("board_golden");
     let path = out.to_str().expect("a path");
-    accepted(&["verilog", "--golden", "--board", "vcu118", "--out", path]);
+    expect_success(&["verilog", "--golden", "--board", "vcu118", "--out", path]);
     let script = std::fs::read_to_string(out.join("board.tcl")).expect("a script");
     for line in ["zeronic_golden_vcu118", "zeronic_golden_offset", "0x04000000"] {
         assert!(script.contains(line), "{line} is not in {script}");
@@ -147,11 +150,11 @@ fn a_golden_image_is_written_for_boards_that_have_one_of_ours() {
     assert!(!script.contains("zeronic_card"), "{script}");
     let files = below(&out);
     assert!(files.keys().all(|name| !name.contains("mac")), "{files:?}");
-    refused(
+    expect_refusal(
         &["verilog", "--golden", "--board", "u200", "--out", path],
         &["u200", "factory image", "vcu118, vcu1525"],
     );
-    refused(
+    expect_refusal(
         &["verilog", "--golden", "--config", "small", "--board", "vcu118", "--out", path],
         &["--golden", "--config"],
     );
@@ -165,5 +168,5 @@ fn constraints_of_somebody_else_are_not_replaced() {
     std::fs::write(&file, "set_property LOC A1 [get_ports x]\n").expect("a file");
     let path = out.to_str().expect("a path");
     let small = ["verilog", "--config", "small", "--board", "vcu118", "--out", path];
-    refused(&small, &["constraints/pins.xdc", "not written"]);
+    expect_refusal(&small, &["constraints/pins.xdc", "not written"]);
 }

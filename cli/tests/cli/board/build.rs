@@ -10,7 +10,7 @@ use host_board::image::{idcode, Image};
 use sha2::{Digest, Sha256};
 use verilate::toolchain::{hex, vivado_help, workspace_folder, Yosys};
 
-use crate::run::{accepted, command, folder, refused, ROOT};
+use crate::run::{command, expect_refusal, expect_success, folder, ROOT};
 
 /// The steps of a build, in their order.
 const STEPS: [&str; 9] = [
@@ -97,23 +97,23 @@ impl Built {
     }
 
     /// What is said on standard error, without the steps that begin.
-    fn said(&self) -> Vec<String> {
+    fn messages(&self) -> Vec<String> {
         let text = String::from_utf8_lossy(&self.0.stderr).into_owned();
         let lines = text.lines().filter(|line| !line.ends_with(" ..."));
         lines.map(str::to_owned).collect()
     }
 
     /// It must end with that status.
-    fn ended(self, status: i32) -> Self {
-        let (out, said) = (self.out(), self.said());
+    fn expect_status(self, status: i32) -> Self {
+        let (out, said) = (self.out(), self.messages());
         assert_eq!(self.0.status.code(), Some(status), "{out}\n{said:#?}");
         self
     }
 
     /// It must end with that status and one line that says all of `parts`.
-    fn refused(self, status: i32, parts: &[&str]) -> Self {
-        let built = self.ended(status);
-        let said = built.said();
+    fn expect_refusal(self, status: i32, parts: &[&str]) -> Self {
+        let built = self.expect_status(status);
+        let said = built.messages();
         assert_eq!(said.len(), 1, "{said:#?}");
         for part in parts {
             assert!(said[0].contains(part), "'{part}' is not in: {}", said[0]);
@@ -146,8 +146,8 @@ impl Built {
 fn a_build_in_time_writes_the_image_and_its_table() {
     let bench = Bench::new("build_good");
     let variables = [("REPLAY_SLACK", "0.012"), ("REPLAY_PATH", PATH)];
-    let built = bench.build(&["--jobs", "4"], &variables).ended(0);
-    assert_eq!(built.said(), [""; 0]);
+    let built = bench.build(&["--jobs", "4"], &variables).expect_status(0);
+    assert_eq!(built.messages(), [""; 0]);
     assert_eq!(built.steps(false), STEPS);
     built.has(&[
         "slack of user_clk (4.000 ns), setup / hold",
@@ -170,11 +170,11 @@ fn a_build_in_time_writes_the_image_and_its_table() {
     let log = std::fs::read_to_string(bench.result("vivado.log")).expect("a log");
     assert!(log.contains("1 set_param"), "{log}");
     // The same once more: what is done is kept, and the image is the same.
-    let again = bench.build(&[], &variables).ended(0);
+    let again = bench.build(&[], &variables).expect_status(0);
     assert_eq!(again.steps(false), ["reports", "bitstream"]);
     let second = Image::read(&bench.result("zeronic_vcu118.zimg")).expect("an image");
     assert_eq!(second, image);
-    let fresh = bench.build(&["--fresh"], &variables).ended(0);
+    let fresh = bench.build(&["--fresh"], &variables).expect_status(0);
     assert_eq!(fresh.steps(false).len(), 9);
 }
 
@@ -202,12 +202,12 @@ const WRONG: [(&str, &str, &[&str]); 5] = [
 #[test]
 fn an_image_that_is_not_right_is_not_written() {
     let bench = Bench::new("build_wrong");
-    bench.build(&[], &[]).ended(0);
+    bench.build(&[], &[]).expect_status(0);
     for (variable, value, said) in WRONG {
-        let built = bench.build(&[], &[(variable, value), ("REPLAY_PATH", PATH)]).ended(1);
+        let built = bench.build(&[], &[(variable, value), ("REPLAY_PATH", PATH)]).expect_status(1);
         built.has(said);
         assert_eq!(built.steps(true).len(), 7, "{}", built.out());
-        assert_eq!(built.said(), [""; 0]);
+        assert_eq!(built.messages(), [""; 0]);
         for end in ["bit", "zimg", "mcs"] {
             let file = bench.result(&format!("zeronic_vcu118.{end}"));
             assert!(!file.exists(), "{variable}: {}", file.display());
@@ -221,14 +221,14 @@ fn an_image_may_be_forced() {
     let bench = Bench::new("build_forced");
     let variables = [("REPLAY_SLACK", "-0.031"), ("REPLAY_PORTS", "led[0]"), ("REPLAY_PATH", PATH)];
     let built = bench.build(&["--force-image"], &variables);
-    let built = built.refused(5, &["forced", "2 things are wrong"]);
+    let built = built.expect_refusal(5, &["forced", "2 things are wrong"]);
     built.has(&["wrong: setup: slack -0.031 ns", "wrong: port led[0] has no pin", "image "]);
     let file = bench.result("zeronic_vcu118.zimg");
     assert_eq!(Image::read(&file).expect("an image").header.forced, 2);
     // Without the option it is not written; with nothing wrong it is none that was forced.
-    bench.build(&[], &variables).ended(1);
+    bench.build(&[], &variables).expect_status(1);
     assert!(!file.exists());
-    bench.build(&["--force-image"], &[]).ended(0);
+    bench.build(&["--force-image"], &[]).expect_status(0);
     assert_eq!(Image::read(&file).expect("an image").header.forced, 0);
 }
 
@@ -236,7 +236,7 @@ fn an_image_may_be_forced() {
 fn the_worst_paths_are_explained() {
     let bench = Bench::new("build_explained");
     let variables = [("REPLAY_SLACK", "-0.031"), ("REPLAY_PATH", PATH)];
-    let built = bench.build(&["--explain"], &variables).ended(1);
+    let built = bench.build(&["--explain"], &variables).expect_status(1);
     built.has(&[
         "setup from shell/card/datapath/rx_split/intake/gate/toggle_reg/C",
         "hold to shell/card/mac_send/crossing/head_reg[1]/D",
@@ -246,7 +246,7 @@ fn the_worst_paths_are_explained() {
     ]);
     // The window is of the board's top; the cores have no block of ours.
     let names = "shell/window/clocks/mac/turn_reg/C shell/mac/core/inst/x_reg/D";
-    let built = bench.build(&["--explain"], &[("REPLAY_PATH", names)]).ended(0);
+    let built = bench.build(&["--explain"], &[("REPLAY_PATH", names)]).expect_status(0);
     built.has(&["shell/window/clocks/mac.turn.q", "hdl/board/src/", "none of ours"]);
 }
 
@@ -255,10 +255,11 @@ fn a_wrong_vivado_is_refused_unless_forced() {
     let bench = Bench::new("build_version");
     for version in ["2023.2", "2023.2.1"] {
         let built = bench.build(&[], &[("REPLAY_VERSION", version)]);
-        built.refused(2, &[version, "wrong logic of masks", "--force-vivado"]);
+        built.expect_refusal(2, &[version, "wrong logic of masks", "--force-vivado"]);
     }
     assert!(!bench.result("vivado.log").exists());
-    let forced = bench.build(&["--force-vivado"], &[("REPLAY_VERSION", "2023.2.1")]).ended(0);
+    let forced =
+        bench.build(&["--force-vivado"], &[("REPLAY_VERSION", "2023.2.1")]).expect_status(0);
     forced.has(&["2023.2.1"]);
 }
 
@@ -266,18 +267,18 @@ fn a_wrong_vivado_is_refused_unless_forced() {
 fn a_crash_in_the_middle_is_gone_on_behind() {
     let bench = Bench::new("build_crash");
     let built = bench.build(&[], &[("REPLAY_FAIL", "route_design")]);
-    let built = built.refused(4, &["step route", "signal 9", "vivado.log"]);
+    let built = built.expect_refusal(4, &["step route", "signal 9", "vivado.log"]);
     assert_eq!(built.steps(false), ["ip", "synthesis", "opt", "place", "phys_opt"]);
-    let again = bench.build(&[], &[]).ended(0);
+    let again = bench.build(&[], &[]).expect_status(0);
     assert_eq!(again.steps(true), ["ip", "synthesis", "opt", "place", "phys_opt"]);
     // A crash behind the reports has figures, and no image.
     let built = bench.build(&[], &[("REPLAY_FAIL", "write_bitstream")]);
-    let built = built.refused(4, &["step bitstream", "the design is as it must be"]);
+    let built = built.expect_refusal(4, &["step bitstream", "the design is as it must be"]);
     built.has(&["slack of user_clk"]);
     // Of a step that was cut off there is no checkpoint: it is run again.
     let built = bench.build(&["--fresh"], &[("REPLAY_FAIL", "write_checkpoint/3")]);
-    built.refused(4, &["step place", "signal 9"]);
-    assert_eq!(bench.build(&[], &[]).ended(0).steps(true), ["ip", "synthesis", "opt"]);
+    built.expect_refusal(4, &["step place", "signal 9"]);
+    assert_eq!(bench.build(&[], &[]).expect_status(0).steps(true), ["ip", "synthesis", "opt"]);
 }
 
 #[test]
@@ -285,21 +286,24 @@ fn what_vivado_cannot_do_is_said_in_one_line() {
     let bench = Bench::new("build_failed");
     let key = "ERROR: [Common 17-345] A valid license was not found for feature 'Synthesis'";
     let built = bench.build(&[], &[("REPLAY_FAIL", &format!("synth_design {key}"))]);
-    built.refused(4, &["step synthesis", "no licence (xcvu9p-flga2104-2L-e", "Vivado Enterprise"]);
+    built.expect_refusal(
+        4,
+        &["step synthesis", "no licence (xcvu9p-flga2104-2L-e", "Vivado Enterprise"],
+    );
     let error = "ERROR: [Place 30-640] Place Check : This design requires more URAM cells";
     let built = bench.build(&[], &[("REPLAY_FAIL", &format!("place_design {error}"))]);
-    built.refused(4, &["step place", error]);
+    built.expect_refusal(4, &["step place", error]);
     // A checkpoint goes to a disk that is full.
     let checkpoint = bench.result("unfinished.dcp");
     symlink("/dev/full", &checkpoint).expect("a link");
     let built = bench.build(&["--jobs", "2"], &[]);
-    built.refused(4, &["step place", "the disk is full", "no space left on device"]);
+    built.expect_refusal(4, &["step place", "the disk is full", "no space left on device"]);
     std::fs::remove_file(&checkpoint).expect("a link goes");
-    assert_eq!(bench.build(&[], &[]).ended(0).steps(true), ["ip", "synthesis", "opt"]);
+    assert_eq!(bench.build(&[], &[]).expect_status(0).steps(true), ["ip", "synthesis", "opt"]);
     bench.install("echo 'libtinfo.so.5: cannot open shared object file' >&2; exit 127\n");
-    bench.build(&[], &[]).refused(4, &["-version says no version", "libtinfo.so.5"]);
+    bench.build(&[], &[]).expect_refusal(4, &["-version says no version", "libtinfo.so.5"]);
     bench.install("[ \"$1\" = -version ] && echo v2024.1 && exit 0\nexit 0\n");
-    bench.build(&[], &[]).refused(4, &["ended without a result"]);
+    bench.build(&[], &[]).expect_refusal(4, &["ended without a result"]);
 }
 
 #[test]
@@ -313,7 +317,8 @@ fn without_vivado_the_folder_is_written_and_what_to_run_is_said() {
     let out = bench.out();
     let built = bench.build_with(path, &[], &[]);
     let line = "vivado -mode batch -source build.tcl";
-    let built = built.refused(3, &["no `vivado` on the PATH", out.to_str().expect("a path"), line]);
+    let built =
+        built.expect_refusal(3, &["no `vivado` on the PATH", out.to_str().expect("a path"), line]);
     built.has(&["card zeronic_small, top module zeronic_vcu118"]);
     for name in ["build.tcl", "steps.tcl", "judge.tcl", "image.tcl", "board.tcl", "files.f"] {
         assert!(out.join(name).is_file(), "{name}");
@@ -324,7 +329,7 @@ fn without_vivado_the_folder_is_written_and_what_to_run_is_said() {
 fn a_golden_image_is_built_where_it_is_ours() {
     let bench = Bench::new("build_golden");
     let names = "golden/window/chips/command/kept_reg[3]/C golden/pcie_side/core/inst/x_reg/D";
-    let built = bench.build(&["--golden"], &[("REPLAY_PATH", names)]).ended(0);
+    let built = bench.build(&["--golden"], &[("REPLAY_PATH", names)]).expect_status(0);
     built.has(&[
         "golden image, top module zeronic_golden_vcu118",
         "golden/window/chips/command.kept.q[3]",
@@ -337,8 +342,8 @@ fn a_golden_image_is_built_where_it_is_ours() {
     let out = bench.out();
     let out = out.to_str().expect("a path");
     let words = ["build", "--golden", "--board", "u280", "--out", out];
-    refused(&words, &["u280", "factory image", "vcu118"]);
-    refused(&[&words[..], &["--config", "small"]].concat(), &["--golden", "--config"]);
+    expect_refusal(&words, &["u280", "factory image", "vcu118"]);
+    expect_refusal(&[&words[..], &["--config", "small"]].concat(), &["--golden", "--config"]);
 }
 
 /// The small card as Yosys leaves it: flat, its logic optimised across the blocks' borders. That
@@ -382,10 +387,10 @@ const NETLIST_SCRIPT: &str = "hierarchy -top zeronic_small\nproc\nflatten\nopt_c
 fn the_card_s_test_runs_on_a_netlist() {
     let bench = Bench::new("build_netlist");
     let without = bench.build_with("/nowhere", &[], &[]);
-    without.ended(3);
+    without.expect_status(3);
     let good = netlist(&bench.out());
     let name = good.to_str().expect("a path");
-    let built = bench.build(&["--check-netlist"], &[("REPLAY_NETLIST", name)]).ended(0);
+    let built = bench.build(&["--check-netlist"], &[("REPLAY_NETLIST", name)]).expect_status(0);
     built.has(&["netlist           0:00:", "the netlist does what the card does"]);
     let text = std::fs::read_to_string(&good).expect("a netlist");
     let broken = bench.folder.join("broken.v");
@@ -395,7 +400,7 @@ fn the_card_s_test_runs_on_a_netlist() {
     let (before, mask) = text.split_at(at.expect("a mask"));
     let wrong_way = format!("{before}{}", mask.replacen("<<", ">>", 1));
     std::fs::write(&broken, wrong_way).expect("a file");
-    let wrong = bench.build(&["--check-netlist"], &[("REPLAY_NETLIST", name)]).ended(1);
+    let wrong = bench.build(&["--check-netlist"], &[("REPLAY_NETLIST", name)]).expect_status(1);
     wrong.has(&["wrong: the netlist does not do what the card does: "]);
     assert_eq!(wrong.steps(false), [""; 0]);
     // A card that cannot be asked, and one with primitives that nobody has models of.
@@ -408,7 +413,7 @@ fn the_card_s_test_runs_on_a_netlist() {
         assert!(text.contains(from), "{from}");
         std::fs::write(&broken, text.replacen(from, to, 1)).expect("a file");
         let built = bench.build(&["--check-netlist"], &[("REPLAY_NETLIST", name)]);
-        built.refused(4, &["--check-netlist", said]);
+        built.expect_refusal(4, &["--check-netlist", said]);
     }
 }
 
@@ -423,16 +428,16 @@ fn a_run_that_fails_between_two_steps_blames_neither() {
     let (begun, ended) = ("zeronic-step opt begin", "zeronic-step opt end");
     let between = "ERROR: [Common 17-69] between";
     bench.install(&lines(&[begun, ended, between]));
-    bench.build(&[], &[]).refused(4, &["Vivado failed between its steps", between]);
+    bench.build(&[], &[]).expect_refusal(4, &["Vivado failed between its steps", between]);
     let within = "ERROR: [Place 30-640] within";
     bench.install(&lines(&[begun, ended, "zeronic-step place begin", within]));
-    bench.build(&[], &[]).refused(4, &["Vivado failed in step place", within]);
+    bench.build(&[], &[]).expect_refusal(4, &["Vivado failed in step place", within]);
 }
 
 /// Other statuses than 0 and 1 are in the help and in the guide.
 #[test]
 fn the_exit_statuses_are_documented() {
-    let help = accepted(&["build", "--help"]);
+    let help = expect_success(&["build", "--help"]);
     let guide = std::fs::read_to_string(Path::new(ROOT).join("docs/boards/README.md"));
     let guide = guide.expect("a document");
     for status in 0..=4 {

@@ -14,7 +14,7 @@ use abi::image::{contract, Slot as ImageSlot, SYNC_WORD};
 use abi::ABI_VERSION;
 use host_board::image::{Header, Image};
 
-use crate::run::{accepted, command, folder, refused, ROOT};
+use crate::run::{command, expect_refusal, expect_success, folder, ROOT};
 
 const DEVICE: &str = "0000:03:00.0";
 const BRIDGE: &str = "0000:00:01.0";
@@ -179,7 +179,7 @@ fn a_dry_run_prints_exactly_what_a_run_does() {
         seen.display()
     );
     let more = ["--command", &program];
-    let dry = accepted(&machine.words(&[&more[..], &["--dry-run"]].concat()));
+    let dry = expect_success(&machine.words(&[&more[..], &["--dry-run"]].concat()));
     assert!(machine.is_whole() && !seen.exists());
     let lines: Vec<&str> = dry.lines().collect();
     assert_eq!(lines.len(), 14, "{dry}");
@@ -260,13 +260,16 @@ fn an_image_is_written_by_the_flash_command() {
     let other = machine.root.join("other.zimg");
     fs::write(&other, image_of("vcu1525", "xcu200-fsgd2104-2-e")).expect("a file");
     let other = other.to_str().expect("a path");
-    refused(&machine.words(&[other]), &["zeronic flash --dry-run: ", "xcu200", "vcu1525"]);
+    expect_refusal(&machine.words(&[other]), &["zeronic flash --dry-run: ", "xcu200", "vcu1525"]);
     // One that was forced takes a word more, and goes on to the cable then.
     let forced = machine.root.join("forced.zimg");
     let image = image_with("vcu1525", "xcvu9p-fsgd2104-2L-e", 2);
     fs::write(&forced, image).expect("a file");
     let forced = forced.to_str().expect("a path");
-    refused(&machine.words(&[forced]), &["zeronic flash --dry-run: ", "2 things wrong", "--force"]);
+    expect_refusal(
+        &machine.words(&[forced]),
+        &["zeronic flash --dry-run: ", "2 things wrong", "--force"],
+    );
     let output = machine.run(&[forced, "--force", "--dry-run"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let file = machine.root.join("card.zimg");
@@ -306,7 +309,7 @@ fn what_cannot_be_restored_is_said() {
 fn what_cannot_be_done_is_refused_before_anything_is() {
     let machine = Machine::new("device_refused");
     let program = ["--command", "true"];
-    let refused_with = |more: &[&str], parts: &[&str]| refused(&machine.words(more), parts);
+    let refused_with = |more: &[&str], parts: &[&str]| expect_refusal(&machine.words(more), parts);
     refused_with(&[], &["IMAGE"]);
     refused_with(&["--boot", "factory"], &["'factory'", "golden", "user"]);
     refused_with(&["/nowhere.zimg"], &["/nowhere.zimg", "No such file"]);
@@ -321,8 +324,8 @@ fn what_cannot_be_done_is_refused_before_anything_is() {
     put(&mut space, 0, 0x5004_10ee);
     fs::write(machine.device().join("config"), space).expect("a file");
     refused_with(&program, &["10ee:5004", "--foreign"]);
-    accepted(&machine.words(&["--command", "true", "--foreign", "--dry-run"]));
-    refused(
+    expect_success(&machine.words(&["--command", "true", "--foreign", "--dry-run"]));
+    expect_refusal(
         &["device", "reprogram", "--device", "3:0", "--command", "true"],
         &["'3:0'", "0000:01:00.0"],
     );
@@ -331,7 +334,7 @@ fn what_cannot_be_done_is_refused_before_anything_is() {
 /// The statuses are in the help and in the guide.
 #[test]
 fn the_exit_statuses_are_documented() {
-    let help = accepted(&["device", "reprogram", "--help"]);
+    let help = expect_success(&["device", "reprogram", "--help"]);
     let guide = fs::read_to_string(format!("{ROOT}/docs/boards/README.md")).expect("a document");
     let part = guide.split("## A new image in a running machine").nth(1).expect("a part");
     for status in [0, 2, 3, 4] {

@@ -11,7 +11,7 @@ use sim::harness::capture::{parse_capture, Capture, CaptureError};
 use crate::replay::capture_files::{
     bytes, every_kind, gzip, three_frames, write, zstd, Layout, Segment, ACK, ETHERNET, SYN, USUAL,
 };
-use crate::run::{accepted, example, folder, refused, zeronic};
+use crate::run::{example, expect_refusal, expect_success, folder, zeronic};
 
 fn contents(capture: &Capture) -> Vec<Vec<u8>> {
     capture.frames.iter().map(|frame| frame.bytes.clone()).collect()
@@ -334,7 +334,7 @@ fn packets_of_other_links_get_an_ethernet_header() {
     let capture = write(&out, "in.pcap", &USUAL.pcap(105, &three_frames()));
     let path = out.to_str().expect("a path");
     let words = ["sim", "--rx", &capture, "--out", path];
-    refused(&words, &["in.pcap", "frame 1", "link type 105"]);
+    expect_refusal(&words, &["in.pcap", "frame 1", "link type 105"]);
 }
 
 /// A frame that the capture cut costs itself alone.
@@ -362,7 +362,7 @@ fn a_cut_frame_is_left_out() {
     let capture = write(&out, "in.pcap", &all);
     let path = out.to_str().expect("a path");
     let words = ["sim", "--rx", &capture, "--out", path];
-    refused(&words, &["in.pcap", "no frames", "frame 1", "96 of 254 bytes", "tcpdump -s 0"]);
+    expect_refusal(&words, &["in.pcap", "no frames", "frame 1", "96 of 254 bytes", "tcpdump -s 0"]);
 }
 
 /// A flow file for the three frames.
@@ -463,7 +463,7 @@ fn the_capture_of_a_replay_is_one() {
     let path = out.to_str().expect("a path");
     let (capture, flows) = (example("send.pcapng"), example("send.toml"));
     let words = ["sim", "--model", "golden", "--tx", &capture, "--flows", &flows, "--out", path];
-    accepted(&words);
+    expect_success(&words);
     let sent = std::fs::read(out.join("sent.pcapng")).expect("a capture");
     let capture = parse_capture(&sent).expect("a capture");
     assert!(capture.frames.len() > 50 && capture.skipped.is_empty() && capture.notes.is_empty());

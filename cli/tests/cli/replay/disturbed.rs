@@ -18,7 +18,7 @@ fn replay(side: &str, capture: &str, flows: &str, out: &Path) -> (Option<i32>, V
 }
 
 /// The example's flow file, changed, in a folder of its own.
-fn changed(name: &str, out: &Path, change: impl Fn(String) -> String) -> String {
+fn change_flow_file(name: &str, out: &Path, change: impl Fn(String) -> String) -> String {
     let text = std::fs::read_to_string(example(name)).expect("the example");
     let file = out.join("flows.toml");
     std::fs::write(&file, change(text)).expect("a file");
@@ -56,7 +56,7 @@ fn acknowledgements_outside_the_range_are_deferred() {
     let narrow = |text: String| {
         text.replace("name = \"six\"\n", "name = \"six\"\nack_low = 5\nack_high = 6\n")
     };
-    let flows = changed("receive.toml", &out, narrow);
+    let flows = change_flow_file("receive.toml", &out, narrow);
     let (status, summary) = replay("--rx", &example("receive.pcapng"), &flows, &out);
     let deferred = summary["dispositions"]["ack_out_of_range"].as_u64();
     assert!(deferred.is_some_and(|count| count > 10), "{summary}");
@@ -81,7 +81,8 @@ fn a_timestamp_that_is_too_old_is_deferred() {
     }
     let floor = first.expect("a timestamp").wrapping_add(1 << 30);
     let line = format!("name = \"plain\"\ntimestamp_floor = {floor}\n");
-    let flows = changed("receive.toml", &out, |text| text.replace("name = \"plain\"\n", &line));
+    let flows =
+        change_flow_file("receive.toml", &out, |text| text.replace("name = \"plain\"\n", &line));
     let (status, summary) = replay("--rx", &example("receive.pcapng"), &flows, &out);
     let deferred = summary["dispositions"]["timestamp_old"].as_u64();
     assert!(deferred.is_some_and(|count| count > 10), "{summary}");
@@ -100,7 +101,7 @@ fn a_range_without_memory_is_an_event_that_the_card_owes() {
         assert!(last.contains("offset"));
         before.to_owned()
     };
-    let flows = changed("send.toml", &out, shorter);
+    let flows = change_flow_file("send.toml", &out, shorter);
     let (status, summary) = replay("--tx", &example("send.pcapng"), &flows, &out);
     let errors = summary["send_errors"]["send_no_segment"].as_u64();
     assert!(errors.is_some_and(|count| count > 0), "{summary}");
@@ -138,7 +139,7 @@ fn zero_bytes_are_zero_in_quotes_too() {
         let text = text.replace("join_bytes = \"64KiB\"", "join_bytes = \"0\"");
         text.replacen("offset = 3\n", "offset = \"0\"\n", 1)
     };
-    let flows = changed("send.toml", &out, quoted);
+    let flows = change_flow_file("send.toml", &out, quoted);
     let (status, summary) = replay("--tx", &example("send.pcapng"), &flows, &out);
     assert_eq!(summary["descriptors_joined"], 0, "{summary}");
     assert_eq!(status, Some(0), "{summary}");

@@ -2,7 +2,7 @@
 
 use sim::harness::pcapng::CaptureWriter;
 
-use crate::run::{accepted, example, folder, refused};
+use crate::run::{example, expect_refusal, expect_success, folder};
 
 const REGION: &str = "[[region]]\nname = \"r\"\nbytes = 4096\n";
 const FLOW: &str = "[[flow]]\nname = \"f\"\nlocal = \"10.0.0.1:80\"\nremote = \"10.0.0.2:9\"\n";
@@ -18,7 +18,7 @@ fn refuse_with(name: &str, text: &str, capture: &str, parts: &[&str]) {
     std::fs::write(&file, text).expect("a file");
     let (file, out) = (file.to_str().expect("a path"), out.to_str().expect("a path"));
     let side = ["sim", "--model", "golden", "--rx", capture];
-    refused(&[&side[..], &["--flows", file, "--out", out]].concat(), parts);
+    expect_refusal(&[&side[..], &["--flows", file, "--out", out]].concat(), parts);
 }
 
 fn segment(fields: &str) -> String {
@@ -143,7 +143,7 @@ fn a_list_that_ends_with_the_pool_is_taken_and_a_longer_one_refused() {
     let [file, out] = [&file, &out].map(|path| path.to_str().expect("a path"));
     let capture = example("receive.pcapng");
     let side = ["sim", "--model", "golden", "--rx", &capture];
-    accepted(&[&side[..], &["--flows", file, "--out", out]].concat());
+    expect_success(&[&side[..], &["--flows", file, "--out", out]].concat());
 }
 
 #[test]

@@ -6,18 +6,18 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::replay::capture_files::{bytes, write, Segment, ACK, PEER_ETHERNET, SYN, USUAL};
-use crate::run::{accepted, buffers, example, folder, refused, zeronic};
+use crate::run::{buffers, example, expect_refusal, expect_success, folder, zeronic};
 
 /// Replays on the golden model without a flow file, or with what `more` says.
 fn replay(side: &str, capture: &str, out: &Path, more: &[&str]) -> Value {
     let path = out.to_str().expect("a path");
     let words = ["sim", "--model", "golden", side, capture, "--out", path];
-    let printed = accepted(&[&words[..], more].concat());
+    let printed = expect_success(&[&words[..], more].concat());
     serde_json::from_str(&printed).expect("JSON")
 }
 
 /// A capture of segments.
-fn captured(out: &Path, segments: &[Segment]) -> String {
+fn write_capture(out: &Path, segments: &[Segment]) -> String {
     let frames: Vec<_> = segments.iter().map(Segment::frame).collect();
     write(out, "in.pcap", &USUAL.pcap(1, &frames))
 }
@@ -93,13 +93,13 @@ fn the_card_may_be_named() {
     let path = out.to_str().expect("a path");
     let capture = example("receive.pcapng");
     let words = ["sim", "--rx", &capture, "--out", path, "--card"];
-    refused(
+    expect_refusal(
         &[&words[..], &["10.9.9.9"]].concat(),
         &["receive.pcapng", "no connection of --card 10.9.9.9", "10.77.0.2"],
     );
-    refused(&[&words[..], &["10.9.9"]].concat(), &["10.9.9", "--card"]);
+    expect_refusal(&[&words[..], &["10.9.9"]].concat(), &["10.9.9", "--card"]);
     let both = ["--flows", "a.toml", "--write-flows", "b.toml"];
-    refused(&[&words[..5], &both].concat(), &["--flows", "--write-flows"]);
+    expect_refusal(&[&words[..5], &both].concat(), &["--flows", "--write-flows"]);
 }
 
 /// A download: the card is the client, which receives most.
@@ -113,7 +113,7 @@ fn the_side_that_receives_most_is_the_card() {
         Segment::new(false, 1_000, ACK, &bytes(1_000, 0)),
         Segment::new(false, 2_000, ACK, &bytes(900, 1_000)),
     ];
-    let capture = captured(&out, &segments);
+    let capture = write_capture(&out, &segments);
     let summary = replay("--rx", &capture, &out, &[]);
     assert_eq!(summary["card"][0]["address"], "10.77.0.1", "{summary}");
     let why = "receives 1900 bytes of payload, the other side 40";
@@ -125,7 +125,7 @@ fn the_side_that_receives_most_is_the_card() {
     assert_eq!(summary["card"][0]["address"], "10.77.0.2", "{summary}");
     assert_eq!(summary["payload_bytes"], 1_900, "{summary}");
     // Without payload it is the side that answers.
-    let capture = captured(&out, &segments[..2]);
+    let capture = write_capture(&out, &segments[..2]);
     let summary = replay("--rx", &capture, &out, &[]);
     assert_eq!(summary["card"][0]["address"], "10.77.0.2", "{summary}");
     assert_eq!(summary["card"][0]["why"], "answers the SYN", "{summary}");
@@ -167,7 +167,7 @@ fn a_capture_that_begins_in_the_middle() {
     segments.push(Segment::new(false, first.wrapping_add(1 << 29), ACK, &[1]));
     segments.push(Segment::new(false, 7, SYN, &[]));
     segments.push(Segment::new(false, 8, ACK, &[1; 1000]));
-    let capture = captured(&out, &segments);
+    let capture = write_capture(&out, &segments);
     let summary = replay("--rx", &capture, &out, &[]);
     let buffer = &summary["buffers"][0];
     assert_eq!((&buffer["position"], &buffer["bytes"]), (&first.into(), &400.into()));
@@ -188,7 +188,7 @@ fn a_connection_that_was_tried_twice() {
         Segment::new(false, 1_100, ACK, &bytes(100, 100)),
         Segment::new(false, 1_000, ACK, &bytes(100, 0)),
     ];
-    let summary = replay("--rx", &captured(&out, &segments), &out, &[]);
+    let summary = replay("--rx", &write_capture(&out, &segments), &out, &[]);
     let buffer = &summary["buffers"][0];
     assert_eq!((&buffer["position"], &buffer["bytes"]), (&1_000.into(), &200.into()));
     let content = std::fs::read(out.join("buffers/c1-0.bin")).expect("a buffer");
@@ -374,9 +374,9 @@ fn a_capture_without_a_connection() {
     assert_eq!(summary["frames_sent"], 1, "{summary}");
     // Nothing goes to the card: all that was captured comes from it.
     let segment = Segment::new(true, 0, ACK, &[1; 20]);
-    let capture = captured(&out, &[segment]);
+    let capture = write_capture(&out, &[segment]);
     let words = ["sim", "--rx", &capture, "--out", path, "--card", "10.77.0.1"];
-    refused(&words, &["in.pcap", "no frame goes to the card"]);
+    expect_refusal(&words, &["in.pcap", "no frame goes to the card"]);
 }
 
 /// The checksum of a header of IPv4 without options.

@@ -38,13 +38,13 @@ fn handshake(is_ipv6: bool, mss: u16) -> Vec<Vec<u8>> {
     vec![own.frame(), theirs.frame()]
 }
 
-fn padded(mut frame: Vec<u8>) -> Vec<u8> {
+fn pad_frame(mut frame: Vec<u8>) -> Vec<u8> {
     frame.resize(frame.len().max(60), 0);
     frame
 }
 
 /// Frames that a card makes of one segment, written down once more.
-fn cut(segment: &Segment, mss: usize) -> Vec<Vec<u8>> {
+fn cut_segment(segment: &Segment, mss: usize) -> Vec<Vec<u8>> {
     let count = segment.payload.len().div_ceil(mss);
     let chunks = segment.payload.chunks(mss).enumerate();
     let frames = chunks.map(|(number, chunk)| {
@@ -67,7 +67,7 @@ fn cut(segment: &Segment, mss: usize) -> Vec<Vec<u8>> {
             frame[at + 4..at + 6].copy_from_slice(&id.to_be_bytes());
             frame[at + 10..at + 12].copy_from_slice(&new.to_be_bytes());
         }
-        padded(frame)
+        pad_frame(frame)
     });
     frames.collect()
 }
@@ -88,7 +88,7 @@ fn packets_before_segmentation_are_cut_by_the_largest_segment() {
                 assert_eq!(summary["packets_cut"], 1, "{summary}");
                 assert_eq!(sent.len(), 1 + 5, "{summary}");
                 // 1,000 less 12 bytes of options.
-                assert_eq!(sent[1..], cut(&long, 988), "{name}");
+                assert_eq!(sent[1..], cut_segment(&long, 988), "{name}");
             }
         }
     }
@@ -109,7 +109,7 @@ fn the_flow_file_may_give_the_largest_segment() {
     };
     let file = flows("given", "mss_bytes = 700\n");
     let (summary, sent) = send("given", "golden", &frames, &["--flows", &file]);
-    assert_eq!(sent[1..], cut(&long, 700), "{summary}");
+    assert_eq!(sent[1..], cut_segment(&long, 700), "{summary}");
     // Without one, what fits a frame is one.
     let file = flows("none", "");
     let (_, sent) = send("none", "golden", &frames, &["--flows", &file]);
@@ -119,7 +119,7 @@ fn the_flow_file_may_give_the_largest_segment() {
         let out = folder("sending_wrong");
         let path = out.to_str().expect("a path");
         let words = ["sim", "--tx", "x", "--out", path, "--flows", &file];
-        crate::run::refused(&words, &["flows.toml:9:", wrong, "9162"]);
+        crate::run::expect_refusal(&words, &["flows.toml:9:", wrong, "9162"]);
     }
 }
 
@@ -134,13 +134,13 @@ fn packets_longer_than_any_frame() {
         let name = format!("long_{is_ipv6}");
         // No SYN of the other side: what fits an IP packet of 1,500 bytes.
         let (_, sent) = send(&name, "golden", &[syn.frame(), long.frame()], &[]);
-        assert_eq!(sent[1..], cut(&long, if is_ipv6 { 1_440 } else { 1_460 }));
+        assert_eq!(sent[1..], cut_segment(&long, if is_ipv6 { 1_440 } else { 1_460 }));
         // A SYN that allows more than a frame.
         let mut frames = handshake(is_ipv6, 65_495);
         frames.push(long.frame());
         let (_, sent) = send(&name, "golden", &frames, &[]);
         let most = 9_216 - if is_ipv6 { 74 } else { 54 };
-        assert_eq!(sent[1..], cut(&long, most));
+        assert_eq!(sent[1..], cut_segment(&long, most));
         let length = if is_ipv6 { 18..20 } else { 16..18 };
         for (bytes_long, goes) in [(150_000, true), (262_143, true), (262_144, false)] {
             long.payload = bytes(bytes_long, 0);
@@ -151,7 +151,7 @@ fn packets_longer_than_any_frame() {
             let (summary, sent) = send(&name, "golden", &frames, &[]);
             if goes {
                 assert_eq!(sent.len(), 1 + bytes_long.div_ceil(9_000), "{summary}");
-                assert_eq!(sent[1..], cut(&long, 9_000));
+                assert_eq!(sent[1..], cut_segment(&long, 9_000));
             } else {
                 let reason = summary["skipped"][0]["reason"].as_str().expect("a reason");
                 assert!(reason.contains("a descriptor takes 262143"), "{reason}");
@@ -179,7 +179,7 @@ fn an_ip_length_of_0_is_that_of_the_frame() {
         segment.payload = bytes(2_998, 0);
         assert_eq!(sent[1], segment.frame(), "{summary}");
         segment.payload = bytes(1, 0);
-        assert_eq!(sent[2], padded(segment.frame()), "{summary}");
+        assert_eq!(sent[2], pad_frame(segment.frame()), "{summary}");
         assert_eq!(sent.len(), 4, "{summary}");
         let note = summary["notes"][0].as_str().expect("a note");
         assert!(note.contains("cuts them: 3."), "{note}");
@@ -195,7 +195,7 @@ fn a_syn_may_have_payload() {
     let frames = [hello, world, again];
     for model in ["golden", "rtl"] {
         let (summary, sent) = send("syn", model, &frames, &[]);
-        let all = frames.iter().cloned().map(padded);
+        let all = frames.iter().cloned().map(pad_frame);
         assert_eq!(sent, all.collect::<Vec<_>>(), "{summary}");
         assert_eq!(
             (&summary["payload_bytes"], &summary["skipped"]),
@@ -221,7 +221,7 @@ fn keep_alive_probes_are_sent() {
     .collect();
     for model in ["golden", "rtl"] {
         let (summary, sent) = send("probe", model, &frames, &[]);
-        let all = frames.iter().cloned().map(padded);
+        let all = frames.iter().cloned().map(pad_frame);
         assert_eq!(sent, all.collect::<Vec<_>>(), "{summary}");
         assert_eq!(summary["skipped"].as_array().map(Vec::len), Some(0), "{summary}");
     }
@@ -238,7 +238,7 @@ fn trailers_and_padding_are_not_payload() {
         frames.push([&frame[..], &[0xaa; 7]].concat());
     }
     let (summary, sent) = send("trailer", "golden", &frames, &[]);
-    assert_eq!(sent[1..], [data, padded(short), padded(empty)], "{summary}");
+    assert_eq!(sent[1..], [data, pad_frame(short), pad_frame(empty)], "{summary}");
     assert_eq!(summary["payload_bytes"], 102, "{summary}");
 }
 
@@ -256,7 +256,7 @@ fn both_directions_may_have_the_address_of_the_card() {
     let [first, second] = theirs;
     let frames = [first, own[0].clone(), second, own[1].clone()];
     let (summary, sent) = send("both", "golden", &frames, &[]);
-    assert_eq!(sent, own.map(padded), "{summary}");
+    assert_eq!(sent, own.map(pad_frame), "{summary}");
     assert_eq!(summary["frames_incoming"], 2, "{summary}");
 }
 
@@ -307,7 +307,7 @@ fn what_cannot_be_sent_is_said() {
     let syn = from_card(999, SYN, &[]).frame();
     let frames = [syn.clone(), fragment, short.clone(), broken, jumbo, arp.clone(), data.frame()];
     let (summary, sent) = send("left_out", "golden", &frames, &[]);
-    assert_eq!(sent, [padded(syn), padded(short), arp, data.frame()], "{summary}");
+    assert_eq!(sent, [pad_frame(syn), pad_frame(short), arp, data.frame()], "{summary}");
     let skipped = summary["skipped"].as_array().expect("a list");
     let said: Vec<_> = skipped
         .iter()

@@ -108,7 +108,7 @@ impl Header {
             return Err(HeaderError::Short { found: file.len() });
         }
         let (values, end) = values(text)?;
-        let (forced, end) = forced(text, end)?;
+        let (forced, end) = parse_forced(text, end)?;
         let mut rest = text.iter().enumerate().skip(end);
         if let Some((at, found)) = rest.find(|(_, byte)| **byte != FILLER) {
             return Err(HeaderError::Rest { at, found: *found });
@@ -118,7 +118,7 @@ impl Header {
             board: word_of(KEY_BOARD, board)?,
             part: word_of(KEY_PART, part)?,
             config: word_of(KEY_CONFIG, config)?,
-            slot: Slot::named(&slot).ok_or_else(|| wrong(KEY_SLOT, &slot))?,
+            slot: Slot::find_slot(&slot).ok_or_else(|| wrong(KEY_SLOT, &slot))?,
             contract: contract_of(&contract)?,
             git: digits(KEY_GIT, git, 40)?,
             built: number(KEY_BUILT, &built)?,
@@ -177,7 +177,7 @@ fn values(text: &[u8]) -> Result<([String; KEYS.len()], usize), HeaderError> {
 
 /// What the line behind the others says, if it is that of an image that was forced; and where the
 /// last line ends, bytes.
-fn forced(text: &[u8], end: usize) -> Result<(u64, usize), HeaderError> {
+fn parse_forced(text: &[u8], end: usize) -> Result<(u64, usize), HeaderError> {
     let rest = text[end..].strip_prefix(KEY_FORCED.as_bytes());
     let Some(rest) = rest.and_then(|rest| rest.strip_prefix(b" ")) else {
         return Ok((0, end));

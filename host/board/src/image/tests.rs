@@ -37,7 +37,7 @@ fn file() -> Vec<u8> {
 }
 
 /// The file with its header's text changed.
-fn changed(from: &str, to: &str) -> Vec<u8> {
+fn change_header(from: &str, to: &str) -> Vec<u8> {
     let file = file();
     let text = String::from_utf8(file[..HEADER_BYTES].to_vec()).expect("text");
     assert_eq!(text.matches(from).count(), 1, "{from}");
@@ -92,7 +92,7 @@ fn an_image_that_was_forced_says_so() {
 /// A part of the first word may be all that there is of a file, but not the first line of a header.
 #[test]
 fn a_first_line_that_is_cut_is_no_header() {
-    let file = changed("zeronic-image 1\n", "zeronic-im\n");
+    let file = change_header("zeronic-image 1\n", "zeronic-im\n");
     for bytes in [HEADER_BYTES, file.len()] {
         let text = message(&file[..bytes]);
         assert!(text.contains("zeronic-im"), "{bytes} bytes: {text}");
@@ -148,7 +148,7 @@ fn each_fault_of_a_header_has_its_message() {
         ("config lab", "config a b", "'a b' is no config"),
         ("config lab", "config ", "'' is no config"),
     ] {
-        let text = message(&changed(from, to));
+        let text = message(&change_header(from, to));
         assert!(text.contains(said), "{to}: {text}");
     }
     let mut rest = file();

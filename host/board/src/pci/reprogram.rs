@@ -38,7 +38,7 @@ const BLIND_LOOKS: u32 = 100;
 
 /// What is said of a run while it goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum StepEvent {
     /// A step begins.
     Step(String),
     /// Something is restored.
@@ -88,19 +88,19 @@ pub fn reprogram(
     kernel: &mut impl Kernel,
     plan: &Plan,
     program: &mut dyn FnMut() -> io::Result<()>,
-    say: &mut dyn FnMut(Said),
+    say: &mut dyn FnMut(StepEvent),
 ) -> Result<(), Failure> {
     let mut run = Run { kernel, plan, undo: Vec::new() };
     let mut failed = None;
     for (number, step) in plan.steps.iter().enumerate() {
         let text = plan.describe(step);
-        say(Said::Step(text.clone()));
+        say(StepEvent::Step(text.clone()));
         let ended = match run.kernel.is_asked_to_end() {
             true => Err(io::Error::other("the program was asked to end")),
             false => run.carry_out(number, step, program),
         };
         if let Err(error) = ended {
-            say(Said::Failed(format!("{text}: {error}")));
+            say(StepEvent::Failed(format!("{text}: {error}")));
             failed = Some((text, error));
             break;
         }
@@ -213,14 +213,14 @@ impl<K: Kernel> Run<'_, K> {
     }
 
     /// Restores everything, the last change first; what could not be.
-    fn restore(&mut self, say: &mut dyn FnMut(Said)) -> Vec<(String, io::Error)> {
+    fn restore(&mut self, say: &mut dyn FnMut(StepEvent)) -> Vec<(String, io::Error)> {
         let mut failed = Vec::new();
         while let Some(undo) = self.undo.pop() {
             let (Undo::Bits { step, .. } | Undo::Removed { step } | Undo::Unbound { step, .. }) =
                 &undo;
             let text = self.plan.describe_undo(&self.plan.steps[*step]);
             let text = text.unwrap_or_default();
-            say(Said::Restore(text.clone()));
+            say(StepEvent::Restore(text.clone()));
             if let Err(error) = self.put_back(&undo) {
                 failed.push((text, error));
             }

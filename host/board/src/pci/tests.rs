@@ -114,7 +114,7 @@ impl Tree {
     }
 
     /// Where the device is while the system has forgotten it.
-    fn forgotten(&self) -> PathBuf {
+    fn forgotten_path(&self) -> PathBuf {
         self.root.join("forgotten")
     }
 
@@ -191,7 +191,7 @@ impl<'a> Made<'a> {
 
     /// What the kernel does when a file of its is written.
     fn act(&mut self, path: &Path) {
-        let (device, forgotten) = (self.tree.device(), self.tree.forgotten());
+        let (device, forgotten) = (self.tree.device(), self.tree.forgotten_path());
         match path.file_name().and_then(|name| name.to_str()) {
             Some("remove") => {
                 let link = self.tree.root.join("bus/pci/devices").join(DEVICE);
@@ -260,7 +260,7 @@ impl Kernel for Made<'_> {
 }
 
 /// Runs a plan; what was said, and how it ended.
-fn run(made: &mut Made, plan: &Plan) -> (Vec<Said>, Result<(), Failure>) {
+fn run(made: &mut Made, plan: &Plan) -> (Vec<StepEvent>, Result<(), Failure>) {
     let mut said = Vec::new();
     let operation = made.operation();
     let mut program = || operation("cable");
@@ -268,10 +268,10 @@ fn run(made: &mut Made, plan: &Plan) -> (Vec<Said>, Result<(), Failure>) {
     (said, result)
 }
 
-fn lines(said: &[Said]) -> Vec<String> {
-    let text = |said: &Said| match said {
-        Said::Step(text) | Said::Restore(text) => Some(text.clone()),
-        Said::Failed(_) => None,
+fn lines(said: &[StepEvent]) -> Vec<String> {
+    let text = |said: &StepEvent| match said {
+        StepEvent::Step(text) | StepEvent::Restore(text) => Some(text.clone()),
+        StepEvent::Failed(_) => None,
     };
     said.iter().filter_map(text).collect()
 }
@@ -332,7 +332,7 @@ fn every_operation_fails_once_and_everything_else_is_restored() {
                 assert_eq!(failure.unrestored, [""; 0], "{number}: {failure}");
                 assert!(tree.is_whole(), "{number}: {failure}");
                 assert!(failure.to_string().ends_with("everything is as it was"), "{failure}");
-                let failed = |said: &Said| matches!(said, Said::Failed(_));
+                let failed = |said: &StepEvent| matches!(said, StepEvent::Failed(_));
                 let at = said.iter().position(failed).expect("it is said");
                 assert_eq!(lines(&said[..at]), plan.lines()[..at]);
             } else {
@@ -395,7 +395,7 @@ fn a_link_or_a_device_that_does_not_come_back_is_said() {
     assert!(tree.bridge_config() == space);
 }
 
-fn refused(tree: &Tree, parts: &[&str]) {
+fn expect_refusal(tree: &Tree, parts: &[&str]) {
     let refusals = tree.plan(Load::Boot(PortOperation::BootUser)).expect_err("refused");
     let lines: Vec<String> = refusals.iter().map(Refusal::to_string).collect();
     assert_eq!(lines.len(), parts.len(), "{lines:#?}");
@@ -417,7 +417,7 @@ fn what_cannot_be_done_is_said_before_anything_is() {
     put(&mut space, DPC + 0x08, 0x0000_0001);
     fs::write(tree.bridge().join("config"), space).expect("a file");
     fs::remove_file(tree.device().join("resource0")).expect("a file");
-    refused(
+    expect_refusal(
         &tree,
         &[
             "0000:03:00.0 is 10ee:5000, not a card (10ee:5a4e)",
@@ -431,7 +431,7 @@ fn what_cannot_be_done_is_said_before_anything_is() {
     put(&mut space, 0x34, 0);
     put(&mut space, AER, 0);
     fs::write(tree.bridge().join("config"), space).expect("a file");
-    refused(&tree, &["bridge 0000:00:01.0 has no PCI Express capability"]);
+    expect_refusal(&tree, &["bridge 0000:00:01.0 has no PCI Express capability"]);
     // A device at the root complex.
     let tree = Tree::new("root");
     let place = tree.root.join("devices/pci0000:00").join(DEVICE);
@@ -439,9 +439,9 @@ fn what_cannot_be_done_is_said_before_anything_is() {
     let link = tree.root.join("bus/pci/devices").join(DEVICE);
     fs::remove_file(&link).expect("a link");
     symlink(place, &link).expect("a link");
-    refused(&tree, &["has no bridge above it"]);
+    expect_refusal(&tree, &["has no bridge above it"]);
     fs::remove_file(&link).expect("a link");
-    refused(&tree, &["there is no device 0000:03:00.0"]);
+    expect_refusal(&tree, &["there is no device 0000:03:00.0"]);
 }
 
 #[test]

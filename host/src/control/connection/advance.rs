@@ -41,15 +41,15 @@ impl Step<'_> {
         let entry = segment_post(self.name, direction, &segment);
         let ticket = self.commands.command_of(self.owner, entry)?;
         match direction {
-            Direction::Receive => sides.0.queue.appended(ticket, &segment),
-            Direction::Send => sides.1.queue.appended(ticket, &segment),
+            Direction::Receive => sides.0.queue.note_appended(ticket, &segment),
+            Direction::Send => sides.1.queue.note_appended(ticket, &segment),
         }
         Ok(())
     }
 
     /// Moves both floors to where they are to be, with the segment that is held.
     fn advance(&mut self, (receive, send): (&mut ReceiveSide, &mut SendSide)) -> Result<Ticket> {
-        let (send_floor, send_head) = send.asked();
+        let (send_floor, send_head) = send.requested_floor();
         let head = receive.head();
         let acceptance = acceptance(receive, send, &self.guards);
         let append = self.held.take();
@@ -57,8 +57,8 @@ impl Step<'_> {
         let entry = flow_advance(self.name, &advance, append);
         let ticket = self.commands.command_of(self.owner, entry)?;
         match append {
-            Some((Direction::Receive, segment)) => receive.queue.appended(ticket, &segment),
-            Some((Direction::Send, segment)) => send.queue.appended(ticket, &segment),
+            Some((Direction::Receive, segment)) => receive.queue.note_appended(ticket, &segment),
+            Some((Direction::Send, segment)) => send.queue.note_appended(ticket, &segment),
             None => {}
         }
         receive.floor_asked(ticket, head);
@@ -77,8 +77,8 @@ impl Connection {
         let (Some(receive), Some(send)) = (&mut self.receive, &mut self.send) else {
             return Ok(());
         };
-        let ready = receive.queue.ready(|ticket| commands.confirmed(ticket));
-        let ready_to_send = send.queue.ready(|ticket| commands.confirmed(ticket));
+        let ready = receive.queue.ready(|ticket| commands.is_confirmed(ticket));
+        let ready_to_send = send.queue.ready(|ticket| commands.is_confirmed(ticket));
         let is_closing = self.asked == Ending::Close;
         let may_end_early = !self.end_taken && !is_closing && self.ended.is_none();
         let posts = ready > 0 && !receive.holds_back(self.acceptance_stale);
@@ -133,7 +133,7 @@ impl Connection {
             self.acceptance_stale = false;
         }
         if is_send_floor_due {
-            let (floor, head) = send.asked();
+            let (floor, head) = send.requested_floor();
             let ticket = step.commands.command_of(owner, send_floor_set(name, floor, head))?;
             send.floor_asked(ticket);
         }

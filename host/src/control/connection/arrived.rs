@@ -85,7 +85,7 @@ impl Connection {
 
     /// Whether the payload of a packet was placed by a command that is no longer valid.
     #[inline]
-    pub(crate) fn misplaced(&self, packet: &Packet<'_>) -> Option<Misplaced> {
+    pub(crate) fn find_misplaced(&self, packet: &Packet<'_>) -> Option<Misplaced> {
         let receive = self.receive.as_ref().filter(|receive| receive.has_cuts())?;
         let SegmentPayload::Placed { trimmed_bytes } = packet.segment.payload else {
             return None;
@@ -141,7 +141,7 @@ impl Connection {
                 let bytes = u64::from(segment.payload_bytes - trimmed_bytes);
                 match (receive.offset(first), doubt) {
                     (None, _) => true,
-                    (Some(start), Doubt::None) => receive.landed(start, bytes),
+                    (Some(start), Doubt::None) => receive.note_placed(start, bytes),
                     (Some(start), Doubt::Late) => receive.landed_late(start, bytes),
                     (Some(start), Doubt::Foreign) => receive.landed_in_doubt(start, bytes),
                 }
@@ -160,7 +160,7 @@ impl Connection {
     }
 
     /// Notes a packet that is not accepted: it may have been placed over earlier payload.
-    pub(crate) fn spoilt(&mut self, packet: &Packet<'_>) {
+    pub(crate) fn note_overwritten(&mut self, packet: &Packet<'_>) {
         let SegmentPayload::Placed { trimmed_bytes } = packet.segment.payload else {
             return;
         };
@@ -170,7 +170,7 @@ impl Connection {
         let first = packet.segment.position.wrapping_add(trimmed_bytes);
         let bytes = u64::from(packet.segment.payload_bytes - trimmed_bytes);
         if let (Some(start), true) = (receive.offset(first), packet.flow == Some(self.name)) {
-            receive.spoilt(start, bytes);
+            receive.note_overwritten(start, bytes);
         }
     }
 }

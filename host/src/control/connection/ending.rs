@@ -21,18 +21,18 @@ impl Connection {
     }
 
     /// Why its protocol ended, if it has.
-    pub fn ended(&self) -> Option<&Ended> {
+    pub fn ending_reason(&self) -> Option<&Ended> {
         self.ended.as_deref()
     }
 
     /// Why the connection failed, once all bytes that its protocol had accepted before are
     /// delivered. A connection whose two halves had ended, with every byte acknowledged, has not
     /// failed.
-    pub(super) fn lost(&mut self) -> Option<Failure> {
+    pub(super) fn take_failure(&mut self) -> Option<Failure> {
         let ended = self.ended.as_ref()?;
         let is_over = self.end_seen && self.finished && self.is_acknowledged();
         let is_taken = self.receive.as_ref().is_none_or(|receive| {
-            let is_all = receive.has_all_taken() && receive.accepted() >= ended.accepted_to;
+            let is_all = receive.has_all_taken() && receive.accepted_bytes() >= ended.accepted_to;
             receive.is_settled() && (is_all || !receive.queue.has_requests())
         });
         (is_taken && !is_over).then(|| ended.reason.clone())
@@ -41,7 +41,7 @@ impl Connection {
     /// Whether the peer has everything that was offered.
     fn is_acknowledged(&self) -> bool {
         let send = self.send.as_ref();
-        send.is_none_or(|send| send.offered() <= self.acknowledged)
+        send.is_none_or(|send| send.offered_end() <= self.acknowledged)
     }
 
     pub(super) fn step_close<P: Protocol>(

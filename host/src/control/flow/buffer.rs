@@ -33,7 +33,7 @@ impl Buffer {
         Ok(Self {
             request,
             region: region.name(),
-            known: region.known(),
+            known: region.install_ticket(),
             offset,
             bytes,
             partial: false,
@@ -52,8 +52,8 @@ impl Buffer {
     }
 
     /// Completes the request with `bytes` bytes in the buffer.
-    pub(super) fn done(&self, bytes: u32) -> Done {
-        Done { request: self.request, bytes: self.filled + bytes }
+    pub(super) fn done(&self, bytes: u32) -> CompletedBuffer {
+        CompletedBuffer { request: self.request, bytes: self.filled + bytes }
     }
 }
 
@@ -104,14 +104,14 @@ pub struct Rescue {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Withdrawn {
     /// Those that are complete, with what they have.
-    pub done: Vec<Done>,
+    pub done: Vec<CompletedBuffer>,
     /// Those that were cancelled and have nothing.
     pub cancelled: Vec<u64>,
 }
 
 /// A completed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct CompletedBuffer {
     /// The application's name for the request.
     pub request: u64,
     /// Bytes in the buffer.

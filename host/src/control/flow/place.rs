@@ -35,7 +35,7 @@ impl Posted {
     }
 
     /// The buffer of a request that got nothing, as it was before it was posted.
-    pub fn unused(&self) -> Option<Buffer> {
+    pub fn unused_buffer(&self) -> Option<Buffer> {
         let is_unused = self.cut != Cut::Not && self.buffer.bytes == 0;
         is_unused.then_some(Buffer { bytes: self.segment.1, ..self.buffer })
     }

@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 
 use abi::config::SEGMENTS_BORROWED_BITS_MAX;
 
-use super::buffer::{Buffer, Done, Withdrawn};
+use super::buffer::{Buffer, CompletedBuffer, Withdrawn};
 use super::place::{Cut, Posted};
 use crate::control::lists::FlowList;
 use crate::control::position::Positions;
@@ -43,12 +43,12 @@ pub struct BufferQueue {
     oldest_is_partial: bool,
     oldest_index: u16,
     oldest_end: u64,
-    apart: Box<Apart>,
+    apart: Box<PostedColdState>,
 }
 
 /// What most packets do not need. It lies apart, so that connections lie close together.
 #[derive(Debug)]
-struct Apart {
+struct PostedColdState {
     posted: VecDeque<Posted>,
     /// Of the buffer that was looked up last behind the oldest one: its bytes of the stream, list
     /// index. The next header mostly names it again.
@@ -66,7 +66,7 @@ struct Apart {
 impl BufferQueue {
     /// No buffers, for the stream whose first byte has sequence number `base`.
     pub fn new(base: u32, flow: u16, direction: Direction) -> Self {
-        let apart = Apart {
+        let apart = PostedColdState {
             posted: VecDeque::new(),
             near: Cell::default(),
             list: FlowList::new(flow),
@@ -245,7 +245,7 @@ impl BufferQueue {
 
     /// A segment that was appended is posted by the command of `ticket`. Others may have been
     /// appended behind it, whose commands are not queued yet: it confirms nothing of them.
-    pub fn appended(&mut self, ticket: Ticket, segment: &Segment) {
+    pub fn note_appended(&mut self, ticket: Ticket, segment: &Segment) {
         let behind = segment.position.wrapping_add(segment.bytes);
         let end = self.positions.offset(behind, self.apart.end).unwrap_or(0);
         self.apart.pending.push_back((ticket, end));
@@ -367,7 +367,7 @@ impl BufferQueue {
 
     /// Moves the requests that end at or below `offset`, which are complete and full or were cut,
     /// to `done`; none whose cut is under way, nor any behind it.
-    pub fn complete(&mut self, offset: u64, done: &mut Vec<Done>) {
+    pub fn complete(&mut self, offset: u64, done: &mut Vec<CompletedBuffer>) {
         let ended = self.apart.posted.iter().take(self.place(offset));
         let count = ended.take_while(|posted| !posted.is_cut()).count();
         if count == 0 {
@@ -375,7 +375,7 @@ impl BufferQueue {
         }
         let mut unused = VecDeque::new();
         for posted in self.apart.posted.drain(..count) {
-            match posted.unused() {
+            match posted.unused_buffer() {
                 Some(buffer) => unused.push_back(buffer),
                 None => done.push(posted.buffer.done(posted.buffer.bytes)),
             }
@@ -394,7 +394,7 @@ impl BufferQueue {
         self.apart.confirmed_end = offset;
         let mut posted = std::mem::take(&mut self.apart.posted);
         for posted in &mut posted {
-            posted.buffer = posted.unused().unwrap_or(posted.buffer);
+            posted.buffer = posted.unused_buffer().unwrap_or(posted.buffer);
         }
         self.note_oldest();
         posted
@@ -413,7 +413,7 @@ impl BufferQueue {
 
     /// Removes the oldest request of this name that waits, if there is one, and returns what it
     /// has.
-    pub fn cancel_waiting(&mut self, request: u64) -> Option<Done> {
+    pub fn cancel_waiting(&mut self, request: u64) -> Option<CompletedBuffer> {
         let at = self.apart.waiting.iter().position(|b| b.request == request)?;
         self.apart.waiting.remove(at).map(|buffer| buffer.done(0))
     }
@@ -501,7 +501,7 @@ mod tests {
             for bytes in [3, 1, 5] {
                 queue.add(Buffer { partial: bytes == 1, ..buffer(bytes) });
                 let segment = queue.append().expect("room");
-                queue.appended(Ticket(0), &segment);
+                queue.note_appended(Ticket(0), &segment);
                 check(&queue);
             }
             queue.confirm(|_| true);
@@ -533,8 +533,8 @@ mod tests {
             let mut first = queue.append().expect("room");
             assert_eq!(is_shared && queue.extend(&mut first), is_shared);
             let second = queue.append().expect("room");
-            queue.appended(Ticket(1), &first);
-            queue.appended(Ticket(2), &second);
+            queue.note_appended(Ticket(1), &first);
+            queue.note_appended(Ticket(2), &second);
             queue.confirm(|ticket| ticket == Ticket(1));
             assert_eq!(queue.confirmed_end(), first_end);
             queue.confirm(|_| true);

@@ -21,7 +21,7 @@
 mod early;
 mod withdrawing;
 
-use super::buffer::{Copy, Done, Withdrawn};
+use super::buffer::{CompletedBuffer, Copy, Withdrawn};
 use super::place::Posted;
 use super::posted::BufferQueue;
 use super::standing::{Hole, Standing};
@@ -53,12 +53,12 @@ pub struct ReceiveSide {
     standing: Standing,
     /// Buffers, waiting and posted.
     pub queue: BufferQueue,
-    apart: Box<Apart>,
+    apart: Box<ReceiveColdState>,
 }
 
 /// What a packet in order does not need.
 #[derive(Debug)]
-struct Apart {
+struct ReceiveColdState {
     /// Buffers that are spared to take the place of one that ends early: as many as have filled
     /// since one did last, and one.
     run: usize,
@@ -84,7 +84,7 @@ impl ReceiveSide {
             has_cuts: false,
             standing: Standing::default(),
             queue: BufferQueue::new(base, flow, Direction::Receive),
-            apart: Box::new(Apart {
+            apart: Box::new(ReceiveColdState {
                 run: 1,
                 promised: 0,
                 has_given: false,
@@ -120,7 +120,7 @@ impl ReceiveSide {
     }
 
     /// Bytes accepted by the protocol that are in buffers.
-    pub fn accepted(&self) -> u64 {
+    pub fn accepted_bytes(&self) -> u64 {
         self.accepted
     }
 
@@ -188,7 +188,7 @@ impl ReceiveSide {
 
     /// Payload was placed. Returns false when it cannot be recorded: its header must be withheld.
     #[inline]
-    pub fn landed(&mut self, start: u64, bytes: u64) -> bool {
+    pub fn note_placed(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;
         // Nothing from the accepted bytes on is announced.
         let is_new = start >= self.accepted;
@@ -198,7 +198,7 @@ impl ReceiveSide {
     }
 
     fn landed_apart(&mut self, start: u64, end: u64) -> bool {
-        self.standing.landed(start.max(self.apart.announced), end)
+        self.standing.note_placed(start.max(self.apart.announced), end)
     }
 
     /// Payload of a packet that TCP probably refuses was placed. Returns false when it overwrote
@@ -216,9 +216,9 @@ impl ReceiveSide {
     }
 
     /// Payload was placed by a packet whose header is withheld: what was there is no longer valid.
-    pub fn spoilt(&mut self, start: u64, bytes: u64) {
+    pub fn note_overwritten(&mut self, start: u64, bytes: u64) {
         let end = start + bytes;
-        self.standing.spoilt(start.max(self.apart.announced), end);
+        self.standing.note_overwritten(start.max(self.apart.announced), end);
     }
 
     /// Payload was deferred. Returns false, and keeps nothing, when `budget_bytes` would be
@@ -327,7 +327,7 @@ impl ReceiveSide {
     }
 
     /// Announces everything below `floor`. Requests that are full go to `done`.
-    pub fn announce(&mut self, floor: u64, done: &mut Vec<Done>) {
+    pub fn announce(&mut self, floor: u64, done: &mut Vec<CompletedBuffer>) {
         self.apart.announced = floor;
         self.standing.forget_below(floor);
         if self.apart.withdrawing.is_some() {
@@ -414,7 +414,7 @@ mod tests {
     use crate::control::flow::standing::{DOUBTFUL_BYTES_MAX, RANGES_MAX};
 
     /// A side with a buffer of `bytes` bytes posted.
-    fn posted(bytes: u32) -> ReceiveSide {
+    fn side_with_buffer(bytes: u32) -> ReceiveSide {
         let mut side = ReceiveSide::new(0, 1);
         let region = RegionName { index: 1, key: 1 };
         side.queue.add(Buffer {
@@ -427,20 +427,20 @@ mod tests {
             filled: 0,
         });
         let segment = side.append(true).unwrap();
-        side.queue.appended(Ticket::new(0, 0), &segment);
+        side.queue.note_appended(Ticket::new(0, 0), &segment);
         side.confirm(|_| true);
         side
     }
 
     /// A side with a buffer of `bytes` bytes that completes when it is full, at rest.
     fn filling(bytes: u32) -> ReceiveSide {
-        let mut side = posted(bytes);
+        let mut side = side_with_buffer(bytes);
         let mut again = side.queue.restart(0);
         again[0].buffer.partial = false;
         *side.queue.list_mut() = crate::control::lists::FlowList::new(1);
         side.queue.add(again[0].buffer);
         let segment = side.append(true).unwrap();
-        side.queue.appended(Ticket::new(0, 0), &segment);
+        side.queue.note_appended(Ticket::new(0, 0), &segment);
         side.confirm(|_| true);
         side.set_quiet(true);
         side
@@ -450,7 +450,7 @@ mod tests {
     /// not takes its place. What was confirmed behind is behind the end of what is posted now.
     #[test]
     fn nothing_is_granted_beyond_the_end_of_what_takes_the_place_of_a_cut_buffer() {
-        let mut side = posted(1000);
+        let mut side = side_with_buffer(1000);
         let whole = |request| Buffer {
             request,
             partial: false,
@@ -461,19 +461,19 @@ mod tests {
             side.queue.add(buffer);
         }
         let segment = side.queue.append().expect("room");
-        side.queue.appended(Ticket::new(0, 1), &segment);
+        side.queue.note_appended(Ticket::new(0, 1), &segment);
         side.confirm(|_| true);
         assert_eq!((side.queue.end(), side.grantable()), (2000, 1000));
         side.promise(1000);
         side.take(100);
         side.accept_taken();
         let segment = side.cut_and_append(1).expect("it may end early");
-        side.queue.appended(Ticket::new(0, 2), &segment);
+        side.queue.note_appended(Ticket::new(0, 2), &segment);
         side.cut_by(Ticket::new(0, 2));
         assert_eq!((side.queue.end(), side.grantable()), (1100, 1100));
         side.take(1500);
         side.accept_taken();
-        assert_eq!(side.accepted(), 1100, "the rest is in no buffer yet");
+        assert_eq!(side.accepted_bytes(), 1100, "the rest is in no buffer yet");
     }
 
     /// Bytes of a packet.
@@ -481,7 +481,7 @@ mod tests {
 
     /// A packet is placed and accepted, with all before it. Returns whether the side stays at rest.
     fn take_packet(side: &mut ReceiveSide, start: u64, accepted_to: u64) -> bool {
-        assert!(side.landed(start, PACKET));
+        assert!(side.note_placed(start, PACKET));
         side.take(accepted_to);
         side.absorb()
     }
@@ -493,7 +493,7 @@ mod tests {
         side.floor_asked(Ticket::new(0, 1), side.head());
         assert!(!side.is_floor_due(true));
         let floor = side.confirm(|_| true);
-        assert_eq!(floor, side.accepted());
+        assert_eq!(floor, side.accepted_bytes());
         side.announce(floor, &mut Vec::new());
         side.set_quiet(true);
     }
@@ -507,7 +507,7 @@ mod tests {
             while take_packet(&mut side, at, at + PACKET) {
                 (at, quiet_bytes) = (at + PACKET, quiet_bytes + PACKET);
                 assert!(!side.is_floor_due(false) && side.is_floor_due(true));
-                assert_eq!((side.accepted(), side.held_bytes()), (at, 48));
+                assert_eq!((side.accepted_bytes(), side.held_bytes()), (at, 48));
             }
             at += PACKET;
             assert!((FLOOR_LAG_MAX - PACKET..FLOOR_LAG_MAX).contains(&quiet_bytes));
@@ -524,7 +524,7 @@ mod tests {
         assert!(!take_packet(&mut side, PACKET, 2 * PACKET), "it is full");
         set_floor(&mut side);
 
-        let mut side = posted(200_000);
+        let mut side = side_with_buffer(200_000);
         side.set_quiet(true);
         assert!(!take_packet(&mut side, 0, PACKET), "the request is partial");
         set_floor(&mut side);
@@ -546,7 +546,7 @@ mod tests {
         side.set_quiet(false);
         assert!(!take_packet(&mut side, 0, PACKET), "something is under way");
         side.accept_taken();
-        side.queue.add(posted(10).queue.restart(0)[0].buffer);
+        side.queue.add(side_with_buffer(10).queue.restart(0)[0].buffer);
         assert!(side.is_floor_due(false), "a request waits for the list");
     }
 
@@ -572,25 +572,25 @@ mod tests {
         assert!(side.standing.apart.kept.bytes() <= 1000 + 1460);
         assert!(side.standing.apart.doubtful.bytes() <= DOUBTFUL_BYTES_MAX);
         for start in 0..2 * RANGES_MAX as u64 {
-            side.landed(10_000 + 2 * start, 1);
+            side.note_placed(10_000 + 2 * start, 1);
             side.landed_in_doubt(1_000_000 + 2 * start, 1);
         }
         assert_eq!(
             (side.standing.landed.len(), side.standing.apart.in_doubt.len()),
             (RANGES_MAX, RANGES_MAX)
         );
-        assert!(side.landed(10_001, 1), "no new range");
+        assert!(side.note_placed(10_001, 1), "no new range");
         let mut side = ReceiveSide::new(0, 1);
-        assert!(side.landed(0, 1 << 20));
+        assert!(side.note_placed(0, 1 << 20));
         assert!(side.landed_in_doubt(1 << 20, 1 << 20));
         for start in 0..1 << 20 {
-            side.spoilt(2 * start, 1);
+            side.note_overwritten(2 * start, 1);
         }
         assert!(
             side.standing.landed.len() <= RANGES_MAX
                 && side.standing.apart.in_doubt.len() <= RANGES_MAX
         );
-        assert!(side.landed(0, 1), "what TCP waits for");
+        assert!(side.note_placed(0, 1), "what TCP waits for");
     }
 
     /// Doubtful placed copies are valid only where no other copy came, and never where they
@@ -599,7 +599,7 @@ mod tests {
     fn doubtful_bytes_stand_last() {
         let mut side = ReceiveSide::new(0, 1);
         assert!(side.landed_in_doubt(0, 30));
-        assert!(side.landed(10, 10));
+        assert!(side.note_placed(10, 10));
         assert!(side.defer(20, &[7; 5], 1000));
         assert!(side.defer_in_doubt(30, &[9; 10]));
         assert!(side.standing.landed.gaps(10, 20).is_empty());
@@ -608,7 +608,7 @@ mod tests {
         assert_eq!(side.copies(41), Err((40, 1)));
         assert!(!side.landed_in_doubt(15, 10), "TCP does not hear of it");
         assert_eq!(side.copies(40), Err((15, 25)));
-        assert!(side.landed(15, 5));
+        assert!(side.note_placed(15, 5));
         assert_eq!(side.copies(40), Ok(Vec::new()));
     }
 
@@ -616,7 +616,7 @@ mod tests {
     /// is shown, so it is shown only one.
     #[test]
     fn of_doubtful_bytes_tcp_is_shown_one_copy_alone() {
-        let mut side = posted(100);
+        let mut side = side_with_buffer(100);
         assert!(side.defer_in_doubt(0, &[1; 10]));
         assert!(side.defer_in_doubt(0, &[1; 20]), "the same bytes");
         assert!(!side.defer_in_doubt(0, &[2; 20]));
@@ -635,9 +635,9 @@ mod tests {
     /// deferred copies, and doubtful ones are not lost.
     #[test]
     fn what_landed_in_a_buffer_that_goes_back_stands() {
-        let mut side = posted(100);
-        side.landed(0, 10);
-        side.landed(20, 10);
+        let mut side = side_with_buffer(100);
+        side.note_placed(0, 10);
+        side.note_placed(20, 10);
         side.landed_in_doubt(10, 10);
         assert!(side.defer(20, &[9; 10], 1000));
         side.take(10);
@@ -669,7 +669,7 @@ mod tests {
     impl Race {
         fn new(seed: u64) -> Self {
             Self {
-                side: posted(STREAM as u32),
+                side: side_with_buffer(STREAM as u32),
                 memory: [0; STREAM],
                 taken: [false; STREAM],
                 cursor: 0,
@@ -704,7 +704,7 @@ mod tests {
             let shown = match (is_placed, doubtful) {
                 (true, true) if is_late => side.landed_late(at, bytes as u64),
                 (true, true) => side.landed_in_doubt(at, bytes as u64),
-                (true, false) => side.landed(at, bytes as u64),
+                (true, false) => side.note_placed(at, bytes as u64),
                 (false, true) => side.defer_in_doubt(at, &payload),
                 (false, false) => side.defer(at, &payload, 1000),
             };
@@ -735,7 +735,7 @@ mod tests {
 
         /// TCP's bytes are drained and announced. Returns false when some are missing.
         fn announce(&mut self) -> bool {
-            let before = self.side.accepted() as usize;
+            let before = self.side.accepted_bytes() as usize;
             let ready = self.taken.iter().take_while(|&&taken| taken).count();
             let more = self.next(ready - before + 1);
             self.side.take((before + more) as u64);
@@ -780,7 +780,7 @@ mod tests {
                     break;
                 }
             }
-            finished += u32::from(race.side.accepted() > STREAM as u64 / 2);
+            finished += u32::from(race.side.accepted_bytes() > STREAM as u64 / 2);
         }
         assert!(finished > 1000 && lost > 0, "{finished} finished, {lost} lost");
     }

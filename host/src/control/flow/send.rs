@@ -13,7 +13,7 @@
 
 use abi::config::FLOW_REACH_BYTES;
 
-use super::buffer::{Done, Piece};
+use super::buffer::{CompletedBuffer, Piece};
 use super::posted::BufferQueue;
 use crate::control::rest::Rest;
 use crate::records::commands::{Direction, Segment};
@@ -108,7 +108,7 @@ impl SendSide {
     }
 
     /// The end of what the protocol was told that it may send.
-    pub fn offered(&self) -> u64 {
+    pub fn offered_end(&self) -> u64 {
         self.offered
     }
 
@@ -125,7 +125,7 @@ impl SendSide {
     }
 
     /// The peer has acknowledged everything before `to`. Returns whether a floor is due
-    /// ([`SendSide::asked`]): it passed a whole request. One for a small request alone waits for
+    /// ([`SendSide::requested_floor`]): it passed a whole request. One for a small request alone waits for
     /// the next one, unless it `rides` on another command, nothing else is posted, or it has
     /// waited long enough.
     pub fn acknowledge(&mut self, to: u64, (rides, now_ns): (bool, u64)) -> bool {
@@ -156,7 +156,7 @@ impl SendSide {
     }
 
     /// The floor that was requested last (sequence number, first index still needed).
-    pub fn asked(&self) -> (u32, u16) {
+    pub fn requested_floor(&self) -> (u32, u16) {
         (self.queue.position(self.floor_asked), self.head_asked)
     }
 
@@ -168,13 +168,13 @@ impl SendSide {
 
     /// Whether a sequence number is below the confirmed floor: its buffer was returned.
     pub fn is_below_floor(&self, position: u32) -> bool {
-        self.queue.positions().ahead(position, self.floor) < 0
+        self.queue.positions().distance_from(position, self.floor) < 0
     }
 
     /// The parts of buffers that hold `bytes` bytes from a sequence number on, at or above the
     /// floor, in order. `None` when no posted buffer holds one of them.
     pub fn pieces(&self, position: u32, bytes: u32) -> Option<Vec<Piece>> {
-        let ahead = self.queue.positions().ahead(position, self.floor);
+        let ahead = self.queue.positions().distance_from(position, self.floor);
         let (mut at, mut left) = (self.floor + u64::try_from(ahead).ok()?, bytes);
         let mut pieces = Vec::new();
         let first = self.queue.place(at);
@@ -202,7 +202,7 @@ impl SendSide {
 
     /// Whether a floor beyond this sequence number was requested.
     pub fn has_passed(&self, position: u32) -> bool {
-        self.queue.positions().ahead(position, self.floor_asked) < 0
+        self.queue.positions().distance_from(position, self.floor_asked) < 0
     }
 
     /// The floor of [`SendSide::acknowledge`] was requested.
@@ -211,7 +211,7 @@ impl SendSide {
     }
 
     /// Takes confirmations. Requests that are complete go to `done`.
-    pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool, done: &mut Vec<Done>) {
+    pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool, done: &mut Vec<CompletedBuffer>) {
         self.queue.confirm(&confirmed);
         if let Some(floor) = self.queue.confirmed_floor(confirmed) {
             self.floor = floor;
@@ -244,7 +244,7 @@ mod tests {
         let (mut side, mut done) = (SendSide::new(7, 1), Vec::new());
         side.queue.add(buffer(3, 100));
         let (segment, _) = side.append(1).expect("room");
-        side.queue.appended(Ticket(0), &segment);
+        side.queue.note_appended(Ticket(0), &segment);
         side.confirm(|_| true, &mut done);
         let end = side.offer().expect("it is confirmed");
         assert!(side.acknowledge(end, (true, 0)));
@@ -268,7 +268,7 @@ mod tests {
         for number in 0..40_000u64 {
             side.queue.add(buffer(number, BYTES));
             let (segment, _) = side.append(1).expect("room");
-            side.queue.appended(Ticket(number), &segment);
+            side.queue.note_appended(Ticket(number), &segment);
             side.confirm(|_| true, &mut done);
             let end = side.offer().expect("more is confirmed");
             // The last one stays open.

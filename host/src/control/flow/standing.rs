@@ -39,13 +39,13 @@ pub struct Standing {
     /// but one range in `landed`.
     in_order: bool,
     pub(super) landed: RangeSet,
-    pub(super) apart: Box<Apart>,
+    pub(super) apart: Box<StreamColdState>,
 }
 
 /// What a stream in order does not have. It lies apart, so that the connections of such streams lie
 /// close together.
 #[derive(Debug)]
-pub(super) struct Apart {
+pub(super) struct StreamColdState {
     /// Placed by packets that TCP probably refuses, and by no other since.
     pub in_doubt: RangeSet,
     /// TCP may have accepted what was here, and it was overwritten.
@@ -59,7 +59,7 @@ pub(super) struct Apart {
 
 impl Default for Standing {
     fn default() -> Self {
-        let apart = Apart {
+        let apart = StreamColdState {
             in_doubt: RangeSet::default(),
             lost: RangeSet::default(),
             kept: Deferred::default(),
@@ -156,7 +156,7 @@ impl Standing {
     }
 
     /// Payload was placed. Returns false when there are too many ranges to record it.
-    pub fn landed(&mut self, start: u64, end: u64) -> bool {
+    pub fn note_placed(&mut self, start: u64, end: u64) -> bool {
         self.in_order &= self.is_clear();
         let before = self.landed.len();
         let limit = self.ranges_max(before);
@@ -184,7 +184,7 @@ impl Standing {
             && self.apart.in_doubt.len() < self.ranges_max(self.apart.in_doubt.len());
         match stands {
             true => self.apart.in_doubt.insert(start, end),
-            false => self.spoilt(start, end),
+            false => self.note_overwritten(start, end),
         }
         stands
     }
@@ -212,7 +212,7 @@ impl Standing {
     }
 
     /// Payload was placed by a packet whose header is withheld.
-    pub fn spoilt(&mut self, start: u64, end: u64) {
+    pub fn note_overwritten(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
         }
@@ -223,7 +223,7 @@ impl Standing {
             self.lose(from, to);
         }
         let limit = self.ranges_max(self.landed.len());
-        let past = cut(&mut self.landed, start, end, limit);
+        let past = remove_range(&mut self.landed, start, end, limit);
         self.lose(end, past);
         let past = self.cut_doubt(start, end);
         self.lose(end, past);
@@ -231,7 +231,7 @@ impl Standing {
 
     fn cut_doubt(&mut self, start: u64, end: u64) -> u64 {
         let limit = self.ranges_max(self.apart.in_doubt.len());
-        cut(&mut self.apart.in_doubt, start, end, limit)
+        remove_range(&mut self.apart.in_doubt, start, end, limit)
     }
 
     /// Marks bytes that TCP may have accepted as lost. With too many ranges, everything below `end`
@@ -342,7 +342,7 @@ fn is_wanted(held: &Deferred, start: u64, payload: &[u8], next: u64) -> bool {
 
 /// Removes a range from a set. Where that would leave more than `ranges_max` ranges, the removal
 /// extends to the next gap. Returns the end of the removed range.
-fn cut(set: &mut RangeSet, start: u64, end: u64, ranges_max: usize) -> u64 {
+fn remove_range(set: &mut RangeSet, start: u64, end: u64, ranges_max: usize) -> u64 {
     let end = match set.len() < ranges_max {
         true => end,
         false => set.held_to(end, u64::MAX),

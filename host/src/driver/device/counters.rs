@@ -15,7 +15,7 @@ impl<B: Bus> Device<B> {
     }
 
     /// Packets dropped for this reason since power-up: two reads, where all counters take hundreds.
-    pub fn dropped(&mut self, reason: DropReason) -> Result<u64> {
+    pub fn read_drops(&mut self, reason: DropReason) -> Result<u64> {
         read_counter(&mut self.bus, drop_counter(reason))
     }
 }

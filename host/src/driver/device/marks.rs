@@ -28,14 +28,14 @@ impl Mark {
 impl<B: Bus> Device<B> {
     /// A mark behind all that is queued now as this owner and as owner 0.
     pub fn mark(&self, owner: u8) -> Mark {
-        let queued = [owner, 0].map(|owner| self.known(owner).map_or(0, Owner::queued));
+        let queued = [owner, 0].map(|owner| self.find_owner(owner).map_or(0, Owner::queued_count));
         Mark { owner, queued }
     }
 
     /// Whether the card has confirmed, or refused, every command before a mark, but for those of a
     /// ring that has stopped: none of them is confirmed any more, so nobody waits for it.
     pub fn has_passed(&self, mark: &Mark) -> bool {
-        let owners = [mark.owner, 0].map(|owner| self.known(owner));
+        let owners = [mark.owner, 0].map(|owner| self.find_owner(owner));
         let mut all = owners.into_iter().zip(mark.queued);
         all.all(|(owner, queued)| owner.is_none_or(|owner| owner.has_passed(queued)))
     }

@@ -66,7 +66,7 @@ impl<B: Bus> Device<B> {
         for _ in 0..FENCES {
             let fence = self.command(NOP);
             let end = self.bus.now() + FENCE_MAX;
-            while !self.confirmed(fence) {
+            while !self.is_confirmed(fence) {
                 if self.known_stopped(0).0 || self.bus.now() >= end {
                     return Err(DriverError::RingStopped { owner: 0, ring: "command" });
                 }

@@ -43,7 +43,7 @@ impl Owner {
                 self.post_send(Descriptor::of(&descriptor));
             }
         }
-        let slots = self.sends.unannounced();
+        let slots = self.sends.unannounced_count();
         let Some(produced) = self.sends.announce() else {
             return Ok(false);
         };
@@ -59,7 +59,7 @@ impl Owner {
     pub(super) fn push(&self, bus: &mut dyn Bus) -> Result<()> {
         let window = doorbell_page(self.number.into()) + registers::PUSH_WINDOW;
         let mut slot = [0; SLOT_BYTES];
-        self.sends.last(&mut slot);
+        self.sends.copy_last(&mut slot);
         let (lines, _) = slot.as_chunks::<{ registers::PUSH_BYTES }>();
         for (at, line) in (window..).step_by(registers::PUSH_BYTES).zip(lines) {
             bus.write_line(at, line)?;

@@ -13,7 +13,7 @@ fn check(result: libc::ssize_t) -> io::Result<usize> {
 }
 
 /// Takes ownership of the descriptor that a system call just returned.
-fn owned(result: libc::c_int) -> io::Result<OwnedFd> {
+fn take_descriptor(result: libc::c_int) -> io::Result<OwnedFd> {
     check(result as libc::ssize_t)?;
     // SAFETY: the call succeeded, so `result` is a new descriptor that nobody else owns.
     Ok(unsafe { OwnedFd::from_raw_fd(result) })
@@ -124,7 +124,7 @@ pub fn queue_bytes(fd: BorrowedFd, request: libc::Ioctl) -> io::Result<u64> {
 /// A memory file of `bytes` zeros with allocated pages.
 pub fn zero_file(name: &CStr, bytes: usize) -> io::Result<OwnedFd> {
     // SAFETY: `name` is a terminated string.
-    let file = owned(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) })?;
+    let file = take_descriptor(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) })?;
     // SAFETY: the descriptor is a file of our own; both calls take plain numbers.
     check(unsafe { libc::ftruncate(file.as_raw_fd(), bytes as libc::off_t) } as isize)?;
     // SAFETY: as above.
@@ -295,7 +295,7 @@ pub fn listen(fd: BorrowedFd, backlog: i32) -> io::Result<()> {
 pub fn accept(fd: BorrowedFd) -> io::Result<OwnedFd> {
     let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: the address is not asked for, so both pointers may be null.
-    owned(unsafe {
+    take_descriptor(unsafe {
         libc::accept4(fd.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), flags)
     })
 }
@@ -327,7 +327,7 @@ pub fn remote_address(fd: BorrowedFd) -> io::Result<SocketAddr> {
 /// Creates an epoll set.
 pub fn epoll() -> io::Result<OwnedFd> {
     // SAFETY: takes plain numbers.
-    owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })
+    take_descriptor(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })
 }
 
 /// Watches `fd` for `events`, reported under `token`.

@@ -219,7 +219,7 @@ fn subnet(address: IpAddr, prefix: u8) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skip::permitted;
+    use skip::skip_if_refused;
 
     /// Frames that come right after the device was opened are not dropped.
     #[test]
@@ -227,7 +227,8 @@ mod tests {
         let link = LinkConfig::lab(1, 1500, Tuning::REAL_TIME);
         for _ in 0..20 {
             let opened = Tap::open_with_route(&link, TapMode::Plain);
-            let Some((_tap, mut route)) = permitted(opened, TransportError::is_refusal) else {
+            let Some((_tap, mut route)) = skip_if_refused(opened, TransportError::is_refusal)
+            else {
                 return;
             };
             for entry in &link.addresses {

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use super::namespace::Namespace;
 use super::netlink::{RouteMetrics, RouteSocket};
-use super::{failed, sys};
+use super::{call_error, sys};
 use crate::transport::patience::Patience;
 use crate::transport::{Result, TransportError};
 
@@ -50,7 +50,7 @@ impl VethPair {
         let namespace = Namespace::create()?;
         let mut first = End::open(&namespace)?;
         let listener = namespace.socket(libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_TCP);
-        let listener = listener.map_err(failed("socket"))?;
+        let listener = listener.map_err(call_error("socket"))?;
         let network = namespace.enter_another();
         let network = network.map_err(step("second network"))?;
         let mut second = End::open(&namespace)?;
@@ -60,8 +60,8 @@ impl VethPair {
         for (number, end) in [(1, &mut first), (2, &mut second)] {
             has_receive_offload &= end.configure(number, mtu_bytes)?;
         }
-        sys::bind(listener.as_fd(), (address(1), PORT).into()).map_err(failed("bind"))?;
-        sys::listen(listener.as_fd(), 1).map_err(failed("listen"))?;
+        sys::bind(listener.as_fd(), (address(1), PORT).into()).map_err(call_error("bind"))?;
+        sys::listen(listener.as_fd(), 1).map_err(call_error("listen"))?;
         Ok(Self { namespace, listener, has_receive_offload })
     }
 
@@ -73,7 +73,7 @@ impl VethPair {
     /// Whether the kernel lets a connection have this congestion control.
     pub fn has_congestion_control(&self, name: &str) -> Result<bool> {
         let probe = self.namespace.socket(libc::AF_INET, libc::SOCK_STREAM, 0);
-        let probe = probe.map_err(failed("socket"))?;
+        let probe = probe.map_err(call_error("socket"))?;
         Ok(set_congestion_control(&probe, name).is_ok())
     }
 
@@ -82,11 +82,11 @@ impl VethPair {
     pub fn connect(&self, congestion_control: &str) -> Result<(TcpStream, TcpStream)> {
         let family = libc::AF_INET;
         let second = self.namespace.socket(family, libc::SOCK_STREAM, 0);
-        let second = second.map_err(failed("socket"))?;
+        let second = second.map_err(call_error("socket"))?;
         let set = |socket: &OwnedFd| set_congestion_control(socket, congestion_control);
-        set(&second).map_err(failed("TCP_CONGESTION"))?;
+        set(&second).map_err(call_error("TCP_CONGESTION"))?;
         let remote = SocketAddr::from((address(1), PORT));
-        sys::connect(second.as_fd(), remote).map_err(failed("connect"))?;
+        sys::connect(second.as_fd(), remote).map_err(call_error("connect"))?;
         let mut patience = Patience::new(());
         let first = loop {
             match sys::accept(self.listener.as_fd()) {
@@ -94,13 +94,13 @@ impl VethPair {
                 Err(error) if sys::would_block(&error) && !patience.is_over(()) => {
                     std::thread::sleep(Duration::from_millis(1));
                 }
-                Err(source) => return Err(failed("accept4")(source)),
+                Err(source) => return Err(call_error("accept4")(source)),
             }
         };
-        set(&first).map_err(failed("TCP_CONGESTION"))?;
+        set(&first).map_err(call_error("TCP_CONGESTION"))?;
         let blocking = |socket: OwnedFd| -> Result<TcpStream> {
             let stream = TcpStream::from(socket);
-            stream.set_nonblocking(false).map_err(failed("fcntl"))?;
+            stream.set_nonblocking(false).map_err(call_error("fcntl"))?;
             Ok(stream)
         };
         Ok((blocking(first)?, blocking(second)?))
@@ -122,9 +122,9 @@ struct End {
 impl End {
     /// The network that the namespace's broker is in.
     fn open(namespace: &Namespace) -> Result<Self> {
-        let route = RouteSocket::open(namespace).map_err(failed("route socket"))?;
+        let route = RouteSocket::open(namespace).map_err(call_error("route socket"))?;
         let probe = namespace.socket(libc::AF_INET, libc::SOCK_DGRAM, 0);
-        Ok(Self { route, probe: probe.map_err(failed("socket"))? })
+        Ok(Self { route, probe: probe.map_err(call_error("socket"))? })
     }
 
     /// Sets its interface up. Returns whether receive offload is on.
@@ -152,12 +152,12 @@ mod tests {
 
     use super::*;
     use crate::transport::zero_copy::{self, ZeroCopies};
-    use skip::permitted;
+    use skip::skip_if_refused;
 
     #[test]
     fn what_is_sent_by_reference_arrives_and_the_kernel_says_whether_it_copied() {
         static BYTES: [u8; 4096] = [7; 4096];
-        let Some(pair) = permitted(VethPair::open(9000), TransportError::is_refusal) else {
+        let Some(pair) = skip_if_refused(VethPair::open(9000), TransportError::is_refusal) else {
             return;
         };
         assert!(!pair.has_congestion_control("nobody's").unwrap());
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn bytes_go_from_one_network_to_the_other_at_any_mtu() {
         for mtu_bytes in [1500, 9000] {
-            let Some(pair) = permitted(VethPair::open(mtu_bytes), TransportError::is_refusal)
+            let Some(pair) = skip_if_refused(VethPair::open(mtu_bytes), TransportError::is_refusal)
             else {
                 return;
             };

@@ -126,7 +126,7 @@ impl Application {
     }
 
     /// TCP took the first `bytes` of [`Self::outgoing`].
-    pub(super) fn sent(&mut self, bytes: usize) {
+    pub(super) fn note_sent(&mut self, bytes: usize) {
         self.taken += bytes;
         if self.taken == self.pending.len() {
             self.pending.clear();
@@ -145,7 +145,7 @@ impl Application {
     }
 
     /// Bytes that the application wants to read now.
-    pub(super) fn wanted(&self) -> usize {
+    pub(super) fn wanted_bytes(&self) -> usize {
         let left = self.receive_bytes_max - self.received_bytes;
         let room = match self.source {
             Source::Random { .. } => CHUNK_BYTES as usize,
@@ -154,7 +154,7 @@ impl Application {
         usize::try_from(left).unwrap_or(usize::MAX).min(room)
     }
 
-    pub(super) fn received(&mut self, bytes: &[u8]) {
+    pub(super) fn receive(&mut self, bytes: &[u8]) {
         self.digest.update(bytes);
         self.received_bytes += bytes.len() as u64;
         if matches!(self.source, Source::Received) {
@@ -171,7 +171,7 @@ impl Application {
         self.remote_ended = true;
     }
 
-    pub(super) fn failed(&mut self, error: i32) {
+    pub(super) fn fail(&mut self, error: i32) {
         self.error.get_or_insert(error);
     }
 
@@ -218,14 +218,14 @@ mod tests {
     fn an_echo_sends_what_it_has_received_and_ends_after_the_other_side() {
         let mut echo = Application::new(Work::Echo);
         assert!(echo.outgoing().is_empty() && !echo.all_sent());
-        echo.received(b"what");
-        echo.received(b"ever");
+        echo.receive(b"what");
+        echo.receive(b"ever");
         assert_eq!(echo.outgoing(), b"whatever");
-        echo.sent(5);
+        echo.note_sent(5);
         echo.ended_by_remote();
         assert_eq!(echo.outgoing(), b"ver");
         assert_eq!(echo.progress(), Progress::Running);
-        echo.sent(3);
+        echo.note_sent(3);
         assert_eq!(echo.progress(), Progress::Finished);
     }
 
@@ -234,13 +234,13 @@ mod tests {
     fn an_echo_that_is_not_taken_stops_reading() {
         let mut echo = Application::new(Work::Echo);
         let mut taken = 0;
-        while echo.wanted() > 0 {
-            let bytes = vec![7; echo.wanted().min(1000)];
-            echo.received(&bytes);
+        while echo.wanted_bytes() > 0 {
+            let bytes = vec![7; echo.wanted_bytes().min(1000)];
+            echo.receive(&bytes);
             taken += bytes.len();
         }
         assert_eq!(taken, ECHO_BYTES);
-        echo.sent(1);
-        assert_eq!(echo.wanted(), 1);
+        echo.note_sent(1);
+        assert_eq!(echo.wanted_bytes(), 1);
     }
 }

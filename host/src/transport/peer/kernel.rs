@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use super::application::{Application, Work};
 use super::{Conversation, Progress, Script, WirePeer};
 use crate::transport::linux::tap::{Tap, TapMode};
-use crate::transport::linux::{failed, is_overrun, sys};
+use crate::transport::linux::{call_error, is_overrun, sys};
 use crate::transport::{LinkConfig, Result, TransportError};
 
 const READ_BYTES: usize = 64 << 10;
@@ -50,7 +50,7 @@ impl KernelPeer {
                 let remote = match sys::remote_address(socket.as_fd()) {
                     Ok(remote) => remote,
                     Err(error) if error.raw_os_error() == Some(libc::ENOTCONN) => continue,
-                    Err(source) => return Err(failed("getpeername")(source)),
+                    Err(source) => return Err(call_error("getpeername")(source)),
                 };
                 self.connections.push(Connection::new(socket, remote, *work));
             }
@@ -62,11 +62,11 @@ impl KernelPeer {
     }
 
     fn listen_for(&mut self, local: SocketAddr, work: Work) -> Result<()> {
-        let socket = self.tap.tcp_socket(local.is_ipv6()).map_err(failed("socket"))?;
+        let socket = self.tap.tcp_socket(local.is_ipv6()).map_err(call_error("socket"))?;
         sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)
-            .map_err(failed("SO_REUSEADDR"))?;
-        sys::bind(socket.as_fd(), local).map_err(failed("bind"))?;
-        sys::listen(socket.as_fd(), LISTEN_BACKLOG).map_err(failed("listen"))?;
+            .map_err(call_error("SO_REUSEADDR"))?;
+        sys::bind(socket.as_fd(), local).map_err(call_error("bind"))?;
+        sys::listen(socket.as_fd(), LISTEN_BACKLOG).map_err(call_error("listen"))?;
         self.listeners.push((socket, work));
         Ok(())
     }
@@ -80,7 +80,7 @@ impl KernelPeer {
             }
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if sys::would_block(&error) => Ok(None),
-            Err(source) => Err(failed("read from TAP")(source)),
+            Err(source) => Err(call_error("read from TAP")(source)),
         }
     }
 }
@@ -101,13 +101,13 @@ impl WirePeer for KernelPeer {
                 self.overruns += 1;
                 Ok(())
             }
-            Err(source) => Err(failed("write to TAP")(source)),
+            Err(source) => Err(call_error("write to TAP")(source)),
         }
     }
 
     fn connect(&mut self, remote: SocketAddr, script: Script) -> Result<()> {
-        let socket = self.tap.tcp_socket(remote.is_ipv6()).map_err(failed("socket"))?;
-        sys::connect(socket.as_fd(), remote).map_err(failed("connect"))?;
+        let socket = self.tap.tcp_socket(remote.is_ipv6()).map_err(call_error("socket"))?;
+        sys::connect(socket.as_fd(), remote).map_err(call_error("connect"))?;
         self.connections.push(Connection::new(socket, remote, Work::Script(script)));
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Connection {
         let fd = socket.as_fd();
         if let Err(error) = converse(fd, &mut self.application, &mut self.finished) {
             if !sys::would_block(&error) && error.raw_os_error() != Some(libc::EINTR) {
-                self.application.failed(error.raw_os_error().unwrap_or(libc::EIO));
+                self.application.fail(error.raw_os_error().unwrap_or(libc::EIO));
             }
         }
         if self.application.progress() != Progress::Running {
@@ -164,7 +164,7 @@ fn converse(
     }
     while !application.outgoing().is_empty() {
         match sys::send(fd, application.outgoing()) {
-            Ok(bytes) => application.sent(bytes),
+            Ok(bytes) => application.note_sent(bytes),
             Err(error) if sys::would_block(&error) => break,
             Err(error) => return Err(error),
         }
@@ -180,7 +180,7 @@ fn converse(
 fn receive(fd: BorrowedFd, application: &mut Application) -> std::io::Result<()> {
     let mut buffer = vec![0; READ_BYTES];
     loop {
-        let wanted = application.wanted().min(READ_BYTES);
+        let wanted = application.wanted_bytes().min(READ_BYTES);
         if wanted == 0 {
             return Ok(());
         }
@@ -189,7 +189,7 @@ fn receive(fd: BorrowedFd, application: &mut Application) -> std::io::Result<()>
                 application.ended_by_remote();
                 return Ok(());
             }
-            bytes => application.received(&buffer[..bytes]),
+            bytes => application.receive(&buffer[..bytes]),
         }
     }
 }
@@ -199,6 +199,6 @@ fn accept(listener: BorrowedFd) -> Result<Option<OwnedFd>> {
         Ok(socket) => Ok(Some(socket)),
         Err(error) if sys::would_block(&error) => Ok(None),
         Err(error) if error.raw_os_error() == Some(libc::ECONNABORTED) => Ok(None),
-        Err(source) => Err(failed("accept4")(source)),
+        Err(source) => Err(call_error("accept4")(source)),
     }
 }

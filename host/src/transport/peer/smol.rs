@@ -140,14 +140,14 @@ impl Connection {
         if socket.state() == State::Listen {
             // Reset within its handshake; smoltcp would accept another one on this socket.
             socket.abort();
-            application.failed(CONNECTION_RESET);
+            application.fail(CONNECTION_RESET);
             return;
         }
         loop {
-            let wanted = application.wanted();
+            let wanted = application.wanted_bytes();
             let received = socket.recv(|bytes| {
                 let taken = bytes.len().min(wanted);
-                application.received(&bytes[..taken]);
+                application.receive(&bytes[..taken]);
                 (taken, taken)
             });
             match received {
@@ -161,7 +161,7 @@ impl Connection {
         }
         while !application.outgoing().is_empty() {
             match socket.send_slice(application.outgoing()) {
-                Ok(bytes @ 1..) => application.sent(bytes),
+                Ok(bytes @ 1..) => application.note_sent(bytes),
                 Ok(0) | Err(_) => break,
             }
         }
@@ -170,7 +170,7 @@ impl Connection {
             self.finished = true;
         }
         if socket.state() == State::Closed && application.progress() == Progress::Running {
-            application.failed(CONNECTION_RESET);
+            application.fail(CONNECTION_RESET);
         }
     }
 }

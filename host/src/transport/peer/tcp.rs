@@ -153,7 +153,7 @@ impl TcpPeer {
                         _ => libc::EIO,
                     };
                     let connection = self.connection(flow);
-                    connection.application.failed(errno);
+                    connection.application.fail(errno);
                     connection.is_closed = true;
                     self.protocol.abort(now_ns, flow)?;
                 }
@@ -169,8 +169,8 @@ impl TcpPeer {
         connection.received.begin(install.receive_first);
         connection.sending.begin(install.send_first);
         connection.is_open = true;
-        let granted = connection.received.granted();
-        self.protocol.granted(now_ns, flow, granted);
+        let granted = connection.received.granted_end();
+        self.protocol.extend_receive(now_ns, flow, granted);
         Ok(())
     }
 
@@ -181,11 +181,11 @@ impl TcpPeer {
             return Ok(());
         }
         if connection.read() {
-            let granted = connection.received.granted();
-            self.protocol.granted(now_ns, flow, granted);
+            let granted = connection.received.granted_end();
+            self.protocol.extend_receive(now_ns, flow, granted);
         }
         if let Some(offered) = connection.write() {
-            self.protocol.offered(now_ns, flow, offered);
+            self.protocol.extend_send(now_ns, flow, offered);
         }
         if connection.application.all_sent() && !connection.is_finished {
             connection.is_finished = true;
@@ -248,12 +248,12 @@ impl Connection {
     fn read(&mut self) -> bool {
         let mut has_read = false;
         loop {
-            let wanted = self.application.wanted();
+            let wanted = self.application.wanted_bytes();
             let bytes = self.received.read(wanted);
             if bytes.is_empty() {
                 break;
             }
-            self.application.received(&bytes);
+            self.application.receive(&bytes);
             has_read = true;
         }
         if self.received.is_ended() {
@@ -270,7 +270,7 @@ impl Connection {
             if bytes == 0 {
                 break;
             }
-            self.application.sent(bytes);
+            self.application.note_sent(bytes);
         }
         (self.sending.end() > before).then(|| self.sending.end())
     }

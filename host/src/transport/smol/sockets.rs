@@ -210,7 +210,7 @@ pub(crate) fn listening_socket(stack: &mut Stack, local: SocketAddr) -> Result<S
 }
 
 /// Whether the handshake of a listening socket is complete.
-pub(super) fn established(socket: &tcp::Socket) -> bool {
+pub(super) fn is_established(socket: &tcp::Socket) -> bool {
     !matches!(socket.state(), State::Listen | State::SynReceived | State::Closed)
 }
 

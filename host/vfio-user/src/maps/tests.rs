@@ -26,7 +26,12 @@ fn random_pages(random: &mut SmallRng) -> (usize, usize) {
 }
 
 /// What an access of whole bytes must give.
-fn expected(model: &Model, address: u64, bytes: usize, needs: Rights) -> Result<Vec<u64>, Errno> {
+fn expected_addresses(
+    model: &Model,
+    address: u64,
+    bytes: usize,
+    needs: Rights,
+) -> Result<Vec<u64>, Errno> {
     let mut offsets = Vec::new();
     for at in address..address + bytes as u64 {
         let page = model.get((at / PAGE) as usize).copied().flatten().ok_or(Errno::FAULT)?;
@@ -93,7 +98,10 @@ fn ranges_behave_as_pages_do() {
                     all.collect::<Vec<_>>()
                 });
                 reached += u64::from(offsets.is_ok());
-                assert!(offsets == expected(&model, address, bytes, needs), "{address:#x}");
+                assert!(
+                    offsets == expected_addresses(&model, address, bytes, needs),
+                    "{address:#x}"
+                );
             }
         }
     }

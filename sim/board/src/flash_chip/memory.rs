@@ -73,7 +73,7 @@ impl Cells {
     }
 
     /// First addresses of the blocks that are in use, in no order.
-    pub fn used(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn used_blocks(&self) -> impl Iterator<Item = u32> + '_ {
         self.blocks.keys().map(|block| block * BLOCK_BYTES)
     }
 }

@@ -46,7 +46,7 @@ fn data(device: &mut JtagDevice, send: &[bool]) -> Vec<bool> {
 }
 
 /// The highest bit of each byte first.
-fn reversed(bytes: &[u8]) -> Vec<bool> {
+fn reverse_bits(bytes: &[u8]) -> Vec<bool> {
     let bits = bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1));
     bits.collect()
 }
@@ -55,7 +55,7 @@ fn load(device: &mut JtagDevice, bytes: &[u8]) {
     instruction(device, JPROGRAM);
     while instruction(device, 0x3_ffff) & 0x10 == 0 {}
     instruction(device, CFG_IN);
-    data(device, &reversed(bytes));
+    data(device, &reverse_bits(bytes));
     instruction(device, JSTART);
 }
 
@@ -79,17 +79,17 @@ fn data_are_loaded_and_shown_when_they_run() {
     let mut device = device();
     assert_eq!(instruction(&mut device, JPROGRAM) & 0x30, 0x10);
     assert_eq!(instruction(&mut device, JSTART) & 0x30, 0x00);
-    assert_eq!(device.loaded(), None);
+    assert_eq!(device.loaded_image(), None);
     load(&mut device, &[0xaa, 0x99, 0x55, 0x66]);
-    assert_eq!(device.loaded(), Some(&[0xaa, 0x99, 0x55, 0x66][..]));
+    assert_eq!(device.loaded_image(), Some(&[0xaa, 0x99, 0x55, 0x66][..]));
     assert_eq!(instruction(&mut device, JPROGRAM) & 0x30, 0x30);
-    assert_eq!(device.loaded(), None);
+    assert_eq!(device.loaded_image(), None);
 }
 
 #[test]
 fn a_bridge_leads_to_each_chip_and_an_image_to_none() {
     let mut device = device();
-    let identify = reversed(&[0x9f, 0, 0, 0, 0]);
+    let identify = reverse_bits(&[0x9f, 0, 0, 0, 0]);
     let answer = |device: &mut JtagDevice, code: u32| {
         instruction(device, code);
         let out = data(device, &identify);
@@ -102,7 +102,7 @@ fn a_bridge_leads_to_each_chip_and_an_image_to_none() {
     assert_eq!(answer(&mut device, USER2), 0x20_bb18);
     for (code, count) in [(USER2, 1), (USER1, 2)] {
         instruction(&mut device, code);
-        data(&mut device, &reversed(&[0xb7]));
+        data(&mut device, &reverse_bits(&[0xb7]));
         let told = |chip: &FlashChip| chip.events() == [FlashEvent::Other { opcode: 0xb7 }];
         assert_eq!(device.chips().iter().filter(|chip| told(chip)).count(), count);
     }

@@ -183,7 +183,7 @@ fn litex(platform: &str) -> BTreeMap<String, (Vec<String>, Option<String>)> {
 }
 
 /// What the independent source says of a pad: nothing, the same, or something else.
-fn compared(
+fn compare_pad(
     board: &Board,
     pad: &Pad,
     there: &BTreeMap<String, (Vec<String>, Option<String>)>,
@@ -213,7 +213,7 @@ fn an_independent_source_has_the_same_pins() {
     for board in BOARDS {
         let there = platform(board).map(litex).unwrap_or_default();
         for pad in board.pads {
-            let verdict = compared(board, pad, &there);
+            let verdict = compare_pad(board, pad, &there);
             let wanted = match &verdict {
                 Some(Ok(())) => Source::Two,
                 Some(Err(_)) => Source::Disputed,
@@ -230,7 +230,7 @@ fn an_independent_source_has_the_same_pins() {
     let pad = board.pad("pcie_reset_n").expect("a pad");
     let mut wrong = *pad;
     wrong.pins = &["BD20"];
-    assert!(matches!(compared(board, &wrong, &there), Some(Err(_))));
+    assert!(matches!(compare_pad(board, &wrong, &there), Some(Err(_))));
 }
 
 /// Pins whose bank's voltage an independent source knows by the IO standard of the pin itself.

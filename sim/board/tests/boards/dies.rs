@@ -21,7 +21,7 @@ fn modules(config: &str) -> Vec<(String, String)> {
 }
 
 /// The cells of a floorplan below the card with their dies: pblocks of one die alone.
-fn placed(text: &str) -> BTreeMap<&str, u32> {
+fn parse_dies(text: &str) -> BTreeMap<&str, u32> {
     let mut dies = BTreeMap::new();
     let mut cells = BTreeMap::new();
     for line in text.lines() {
@@ -46,7 +46,7 @@ fn placed(text: &str) -> BTreeMap<&str, u32> {
 
 /// What is wrong with the floorplan of a board for a card: nets that cross two borders.
 fn too_far(modules: &[(String, String)], board: &Board, text: &str) -> Vec<String> {
-    let dies = placed(text);
+    let dies = parse_dies(text);
     let mut cells: BTreeMap<&str, &str> = dies.keys().map(|cell| (*cell, *cell)).collect();
     // They are where they may be best, if the floorplan does not say.
     cells.extend(BETWEEN_CELLS.map(|cell| (cell, cell)));

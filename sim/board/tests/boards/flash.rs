@@ -6,7 +6,7 @@ mod port;
 use abi::window as w;
 use abi::window::{BlockKind, FlashOperation};
 use board::description::FlashPlan;
-use port::{held, images, keys};
+use port::{expect_load_held, images, keys};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use seed::seed;
@@ -49,7 +49,7 @@ fn unit(operation: FlashOperation, address: u32) -> Option<(u32, u32, bool)> {
 }
 
 /// The operation of a command word, if it may be carried out at an address.
-fn allowed(command: u32, address: u32) -> Option<FlashOperation> {
+fn permitted_operation(command: u32, address: u32) -> Option<FlashOperation> {
     let operation = ALL.into_iter().find(|it| *it as u32 == command & 7)?;
     let is_inside = unit(operation, address).is_none_or(|(first, _, changes)| {
         first < CHIP_BYTES && (!changes || first >= PLAN.slot_bytes)
@@ -147,7 +147,7 @@ fn operations(fault: Fault) {
             assert_eq!(rig.write(flash(w::FLASH_PAGE + place), *word), OKAY);
         }
         let status = command(&mut rig, word, address);
-        let operation = allowed(word, address);
+        let operation = permitted_operation(word, address);
         let refused = status >> w::FLASH_REFUSED.offset & 1 == 1;
         assert_eq!(refused, operation.is_none(), "{word:#x} at {address:#x}");
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -291,9 +291,13 @@ pub const FAULTS: [Planted; 11] = [
         ),
     ),
     (keys, "a load without its key", ("keyed == 2'd2;", "keyed != 2'd0;")),
-    (held, "while the command is sent", ("(~is_flash_busy)", "1'd1")),
-    (held, "while it erases or programs", ("command_busy | changes_any", "command_busy")),
-    (held, "before a load", ("is_held & change", "1'd0 & change")),
+    (expect_load_held, "while the command is sent", ("(~is_flash_busy)", "1'd1")),
+    (
+        expect_load_held,
+        "while it erases or programs",
+        ("command_busy | changes_any", "command_busy"),
+    ),
+    (expect_load_held, "before a load", ("is_held & change", "1'd0 & change")),
 ];
 
 #[test]

@@ -157,7 +157,7 @@ fn an_update_leaves_the_new_image_and_nothing_else() {
 }
 
 /// Loses the power after so many accesses; what boots then.
-fn lost(kind: Kind, seed: u64, after: u64) -> Booted {
+fn lose_power(kind: Kind, seed: u64, after: u64) -> Booted {
     let mut rig = Rig::new(kind, seed, LOST_BYTES);
     rig.window.cut_after(after);
     let error = rig.update().expect_err("the power is gone");
@@ -201,7 +201,7 @@ fn lost_at_any_point(kind: Kind, seed: u64) {
     points.extend([all - 1, all - 100]);
     let mut counts = [0; 3];
     for after in points {
-        let booted = lost(kind, seed, after);
+        let booted = lose_power(kind, seed, after);
         println!("{kind:?}: after {after} of {all} accesses: {booted:?}");
         match booted {
             Booted::Golden => counts[0] += 1,

@@ -42,7 +42,7 @@ fn stub(card: &EmittedCard) -> String {
 }
 
 /// Writes a board's top, the card's text and the models; the folder.
-fn written(board: &Board, card: &str) -> PathBuf {
+fn write_top(board: &Board, card: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("boards").join(board.name);
     std::fs::create_dir_all(&folder).expect("a folder");
     let prefix = format!("{PREFIX}{}", board::tops::PREFIX);
@@ -119,7 +119,7 @@ fn two_front_ends_find_nothing_in_any_top() {
     let of_kind = |kind| BOARDS.iter().find(|board| board.pcie.kind == kind);
     let whole = kinds.map(|kind| (of_kind(kind).expect("a board"), &whole));
     for (board, card) in BOARDS.iter().map(|board| (board, &stub)).chain(whole) {
-        let folder = written(board, card);
+        let folder = write_top(board, card);
         for tool in [verilator, slang] {
             let (passed, log) = tool(&folder, &board.top());
             assert!(passed, "{}: {log}", board.name);
@@ -159,7 +159,7 @@ fn two_front_ends_find_nothing_in_a_golden_image() {
 #[test]
 fn a_fault_in_a_top_is_found() {
     let board = &BOARDS[1];
-    let folder = written(board, &stub(small()));
+    let folder = write_top(board, &stub(small()));
     let path = folder.join("top.v");
     let text = std::fs::read_to_string(&path).expect("a top");
     let wrong = text.replace(".s_axis_rq_tuser(", ".s_axis_rq_tuser_of_nobody(");

@@ -31,7 +31,7 @@ use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use sim::moved::moves_bytes;
-use sim::switched::replaced;
+use sim::switched::replace_once;
 use verilate::design::Design;
 use verilate::options::Options;
 
@@ -336,7 +336,7 @@ fn a_missing_join_of_a_top_is_found() {
         let board = find("vcu118").expect("a board");
         let plant = |text: String| {
             let joined = ".m_axis_cq_tvalid(m_axis_cq_tvalid)";
-            replaced(&text, joined, ".m_axis_cq_tvalid()")
+            replace_once(&text, joined, ".m_axis_cq_tvalid()")
         };
         let design = whole(board, small(), Some(plant));
         moves_bytes(&design, &plan(), 0).expect_err("no register answers");

@@ -190,7 +190,7 @@ fn a_block_that_does_not_answer_holds_up_nothing() {
 
 /// The PCIe core's reset frees the port, whatever it waits for: a block that owes an answer, or a
 /// card that takes none. What the blocks hold, and what runs in them, goes on.
-fn freed(fault: Fault) {
+fn expect_port_freed(fault: Fault) {
     let seed = seed();
     let mut random = SmallRng::seed_from_u64(seed ^ 3);
     let mut rig = Rig::new(1, 2, seed, fault);
@@ -225,10 +225,10 @@ fn freed(fault: Fault) {
 
 #[test]
 fn a_reset_of_the_core_frees_the_port_whatever_it_waits_for() {
-    freed(None);
+    expect_port_freed(None);
 }
 
-fn measured(fault: Fault) {
+fn measure_timeout(fault: Fault) {
     let mut rig = Rig::new(1, 1, seed(), fault);
     let clocks = offset(BlockKind::Clocks);
     rig.cycles(2 * 250_000 + 100);
@@ -246,7 +246,7 @@ fn measured(fault: Fault) {
 
 #[test]
 fn clocks_are_measured_and_a_standing_one_is_seen() {
-    measured(None);
+    measure_timeout(None);
 }
 
 /// Starts an access of a device; the status when it has ended, and how many cycles it took.
@@ -323,9 +323,9 @@ pub const FAULTS: [Planted; 7] = [
     ),
     (addresses, "0x", ("none_response <= no_block;", "none_response <= refused;")),
     (silence, "the write that was refused", ("access_valid & (~owed)", "access_valid")),
-    (measured, " kHz, not ", ("{14'd0, found} << 3", "{14'd0, found} << 2")),
+    (measure_timeout, " kHz, not ", ("{14'd0, found} << 3", "{14'd0, found} << 2")),
     (
-        freed,
+        expect_port_freed,
         "bus_arready",
         ("if (reset) begin\n            busy", "if (1'd0) begin\n            busy"),
     ),

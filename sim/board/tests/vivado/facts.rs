@@ -17,7 +17,7 @@ use board::description::Board;
 use board::script::board_tcl;
 use verilate::toolchain::vivado_help;
 
-use crate::{folder, problems, read, replayed, Files, ROOT};
+use crate::{folder, problems, read, replay_build, Files, ROOT};
 
 /// Names are looked up, not asked again behind synthesis: the card is empty.
 pub const QUICK: (&str, &str) = ("REPLAY_YOSYS", "0");
@@ -79,7 +79,7 @@ pub fn stub(board: &Board) -> Files {
 fn every_fact_of_every_board_has_a_row() {
     for board in BOARDS {
         let name = format!("vivado_facts_{}", board.name);
-        let (code, text) = replayed(&name, &stub(board), &[QUICK]);
+        let (code, text) = replay_build(&name, &stub(board), &[QUICK]);
         assert_eq!(problems(&text), [""; 0], "{}", board.name);
         assert_eq!(code, Some(0), "{}: {text}", board.name);
         let figure = text.lines().find_map(|line| line.strip_prefix("facts with a source "));
@@ -90,7 +90,7 @@ fn every_fact_of_every_board_has_a_row() {
 }
 
 /// Runs a script of a folder with words behind it; exit status and output.
-pub fn played(name: &str, script: &str, words: &[&str]) -> (Option<i32>, String) {
+pub fn run_script(name: &str, script: &str, words: &[&str]) -> (Option<i32>, String) {
     let output = Command::new("tclsh")
         .arg(Path::new(ROOT).join("ci/vivado/replay.tcl"))
         .arg(folder(name).join(script))
@@ -111,10 +111,10 @@ pub fn flash_words(action: &str) -> Vec<&str> {
 #[test]
 fn the_script_for_the_flash_runs_to_its_end() {
     let name = "vivado_flash";
-    let (code, text) = replayed(name, &stub(find_board("vcu118")), &[QUICK]);
+    let (code, text) = replay_build(name, &stub(find_board("vcu118")), &[QUICK]);
     assert_eq!(code, Some(0), "{text}");
     for action in ["write", "load"] {
-        let (code, text) = played(name, "flash.tcl", &flash_words(action));
+        let (code, text) = run_script(name, "flash.tcl", &flash_words(action));
         assert_eq!((code, problems(&text).len()), (Some(0), 0), "{text}");
         assert!(text.contains("zeronic: done"), "{text}");
         assert_eq!(text.contains("program_hw_cfgmem"), action == "write", "{text}");
@@ -129,7 +129,7 @@ fn every_command_of_the_scripts_is_carried_out() {
     let mut files = stub(find_board("vcu118"));
     files.insert("netlist.tcl".to_owned(), read("bitstream/netlist.tcl"));
     files.insert("card.f".to_owned(), "top.v\n".to_owned());
-    let mut said = replayed(name, &files, &[QUICK, ("ZERONIC_JOBS", "2")]).1;
+    let mut said = replay_build(name, &files, &[QUICK, ("ZERONIC_JOBS", "2")]).1;
     // Behind the steps that are done, from a checkpoint; then anew, with a core that is there.
     said += &crate::again(name, &[QUICK]).1;
     let core = "build/ip/pcie4_uscale_plus_0";
@@ -137,13 +137,13 @@ fn every_command_of_the_scripts_is_carried_out() {
     std::fs::write(folder(name).join(core).join("pcie4_uscale_plus_0.xci"), "").expect("a file");
     std::fs::remove_file(folder(name).join("build/steps.txt")).expect("a file");
     said += &crate::again(name, &[QUICK]).1;
-    said += &played(name, "netlist.tcl", &[]).1;
+    said += &run_script(name, "netlist.tcl", &[]).1;
     for action in ["write", "load"] {
-        said += &played(name, "flash.tcl", &flash_words(action)).1;
+        said += &run_script(name, "flash.tcl", &flash_words(action)).1;
     }
     let mut xvc = flash_words("load");
     xvc.extend(["xvc", "localhost:2542"]);
-    said += &played(name, "flash.tcl", &xvc).1;
+    said += &run_script(name, "flash.tcl", &xvc).1;
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let run = said.lines().map(words).filter(|words| words.len() == 2);
     let run: BTreeSet<_> = run.filter(|words| words[0].parse::<u32>().is_ok()).collect();
@@ -206,7 +206,7 @@ fn the_checklist_carries_what_is_unproven() {
 #[test]
 fn what_is_asked_is_fetched_or_named() {
     let name = "vivado_fetched";
-    let (code, text) = replayed(name, &stub(find_board("vcu118")), &[QUICK]);
+    let (code, text) = replay_build(name, &stub(find_board("vcu118")), &[QUICK]);
     assert_eq!(code, Some(0), "{text}");
     let run = |tools: &str, variables: &[(&str, &str)]| {
         let tools = folder(tools);

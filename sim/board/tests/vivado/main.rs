@@ -24,7 +24,7 @@ use abi::pci_ids;
 use hdl::crossings::constraints;
 use hdl::emit::emit_card;
 use host_board::image::{idcode, BitFile, Image};
-use sim::switched::replaced;
+use sim::switched::replace_once;
 use verilate::toolchain::{vivado_help, Yosys};
 
 /// Folder of the repository.
@@ -125,10 +125,10 @@ fn read(path: &str) -> String {
 /// The folder that a board's build begins with.
 fn whole() -> Files {
     static FILES: OnceLock<Files> = OnceLock::new();
-    FILES.get_or_init(written).clone()
+    FILES.get_or_init(write_files).clone()
 }
 
-fn written() -> Files {
+fn write_files() -> Files {
     let card = emit_card(SMALL.name).expect("a configuration");
     let card = card.expect("emits");
     let mut files: Files = card.design.files().into_iter().collect();
@@ -159,7 +159,7 @@ fn folder(name: &str) -> PathBuf {
 
 /// Writes a folder and runs its build under the replay, with variables of the environment; exit
 /// status and output.
-fn replayed(name: &str, files: &Files, variables: &[(&str, &str)]) -> (Option<i32>, String) {
+fn replay_build(name: &str, files: &Files, variables: &[(&str, &str)]) -> (Option<i32>, String) {
     let folder = folder(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(folder.join("constraints")).expect("a folder");
@@ -193,7 +193,7 @@ fn problems(text: &str) -> Vec<&str> {
 
 #[test]
 fn a_folder_runs_to_its_end_and_every_name_is_there() {
-    let (code, text) = replayed("vivado_whole", &whole(), &[]);
+    let (code, text) = replay_build("vivado_whole", &whole(), &[]);
     assert_eq!(problems(&text), [""; 0]);
     assert_eq!(code, Some(0), "{text}");
     let figure = |what: &str| {
@@ -226,13 +226,13 @@ fn the_build_stops_where_the_image_would_be_wrong() {
         ("ZERONIC_GIT_HASH", "123", "40 hexadecimal digits"),
     ] {
         let variables = [WITHOUT_NAMES, (variable, value)];
-        let (code, text) = replayed("vivado_stops", &files, &variables);
+        let (code, text) = replay_build("vivado_stops", &files, &variables);
         assert_eq!(code, Some(1), "{said}\n{text}");
         assert!(problems(&text).iter().any(|it| it.contains(said)), "{said}: {text}");
         assert!(!text.contains("write_bitstream"), "{text}");
     }
     let forced = [WITHOUT_NAMES, ("REPLAY_VERSION", "2023.2.1"), ("ZERONIC_ANY_VIVADO", "1")];
-    let (code, text) = replayed("vivado_stops", &files, &forced);
+    let (code, text) = replay_build("vivado_stops", &files, &forced);
     assert_eq!(code, Some(0), "{text}");
 }
 
@@ -242,7 +242,7 @@ fn an_image_may_be_forced_and_says_so() {
     let files = whole();
     let force = ("ZERONIC_FORCE_IMAGE", "1");
     let variables = [WITHOUT_NAMES, ("REPLAY_SLACK", "-0.012"), ("REPLAY_PORTS", "led[1]"), force];
-    let (code, text) = replayed("vivado_forced", &files, &variables);
+    let (code, text) = replay_build("vivado_forced", &files, &variables);
     assert_eq!(code, Some(0), "{text}");
     assert_eq!(image("vivado_forced", "zeronic_bench.zimg").header.forced, 2);
     let figures = folder("vivado_forced").join("build/figures.txt");
@@ -265,7 +265,7 @@ fn only_the_vendors_own_crossings_are_waived() {
     let own = line("pcie/inst/phy/a_reg", "pcie/inst/b_reg[3]") + &line("mac/inst/a", "mac/b");
     let run = |text: &str| {
         let variables = [("REPLAY_YOSYS", "0"), ("REPLAY_CDC", text)];
-        let (code, said) = replayed("vivado_waived", &files, &variables);
+        let (code, said) = replay_build("vivado_waived", &files, &variables);
         let figures = folder("vivado_waived").join("build/figures.txt");
         (code, said, std::fs::read_to_string(figures).expect("figures"))
     };
@@ -309,7 +309,7 @@ const HASH: &str = "0123456789abcdef0123456789abcdef01234567";
 fn the_image_says_what_it_is_and_reads_back() {
     let variables =
         [WITHOUT_NAMES, ("ZERONIC_GIT_HASH", HASH), ("SOURCE_DATE_EPOCH", "1700000000")];
-    let (code, text) = replayed("vivado_image", &whole(), &variables);
+    let (code, text) = replay_build("vivado_image", &whole(), &variables);
     assert_eq!(code, Some(0), "{text}");
     let image = image("vivado_image", "zeronic_bench.zimg");
     let header = &image.header;
@@ -352,7 +352,7 @@ fn a_golden_image_is_written_with_and_without_its_jump() {
     let mut files = Files::new();
     let board = BOARD.lines().filter(|line| !line.contains("zeronic_card"));
     let board: String = board.map(|line| format!("{line}\n")).collect();
-    let board = replaced(&board, "zeronic_config          small", "zeronic_config golden")
+    let board = replace_once(&board, "zeronic_config          small", "zeronic_config golden")
         + "set zeronic_top zeronic_golden_bench\nset zeronic_image_slot 0\n\
            set zeronic_golden_offset 0x04000000\n";
     let pins: String = PINS
@@ -372,7 +372,7 @@ fn a_golden_image_is_written_with_and_without_its_jump() {
     ] {
         files.insert(name.to_owned(), text.to_owned());
     }
-    let (code, text) = replayed("vivado_golden", &files, &[]);
+    let (code, text) = replay_build("vivado_golden", &files, &[]);
     assert_eq!(problems(&text), [""; 0]);
     assert_eq!(code, Some(0), "{text}");
     assert!(!text.contains("cmac"), "{text}");
@@ -401,7 +401,7 @@ fn a_golden_image_is_written_with_and_without_its_jump() {
 #[test]
 fn names_that_are_not_looked_up_are_a_problem() {
     let name = "vivado_twice";
-    let (code, text) = replayed(name, &whole(), &[]);
+    let (code, text) = replay_build(name, &whole(), &[]);
     assert_eq!(code, Some(0), "{text}");
     let (code, text) = again(name, &[]);
     let build = folder(name).join("build").display().to_string();
@@ -419,7 +419,7 @@ fn a_build_goes_on_behind_the_last_step_that_was_done() {
     let name = "vivado_resumed";
     let whole = whole();
     let fail = [WITHOUT_NAMES, ("REPLAY_FAIL", "route_design ERROR: no way")];
-    let (code, text) = replayed(name, &whole, &fail);
+    let (code, text) = replay_build(name, &whole, &fail);
     assert_eq!(code, Some(1), "{text}");
     let steps = |text: &str, what: &str| -> Vec<String> {
         let steps = text.lines().filter_map(|line| line.strip_prefix("zeronic-step "));

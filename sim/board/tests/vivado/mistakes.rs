@@ -1,8 +1,8 @@
 //! Mistakes in scripts, pins and constraints, one at a time, and what the replay says of each.
 
-use sim::switched::replaced;
+use sim::switched::replace_once;
 
-use crate::{folder, problems, replayed, whole, Fault, Files, WITHOUT_NAMES};
+use crate::{folder, problems, replay_build, whole, Fault, Files, WITHOUT_NAMES};
 
 /// What is wrong whatever the design is: seen without its names, which take most of a run.
 const COMMAND_FAULTS: [Fault; 5] = [
@@ -131,9 +131,9 @@ fn is_seen(
 ) {
     let mut files = whole.clone();
     let text = files.get_mut(file).expect(file);
-    *text = replaced(text, from, to);
+    *text = replace_once(text, from, to);
     let name = format!("vivado_fault_{number}");
-    let (code, text) = replayed(&name, &files, variables);
+    let (code, text) = replay_build(&name, &files, variables);
     let found = problems(&text);
     assert_eq!(code, Some(1), "{said}\n{text}");
     assert!(found.iter().any(|it| it.contains(said)), "{said}: {found:#?}");
@@ -148,7 +148,7 @@ fn a_gray_pointer_without_the_register_that_it_is_one_with_is_seen() {
     let text = files.get_mut("constraints/crossings.xdc").expect("a file");
     assert!(text.contains(" mac_send/crossing/read_pointer_reg[4]}"));
     *text = text.replace(" mac_send/crossing/read_pointer_reg[4]}", "}");
-    let (code, text) = replayed("vivado_gray", &files, &[]);
+    let (code, text) = replay_build("vivado_gray", &files, &[]);
     let said = "does not begin at card/mac_send/crossing/read_pointer_reg[4]";
     for command in ["set_max_delay", "set_bus_skew"] {
         let said = format!("{command} {said}");

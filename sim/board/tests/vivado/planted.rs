@@ -1,9 +1,9 @@
 //! Faults in what Vivado is told, one at a time, and the words that `replay.tcl` has for each.
 
-use crate::facts::{find_board, flash_words, played, stub, QUICK};
-use crate::{folder, problems, replayed, Fault, Files};
+use crate::facts::{find_board, flash_words, run_script, stub, QUICK};
+use crate::{folder, problems, replay_build, Fault, Files};
 
-use sim::switched::replaced;
+use sim::switched::replace_once;
 
 /// What an engineer planted when nothing compared it with what Vivado takes.
 const REPORTED: [Fault; 8] = [
@@ -368,17 +368,17 @@ fn is_named(name: &str, (file, from, to, said): Fault) {
     let mut files = stub(find_board(BOARD));
     let text = files.get_mut(file).expect(file);
     assert!(text.contains(from), "{file} has no '{from}'");
-    *text = replaced(text, from, to);
+    *text = replace_once(text, from, to);
     if to.contains("buffered") {
-        buffered(&mut files);
+        insert_buffer(&mut files);
     }
     let (code, text) = match file {
         "flash.tcl" => {
             // Whatever the build does, the fault is in the other script.
-            let _ = replayed(name, &files, &[QUICK]);
-            played(name, "flash.tcl", &flash_words("write"))
+            let _ = replay_build(name, &files, &[QUICK]);
+            run_script(name, "flash.tcl", &flash_words("write"))
         }
-        _ => replayed(name, &files, &[QUICK, ("ZERONIC_JOBS", "2")]),
+        _ => replay_build(name, &files, &[QUICK, ("ZERONIC_JOBS", "2")]),
     };
     let found = problems(&text);
     assert_eq!(code, Some(1), "{said}\n{text}");
@@ -387,9 +387,10 @@ fn is_named(name: &str, (file, from, to, said): Fault) {
 }
 
 /// A clock buffer between the reference clock and the core.
-fn buffered(files: &mut Files) {
+fn insert_buffer(files: &mut Files) {
     let text = files.get_mut("top.v").expect("a top");
     let buffer = "    BUFG_GT buffer (\n        .I(divided),\n        .O(buffered)\n    );\n\n";
-    *text = replaced(text, "    zeronic_stub card (", &format!("{buffer}    zeronic_stub card ("));
-    *text = replaced(text, "    wire divided;\n", "    wire divided;\n    wire buffered;\n");
+    *text =
+        replace_once(text, "    zeronic_stub card (", &format!("{buffer}    zeronic_stub card ("));
+    *text = replace_once(text, "    wire divided;\n", "    wire divided;\n    wire buffered;\n");
 }

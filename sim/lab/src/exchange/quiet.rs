@@ -137,12 +137,12 @@ impl Quiet {
     }
 
     /// Time of the card so far.
-    pub(super) fn simulated(&self) -> Duration {
+    pub(super) fn simulated_time(&self) -> Duration {
         self.simulated
     }
 
     /// Time that was skipped so far.
-    pub(super) fn skipped(&self) -> Duration {
+    pub(super) fn skipped_time(&self) -> Duration {
         self.skipped
     }
 

@@ -31,7 +31,7 @@ pub(super) struct Wires {
 
 impl Wires {
     /// Frames that the wire has lost.
-    pub(super) fn lost(&self) -> u64 {
+    pub(super) fn lost_frames(&self) -> u64 {
         self.to_card.statistics().lost + self.to_peer.statistics().lost
     }
 

@@ -128,7 +128,7 @@ impl Host {
     /// Runs the card until at most `left` commands are not confirmed.
     fn settle(&mut self, left: usize) -> Result<(), MeasureError> {
         let mut polls = 0;
-        while self.unconfirmed() > left {
+        while self.unconfirmed_count() > left {
             self.look()?;
             self.card.borrow_mut().run(POLL_CYCLES);
             polls += 1;

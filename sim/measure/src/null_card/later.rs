@@ -22,7 +22,7 @@ use crate::null_protocol::header::{set_numbers, HEADER_BYTES};
 
 /// What was taken from the host, or offered to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken<'a> {
+pub(super) enum RingItem<'a> {
     /// Owner and command.
     Command(u8, &'a [u8; COMMAND_BYTES]),
     /// Owner and send descriptor, of one or two slots.
@@ -41,12 +41,12 @@ enum Item {
 
 /// What was taken and offered, and is not judged: oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct UnjudgedItems {
     items: Vec<Item>,
     bytes: Vec<u8>,
 }
 
-impl Kept {
+impl UnjudgedItems {
     pub fn command(&mut self, owner: u8, entry: &[u8; COMMAND_BYTES]) {
         self.items.push(Item::Command(owner));
         self.bytes.extend_from_slice(entry);
@@ -62,20 +62,20 @@ impl Kept {
     }
 
     /// All of it.
-    pub fn iter(&self) -> impl Iterator<Item = Taken<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = RingItem<'_>> {
         let mut rest = &self.bytes[..];
         self.items.iter().filter_map(move |item| match *item {
             Item::Command(owner) => {
                 let (entry, behind) = rest.split_first_chunk()?;
                 rest = behind;
-                Some(Taken::Command(owner, entry))
+                Some(RingItem::Command(owner, entry))
             }
             Item::Send(owner, bytes) => {
                 let (record, behind) = rest.split_at_checked(bytes)?;
                 rest = behind;
-                Some(Taken::Send(owner, record))
+                Some(RingItem::Send(owner, record))
             }
-            Item::Offered(offered) => Some(Taken::Offered(offered)),
+            Item::Offered(offered) => Some(RingItem::Offered(offered)),
         })
     }
 
@@ -88,7 +88,7 @@ impl Kept {
 
 /// The ACK that a peer owes for a descriptor with payload. All is from the descriptor.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Owed {
+pub(super) struct PendingAck {
     /// The peer, where the descriptor was judged at once.
     pub peer: Option<usize>,
     /// Its flow.
@@ -102,7 +102,7 @@ pub(super) struct Owed {
     header: [u8; HEADER_BYTES],
 }
 
-impl Owed {
+impl PendingAck {
     pub fn new(descriptor: &Descriptor<'_>, owner: u8, peer: Option<usize>) -> Self {
         let from = descriptor.sequence();
         let get = |field: abi::field::Field| field.get(descriptor.record);

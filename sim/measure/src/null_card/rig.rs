@@ -153,7 +153,7 @@ impl NullRig {
             segments_per_ack: config.segments_per_ack,
             burst: config.burst,
         });
-        let mut provider = Provider::open(bus, protocol, DeviceConfig::seeded(1))?;
+        let mut provider = Provider::open(bus, protocol, DeviceConfig::with_seed(1))?;
         provider.look_ahead();
         let receive_bytes = config.receive.0 as usize * config.receive.1;
         let send_bytes = config.send.0 as usize * config.send.1.max(1);
@@ -280,12 +280,12 @@ impl NullRig {
     }
 
     /// Receive requests that are complete.
-    pub fn received(&self) -> usize {
+    pub fn received_count(&self) -> usize {
         self.received
     }
 
     /// Send requests that are complete.
-    pub fn sent(&self) -> usize {
+    pub fn sent_count(&self) -> usize {
         self.sent
     }
 
@@ -293,7 +293,7 @@ impl NullRig {
     /// side only if connections have any from the start. Returns whether the poll found anything:
     /// completions, header entries or headers to send.
     pub fn poll(&mut self) -> std::result::Result<bool, RigError> {
-        let before = self.seen();
+        let before = self.seen_entries();
         let mut found = self.provider.poll()?;
         while let Some(completion) = self.provider.next_completion() {
             match completion {
@@ -320,12 +320,12 @@ impl NullRig {
                 Completion::Cancelled { .. } => {}
             }
         }
-        found |= self.seen() != before;
+        found |= self.seen_entries() != before;
         Ok(found)
     }
 
     /// Header entries taken and headers sent so far.
-    fn seen(&mut self) -> (u64, u64) {
+    fn seen_entries(&mut self) -> (u64, u64) {
         let sent = self.provider.counters().sent_headers;
         (self.provider.counters().header_entries, sent)
     }

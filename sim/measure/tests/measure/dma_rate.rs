@@ -24,7 +24,7 @@ fn open() -> Rig {
     Rig::new(PcieConfig::default(), Stall::None, Stall::None).expect("it builds")
 }
 
-fn measured(work: &Work) -> Outcome {
+fn measure_work(work: &Work) -> Outcome {
     let outcome = measure(work, TIME_NS).expect("a verdict");
     assert_eq!(outcome.problems.first, [""; 0], "{}", work.name);
     for rate in [outcome.write, outcome.read].into_iter().flatten() {
@@ -39,7 +39,7 @@ fn measured(work: &Work) -> Outcome {
 #[test]
 fn writes_come_close_to_their_limits() {
     for work in write_works() {
-        let rate = measured(&work).write.expect("there are writes");
+        let rate = measure_work(&work).write.expect("there are writes");
         let least = match work.name.as_str() {
             "write 64 B" | "write 256 B, unaligned" => 0.95,
             "write 1,448 B unaligned, and an entry" => 0.97,
@@ -64,7 +64,7 @@ fn reads_come_close_to_their_limits() {
     for headers in [256, 128] {
         for completion in [256, 128, 64] {
             for work in read_works(completion, headers) {
-                let rate = measured(&work).read.expect("there are reads");
+                let rate = measure_work(&work).read.expect("there are reads");
                 // Where the round trip binds, the 15 cycles that a read spends inside the card do
                 // so with it, which the limit does not know of.
                 let least = if headers == 256 { 0.98 } else { 0.93 };
@@ -80,7 +80,7 @@ fn reads_come_close_to_their_limits() {
 #[test]
 fn both_ways_at_once_come_close_to_their_limits() {
     for work in both_works() {
-        let outcome = measured(&work);
+        let outcome = measure_work(&work);
         let share = |rate: Option<Rate>| rate.expect("both").share();
         assert!(share(outcome.write) > 0.97 && share(outcome.read) > 0.93);
     }

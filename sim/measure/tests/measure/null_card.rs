@@ -130,10 +130,10 @@ fn packets_and_acks_in_turn_take_no_command_each() {
         rig.step().unwrap();
     }
     rig.settle().unwrap();
-    assert_eq!((rig.card.counters().commands - before, rig.sent()), (0, 0));
+    assert_eq!((rig.card.counters().commands - before, rig.sent_count()), (0, 0));
     rig.card.acknowledge(FLOWS, true);
     rig.settle().unwrap();
-    assert_eq!(rig.sent(), FLOWS);
+    assert_eq!(rig.sent_count(), FLOWS);
 }
 
 /// A poll rings the doorbell of what it has taken, and no other.
@@ -214,7 +214,7 @@ fn what_is_sent_is_taken_and_acknowledged() {
             let acks = rig.card.acknowledge(usize::MAX, each);
             assert_eq!(acks, if each { BATCH } else { 1 });
             rig.settle().unwrap();
-            assert_eq!(rig.sent(), round);
+            assert_eq!(rig.sent_count(), round);
         }
         let counters = rig.card.counters();
         let bytes = 100 * BATCH as u64 * u64::from(FRAME_PAYLOAD_BYTES);
@@ -250,7 +250,7 @@ fn what_is_judged_later_is_acknowledged_at_once() {
         rig.card.judge_at_once();
         assert_eq!(rig.card.wrongs(), []);
         let entries = rig.provider.counters().header_entries;
-        (acks, rig.sent(), entries, rig.card.counters())
+        (acks, rig.sent_count(), entries, rig.card.counters())
     };
     let (acks, sent, entries, counters) = run(true);
     assert_eq!((acks[0], sent), (FLOWS * BATCH, FLOWS * 40));

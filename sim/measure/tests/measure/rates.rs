@@ -4,7 +4,7 @@
 //! limits; wrong bytes in memory, wrong frames, an overwritten guard and lost frames are noticed.
 
 use measure::content::Content;
-use measure::limits::tightest;
+use measure::limits::tightest_limit;
 use measure::run::{Measurement, Outcome};
 use measure::scenario::{Acks, Family, Order, Scenario, Size};
 use pcie_sim::{LinkConfig, PcieConfig};
@@ -30,7 +30,7 @@ fn run(scenario: &Scenario) -> Outcome {
 fn assert_right(outcome: &Outcome) {
     assert!(outcome.is_ok(), "{:#?}", outcome.problems.first);
     assert_eq!(outcome.frames_lost, 0);
-    let limit = tightest(&outcome.limits);
+    let limit = tightest_limit(&outcome.limits);
     for figures in [outcome.receive, outcome.send].into_iter().flatten() {
         assert!(figures.packets > 0 && figures.mpps <= limit.mpps * 1.02, "{outcome:#?}");
     }
@@ -72,7 +72,7 @@ fn small_completions_are_a_limit_of_their_own() {
     let scenario = Scenario { send: true, send_burst: 7, pcie, ..small(Size::Mtu(9000)) };
     let outcome = run(&scenario);
     assert_right(&outcome);
-    assert_eq!(tightest(&outcome.limits).by, "pcie down");
+    assert_eq!(tightest_limit(&outcome.limits).by, "pcie down");
 }
 
 /// A card built for the usual buffer would ask for more than this one holds.
@@ -83,7 +83,7 @@ fn a_smaller_completion_buffer_has_a_card_of_its_own() {
         Scenario { send: true, send_burst: 7, interval_ps: 0, pcie, ..small(Size::Mtu(9000)) };
     let outcome = run(&scenario);
     assert_right(&outcome);
-    assert_eq!(tightest(&outcome.limits).by, "reads in flight");
+    assert_eq!(tightest_limit(&outcome.limits).by, "reads in flight");
     let mut counters = outcome.counters.iter();
     let peak = counters.find(|counter| counter.0 == "completion_headers_peak");
     // A read of 512 bytes needs eight.
@@ -182,7 +182,7 @@ fn what_the_link_does_not_carry_is_lost_and_counted() {
     };
     let outcome = run(&scenario);
     assert!(outcome.is_ok(), "{:#?}", outcome.problems.first);
-    let limit = tightest(&outcome.limits);
+    let limit = tightest_limit(&outcome.limits);
     assert_eq!(limit.by, "pcie up");
     assert!(outcome.frames_lost > 0, "{outcome:#?}");
     let received = outcome.receive.expect("it receives").mpps;
@@ -218,7 +218,7 @@ fn frames_of_every_size_come_in_at_wire_speed() {
     // Those of the first and the last look that are under way.
     assert!(figures.packets > 2 * 9152 - 64, "{figures:?}");
     assert_eq!(outcome.frames_lost, 0);
-    let limit = tightest(&outcome.limits);
+    let limit = tightest_limit(&outcome.limits);
     println!(
         "{} of {} lost, {:.3} of {:.3} Mpps",
         outcome.frames_lost, figures.packets, figures.mpps, limit.mpps

@@ -11,11 +11,11 @@
 //! packets judged by the free space of the rival, the same check fails.
 
 use abi::reason::DropReason;
-use measure::limits::tightest;
+use measure::limits::tightest_limit;
 use measure::run::{Measurement, Outcome};
 use measure::scenario::{Rival, Scenario, Size};
 use sim::card::SimulatedCard;
-use sim::faults::{planted, Fault};
+use sim::faults::{build_with_faults, Fault};
 use sim::switched::FAULT_PORT;
 use verilate::design::Design;
 
@@ -62,7 +62,7 @@ fn isolates(design: &Design, rival: Rival, reason: DropReason, fault: Fault) {
         "{rival:?}: {overload:?} of {}",
         of_rival.frames_lost
     );
-    let (reached, limit) = (outcome.receive.expect("figures"), tightest(&outcome.limits));
+    let (reached, limit) = (outcome.receive.expect("figures"), tightest_limit(&outcome.limits));
     assert!(
         (0.99..1.01).contains(&(reached.mpps / limit.mpps)),
         "{rival:?}: {reached:?}, {limit:?}"
@@ -76,7 +76,7 @@ fn isolates(design: &Design, rival: Rival, reason: DropReason, fault: Fault) {
 
 #[test]
 fn a_full_header_queue_costs_its_owner_alone() {
-    let design = planted();
+    let design = build_with_faults();
     isolates(&design, Rival::Undrained, DropReason::HeaderQueueFull, Fault::RivalsQueue);
     isolates(&design, Rival::Greedy, DropReason::BufferShareFull, Fault::RivalsShare);
 }

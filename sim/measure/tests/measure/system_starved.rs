@@ -18,7 +18,7 @@ use measure::scenario::{Acks, Family, Order, Scenario, Size};
 use pcie_sim::{Credits, PcieConfig};
 use seed::seed;
 use sim::card::SimulatedCard;
-use sim::faults::{planted, Fault};
+use sim::faults::{build_with_faults, Fault};
 use sim::harness::stall::Stall;
 use sim::switched::FAULT_PORT;
 use verilate::options::Options;
@@ -110,7 +110,7 @@ fn short(size: Size, side: Side, seed: u64) -> Scenario {
 }
 
 /// Both ways at once and out of order, a packet or an ACK every 3 us: less than any side leaves.
-fn paced(side: Side, seed: u64) -> Scenario {
+fn paced_scenario(side: Side, seed: u64) -> Scenario {
     Scenario {
         receive: true,
         send: true,
@@ -165,7 +165,7 @@ fn counter(outcome: &Outcome, name: &str) -> u64 {
 }
 
 /// Frames that were dropped since their owner had no free slot, or no share left.
-fn refused(outcome: &Outcome) -> u64 {
+fn refused_frames(outcome: &Outcome) -> u64 {
     counter(outcome, "header_queue_full") + counter(outcome, "buffer_share_full")
 }
 
@@ -178,7 +178,7 @@ fn assert_right(outcome: &Outcome, side: Side) {
 fn below_what_is_left_nothing_is_lost() {
     let seed = seed();
     for side in SIDES {
-        let outcome = run(&paced(side, seed), side);
+        let outcome = run(&paced_scenario(side, seed), side);
         assert_right(&outcome, side);
         assert_eq!(outcome.frames_lost, 0, "{}", side.name);
         for figures in [outcome.receive, outcome.send].into_iter().flatten() {
@@ -221,7 +221,7 @@ fn beyond_what_is_left_receiving_is_slower_and_every_loss_counted() {
     assert_right(&outcome, PORTS);
     let (found, lost) = (gbps(&outcome), outcome.frames_lost);
     assert!(found < most * LESS, "{found} of {most}");
-    assert_eq!(lost, refused(&outcome));
+    assert_eq!(lost, refused_frames(&outcome));
     assert!(lost > 0, "none is lost");
     // One doorbell a poll goes through the smallest buffers as well: nothing is slower.
     let outcome = run(&receiving(BUFFERS, seed), BUFFERS);
@@ -234,7 +234,7 @@ fn beyond_what_is_left_receiving_is_slower_and_every_loss_counted() {
     for side in [CREDITS, ALL] {
         let outcome = run(&receiving(side, seed), side);
         let full = counter(&outcome, "rx_fifo_full");
-        let lost = full + refused(&outcome);
+        let lost = full + refused_frames(&outcome);
         let allowed = [format!("{full} frames dropped: rx_fifo_full")];
         assert_eq!(outcome.problems.first, allowed, "{}", side.name);
         assert_eq!(outcome.frames_lost, lost, "{}", side.name);
@@ -259,9 +259,9 @@ fn a_pause_keeps_what_a_slow_link_would_lose() {
 
 /// Whether a card with a fault, 0 for none, is right where a side is held back.
 fn is_right(side: Side, fault: u8) -> bool {
-    let (seed, design) = (seed(), planted());
+    let (seed, design) = (seed(), build_with_faults());
     let build = |pcie| SimulatedCard::of(&design, pcie);
-    let scenario = paced(side, seed);
+    let scenario = paced_scenario(side, seed);
     let measurement = Measurement::with_card(&scenario, build).expect("it opens");
     // A host that gets no answer any more gives up: no verdict is a catch too.
     let outcome = finish(measurement, side, seed, fault);

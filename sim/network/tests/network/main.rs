@@ -20,7 +20,7 @@ use tcp::connection::End;
 /// Holds that packets are conserved.
 fn check_packets(network: &Network) {
     let counts = network.counts();
-    let ended = counts.delivered + counts.lost();
+    let ended = counts.delivered + counts.lost_packets();
     assert_eq!(counts.sent + counts.doubled, ended + network.under_way(), "{counts:?}");
 }
 
@@ -122,7 +122,7 @@ fn every_byte_comes_once_in_its_place_and_every_packet_is_accounted_for() {
             }
         }
         let counts = network.counts();
-        lost += counts.lost();
+        lost += counts.lost_packets();
         late += counts.late;
         doubled += counts.doubled;
         marked += counts.marked;
@@ -240,7 +240,10 @@ fn a_buffer_holds_what_it_has_room_for() {
         assert!(network.held_bytes(switch) <= 10_000);
     }
     let counts = network.counts();
-    assert!(counts.lost_in_buffer > 0 && counts.lost() == counts.lost_in_buffer, "{counts:?}");
+    assert!(
+        counts.lost_in_buffer > 0 && counts.lost_packets() == counts.lost_in_buffer,
+        "{counts:?}"
+    );
     assert!(network.take_peak(switch, links[0][1]).bytes > 10_000 - 1_538);
     assert!(network.flows().iter().all(|it| it.sides[1].memory.accepted == 100_000));
 }
@@ -260,7 +263,7 @@ fn a_full_header_queue_drops() {
     network.run(1_000 * MS_PS);
     let counts = network.counts();
     assert!(counts.lost_in_header_queue > 0, "{counts:?}");
-    assert_eq!(counts.lost(), counts.lost_in_header_queue);
+    assert_eq!(counts.lost_packets(), counts.lost_in_header_queue);
     assert_eq!(network.flows()[0].sides[1].memory.accepted, 300_000);
 }
 

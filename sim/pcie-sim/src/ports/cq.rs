@@ -34,7 +34,7 @@ pub(crate) struct CqPacket {
 
 /// What the card took: the tag of a read, or how many dwords of payload a write had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum AcceptedRequest {
     Read(u8),
     Write { dwords: usize },
 }
@@ -55,7 +55,7 @@ impl CqSender {
     }
 
     /// Non-posted requests that may still be delivered.
-    pub fn admitted(&self) -> u8 {
+    pub fn admitted_count(&self) -> u8 {
         self.admitted
     }
 
@@ -66,7 +66,7 @@ impl CqSender {
         tready: bool,
         np_req: u8,
         idle: bool,
-    ) -> Option<Taken> {
+    ) -> Option<AcceptedRequest> {
         if np_req & 1 != 0 {
             self.admitted = (self.admitted + 1).min(ADMITTED_MAX);
         }
@@ -75,7 +75,7 @@ impl CqSender {
         }
         let mut taken = None;
         if shown.tvalid && shown.tlast {
-            taken = self.current.take().map(|packet| packet.taken());
+            taken = self.current.take().map(|packet| packet.take_beat());
         }
         if self.current.is_none() && !idle {
             self.current = self.choose();
@@ -110,10 +110,10 @@ impl CqSender {
 }
 
 impl CqPacket {
-    fn taken(&self) -> Taken {
+    fn take_beat(&self) -> AcceptedRequest {
         match self.nonposted {
-            Some(tag) => Taken::Read(tag),
-            None => Taken::Write { dwords: self.words.len() - DESCRIPTOR_DWORDS },
+            Some(tag) => AcceptedRequest::Read(tag),
+            None => AcceptedRequest::Write { dwords: self.words.len() - DESCRIPTOR_DWORDS },
         }
     }
 
@@ -170,7 +170,10 @@ mod tests {
         assert!((beat.tkeep, beat.tlast) == (0xf, true));
         assert_eq!(cq_user::BYTE_ENABLE.get(&beat.tuser), 0x3fff);
         assert_eq!(cq_user::EOP_POINTER.get(&beat.tuser), 3);
-        assert_eq!(sender.step(&mut beat, true, 0, false), Some(Taken::Write { dwords: 16 }));
+        assert_eq!(
+            sender.step(&mut beat, true, 0, false),
+            Some(AcceptedRequest::Write { dwords: 16 })
+        );
         assert!(!beat.tvalid);
     }
 
@@ -181,9 +184,12 @@ mod tests {
         sender.push(packet(1, None));
         let mut beat = CqBeat::default();
         sender.step(&mut beat, true, 0, false);
-        assert_eq!(sender.step(&mut beat, true, 1, false), Some(Taken::Write { dwords: 1 }));
+        assert_eq!(
+            sender.step(&mut beat, true, 1, false),
+            Some(AcceptedRequest::Write { dwords: 1 })
+        );
         assert!(beat.tvalid);
-        assert_eq!(sender.step(&mut beat, true, 0, false), Some(Taken::Read(7)));
-        assert_eq!(sender.admitted(), 0);
+        assert_eq!(sender.step(&mut beat, true, 0, false), Some(AcceptedRequest::Read(7)));
+        assert_eq!(sender.admitted_count(), 0);
     }
 }

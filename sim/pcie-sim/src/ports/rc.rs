@@ -101,7 +101,7 @@ impl RcSender {
                 break;
             }
             rc_user::EOP_POINTER[ends].set(&mut beat.tuser, position as u64 - 1);
-            self.ending[ends] = Some(packet.delivered());
+            self.ending[ends] = Some(packet.deliver());
             ends += 1;
             position = position.next_multiple_of(4);
             self.queue.pop_front();
@@ -114,7 +114,7 @@ impl RcSender {
 }
 
 impl RcPacket {
-    fn delivered(&self) -> Delivered {
+    fn deliver(&self) -> Delivered {
         Delivered { frees_tag: self.frees_tag, headers: self.headers, data: self.data }
     }
 

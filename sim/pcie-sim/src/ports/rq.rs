@@ -33,7 +33,7 @@ pub(crate) struct RqPacket {
 }
 
 /// Dwords of a packet as its descriptor announces them.
-fn announced(descriptor: &[u32]) -> usize {
+fn announced_dwords(descriptor: &[u32]) -> usize {
     let has_payload = rq::TYPE.get(descriptor) as u8 == request_type::MEMORY_WRITE;
     let payload = if has_payload { rq::DWORD_COUNT.get(descriptor) as usize } else { 0 };
     DESCRIPTOR_DWORDS + payload
@@ -99,7 +99,7 @@ impl RqReceiver {
                 break;
             }
             let from = usize::from(pointer) * 4;
-            let announced = announced(&beat.tdata[from..from + DESCRIPTOR_DWORDS]);
+            let announced = announced_dwords(&beat.tdata[from..from + DESCRIPTOR_DWORDS]);
             let packet = RqPacket {
                 words: Vec::with_capacity(announced),
                 first_be: rq_user::FIRST_BE[slot].get(&beat.tuser) as u8,

@@ -20,7 +20,7 @@ fn bench(config: PcieConfig) -> Bench {
     bench
 }
 
-fn expected(address: u64, bytes: usize) -> Vec<u8> {
+fn expected_bytes(address: u64, bytes: usize) -> Vec<u8> {
     let offset = (address - BUS) as u32;
     (offset..offset + bytes as u32).map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8).collect()
 }
@@ -41,7 +41,11 @@ fn any_length_and_alignment_brings_the_bytes() {
         bench.card.completions.clear();
         bench.card.issue(Request::read(*address, *bytes, i as u8));
         bench.settle();
-        assert_eq!(bench.bytes_of(i as u8), expected(*address, *bytes), "{address:#x} {bytes}");
+        assert_eq!(
+            bench.bytes_of(i as u8),
+            expected_bytes(*address, *bytes),
+            "{address:#x} {bytes}"
+        );
     }
     bench.assert_clean();
 }
@@ -119,7 +123,11 @@ fn interleaved_reordered_split_reads_bring_their_own_bytes() {
         }
         bench.settle();
         for (tag, address, bytes) in issued {
-            assert_eq!(bench.bytes_of(tag), expected(address, bytes), "round {round} tag {tag}");
+            assert_eq!(
+                bench.bytes_of(tag),
+                expected_bytes(address, bytes),
+                "round {round} tag {tag}"
+            );
         }
         order.extend(bench.card.completions.iter().map(|c| c.tag));
         bench.assert_clean();

@@ -23,7 +23,7 @@ fn bench() -> Bench {
     bench_of(PcieConfig::default())
 }
 
-fn first(bench: &Bench) -> Violation {
+fn first_violation(bench: &Bench) -> Violation {
     bench.sim.violations().first().expect("a violation").violation.clone()
 }
 
@@ -34,10 +34,10 @@ fn after(request: Request, spoil: impl Fn(&mut Vec<u32>)) -> Violation {
     spoil(&mut words);
     bench.card.issue_raw(words, request.first_be, request.last_be);
     bench.run(400);
-    first(&bench)
+    first_violation(&bench)
 }
 
-fn untouched(_: &mut Vec<u32>) {}
+fn leave_untouched(_: &mut Vec<u32>) {}
 
 #[test]
 fn descriptor_fields() {
@@ -57,13 +57,13 @@ fn descriptor_fields() {
 
 #[test]
 fn sizes_and_pages() {
-    let long = after(Request::write(BUS, &[0; 260]), untouched);
+    let long = after(Request::write(BUS, &[0; 260]), leave_untouched);
     assert_eq!(long, Violation::PayloadTooLong { bytes: 260, mps: 256 });
-    let long = after(Request::read(BUS, 516, 0), untouched);
+    let long = after(Request::read(BUS, 516, 0), leave_untouched);
     assert_eq!(long, Violation::ReadTooLong { bytes: 516, mrrs: 512 });
-    let crossing = after(Request::read(BUS + 0xff0, 32, 0), untouched);
+    let crossing = after(Request::read(BUS + 0xff0, 32, 0), leave_untouched);
     assert_eq!(crossing, Violation::PageCrossing { address: BUS + 0xff0, bytes: 32 });
-    let crossing = after(Request::write(BUS + 0xffe, &[1; 4]), untouched);
+    let crossing = after(Request::write(BUS + 0xffe, &[1; 4]), leave_untouched);
     assert_eq!(crossing, Violation::PageCrossing { address: BUS + 0xffc, bytes: 8 });
 }
 
@@ -102,13 +102,13 @@ fn tags() {
     bench.card.issue(Request::read(BUS, 4, 31));
     bench.card.issue(Request::read(BUS, 4, 32));
     bench.settle();
-    assert_eq!(first(&bench), Violation::TagRange { tag: 32, limit: 32 });
+    assert_eq!(first_violation(&bench), Violation::TagRange { tag: 32, limit: 32 });
 
     let mut bench = bench_of(PcieConfig::default());
     bench.card.issue(Request::read(BUS, 4, 7));
     bench.card.issue(Request::read(BUS, 4, 7));
     bench.settle();
-    assert_eq!(first(&bench), Violation::TagReused(7));
+    assert_eq!(first_violation(&bench), Violation::TagReused(7));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn tag_is_free_only_when_the_card_has_taken_the_completion() {
     assert!(bench.sim.inputs().rc.tvalid);
     bench.card.issue(Request::read(BUS, 4, 7));
     bench.run(10);
-    assert_eq!(first(&bench), Violation::TagReused(7));
+    assert_eq!(first_violation(&bench), Violation::TagReused(7));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn completion_buffer() {
     }
     bench.run(100);
     let expected = Violation::BufferOversubscribed { headers: 264, data: 1056 };
-    assert_eq!(first(&bench), expected);
+    assert_eq!(first_violation(&bench), expected);
 
     let config =
         PcieConfig { check_reservation: false, completion_data: 64, ..PcieConfig::default() };
@@ -141,7 +141,7 @@ fn completion_buffer() {
         bench.card.issue(Request::read(BUS, 512, tag));
     }
     bench.run(600);
-    assert_eq!(first(&bench), Violation::BufferOverrun { tag: 2, headers: 5, data: 80 });
+    assert_eq!(first_violation(&bench), Violation::BufferOverrun { tag: 2, headers: 5, data: 80 });
     bench.card.rc_stall_permille = 0;
     bench.run(14_000);
     let lost: Vec<_> = bench.card.completions.iter().filter(|c| c.error == 9).collect();
@@ -162,7 +162,7 @@ fn bus_mastering_and_interrupts() {
     bench.run(1000);
     bench.card.issue(Request::write(BUS + 64, &[1; 4]));
     bench.run(10);
-    let found = first(&bench);
+    let found = first_violation(&bench);
     assert!(matches!(found, Violation::NotBusMaster { address, cycles }
         if address == BUS + 64 && cycles > 1000));
 
@@ -171,7 +171,7 @@ fn bus_mastering_and_interrupts() {
     bench.run(1001);
     bench.card.issue(Request::write(0xfee0_0000, &[1; 4]));
     bench.run(400);
-    let found = first(&bench);
+    let found = first_violation(&bench);
     assert!(matches!(found, Violation::InterruptsOff { address: 0xfee0_0000, .. }));
 }
 
@@ -183,7 +183,7 @@ fn framing(beats: &[RqBeat]) -> Violation {
         bench.step_with(&outputs);
     }
     bench.run(10);
-    first(&bench)
+    first_violation(&bench)
 }
 
 /// The beat of a read that is legal by itself.
@@ -297,14 +297,14 @@ fn offers_must_stay() {
     let mut bench = bench_of(config.clone());
     bench.step_with(&offer);
     bench.step_with(&CardOutputs::default());
-    assert_eq!(first(&bench), Violation::OfferChanged(Stream::Rq));
+    assert_eq!(first_violation(&bench), Violation::OfferChanged(Stream::Rq));
 
     let config = PcieConfig { cc_stall_permille: 1000, ..config };
     let mut bench = bench_of(config);
     let beat = CcBeat { tvalid: true, tkeep: 7, tlast: true, ..CcBeat::default() };
     bench.step_with(&CardOutputs { cc: beat, ..CardOutputs::default() });
     bench.step_with(&CardOutputs::default());
-    assert_eq!(first(&bench), Violation::OfferChanged(Stream::Cc));
+    assert_eq!(first_violation(&bench), Violation::OfferChanged(Stream::Cc));
 }
 
 /// The first violation after a register read whose completion `spoil` has changed.
@@ -313,7 +313,7 @@ fn after_read(bytes: usize, spoil: fn(&mut [u32])) -> Violation {
     bench.card.spoil_cc = Some(spoil);
     bench.sim.mmio_read(BAR + 0x14, bytes).unwrap();
     bench.run(1000);
-    first(&bench)
+    first_violation(&bench)
 }
 
 #[test]
@@ -354,17 +354,20 @@ fn completion_too_short_too_often_or_missing() {
     bench.card.send_cc(&words);
     bench.run(10);
     let short = Violation::CompletionField { tag: 0, name: "dword count", has: 1, expected: 2 };
-    assert_eq!(first(&bench), short);
+    assert_eq!(first_violation(&bench), short);
     bench.sim.take_violations();
     bench.card.send_cc(&words);
     bench.run(10);
-    assert_eq!(first(&bench), Violation::UnexpectedCompletion(0));
+    assert_eq!(first_violation(&bench), Violation::UnexpectedCompletion(0));
 
     let mut bench = bench_of(PcieConfig::default());
     bench.card.mute = true;
     bench.sim.mmio_read(BAR + 0x20, 4).unwrap();
     bench.run(13_000);
-    assert_eq!(first(&bench), Violation::CompletionMissing { tag: 0, address: BAR + 0x20 });
+    assert_eq!(
+        first_violation(&bench),
+        Violation::CompletionMissing { tag: 0, address: BAR + 0x20 }
+    );
 }
 
 #[test]
@@ -377,7 +380,7 @@ fn unknown_status_is_named_after_its_length() {
     cc::STATUS.set(&mut words, 3);
     bench.card.send_cc(&words);
     bench.run(10);
-    assert_eq!(first(&bench), Violation::CompletionStatus { tag: 0, status: 3 });
+    assert_eq!(first_violation(&bench), Violation::CompletionStatus { tag: 0, status: 3 });
 }
 
 #[test]
@@ -388,7 +391,7 @@ fn completion_framing() {
         for cc in beats {
             bench.step_with(&CardOutputs { cc: *cc, ..CardOutputs::default() });
         }
-        first(&bench)
+        first_violation(&bench)
     };
     let keep = |tkeep| Violation::Keep { stream: Stream::Cc, tkeep };
     assert_eq!(run(&[beat(0b1011, true)]), keep(0b1011));

@@ -16,7 +16,7 @@ use hdl::ports::{emit, ports_of, Port, PortDirection};
 use rand::rngs::SmallRng;
 use rand::Rng;
 use rust_hdl_core::prelude::Block;
-use sim::switched::replaced;
+use sim::switched::replace_once;
 use verilate::clocks::{Clocks, Edge};
 use verilate::design::Design;
 use verilate::options::Options;
@@ -123,7 +123,7 @@ fn replace(text: &mut String, module: &str, from: &str, to: &str) {
     let start = text.find(&format!("module {module} (")).expect("the module is there");
     let length = text[start..].find("\nendmodule").expect("a module ends");
     let body = &text[start..start + length];
-    let changed = replaced(body, from, to);
+    let changed = replace_once(body, from, to);
     text.replace_range(start..start + length, &changed);
 }
 

@@ -298,7 +298,7 @@ impl Port {
 
 #[test]
 fn two_ends_of_a_read_in_one_beat_are_one_answer() {
-    let bench = Bench::shared("requester", "", block).expect("builds");
+    let bench = Bench::of_shared("requester", "", block).expect("builds");
     let drawn = Port::new(bench).batches(seed());
     drawn.check("the ends of reads", &DRAWN);
 }
@@ -365,7 +365,7 @@ impl Port {
 /// PG213: what the hard block has given up may still be answered, so its room is not free.
 #[test]
 fn a_read_given_up_as_it_ends_gives_no_room_back() {
-    let design = || Port::new(Bench::shared("requester", "", block).expect("builds"));
+    let design = || Port::new(Bench::of_shared("requester", "", block).expect("builds"));
     let kept = design().given_up(false);
     assert!(kept.iter().all(|room| *room > 0), "{kept:?}");
     assert_eq!(design().given_up(true), kept);

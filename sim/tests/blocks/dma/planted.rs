@@ -92,7 +92,7 @@ fn reads(rig: &mut Rig, count: u64, bytes: usize) {
 }
 
 /// Payload that may be overtaken, then an entry of `client` that may not overtake it.
-fn published(rig: &mut Rig, client: usize) {
+fn write_then_publish(rig: &mut Rig, client: usize) {
     let mut random = generator(9);
     let base = rig.slot.memory(1 << 20);
     let entry = base + 0xf_f000;
@@ -136,7 +136,7 @@ fn published(rig: &mut Rig, client: usize) {
 }
 
 /// A flush that follows a long write to GPU memory.
-fn flushed(rig: &mut Rig) {
+fn write_then_flush(rig: &mut Rig) {
     let gpu = 0x60_0000_0000;
     let map = |rig: &mut Rig| {
         let pcie = &mut rig.slot.pcie;
@@ -157,7 +157,7 @@ fn flushed(rig: &mut Rig) {
 }
 
 /// A read whose first completion lies 64 bytes too high, and a hard block that lets it pass.
-fn misplaced(rig: &mut Rig) {
+fn read_misplaced(rig: &mut Rig) {
     let base = rig.slot.memory(1 << 16);
     let content = random_bytes(&mut generator(11), 1 << 16);
     rig.slot.pcie.write(base, &content).expect("mapped");
@@ -256,19 +256,24 @@ const A_MISSING_CHECK_OF_THE_LOWER_ADDRESS: TextFault =
 #[test]
 fn a_missing_check_of_the_lower_address_is_caught() {
     let config = PcieConfig { checks_completions: false, ..PcieConfig::default() };
-    catches("read 1 is aborted, or not", A_MISSING_CHECK_OF_THE_LOWER_ADDRESS, &config, misplaced);
+    catches(
+        "read 1 is aborted, or not",
+        A_MISSING_CHECK_OF_THE_LOWER_ADDRESS,
+        &config,
+        read_misplaced,
+    );
 }
 
 #[test]
 fn a_relaxed_header_entry_is_caught() {
     let config = PcieConfig { relaxed_pass_permille: 500, ..PcieConfig::default() };
-    catches("came before its payload", STRICT, &config, |rig| published(rig, 0));
+    catches("came before its payload", STRICT, &config, |rig| write_then_publish(rig, 0));
 }
 
 #[test]
 fn a_confirmation_that_overtakes_a_write_is_caught() {
     let config = PcieConfig { relaxed_pass_permille: 500, ..PcieConfig::default() };
-    catches("came before its payload", STRICT, &config, |rig| published(rig, 1));
+    catches("came before its payload", STRICT, &config, |rig| write_then_publish(rig, 1));
 }
 
 const A_FLUSH_THAT_OVERTAKES_A_WRITE: TextFault = ("passed <= armed & ", "passed <= armed | ");
@@ -279,7 +284,7 @@ fn a_flush_that_overtakes_a_write_is_caught() {
         "the flush came back before the write",
         A_FLUSH_THAT_OVERTAKES_A_WRITE,
         &PcieConfig::default(),
-        flushed,
+        write_then_flush,
     );
 }
 

@@ -142,7 +142,7 @@ fn check_recovery(rig: &mut Rig, base: u64, content: &[u8], random: &mut SmallRn
     rig.assert_clean();
 }
 
-fn interrupted(mut interrupt: impl FnMut(&mut Rig)) {
+fn interrupt_reads(mut interrupt: impl FnMut(&mut Rig)) {
     let seed = seed();
     let mut random = generator(seed);
     for round in 0..12 {
@@ -165,12 +165,12 @@ fn interrupted(mut interrupt: impl FnMut(&mut Rig)) {
 
 #[test]
 fn reset_forgets_jobs_and_never_cuts_a_tlp() {
-    interrupted(Rig::restart);
+    interrupt_reads(Rig::restart);
 }
 
 #[test]
 fn bus_mastering_off_stops_between_tlps() {
-    interrupted(|rig| {
+    interrupt_reads(|rig| {
         rig.slot.pcie.set_bus_master(false);
         rig.cycles(3000);
         rig.slot.pcie.set_bus_master(true);
@@ -180,7 +180,7 @@ fn bus_mastering_off_stops_between_tlps() {
 
 #[test]
 fn link_down_forgets_everything() {
-    interrupted(|rig| {
+    interrupt_reads(|rig| {
         rig.slot.pcie.link_down();
         rig.restart();
         rig.cycles(500);
@@ -193,7 +193,7 @@ fn link_down_forgets_everything() {
 
 #[test]
 fn function_reset_ends_reads() {
-    interrupted(|rig| {
+    interrupt_reads(|rig| {
         rig.slot.pcie.start_function_reset();
         rig.cycles(200);
         rig.restart();

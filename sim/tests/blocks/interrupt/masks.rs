@@ -31,7 +31,7 @@ const ROUND_CYCLES: u64 = 20;
 const REST_CYCLES: u64 = 250;
 
 /// Where a moved vector's message goes.
-fn moved(vector: u32) -> (u64, u32) {
+fn moved_message(vector: u32) -> (u64, u32) {
     let (address, data) = message_of(vector);
     (address + 0x10_0000, data)
 }
@@ -88,7 +88,7 @@ fn trial(test: &mut Test, offset: u64, blocked: u64, leaving: u64) -> Vec<bool> 
         let is_pending = pending >> vector & 1 == 1;
         assert_eq!(is_pending, count == 0, "pending bit of vector {vector}: {what}");
         came.push(count == 1);
-        test.table(vector, 0, moved(vector).0 as u32);
+        test.table(vector, 0, moved_message(vector).0 as u32);
     }
     run(test, REST_CYCLES, until);
     assert_eq!(test.messages(), [], "a message of a masked vector: {what}");
@@ -99,7 +99,7 @@ fn trial(test: &mut Test, offset: u64, blocked: u64, leaving: u64) -> Vec<bool> 
     let mut after = test.messages();
     after.sort_unstable();
     let due = MOVED.iter().zip(&came).filter(|(_, came)| !**came);
-    let due = Vec::from_iter(due.map(|(vector, _)| moved(*vector)));
+    let due = Vec::from_iter(due.map(|(vector, _)| moved_message(*vector)));
     assert_eq!(after, due, "of the open vectors: {what}");
     // Nobody is left disarmed for ever, or armed.
     for vector in MOVED {
@@ -113,7 +113,7 @@ fn trial(test: &mut Test, offset: u64, blocked: u64, leaving: u64) -> Vec<bool> 
     run(test, REST_CYCLES, 0);
     let mut again = test.messages();
     again.sort_unstable();
-    assert_eq!(again, MOVED.map(moved), "a lost owner: {what}");
+    assert_eq!(again, MOVED.map(moved_message), "a lost owner: {what}");
     came
 }
 

@@ -17,19 +17,19 @@ fn armed_owner_gets_one_message_for_new_entries() {
     let mut test = Test::running(Stall::None, 1);
     test.arm(2, 0);
     test.cycles(60);
-    assert!(test.fired().is_empty(), "nothing was produced");
+    assert!(test.take_fired().is_empty(), "nothing was produced");
     test.produce(2, 1);
     test.cycles(60);
-    assert_eq!(test.fired(), [2]);
+    assert_eq!(test.take_fired(), [2]);
     test.produce(2, 2);
     test.cycles(60);
-    assert!(test.fired().is_empty(), "not armed again");
+    assert!(test.take_fired().is_empty(), "not armed again");
     test.arm(2, 1);
     test.cycles(60);
-    assert_eq!(test.fired(), [2], "the producer was beyond already");
+    assert_eq!(test.take_fired(), [2], "the producer was beyond already");
     test.arm(2, 2);
     test.cycles(60);
-    assert!(test.fired().is_empty(), "all was seen");
+    assert!(test.take_fired().is_empty(), "all was seen");
 }
 
 #[test]
@@ -38,10 +38,10 @@ fn indices_wrap() {
     test.produce(1, 0xffff_ffff);
     test.arm(1, 0xffff_ffff);
     test.cycles(60);
-    assert!(test.fired().is_empty());
+    assert!(test.take_fired().is_empty());
     test.produce(1, 1);
     test.cycles(60);
-    assert_eq!(test.fired(), [1]);
+    assert_eq!(test.take_fired(), [1]);
 }
 
 #[test]
@@ -52,12 +52,12 @@ fn enable_word_disarms_and_forgets_the_producer() {
     test.write(registers::CONTEXTS + registers::CONTEXT_ENABLE, 1);
     test.arm(0, 0);
     test.cycles(60);
-    assert!(test.fired().is_empty(), "the queue is empty again");
+    assert!(test.take_fired().is_empty(), "the queue is empty again");
     test.write(registers::CONTEXTS + registers::CONTEXT_ENABLE, 1);
     test.cycles(10);
     test.produce(0, 1);
     test.cycles(60);
-    assert!(test.fired().is_empty(), "disarmed");
+    assert!(test.take_fired().is_empty(), "disarmed");
 }
 
 #[test]
@@ -67,12 +67,12 @@ fn masked_vector_is_pending_until_unmasked() {
     test.arm(3, 0);
     test.produce(3, 1);
     test.cycles(60);
-    assert!(test.fired().is_empty());
+    assert!(test.take_fired().is_empty());
     assert_eq!(test.read(registers::MSIX_PENDING), 1 << 3);
     assert_eq!(test.read(registers::MSIX_TABLE + 16 * 3 + 12), 1);
     test.table(3, 3, 0);
     test.cycles(60);
-    assert_eq!(test.fired(), [3]);
+    assert_eq!(test.take_fired(), [3]);
     assert_eq!(test.read(registers::MSIX_PENDING), 0);
 }
 
@@ -85,11 +85,11 @@ fn masked_function_holds_every_vector_back() {
         test.produce(owner, 1);
     }
     test.cycles(100);
-    assert!(test.fired().is_empty());
+    assert!(test.take_fired().is_empty());
     assert_eq!(test.read(registers::MSIX_PENDING), 0xf);
     test.bench.set("msix_mask", 0);
     test.cycles(100);
-    let mut fired = test.fired();
+    let mut fired = test.take_fired();
     fired.sort_unstable();
     assert_eq!(fired, [0, 1, 2, 3]);
 }
@@ -101,10 +101,10 @@ fn nothing_leaves_before_the_host_enables_it() {
     test.arm(1, 0);
     test.produce(1, 1);
     test.cycles(60);
-    assert!(test.fired().is_empty());
+    assert!(test.take_fired().is_empty());
     test.bench.set("msix_enable", 1);
     test.cycles(60);
-    assert_eq!(test.fired(), [1]);
+    assert_eq!(test.take_fired(), [1]);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn masks_outlive_an_epoch_and_not_a_reset_of_the_function() {
     test.arm(0, 0);
     test.produce(0, 1);
     test.cycles(60);
-    assert_eq!(test.fired(), [0], "an epoch masks nothing");
+    assert_eq!(test.take_fired(), [0], "an epoch masks nothing");
     for port in ["reset", "function_reset"] {
         test.bench.set(port, 1);
     }
@@ -129,7 +129,7 @@ fn masks_outlive_an_epoch_and_not_a_reset_of_the_function() {
     test.arm(0, 0);
     test.produce(0, 1);
     test.cycles(60);
-    assert!(test.fired().is_empty());
+    assert!(test.take_fired().is_empty());
     assert_eq!(test.read(registers::MSIX_PENDING), 1);
 }
 
@@ -147,7 +147,7 @@ fn moderation_outlives_an_epoch() {
         test.arm(0, seen);
         test.produce(0, produced);
         let start = test.bench.now();
-        while test.fired().is_empty() {
+        while test.take_fired().is_empty() {
             test.cycles(1);
             assert!(test.bench.now() < start + 2 * INTERVAL, "no message");
         }
@@ -172,7 +172,7 @@ fn interval_parts_messages_unless_many_entries_wait() {
         index += 1;
         test.produce(0, index);
         test.cycles(50);
-        if !test.fired().is_empty() {
+        if !test.take_fired().is_empty() {
             times.push(test.bench.now());
             test.arm(0, index);
         }
@@ -184,7 +184,7 @@ fn interval_parts_messages_unless_many_entries_wait() {
     }
     test.produce(0, index + 20);
     test.cycles(50);
-    assert_eq!(test.fired(), [0], "20 entries do not wait");
+    assert_eq!(test.take_fired(), [0], "20 entries do not wait");
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn no_wakeup_is_lost(sink: Stall, seed: u64) -> Coverage {
             _ => {}
         }
         test.cycles(random.random_range(0..8));
-        for vector in test.fired() {
+        for vector in test.take_fired() {
             let sleeper = &mut owners[vector as usize];
             let state = sleeper.state();
             assert!(sleeper.wake(), "step {step}: owner {vector} is {state}");
@@ -328,7 +328,7 @@ fn no_wakeup_is_lost(sink: Stall, seed: u64) -> Coverage {
         test.table(vector, 3, 0);
     }
     test.cycles(500);
-    for vector in test.fired() {
+    for vector in test.take_fired() {
         owners[vector as usize].sleeps = false;
     }
     for (owner, sleeper) in owners.iter().enumerate() {

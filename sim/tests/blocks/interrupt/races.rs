@@ -112,14 +112,14 @@ fn trial(test: &mut Test, meeting: Meeting, phase: u64, written: u64) -> Trial {
     test.arm(OWNER, 0);
     let lag = (test.bench.now() + 10) % ROUND_CYCLES;
     test.cycles(10 + ROUND_CYCLES - lag + phase);
-    assert!(test.fired().is_empty(), "{meeting:?}: nothing was produced");
+    assert!(test.take_fired().is_empty(), "{meeting:?}: nothing was produced");
     let start = test.bench.now();
     test.produce(OWNER, 1);
     let mut all = offers(test, start, written);
     act(test, meeting);
     all.extend(offers(test, start, OFFSETS + REST_CYCLES - written));
     let trial = Trial { written, offers: all };
-    assert_eq!(test.fired().len(), trial.offers.len(), "{meeting:?}");
+    assert_eq!(test.take_fired().len(), trial.offers.len(), "{meeting:?}");
     trial
 }
 
@@ -127,7 +127,7 @@ fn trial(test: &mut Test, meeting: Meeting, phase: u64, written: u64) -> Trial {
 fn aftermath(test: &mut Test, produced: u32) -> usize {
     test.produce(OWNER, produced);
     test.cycles(REST_CYCLES);
-    test.fired().len()
+    test.take_fired().len()
 }
 
 /// What a host may rely on, in one trial.
@@ -144,7 +144,7 @@ fn judge(test: &mut Test, meeting: Meeting, trial: &Trial) {
             assert_eq!(aftermath(test, 2), 0, "armed after an enable word: {what}");
             test.arm(OWNER, 1);
             test.cycles(REST_CYCLES);
-            assert_eq!(test.fired().len(), 1, "a lost message: {what}");
+            assert_eq!(test.take_fired().len(), 1, "a lost message: {what}");
         }
         Meeting::OtherDisarmed => {
             assert_eq!(came, 1, "one arming, one message: {what}");
@@ -175,7 +175,7 @@ fn judge(test: &mut Test, meeting: Meeting, trial: &Trial) {
             assert_eq!(pending, u32::from(came == 0) << OWNER, "pending: {what}");
             test.table(OWNER, 3, 0);
             test.cycles(REST_CYCLES);
-            let all = came + test.fired().len();
+            let all = came + test.take_fired().len();
             assert_eq!(all, 1, "one arming, one message: {what}");
             assert_eq!(aftermath(test, 2), 0, "not armed again: {what}");
         }
@@ -184,7 +184,7 @@ fn judge(test: &mut Test, meeting: Meeting, trial: &Trial) {
             assert_eq!(pending, 1 << OWNER, "pending: {what}");
             test.table(OWNER, 3, 0);
             test.cycles(REST_CYCLES);
-            assert_eq!(test.fired().len(), 1, "one arming, one message: {what}");
+            assert_eq!(test.take_fired().len(), 1, "one arming, one message: {what}");
             assert_eq!(aftermath(test, 2), 0, "not armed again: {what}");
         }
     }

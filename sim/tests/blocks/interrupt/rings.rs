@@ -25,16 +25,16 @@ fn each_ring_raises_the_interrupt_of_its_owner() {
         test.ring = ring;
         test.arm(2, 0);
         test.cycles(REST_CYCLES);
-        assert_eq!(test.fired(), [0; 0], "{ring:?}: it is empty");
+        assert_eq!(test.take_fired(), [0; 0], "{ring:?}: it is empty");
         test.produce(2, 1);
         test.cycles(REST_CYCLES);
-        assert_eq!(test.fired(), [2], "{ring:?}");
+        assert_eq!(test.take_fired(), [2], "{ring:?}");
         test.produce(2, 2);
         test.cycles(REST_CYCLES);
-        assert_eq!(test.fired(), [0; 0], "{ring:?}: not armed again");
+        assert_eq!(test.take_fired(), [0; 0], "{ring:?}: not armed again");
         test.arm(2, 1);
         test.cycles(REST_CYCLES);
-        assert_eq!(test.fired(), [2], "{ring:?}: it was beyond already");
+        assert_eq!(test.take_fired(), [2], "{ring:?}: it was beyond already");
     }
 }
 
@@ -47,7 +47,7 @@ fn a_ring_that_is_not_armed_raises_nothing() {
         test.ring = Ring::ALL[grows];
         test.produce(1, 5);
         test.cycles(REST_CYCLES);
-        assert_eq!(test.fired(), [0; 0], "armed for {armed}, {grows} grows");
+        assert_eq!(test.take_fired(), [0; 0], "armed for {armed}, {grows} grows");
     }
 }
 
@@ -64,7 +64,7 @@ fn one_message_stands_for_all_that_was_armed() {
         test.produce(3, 1);
         test.cycles(REST_CYCLES);
     }
-    assert_eq!(test.fired(), [3], "disarmed by the first");
+    assert_eq!(test.take_fired(), [3], "disarmed by the first");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn every_ring_is_moderated() {
             test.arm(0, seen);
             test.produce(0, produced);
             let start = test.bench.now();
-            while test.fired().is_empty() {
+            while test.take_fired().is_empty() {
                 test.cycles(1);
                 assert!(test.bench.now() < start + 2 * INTERVAL, "{ring:?}: no message");
             }
@@ -177,7 +177,7 @@ fn no_wakeup_is_lost(test: &mut Test, seed: u64) -> Coverage {
             _ => {}
         }
         test.cycles(random.random_range(0..8));
-        for vector in test.fired() {
+        for vector in test.take_fired() {
             let sleeper = &mut owners[vector as usize];
             sleeper.messages += 1;
             let (armings, messages) = (sleeper.armings, sleeper.messages);
@@ -189,7 +189,7 @@ fn no_wakeup_is_lost(test: &mut Test, seed: u64) -> Coverage {
         test.table(vector, 3, 0);
     }
     test.cycles(500);
-    for vector in test.fired() {
+    for vector in test.take_fired() {
         owners[vector as usize].armed = [false; 3];
     }
     for (owner, sleeper) in owners.iter().enumerate() {

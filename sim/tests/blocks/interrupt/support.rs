@@ -147,7 +147,7 @@ pub fn message_of(vector: u32) -> (u64, u32) {
 
 impl Test {
     pub fn new(sink: Stall, seed: u64) -> Test {
-        let bench = Bench::shared("interrupt", "", block).expect("builds");
+        let bench = Bench::of_shared("interrupt", "", block).expect("builds");
         lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
         Test::around(bench, sink, seed)
     }
@@ -155,7 +155,7 @@ impl Test {
     /// With one of the faults that are planted in its Verilog, otherwise as [`Test::running`].
     pub fn with_fault(faults: &[TextFault], fault: TextFault, sink: Stall, seed: u64) -> Test {
         let bench = Bench::with_fault("interrupt", "", block, faults, fault);
-        Test::around(bench.expect("builds"), sink, seed).enabled()
+        Test::around(bench.expect("builds"), sink, seed).enable()
     }
 
     fn around(bench: Bench, sink: Stall, seed: u64) -> Test {
@@ -173,10 +173,10 @@ impl Test {
 
     /// With MSI-X enabled, all vectors set up and open, all owners enabled.
     pub fn running(sink: Stall, seed: u64) -> Test {
-        Test::new(sink, seed).enabled()
+        Test::new(sink, seed).enable()
     }
 
-    fn enabled(self) -> Test {
+    fn enable(self) -> Test {
         let mut test = self;
         test.bench.set("msix_enable", 1);
         for vector in 0..OWNERS {
@@ -244,7 +244,7 @@ impl Test {
     }
 
     /// The vectors of the messages written since the last call.
-    pub fn fired(&mut self) -> Vec<u32> {
+    pub fn take_fired(&mut self) -> Vec<u32> {
         let vector_of = |(address, data): (u64, u32)| {
             let vector = data - message_of(0).1;
             assert_eq!(address, message_of(vector).0);

@@ -6,7 +6,7 @@ use ip::cmac::link::MacLink;
 use ip::cmac::send::MacSend;
 use sim::harness::mac::{Mac, CLOCK_PS};
 use sim::harness::mac_pins::{MacPins, WireState};
-use sim::switched::replaced;
+use sim::switched::replace_once;
 use stream::prelude::*;
 use verilate::clocks::{ClockId, Clocks, Edge};
 use verilate::design::Design;
@@ -120,7 +120,7 @@ pub fn design(fault: Option<(&str, &str)>) -> Design {
     let ports = hdl::ports::ports_of(&block);
     let (text, options) = match fault {
         // It ends soon.
-        Some((from, to)) => (replaced(&text, from, to), Options::QUICK),
+        Some((from, to)) => (replace_once(&text, from, to), Options::QUICK),
         None => (text, Options::default()),
     };
     Design::build("mac_side", &text, &ports, options).expect("builds")

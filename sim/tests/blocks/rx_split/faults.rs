@@ -5,7 +5,7 @@ use sim::harness::stall::Stall;
 use sim::switched::{TextFault, NO_FAULT};
 
 use crate::rx_split::confirmations::tight_fence;
-use crate::rx_split::held::{fences, long_flush, memories, mixed, short_slots, silence};
+use crate::rx_split::held::{fences, long_flush, memories, send_mixed, short_slots, silence};
 use crate::rx_split::shared::{tails, two_memories};
 use crate::rx_split::world::{Stalls, World};
 use crate::rx_split::{good, set_up, NO_STALLS};
@@ -60,7 +60,7 @@ fn burst(world: &mut World) {
 #[test]
 fn without_a_fault_the_model_of_them_all_passes() {
     burst(&mut set_up(World::with_fault(NO_FAULT, SLOW_SINK)));
-    mixed(&mut memories(World::with_fault(NO_FAULT, NO_STALLS)));
+    send_mixed(&mut memories(World::with_fault(NO_FAULT, NO_STALLS)));
 }
 
 const CONFIRMATION_THAT_OVERTAKES_DATA: TextFault = (
@@ -154,7 +154,7 @@ const ENTRY_THAT_PASSES_THOSE_OF_ITS_OWNER: TextFault = (
 
 #[test]
 fn entry_that_passes_those_of_its_owner_is_caught() {
-    catches_held("address of write 0", ENTRY_THAT_PASSES_THOSE_OF_ITS_OWNER, mixed);
+    catches_held("address of write 0", ENTRY_THAT_PASSES_THOSE_OF_ITS_OWNER, send_mixed);
 }
 
 const FENCE_THAT_DOES_NOT_WAIT_FOR_WHAT_IS_HELD: TextFault =

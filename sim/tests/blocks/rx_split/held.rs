@@ -52,7 +52,7 @@ fn flushes(world: &World, memory: u32) -> Vec<usize> {
     place(world, |o| *o == Output::Flush(address))
 }
 
-fn confirmed(world: &World, index: u32) -> usize {
+fn count_confirmed(world: &World, index: u32) -> usize {
     place(world, |o| *o == Output::Confirmation(index))[0]
 }
 
@@ -152,7 +152,7 @@ fn short_slots_wait_with_the_long_ones_of_their_owner() {
 }
 
 /// Packets to be placed and packets to be deferred, of one owner.
-pub fn mixed(world: &mut World) {
+pub fn send_mixed(world: &mut World) {
     world.flush_cycles = 1000;
     for number in 0..8 {
         world.send(&packet(1, number).build(), false);
@@ -166,7 +166,7 @@ pub fn mixed(world: &mut World) {
 
 #[test]
 fn entries_of_an_owner_stay_in_order() {
-    mixed(&mut quiet());
+    send_mixed(&mut quiet());
 }
 
 #[test]
@@ -209,9 +209,9 @@ pub fn fences(world: &mut World) {
     world.compare();
     let first = entries(world, 1)[0];
     let held = entries(world, 1)[4];
-    assert!(confirmed(world, 2) < first, "owner 2 has nothing held");
-    assert!(confirmed(world, 1) > held, "owner 1's fence was skipped");
-    assert!(confirmed(world, 0) > held, "owner 0's fence was skipped");
+    assert!(count_confirmed(world, 2) < first, "owner 2 has nothing held");
+    assert!(count_confirmed(world, 1) > held, "owner 1's fence was skipped");
+    assert!(count_confirmed(world, 0) > held, "owner 0's fence was skipped");
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn small_frames_beyond_the_link_are_dropped_for_their_queue_only() {
 }
 
 /// Frames that were dropped or have a disposition.
-fn counted(world: &World) -> u64 {
+fn count_frames(world: &World) -> u64 {
     let counts = [&world.pulses.drops, &world.pulses.dispositions];
     counts.into_iter().flatten().sum()
 }
@@ -158,7 +158,7 @@ fn failed_sends_among_packets(sink: Stall, pace: Pace) -> f64 {
         world.send(&frame(number % 3, 0, 0), false);
     }
     let (lost, start) = (world.pulses.events_lost, world.pulses.cycles);
-    while counted(&world) < u64::from(FRAMES) {
+    while count_frames(&world) < u64::from(FRAMES) {
         world.cycle();
     }
     let between = world.pulses.events_lost - lost;
@@ -206,7 +206,7 @@ fn packets_that_leave_slowly_hold_no_failed_send() {
         world.send(&frame(number % 3, 0, 0), false);
     }
     let (begin, lost) = (world.pulses.cycles, world.pulses.events_lost);
-    while counted(&world) < u64::from(FRAMES) {
+    while count_frames(&world) < u64::from(FRAMES) {
         world.cycle();
     }
     let each = (world.pulses.cycles - begin) / u64::from(FRAMES);

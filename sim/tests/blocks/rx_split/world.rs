@@ -168,7 +168,7 @@ pub fn flush_address(memory: u32) -> u64 {
 impl World {
     /// A world with the small configuration, receive running, no owner enabled.
     pub fn new(stalls: Stalls, seed: u64) -> World {
-        let bench = Bench::shared("rx_split", "", RxSplit::<10, 2, 4>::default);
+        let bench = Bench::of_shared("rx_split", "", RxSplit::<10, 2, 4>::default);
         World::around(bench.expect("the block builds"), stalls, seed)
     }
 

@@ -120,7 +120,7 @@ fn all(bench: &mut Bench) {
 
 #[test]
 fn an_access_is_inside_its_region_at_every_width() {
-    let bench = Bench::shared("bounds", "", Bounds::default);
+    let bench = Bench::of_shared("bounds", "", Bounds::default);
     all(&mut bench.expect("it builds"));
 }
 

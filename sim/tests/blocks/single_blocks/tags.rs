@@ -47,16 +47,16 @@ struct Cycle {
 const EIGHTH: u32 = TIMEOUT_CYCLES_MIN / 8;
 
 impl Golden {
-    fn known(&self, tag: u64) -> Known {
+    fn find_tag(&self, tag: u64) -> Known {
         self.tags.get(&tag).copied().unwrap_or_default()
     }
 
     fn waits(&self, tag: u64) -> bool {
-        self.known(tag).waits && !self.cut_off
+        self.find_tag(tag).waits && !self.cut_off
     }
 
     /// The read that is given up in this cycle, if no event meets it.
-    fn expired(&self, cycle: &Cycle) -> Option<u64> {
+    fn expired_read(&self, cycle: &Cycle) -> Option<u64> {
         let tag = self.late.filter(|tag| self.waits(*tag))?;
         let meets = |event: &Option<(u64, [bool; 3])>| {
             event.is_some_and(|(of, [_, _, timed_out])| of == tag || timed_out)
@@ -65,11 +65,11 @@ impl Golden {
     }
 
     fn step(&mut self, cycle: &Cycle) {
-        let expired = self.expired(cycle);
+        let expired = self.expired_read(cycle);
         let now = (self.cycle / EIGHTH) % 16;
         let scan = u64::from(self.cycle % TAGS as u32);
         let started = self.started.get(&scan).copied().unwrap_or_default();
-        let looks_late = self.known(scan).waits && (now + 16 - started) % 16 >= 9;
+        let looks_late = self.find_tag(scan).waits && (now + 16 - started) % 16 >= 9;
         let before = self.tags.clone();
         let mut end = |tag: u64, fails: bool, lost: bool, ends: bool| {
             let known = self.tags.entry(tag).or_default();
@@ -167,14 +167,14 @@ fn traffic(random: &mut SmallRng, number: u32, golden: &Golden) -> Cycle {
         }
     }
     let (issues, retires) = (tag(random), tag(random));
-    let free = golden.known(issues);
+    let free = golden.find_tag(issues);
     cycle.reset = number % 4_000 == 2_300;
     cycle.link_reset = number % 12_000 > 11_000 && number % 12_000 < 11_004;
     let runs = !golden.draining && !cycle.reset && !cycle.link_reset;
     if runs && !free.busy && !free.lost && one_in(random, 2) {
         cycle.issue = Some(issues);
     }
-    let ended = golden.known(retires);
+    let ended = golden.find_tag(retires);
     if runs && ended.busy && !ended.waits && one_in(random, 3) {
         cycle.retire = Some(retires);
     }
@@ -234,7 +234,7 @@ fn a_tag_is_outstanding_from_its_issue_to_its_end() {
 fn unless_draining(mut law: impl FnMut(&Moment, Known)) {
     in_every_cycle(|moment| {
         if !moment.golden.draining {
-            law(moment, moment.golden.known(moment.asked));
+            law(moment, moment.golden.find_tag(moment.asked));
         }
     });
 }

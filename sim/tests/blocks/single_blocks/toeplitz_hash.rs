@@ -19,7 +19,7 @@ fn write(bench: &mut Bench, address: u32, data: u32) {
 }
 
 /// Cycles until the tables are written.
-fn filled(bench: &mut Bench) -> u64 {
+fn fill_tables(bench: &mut Bench) -> u64 {
     let before = bench.now();
     while bench.get("busy") == 1 {
         let cycles = bench.now() - before;
@@ -50,7 +50,7 @@ fn check(bench: &mut Bench, secrets: &[[u32; SECRET_WORDS]; 2]) {
 #[test]
 fn hashes_are_those_of_the_contract() {
     let mut bench = Bench::of(&mut ToeplitzHash::default(), "toeplitz_hash").expect("builds");
-    assert_eq!(filled(&mut bench), REWRITE_CYCLES);
+    assert_eq!(fill_tables(&mut bench), REWRITE_CYCLES);
     check(&mut bench, &[[0; SECRET_WORDS]; 2]);
 
     let mut secrets = [[0u32; SECRET_WORDS]; 2];
@@ -64,7 +64,7 @@ fn hashes_are_those_of_the_contract() {
             write(&mut bench, address + 4 * HASH_SECRET_STRIDE, !*word);
         }
     }
-    filled(&mut bench);
+    fill_tables(&mut bench);
     check(&mut bench, &secrets);
 
     // A write within the rewrite starts it again.
@@ -73,6 +73,6 @@ fn hashes_are_those_of_the_contract() {
     bench.cycles(300, &mut []);
     secrets[1][0] ^= 1;
     write(&mut bench, HASH_SECRET + HASH_SECRET_STRIDE, secrets[1][0]);
-    assert_eq!(filled(&mut bench), REWRITE_CYCLES);
+    assert_eq!(fill_tables(&mut bench), REWRITE_CYCLES);
     check(&mut bench, &secrets);
 }

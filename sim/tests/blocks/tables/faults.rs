@@ -72,7 +72,7 @@ fn without_a_fault_the_model_of_them_all_passes() {
 
 fn status_of(tables: &mut Tables, owner: u8, command: Command) -> CommandStatus {
     tables.send_commands(owner, 7, &[command], false);
-    tables.confirmed(owner, 7, 1)[0]
+    tables.wait_for_statuses(owner, 7, 1)[0]
 }
 
 fn is_granted(tables: &mut Tables, access: Access) -> bool {

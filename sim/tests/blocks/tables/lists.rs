@@ -18,13 +18,13 @@ fn long_list(tables: &mut Tables) {
             .map(|n| post(FLOW_ID, n, 1_000 + 101 * u32::from(n), 100))
             .collect();
         tables.send_commands(0, 0, &batch, false);
-        assert_eq!(tables.confirmed(0, 0, 16), [CommandStatus::Ok; 16]);
+        assert_eq!(tables.wait_for_statuses(0, 0, 16), [CommandStatus::Ok; 16]);
     }
     tables.send_commands(0, 0, &[post(FLOW_ID, 512, 60_000, 1)], false);
-    assert_eq!(tables.confirmed(0, 0, 1), [CommandStatus::ListFull]);
+    assert_eq!(tables.wait_for_statuses(0, 0, 1), [CommandStatus::ListFull]);
 }
 
-fn expected(position: u32) -> SegmentAnswer {
+fn expected_answer(position: u32) -> SegmentAnswer {
     let ahead = position.wrapping_sub(1_000);
     if (ahead as i32) < 0 {
         return SegmentAnswer::Missing;
@@ -58,7 +58,7 @@ fn search_everywhere(tables: &mut Tables) {
         .map(|position| segment_request(FLOW_ID as u16, false, 0, *position))
         .collect();
     for (reply, position) in tables.ask(Port::RxSegment, &requests).iter().zip(positions) {
-        assert_eq!(segment_answer(reply), expected(position), "position {position}");
+        assert_eq!(segment_answer(reply), expected_answer(position), "position {position}");
     }
 }
 
@@ -87,7 +87,7 @@ fn list_is_searched_while_it_moves() {
     for (base, bits, status) in [places[0], refused[0], places[1], refused[1], refused[2]] {
         tables.send_commands(0, 0, &[list_move(FLOW_ID, base, bits)], false);
         search_everywhere(&mut tables);
-        assert_eq!(tables.confirmed(0, 0, 1), [status], "to {base}, {bits} bits");
+        assert_eq!(tables.wait_for_statuses(0, 0, 1), [status], "to {base}, {bits} bits");
         search_everywhere(&mut tables);
     }
     tables.assert_clean();
@@ -112,7 +112,7 @@ fn list_indices_pass_2_16() {
         }
         let middle = batch.len() - 1;
         tables.send_commands(0, 0, &batch[..middle], false);
-        assert_eq!(tables.confirmed(0, 0, middle), vec![CommandStatus::Ok; middle]);
+        assert_eq!(tables.wait_for_statuses(0, 0, middle), vec![CommandStatus::Ok; middle]);
         if kept > 0 {
             let request = segment_request(FLOW_ID as u16, false, 0, position - 15);
             let reply = tables.ask(Port::RxSegment, &[request]).remove(0);
@@ -142,7 +142,7 @@ impl Ring {
         self.low.wrapping_add(10 * u32::from(ahead))
     }
 
-    fn held(&self) -> u16 {
+    fn resident_count(&self) -> u16 {
         self.tail.wrapping_sub(self.head)
     }
 
@@ -150,7 +150,7 @@ impl Ring {
     fn race(&mut self, batch: &[Command], random: &mut SmallRng) -> Vec<CommandStatus> {
         self.tables.send_commands(0, 0, batch, false);
         let at: Vec<u32> = (0..12)
-            .map(|_| random.random_range(0..10 * u32::from(self.held()) + 40))
+            .map(|_| random.random_range(0..10 * u32::from(self.resident_count()) + 40))
             .map(|ahead| self.low.wrapping_add(ahead))
             .collect();
         let requests: Vec<_> = at
@@ -163,7 +163,7 @@ impl Ring {
                 assert!(ahead < segment.bytes, "position {position}: {segment:?}");
             }
         }
-        self.tables.confirmed(0, 0, batch.len())
+        self.tables.wait_for_statuses(0, 0, batch.len())
     }
 
     fn post(&mut self, count: u16, random: &mut SmallRng) {
@@ -192,7 +192,7 @@ impl Ring {
 
     /// Every answer is exact when nothing changes: all entries, both edges, the end.
     fn check(&mut self) {
-        let end = 10 * u32::from(self.held());
+        let end = 10 * u32::from(self.resident_count());
         let aheads: Vec<u32> = (0..end).step_by(37).chain([end - 1, end]).collect();
         let requests: Vec<_> = aheads
             .iter()
@@ -229,7 +229,7 @@ fn borrow(bits: u64, rounds: u32) {
     ring.move_to(4_096, bits, CommandStatus::Ok, &mut random);
     let mut posted = u32::from(ring.tail);
     while posted < rounds * u32::from(capacity) {
-        while ring.held() + 16 <= capacity {
+        while ring.resident_count() + 16 <= capacity {
             ring.post(16, &mut random);
             posted += 16;
         }
@@ -239,12 +239,12 @@ fn borrow(bits: u64, rounds: u32) {
         assert!(matches!(overlaps[0], CommandStatus::Ok | CommandStatus::BadRange));
         ring.check();
         // More than a committed list's eight stay: a floor never passes the tail.
-        let gone = random.random_range(capacity / 2..ring.held() - 8);
+        let gone = random.random_range(capacity / 2..ring.resident_count() - 8);
         ring.pop(gone, &mut random);
         ring.check();
     }
     ring.move_to(40, 3, CommandStatus::ListFull, &mut random);
-    let rest = ring.held() - 8;
+    let rest = ring.resident_count() - 8;
     ring.pop(rest, &mut random);
     ring.move_to(40, 3, CommandStatus::Ok, &mut random);
     ring.check();

@@ -77,7 +77,7 @@ pub fn floor_of(model: &Model, tx: bool, flow: u16) -> u32 {
 
 /// The resident segments, the first with the list's head as its index.
 pub fn segments_of(list: &List) -> Vec<Segment> {
-    (0..list.held()).filter_map(|at| list.at(list.head.wrapping_add(at))).collect()
+    (0..list.resident_count()).filter_map(|at| list.at(list.head.wrapping_add(at))).collect()
 }
 
 /// The answer to a request by position.

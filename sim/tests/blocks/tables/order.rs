@@ -49,7 +49,7 @@ fn region(bytes: u64) -> [Command; 2] {
 
 const ACCESS: Access = Access { region: 4, key: 7, domain: 3, write: true, offset: 16, bytes: 64 };
 
-fn installed() -> Tables {
+fn install_tables() -> Tables {
     let mut tables = Tables::new(Stall::None, Stall::None, 1);
     tables.execute(install(FLOW_ID, (40, 3)));
     tables.execute(key_set(FLOW_ID));
@@ -82,7 +82,7 @@ fn hits(port: Port, reply: &[u8]) -> bool {
 
 #[test]
 fn earliest_replies_come_as_the_heads_say() {
-    let mut tables = installed();
+    let mut tables = install_tables();
     for ((port, request), cycles) in requests().into_iter().zip([8, 3, 8, 8]) {
         let reply = tables.ask(port, &[request]).remove(0);
         assert!(hits(port, &reply), "{port:?}");
@@ -95,7 +95,7 @@ fn earliest_replies_come_as_the_heads_say() {
 
 #[test]
 fn lookups_and_accesses_are_taken_every_cycle() {
-    let mut tables = installed();
+    let mut tables = install_tables();
     for (port, request) in requests() {
         if matches!(port, Port::Flow | Port::RxRegion) {
             tables.ask(port, &vec![request; 200]);
@@ -108,7 +108,7 @@ fn lookups_and_accesses_are_taken_every_cycle() {
 
 #[test]
 fn region_ports_share_every_second_cycle_each() {
-    let mut tables = installed();
+    let mut tables = install_tables();
     for port in [Port::RxRegion, Port::TxRegion] {
         for _ in 0..200 {
             tables.pairs[port as usize].request.push(region_request(&ACCESS));
@@ -130,12 +130,12 @@ fn before(events: &[u64], cycle: u64) -> usize {
 
 #[test]
 fn streaming_lookups_see_floors_once_confirmed() {
-    let mut tables = installed();
+    let mut tables = install_tables();
     let first = tables.confirmed_at.cycles.len();
     let batch: Vec<Command> = (1..=16).map(|n| floor(FLOW_ID, 1_000 + n, 0)).collect();
     tables.send_commands(0, 7, &batch, false);
     let replies = tables.ask(Port::Flow, &vec![flow_request(&KEY); 600]);
-    assert_eq!(tables.confirmed(0, 7, 16), [CommandStatus::Ok; 16]);
+    assert_eq!(tables.wait_for_statuses(0, 7, 16), [CommandStatus::Ok; 16]);
     let asked = &tables.pairs[Port::Flow as usize].asked.cycles;
     assert_eq!(asked[599] - asked[0], 599, "no update stalls a lookup");
     let mut last = 0;
@@ -152,7 +152,7 @@ fn streaming_lookups_see_floors_once_confirmed() {
 
 #[test]
 fn cursor_shows_pulses_up_to_two_cycles_before() {
-    let mut tables = installed();
+    let mut tables = install_tables();
     for n in 1..=400u64 {
         tables
             .cursors
@@ -173,7 +173,7 @@ fn cursor_shows_pulses_up_to_two_cycles_before() {
 #[test]
 fn cursor_pulses_during_floor_commands_are_never_lost_or_undone() {
     let mut random = SmallRng::seed_from_u64(seed());
-    let mut tables = installed();
+    let mut tables = install_tables();
     let (mut cursor, mut low) = (1_000u32, 1_000u32);
     for _ in 0..200 {
         low += random.random_range(0..300);
@@ -185,7 +185,7 @@ fn cursor_pulses_during_floor_commands_are_never_lost_or_undone() {
         tables
             .cursors
             .push(bytes_of(CursorWrite { flow: FLOW_ID.into(), cursor: u64::from(cursor).into() }));
-        assert_eq!(tables.confirmed(0, 7, 1), [CommandStatus::Ok]);
+        assert_eq!(tables.wait_for_statuses(0, 7, 1), [CommandStatus::Ok]);
         tables.cycles(2);
         // A stored cursor below the floor counts as the floor.
         let seen = tables.cursor(FLOW_ID).max(low);
@@ -198,7 +198,7 @@ fn cursor_pulses_during_floor_commands_are_never_lost_or_undone() {
 #[test]
 fn floors_wait_for_a_gap_between_cursor_pulses_and_take_effect() {
     let mut random = SmallRng::seed_from_u64(seed());
-    let mut tables = installed();
+    let mut tables = install_tables();
     for low in 1_001..1_101u64 {
         // The floor lifts the cursor, so it needs the cursor's memory, which pulses keep busy.
         tables.send_commands(0, 7, &[floor(FLOW_ID, low as u32, 0)], false);
@@ -207,7 +207,7 @@ fn floors_wait_for_a_gap_between_cursor_pulses_and_take_effect() {
                 .cursors
                 .push(bytes_of(CursorWrite { flow: (FLOW_ID + 1).into(), cursor: low.into() }));
         }
-        assert_eq!(tables.confirmed(0, 7, 1), [CommandStatus::Ok]);
+        assert_eq!(tables.wait_for_statuses(0, 7, 1), [CommandStatus::Ok]);
         let reply = tables.ask(Port::Flow, &[flow_request(&KEY)]).remove(0);
         assert_eq!(field::<FlowReply>(&reply, "floor"), low);
         assert_eq!(u64::from(tables.cursor(FLOW_ID)), low);
@@ -217,7 +217,7 @@ fn floors_wait_for_a_gap_between_cursor_pulses_and_take_effect() {
 
 #[test]
 fn every_bit_of_a_key_counts() {
-    let mut tables = installed();
+    let mut tables = install_tables();
     let flipped: Vec<Vec<u8>> = (0..8 * KEY_BYTES)
         .map(|bit| {
             let mut key = KEY;
@@ -234,12 +234,12 @@ fn every_bit_of_a_key_counts() {
 
 #[test]
 fn streaming_accesses_see_a_region_go_once_confirmed() {
-    let mut tables = installed();
+    let mut tables = install_tables();
     let remove = |key| command(REGION_REMOVE, &[(REGION, 4), (REGION_KEY, key)]);
     let first = tables.confirmed_at.cycles.len();
     tables.send_commands(0, 7, &[remove(6), remove(7)], false);
     let replies = tables.ask(Port::RxRegion, &vec![region_request(&ACCESS); 120]);
-    assert_eq!(tables.confirmed(0, 7, 2), [CommandStatus::Ok; 2]);
+    assert_eq!(tables.wait_for_statuses(0, 7, 2), [CommandStatus::Ok; 2]);
     let asked = &tables.pairs[Port::RxRegion as usize].asked.cycles;
     for (reply, cycle) in replies.iter().zip(asked) {
         let confirmed = before(&tables.confirmed_at.cycles[first..], *cycle);
@@ -254,7 +254,7 @@ fn streaming_accesses_see_a_region_go_once_confirmed() {
 
 #[test]
 fn floor_moved_by_more_than_2_31_without_a_packet_keeps_the_cursor_with_it() {
-    let mut tables = installed();
+    let mut tables = install_tables();
     let mut low = 1_000u32;
     for _ in 0..7 {
         low = low.wrapping_add((1 << 30) - 1);
@@ -265,7 +265,7 @@ fn floor_moved_by_more_than_2_31_without_a_packet_keeps_the_cursor_with_it() {
 
 #[test]
 fn aborted_piece_is_not_carried_out_and_not_confirmed() {
-    let mut tables = installed();
+    let mut tables = install_tables();
     tables.cycles(3);
     let done = tables.done.count;
     let batch: Vec<Command> = (1..=16).map(|n| floor(FLOW_ID, 1_000 + n, 0)).collect();
@@ -282,7 +282,7 @@ fn aborted_piece_is_not_carried_out_and_not_confirmed() {
 
 #[test]
 fn send_flow_beyond_the_table_is_no_hit() {
-    let mut tables = installed();
+    let mut tables = install_tables();
     let aliases: Vec<Vec<u8>> =
         (1..1024u64).map(|n| (FLOW_ID + 64 * n).to_le_bytes().to_vec()).collect();
     for reply in tables.ask(Port::SendFlow, &aliases) {
@@ -304,11 +304,11 @@ fn no_more_commands_are_taken_than_confirmations_have_places() {
     assert_eq!(tables.confirmations.messages.len(), CONFIRMATIONS_MAX);
     tables.last_fence.is_shut = false;
     let count = 16 * pieces as usize;
-    assert_eq!(tables.confirmed(0, 0, count), vec![CommandStatus::Ok; count]);
+    assert_eq!(tables.wait_for_statuses(0, 0, count), vec![CommandStatus::Ok; count]);
     // An epoch later nothing is under way, whatever was.
     tables.last_fence.is_shut = true;
     tables.send_commands(0, 0, &[command(NOP, &[]); 16], false);
-    assert_eq!(tables.confirmed(0, 0, 16), [CommandStatus::Ok; 16]);
+    assert_eq!(tables.wait_for_statuses(0, 0, 16), [CommandStatus::Ok; 16]);
     tables.start_epoch(2);
     tables.last_fence = LastFence::default();
     tables.last_fence.is_shut = true;
@@ -336,7 +336,7 @@ fn commands_wait_until_look_ups_follow_a_new_secret() {
     set[KEY_AT_BYTES..].copy_from_slice(&key);
     let commands = [install(FLOW_ID, (40, 3)), set];
     tables.send_commands(0, 0, &commands, false);
-    let statuses = tables.confirmed(0, 0, commands.len());
+    let statuses = tables.wait_for_statuses(0, 0, commands.len());
     assert!(statuses.iter().all(|status| *status == CommandStatus::Ok));
     // The writes themselves took up to 40 cycles.
     assert!(tables.bench.now() - written >= REWRITE_CYCLES - 40);

@@ -57,7 +57,7 @@ impl Test {
 
     fn send(&mut self, owner: u8, batch: &[Command]) -> Vec<CommandStatus> {
         self.tables.send_commands(owner, self.index, batch, false);
-        let statuses = self.tables.confirmed(owner, self.index, batch.len());
+        let statuses = self.tables.wait_for_statuses(owner, self.index, batch.len());
         self.index = self.index.wrapping_add(batch.len() as u32);
         statuses
     }

@@ -23,7 +23,7 @@ fn cycles_each(tables: &mut Tables, batch: impl Fn(u16) -> Vec<Command>, pieces:
         tables.send_commands(0, count, &batch, false);
         count += batch.len() as u32;
     }
-    let statuses = tables.confirmed(0, 0, count as usize);
+    let statuses = tables.wait_for_statuses(0, 0, count as usize);
     assert!(statuses.iter().all(|status| *status == CommandStatus::Ok));
     let at = &tables.confirmed_at.cycles[first..];
     (at[count as usize - 1] - at[0]) as f64 / f64::from(count - 1)
@@ -104,7 +104,7 @@ fn a_list_moves_at_a_few_cycles_an_entry() {
             .map(|n| post(FLOW_ID, n, 1_000 + 10 * u32::from(n), 10))
             .collect();
         tables.send_commands(0, 0, &batch, false);
-        tables.confirmed(0, 0, 16);
+        tables.wait_for_statuses(0, 0, 16);
     }
     for (search, base) in [(false, 2048), (true, 1024)] {
         let started = tables.bench.now();
@@ -115,7 +115,7 @@ fn a_list_moves_at_a_few_cycles_an_entry() {
                 .collect();
             tables.ask(Port::RxSegment, &requests);
         }
-        assert_eq!(tables.confirmed(0, 0, 1), [CommandStatus::Ok]);
+        assert_eq!(tables.wait_for_statuses(0, 0, 1), [CommandStatus::Ok]);
         let cycles = *tables.confirmed_at.cycles.last().expect("confirmed") - started;
         println!("list_move of 1,024 entries, searches beside it: {search}: {cycles} cycles");
         assert!(cycles <= if search { 50_000 } else { 1_100 });

@@ -303,7 +303,7 @@ fn every_bad_operand_has_its_status_and_the_golden_model_agrees() {
             assert_eq!(model.apply(0, &command), Ok);
         }
         tables.send_commands(case.owner, 3, &[entry], false);
-        let status = tables.confirmed(case.owner, 3, 1)[0];
+        let status = tables.wait_for_statuses(case.owner, 3, 1)[0];
         let what = format!(
             "case {number}: opcode {}, {} = {:#x}, owner {}",
             case.opcode, case.field.name, case.value, case.owner

@@ -21,7 +21,7 @@ fn confirmation_passes_when_nothing_is_in_flight() {
     let mut rig = Rig::new(World::one_segment(64, 0).tables(), plain_memory(), 0, CALM, 1);
     (0..40).for_each(|index| rig.confirm(index));
     (0..100).for_each(|_| rig.cycle());
-    assert_eq!(rig.confirmed(), (0..40).collect::<Vec<u64>>());
+    assert_eq!(rig.confirmed_indices(), (0..40).collect::<Vec<u64>>());
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn confirmations_follow_what_began_before_them_and_only_that() {
             left = left_now;
             assert!(rig.bench.now() < 200_000);
         }
-        assert!(rig.confirmed().iter().copied().eq(0..left as u64), "order");
+        assert!(rig.confirmed_indices().iter().copied().eq(0..left as u64), "order");
         assert!(done_at_leave[0] < 60, "traffic held the first one back");
         rig.confirmations_out.messages.clear();
         rig.judge(200_000);
@@ -70,9 +70,9 @@ fn confirmation_waits_for_little_more_than_one_descriptor() {
     }
     let mut longest = 0;
     while rig.done.seen.len() < 10 {
-        let (begin, seen) = (rig.bench.now(), rig.confirmed().len());
+        let (begin, seen) = (rig.bench.now(), rig.confirmed_indices().len());
         rig.confirm(0);
-        while rig.confirmed().len() == seen {
+        while rig.confirmed_indices().len() == seen {
             rig.cycle();
             assert!(rig.bench.now() < 50_000);
         }
@@ -111,11 +111,11 @@ fn every_confirmation_under_way_finds_a_place() {
     (0..count).for_each(|index| rig.confirm(index));
     (0..count + 8).for_each(|_| rig.cycle());
     assert!(rig.confirmations_in.is_done(), "one has no place");
-    assert!(rig.confirmed().is_empty(), "one overtook a read");
+    assert!(rig.confirmed_indices().is_empty(), "one overtook a read");
     rig.reads.held = false;
     (0..2_000).for_each(|_| rig.cycle());
     let all = 0..u64::from(count);
-    assert!(rig.confirmed().into_iter().eq(all), "order");
+    assert!(rig.confirmed_indices().into_iter().eq(all), "order");
     rig.confirmations_out.messages.clear();
     rig.judge(5_000);
 }
@@ -140,5 +140,5 @@ fn reset_leaves_nothing_in_flight() {
     }
     rig.confirm(4);
     assert_eq!(rig.judge(5_000), [None; 3]);
-    assert_eq!(rig.confirmed(), [4]);
+    assert_eq!(rig.confirmed_indices(), [4]);
 }

@@ -73,7 +73,7 @@ impl<M: Memory> Rig<M> {
     /// Builds and starts the block; the first stall is that of all sources, the second of all
     /// sinks.
     pub fn new(tables: Tables, memory: M, latency: u64, stalls: (Stall, Stall), seed: u64) -> Self {
-        let bench = Bench::shared("tx_merge", "", TxMerge::default).expect("builds");
+        let bench = Bench::of_shared("tx_merge", "", TxMerge::default).expect("builds");
         Rig::around(bench, tables, memory, latency, stalls, seed)
     }
 
@@ -297,14 +297,14 @@ impl<M: Memory> Rig<M> {
         }
         self.confirm(7);
         (0..500).for_each(|_| self.cycle());
-        assert!(self.confirmed().is_empty(), "it overtook a read");
+        assert!(self.confirmed_indices().is_empty(), "it overtook a read");
         self.reads.held = false;
         self.judge(5_000);
-        assert_eq!(self.confirmed(), [7]);
+        assert_eq!(self.confirmed_indices(), [7]);
     }
 
     /// Indices of the confirmations that have left.
-    pub fn confirmed(&self) -> Vec<u64> {
+    pub fn confirmed_indices(&self) -> Vec<u64> {
         let messages = self.confirmations_out.messages.iter();
         messages.map(|message| field::<Confirmation>(message, "index")).collect()
     }

@@ -191,12 +191,12 @@ impl<P: Inner> Protocol for Failing<P> {
         self.inner.arrive_frame(now_ns, frame)
     }
 
-    fn granted(&mut self, now_ns: u64, flow: FlowIndex, end: u64) {
-        self.inner.granted(now_ns, flow, end);
+    fn extend_receive(&mut self, now_ns: u64, flow: FlowIndex, end: u64) {
+        self.inner.extend_receive(now_ns, flow, end);
     }
 
-    fn offered(&mut self, now_ns: u64, flow: FlowIndex, end: u64) {
-        self.inner.offered(now_ns, flow, end);
+    fn extend_send(&mut self, now_ns: u64, flow: FlowIndex, end: u64) {
+        self.inner.extend_send(now_ns, flow, end);
     }
 
     fn advance(&mut self, now_ns: u64) -> Result<()> {
@@ -299,7 +299,8 @@ impl<P: Inner> Run<P> {
         let card = GoldenCard::late(SMALL, seed);
         let protocol = Failing::around(inner, seed, failed);
         let bus = GoldenBus::new(card.clone());
-        let mut provider = Provider::open(bus, protocol, DeviceConfig::seeded(1)).expect("a card");
+        let mut provider =
+            Provider::open(bus, protocol, DeviceConfig::with_seed(1)).expect("a card");
         provider.set_clock(Clock::Manual(clock.clone()));
         Self { provider, card, peer, clock, talks: BTreeMap::new(), closing: BTreeSet::new() }
     }

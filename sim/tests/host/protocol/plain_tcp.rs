@@ -70,11 +70,11 @@ struct Flow {
 
 impl Flow {
     /// How the positions of what arrives are counted.
-    fn received(&self) -> Positions {
+    fn receive_positions(&self) -> Positions {
         Positions { first: self.receive_first }
     }
 
-    fn accepted(&self) -> u64 {
+    fn accepted_bytes(&self) -> u64 {
         self.arrived.held_to(0, u64::MAX)
     }
 
@@ -85,7 +85,7 @@ impl Flow {
 
     /// An ACK number, and the window behind it.
     fn take_numbers(&mut self, parsed: &TcpHeader, now_ns: u64) -> bool {
-        let more = SENT.ahead(parsed.acknowledgement, self.acknowledged);
+        let more = SENT.distance_from(parsed.acknowledgement, self.acknowledged);
         let Ok(more) = u64::try_from(more) else {
             return false;
         };
@@ -104,8 +104,8 @@ impl Flow {
 
     /// Payload, and a FIN behind it.
     fn take_payload(&mut self, parsed: &TcpHeader, segment: &Segment<'_>) -> Verdict {
-        let (accepted, bytes) = (self.accepted(), i64::from(segment.payload_bytes));
-        let ahead = self.received().ahead(segment.position, accepted);
+        let (accepted, bytes) = (self.accepted_bytes(), i64::from(segment.payload_bytes));
+        let ahead = self.receive_positions().distance_from(segment.position, accepted);
         let start = accepted as i64 + i64::from(ahead);
         let end = start + bytes;
         self.is_ack_due |= bytes > 0 || parsed.flags & FIN != 0;
@@ -118,7 +118,7 @@ impl Flow {
         if parsed.flags & FIN != 0 {
             self.fin_at = Some(end as u64);
         }
-        Verdict::Taken { accepted_to: self.accepted() }
+        Verdict::Taken { accepted_to: self.accepted_bytes() }
     }
 
     /// The header of the next packet; its checksums are the card's.
@@ -127,12 +127,12 @@ impl Flow {
             0 => &[],
             _ => &[2, 4, (MSS_BYTES >> 8) as u8, MSS_BYTES as u8],
         };
-        let accepted = self.accepted();
+        let accepted = self.accepted_bytes();
         let window = self.granted.max(self.window_to) - accepted;
         let window = window.min(u16::MAX.into());
         self.window_to = self.window_to.max(accepted + window);
         let has_end = self.fin_at == Some(accepted);
-        let acknowledgement = self.received().of(accepted + u64::from(has_end));
+        let acknowledgement = self.receive_positions().of(accepted + u64::from(has_end));
         let sequence = match flags & SYN {
             0 => SENT.of(at),
             _ => ISS,
@@ -198,7 +198,7 @@ impl Flow {
             self.next += u64::from(bytes.max(1));
             self.sent = self.sent.max(self.next);
         }
-        let reach = self.granted.min(self.accepted() + u64::from(u16::MAX));
+        let reach = self.granted.min(self.accepted_bytes() + u64::from(u16::MAX));
         let more = reach.saturating_sub(self.window_to);
         match self.is_ack_due || more >= 2 * u64::from(MSS_BYTES) {
             true if sink.has_room_for(index) => self.send(index, (ACK, self.next, 0), sink),
@@ -321,7 +321,7 @@ impl Protocol for PlainTcp {
             self.events.push(ProtocolEvent::Ended {
                 flow: index,
                 reason: Failure::protocol(ECONNRESET, "reset by the peer"),
-                accepted_to: flow.accepted(),
+                accepted_to: flow.accepted_bytes(),
             });
             return Ok(Verdict::Refused.into());
         }
@@ -334,7 +334,7 @@ impl Protocol for PlainTcp {
             false => 0,
         };
         let verdict = flow.take_payload(&parsed, segment);
-        let is_at_end = flow.fin_at == Some(flow.accepted());
+        let is_at_end = flow.fin_at == Some(flow.accepted_bytes());
         if is_at_end && !std::mem::replace(&mut flow.is_ended, true) {
             self.events.push(ProtocolEvent::EndOfStream(index));
         }
@@ -383,13 +383,13 @@ impl Protocol for PlainTcp {
         Ok(())
     }
 
-    fn granted(&mut self, _now_ns: u64, index: FlowIndex, end: u64) {
+    fn extend_receive(&mut self, _now_ns: u64, index: FlowIndex, end: u64) {
         if let Some(flow) = self.flows.get_mut(&index) {
             flow.granted = end;
         }
     }
 
-    fn offered(&mut self, now_ns: u64, index: FlowIndex, end: u64) {
+    fn extend_send(&mut self, now_ns: u64, index: FlowIndex, end: u64) {
         if let Some(flow) = self.flows.get_mut(&index) {
             // The timer runs for what was sent before.
             if flow.is_open && flow.acknowledged == flow.sent {

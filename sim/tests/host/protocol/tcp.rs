@@ -11,7 +11,7 @@ use ::tcp::{Config, Secret};
 use host::tcp::TcpProtocol;
 use host::transport::peer::{KernelPeer, TcpPeer};
 use host::transport::TransportError;
-use skip::permitted;
+use skip::skip_if_refused;
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn disturbances(share: f64) -> [Disturbance; 6] {
     ]
 }
 
-fn own(host: u8, mtu_bytes: u16, law: Law, seed: u64) -> TcpProtocol {
+fn own_tcp(host: u8, mtu_bytes: u16, law: Law, seed: u64) -> TcpProtocol {
     let link = LinkConfig::lab(host, mtu_bytes, Tuning::SIMULATION);
     let config = Config { law, ..Config::private_wire() };
     let mut secret = [host; 32];
@@ -42,7 +42,7 @@ fn own(host: u8, mtu_bytes: u16, law: Law, seed: u64) -> TcpProtocol {
 /// An exchange both ways over IPv4, and one over IPv6.
 fn exchange(law: Law, card: Rc<RefCell<GoldenCard>>, seed: u64, disturbance: Disturbance) {
     println!("{law:?}, seed {seed}");
-    let mut world = World::over(own(1, 1500, law, seed), card);
+    let mut world = World::over(own_tcp(1, 1500, law, seed), card);
     for remote in REMOTES {
         let remote = remote.parse().expect("an address");
         world.exchange_with(remote, 300_000, seed, disturbance);
@@ -79,12 +79,12 @@ fn at_both_ends(law: Law, mtu_bytes: u16, seed: u64, disturbance: Disturbance) -
     println!("{law:?}, MTU {mtu_bytes}, seed {seed}, {disturbance:?}");
     let clock = ManualClock::default();
     let link = LinkConfig::lab(2, mtu_bytes, Tuning::SIMULATION);
-    let peer = TcpPeer::new(own(2, mtu_bytes, law, seed), &link, Clock::Manual(clock.clone()));
+    let peer = TcpPeer::new(own_tcp(2, mtu_bytes, law, seed), &link, Clock::Manual(clock.clone()));
     let card = match disturbance == Disturbance::default() {
         true => GoldenCard::new(SMALL),
         false => GoldenCard::late(SMALL, seed),
     };
-    let mut world = World::with(own(1, mtu_bytes, law, seed), card, Box::new(peer), clock);
+    let mut world = World::with(own_tcp(1, mtu_bytes, law, seed), card, Box::new(peer), clock);
     let families = if mtu_bytes < 1280 { 1 } else { 2 };
     let mut sum = (Duration::ZERO, 0);
     for remote in &REMOTES[..families] {
@@ -135,13 +135,14 @@ fn our_own_tcp_and_a_kernel_are_exact_whatever_the_wire_does() {
     for (at, disturbance) in disturbances(0.01).into_iter().enumerate() {
         let mtu_bytes = [1500, 9000, 1280][at % 3];
         let link = LinkConfig::lab(2, mtu_bytes, Tuning::SIMULATION);
-        let Some(kernel) = permitted(KernelPeer::open(&link), TransportError::is_refusal) else {
+        let Some(kernel) = skip_if_refused(KernelPeer::open(&link), TransportError::is_refusal)
+        else {
             return;
         };
         let law = [Law::Model, Law::Cubic][at % 2];
         println!("{law:?}, MTU {mtu_bytes}, seed {seed}, {disturbance:?}");
         let clock = ManualClock::default();
-        let tcp = own(1, mtu_bytes, law, seed);
+        let tcp = own_tcp(1, mtu_bytes, law, seed);
         let card = GoldenCard::new(SMALL);
         let mut world = World::with(tcp, card, Box::new(kernel), clock);
         let remote = REMOTES[at % 2].parse().expect("an address");

@@ -61,7 +61,7 @@ impl Hooks<GoldenBus> for Says {
 
 fn open(says: Says) -> Device<HookedBus<GoldenBus, Says>> {
     let bus = HookedBus { inner: GoldenBus::new(GoldenCard::new(SMALL)), hooks: says };
-    Device::open(bus, DeviceConfig::seeded(1)).expect("it opens")
+    Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens")
 }
 
 /// Lines written for one send of one slot.

@@ -10,9 +10,10 @@ use lab::golden_card::Withheld;
 use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
-use crate::provider::owners::harmed::{harmed, Harm};
+use crate::provider::owners::harmed::{harm_application, Harm};
 use crate::provider::rig::{
-    assert_clean, golden, prompt, received, sent, verilated, GoldenRig, Rig,
+    assert_clean, golden, prompt, received_completion, sent_completion, verilated_rig, GoldenRig,
+    Rig,
 };
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
@@ -79,8 +80,8 @@ impl Talk {
     fn end<B: Bus, C: NetworkSide>(&self, rig: &mut Rig<B, C>) {
         for request in 0..REQUESTS {
             let length = at(self.bytes, request + 1) - at(self.bytes, request);
-            rig.completion(|c| *c == received(self.id, request.into(), length));
-            rig.completion(|c| *c == sent(self.id, request.into()));
+            rig.completion(|c| *c == received_completion(self.id, request.into(), length));
+            rig.completion(|c| *c == sent_completion(self.id, request.into()));
         }
         rig.completion(|c| *c == Completion::EndOfStream(self.id));
         let memory = rig.provider.map(self.region).expect("it maps");
@@ -92,7 +93,7 @@ impl Talk {
     }
 
     /// The peer has received what was sent.
-    fn arrived<B: Bus, C: NetworkSide>(&self, rig: &mut Rig<B, C>) {
+    fn check_arrived<B: Bus, C: NetworkSide>(&self, rig: &mut Rig<B, C>) {
         let digest = digest_of(self.seed, self.bytes.into());
         rig.until("the peer's end", |rig| {
             let all = rig.peer.conversations();
@@ -133,7 +134,7 @@ fn exchange<B: Bus, C: NetworkSide>(
     rig.cut = false;
     for talk in &talks {
         talk.end(rig);
-        talk.arrived(rig);
+        talk.check_arrived(rig);
     }
     // Both directions, and what was lost and came again.
     let copied_bytes = rig.provider.counters().copied_payload_bytes - before_bytes;
@@ -151,7 +152,7 @@ fn connections_beyond_the_table_exchange_every_byte() {
 
 #[test]
 fn connections_beyond_the_table_of_the_verilated_card_exchange_every_byte() {
-    let mut rig = verilated();
+    let mut rig = verilated_rig();
     exchange(&mut rig, (2, 40_000), false);
     assert_clean(&rig.card);
 }
@@ -183,7 +184,7 @@ fn a_flow_that_is_free_again_is_used() {
     // The other one stays where it is.
     let talk = Talk::start(&mut rig, (FIRST, beyond), 10_000);
     talk.end(&mut rig);
-    talk.arrived(&mut rig);
+    talk.check_arrived(&mut rig);
     assert_eq!(rig.provider.counters().copied_payload_bytes, 20_000);
 }
 
@@ -198,7 +199,7 @@ fn shards_bounce_apart() {
 fn shards_bounce_apart_beside_a_harmed_one() {
     for harm in Harm::ALL.into_iter().filter(|harm| harm.ends_connections()) {
         let mut rig = golden();
-        harmed(&mut rig, harm).ends(&mut rig);
+        harm_application(&mut rig, harm).ends(&mut rig);
         bounce_apart(&mut rig, 1);
     }
 }
@@ -219,7 +220,7 @@ fn bounce_apart(rig: &mut GoldenRig, harmed: usize) {
     assert_eq!(rig.provider.counters().unplaced_connections, 3);
     for talk in &talks {
         talk.end(rig);
-        talk.arrived(rig);
+        talk.check_arrived(rig);
     }
     for region in 0..64 {
         let is_a_talks = talks.iter().any(|talk| talk.region.0 == region);
@@ -268,7 +269,7 @@ fn a_full_bounce_region_holds_up_no_other_shard() {
         rig.provider.send(*id, region.span(0, SENT), 8).expect("a request");
     }
     for id in &ids {
-        rig.completion(|c| *c == sent(*id, 8));
+        rig.completion(|c| *c == sent_completion(*id, 8));
     }
     rig.card.borrow_mut().withhold(Some(Withheld::SendsOf(shard.0)));
     for id in &ids {
@@ -277,9 +278,9 @@ fn a_full_bounce_region_holds_up_no_other_shard() {
     rig.until("a full region", |rig| rig.provider.counters().unsent_headers > 0);
     let talk = Talk::start(&mut rig, (FIRST, talker), 100_000);
     talk.end(&mut rig);
-    talk.arrived(&mut rig);
+    talk.check_arrived(&mut rig);
     rig.card.borrow_mut().withhold(None);
     for id in &ids {
-        rig.completion(|c| *c == sent(*id, 9));
+        rig.completion(|c| *c == sent_completion(*id, 9));
     }
 }

@@ -7,7 +7,7 @@ use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
 use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
-use crate::provider::rig::{assert_clean, golden, received, verilated, Rig};
+use crate::provider::rig::{assert_clean, golden, received_completion, verilated_rig, Rig};
 
 const PEER_SEED: u64 = 5;
 const SEED: u64 = 6;
@@ -67,7 +67,7 @@ fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
     assert_eq!(rig.provider.counters().list_refusals, 0);
     for request in 0..REQUESTS {
         let (request, bytes) = (1000 + request, BYTES as u32);
-        let done = received(id, request, bytes);
+        let done = received_completion(id, request, bytes);
         assert!(rig.completions.contains(&done), "{done:?}");
     }
     let mut incoming = vec![0; all as usize];
@@ -84,7 +84,7 @@ fn forty_requests_each_way_borrow_and_return_on_the_golden_card() {
 
 #[test]
 fn forty_requests_each_way_borrow_and_return_on_the_verilated_card() {
-    let mut rig = verilated();
+    let mut rig = verilated_rig();
     forty_each_way(&mut rig);
     assert_clean(&rig.card);
 }

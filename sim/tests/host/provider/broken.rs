@@ -19,11 +19,11 @@ const HEADER_BYTES: [u64; 2] = [96, 160];
 
 /// What an entry is found to be whose slot was written by `slot`: its header bytes and payload
 /// bytes, or field, value and limit of the error.
-fn taken(slot: fn(&mut [u8])) -> Result<(usize, usize), (&'static str, u64, u64)> {
+fn take_entry(slot: fn(&mut [u8])) -> Result<(usize, usize), (&'static str, u64, u64)> {
     let mut card = GoldenCard::new(SMALL);
     let mut bus = honest_to(card.clone());
     bus.hooks.slot = slot;
-    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     card.receive(frame(9, 0, b"who?"));
     device.bus().advance().expect("it goes on");
     let mut entry = HeaderEntry::default();
@@ -40,16 +40,16 @@ fn taken(slot: fn(&mut [u8])) -> Result<(usize, usize), (&'static str, u64, u64)
 
 #[test]
 fn a_slow_buffer_that_is_not_there_is_named() {
-    assert_eq!(taken(|_| {}), Ok((54, 4)));
-    let last = taken(|slot| header_entry::SLOW_BUFFER.set(slot, SLOW_BUFFERS - 1));
+    assert_eq!(take_entry(|_| {}), Ok((54, 4)));
+    let last = take_entry(|slot| header_entry::SLOW_BUFFER.set(slot, SLOW_BUFFERS - 1));
     assert_eq!(last, Ok((54, 4)));
-    let beyond = taken(|slot| header_entry::SLOW_BUFFER.set(slot, SLOW_BUFFERS));
+    let beyond = take_entry(|slot| header_entry::SLOW_BUFFER.set(slot, SLOW_BUFFERS));
     assert_eq!(beyond, Err(("slow buffer", SLOW_BUFFERS, SLOW_BUFFERS)));
 }
 
 #[test]
 fn a_payload_longer_than_a_slow_buffer_is_named() {
-    let beyond = taken(|slot| {
+    let beyond = take_entry(|slot| {
         header_entry::FRAME_BYTES.set(slot, 65_535);
         header_entry::PAYLOAD_BYTES.set(slot, 16_385);
     });
@@ -59,11 +59,11 @@ fn a_payload_longer_than_a_slow_buffer_is_named() {
 #[test]
 fn a_header_longer_than_its_slots_is_named() {
     let [one, two] = HEADER_BYTES;
-    let full = taken(|slot| header_entry::HEADER_BYTES.set(slot, 96));
+    let full = take_entry(|slot| header_entry::HEADER_BYTES.set(slot, 96));
     assert_eq!(full.map(|(header, _)| header), Ok(96));
-    let beyond = taken(|slot| header_entry::HEADER_BYTES.set(slot, 97));
+    let beyond = take_entry(|slot| header_entry::HEADER_BYTES.set(slot, 97));
     assert_eq!(beyond, Err(("header bytes", one + 1, one + 1)));
-    let beyond = taken(|slot| {
+    let beyond = take_entry(|slot| {
         header_entry::TWO_SLOTS.set(slot, 1);
         header_entry::HEADER_BYTES.set(slot, 161);
     });

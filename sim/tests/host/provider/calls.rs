@@ -15,8 +15,8 @@ use host::records::size::SizeError;
 use host::transport::peer::{Script, WirePeer};
 use host::transport::{ListenerId, TransportError};
 
-use crate::provider::owners::harmed::{harmed, Harm};
-use crate::provider::rig::{cancelled, failure, golden, GoldenRig};
+use crate::provider::owners::harmed::{harm_application, Harm};
+use crate::provider::rig::{cancelled_completion, failure, golden, GoldenRig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
@@ -26,7 +26,7 @@ pub fn peer_address(port: u16) -> SocketAddr {
 }
 
 /// A rig with an open connection to a peer that sends nothing, and a region of 64 KiB.
-pub fn connected() -> (GoldenRig, ConnectionId, RegionId) {
+pub fn connect_idle() -> (GoldenRig, ConnectionId, RegionId) {
     connected_on(golden())
 }
 
@@ -45,7 +45,7 @@ fn a_refused_connection_fails_and_is_forgotten() {
     let id = rig.provider.connect(FIRST, peer_address(9)).expect("it starts");
     rig.provider.recv(id, region.span(0, 4096), 77).expect("a request");
     rig.completion(|c| failure(c, id) == Some(libc::ECONNREFUSED));
-    rig.completion(|c| *c == cancelled(id, 77));
+    rig.completion(|c| *c == cancelled_completion(id, 77));
     rig.completion(|c| *c == Completion::Closed(id));
     let again = rig.provider.recv(id, region.span(0, 1), 0);
     assert!(
@@ -76,7 +76,7 @@ fn a_connection_begins_at_the_local_address_that_is_asked_for() {
 
 #[test]
 fn after_close_nothing_more_is_accepted() {
-    let (mut rig, id, region) = connected();
+    let (mut rig, id, region) = connect_idle();
     rig.provider.finish(id).expect("it ends");
     let send = rig.provider.send(id, region.span(0, 1), 0);
     assert!(matches!(send, Err(HostError::Request(RequestError::Finished(n))) if n == id.0));
@@ -104,7 +104,7 @@ fn a_connection_that_is_closed_before_it_opens_leaves_nothing() {
 
 #[test]
 fn buffers_must_lie_in_a_region_that_is_there() {
-    let (mut rig, id, region) = connected();
+    let (mut rig, id, region) = connect_idle();
     let bad = |result: Result<(), HostError>| match result {
         Err(HostError::Region(RegionError::BadBuffer { offset, bytes, region_bytes })) => {
             (offset, bytes, region_bytes)
@@ -148,7 +148,7 @@ fn an_application_uses_its_own_regions_only() {
 fn an_application_uses_its_own_regions_only_beside_a_harmed_one() {
     for harm in Harm::ALL {
         let mut rig = golden();
-        let ApplicationId(first) = harmed(&mut rig, harm).application;
+        let ApplicationId(first) = harm_application(&mut rig, harm).application;
         uses_its_own_regions_only(rig, ApplicationId(first + 1));
     }
 }

@@ -42,7 +42,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn released(&self, bus: &mut GoldenBus, address: u64) -> Result<()> {
+    fn is_released(&self, bus: &mut GoldenBus, address: u64) -> Result<()> {
         let epoch = bus.read_register(r::EPOCH)?;
         let seen = &mut *self.seen.borrow_mut();
         let before = seen.held.len();
@@ -92,7 +92,7 @@ impl Hooks<GoldenBus> for Watch {
     }
 
     fn release_control(&mut self, bus: &mut GoldenBus, memory: ControlMemory) -> Result<()> {
-        self.released(bus, memory.address())?;
+        self.is_released(bus, memory.address())?;
         bus.release_control(memory)
     }
 
@@ -109,7 +109,7 @@ impl Hooks<GoldenBus> for Watch {
     }
 
     fn release(&mut self, bus: &mut GoldenBus, memory: DmaMemory) -> Result<()> {
-        self.released(bus, memory.address)?;
+        self.is_released(bus, memory.address)?;
         bus.release(memory)
     }
 }
@@ -139,7 +139,7 @@ fn check(seen: &Seen, epoch: u32, releases: usize, mut card: Card) {
 fn a_device_that_is_closed_or_dropped_leaves_nothing_on_the_card() {
     for close in [false, true] {
         let (bus, seen, card) = bus();
-        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+        let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
         let owner = device.open_owner(RingSizes::default());
         assert_eq!(owner.expect("an owner"), 1);
         let epoch = device.bus().read_register(r::EPOCH).expect("an epoch");
@@ -157,7 +157,7 @@ fn a_provider_that_is_shut_down_releases_its_regions_too() {
     let (bus, seen, card) = bus();
     let clock = Clock::Manual(ManualClock::default());
     let transport = SmoltcpTransport::open(&link(1), clock).expect("a transport");
-    let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
+    let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1));
     let mut provider = provider.expect("it opens");
     let (first, dram) = (ApplicationId::FIRST, MemoryKind::Application);
     let mut register = || provider.register(first, dram, 4096).expect("room");
@@ -175,7 +175,7 @@ fn a_provider_that_is_shut_down_releases_its_regions_too() {
 fn memory_is_released_behind_the_last_request_of_the_old_epoch() {
     for pending in [1, 2, 50] {
         let (bus, seen, card) = bus();
-        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+        let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
         let epoch = device.bus().read_register(r::EPOCH).expect("an epoch");
         seen.borrow_mut().pending = pending;
         device.close().expect("it closes");
@@ -187,7 +187,7 @@ fn memory_is_released_behind_the_last_request_of_the_old_epoch() {
 #[test]
 fn a_card_whose_requests_do_not_end_keeps_its_memory() {
     let (bus, seen, _card) = bus();
-    let device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    let device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     seen.borrow_mut().pending = u32::MAX;
     let error = device.close().unwrap_err();
     assert!(matches!(error, DriverError::RequestsPending(_)), "{error}");
@@ -198,7 +198,7 @@ fn a_card_whose_requests_do_not_end_keeps_its_memory() {
 #[test]
 fn a_card_that_does_not_reset_keeps_its_memory() {
     let (bus, seen, _card) = bus();
-    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     device.bus().hooks.stuck = true;
     let error = device.close().unwrap_err();
     assert!(matches!(error, DriverError::ResetTimeout(_)), "{error}");
@@ -210,7 +210,7 @@ fn a_card_that_does_not_reset_keeps_its_memory() {
 fn an_owner_that_does_not_open_leaves_nothing() {
     for left in 0..6 {
         let (bus, seen, _card) = bus();
-        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+        let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
         device.bus().hooks.left = left;
         let error = device.open_owner(RingSizes::default()).unwrap_err();
         assert!(matches!(error, DriverError::Bus(BusError::NoMemory { .. })), "{error}");
@@ -223,6 +223,6 @@ fn an_owner_that_does_not_open_leaves_nothing() {
     // The first one, too.
     let (mut bus, seen, _card) = bus();
     bus.hooks.left = 3;
-    assert!(Device::open(bus, DeviceConfig::seeded(1)).is_err());
+    assert!(Device::open(bus, DeviceConfig::with_seed(1)).is_err());
     assert!(seen.borrow().held.is_empty(), "{:x?} stay", seen.borrow().held);
 }

@@ -9,7 +9,10 @@ use host::transport::ListenerId;
 use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
-use crate::provider::rig::{cancelled, failure, golden, received, sent, slow_commands, GoldenRig};
+use crate::provider::rig::{
+    cancelled_completion, failure, golden, received_completion, sent_completion, slow_commands,
+    GoldenRig,
+};
 
 /// The urgent flag of TCP.
 const URG: u8 = 0x20;
@@ -18,7 +21,7 @@ const DRAM: MemoryKind = MemoryKind::Application;
 const RESET: &str = "Connection reset by peer (os error 104)";
 
 /// A connection to a peer that sends `send_bytes`, and a region of a page.
-fn connected(rig: &mut GoldenRig, send_bytes: u64) -> (ConnectionId, RegionId) {
+fn connect_sender(rig: &mut GoldenRig, send_bytes: u64) -> (ConnectionId, RegionId) {
     let script = Script { send_bytes, seed: 7, receive_bytes_max: None };
     rig.peer.listen(peer_address(5001), script).unwrap();
     let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
@@ -53,7 +56,7 @@ fn listening(rig: &mut GoldenRig) -> ListenerId {
 }
 
 /// A forged handshake that begins at `sequence`: the connection, and our next sequence number.
-fn accepted(rig: &mut GoldenRig, listener: ListenerId, sequence: u32) -> (ConnectionId, u32) {
+fn accept_forged(rig: &mut GoldenRig, listener: ListenerId, sequence: u32) -> (ConnectionId, u32) {
     let next = rig.forge_syn(PORTS, sequence);
     rig.forge(PORTS, (sequence + 1, next), ACK, &[]);
     let mut id = None;
@@ -75,7 +78,7 @@ fn is_reset(completion: &Completion, id: ConnectionId) -> bool {
 fn a_cancelled_buffer_is_never_written_again() {
     let mut rig = slow_commands();
     rig.hold = (0..1000).collect();
-    let (id, region) = connected(&mut rig, 3000);
+    let (id, region) = connect_sender(&mut rig, 3000);
     let mut memory = rig.provider.map(region).unwrap();
     rig.provider.recv(id, region.span(0, 2000), 1).unwrap();
     rig.until("two packets held", |rig| rig.held.len() >= 2);
@@ -84,7 +87,7 @@ fn a_cancelled_buffer_is_never_written_again() {
     }
     reset(&mut rig);
     rig.completion(|c| is_reset(c, id));
-    rig.completion(|c| *c == cancelled(id, 1));
+    rig.completion(|c| *c == cancelled_completion(id, 1));
     memory.write(0, &[0x11; 4096]);
     for frame in std::mem::take(&mut rig.held) {
         rig.card.receive(frame);
@@ -99,7 +102,7 @@ fn a_cancelled_buffer_is_never_written_again() {
 fn bytes_before_a_reset_reach_a_partial_request() {
     let mut rig = golden();
     rig.hold = (0..1000).collect();
-    let (id, region) = connected(&mut rig, 3000);
+    let (id, region) = connect_sender(&mut rig, 3000);
     rig.provider.recv_with(id, region.span(0, 4096), 1, ReceiveOptions { partial: true }).unwrap();
     rig.steps(30);
     let (sequence, acknowledgement, ports) = rig.peer_next();
@@ -108,7 +111,7 @@ fn bytes_before_a_reset_reach_a_partial_request() {
     let end = sequence.wrapping_add(100);
     rig.forge(ports, (end, acknowledgement), RST | ACK, &[]);
     rig.until("the failure", |rig| rig.completions.iter().any(|c| is_reset(c, id)));
-    assert_eq!(rig.completions[0], received(id, 1, 100));
+    assert_eq!(rig.completions[0], received_completion(id, 1, 100));
     rig.completion(|c| *c == Completion::Closed(id));
 }
 
@@ -119,7 +122,7 @@ fn bytes_before_a_reset_are_reported_of_buffers_that_they_do_not_fill() {
     for deferred in [false, true] {
         let mut rig = golden();
         rig.hold = (0..1000).collect();
-        let (id, region) = connected(&mut rig, 3000);
+        let (id, region) = connect_sender(&mut rig, 3000);
         for (request, at, bytes) in [(1, 0, 60), (2, 60, 2000), (3, 2060, 100)] {
             rig.provider.recv(id, region.span(at, bytes), request).unwrap();
         }
@@ -136,8 +139,12 @@ fn bytes_before_a_reset_are_reported_of_buffers_that_they_do_not_fill() {
         rig.completion(|c| *c == Completion::Closed(id));
         let failed = rig.completions.iter().position(|c| is_reset(c, id)).expect("it failed");
         let (before, behind) = (&rig.completions[..failed], &rig.completions[failed + 1..]);
-        assert_eq!(before, [received(id, 1, 60), received(id, 2, 40)], "deferred: {deferred}");
-        assert_eq!(behind, [cancelled(id, 4), cancelled(id, 3)]);
+        assert_eq!(
+            before,
+            [received_completion(id, 1, 60), received_completion(id, 2, 40)],
+            "deferred: {deferred}"
+        );
+        assert_eq!(behind, [cancelled_completion(id, 4), cancelled_completion(id, 3)]);
         let mut now = vec![0; 101];
         rig.provider.map(region).unwrap().read(0, &mut now);
         assert_eq!(now, [&[7; 100][..], &[0]].concat());
@@ -147,21 +154,21 @@ fn bytes_before_a_reset_are_reported_of_buffers_that_they_do_not_fill() {
 #[test]
 fn a_reset_fails_a_connection_with_sends_open() {
     let mut rig = golden();
-    let (id, region) = connected(&mut rig, 0);
+    let (id, region) = connect_sender(&mut rig, 0);
     rig.steps(20);
     rig.cut = true;
     rig.provider.send(id, region.span(0, 1000), 5).unwrap();
     rig.steps(10);
     reset(&mut rig);
     rig.completion(|c| is_reset(c, id));
-    rig.completion(|c| *c == cancelled(id, 5));
+    rig.completion(|c| *c == cancelled_completion(id, 5));
     rig.completion(|c| *c == Completion::Closed(id));
 }
 
 #[test]
 fn a_reset_fails_an_idle_connection() {
     let mut rig = golden();
-    let (id, region) = connected(&mut rig, 100_000);
+    let (id, region) = connect_sender(&mut rig, 100_000);
     rig.provider.recv(id, region.span(0, 4096), 1).unwrap();
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
     reset(&mut rig);
@@ -173,12 +180,12 @@ fn a_reset_fails_an_idle_connection() {
 #[test]
 fn a_close_right_after_a_send_lets_it_complete() {
     let mut rig = golden();
-    let (id, region) = connected(&mut rig, 0);
+    let (id, region) = connect_sender(&mut rig, 0);
     rig.provider.send(id, region.span(0, 1000), 5).unwrap();
     rig.provider.close(id).unwrap();
     rig.completion(|c| *c == Completion::Closed(id));
-    assert!(rig.completions.contains(&sent(id, 5)));
-    assert!(!rig.completions.contains(&cancelled(id, 5)));
+    assert!(rig.completions.contains(&sent_completion(id, 5)));
+    assert!(!rig.completions.contains(&cancelled_completion(id, 5)));
 }
 
 /// The reset of a connection and the SYN of the next one with its addresses come together.
@@ -191,7 +198,7 @@ fn the_same_addresses_may_come_again_with_the_reset() {
         if let Some(next) = reset {
             rig.forge(PORTS, (1001, next), RST | ACK, &[]);
         }
-        let (id, next) = accepted(&mut rig, listener, start);
+        let (id, next) = accept_forged(&mut rig, listener, start);
         rig.completion(|c| *c == Completion::Opened(id));
         reset = Some(next);
     }
@@ -202,14 +209,14 @@ fn the_same_addresses_may_come_again_with_the_reset() {
 fn the_same_addresses_may_come_again_while_their_old_flow_leaves() {
     let mut rig = slow_commands();
     let listener = listening(&mut rig);
-    let (first, next) = accepted(&mut rig, listener, 1000);
+    let (first, next) = accept_forged(&mut rig, listener, 1000);
     rig.completion(|c| *c == Completion::Opened(first));
     for _ in 0..40 {
         rig.provider.register(FIRST, DRAM, 4096).unwrap();
     }
     rig.forge(PORTS, (1001, next), RST | ACK, &[]);
     rig.completion(|c| is_reset(c, first));
-    let (second, next) = accepted(&mut rig, listener, 500_000);
+    let (second, next) = accept_forged(&mut rig, listener, 500_000);
     assert!(!rig.completions.contains(&Completion::Closed(first)), "still leaving");
     rig.completion(|c| *c == Completion::Opened(second));
     assert!(rig.completions.contains(&Completion::Closed(first)));
@@ -218,5 +225,5 @@ fn the_same_addresses_may_come_again_while_their_old_flow_leaves() {
     rig.provider.recv(second, region.span(0, 100), 1).unwrap();
     rig.steps(30);
     rig.forge(PORTS, (500_001, next), ACK, &[0x77; 100]);
-    rig.completion(|c| *c == received(second, 1, 100));
+    rig.completion(|c| *c == received_completion(second, 1, 100));
 }

@@ -26,9 +26,10 @@ use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
 use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
-use crate::provider::owners::harmed::{harmed, Harm};
+use crate::provider::owners::harmed::{harm_application, Harm};
 use crate::provider::rig::{
-    assert_clean, cancelled, golden, prompt, received, sent, verilated, GoldenRig, Rig,
+    assert_clean, cancelled_completion, golden, prompt, received_completion, sent_completion,
+    verilated_rig, GoldenRig, Rig,
 };
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
@@ -89,7 +90,7 @@ fn exchange<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, region: RegionId) {
     recv.expect("a request");
     let send = provider.send(id, region.span(half.into(), half), 2);
     send.expect("a request");
-    for done in [received(id, 1, half), sent(id, 2)] {
+    for done in [received_completion(id, 1, half), sent_completion(id, 2)] {
         rig.completion(|c| *c == done);
     }
     rig.provider.close(id).expect("it closes");
@@ -142,7 +143,7 @@ fn the_golden_card_fills_a_programs_own_memory_and_sends_from_it() {
 
 #[test]
 fn the_verilated_card_fills_a_programs_own_memory_and_sends_from_it() {
-    let mut rig = verilated();
+    let mut rig = verilated_rig();
     fills_and_sends(&mut rig, c"own-memory-verilated");
     assert_clean(&rig.card);
 }
@@ -224,7 +225,7 @@ fn the_golden_card_uses_memory_at_an_address_of_the_program() {
 
 #[test]
 fn the_verilated_card_uses_memory_at_an_address_of_the_program() {
-    let mut rig = verilated();
+    let mut rig = verilated_rig();
     fills_and_sends_at_an_address(&mut rig);
     assert_clean(&rig.card);
 }
@@ -248,7 +249,7 @@ fn refuses_a_dma_buf<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
 #[test]
 fn no_card_takes_a_dma_buf_and_each_says_why() {
     refuses_a_dma_buf(&mut golden());
-    refuses_a_dma_buf(&mut verilated());
+    refuses_a_dma_buf(&mut verilated_rig());
 }
 
 /// Each registration belongs to one application, as that of any other memory.
@@ -261,7 +262,7 @@ fn a_mapped_region_is_one_applications_like_any_other() {
 fn a_mapped_region_is_one_applications_beside_a_harmed_one() {
     for harm in Harm::ALL {
         let mut rig = golden();
-        harmed(&mut rig, harm);
+        harm_application(&mut rig, harm);
         mapped_region(&mut rig);
     }
 }
@@ -287,7 +288,7 @@ fn mapped_region(rig: &mut GoldenRig) {
     let own = rig.provider.register_existing(FIRST, range).expect("room");
     let recv = rig.provider.recv(id, own.span(0, 1), 1);
     recv.expect("the first application's own registration");
-    rig.completion(|c| *c == cancelled(id, 1));
+    rig.completion(|c| *c == cancelled_completion(id, 1));
 }
 
 #[test]

@@ -8,8 +8,8 @@ use lab::frame::Frame;
 use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
-use crate::provider::late::{connected, SEED};
-use crate::provider::rig::{carries_payload, forged, golden, received};
+use crate::provider::late::{connect_idle, SEED};
+use crate::provider::rig::{carries_payload, forge_packet, golden, received_completion};
 
 const PORT: u16 = 5002;
 /// Sequence number of the peer's SYN.
@@ -33,7 +33,7 @@ fn an_answer_to_another_station_opens_nothing() {
     let syn = rig.sent.iter().find_map(syn).expect("it was sent");
     let ports = (syn.destination.port(), syn.source.port());
     let numbers = (PEER_FIRST, syn.sequence.wrapping_add(1));
-    let answer = forged(ports, numbers, SYN | ACK, &[]);
+    let answer = forge_packet(ports, numbers, SYN | ACK, &[]);
     let mut foreign = answer.clone();
     foreign.bytes[5] ^= 0x40;
     assert_eq!(rig.provider.counters().withheld_foreign, 0);
@@ -52,7 +52,7 @@ fn an_answer_to_another_station_opens_nothing() {
 #[test]
 fn a_repetition_to_another_station_costs_no_bytes_that_tcp_holds() {
     const BYTES: u32 = 4000;
-    let (mut rig, id, region, memory) = connected(BYTES.into());
+    let (mut rig, id, region, memory) = connect_idle(BYTES.into());
     // The first packet: those behind it land ahead.
     rig.hold = vec![0];
     let request = rig.provider.recv(id, region.span(0, BYTES), 1);
@@ -67,7 +67,7 @@ fn a_repetition_to_another_station_costs_no_bytes_that_tcp_holds() {
     assert_eq!(rig.provider.counters().withheld_foreign, 1);
     let held = rig.held.pop().expect("the first");
     rig.card.receive(held);
-    rig.completion(|c| *c == received(id, 1, BYTES));
+    rig.completion(|c| *c == received_completion(id, 1, BYTES));
     let (mut found, mut expected) = (vec![0; BYTES as usize], vec![0; BYTES as usize]);
     memory.read(0, &mut found);
     RandomBytes::new(SEED).fill(&mut expected);

@@ -28,7 +28,7 @@ type Shared = Rc<RefCell<SimulatedCard>>;
 fn open() -> (Device<SimulatedBus>, Shared) {
     let card = verilated_card();
     let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
-    let device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    let device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     (device, card)
 }
 

@@ -23,9 +23,9 @@ use lab::frame::Frame;
 use lab::golden_card::{GoldenBus, GoldenCard};
 use lab::network_side::NetworkSide;
 use sim::harness::traffic::{timestamp_option, Addresses, Layer4, PacketSpec};
-use skip::permitted;
+use skip::skip_if_refused;
 
-use crate::provider::rig::{cancelled, failure, link, received};
+use crate::provider::rig::{cancelled_completion, failure, link, received_completion};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
@@ -81,9 +81,10 @@ impl Hand {
     }
 
     fn on(card: Rc<RefCell<GoldenCard>>, ipv6: bool) -> Option<Self> {
-        let transport = permitted(LinuxTransport::open(&link(1)), TransportError::is_refusal)?;
+        let transport =
+            skip_if_refused(LinuxTransport::open(&link(1)), TransportError::is_refusal)?;
         let bus = GoldenBus::new(card.clone());
-        let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
+        let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1));
         Some(Self {
             provider: provider.expect("the device opens"),
             card,
@@ -281,7 +282,7 @@ fn an_urgent_byte_is_one_of_the_streams() {
     let urgent = Segment { flags: ACK | PSH | URG, urgent: 100, ..data(&connected, 100) };
     hand.receive(&urgent, &[b'b'; 100]);
     hand.receive(&data(&connected, 200), &[b'c'; 100]);
-    hand.completion(|c| *c == received(connected.id, 1, 300));
+    hand.completion(|c| *c == received_completion(connected.id, 1, 300));
     let mut bytes = [0; 300];
     connected.memory.read(0, &mut bytes);
     let expected = [[b'a'; 100], [b'b'; 100], [b'c'; 100]].concat();
@@ -295,7 +296,7 @@ fn a_reset_is_a_failure_and_no_end_of_stream() {
     };
     let connected = hand.connect(100, [&[], &[]]);
     hand.receive(&data(&connected, 0), &[b'a'; 100]);
-    hand.completion(|c| *c == received(connected.id, 1, 100));
+    hand.completion(|c| *c == received_completion(connected.id, 1, 100));
     let (id, region) = (connected.id, connected.region);
     // No receive request is open: nothing but the status tells.
     hand.provider.send(id, region.span(1000, 500), 2).unwrap();
@@ -306,7 +307,7 @@ fn a_reset_is_a_failure_and_no_end_of_stream() {
     hand.completion(|c| *c == Completion::Closed(id));
     let failed = |c: &Completion| failure(c, id) == Some(libc::ECONNRESET);
     assert!(hand.completions.iter().any(failed), "{:?}", hand.completions);
-    assert!(hand.completions.contains(&cancelled(id, 2)));
+    assert!(hand.completions.contains(&cancelled_completion(id, 2)));
     assert!(!hand.completions.contains(&Completion::EndOfStream(id)));
 }
 
@@ -319,7 +320,7 @@ fn an_end_of_stream_is_no_failure() {
     hand.receive(&data(&connected, 0), &[b'a'; 100]);
     let end = Segment { flags: FIN | ACK, ..data(&connected, 100) };
     hand.receive(&end, &[]);
-    hand.completion(|c| *c == received(connected.id, 1, 100));
+    hand.completion(|c| *c == received_completion(connected.id, 1, 100));
     hand.completion(|c| *c == Completion::EndOfStream(connected.id));
     hand.provider.close(connected.id).unwrap();
     hand.until("our FIN", |hand| hand.sent.iter().any(|h| h.flags & FIN != 0));
@@ -343,7 +344,7 @@ fn a_reset_instead_of_the_last_ack_is_no_failure() {
     let mut end = Segment { flags: FIN | ACK, ..data(&connected, 0) };
     hand.receive(&end, &[]);
     hand.completion(|c| *c == Completion::EndOfStream(connected.id));
-    hand.completion(|c| *c == received(connected.id, 1, 0));
+    hand.completion(|c| *c == received_completion(connected.id, 1, 0));
     hand.provider.finish(connected.id).unwrap();
     hand.until("our FIN", |hand| hand.sent.iter().any(|h| h.flags & FIN != 0));
     end.sequence += 1;
@@ -366,7 +367,7 @@ fn tcp_behind_destination_options_arrives() {
     let segment = Segment { destination_options: true, ..data(&connected, 0) };
     hand.receive(&segment, &[b'a'; 100]);
     hand.receive(&data(&connected, 100), &[b'b'; 100]);
-    hand.completion(|c| *c == received(connected.id, 1, 200));
+    hand.completion(|c| *c == received_completion(connected.id, 1, 200));
     let mut bytes = [0; 200];
     connected.memory.read(0, &mut bytes);
     assert_eq!(bytes[..], [[b'a'; 100], [b'b'; 100]].concat());
@@ -397,7 +398,7 @@ fn a_syn_ack_opens(destination_options: bool, payload: &[u8]) {
     hand.rest();
     (segment.sequence, segment.flags) = (START, ACK);
     hand.receive(&segment, &[0x11; 100]);
-    hand.completion(|c| *c == received(id, 1, 100));
+    hand.completion(|c| *c == received_completion(id, 1, 100));
     let mut bytes = [0; 100];
     memory.read(0, &mut bytes);
     assert_eq!(bytes, [0x11; 100]);
@@ -426,7 +427,7 @@ fn the_good_one_stands(what: &str, options: [&[u8]; 3], change: impl Fn(&mut Seg
     assert!(hand.completions.is_empty(), "{what}: {:?}", hand.completions);
     let good = Segment { options: options[2].to_vec(), ..data(&connected, 0) };
     hand.receive(&good, &[0x11; 100]);
-    hand.completion(|c| *c == received(connected.id, 1, 100));
+    hand.completion(|c| *c == received_completion(connected.id, 1, 100));
     let mut bytes = [0; 100];
     connected.memory.read(0, &mut bytes);
     assert_eq!(bytes, [0x11; 100], "{what}");
@@ -482,7 +483,7 @@ fn a_connection_without_a_key_slot_is_served_beyond_the_table() {
             ..Segment::default()
         };
         hand.receive(&segment, &[number as u8; 100]);
-        hand.completion(|c| *c == received(id, 1, 100));
+        hand.completion(|c| *c == received_completion(id, 1, 100));
         let mut bytes = [0xff; 100];
         memory.read(at as usize, &mut bytes);
         assert_eq!(bytes, [number as u8; 100]);

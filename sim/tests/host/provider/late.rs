@@ -15,7 +15,7 @@ use lab::golden_card::Withheld;
 use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
-use crate::provider::rig::{golden, received, sent, GoldenRig};
+use crate::provider::rig::{golden, received_completion, sent_completion, GoldenRig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const BYTES: u32 = 1000;
@@ -25,7 +25,7 @@ pub const SEED: u64 = 3;
 const ROUNDS: usize = 300;
 
 /// An open connection at rest, its region and memory. The peer sends `send_bytes` when it may.
-pub fn connected(send_bytes: u64) -> (GoldenRig, ConnectionId, RegionId, ApplicationMapping) {
+pub fn connect_idle(send_bytes: u64) -> (GoldenRig, ConnectionId, RegionId, ApplicationMapping) {
     let mut rig = golden();
     let script = Script { send_bytes, seed: SEED, receive_bytes_max: None };
     rig.peer.listen(peer_address(5001), script).expect("a port");
@@ -68,13 +68,13 @@ fn payload_sent(rig: &GoldenRig) -> usize {
 #[test]
 fn nothing_is_sent_before_its_segment_is_confirmed() {
     for withheld in [Withheld::Commands, Withheld::Confirmations] {
-        let (mut rig, id, region, _) = connected(0);
+        let (mut rig, id, region, _) = connect_idle(0);
         withhold(&mut rig, withheld);
         rig.provider.send(id, region.span(0, BYTES), 1).expect("a request");
         wait(&mut rig);
         assert_eq!(payload_sent(&rig), 0, "{withheld:?}");
         release(&mut rig);
-        rig.completion(|c| *c == sent(id, 1));
+        rig.completion(|c| *c == sent_completion(id, 1));
         assert!(payload_sent(&rig) >= BYTES as usize);
     }
 }
@@ -82,7 +82,7 @@ fn nothing_is_sent_before_its_segment_is_confirmed() {
 #[test]
 fn no_window_is_offered_before_its_segment_is_confirmed() {
     for withheld in [Withheld::Commands, Withheld::Confirmations] {
-        let (mut rig, id, region, memory) = connected(u64::from(BYTES));
+        let (mut rig, id, region, memory) = connect_idle(u64::from(BYTES));
         withhold(&mut rig, withheld);
         rig.provider.recv(id, region.span(0, BYTES), 1).expect("a request");
         wait(&mut rig);
@@ -90,7 +90,7 @@ fn no_window_is_offered_before_its_segment_is_confirmed() {
         assert!(!rig.sent.iter().any(open), "{withheld:?}");
         assert_eq!(rig.completions, []);
         release(&mut rig);
-        rig.completion(|c| *c == received(id, 1, BYTES));
+        rig.completion(|c| *c == received_completion(id, 1, BYTES));
         assert!(rig.sent.iter().any(open));
         let (mut found, mut expected) = (vec![0; BYTES as usize], vec![0; BYTES as usize]);
         memory.read(0, &mut found);
@@ -101,22 +101,22 @@ fn no_window_is_offered_before_its_segment_is_confirmed() {
 
 #[test]
 fn a_send_is_complete_when_its_floor_is_confirmed_and_not_before() {
-    let (mut rig, id, region, _) = connected(0);
+    let (mut rig, id, region, _) = connect_idle(0);
     rig.provider.send(id, region.span(0, BYTES), 1).expect("a request");
     rig.until("payload", |rig| payload_sent(rig) > 0);
     withhold(&mut rig, Withheld::Confirmations);
     wait(&mut rig);
     let peer = rig.peer.conversations();
     assert_eq!(peer[0].received_bytes, u64::from(BYTES));
-    let is_sent = rig.completions.contains(&sent(id, 1));
+    let is_sent = rig.completions.contains(&sent_completion(id, 1));
     assert!(!is_sent, "before its floor is confirmed");
     release(&mut rig);
-    rig.completion(|c| *c == sent(id, 1));
+    rig.completion(|c| *c == sent_completion(id, 1));
 }
 
 #[test]
 fn bytes_are_announced_when_their_floor_is_confirmed_and_not_before() {
-    let (mut rig, id, region, _) = connected(u64::from(BYTES));
+    let (mut rig, id, region, _) = connect_idle(u64::from(BYTES));
     rig.provider.recv(id, region.span(0, BYTES), 1).expect("a request");
     rig.until("a window", |rig| {
         let open = |frame: &Vec<u8>| parse_tcp(frame).is_some_and(|header| header.window > 0);
@@ -128,7 +128,7 @@ fn bytes_are_announced_when_their_floor_is_confirmed_and_not_before() {
     let early = rig.completions.iter().any(is_received);
     assert!(!early, "before the floor is confirmed");
     release(&mut rig);
-    rig.completion(|c| *c == received(id, 1, BYTES));
+    rig.completion(|c| *c == received_completion(id, 1, BYTES));
 }
 
 /// Right edges of the windows offered, in order.
@@ -199,7 +199,7 @@ fn in_parts(rig: &mut GoldenRig, id: ConnectionId, rounds: usize) -> u32 {
 /// What was offered stays offered.
 #[test]
 fn the_right_edge_stays_when_buffers_are_taken_away() {
-    let (mut rig, id, ..) = connected(u64::from(STREAM_BYTES));
+    let (mut rig, id, ..) = connect_idle(u64::from(STREAM_BYTES));
     let partial = in_parts(&mut rig, id, 40);
     assert!(partial > 5, "{partial} requests were returned in part");
     let edges = edges(&rig.sent);
@@ -214,7 +214,7 @@ fn the_right_edge_stays_when_buffers_are_taken_away() {
 #[test]
 fn a_returned_buffer_is_not_written_again() {
     for rounds in [1, 2, 5, 10] {
-        let (mut rig, id, ..) = connected(u64::from(STREAM_BYTES));
+        let (mut rig, id, ..) = connect_idle(u64::from(STREAM_BYTES));
         in_parts(&mut rig, id, rounds);
     }
 }

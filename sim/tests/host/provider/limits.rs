@@ -8,8 +8,8 @@ use host::provider::{ApplicationId, Completion, ConnectionId};
 use host::records::state::PostedState;
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 
-use crate::provider::calls::{connected, peer_address};
-use crate::provider::rig::{cancelled, carries_payload, golden, prompt, slow_commands};
+use crate::provider::calls::{connect_idle, peer_address};
+use crate::provider::rig::{cancelled_completion, carries_payload, golden, prompt, slow_commands};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
@@ -31,7 +31,7 @@ fn is_refused(result: Result<(), HostError>, of: u32) -> bool {
 
 #[test]
 fn open_requests_are_limited_until_completions_come() {
-    let (mut rig, id, region) = connected();
+    let (mut rig, id, region) = connect_idle();
     for request in 0..REQUESTS_MAX {
         let send = rig.provider.send(id, region.span(request, 1), request);
         send.expect("below the limit");
@@ -106,7 +106,7 @@ fn a_request_that_waits_is_cancelled_at_once() {
     }
     rig.provider.cancel(id, 2).expect("it waits");
     rig.step();
-    assert_eq!(rig.completions, [cancelled(id, 2)]);
+    assert_eq!(rig.completions, [cancelled_completion(id, 2)]);
     rig.completions.clear();
     rig.completion(|c| *c == Completion::Opened(id));
     // Request 1 and the other request 2 are posted, and confirmed.
@@ -125,7 +125,7 @@ fn a_request_that_waits_is_cancelled_at_once() {
         rig.provider.cancel(id, request).expect("it waits");
     }
     rig.step();
-    assert_eq!(rig.completions, [cancelled(id, 1), cancelled(id, 3)]);
+    assert_eq!(rig.completions, [cancelled_completion(id, 1), cancelled_completion(id, 3)]);
     let error = rig.provider.cancel(id, 3).unwrap_err();
     assert_eq!(error.to_string(), format!("connection {} has no open request 3", id.0));
     // What was cancelled is never posted.
@@ -136,7 +136,7 @@ fn a_request_that_waits_is_cancelled_at_once() {
     assert_eq!(conversations[0].received_bytes, 0);
     rig.provider.close(id).expect("it closes");
     rig.completion(|c| *c == Completion::Closed(id));
-    assert_eq!(rig.completions, [cancelled(id, 1), cancelled(id, 2)]);
+    assert_eq!(rig.completions, [cancelled_completion(id, 1), cancelled_completion(id, 2)]);
     let gone = rig.provider.cancel(id, 1);
     assert!(
         matches!(gone, Err(HostError::Request(RequestError::UnknownConnection(n))) if n == id.0)
@@ -183,7 +183,7 @@ fn a_posted_receive_is_cancelled_and_the_others_stay() {
         }));
         received.sort_unstable();
         assert_eq!(received, ends);
-        let is_cancelled = rig.completions.contains(&cancelled(id, cancel));
+        let is_cancelled = rig.completions.contains(&cancelled_completion(id, cancel));
         assert_eq!(is_cancelled, cancel == 3);
         let mut stream = vec![0; 2 * PACKET_BYTES as usize];
         RandomBytes::new(7).fill(&mut stream);
@@ -214,14 +214,14 @@ fn a_posted_send_is_not_cancelled() {
     // Its segment is confirmed, or nothing would be sent.
     rig.until("its packet", |rig| rig.sent.iter().any(|it| carries_payload(it)));
     let error = rig.provider.cancel(id, 5).unwrap_err();
-    assert_eq!(posted(&error, id), (5, PostedState::Confirmed));
+    assert_eq!(posted_state(&error, id), (5, PostedState::Confirmed));
     rig.cut = false;
     let (connection, request) = (id, 5);
     rig.completion(|c| *c == Completion::Sent { connection, request });
 }
 
 /// The request that was to be cancelled, and how far it had come.
-fn posted(error: &HostError, of: ConnectionId) -> (u64, PostedState) {
+fn posted_state(error: &HostError, of: ConnectionId) -> (u64, PostedState) {
     match error {
         HostError::Request(RequestError::RequestPosted { connection, request, state }) => {
             assert_eq!(*connection, of.0);

@@ -7,7 +7,7 @@ use host::provider::{ApplicationId, Completion};
 use host::transport::peer::{Progress, Script, WirePeer};
 use host::transport::TransportError;
 
-use crate::provider::calls::{connected, peer_address};
+use crate::provider::calls::{connect_idle, peer_address};
 use crate::provider::rig::golden;
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
@@ -59,7 +59,7 @@ fn a_listener_that_ends_keeps_what_was_accepted_and_resets_the_rest() {
 
 #[test]
 fn a_connection_tells_its_addresses_until_it_is_gone() {
-    let (mut rig, id, _) = connected();
+    let (mut rig, id, _) = connect_idle();
     let (local, remote) = rig.provider.addresses(id).expect("a connection");
     assert_eq!(remote, peer_address(5001));
     let conversations = rig.peer.conversations();

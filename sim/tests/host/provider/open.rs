@@ -112,7 +112,7 @@ pub fn honest_to(card: Rc<RefCell<GoldenCard>>) -> LyingBus {
 
 fn try_open(lie: fn(u32, u32) -> Result<u32>) -> Result<Device<LyingBus>, DriverError> {
     let hooks = Lies { lie, ..honest() };
-    Device::open(with(hooks), DeviceConfig::seeded(1))
+    Device::open(with(hooks), DeviceConfig::with_seed(1))
 }
 
 fn provider(hooks: Lies) -> Provider<LyingBus, Observed<SmoltcpTransport>> {
@@ -125,7 +125,7 @@ fn provider(hooks: Lies) -> Provider<LyingBus, Observed<SmoltcpTransport>> {
     };
     let clock = Clock::Manual(ManualClock::default());
     let transport = SmoltcpTransport::open(&link, clock).expect("a transport");
-    Provider::open(with(hooks), Observed::new(transport), DeviceConfig::seeded(1))
+    Provider::open(with(hooks), Observed::new(transport), DeviceConfig::with_seed(1))
         .expect("it opens")
 }
 
@@ -137,7 +137,7 @@ fn open(lie: fn(u32, u32) -> Result<u32>) -> DriverError {
 }
 
 /// What an open card that hears nothing any more is found to be, by a command or by a send.
-fn found(lie: fn(u32, u32) -> Result<u32>, by_command: bool) -> DriverError {
+fn find_silent(lie: fn(u32, u32) -> Result<u32>, by_command: bool) -> DriverError {
     let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
     device.bus().hooks.lie = lie;
     device.bus().hooks.deaf_from = registers::DOORBELLS;
@@ -156,7 +156,7 @@ fn found(lie: fn(u32, u32) -> Result<u32>, by_command: bool) -> DriverError {
 
 #[test]
 fn a_card_that_was_reset_is_found() {
-    let error = found(
+    let error = find_silent(
         |offset, truth| match offset {
             registers::EPOCH => Ok(truth + 1),
             _ => Ok(truth),
@@ -178,8 +178,8 @@ fn a_card_that_is_gone_says_so_from_every_call() {
         assert!(error.to_string().starts_with("the card is gone"), "{error}");
     };
     is_gone(open(GONE));
-    is_gone(found(GONE, true));
-    is_gone(found(GONE, false));
+    is_gone(find_silent(GONE, true));
+    is_gone(find_silent(GONE, false));
     let gone = || {
         let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
         device.bus().hooks.lie = GONE;
@@ -209,7 +209,7 @@ fn a_card_that_is_gone_says_so_from_every_call() {
 #[test]
 fn a_ring_that_has_stopped_is_found() {
     const STATUS: u32 = registers::DOORBELLS + registers::DOORBELL_STATUS;
-    let error = found(
+    let error = find_silent(
         |offset, truth| match offset {
             STATUS => Ok(registers::STATUS_SEND_STOPPED),
             _ => Ok(truth),
@@ -283,7 +283,7 @@ fn the_hash_secrets_are_random_unless_a_seed_is_given() {
         let device = Device::open(bus, config).expect("it opens");
         *device.secrets()
     };
-    let seeded = |seed| secrets(DeviceConfig::seeded(seed));
+    let seeded = |seed| secrets(DeviceConfig::with_seed(seed));
     assert!(seeded(7) == seeded(7) && seeded(7) != seeded(8));
     let [first, second] = [(); 2].map(|()| secrets(DeviceConfig::default()));
     assert!(first[0] != second[0] && first[1] != second[1]);

@@ -6,7 +6,7 @@ use host::provider::{ApplicationId, Completion};
 use host::transport::peer::{Script, WirePeer};
 
 use crate::provider::calls::peer_address;
-use crate::provider::rig::{prompt, sent};
+use crate::provider::rig::{prompt, sent_completion};
 
 /// Bytes of each of the two buffers; both fit the initial window. Smaller ones share a segment, and
 /// the floor of the first one waits.
@@ -48,7 +48,7 @@ fn a_repetition_is_overtaken(acknowledged: u32) {
     // The connection lives, and what is left arrives.
     rig.forge(ports, (sequence, start.wrapping_add(2 * BYTES)), ACK, &[]);
     for request in 0..2 {
-        rig.completion(|c| *c == sent(id, request));
+        rig.completion(|c| *c == sent_completion(id, request));
     }
     let failed = |c: &&Completion| matches!(c, Completion::Failed { .. });
     assert_eq!(rig.completions.iter().find(failed), None);

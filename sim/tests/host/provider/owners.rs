@@ -55,7 +55,7 @@ struct Bench<B: Bus, C: NetworkSide> {
 
 impl<B: Bus, C: NetworkSide> Bench<B, C> {
     fn new(bus: B, card: C) -> Self {
-        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+        let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
         let sizes = device.sizes();
         for number in 1..3 {
             let owner = device.open_owner(RingSizes::default());
@@ -72,7 +72,7 @@ impl<B: Bus, C: NetworkSide> Bench<B, C> {
     fn settle(&mut self, ticket: Ticket) -> Result<(), CommandStatus> {
         for _ in 0..ROUNDS {
             self.device.poll().expect("it polls");
-            if self.device.confirmed(ticket) {
+            if self.device.is_confirmed(ticket) {
                 return match self.device.take_refused() {
                     Some(refused) => {
                         assert_eq!(refused.ticket, ticket);

@@ -7,7 +7,9 @@ use host::transport::peer::{RandomBytes, Script, WirePeer};
 use lab::network_side::NetworkSide;
 
 use crate::provider::existing::Arena;
-use crate::provider::rig::{assert_clean, prompt, received, verilated, GoldenRig, Rig};
+use crate::provider::rig::{
+    assert_clean, prompt, received_completion, verilated_rig, GoldenRig, Rig,
+};
 
 const SEED: u64 = 3;
 const BUFFER_BYTES: u32 = 64 << 10;
@@ -62,7 +64,7 @@ fn early_end_in<B: Bus, C: NetworkSide>(
     let (offset, bytes) = (3 * u64::from(BUFFER_BYTES), WARM_UP_BYTES as u32);
     rig.provider.recv(id, region.span(offset, bytes), 9).expect("a request");
     let warm = rig.completion(is_received(9));
-    assert_eq!(warm, received(id, 9, bytes));
+    assert_eq!(warm, received_completion(id, 9, bytes));
     rig.hold = vec![rig.payload_frames + 1];
     for request in 0..posted {
         let offset = request * u64::from(BUFFER_BYTES);
@@ -77,7 +79,7 @@ fn early_end_in<B: Bus, C: NetworkSide>(
     }
     let first = rig.completion(is_received(0));
     let (request, bytes) = (0, PACKET_BYTES as u32);
-    assert_eq!(first, received(id, request, bytes));
+    assert_eq!(first, received_completion(id, request, bytes));
     let landed_beyond = (STREAM_BYTES - 2 * PACKET_BYTES) as u64;
     assert_eq!(rig.provider.counters().copied_payload_bytes, landed_beyond);
     let mut returned = vec![0; BUFFER_BYTES as usize];
@@ -95,7 +97,7 @@ fn early_end_in<B: Bus, C: NetworkSide>(
     rig.card.receive(late);
     let second = rig.completion(is_received(1));
     let (request, bytes) = (1, (STREAM_BYTES - PACKET_BYTES) as u32);
-    assert_eq!(second, received(id, request, bytes));
+    assert_eq!(second, received_completion(id, request, bytes));
     rig.completion(|c| *c == Completion::EndOfStream(id));
     // What had landed beyond was moved to the second buffer: copied out and in.
     let copied = rig.provider.counters().copied_payload_bytes;
@@ -125,14 +127,14 @@ fn several_buffers_are_passed_on_the_golden_card() {
 
 #[test]
 fn a_single_buffer_is_cut_on_the_verilated_card() {
-    let mut rig = verilated();
+    let mut rig = verilated_rig();
     early_end(&mut rig, 1);
     assert_clean(&rig.card);
 }
 
 #[test]
 fn several_buffers_are_passed_on_the_verilated_card() {
-    let mut rig = verilated();
+    let mut rig = verilated_rig();
     early_end(&mut rig, 3);
     assert_clean(&rig.card);
 }

@@ -161,7 +161,7 @@ fn receiving(
 ) -> (GoldenRig, ApplicationMapping) {
     let card = GoldenCard::late(SMALL, seed::seed());
     let bus = GoldenBus::new(card.clone());
-    let mut rig: GoldenRig = Rig::over(bus, card, DeviceConfig::seeded(1), |transport| {
+    let mut rig: GoldenRig = Rig::over(bus, card, DeviceConfig::with_seed(1), |transport| {
         Box::new(Refusing { transport, headers, frames, late_polls, late: VecDeque::new() })
     });
     let script = Script { send_bytes: send_bytes as u64, seed: SEED, receive_bytes_max: None };

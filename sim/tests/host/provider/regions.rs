@@ -8,8 +8,10 @@ use host::transport::peer::{Script, WirePeer};
 use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
-use crate::provider::owners::harmed::{harmed, Harm};
-use crate::provider::rig::{cancelled, golden, sent, slow_commands, GoldenRig};
+use crate::provider::owners::harmed::{harm_application, Harm};
+use crate::provider::rig::{
+    cancelled_completion, golden, sent_completion, slow_commands, GoldenRig,
+};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
@@ -41,7 +43,7 @@ fn bytes_for_a_region_that_is_gone_reach_nobody_elses() {
     let failed =
         Completion::Failed { connection: id, reason: Failure::UnknownRegion { region: 0 } };
     rig.completion(|c| *c == failed);
-    rig.completion(|c| *c == cancelled(id, 1));
+    rig.completion(|c| *c == cancelled_completion(id, 1));
     let mut now = vec![0; 4096];
     memory.read(0, &mut now);
     assert_eq!(now, [0x11; 4096]);
@@ -57,7 +59,7 @@ fn a_fresh_region_of_a_second_shard_can_be_sent_from_at_once() {
 fn a_fresh_region_can_be_sent_from_beside_a_harmed_application() {
     for harm in Harm::ALL {
         let mut rig = slow_commands();
-        harmed(&mut rig, harm);
+        harm_application(&mut rig, harm);
         fresh_region(&mut rig);
     }
 }
@@ -80,5 +82,5 @@ fn fresh_region(rig: &mut GoldenRig) {
         _ => false,
     };
     let first = rig.completion(ends);
-    assert_eq!(first, sent(id, 5));
+    assert_eq!(first, sent_completion(id, 5));
 }

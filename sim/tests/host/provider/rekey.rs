@@ -8,7 +8,7 @@ use host::transport::peer::{RandomBytes, Script, WirePeer};
 use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
-use crate::provider::rig::{assert_clean, golden, prompt, verilated, Rig};
+use crate::provider::rig::{assert_clean, golden, prompt, verilated_rig, Rig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const BYTES: u32 = 400_000;
@@ -82,7 +82,7 @@ fn secrets_change_under_a_stream_of_a_late_card() {
 
 #[test]
 fn secrets_change_under_a_stream_of_the_verilated_card() {
-    let mut rig = verilated();
+    let mut rig = verilated_rig();
     receive_across(&mut rig);
     assert_clean(&rig.card);
 }

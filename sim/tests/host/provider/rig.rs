@@ -70,7 +70,7 @@ pub fn link(host: u8) -> LinkConfig {
 }
 
 /// A TCP packet from the peer's address to ours: ports, sequence and ACK number.
-pub fn forged(ports: (u16, u16), numbers: (u32, u32), flags: u8, payload: &[u8]) -> Frame {
+pub fn forge_packet(ports: (u16, u16), numbers: (u32, u32), flags: u8, payload: &[u8]) -> Frame {
     let spec = PacketSpec::tcp(
         Addresses::V4([10, 77, 0, 2], [10, 77, 0, 1]),
         ports,
@@ -93,7 +93,7 @@ pub fn carries_payload(frame: &[u8]) -> bool {
 pub fn slow_commands() -> GoldenRig {
     let card = GoldenCard::late(SMALL, seed::seed());
     let rings = RingSizes { command_bits: 2, ..RingSizes::default() };
-    let config = DeviceConfig { rings, ..DeviceConfig::seeded(1) };
+    let config = DeviceConfig { rings, ..DeviceConfig::with_seed(1) };
     Rig::with(GoldenBus::new(card.clone()), card, config)
 }
 
@@ -116,7 +116,7 @@ pub fn verilated_card() -> Rc<RefCell<SimulatedCard>> {
     Rc::new(RefCell::new(card))
 }
 
-pub fn verilated() -> VerilatedRig {
+pub fn verilated_rig() -> VerilatedRig {
     let card = verilated_card();
     let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
     Rig::new(bus, card)
@@ -129,17 +129,17 @@ pub fn assert_clean(card: &Rc<RefCell<SimulatedCard>>) {
 }
 
 /// The completion of a receive.
-pub const fn received(connection: ConnectionId, request: u64, bytes: u32) -> Completion {
+pub const fn received_completion(connection: ConnectionId, request: u64, bytes: u32) -> Completion {
     Completion::Received { connection, request, bytes }
 }
 
 /// The completion of a send.
-pub const fn sent(connection: ConnectionId, request: u64) -> Completion {
+pub const fn sent_completion(connection: ConnectionId, request: u64) -> Completion {
     Completion::Sent { connection, request }
 }
 
 /// A request that was cancelled.
-pub const fn cancelled(connection: ConnectionId, request: u64) -> Completion {
+pub const fn cancelled_completion(connection: ConnectionId, request: u64) -> Completion {
     Completion::Cancelled { connection, request }
 }
 
@@ -153,7 +153,7 @@ pub fn failure(completion: &Completion, of: ConnectionId) -> Option<i32> {
 
 impl<B: Bus, C: NetworkSide> Rig<B, C> {
     pub fn new(bus: B, card: C) -> Self {
-        Self::with(bus, card, DeviceConfig::seeded(1))
+        Self::with(bus, card, DeviceConfig::with_seed(1))
     }
 
     fn with(bus: B, card: C, config: DeviceConfig) -> Self {
@@ -269,7 +269,7 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
 
     /// The card receives a TCP packet from the peer's address that the peer never sent.
     pub fn forge(&mut self, ports: (u16, u16), numbers: (u32, u32), flags: u8, payload: &[u8]) {
-        self.card.receive(forged(ports, numbers, flags, payload));
+        self.card.receive(forge_packet(ports, numbers, flags, payload));
     }
 
     /// The card receives a forged SYN and answers; our next sequence number.

@@ -9,7 +9,7 @@ use host::transport::ListenerId;
 use lab::frame::Frame;
 use lab::network_side::NetworkSide;
 
-use crate::provider::rig::{golden, received, GoldenRig};
+use crate::provider::rig::{golden, received_completion, GoldenRig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
@@ -32,7 +32,7 @@ fn accept(rig: &mut GoldenRig, listener: ListenerId, bytes: u32) {
     rig.completion(|c| *c == Completion::Opened(id));
     let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
     rig.provider.recv(id, region.span(0, bytes), 1).unwrap();
-    rig.completion(|c| *c == received(id, 1, bytes));
+    rig.completion(|c| *c == received_completion(id, 1, bytes));
 }
 
 /// Strangers begin more handshakes than a listener carries, between a peer's handshake and its
@@ -97,7 +97,7 @@ fn a_late_packet_does_not_fall_upon_what_has_landed() {
     for frame in std::mem::take(&mut rig.held) {
         rig.card.receive(frame);
     }
-    rig.completion(|c| *c == received(id, 1, bytes));
+    rig.completion(|c| *c == received_completion(id, 1, bytes));
     let (mut now, mut expected) = ([0; 2 * PACKET_BYTES], [0; 2 * PACKET_BYTES]);
     memory.read(0, &mut now);
     RandomBytes::new(SEED).fill(&mut expected);
@@ -169,7 +169,7 @@ fn the_good_packet_stands(forge: impl Fn(&mut GoldenRig, (u32, u32, (u16, u16)))
     rig.step();
     let good = rig.held.remove(0);
     rig.card.receive(good);
-    rig.completion(|c| *c == received(id, 1, bytes));
+    rig.completion(|c| *c == received_completion(id, 1, bytes));
     let (mut now, mut expected) = ([0; PACKET_BYTES], [0; PACKET_BYTES]);
     memory.read(0, &mut now);
     RandomBytes::new(SEED).fill(&mut expected);

@@ -5,7 +5,7 @@ use host::headers::layout::ACK;
 use host::provider::{ApplicationId, ConnectionId};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 
-use crate::provider::rig::{golden, received};
+use crate::provider::rig::{golden, received_completion};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 /// Ports of a peer that is only forged, and of our listener.
@@ -53,7 +53,7 @@ fn a_stream_passes_the_end_of_the_sequence_numbers() {
                 rig.steps(5);
             }
         }
-        rig.completion(|c| *c == received(id, 1, bytes as u32));
+        rig.completion(|c| *c == received_completion(id, 1, bytes as u32));
         let mut found = vec![0; bytes];
         memory.read(0, &mut found);
         assert!(found == stream, "a byte in the wrong place");

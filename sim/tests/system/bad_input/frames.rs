@@ -25,7 +25,7 @@ const STORM_FRAMES: usize = 1_500;
 fn direct() -> Direct {
     let pcie = PcieConfig::default();
     let card = SimulatedCard::new("small", pcie.clone(), Options::default());
-    Direct::open(card.expect("it builds"), &pcie, DeviceConfig::seeded(1))
+    Direct::open(card.expect("it builds"), &pcie, DeviceConfig::with_seed(1))
 }
 
 /// Frames without an entry, by reason; all counters but those of stages.
@@ -40,7 +40,7 @@ fn counters(all: &[(&'static str, u64)]) -> Vec<(&'static str, u64)> {
 fn golden_counters(frames: &[Frame]) -> Vec<(&'static str, u64)> {
     let mut card = GoldenCard::new(SMALL);
     let bus = GoldenBus::new(card.clone());
-    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     for frame in frames {
         card.receive(frame.clone());
         let mut entry = HeaderEntry::default();
@@ -72,7 +72,7 @@ fn packet(ipv6: bool, udp: bool, payload_bytes: usize) -> Vec<u8> {
 }
 
 /// A frame with some bytes changed and the IPv4 header checksum corrected.
-fn changed(frame: &[u8], changes: &[(usize, u8)]) -> Vec<u8> {
+fn change_bytes(frame: &[u8], changes: &[(usize, u8)]) -> Vec<u8> {
     let mut frame = frame.to_vec();
     for &(at, value) in changes {
         frame[at] = value;
@@ -120,28 +120,33 @@ fn cases() -> Vec<Case> {
         ("long, bad FCS", with_length(9217), true, D::Giant),
         ("all checksums", ip_and_l4.clone(), true, D::BadFcs),
         ("IP and L4 checksum", ip_and_l4, false, D::IpChecksum),
-        ("version 5", changed(&tcp, &[(14, 0x55)]), false, D::MalformedIp),
-        ("short IP header", changed(&tcp, &[(14, 0x44)]), false, D::MalformedIp),
+        ("version 5", change_bytes(&tcp, &[(14, 0x55)]), false, D::MalformedIp),
+        ("short IP header", change_bytes(&tcp, &[(14, 0x44)]), false, D::MalformedIp),
         ("long IP header", raw(14, 0x4f), false, D::IpChecksum),
-        ("IP longer than frame", changed(&tcp, &[(16, 1)]), false, D::MalformedIp),
-        ("IP shorter than header", changed(&tcp, &[(17, 19)]), false, D::MalformedIp),
+        ("IP longer than frame", change_bytes(&tcp, &[(16, 1)]), false, D::MalformedIp),
+        ("IP shorter than header", change_bytes(&tcp, &[(17, 19)]), false, D::MalformedIp),
         ("cut inside IP", tcp[..100].to_vec(), false, D::MalformedIp),
-        ("no room for TCP", changed(&tcp, &[(17, 39)]), false, D::MalformedL4),
-        ("short TCP header", changed(&tcp, &[(46, 0x40)]), false, D::MalformedL4),
+        ("no room for TCP", change_bytes(&tcp, &[(17, 39)]), false, D::MalformedL4),
+        ("short TCP header", change_bytes(&tcp, &[(46, 0x40)]), false, D::MalformedL4),
         (
             "TCP header too long",
-            changed(&packet(false, false, 0), &[(46, 0xf0)]),
+            change_bytes(&packet(false, false, 0), &[(46, 0xf0)]),
             false,
             D::MalformedL4,
         ),
-        ("TCP checksum", changed(&tcp, &[(80, 0)]), false, D::L4Checksum),
-        ("UDP length", changed(&udp, &[(39, 7)]), false, D::MalformedL4),
-        ("UDP checksum", changed(&udp, &[(80, 0)]), false, D::L4Checksum),
-        ("IPv6, version 4", changed(&tcp6, &[(14, 0x40)]), false, D::MalformedIp),
-        ("IPv6 longer than frame", changed(&tcp6, &[(18, 9)]), false, D::MalformedIp),
-        ("IPv6, no room for TCP", changed(&tcp6, &[(19, 19)]), false, D::MalformedL4),
-        ("IPv6, TCP checksum", changed(&tcp6, &[(100, 0)]), false, D::L4Checksum),
-        ("IPv6, UDP without checksum", changed(&udp6, &[(60, 0), (61, 0)]), false, D::L4Checksum),
+        ("TCP checksum", change_bytes(&tcp, &[(80, 0)]), false, D::L4Checksum),
+        ("UDP length", change_bytes(&udp, &[(39, 7)]), false, D::MalformedL4),
+        ("UDP checksum", change_bytes(&udp, &[(80, 0)]), false, D::L4Checksum),
+        ("IPv6, version 4", change_bytes(&tcp6, &[(14, 0x40)]), false, D::MalformedIp),
+        ("IPv6 longer than frame", change_bytes(&tcp6, &[(18, 9)]), false, D::MalformedIp),
+        ("IPv6, no room for TCP", change_bytes(&tcp6, &[(19, 19)]), false, D::MalformedL4),
+        ("IPv6, TCP checksum", change_bytes(&tcp6, &[(100, 0)]), false, D::L4Checksum),
+        (
+            "IPv6, UDP without checksum",
+            change_bytes(&udp6, &[(60, 0), (61, 0)]),
+            false,
+            D::L4Checksum,
+        ),
     ]
 }
 
@@ -190,7 +195,7 @@ fn a_frame_that_comes_while_receive_is_stopped_is_counted_as_that_and_nothing_el
 }
 
 /// A packet in which anything may be wrong.
-fn spoiled(random: &mut SmallRng) -> Frame {
+fn draw_spoiled(random: &mut SmallRng) -> Frame {
     let mut bytes = packet(
         random.random(),
         random.random(),
@@ -222,7 +227,7 @@ fn a_storm_of_spoiled_frames_is_counted_as_on_the_golden_card_and_places_nothing
     direct.install(&flow);
     let segment = flow.segment(Direction::Receive, (0, 0, 4096), (&region, 0));
     direct.done([segment]);
-    let frames: Vec<Frame> = (0..STORM_FRAMES).map(|_| spoiled(&mut random)).collect();
+    let frames: Vec<Frame> = (0..STORM_FRAMES).map(|_| draw_spoiled(&mut random)).collect();
     for frame in &frames {
         direct.receive(frame.bytes.clone(), frame.is_bad);
         direct.run(120);

@@ -22,7 +22,7 @@ const TIMEOUT_CYCLES: u64 = 16_000;
 fn direct() -> Direct {
     let pcie = PcieConfig::default();
     let card = SimulatedCard::new("small", pcie.clone(), Options::default());
-    Direct::open(card.expect("it builds"), &pcie, DeviceConfig::seeded(1))
+    Direct::open(card.expect("it builds"), &pcie, DeviceConfig::with_seed(1))
 }
 
 fn stream(flow: &Flow) -> Vec<u8> {
@@ -55,7 +55,7 @@ fn payloads(frames: &[Vec<u8>], flow: &Flow) -> Vec<(usize, Vec<u8>)> {
     .collect()
 }
 
-fn expected(stream: &[u8], frames: impl Iterator<Item = usize>) -> Vec<(usize, Vec<u8>)> {
+fn expected_frames(stream: &[u8], frames: impl Iterator<Item = usize>) -> Vec<(usize, Vec<u8>)> {
     let part = |number: usize| {
         let end = stream.len().min((number + 1) * MSS);
         (number * MSS, stream[number * MSS..end].to_vec())
@@ -98,10 +98,10 @@ fn send_with(direct: &mut Direct, flows: &[(Flow, Region); 2], part: &Range<usiz
     let kept = (0..count).filter(|number| !is_fed_by(*number, part));
     assert_eq!(
         payloads(&frames, &hit),
-        expected(&stream(&hit), kept),
+        expected_frames(&stream(&hit), kept),
         "{what}: frames of the flow that was hit"
     );
-    let whole = expected(&stream(&other), 0..count);
+    let whole = expected_frames(&stream(&other), 0..count);
     let twice = [whole.clone(), whole].concat();
     assert_eq!(payloads(&frames, &other), twice, "{what}: frames of the other flow");
     let report = (u64::from(hit.name.flow), SendError::ReadFailed as u64);
@@ -183,7 +183,7 @@ fn a_ring_whose_fetch_fails_stops_and_receiving_goes_on() {
         direct.card.borrow_mut().pcie.inject(fault, Target::Nth(0));
         let ticket = direct.post([flow.floor(0, 0)]);
         direct.run(TIMEOUT_CYCLES);
-        assert!(!direct.device.confirmed(ticket), "{fault:?}: confirmed unread");
+        assert!(!direct.device.is_confirmed(ticket), "{fault:?}: confirmed unread");
         let after = direct.counters();
         let moved = |name: &str| after[name] - before[name];
         let counted = moved("read_errors") + moved("read_timeouts");

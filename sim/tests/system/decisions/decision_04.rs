@@ -54,11 +54,11 @@ fn check(rig: &mut Rig) -> Found {
         expected[at..at + bytes].copy_from_slice(&stream[from..from + bytes]);
     }
     ensure!(direct.memory(&region.memory) == expected, "bytes are not in their place");
-    truncated(rig)
+    check_truncated(rig)
 }
 
 /// A segment that ended early is not written to behind its end.
-fn truncated(rig: &mut Rig) -> Found {
+fn check_truncated(rig: &mut Rig) -> Found {
     let direct = &mut rig.direct;
     let flow = Flow::new(1, 0);
     let region = direct.region(MemoryKind::Application, 4096, 0);

@@ -18,7 +18,7 @@ const DELAYS: std::ops::Range<u64> = 0..1600;
 const DELAY_STEP: usize = 100;
 
 /// What the card has announced by now is there.
-fn published(
+fn check_published(
     rig: &mut Rig,
     memory: &host::driver::bus::DmaMemory,
     stream: &[u8],
@@ -51,12 +51,12 @@ fn race(rig: &mut Rig, flow: &Flow, kind: MemoryKind, delay: u64) -> Found {
     }
     for _ in 0..delay / 4 {
         rig.direct.run(4);
-        published(rig, &region.memory, &stream, flow.base)?;
+        check_published(rig, &region.memory, &stream, flow.base)?;
     }
     let floor = rig.direct.post([flow.floor(STREAM_BYTES as u32, 0)]);
     rig.direct.wait(floor);
     let confirmed = rig.direct.memory(&region.memory);
-    published(rig, &region.memory, &stream, flow.base)?;
+    check_published(rig, &region.memory, &stream, flow.base)?;
     rig.direct.rest();
     let settled = rig.direct.memory(&region.memory);
     ensure!(

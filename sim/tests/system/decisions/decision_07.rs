@@ -13,7 +13,7 @@ use crate::decisions::rig::{pattern, proves, Found, Rig};
 const REGION_BYTES: usize = 8192;
 
 /// Sends a packet to a segment that must not be written to.
-fn refused(direct: &mut Direct, flow: &Flow, what: &str) -> Found {
+fn send_refused(direct: &mut Direct, flow: &Flow, what: &str) -> Found {
     direct.receive(flow.packet(0, &pattern(1, 300)).frame(0), false);
     direct.rest();
     let entries = direct.entries();
@@ -42,7 +42,7 @@ fn check(rig: &mut Rig) -> Found {
         region.key = key;
         let segment = flow.segment(Direction::Receive, (0, 0, 2000), (&region, at));
         direct.done([segment]);
-        refused(direct, &flow, what)?;
+        send_refused(direct, &flow, what)?;
     }
     // Rightful, until the write right is taken away, and then the region.
     let flow = flow(4, 3);
@@ -60,9 +60,9 @@ fn check(rig: &mut Rig) -> Found {
     });
     c::REGION_WRITE.set(&mut read_only, 0);
     direct.done([read_only]);
-    refused(direct, &flow, "no right to write")?;
+    send_refused(direct, &flow, "no right to write")?;
     direct.deregister(&region);
-    refused(direct, &flow, "a removed region")?;
+    send_refused(direct, &flow, "a removed region")?;
     let memory = direct.memory(&region.memory);
     ensure!(memory.iter().all(|byte| *byte == GUARD), "a refused byte landed");
     direct.conclude();

@@ -15,7 +15,7 @@ const STREAM_BYTES: usize = 6000;
 const MSS: usize = 1000;
 
 /// Frames of a range, as position and payload.
-fn sent(rig: &mut Rig, flow: &Flow, offset: u32, bytes: u32) -> Vec<(u32, Vec<u8>)> {
+fn send_range(rig: &mut Rig, flow: &Flow, offset: u32, bytes: u32) -> Vec<(u32, Vec<u8>)> {
     let record = flow.descriptor(offset, bytes, MSS as u16);
     rig.direct.device.send(Descriptor::of(&record));
     rig.direct.rest();
@@ -49,7 +49,7 @@ fn check(rig: &mut Rig) -> Found {
         direct.fill(&region.memory, at, &stream[offset..offset + bytes]);
     }
     for (offset, bytes) in [(0, 3000), (1000, 1000), (2400, 3600), (0, STREAM_BYTES)] {
-        let frames = sent(rig, &flow, offset as u32, bytes as u32);
+        let frames = send_range(rig, &flow, offset as u32, bytes as u32);
         ensure!(
             frames == parts(&stream, offset, bytes),
             "{bytes} bytes from {offset} on, sent again, differ"
@@ -60,13 +60,13 @@ fn check(rig: &mut Rig) -> Found {
     direct.done([flow.send_floor(2600, 0)]);
     direct.fill(&region.memory, 9000, &[0xee; 2501]);
     direct.fill(&region.memory, 5001, &[0xee; 99]);
-    let stale = sent(rig, &flow, 600, 2000);
+    let stale = send_range(rig, &flow, 600, 2000);
     ensure!(stale.is_empty(), "{} frames below the send floor", stale.len());
     let events = rig.direct.entries();
     ensure!(events.len() == 1, "{} events", events.len());
     let event = h::DISPOSITION.get(&events[0].metadata);
     ensure!(event == SendError::StaleSend as u64, "event {event}");
-    let straddling = sent(rig, &flow, 1600, 2000);
+    let straddling = send_range(rig, &flow, 1600, 2000);
     ensure!(straddling == parts(&stream, 2600, 1000), "not trimmed at the send floor");
     rig.direct.conclude();
     Ok(())

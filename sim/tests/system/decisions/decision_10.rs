@@ -105,7 +105,7 @@ fn check(wrong: Wrong, late: Option<u64>) -> Found {
     let seen = Rc::new(RefCell::new(Seen::default()));
     let bus = Watching::on(GoldenBus::new(card.clone()), wrong, seen.clone());
     let mut provider =
-        Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1)).expect("a card");
+        Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1)).expect("a card");
     let mut windows = Windows { time, seen, shift: 0, edge: None, judged: 0, broken: None };
     let plan = Exchange {
         bytes: 2 << 20,

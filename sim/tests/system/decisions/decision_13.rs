@@ -77,7 +77,7 @@ fn check(wrong: Wrong) -> Found {
     let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
     let bus = Watching::on(bus, wrong, seen.clone());
     let mut provider =
-        Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1)).expect("a card");
+        Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1)).expect("a card");
     let mut denial =
         Denial { time, card: card.clone(), seen: seen.clone(), is_denied: false, announced: 0 };
     let plan = Exchange {

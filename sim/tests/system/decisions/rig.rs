@@ -9,7 +9,7 @@ use sim::card::SimulatedCard;
 use sim::direct::Direct;
 use sim::switched::FAULT_PORT;
 
-use sim::faults::{planted, Fault};
+use sim::faults::{build_with_faults, Fault};
 
 /// What a check finds: `Err` says how the rule is broken.
 pub type Found = Result<(), String>;
@@ -33,10 +33,10 @@ pub struct Rig {
 
 impl Rig {
     fn new(pcie: &PcieConfig, fault: Option<Fault>) -> Rig {
-        let card = SimulatedCard::of(&planted(), pcie.clone()).expect("a card");
+        let card = SimulatedCard::of(&build_with_faults(), pcie.clone()).expect("a card");
         let rings = DeviceConfig {
             rings: RingSizes { slow_bits: 3, ..RingSizes::default() },
-            ..DeviceConfig::seeded(1)
+            ..DeviceConfig::with_seed(1)
         };
         Rig { direct: Direct::open(card, pcie, rings), fault }
     }

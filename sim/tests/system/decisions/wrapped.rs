@@ -75,7 +75,7 @@ impl Watching {
                         if let Some((memory, at)) = rings.send_slot(*slots) {
                             let mut slot = [0; SLOT_BYTES];
                             memory.read(at, &mut slot);
-                            memory.write(at, &raised(&slot));
+                            memory.write(at, &raise_window(&slot));
                         }
                         *slots = slots.wrapping_add(1);
                     }
@@ -103,7 +103,7 @@ fn note_command(seen: &mut Seen, entry: &[u8]) {
 }
 
 /// A descriptor that offers the largest window.
-fn raised(slot: &[u8]) -> Vec<u8> {
+fn raise_window(slot: &[u8]) -> Vec<u8> {
     let mut slot = slot.to_vec();
     let l4 = d::L4_OFFSET.get(&slot) as usize;
     let has_tcp = d::L4_CHECKSUM.get(&slot) == 1 && d::UDP.get(&slot) == 0;

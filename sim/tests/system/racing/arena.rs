@@ -91,7 +91,7 @@ impl Arena {
     ///
     /// # Panics
     /// If the bytes are not there, or where none may be.
-    pub fn written(&mut self, card: &SimulatedCard, address: u64, bytes: &[u8]) {
+    pub fn note_written(&mut self, card: &SimulatedCard, address: u64, bytes: &[u8]) {
         let offset = (address - self.memory.address) as usize;
         let range = offset..offset + bytes.len();
         let is_open = self.uses[range.clone()].iter().all(|byte| *byte == Use::Open);

@@ -42,7 +42,7 @@ impl History {
     }
 
     /// Commands so far: the number of the newest state.
-    pub fn issued(&self) -> u64 {
+    pub fn issued_count(&self) -> u64 {
         self.first + self.states.len() as u64 - 1
     }
 

@@ -142,7 +142,7 @@ impl Sends {
     }
 
     /// The card sent a frame.
-    pub fn sent(&mut self, frame: Frame, issued: u64) {
+    pub fn note_sent(&mut self, frame: Frame, issued: u64) {
         let number = tag_of(&frame.bytes);
         let posted = self.open.iter_mut().find(|posted| posted.number == number);
         let posted = posted.unwrap_or_else(|| panic!("a frame of descriptor {number}"));
@@ -193,7 +193,7 @@ impl Sends {
                 return;
             }
             let is_lost = posted.upper.is_none();
-            let upper = posted.upper.unwrap_or(history.issued());
+            let upper = posted.upper.unwrap_or(history.issued_count());
             let event = posted.event.and_then(|code| SendError::from_code(code as u8));
             let states = history.seen_by(posted.slot, posted.lower, upper);
             let expected = outcomes(posted, &states, software, history);

@@ -298,7 +298,7 @@ impl Software {
     }
 
     /// A confirmation makes this true.
-    pub fn confirmed(&mut self, effect: Effect, pattern: u8, card: &mut SimulatedCard) {
+    pub fn apply_confirmed(&mut self, effect: Effect, pattern: u8, card: &mut SimulatedCard) {
         match effect {
             Effect::Back(group, ranges) => {
                 for range in ranges.into_iter().filter(|range| !range.is_empty()) {

@@ -102,7 +102,7 @@ fn split(bytes: &[u8], kernels: usize) -> Vec<Found> {
 }
 
 /// What Verilator makes of the inputs: a list of outputs for each of them.
-fn verilated(text: &str, kernels: usize, vectors: &[Inputs]) -> Vec<Vec<Found>> {
+fn run_verilator(text: &str, kernels: usize, vectors: &[Inputs]) -> Vec<Vec<Found>> {
     let design = Design::build("dut", text, &ports(kernels), Options::default()).expect("builds");
     // A random comparison may be one with a constant that decides it alone.
     let kinds = design.warnings().lines().filter_map(|line| line.strip_prefix("%Warning-"));
@@ -158,7 +158,7 @@ fn random_kernels_mean_what_rust_means() {
             judge("Icarus", &icarus.run(&text, KERNELS, &vectors));
         }
         if is_long || seed == KEPT {
-            judge("Verilator", &verilated(&(text + &top(KERNELS)), KERNELS, &vectors));
+            judge("Verilator", &run_verilator(&(text + &top(KERNELS)), KERNELS, &vectors));
         }
     }
 }

@@ -121,10 +121,10 @@ impl System {
             Some(Verdict::Bounded(depth)) => Some(self.search(depth, STEPS_KNOWN)),
             _ => None,
         }
-        .unwrap_or_else(|| self.found())
+        .unwrap_or_else(|| self.find_verdict())
     }
 
-    fn found(&self) -> Verdict {
+    fn find_verdict(&self) -> Verdict {
         let always = self.for_all_time();
         always.unwrap_or_else(|| self.search(DEPTH_MAX, STEPS_SEARCH))
     }
@@ -142,7 +142,7 @@ impl System {
         if self.ask(&text, steps) != [Answer::Impossible] {
             return None;
         }
-        let begins = self.asked(cycles, steps, Self::wrong);
+        let begins = self.ask_reachable(cycles, steps, Self::wrong);
         (begins == [Answer::Impossible]).then_some(Verdict::Always(cycles))
     }
 
@@ -180,13 +180,13 @@ impl System {
 
     /// Whether what is asserted is put to the test in the first `depth` cycles from power-up.
     pub fn reaches(&self, depth: u32, steps: u64) -> bool {
-        self.asked(depth, steps, |at| self.is_reached(at)) == [Answer::Possible]
+        self.ask_reachable(depth, steps, |at| self.is_reached(at)) == [Answer::Possible]
     }
 
     /// An example of what fails in the last of `depth` cycles, from power-up or from any state:
     /// each claim with the part that it is about, then the values of the signals around it, cycle
     /// by cycle.
-    pub fn explained(&self, depth: u32, from_power_up: bool, steps: u64) -> String {
+    pub fn explain_failure(&self, depth: u32, from_power_up: bool, steps: u64) -> String {
         let last = depth - 1;
         let mut question = self.states(depth, from_power_up);
         (0..last).for_each(|at| question += &format!("(assert (|top_a| s{at}))\n"));
@@ -205,7 +205,7 @@ impl System {
                 let _ = writeln!(question, "(eval (|top_n {name}| s{at}) :completion true)");
             }
         }
-        let said = self.said(&question, steps);
+        let said = self.run_solver(&question, steps);
         let mut values = said.lines().skip(1);
         let mut out = String::new();
         for (claim, value) in claims.iter().zip(values.by_ref()) {
@@ -240,7 +240,7 @@ impl System {
 
     /// Whether what is asserted fails in the first `depth` cycles from power-up.
     pub fn fails(&self, depth: u32, steps: u64) -> bool {
-        self.asked(depth, steps, Self::wrong) == [Answer::Possible]
+        self.ask_reachable(depth, steps, Self::wrong) == [Answer::Possible]
     }
 
     /// What is asserted fails in a state.
@@ -249,7 +249,7 @@ impl System {
     }
 
     /// Whether something happens in one of the first `depth` cycles from power-up.
-    fn asked(&self, depth: u32, steps: u64, what: impl Fn(u32) -> String) -> Vec<Answer> {
+    fn ask_reachable(&self, depth: u32, steps: u64, what: impl Fn(u32) -> String) -> Vec<Answer> {
         let cycles: Vec<String> = (0..depth).map(what).collect();
         let question = format!("(assert (or false {}))\n(check-sat)\n", cycles.join(" "));
         self.ask(&(self.states(depth, true) + &question), steps)
@@ -285,7 +285,7 @@ impl System {
 
     /// Asks the solver. After a question that takes too long nothing more is asked.
     fn ask(&self, questions: &str, steps: u64) -> Vec<Answer> {
-        let said = self.said(questions, steps);
+        let said = self.run_solver(questions, steps);
         let answers = said.lines().map(|line| match line.trim() {
             "sat" => Answer::Possible,
             "unsat" => Answer::Impossible,
@@ -296,7 +296,7 @@ impl System {
     }
 
     /// What the solver says.
-    fn said(&self, questions: &str, steps: u64) -> String {
+    fn run_solver(&self, questions: &str, steps: u64) -> String {
         let program: PathBuf = z3_program().expect("Z3");
         let mut solver = Command::new(program)
             .arg("-in")

@@ -69,7 +69,7 @@ pub fn with_streams(ports: &[Port], rule: Option<&Rule>) -> String {
 
 /// The ports of a block that tell it that an offer which is to stand is taken.
 pub fn readies(ports: &[Port], rule: Option<&Rule>) -> Vec<String> {
-    let held = held(ports, rule, Role::Whole);
+    let held = held_streams(ports, rule, Role::Whole);
     held.into_iter().map(|(_, stream)| stream.ready).collect()
 }
 
@@ -115,7 +115,7 @@ pub fn part(module: &str, ports: &[Port], rule: Option<&Rule>) -> String {
     let claims = claims(ports, rule, Role::Part);
     let waits = waits(ports, rule, Role::Part);
     let reached = format!("  (* keep *) wire {REACHED} = {waits};\n");
-    text + &about(ports, &claims, resets, Role::Part) + &reached + "endmodule\n"
+    text + &describe_ports(ports, &claims, resets, Role::Part) + &reached + "endmodule\n"
 }
 
 /// What the streams of a block and its rule say.
@@ -176,7 +176,7 @@ const EXCUSED: &str = "excused";
 pub const REACHED: &str = "put_to_the_test";
 
 /// The streams, with their numbers, whose offers are to be proven to stand.
-fn held(ports: &[Port], rule: Option<&Rule>, role: Role) -> Vec<(usize, Stream)> {
+fn held_streams(ports: &[Port], rule: Option<&Rule>, role: Role) -> Vec<(usize, Stream)> {
     let streams = streams_of(ports).into_iter().enumerate();
     let held = streams.filter(|(_, stream)| {
         stream.is_source == (role == Role::Whole)
@@ -187,7 +187,7 @@ fn held(ports: &[Port], rule: Option<&Rule>, role: Role) -> Vec<(usize, Stream)>
 
 /// That an offer which is to stand was not taken.
 fn waits(ports: &[Port], rule: Option<&Rule>, role: Role) -> String {
-    let held = held(ports, rule, role).into_iter();
+    let held = held_streams(ports, rule, role).into_iter();
     let waits: Vec<String> = held.map(|(at, _)| format!("waits_{at}")).collect();
     match waits.is_empty() {
         true => "1'b0".to_owned(),
@@ -237,7 +237,7 @@ fn in_module(ports: &[Port], said: &str, reached: &str, resets: &[&str]) -> Stri
     });
     let pins: Vec<String> = pins.collect();
     let _ = writeln!(text, "  dut dut (\n{}\n  );", pins.join(",\n"));
-    text += &about(ports, said, resets, Role::Whole);
+    text += &describe_ports(ports, said, resets, Role::Whole);
     let _ = writeln!(text, "  assign {REACHED} = {reached};\nendmodule");
     text
 }
@@ -246,7 +246,7 @@ fn in_module(ports: &[Port], said: &str, reached: &str, resets: &[&str]) -> Stri
 /// the whole; and while the whole is, no offer of a part needs to stand: its own reset may come
 /// later.
 /// The solver is told when that is.
-fn about(ports: &[Port], said: &str, resets: &[&str], role: Role) -> String {
+fn describe_ports(ports: &[Port], said: &str, resets: &[&str], role: Role) -> String {
     let mut text = String::new();
     let is_reset = |port: &&Port| match resets.is_empty() {
         true => {

@@ -158,14 +158,14 @@ impl<'a> Flat<'a> {
                 "" => name.clone(),
                 above => format!("{above}/{name}"),
             };
-            let nets = self.bound(at, cell, module);
+            let nets = self.bind_ports(at, cell, module);
             self.add(Instance { path, module, kind, parent: at, nets });
         }
         Ok(())
     }
 
     /// The child's nets at its ports, as numbers of the nets above.
-    fn bound(&mut self, parent: usize, cell: &Cell, module: &Module) -> Vec<u32> {
+    fn bind_ports(&mut self, parent: usize, cell: &Cell, module: &Module) -> Vec<u32> {
         let mut nets: Vec<u32> = Vec::new();
         for (name, port) in &module.ports {
             let outside = cell.connections.get(name).map_or(&[][..], Vec::as_slice);

@@ -198,7 +198,7 @@ impl<'f, 'a> Timing<'f, 'a> {
     }
 
     /// Arrival at an input that does not continue a carry chain.
-    fn settled(&self, net: u32) -> Option<u32> {
+    fn settled_level(&self, net: u32) -> Option<u32> {
         let arrival = self.arrival[net as usize]?;
         let left = matches!(self.driven_by(net), Some(Role::Carry(_)));
         Some(if left { whole(arrival) * LEVEL } else { arrival })
@@ -221,8 +221,8 @@ impl<'f, 'a> Timing<'f, 'a> {
                 }
                 let arrives = match role {
                     Role::Carry(_) => self.through_carry(input, *in_bit, *in_net, *out_bit),
-                    Role::WideMux | Role::Wire => self.settled(*in_net),
-                    _ => self.settled(*in_net).map(|arrival| arrival + LEVEL),
+                    Role::WideMux | Role::Wire => self.settled_level(*in_net),
+                    _ => self.settled_level(*in_net).map(|arrival| arrival + LEVEL),
                 };
                 if arrives > self.arrival[*out_net as usize] {
                     self.arrival[*out_net as usize] = arrives;
@@ -245,8 +245,8 @@ impl<'f, 'a> Timing<'f, 'a> {
         let driver = self.driven_by(net);
         let entered = match (port, driver) {
             ("CI", Some(Role::Carry(_))) => self.arrival[net as usize],
-            (_, Some(Role::Lut)) => self.settled(net),
-            _ => self.settled(net).map(|arrival| arrival + LEVEL),
+            (_, Some(Role::Lut)) => self.settled_level(net),
+            _ => self.settled_level(net).map(|arrival| arrival + LEVEL),
         };
         entered.map(|arrival| arrival + walked)
     }
@@ -255,7 +255,7 @@ impl<'f, 'a> Timing<'f, 'a> {
     pub fn paths(&self) -> Vec<Path> {
         let mut ends: Vec<(u32, u32, Option<&Place<'a>>, &str)> = Vec::new();
         for (port, net) in self.port_nets("output") {
-            if let Some(arrival) = self.settled(net) {
+            if let Some(arrival) = self.settled_level(net) {
                 ends.push((whole(arrival), net, None, port));
             }
         }
@@ -267,7 +267,7 @@ impl<'f, 'a> Timing<'f, 'a> {
             for (port, _, net) in self.flat.pins(place) {
                 let is_end = !place.cell.is_output(port) && !is_clock(port);
                 if is_end && !self.goes_on(place, port) {
-                    if let Some(arrival) = self.settled(net) {
+                    if let Some(arrival) = self.settled_level(net) {
                         ends.push((whole(arrival), net, Some(place), port));
                     }
                 }

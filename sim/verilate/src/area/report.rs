@@ -235,7 +235,7 @@ impl Report {
     }
 
     /// Explains which memories are in LUTs, with their figures.
-    fn distributed(&self) -> String {
+    fn explain_lut_memories(&self) -> String {
         let found: Vec<&Memory> = self.memories.iter().filter(|m| m.is_distributed()).collect();
         let words_max = found.iter().map(|memory| memory.words).max().unwrap_or(0);
         let bits = found.iter().map(|memory| memory.words * memory.bits as u64);
@@ -261,7 +261,7 @@ impl Report {
 
     fn memory_table(&self, text: &mut String) {
         put(text, "\n## Memories\n\n");
-        put(text, &self.distributed());
+        put(text, &self.explain_lut_memories());
         put(text, "| memory | words x bits | became | output registered |\n|---|---|---|---|\n");
         for memory in &self.memories {
             let registered = match (memory.is_distributed(), memory.is_registered) {
@@ -276,7 +276,7 @@ impl Report {
                     memory.path,
                     memory.words,
                     memory.bits,
-                    counted(&memory.primitives)
+                    count_primitives(&memory.primitives)
                 ),
             );
         }
@@ -286,7 +286,7 @@ impl Report {
             &format!(
                 "\nBeside them, shift registers, which are flip-flops in a row and no memories: \
                  {}, in {} blocks.\n",
-                counted(&shift_registers.primitives),
+                count_primitives(&shift_registers.primitives),
                 shift_registers.instances
             ),
         );
@@ -294,7 +294,7 @@ impl Report {
 }
 
 /// Primitives with their counts.
-fn counted(primitives: &BTreeMap<String, usize>) -> String {
+fn count_primitives(primitives: &BTreeMap<String, usize>) -> String {
     let parts = primitives.iter();
     let parts: Vec<String> = parts.map(|(kind, count)| format!("{count} {kind}")).collect();
     match parts.is_empty() {

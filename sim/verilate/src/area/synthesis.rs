@@ -108,7 +108,7 @@ impl Part {
     }
 
     /// Of `all`, those that the text instantiates: an instance begins with its module's name.
-    fn used<'a>(&self, all: &BTreeMap<&str, &'a Part>) -> Vec<&'a Part> {
+    fn used_parts<'a>(&self, all: &BTreeMap<&str, &'a Part>) -> Vec<&'a Part> {
         let lines = self.text.lines();
         let words: BTreeSet<&str> =
             lines.filter_map(|line| line.trim_start().split(' ').next()).collect();
@@ -199,7 +199,7 @@ fn batches(parts: &[Part]) -> Vec<Vec<&Part>> {
 /// Text of one run: the batch, what it uses as empty boxes, and a top above.
 fn text_of(batch: &[&Part], all: &BTreeMap<&str, &Part>) -> String {
     let own: BTreeSet<&str> = batch.iter().map(|part| part.name.as_str()).collect();
-    let used = batch.iter().flat_map(|part| part.used(all));
+    let used = batch.iter().flat_map(|part| part.used_parts(all));
     let used = used.filter(|part| !own.contains(part.name.as_str()));
     let stubs: BTreeMap<&str, &str> =
         used.map(|part| (part.name.as_str(), part.stub.as_str())).collect();

@@ -2,7 +2,7 @@
 
 use board::boards::BOARDS;
 
-use crate::board::flash::rig::{image, outcome, written, Rig, VU9P};
+use crate::board::flash::rig::{image, outcome, write_image, Rig, VU9P};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/flash.md");
 
@@ -21,7 +21,7 @@ fn compare(name: &str, table: &str) {
 
 /// The program that a dry run names.
 fn program(rig: &Rig, board: &str, extra: &[&str]) -> String {
-    let file = written(rig.folder(), &image(board, 5000));
+    let file = write_image(rig.folder(), &image(board, 5000));
     let arguments = [&[&file[..], "--board", board, "--dry-run"], extra].concat();
     let (status, out, error) = outcome(&rig.command(&arguments).output().expect("it starts"));
     assert_eq!(status, Some(0), "{error}");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use board::boards::BOARDS;
 use host_board::image::BitFile;
 
-use crate::board::flash::rig::{assert_failed, image, written, Rig, VU9P};
+use crate::board::flash::rig::{assert_failed, image, write_image, Rig, VU9P};
 
 /// A board behind a hardware server.
 struct Server {
@@ -41,7 +41,7 @@ impl Server {
     }
 
     fn flash(&self, board: &str) -> (Option<i32>, String, String) {
-        let file = written(self.rig.folder(), &image(board, 70_000));
+        let file = write_image(self.rig.folder(), &image(board, 70_000));
         self.run(&[&file, "--board", board, "--yes"])
     }
 
@@ -51,7 +51,7 @@ impl Server {
         text.unwrap_or_default().lines().map(str::to_owned).collect()
     }
 
-    fn erased(&self) -> bool {
+    fn is_erased(&self) -> bool {
         self.log().iter().any(|line| line.starts_with("program_hw_cfgmem"))
     }
 }
@@ -104,7 +104,7 @@ fn every_board_gets_the_image_at_its_slot_and_nothing_below() {
 #[test]
 fn two_chips_get_a_file_each() {
     let server = Server::new("two", 0x04b3_1093);
-    let file = written(server.rig.folder(), &image("vcu118", 70_000));
+    let file = write_image(server.rig.folder(), &image("vcu118", 70_000));
     let cable = ["--cable", "hw_server:127.0.0.1:3121"];
     let (status, out, error) =
         server.run(&[&file, "--board", "vcu118", cable[0], cable[1], "--yes"]);
@@ -125,19 +125,19 @@ fn two_chips_get_a_file_each() {
 fn a_volatile_image_is_loaded_from_a_bit_file() {
     let server = Server::new("volatile", 0x04b5_7093);
     let image = image("u250", 70_000);
-    let file = written(server.rig.folder(), &image);
+    let file = write_image(server.rig.folder(), &image);
     let arguments = [&file[..], "--board", "u250", "--yes", "--volatile"];
     let (status, out, error) = server.run(&arguments);
     assert_eq!(status, Some(0), "{out}\n{error}");
     let bit = std::fs::read(server.rig.folder().join("image.bit")).expect("a file");
     assert!(BitFile::parse(&bit).expect("a .bit file").data == image.data);
-    assert!(!server.erased());
+    assert!(!server.is_erased());
 }
 
 #[test]
 fn an_xvc_server_is_opened_behind_the_hardware_server() {
     let server = Server::new("xvc", 0x04b7_d093);
-    let file = written(server.rig.folder(), &image("u280", 70_000));
+    let file = write_image(server.rig.folder(), &image("u280", 70_000));
     let arguments = [&file[..], "--board", "u280", "--cable", "xvc:127.0.0.1:2542", "--yes"];
     let (status, out, error) = server.run(&arguments);
     assert_eq!(status, Some(0), "{out}\n{error}");
@@ -150,11 +150,11 @@ fn each_failure_has_its_status() {
     // The U200's device where a U250 was named.
     let server = Server::new("device", 0x04b3_7093);
     assert_failed(&server.flash("u250"), 4, &["0x14b37093", "u250 has 0x04b57093"]);
-    assert!(!server.erased());
+    assert!(!server.is_erased());
     // One of three cables is named; none of them; all of them.
     for (serial, status) in [("#able_b", 0), ("#9", 6), ("#cable", 6)] {
         let server = Server::new("serial", 0x04b5_7093).with("STAND_IN_CABLES", "3");
-        let file = written(server.rig.folder(), &image("u250", 5000));
+        let file = write_image(server.rig.folder(), &image("u250", 5000));
         let cable = format!("hw_server{serial}");
         let outcome = server.run(&[&file, "--board", "u250", "--cable", &cable, "--yes"]);
         assert_eq!(outcome.0, Some(status), "{}", outcome.2);
@@ -165,7 +165,7 @@ fn each_failure_has_its_status() {
         let server = Server::new("cables", 0x04b5_7093).with("STAND_IN_CABLES", cables);
         let parts = ["no device found by vivado", cables, "Nothing was erased"];
         assert_failed(&server.flash("u250"), 6, &parts);
-        assert!(!server.erased());
+        assert!(!server.is_erased());
     }
     for (fails, status, part) in [
         ("connect_hw_server 1", 6, "connect_hw_server did not end well"),
@@ -176,7 +176,7 @@ fn each_failure_has_its_status() {
     ] {
         let server = Server::new("fails", 0x04b5_7093).with("STAND_IN_FAILS", fails);
         assert_failed(&server.flash("u250"), status, &[part]);
-        assert_eq!(server.erased(), status != 6, "{fails}");
+        assert_eq!(server.is_erased(), status != 6, "{fails}");
     }
     // Vivado ends before the script begins.
     let server = Server::new("licence", 0x04b5_7093);
@@ -203,7 +203,7 @@ fn a_dry_run_prints_the_command() {
     );
     server.rig.script("vivado", &text);
     for extra in [&[][..], &["--volatile"]] {
-        let file = written(server.rig.folder(), &image("u250", 5000));
+        let file = write_image(server.rig.folder(), &image("u250", 5000));
         let common = [&[&file[..], "--board", "u250"], extra].concat();
         let (status, dry, error) = server.run(&[&common[..], &["--dry-run"]].concat());
         assert_eq!((status, &error[..]), (Some(0), ""));

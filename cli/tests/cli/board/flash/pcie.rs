@@ -8,7 +8,7 @@ use abi::pci_ids;
 use abi::registers::BOARD_WINDOW;
 use abi::window::{directory, BlockKind};
 
-use crate::board::flash::rig::{assert_failed, image, written, Rig, VU9P};
+use crate::board::flash::rig::{assert_failed, image, write_image, Rig, VU9P};
 
 /// Bytes of BAR 0.
 const BAR_BYTES: usize = 1 << 20;
@@ -25,7 +25,7 @@ impl Sysfs {
         let rig = Rig::new(&format!("pcie_{name}"), VU9P);
         let root = rig.folder().join("sys");
         std::fs::create_dir_all(root.join("bus/pci/devices")).expect("a folder");
-        let image = written(rig.folder(), &image("vcu118", 5000));
+        let image = write_image(rig.folder(), &image("vcu118", 5000));
         Self { rig, root, image }
     }
 
@@ -62,7 +62,7 @@ fn window(board: u32) -> Vec<(u32, u32)> {
     words
 }
 
-fn unchanged(bar: &Path, words: &[(u32, u32)]) {
+fn expect_unchanged(bar: &Path, words: &[(u32, u32)]) {
     let bytes = std::fs::read(bar).expect("a file");
     let sum: u64 =
         bytes.chunks(4).map(|word| word.iter().map(|byte| u64::from(*byte)).sum::<u64>()).sum();
@@ -78,14 +78,14 @@ fn no_card_or_more_than_one() {
     assert_failed(&named, 6, &["0000:65:00.0", "No such file", "Nothing was erased"]);
     let empty = sysfs.card("0000:65:00.0", &[]);
     assert_failed(&sysfs.run(&["--yes"]), 6, &["0000:65:00.0", "no directory"]);
-    unchanged(&empty, &[]);
+    expect_unchanged(&empty, &[]);
     let gone = vec![(BOARD_WINDOW, u32::MAX)];
     let bar = sysfs.card("0000:b3:00.0", &gone);
     let parts = ["0000:65:00.0, 0000:b3:00.0", "--device"];
     assert_failed(&sysfs.run(&["--yes"]), 6, &parts);
     let named = sysfs.run(&["--yes", "--device", "0000:b3:00.0"]);
     assert_failed(&named, 6, &["0000:b3:00.0", "does not answer"]);
-    unchanged(&bar, &gone);
+    expect_unchanged(&bar, &gone);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn another_board_in_the_slot() {
     let bar = sysfs.card("0000:65:00.0", &words);
     let parts = ["board 2 at 0000:65:00.0", "vcu118 is 1", "Nothing was erased"];
     assert_failed(&sysfs.run(&["--yes"]), 4, &parts);
-    unchanged(&bar, &words);
+    expect_unchanged(&bar, &words);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_flash_that_says_nothing() {
     let words = window(1);
     let bar = sysfs.card("0000:65:00.0", &words);
     assert_failed(&sysfs.run(&["--yes"]), 11, &["0 chips", "Nothing was erased"]);
-    unchanged(&bar, &words);
+    expect_unchanged(&bar, &words);
 }
 
 #[test]
@@ -116,11 +116,11 @@ fn a_dry_run_touches_no_card() {
     let kinds: Vec<&str> = out.lines().filter_map(|line| line.split(' ').next()).collect();
     let expected = ["image", "card", "ask"].into_iter().chain(["flash"; 6]);
     assert_eq!(kinds, expected.collect::<Vec<_>>(), "{out}");
-    unchanged(&bar, &[]);
+    expect_unchanged(&bar, &[]);
     // Without a bridge above it, a card cannot load an image while the system runs.
     let outcome = sysfs.run(&["--yes", "--boot"]);
     assert_failed(&outcome, 11, &["--boot", "0000:65:00.0", "Nothing was erased"]);
-    unchanged(&bar, &[]);
+    expect_unchanged(&bar, &[]);
 }
 
 #[test]

@@ -6,10 +6,10 @@ use std::net::TcpListener;
 use abi::image::{Slot, HEADER_BYTES};
 use host_board::image::Image;
 
-use crate::board::flash::rig::{assert_failed, cable, data, image, written, Rig, VU9P};
+use crate::board::flash::rig::{assert_failed, cable, data, image, write_image, Rig, VU9P};
 
 /// The image's file must be refused without a word to the cable.
-fn refused(name: &str, file: &[u8], status: i32, parts: &[&str]) {
+fn expect_refusal(name: &str, file: &[u8], status: i32, parts: &[&str]) {
     let rig = Rig::new(&format!("refused_{name}"), VU9P);
     let path = rig.folder().join("card.zimg");
     std::fs::write(&path, file).expect("a file");
@@ -19,7 +19,7 @@ fn refused(name: &str, file: &[u8], status: i32, parts: &[&str]) {
 }
 
 fn refused_image(name: &str, image: &Image, status: i32, parts: &[&str]) {
-    refused(name, &image.file().expect("a header"), status, parts);
+    expect_refusal(name, &image.file().expect("a header"), status, parts);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn an_image_for_something_else() {
     let mut grade = good;
     grade.header.part = "xcvu9p-flga2104-1-i".to_owned();
     let Some(rig) = Rig::with_loader("refused_grade", VU9P) else { return };
-    let (status, _, error) = rig.flash(&written(rig.folder(), &grade));
+    let (status, _, error) = rig.flash(&write_image(rig.folder(), &grade));
     assert_eq!(status, Some(0), "{error}");
 }
 
@@ -56,7 +56,7 @@ fn an_image_that_was_forced() {
     forced.header.forced = 3;
     refused_image("forced", &forced, 12, &["--force-image", "3 things wrong", "--force"]);
     let rig = Rig::new("refused_forced_ways", VU9P);
-    let file = written(rig.folder(), &forced);
+    let file = write_image(rig.folder(), &forced);
     for way in [&["--via", "pcie"][..], &["--volatile"], &["--via", "pcie", "--dry-run"]] {
         let words = [&[&file[..], "--board", "vcu118", "--yes"], way].concat();
         assert_failed(&rig.run(&words), 12, &["--force-image", "--force"]);
@@ -70,16 +70,16 @@ fn an_image_that_was_forced() {
 #[test]
 fn a_file_that_is_short_or_damaged() {
     let good = image("vcu118", 5000).file().expect("a header");
-    refused("short", &good[..good.len() - 1], 5, &["card.zimg", "short", "4999", "5000"]);
-    refused("header", &good[..100], 5, &["short", "100"]);
-    refused("nothing", &[], 5, &["card.zimg"]);
+    expect_refusal("short", &good[..good.len() - 1], 5, &["card.zimg", "short", "4999", "5000"]);
+    expect_refusal("header", &good[..100], 5, &["short", "100"]);
+    expect_refusal("nothing", &[], 5, &["card.zimg"]);
     for at in [HEADER_BYTES, HEADER_BYTES + 2500, good.len() - 1] {
         let mut damaged = good.clone();
         damaged[at] ^= 0x04;
-        refused("damaged", &damaged, 5, &["damaged", "SHA-256"]);
+        expect_refusal("damaged", &damaged, 5, &["damaged", "SHA-256"]);
     }
-    refused("long", &[&good[..], &[0]].concat(), 5, &["5001", "5000"]);
-    refused("other", &[0x5a; 4096], 5, &["no image"]);
+    expect_refusal("long", &[&good[..], &[0]].concat(), 5, &["5001", "5000"]);
+    expect_refusal("other", &[0x5a; 4096], 5, &["no image"]);
     let rig = Rig::new("refused_missing", VU9P);
     let missing = rig.flash("/nowhere/card.zimg");
     assert_failed(&missing, 2, &["/nowhere/card.zimg: No such file"]);
@@ -91,12 +91,12 @@ fn another_device_on_the_cable() {
     // One that openFPGALoader knows, and one that it does not.
     for idcode in [0x0377_d093, 0x14b5_7093] {
         let Some(rig) = Rig::with_loader(&format!("device_{idcode:x}"), idcode) else { return };
-        let file = written(rig.folder(), &image("vcu118", 5000));
+        let file = write_image(rig.folder(), &image("vcu118", 5000));
         let found = format!("{:x}", idcode & 0x0fff_ffff);
         let parts = ["IDCODE", &found, "vcu118 has 0x04b31093", "Nothing was erased"];
         assert_failed(&rig.flash(&file), 4, &parts);
         assert!(rig.changes().is_empty());
-        assert!(rig.server.device().loaded().is_none());
+        assert!(rig.server.device().loaded_image().is_none());
         assert_eq!(rig.commands().len(), 2);
     }
 }
@@ -104,7 +104,7 @@ fn another_device_on_the_cable() {
 #[test]
 fn no_cable() {
     let Some(rig) = Rig::with_loader("no_cable", VU9P) else { return };
-    let file = written(rig.folder(), &image("vcu118", 5000));
+    let file = write_image(rig.folder(), &image("vcu118", 5000));
     // A port where nobody listens.
     let free = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let nobody = cable(free.local_addr().expect("an address"));
@@ -119,7 +119,7 @@ fn no_cable() {
 #[test]
 fn a_tool_that_is_missing_or_too_old() {
     let Some(rig) = Rig::with_loader("tool", VU9P) else { return };
-    let file = written(rig.folder(), &image("vcu118", 5000));
+    let file = write_image(rig.folder(), &image("vcu118", 5000));
     rig.script("openFPGALoader", "#!/bin/sh\necho 'openFPGALoader v0.9.1'\n");
     assert_failed(&rig.flash(&file), 8, &["openFPGALoader", "0.9", "0.11 or later"]);
     rig.script("openFPGALoader", "#!/bin/sh\necho 'no libusb' >&2; exit 127\n");
@@ -133,7 +133,7 @@ fn a_tool_that_is_missing_or_too_old() {
     assert_eq!(rig.server.shifts(), 0);
     // Without its bridge to the flash.
     let Some(rig) = Rig::with_loader("bridge", VU9P) else { return };
-    let file = written(rig.folder(), &image("vcu118", 5000));
+    let file = write_image(rig.folder(), &image("vcu118", 5000));
     let bridge = rig.bridges().join("spiOverJtag_xcvu9p-flga2104.bit.gz");
     std::fs::remove_file(bridge).expect("it is there");
     assert_failed(&rig.flash(&file), 8, &["spiOverJtag", "OPENFPGALOADER_SOJ_DIR"]);
@@ -143,7 +143,7 @@ fn a_tool_that_is_missing_or_too_old() {
 #[test]
 fn nobody_there_to_ask() {
     let Some(rig) = Rig::with_loader("nobody", VU9P) else { return };
-    let file = written(rig.folder(), &image("vcu118", 5000));
+    let file = write_image(rig.folder(), &image("vcu118", 5000));
     let cable = rig.cable();
     let outcome = rig.run(&[&file, "--board", "vcu118", "--cable", &cable]);
     assert_failed(&outcome, 9, &["nobody there to ask", "--yes", "nothing was written"]);
@@ -153,7 +153,7 @@ fn nobody_there_to_ask() {
 #[test]
 fn wrong_command_lines() {
     let rig = Rig::new("usage", VU9P);
-    let file = written(rig.folder(), &image("u250", 5000));
+    let file = write_image(rig.folder(), &image("u250", 5000));
     let run = |arguments: &[&str], parts: &[&str]| {
         assert_failed(&rig.run(arguments), 2, parts);
     };

@@ -67,7 +67,7 @@ pub fn image(board: &str, bytes: usize) -> Image {
 }
 
 /// Writes an image's file into a folder; its path.
-pub fn written(folder: &Path, image: &Image) -> String {
+pub fn write_image(folder: &Path, image: &Image) -> String {
     let path = folder.join("card.zimg");
     std::fs::write(&path, image.file().expect("a header")).expect("a file");
     path.to_str().expect("a path").to_owned()

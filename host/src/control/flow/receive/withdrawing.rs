@@ -34,7 +34,7 @@ impl ReceiveSide {
 
     /// List index and bytes to which the only posted buffer is truncated, the end of the accepted
     /// bytes. `None` when more buffers are posted: all must then be withdrawn.
-    pub fn cut(&self) -> Option<(u16, u32)> {
+    pub fn truncation(&self) -> Option<(u16, u32)> {
         let front = self.only_posted()?;
         let stay = self.accepted.saturating_sub(front.start);
         Some((front.index, stay as u32))
@@ -46,7 +46,7 @@ impl ReceiveSide {
     }
 
     /// Whether the withdrawal is confirmed and every accepted byte is announced.
-    pub fn withdrawn(&self, confirmed: impl Fn(Ticket) -> bool) -> bool {
+    pub fn is_withdrawn(&self, confirmed: impl Fn(Ticket) -> bool) -> bool {
         self.apart.announced == self.accepted && self.apart.withdrawing.is_some_and(confirmed)
     }
 

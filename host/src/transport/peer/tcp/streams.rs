@@ -34,7 +34,7 @@ impl Received {
     }
 
     /// Behind the last byte for which there is room.
-    pub fn granted(&self) -> u64 {
+    pub fn granted_end(&self) -> u64 {
         self.read + self.ring.len() as u64
     }
 
@@ -43,7 +43,7 @@ impl Received {
         let next = self.first.wrapping_add(self.accepted as u32);
         let start = self.accepted as i64 + i64::from(position.wrapping_sub(next) as i32);
         for (offset, byte) in (start..).zip(payload) {
-            let is_new = offset >= self.accepted as i64 && offset < self.granted() as i64;
+            let is_new = offset >= self.accepted as i64 && offset < self.granted_end() as i64;
             if is_new {
                 let place = offset as usize % self.ring.len();
                 self.ring[place] = *byte;
@@ -53,7 +53,7 @@ impl Received {
 
     /// Everything before an offset is accepted.
     pub fn accept(&mut self, to: u64) {
-        self.accepted = self.accepted.max(to.min(self.granted()));
+        self.accepted = self.accepted.max(to.min(self.granted_end()));
     }
 
     /// Nothing comes behind what is accepted.
@@ -138,7 +138,7 @@ mod tests {
 
     const FIRST: u32 = u32::MAX - 3;
 
-    fn received() -> Received {
+    fn new_received() -> Received {
         let mut received = Received::new(8);
         received.begin(FIRST);
         received
@@ -146,12 +146,12 @@ mod tests {
 
     #[test]
     fn bytes_are_read_in_order_whatever_order_they_came_in() {
-        let mut received = received();
+        let mut received = new_received();
         received.write(FIRST.wrapping_add(4), b"efgh");
         assert_eq!(received.read(8), b"");
         received.write(FIRST, b"abcd");
         received.accept(8);
-        assert_eq!((received.read(3), received.granted()), (b"abc".to_vec(), 11));
+        assert_eq!((received.read(3), received.granted_end()), (b"abc".to_vec(), 11));
         // Around the end of the ring, and around that of the positions.
         received.write(FIRST.wrapping_add(8), b"ijkl");
         received.accept(11);
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn what_is_accepted_is_not_written_again_and_nothing_beyond_the_window() {
-        let mut received = received();
+        let mut received = new_received();
         received.write(FIRST, b"ab");
         received.accept(2);
         received.write(FIRST, b"xxcdefghyyyy");

@@ -167,7 +167,7 @@ pub fn keys(fault: Fault) {
 
 /// While a chip erases or programs, or may, no image is loaded; once a load is accepted, no chip
 /// begins to.
-pub fn held(fault: Fault) {
+pub fn expect_load_held(fault: Fault) {
     let changes =
         [FlashOperation::Program, FlashOperation::EraseBlock, FlashOperation::EraseSector];
     let boot = PortOperation::BootUser as u32;
@@ -232,7 +232,7 @@ fn a_load_needs_its_key() {
 
 #[test]
 fn no_image_is_loaded_while_a_chip_changes_and_none_changes_before_a_load() {
-    held(None);
+    expect_load_held(None);
 }
 
 /// Without its clock the port does nothing, says that it is busy, and goes on when the clock is

@@ -29,7 +29,7 @@ fn messages(flows: usize, receive: (u32, usize), sends: usize) -> RigConfig {
 fn receive_messages(flows: usize, receive: (u32, usize)) -> (u64, u64) {
     const ROUNDS: u64 = 200;
     let mut rig = NullRig::open(messages(flows, receive, 0)).unwrap();
-    let before = (rig.card.counters().commands, rig.received());
+    let before = (rig.card.counters().commands, rig.received_count());
     for round in 0..ROUNDS {
         let offered = rig.card.offer(flows, MESSAGE_BYTES, flows);
         assert_eq!(offered, flows, "{receive:?}: a window is closed in round {round}");
@@ -40,7 +40,7 @@ fn receive_messages(flows: usize, receive: (u32, usize)) -> (u64, u64) {
     rig.settle().unwrap();
     assert_eq!(rig.provider.counters().copied_payload_bytes, 0, "{receive:?}");
     assert_eq!(rig.provider.counters().withheld_headers, 0);
-    let received = (rig.received() - before.1) as u64;
+    let received = (rig.received_count() - before.1) as u64;
     let messages = ROUNDS * flows as u64;
     assert!(received > messages / 2, "{receive:?}: {received} requests for {messages}");
     if receive.1 > 2 {
@@ -70,7 +70,7 @@ fn send_messages(flows: usize, sends: usize, acks: usize) -> (u64, u64) {
     let clock = ManualClock::default();
     rig.provider.set_clock(Clock::Manual(clock.clone()));
     rig.settle().unwrap();
-    let before = (rig.card.counters().commands, rig.sent());
+    let before = (rig.card.counters().commands, rig.sent_count());
     for _ in 0..ROUNDS {
         clock.advance(Duration::from_micros(1));
         rig.card.acknowledge(acks, true);
@@ -82,7 +82,7 @@ fn send_messages(flows: usize, sends: usize, acks: usize) -> (u64, u64) {
     rig.settle().unwrap();
     let commands = rig.card.counters().commands - before.0;
     assert_eq!(rig.card.wrongs(), []);
-    let messages = (rig.sent() - before.1) as u64;
+    let messages = (rig.sent_count() - before.1) as u64;
     assert!(messages as usize > ROUNDS / 4, "{flows} flows, {sends} sends: {messages}");
     (commands, messages)
 }

@@ -186,14 +186,14 @@ pub struct Tables {
 
 impl Tables {
     pub fn new(source: Stall, sink: Stall, seed: u64) -> Tables {
-        let bench = Bench::shared("tables", "", SmallTables::default).expect("builds");
+        let bench = Bench::of_shared("tables", "", SmallTables::default).expect("builds");
         verilate::width::lint_width_warnings(bench.model.design().warnings()).expect("only casts");
         Tables::around(bench, source, sink, seed)
     }
 
     /// Small tables whose receive list is in the neighbour die.
     pub fn far(source: Stall, sink: Stall, seed: u64) -> Tables {
-        let bench = Bench::shared("far_tables", "", SmallTables::far).expect("builds");
+        let bench = Bench::of_shared("far_tables", "", SmallTables::far).expect("builds");
         verilate::width::lint_width_warnings(bench.model.design().warnings()).expect("only casts");
         Tables::around(bench, source, sink, seed)
     }
@@ -201,7 +201,7 @@ impl Tables {
     /// Small tables but for 2^14 segment entries in each direction.
     pub fn wide(source: Stall, sink: Stall, seed: u64) -> Tables {
         let block = tables::Tables::<6, 5, 14, 6, 6, 2>::default;
-        let bench = Bench::shared("wide_tables", "", block);
+        let bench = Bench::of_shared("wide_tables", "", block);
         Tables::around(bench.expect("builds"), source, sink, seed)
     }
 
@@ -304,7 +304,7 @@ impl Tables {
     }
 
     /// Waits for the confirmations of a piece and gives their statuses.
-    pub fn confirmed(&mut self, owner: u8, index: u32, count: usize) -> Vec<CommandStatus> {
+    pub fn wait_for_statuses(&mut self, owner: u8, index: u32, count: usize) -> Vec<CommandStatus> {
         let limit = self.bench.now() + 100_000;
         while self.confirmations.messages.len() < count {
             self.cycle();
@@ -325,7 +325,7 @@ impl Tables {
     /// Carries out one command of owner 0 and expects `ok`.
     pub fn execute(&mut self, command: Command) {
         self.send_commands(0, 7, &[command], false);
-        assert_eq!(self.confirmed(0, 7, 1), [CommandStatus::Ok]);
+        assert_eq!(self.wait_for_statuses(0, 7, 1), [CommandStatus::Ok]);
     }
 
     /// Requests on one port, all replies in order.

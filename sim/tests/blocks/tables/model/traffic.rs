@@ -183,7 +183,7 @@ impl Traffic {
         let past = usize::from(self.rarely());
         let drawn = if past == 1 { "beyond the tail" } else { "in the list" };
         self.drawn.count_of("head", drawn);
-        let held = usize::from(list.held());
+        let held = usize::from(list.resident_count());
         let head = self.random.random_range(0..=held / 2 + past) + past * held;
         vec![
             (FLOOR, floor.wrapping_add(step).into()),
@@ -207,8 +207,8 @@ impl Traffic {
         let end_at = |end: u32, bytes: u64| floor.wrapping_add(end).wrapping_sub(bytes as u32);
         // A list spans less than half of all positions: the host passes what it is done with.
         let drawn = match self.random.random_range(0..45) {
-            5 if list.held() > 0 => 6,
-            9..=11 if list.held() == 0 => 5,
+            5 if list.resident_count() > 0 => 6,
+            9..=11 if list.resident_count() == 0 => 5,
             drawn => drawn,
         };
         match drawn {
@@ -300,7 +300,7 @@ impl Traffic {
     fn truncate(&mut self, flow: u16, model: &Model) -> Vec<(abi::field::Field, u64)> {
         let tx = self.random.random::<bool>();
         let list = list_of(model, tx, flow);
-        let at = self.random.random_range(0..=list.held());
+        let at = self.random.random_range(0..=list.resident_count());
         let index = list.head.wrapping_add(at);
         let bytes = list.at(index).map_or(1, |segment| segment.bytes);
         vec![

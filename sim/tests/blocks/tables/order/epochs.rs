@@ -7,7 +7,7 @@ use abi::reason::CommandStatus;
 use sim::harness::stall::Stall;
 use tables::flow_table::toeplitz_fill::REWRITE_CYCLES;
 
-use super::{hits, installed, key_set, region, requests, FLOW_ID, KEY};
+use super::{hits, install_tables, key_set, region, requests, FLOW_ID, KEY};
 use crate::tables::model::bench::*;
 
 #[test]
@@ -20,7 +20,7 @@ fn nothing_is_valid_before_an_install_of_this_epoch() {
             assert!(port == Port::RxSegment || !hits(port, &reply), "{epoch}: {port:?}");
         }
         tables.send_commands(0, 0, &[floor(FLOW_ID, 1_001, 0)], false);
-        assert_eq!(tables.confirmed(0, 0, 1), [CommandStatus::BadFlow]);
+        assert_eq!(tables.wait_for_statuses(0, 0, 1), [CommandStatus::BadFlow]);
         for entry in [install(FLOW_ID, (40, 3)), key_set(FLOW_ID), post(FLOW_ID, 0, 1_000, 500)] {
             tables.execute(entry);
         }
@@ -38,7 +38,7 @@ fn nothing_is_valid_before_an_install_of_this_epoch() {
 
 #[test]
 fn nothing_of_an_old_epoch_is_valid_when_its_number_comes_again() {
-    let mut tables = installed();
+    let mut tables = install_tables();
     for epoch in [2, EPOCH_MAX] {
         tables.start_epoch(epoch);
     }
@@ -55,7 +55,7 @@ fn nothing_of_an_old_epoch_is_valid_when_its_number_comes_again() {
         }
     }
     // The command waited until the entries were gone; the lookups did not.
-    assert_eq!(tables.confirmed(0, 0, 1), [CommandStatus::BadFlow]);
+    assert_eq!(tables.wait_for_statuses(0, 0, 1), [CommandStatus::BadFlow]);
     let confirmed_at = *tables.confirmed_at.cycles.last().expect("confirmed");
     assert!(confirmed_at >= asked_at + 256 - 4, "largest table: 256 key slots");
     for entry in [install(FLOW_ID, (40, 3)), key_set(FLOW_ID)] {
@@ -68,7 +68,7 @@ fn nothing_of_an_old_epoch_is_valid_when_its_number_comes_again() {
 
 #[test]
 fn a_reset_during_the_scrubbing_does_not_end_it() {
-    let mut tables = installed();
+    let mut tables = install_tables();
     tables.start_epoch(EPOCH_MAX);
     tables.start_epoch(1);
     tables.cycles(3);
@@ -85,7 +85,7 @@ fn a_reset_during_the_scrubbing_does_not_end_it() {
 
 #[test]
 fn reset_forgets_what_is_in_flight() {
-    let mut tables = installed();
+    let mut tables = install_tables();
     for (port, request) in requests() {
         for _ in 0..3 {
             tables.pairs[port as usize].request.push(request.clone());

@@ -72,9 +72,9 @@ impl Protocol for Second {
         Ok(())
     }
 
-    fn granted(&mut self, _now_ns: u64, _flow: FlowIndex, _end: u64) {}
+    fn extend_receive(&mut self, _now_ns: u64, _flow: FlowIndex, _end: u64) {}
 
-    fn offered(&mut self, _now_ns: u64, _flow: FlowIndex, _end: u64) {}
+    fn extend_send(&mut self, _now_ns: u64, _flow: FlowIndex, _end: u64) {}
 
     fn advance(&mut self, _now_ns: u64) -> Result<()> {
         Ok(())
@@ -95,7 +95,7 @@ fn those_that_were_to_be_stepped_behind_a_failure_are_stepped() {
     let mut plain = PlainTcp::new(LOCAL);
     plain.open_all(4);
     let bus = GoldenBus::new(GoldenCard::new(SMALL));
-    let provider = Provider::open(bus, Second(plain), DeviceConfig::seeded(1));
+    let provider = Provider::open(bus, Second(plain), DeviceConfig::with_seed(1));
     let mut provider = provider.expect("a card");
     let remote = REMOTE.parse().expect("an address");
     let first = ApplicationId::FIRST;

@@ -19,7 +19,7 @@ use lab::hooked_bus::{HookedBus, Hooks};
 use lab::network_side::NetworkSide;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use skip::permitted;
+use skip::skip_if_refused;
 
 use crate::provider::calls::peer_address;
 use crate::provider::rig::link;
@@ -56,7 +56,7 @@ fn bus(vectors: usize) -> HookedBus<GoldenBus, Events> {
 
 /// A device with two owners.
 fn open(vectors: usize) -> Device<HookedBus<GoldenBus, Events>> {
-    let config = DeviceConfig::seeded(1);
+    let config = DeviceConfig::with_seed(1);
     let mut device = Device::open(bus(vectors), config).expect("it opens");
     device.open_owner(RingSizes::default()).expect("an owner");
     device
@@ -122,7 +122,7 @@ fn a_sleeping_host_learns_of_confirmations_and_of_room() {
         let mut random = SmallRng::seed_from_u64(seed);
         let mut card = GoldenCard::late(SMALL, seed);
         let rings = RingSizes { command_bits: 2, send_bits: 2, ..RingSizes::default() };
-        let config = DeviceConfig { rings, ..DeviceConfig::seeded(seed) };
+        let config = DeviceConfig { rings, ..DeviceConfig::with_seed(seed) };
         let mut device = Device::open(GoldenBus::new(card.clone()), config).expect("it opens");
         let (mut sent, mut waits) = (0, 0);
         for _ in 0..100 {
@@ -135,7 +135,7 @@ fn a_sleeping_host_learns_of_confirmations_and_of_room() {
             }
             loop {
                 while device.poll().expect("it polls") {}
-                if device.unconfirmed() == 0 && device.sends_waiting() == 0 {
+                if device.unconfirmed_count() == 0 && device.sends_waiting() == 0 {
                     break;
                 }
                 let woken = device.wait(LONG, None).expect("it waits");
@@ -160,7 +160,7 @@ fn without_the_feature_nobody_sleeps_while_a_command_is_in_flight() {
     let card = GoldenCard::late(SMALL, 1);
     card.borrow_mut().withhold(Some(Withheld::Confirmations));
     let bus = HookedBus { inner: GoldenBus::new(card), hooks: Former };
-    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     assert!(device.arm().expect("it arms"));
     device.command([0; COMMAND_BYTES]);
     device.poll().expect("it polls");
@@ -184,11 +184,12 @@ impl Hooks<GoldenBus> for Former {
 /// allows no network namespace.
 #[test]
 fn a_header_of_the_kernel_ends_the_sleep_of_a_provider() {
-    let Some(transport) = permitted(LinuxTransport::open(&link(1)), TransportError::is_refusal)
+    let Some(transport) =
+        skip_if_refused(LinuxTransport::open(&link(1)), TransportError::is_refusal)
     else {
         return;
     };
-    let provider = Provider::open(bus(2), Observed::new(transport), DeviceConfig::seeded(1));
+    let provider = Provider::open(bus(2), Observed::new(transport), DeviceConfig::with_seed(1));
     let mut provider = provider.expect("it opens");
     let connected = provider.connect(ApplicationId::FIRST, peer_address(80));
     connected.expect("it starts");

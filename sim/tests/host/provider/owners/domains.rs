@@ -15,7 +15,7 @@ use host::records::commands::{segment_post, Direction, FlowName, Segment};
 use host::transport::peer::{Script, WirePeer};
 
 use crate::provider::calls::peer_address;
-use crate::provider::owners::harmed::{harmed, Harm};
+use crate::provider::owners::harmed::{harm_application, Harm};
 use crate::provider::rig::{golden, GoldenRig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
@@ -49,7 +49,7 @@ fn posted_past_the_provider(mut rig: GoldenRig, of_other: bool) -> (u64, u8) {
     let device = rig.provider.device();
     let entry = segment_post(flow, Direction::Receive, &segment);
     let ticket = device.command_of(ShardId::FIRST.0, entry).unwrap();
-    rig.until("a segment", |rig| rig.provider.device().confirmed(ticket));
+    rig.until("a segment", |rig| rig.provider.device().is_confirmed(ticket));
     assert!(rig.provider.device().take_refused().is_none());
     rig.forge(ports, (position, acknowledgement), ACK, &[0x22; BYTES]);
     rig.steps(5);
@@ -72,7 +72,7 @@ fn two_applications_of_a_shard_do_not_reach_each_others_memory() {
 fn two_applications_stay_apart_beside_a_harmed_one() {
     let beside = |harm| {
         let mut rig = golden();
-        harmed(&mut rig, harm);
+        harm_application(&mut rig, harm);
         rig
     };
     for harm in Harm::ALL {
@@ -145,7 +145,7 @@ fn a_domain_is_used_again_when_nothing_is_left_of_it() {
 fn a_domain_is_used_again_beside_a_harmed_application() {
     for harm in Harm::ALL {
         let mut rig = golden();
-        let ApplicationId(first) = harmed(&mut rig, harm).application;
+        let ApplicationId(first) = harm_application(&mut rig, harm).application;
         used_again(rig, ApplicationId(first + 1), 3);
     }
 }

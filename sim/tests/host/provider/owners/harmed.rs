@@ -24,7 +24,8 @@ use lab::network_side::NetworkSide;
 
 use crate::provider::calls::peer_address;
 use crate::provider::rig::{
-    assert_clean, failure, golden, received, sent, verilated, GoldenRig, Rig,
+    assert_clean, failure, golden, received_completion, sent_completion, verilated_rig, GoldenRig,
+    Rig,
 };
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
@@ -79,7 +80,7 @@ fn connect<B: Bus, C: NetworkSide>(
 
 /// Opens a shard and an application that sends and receives on several connections, and harms it
 /// while bytes are under way. Returns at once: what follows of it is noticed while others go on.
-pub fn harmed(rig: &mut GoldenRig, harm: Harm) -> Harmed {
+pub fn harm_application(rig: &mut GoldenRig, harm: Harm) -> Harmed {
     let script =
         Script { send_bytes: HARMED_BYTES.into(), seed: PEER_SEED, receive_bytes_max: None };
     rig.peer.listen(peer_address(HARMED_PORT), script).expect("a port");
@@ -139,8 +140,8 @@ pub fn talk<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, of: ApplicationId, port
     rig.provider.send(id, region.span(0, BYTES), 1).expect("a request");
     rig.provider.recv(id, region.span(BYTES.into(), BYTES), 2).expect("a request");
     rig.provider.finish(id).expect("it is open");
-    rig.completion(|c| *c == sent(id, 1));
-    rig.completion(|c| *c == received(id, 2, BYTES));
+    rig.completion(|c| *c == sent_completion(id, 1));
+    rig.completion(|c| *c == received_completion(id, 2, BYTES));
     rig.completion(|c| *c == Completion::EndOfStream(id));
     check(rig, region, seed);
     rig.provider.close(id).expect("it closes");
@@ -172,7 +173,7 @@ fn a_shard_goes_on_beside_one_that_is_harmed() {
     for harm in Harm::ALL {
         println!("{harm:?}");
         let mut rig = golden();
-        let harmed = harmed(&mut rig, harm);
+        let harmed = harm_application(&mut rig, harm);
         talk(&mut rig, FIRST, PORT);
         if harm.ends_connections() {
             harmed.ends(&mut rig);
@@ -188,7 +189,7 @@ fn a_shard_goes_on_beside_one_that_is_harmed() {
 fn what_hangs_on_a_stopped_ring_ends_in_a_bounded_time() {
     for harm in [Harm::Commands, Harm::Sends] {
         let mut rig = golden();
-        let harmed = harmed(&mut rig, harm);
+        let harmed = harm_application(&mut rig, harm);
         let begun = rig.provider.device().bus().now();
         harmed.ends(&mut rig);
         let took = rig.provider.device().bus().now() - begun;
@@ -201,7 +202,7 @@ fn what_hangs_on_a_stopped_ring_ends_in_a_bounded_time() {
 fn a_ring_that_stops_while_its_thread_sleeps_is_noticed() {
     for harm in [Harm::Commands, Harm::Sends] {
         let mut rig = golden();
-        let harmed = harmed(&mut rig, harm);
+        let harmed = harm_application(&mut rig, harm);
         let (mut failed, mut sleeps) = (0, 0);
         while failed < harmed.ids.len() {
             assert!(sleeps < 1000, "{harm:?}: {failed} failed");
@@ -223,7 +224,7 @@ fn a_ring_that_stops_while_its_thread_sleeps_is_noticed() {
 fn a_shard_whose_ring_stopped_is_started_again() {
     for harm in [Harm::Commands, Harm::Sends] {
         let mut rig = golden();
-        let harmed = harmed(&mut rig, harm);
+        let harmed = harm_application(&mut rig, harm);
         let Harmed { shard, application, ids } = &harmed;
         let busy = rig.provider.restart_shard(*shard);
         let connections = ids.len();
@@ -288,7 +289,7 @@ fn a_ring_that_stopped_by_a_wrong_index_is_started_again() {
 
 #[test]
 fn a_ring_of_the_verilated_card_that_stopped_is_started_again() {
-    let mut rig = verilated();
+    let mut rig = verilated_rig();
     restarts(&mut rig);
     assert_clean(&rig.card);
 }
@@ -306,7 +307,7 @@ fn a_shard_that_is_closed_gives_its_memory_back() {
         let before = control(&rig.card);
         let (shard, application) = match harm {
             Some(harm) => {
-                let harmed = harmed(&mut rig, harm);
+                let harmed = harm_application(&mut rig, harm);
                 harmed.ends(&mut rig);
                 (harmed.shard, harmed.application)
             }

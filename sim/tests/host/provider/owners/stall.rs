@@ -62,7 +62,7 @@ fn events<B: Bus>(device: &mut Device<B>) -> Vec<u32> {
 }
 
 fn harms_itself_alone<B: Bus, C: NetworkSide>(bus: B, mut card: C) -> Device<B> {
-    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     let small = RingSizes { header_bits: QUEUE_BITS, ..RingSizes::default() };
     assert_eq!(device.open_owner(small).expect("an owner"), 1);
     let owner = device.open_owner(RingSizes::default());
@@ -93,7 +93,7 @@ fn harms_itself_alone<B: Bus, C: NetworkSide>(bus: B, mut card: C) -> Device<B> 
     assert_eq!(sent.len(), expected.len(), "frames of owner 2");
     assert_eq!(sent, expected);
     for ticket in tickets {
-        assert!(device.confirmed(ticket), "{ticket:?}");
+        assert!(device.is_confirmed(ticket), "{ticket:?}");
     }
 
     // The first ones had room; whoever makes room is told again.

@@ -34,7 +34,7 @@ fn fail(device: &mut Device<GoldenBus>, owner: u8) {
 fn a_flooded_owner_lets_the_others_have_their_turn() {
     let mut card = GoldenCard::new(SMALL);
     let bus = GoldenBus::new(card.clone());
-    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     for number in 1..3 {
         let owner = device.open_owner(RingSizes::default());
         assert_eq!(owner.expect("an owner"), number);
@@ -64,7 +64,7 @@ fn a_flooded_owner_lets_the_others_have_their_turn() {
 fn after_a_pause_owner_0_is_first() {
     let mut card = GoldenCard::new(SMALL);
     let bus = GoldenBus::new(card.clone());
-    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     device.open_owner(RingSizes::default()).expect("an owner");
     let mut entry = HeaderEntry::default();
     for last in [0, 1] {

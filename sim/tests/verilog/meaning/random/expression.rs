@@ -87,7 +87,7 @@ impl Draw<'_> {
         self.pick(&WIDTHS)
     }
 
-    fn boxed(&mut self, bits: usize, depth: usize) -> Box<Node> {
+    fn draw_boxed(&mut self, bits: usize, depth: usize) -> Box<Node> {
         Box::new(self.node(bits, depth))
     }
 
@@ -145,35 +145,36 @@ impl Draw<'_> {
         let deeper = depth - 1;
         match self.random.random_range(0..if bits == 1 { 15 } else { 11 }) {
             0 => self.leaf(bits),
-            1 => Node::Paren(self.boxed(bits, deeper)),
-            2 => Node::Not(self.boxed(bits, deeper)),
-            3 => Node::Negated(self.boxed(bits, deeper)),
+            1 => Node::Paren(self.draw_boxed(bits, deeper)),
+            2 => Node::Not(self.draw_boxed(bits, deeper)),
+            3 => Node::Negated(self.draw_boxed(bits, deeper)),
             4 | 5 => self.wrapping(bits, deeper),
-            6 if self.may_shift => self.shifted(bits, deeper),
+            6 if self.may_shift => self.draw_shift(bits, deeper),
             6 => self.leaf(bits),
             7 => {
                 let of = self.width();
-                Node::Cast(self.boxed(of, deeper), bits)
+                Node::Cast(self.draw_boxed(of, deeper), bits)
             }
             8 => self.part(bits, deeper),
             9 => {
-                let factors = [self.boxed(FACTOR_BITS, deeper), self.boxed(FACTOR_BITS, deeper)];
+                let factors =
+                    [self.draw_boxed(FACTOR_BITS, deeper), self.draw_boxed(FACTOR_BITS, deeper)];
                 let [left, right] = factors;
                 Node::Cast(Box::new(Node::Product(left, right)), bits)
             }
             10 => {
                 let at = self.offset(bits);
-                let into = self.boxed(bits, deeper);
-                Node::Replaced(into, at, self.unshifted(1, deeper))
+                let into = self.draw_boxed(bits, deeper);
+                Node::Replaced(into, at, self.draw_unshifted(1, deeper))
             }
             11 => {
                 let of = self.width();
                 let op = self.random.random_range(0..REDUCING.len());
-                Node::Reduced(op, self.boxed(of, deeper), of)
+                Node::Reduced(op, self.draw_boxed(of, deeper), of)
             }
-            12 | 13 => self.compared(deeper),
+            12 | 13 => self.draw_comparison(deeper),
             _ => {
-                let [left, right] = [self.boxed(1, deeper), self.boxed(1, deeper)];
+                let [left, right] = [self.draw_boxed(1, deeper), self.draw_boxed(1, deeper)];
                 match self.random.random() {
                     true => Node::Both(left, right),
                     false => Node::Either(left, right),
@@ -184,15 +185,15 @@ impl Draw<'_> {
 
     fn wrapping(&mut self, bits: usize, depth: usize) -> Node {
         let op = self.random.random_range(0..WRAPPING.len());
-        let left = self.boxed(bits, depth);
+        let left = self.draw_boxed(bits, depth);
         let right = match self.random.random_ratio(1, 4) && bits > 1 {
             true => Box::new(self.literal(bits)),
-            false => self.boxed(bits, depth),
+            false => self.draw_boxed(bits, depth),
         };
         Node::Wrapping(op, left, right)
     }
 
-    fn shifted(&mut self, bits: usize, depth: usize) -> Node {
+    fn draw_shift(&mut self, bits: usize, depth: usize) -> Node {
         let by = match self.random.random() {
             true => Offset::At(self.random.random_range(0..bits)),
             false => Offset::Of(self.random.random_range(0..self.signals.len())),
@@ -202,13 +203,13 @@ impl Draw<'_> {
             Offset::Of(at) if self.signals[at].bits == 1 => Offset::At(1),
             by => by,
         };
-        Node::Shifted(self.random.random(), self.unshifted(bits, depth), by)
+        Node::Shifted(self.random.random(), self.draw_unshifted(bits, depth), by)
     }
 
     /// An operand without a shift.
-    fn unshifted(&mut self, bits: usize, depth: usize) -> Box<Node> {
+    fn draw_unshifted(&mut self, bits: usize, depth: usize) -> Box<Node> {
         let before = std::mem::replace(&mut self.may_shift, false);
-        let node = self.boxed(bits, depth);
+        let node = self.draw_boxed(bits, depth);
         self.may_shift = before;
         node
     }
@@ -221,16 +222,16 @@ impl Draw<'_> {
         let of = self.pick(&of);
         // A part may reach beyond the end: there are zeros.
         let offset = self.offset(of);
-        Node::Part(self.boxed(of, depth), bits, offset)
+        Node::Part(self.draw_boxed(of, depth), bits, offset)
     }
 
-    fn compared(&mut self, depth: usize) -> Node {
+    fn draw_comparison(&mut self, depth: usize) -> Node {
         let of = self.width();
         let op = self.random.random_range(0..COMPARING.len());
-        let left = self.boxed(of, depth);
+        let left = self.draw_boxed(of, depth);
         let right = match self.random.random_ratio(1, 3) && of > 1 {
             true => Box::new(self.literal(of)),
-            false => self.boxed(of, depth),
+            false => self.draw_boxed(of, depth),
         };
         Node::Compared(op, left, right, of)
     }
