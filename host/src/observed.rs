@@ -19,7 +19,7 @@
 //!
 //! Invariants
 //! 1. A packet is delivered only after its payload is kept, and only one doubtful copy of each byte
-//!    ([`crate::control::flow::standing`]).
+//!    ([`crate::control::flow::valid_copies`]).
 //! 2. The TCP is drained only as far as memory is granted, and fed only what was offered.
 
 mod advance;

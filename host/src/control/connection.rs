@@ -10,11 +10,11 @@
 //! connection's own owner, so they start after the install is confirmed.
 
 mod advance;
-pub(crate) mod arrived;
 pub mod ended;
 mod ending;
 mod install;
 pub(crate) mod layout;
+pub(crate) mod received_packet;
 mod waiting;
 
 use self::ended::Ended;
@@ -293,7 +293,7 @@ impl Connection {
     /// Grows and shrinks both segment lists with the number of requests.
     fn step_lists(&mut self, commands: &mut dyn CommandQueue, shared: &mut Shared) {
         let Shared { receive: receive_pool, send: send_pool, refusals, .. } = shared;
-        let receive_holds_back = self.receive.as_ref().is_some_and(|side| side.holds_back(false));
+        let receive_holds_back = self.receive.as_ref().is_some_and(|side| side.is_withheld(false));
         let receive = self.receive.as_mut().map(|side| &mut side.queue);
         let send = self.send.as_mut().map(|side| &mut side.queue);
         for (queue, pool, holds_back) in

@@ -1,7 +1,7 @@
 //! Buffers of one flow, and the payload that arrived for them.
 //!
 //! ```text
-//!   requests ─► posted ─► receive ◄─ standing ◄─ placed and deferred payload
+//!   requests ─► posted ─► receive ◄─ valid copies ◄─ placed and deferred payload
 //!                    └──► send ───► acknowledged bytes
 //! ```
 //! | file | what |
@@ -12,7 +12,7 @@
 //! | `receive.rs` | receive side: placed, deferred, accepted and announced bytes |
 //! | `send.rs` | send side: posted, fed and acknowledged bytes |
 //! | `deferred.rs` | deferred payload, each byte once |
-//! | `standing.rs` | which copy of each byte is valid |
+//! | `valid_copies.rs` | which copy of each byte is valid |
 //! | `state.rs` | how far a posted request has come |
 //! | `ranges.rs` | sets of stream ranges |
 
@@ -23,4 +23,4 @@ pub(crate) mod posted;
 pub mod ranges;
 pub mod receive;
 pub mod send;
-pub mod standing;
+pub mod valid_copies;

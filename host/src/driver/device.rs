@@ -7,9 +7,9 @@
 //!          └─ ...
 //! ```
 //! Life of a command: [`Device::command`] queues it and returns a [`Ticket`]; [`Device::poll`]
-//! posts what fits, rings the doorbell once, and takes completions; [`Device::is_confirmed`] reports
-//! whether a ticket's fence has passed. The tickets of one owner are confirmed in order. Those of
-//! different owners have no order: what depends on another owner's command waits for its
+//! posts what fits, rings the doorbell once, and takes completions; [`Device::is_confirmed`]
+//! reports whether a ticket's fence has passed. The tickets of one owner are confirmed in order.
+//! Those of different owners have no order: what depends on another owner's command waits for its
 //! confirmation.
 //!
 //! A device that is closed or dropped leaves a card that reaches no memory: the new epoch knows

@@ -8,7 +8,8 @@
 //! later one for the same bytes, the bytes of the later one must be valid. TCP does not report
 //! which packets it refused, so its checks are repeated here. Where TCP implementations differ, or
 //! the result does not follow from the headers, the strictest rule applies. A packet that fails is
-//! doubtful: none of its bytes is lost, but its copy has the lowest priority (`flow/standing.rs`).
+//! doubtful: none of its bytes is lost, but its copy has the lowest priority
+//! (`flow/valid_copies.rs`).
 //!
 //! A *late* packet fails only because others overtook it: its timestamp or its ACK number is older
 //! than one that came before. If the card placed it, it passed the card's own floors, which follow

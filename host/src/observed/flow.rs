@@ -155,7 +155,7 @@ impl Flow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::connection::arrived::Packet;
+    use crate::control::connection::received_packet::Packet;
     use crate::control::connection::Connection;
     use crate::control::flow::buffer::Buffer;
     use crate::control::flow::receive::ReceiveSide;

@@ -4,7 +4,7 @@ use abi::header_entry;
 use abi::reason::{Disposition, SendError};
 
 use super::{ConnectionId, Provider};
-use crate::control::connection::arrived::{Packet, Room};
+use crate::control::connection::received_packet::{Packet, Room};
 use crate::control::flow::buffer::Misplaced;
 use crate::driver::bus::Bus;
 use crate::driver::rings::HeaderEntry;

@@ -136,7 +136,7 @@ impl GoldenCard {
             return;
         };
         let rung = delay.due_doorbells();
-        let turns = !self.is_held_by_test && delay.turns_hold(self.is_held);
+        let turns = !self.is_held_by_test && delay.toggle_hold(self.is_held);
         self.ring(rung);
         match (turns, self.is_held) {
             (true, true) => self.let_go(),

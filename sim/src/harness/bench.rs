@@ -90,8 +90,8 @@ impl Bench {
 
     /// Builds a block with faults in its Verilog, of which one is switched on. All tests of a
     /// program name the same list, so that it is built once; `variant` and `make` as with
-    /// [`Bench::of_shared`]. No waveform is recorded and widths are not judged: the text is meant to
-    /// be wrong. It is not optimised either: a fault is found within few cycles, and its build
+    /// [`Bench::of_shared`]. No waveform is recorded and widths are not judged: the text is meant
+    /// to be wrong. It is not optimised either: a fault is found within few cycles, and its build
     /// takes longer.
     ///
     /// # Panics

@@ -81,7 +81,7 @@ impl Connection {
         let ready_to_send = send.queue.ready(|ticket| commands.is_confirmed(ticket));
         let is_closing = self.asked == Ending::Close;
         let may_end_early = !self.end_taken && !is_closing && self.ended.is_none();
-        let posts = ready > 0 && !receive.holds_back(self.acceptance_stale);
+        let posts = ready > 0 && !receive.is_withheld(self.acceptance_stale);
         let rides = posts || ready_to_send > 0 || self.acceptance_stale;
         let mut is_send_floor_due = send.acknowledge(self.acknowledged, (rides, now_ns));
         if ready + ready_to_send == 0 && !rides && !is_send_floor_due {

@@ -94,7 +94,7 @@ impl RangeSet {
 
     /// Whether the first range ends at `end`.
     #[inline]
-    pub fn begins_to(&self, end: u64) -> bool {
+    pub fn extends_to(&self, end: u64) -> bool {
         self.first().is_some_and(|(_, first_end)| first_end == end)
     }
 
@@ -102,7 +102,7 @@ impl RangeSet {
     /// nothing, if it does not follow.
     #[inline]
     pub fn extend_first(&mut self, start: u64, end: u64) -> bool {
-        let follows = self.begins_to(start) && start < end;
+        let follows = self.extends_to(start) && start < end;
         if follows {
             self.first_range.1 = end;
         }

@@ -9,7 +9,7 @@
 //! 1. `announced ≤ accepted ≤` the queue's confirmed end. Bytes are announced only after the card
 //!    confirmed a floor at or beyond them, so the card never writes an announced byte again.
 //! 2. Deferred bytes are copied only below a confirmed floor, and only where no placed copy is
-//!    valid ([`super::standing`]).
+//!    valid ([`super::valid_copies`]).
 //! 3. A request that may end early is cut at its last accepted byte by the command that posts the
 //!    next one there. So behind such a buffer only as many are posted as are likely to fill
 //!    ([`ReceiveSide::holds_back`]). Payload that the card places behind the cut before the command
@@ -24,7 +24,7 @@ mod withdrawing;
 use super::buffer::{CompletedBuffer, Copy, Withdrawn};
 use super::place::Posted;
 use super::posted::BufferQueue;
-use super::standing::{Hole, Standing};
+use super::valid_copies::{Hole, ValidCopies};
 use crate::control::position::Positions;
 use crate::control::regions::RegionName;
 use crate::control::rest::Rest;
@@ -38,7 +38,7 @@ pub const FLOOR_LAG_MAX: u64 = 64 << 10;
 const SPARED_MAX: usize = 8;
 
 /// The receive side. See the head of this file. What a packet in order touches is in its first line
-/// of 64 bytes, up to the first range of `standing`.
+/// of 64 bytes, up to the first range of `copies`.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct ReceiveSide {
@@ -50,7 +50,7 @@ pub struct ReceiveSide {
     positions: Positions,
     /// Whether a buffer was cut, and the command is under way.
     has_cuts: bool,
-    standing: Standing,
+    copies: ValidCopies,
     /// Buffers, waiting and posted.
     pub queue: BufferQueue,
     apart: Box<ReceiveColdState>,
@@ -82,7 +82,7 @@ impl ReceiveSide {
             quiet_to: 0,
             positions: Positions { first: base },
             has_cuts: false,
-            standing: Standing::default(),
+            copies: ValidCopies::default(),
             queue: BufferQueue::new(base, flow, Direction::Receive),
             apart: Box::new(ReceiveColdState {
                 run: 1,
@@ -100,7 +100,7 @@ impl ReceiveSide {
     #[inline]
     pub fn expect(&self) {
         expect_all(&*self.apart);
-        self.standing.expect();
+        self.copies.expect();
         self.queue.expect();
     }
 
@@ -156,12 +156,12 @@ impl ReceiveSide {
 
     /// Bytes held outside of the buffers, with the bookkeeping of what was placed.
     pub fn held_bytes(&self) -> usize {
-        self.standing.held_bytes()
+        self.copies.held_bytes()
     }
 
     /// Sets how many bytes may be held beside those that are.
     pub fn set_room(&mut self, room_bytes: usize) {
-        self.standing.set_room(room_bytes);
+        self.copies.set_room(room_bytes);
     }
 
     /// Whether payload that the protocol takes can be recorded, and kept if it was deferred.
@@ -170,15 +170,15 @@ impl ReceiveSide {
             Some(payload) => {
                 let is_known = start + payload.len() as u64 <= self.apart.announced;
                 let next = self.next();
-                is_known || self.standing.may_defer(start, payload, next, budget_bytes)
+                is_known || self.copies.may_defer(start, payload, next, budget_bytes)
             }
-            None => self.standing.may_land(),
+            None => self.copies.may_land(),
         }
     }
 
     /// Whether one more range can be recorded whatever other flows hold.
     pub fn has_ranges(&self) -> bool {
-        self.standing.has_ranges()
+        self.copies.has_ranges()
     }
 
     /// Stream offset of the byte that the protocol waits for.
@@ -192,33 +192,33 @@ impl ReceiveSide {
         let end = start + bytes;
         // Nothing from the accepted bytes on is announced.
         let is_new = start >= self.accepted;
-        self.standing.follows(start, end)
-            || is_new && self.standing.begins(start, end)
-            || self.landed_apart(start, end)
+        self.copies.follows(start, end)
+            || is_new && self.copies.begins(start, end)
+            || self.note_placed_apart(start, end)
     }
 
-    fn landed_apart(&mut self, start: u64, end: u64) -> bool {
-        self.standing.note_placed(start.max(self.apart.announced), end)
+    fn note_placed_apart(&mut self, start: u64, end: u64) -> bool {
+        self.copies.note_placed(start.max(self.apart.announced), end)
     }
 
     /// Payload of a packet that TCP probably refuses was placed. Returns false when it overwrote
     /// other bytes: no copy is valid then, and its header must be withheld.
-    pub fn landed_in_doubt(&mut self, start: u64, bytes: u64) -> bool {
+    pub fn note_placed_in_doubt(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;
-        self.standing.landed_in_doubt(start.max(self.apart.announced), end)
+        self.copies.note_placed_in_doubt(start.max(self.apart.announced), end)
     }
 
     /// Payload of a late packet was placed: what was there stays. Returns false when its header
     /// must be withheld.
-    pub fn landed_late(&mut self, start: u64, bytes: u64) -> bool {
+    pub fn note_placed_late(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;
-        self.standing.landed_late(start.max(self.apart.announced), end)
+        self.copies.note_placed_late(start.max(self.apart.announced), end)
     }
 
     /// Payload was placed by a packet whose header is withheld: what was there is no longer valid.
     pub fn note_overwritten(&mut self, start: u64, bytes: u64) {
         let end = start + bytes;
-        self.standing.note_overwritten(start.max(self.apart.announced), end);
+        self.copies.note_overwritten(start.max(self.apart.announced), end);
     }
 
     /// Payload was deferred. Returns false, and keeps nothing, when `budget_bytes` would be
@@ -227,14 +227,14 @@ impl ReceiveSide {
     pub fn defer(&mut self, start: u64, payload: &[u8], budget_bytes: usize) -> bool {
         let is_known = start + payload.len() as u64 <= self.apart.announced;
         let next = self.next();
-        is_known || self.standing.defer(start, payload, next, budget_bytes)
+        is_known || self.copies.defer(start, payload, next, budget_bytes)
     }
 
     /// Payload of a packet that TCP probably refuses was deferred. Returns false when the budget is
     /// used up, or when TCP has been shown other doubtful bytes in its place.
     pub fn defer_in_doubt(&mut self, start: u64, payload: &[u8]) -> bool {
         let is_known = start + payload.len() as u64 <= self.apart.announced;
-        is_known || self.standing.defer_in_doubt(start, payload, self.next())
+        is_known || self.copies.defer_in_doubt(start, payload, self.next())
     }
 
     /// Whether the floor is to follow what is accepted: when anything waits for it, as at the end
@@ -251,7 +251,7 @@ impl ReceiveSide {
             && self.queue.waiting() == 0
             && self.apart.withdrawing.is_none()
             && self.apart.cancelling.is_empty()
-            && self.standing.is_in_order_to(self.accepted)
+            && self.copies.is_in_order_to(self.accepted)
     }
 
     /// The end of the buffer that fills, if its request completes only when it is full.
@@ -279,7 +279,7 @@ impl ReceiveSide {
     pub fn absorb(&mut self) -> bool {
         let is_within = self.taken < self.quiet_to;
         let has_nothing_new = self.taken == self.accepted;
-        let stays = is_within && (has_nothing_new || self.standing.is_in_order_to(self.taken));
+        let stays = is_within && (has_nothing_new || self.copies.is_in_order_to(self.taken));
         if stays {
             self.accepted = self.taken;
         }
@@ -302,7 +302,7 @@ impl ReceiveSide {
     /// Copies that complete the buffers up to `floor`.
     pub fn copies(&self, floor: u64) -> std::result::Result<Vec<Copy<'_>>, Hole> {
         let mut copies = Vec::new();
-        for (at, bytes) in self.standing.outside(self.apart.announced, floor)? {
+        for (at, bytes) in self.copies.outside(self.apart.announced, floor)? {
             self.split_into_buffers(at, bytes, &mut copies);
         }
         Ok(copies)
@@ -329,7 +329,7 @@ impl ReceiveSide {
     /// Announces everything below `floor`. Requests that are full go to `done`.
     pub fn announce(&mut self, floor: u64, done: &mut Vec<CompletedBuffer>) {
         self.apart.announced = floor;
-        self.standing.forget_below(floor);
+        self.copies.forget_below(floor);
         if self.apart.withdrawing.is_some() {
             return;
         }
@@ -383,7 +383,7 @@ impl ReceiveSide {
         let is_asked = self.is_floor_due(is_ending) || !self.apart.cancelling.is_empty();
         match self.is_withdrawing() || self.has_started() || is_asked {
             true => Rest::Due,
-            false if self.holds_back(false) => self.queue.rest_of_commands(),
+            false if self.is_withheld(false) => self.queue.rest_of_commands(),
             false => self.queue.rest(self.reaches_next()),
         }
     }
@@ -411,7 +411,7 @@ mod tests {
     use super::*;
     use crate::control::flow::buffer::Buffer;
     use crate::control::flow::deferred::PIECE_BYTES;
-    use crate::control::flow::standing::{DOUBTFUL_BYTES_MAX, RANGES_MAX};
+    use crate::control::flow::valid_copies::{DOUBTFUL_BYTES_MAX, RANGES_MAX};
 
     /// A side with a buffer of `bytes` bytes posted.
     fn side_with_buffer(bytes: u32) -> ReceiveSide {
@@ -557,7 +557,7 @@ mod tests {
         assert!(!side.defer(1000, &[2; 200], 1000), "over the budget");
         assert!(side.defer(0, &[3; 100], 950), "the next bytes");
         assert!(side.defer(0, &[3; 100], 950), "known already");
-        assert_eq!(side.standing.apart.kept.bytes(), 1000 + 2 * PIECE_BYTES);
+        assert_eq!(side.copies.apart.kept.bytes(), 1000 + 2 * PIECE_BYTES);
     }
 
     /// A peer repeats what TCP waits for, longer each time.
@@ -569,26 +569,26 @@ mod tests {
             side.defer(0, &[1; 1460], 1000);
             side.defer_in_doubt(0, &[1; 1460]);
         }
-        assert!(side.standing.apart.kept.bytes() <= 1000 + 1460);
-        assert!(side.standing.apart.doubtful.bytes() <= DOUBTFUL_BYTES_MAX);
+        assert!(side.copies.apart.kept.bytes() <= 1000 + 1460);
+        assert!(side.copies.apart.doubtful.bytes() <= DOUBTFUL_BYTES_MAX);
         for start in 0..2 * RANGES_MAX as u64 {
             side.note_placed(10_000 + 2 * start, 1);
-            side.landed_in_doubt(1_000_000 + 2 * start, 1);
+            side.note_placed_in_doubt(1_000_000 + 2 * start, 1);
         }
         assert_eq!(
-            (side.standing.landed.len(), side.standing.apart.in_doubt.len()),
+            (side.copies.placed.len(), side.copies.apart.in_doubt.len()),
             (RANGES_MAX, RANGES_MAX)
         );
         assert!(side.note_placed(10_001, 1), "no new range");
         let mut side = ReceiveSide::new(0, 1);
         assert!(side.note_placed(0, 1 << 20));
-        assert!(side.landed_in_doubt(1 << 20, 1 << 20));
+        assert!(side.note_placed_in_doubt(1 << 20, 1 << 20));
         for start in 0..1 << 20 {
             side.note_overwritten(2 * start, 1);
         }
         assert!(
-            side.standing.landed.len() <= RANGES_MAX
-                && side.standing.apart.in_doubt.len() <= RANGES_MAX
+            side.copies.placed.len() <= RANGES_MAX
+                && side.copies.apart.in_doubt.len() <= RANGES_MAX
         );
         assert!(side.note_placed(0, 1), "what TCP waits for");
     }
@@ -598,15 +598,15 @@ mod tests {
     #[test]
     fn doubtful_bytes_stand_last() {
         let mut side = ReceiveSide::new(0, 1);
-        assert!(side.landed_in_doubt(0, 30));
+        assert!(side.note_placed_in_doubt(0, 30));
         assert!(side.note_placed(10, 10));
         assert!(side.defer(20, &[7; 5], 1000));
         assert!(side.defer_in_doubt(30, &[9; 10]));
-        assert!(side.standing.landed.gaps(10, 20).is_empty());
+        assert!(side.copies.placed.gaps(10, 20).is_empty());
         // No buffer is posted, so nothing is copied; the test is that nothing is missing.
         assert_eq!(side.copies(40), Ok(Vec::new()));
         assert_eq!(side.copies(41), Err((40, 1)));
-        assert!(!side.landed_in_doubt(15, 10), "TCP does not hear of it");
+        assert!(!side.note_placed_in_doubt(15, 10), "TCP does not hear of it");
         assert_eq!(side.copies(40), Err((15, 25)));
         assert!(side.note_placed(15, 5));
         assert_eq!(side.copies(40), Ok(Vec::new()));
@@ -620,14 +620,14 @@ mod tests {
         assert!(side.defer_in_doubt(0, &[1; 10]));
         assert!(side.defer_in_doubt(0, &[1; 20]), "the same bytes");
         assert!(!side.defer_in_doubt(0, &[2; 20]));
-        assert!(!side.landed_in_doubt(5, 20));
+        assert!(!side.note_placed_in_doubt(5, 20));
         side.take(20);
         side.accept_taken();
         let copies = side.copies(20).unwrap();
         assert_eq!(copies[0].bytes, [1; 20]);
-        assert!(side.landed_in_doubt(30, 10));
+        assert!(side.note_placed_in_doubt(30, 10));
         assert!(!side.defer_in_doubt(25, &[3; 10]));
-        assert!(!side.landed_in_doubt(35, 10));
+        assert!(!side.note_placed_in_doubt(35, 10));
         assert_eq!(side.copies(31), Err((20, 11)));
     }
 
@@ -638,7 +638,7 @@ mod tests {
         let mut side = side_with_buffer(100);
         side.note_placed(0, 10);
         side.note_placed(20, 10);
-        side.landed_in_doubt(10, 10);
+        side.note_placed_in_doubt(10, 10);
         assert!(side.defer(20, &[9; 10], 1000));
         side.take(10);
         side.accept_taken();
@@ -648,8 +648,8 @@ mod tests {
         let rescued = rescued.map(|r| (r.stream_offset, vec![r.offset as u8; r.bytes]));
         let done = side.finish_withdrawal(rescued.collect(), false);
         assert_eq!(done.done.len(), 1);
-        assert_eq!(side.standing.apart.kept.at(20, 30), Some(&[20; 10][..]));
-        assert_eq!(side.standing.apart.doubtful.at(10, 20), Some(&[10; 10][..]));
+        assert_eq!(side.copies.apart.kept.at(20, 30), Some(&[20; 10][..]));
+        assert_eq!(side.copies.apart.doubtful.at(10, 20), Some(&[10; 10][..]));
         assert_eq!(side.copies(30), Ok(Vec::new()));
     }
 
@@ -702,13 +702,13 @@ mod tests {
             let is_placed = start >= self.cursor && self.next(3) > 0 && free;
             let (at, side) = (start as u64, &mut self.side);
             let shown = match (is_placed, doubtful) {
-                (true, true) if is_late => side.landed_late(at, bytes as u64),
-                (true, true) => side.landed_in_doubt(at, bytes as u64),
+                (true, true) if is_late => side.note_placed_late(at, bytes as u64),
+                (true, true) => side.note_placed_in_doubt(at, bytes as u64),
                 (true, false) => side.note_placed(at, bytes as u64),
                 (false, true) => side.defer_in_doubt(at, &payload),
                 (false, false) => side.defer(at, &payload, 1000),
             };
-            assert!(side.standing.is_as_it_says());
+            assert!(side.copies.is_consistent());
             if is_placed {
                 self.memory[range.clone()].copy_from_slice(&payload);
                 self.cursor = match start == self.cursor {
@@ -724,12 +724,12 @@ mod tests {
         /// The buffer is withdrawn, and the bytes placed in it are copied out.
         fn withdraw(&mut self) {
             let announced = self.side.apart.announced as usize;
-            let parts = self.side.standing.in_place(announced as u64, STREAM as u64);
+            let parts = self.side.copies.in_place(announced as u64, STREAM as u64);
             let parts = parts.into_iter().map(|(start, end)| {
                 let bytes = self.memory[start as usize..end as usize].to_vec();
                 (start, bytes)
             });
-            self.side.standing.rescue(parts.collect());
+            self.side.copies.rescue(parts.collect());
             self.memory[announced..].fill(0);
         }
 
@@ -749,7 +749,7 @@ mod tests {
                 self.memory[at..at + copy.bytes.len()].copy_from_slice(copy.bytes);
             }
             self.side.announce(floor as u64, &mut Vec::new());
-            assert!(self.side.standing.is_as_it_says());
+            assert!(self.side.copies.is_consistent());
             self.cursor = self.cursor.max(floor);
             let wrong = (0..floor).find(|&at| self.memory[at] != good(at));
             assert_eq!(wrong, None, "a byte that TCP did not take");

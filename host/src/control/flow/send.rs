@@ -125,9 +125,9 @@ impl SendSide {
     }
 
     /// The peer has acknowledged everything before `to`. Returns whether a floor is due
-    /// ([`SendSide::requested_floor`]): it passed a whole request. One for a small request alone waits for
-    /// the next one, unless it `rides` on another command, nothing else is posted, or it has
-    /// waited long enough.
+    /// ([`SendSide::requested_floor`]): it passed a whole request. One for a small request alone
+    /// waits for the next one, unless it `rides` on another command, nothing else is posted, or it
+    /// has waited long enough.
     pub fn acknowledge(&mut self, to: u64, (rides, now_ns): (bool, u64)) -> bool {
         let floor = to.min(self.offered);
         let at = self.queue.place(floor);

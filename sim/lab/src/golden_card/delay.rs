@@ -213,7 +213,7 @@ impl Delay {
     }
 
     /// Whether descriptors begin to stop between their look-ups, or cease to.
-    pub(super) fn turns_hold(&mut self, is_held: bool) -> bool {
+    pub(super) fn toggle_hold(&mut self, is_held: bool) -> bool {
         let every = if is_held { RELEASE_EVERY } else { HOLD_EVERY };
         self.random.random_ratio(1, every)
     }

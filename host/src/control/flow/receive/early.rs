@@ -81,7 +81,7 @@ impl ReceiveSide {
 
     /// Whether the next request is not to be posted now although it could be: it is spared to take
     /// the place of one that ends early, or it is small and comes with the next floor.
-    pub fn holds_back(&self, with_floor: bool) -> bool {
+    pub fn is_withheld(&self, with_floor: bool) -> bool {
         let Some(next) = self.queue.next() else {
             return false;
         };
@@ -105,7 +105,7 @@ impl ReceiveSide {
     /// command must be noted.
     pub fn append(&mut self, with_floor: bool) -> Option<Segment> {
         let may_post = self.apart.withdrawing.is_none() && self.reaches_next();
-        (may_post && !self.holds_back(with_floor)).then(|| self.queue.append())?
+        (may_post && !self.is_withheld(with_floor)).then(|| self.queue.append())?
     }
 
     /// Cuts what is posted at what is accepted, if the buffer that fills may end early, and if the
@@ -129,7 +129,7 @@ impl ReceiveSide {
         let bytes = bytes_of(1);
         let reaches = at + bytes - self.apart.announced < FLOW_REACH_BYTES.into();
         let has_room = self.queue.list().room() > 0;
-        if !(is_covered && reaches && has_room && self.standing.in_place(at, end).is_empty()) {
+        if !(is_covered && reaches && has_room && self.copies.in_place(at, end).is_empty()) {
             return None;
         }
         self.queue.cut(at);

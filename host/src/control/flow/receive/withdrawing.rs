@@ -55,7 +55,7 @@ impl ReceiveSide {
         let mut rescues = Vec::new();
         for posted in self.queue.posted() {
             let from = posted.start.max(self.apart.announced);
-            for (start, end) in self.standing.in_place(from, posted.end()) {
+            for (start, end) in self.copies.in_place(from, posted.end()) {
                 rescues.push(Rescue {
                     region: posted.buffer.region,
                     offset: posted.buffer.offset + (start - posted.start),
@@ -71,7 +71,7 @@ impl ReceiveSide {
     /// with bytes, those to be cancelled and, at the `end` of the stream, all complete with what
     /// they have. The others are posted again from the announced offset on.
     pub fn finish_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>, end: bool) -> Withdrawn {
-        self.standing.rescue(rescued);
+        self.copies.rescue(rescued);
         self.apart.withdrawing = None;
         let mut withdrawn = Withdrawn::default();
         let mut again = VecDeque::new();

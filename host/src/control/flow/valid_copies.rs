@@ -1,9 +1,9 @@
 //! Which copy of each byte is valid ("stands"), of those placed in the buffer and those deferred.
 //!
 //! ```text
-//!   in the buffer       landed ······ in doubt ·········· lost
+//!   in the buffer       placed ······ in doubt ·········· lost
 //!   outside of it              kept ············ doubtful
-//!               highest priority ◄─ landed, kept, in doubt, doubtful ─► lowest
+//!               highest priority ◄─ placed, kept, in doubt, doubtful ─► lowest
 //! ```
 //! A copy is doubtful when TCP probably refuses its packet (`observed/expected.rs`). If TCP
 //! accepts it after all, that copy must be the valid one, so TCP is shown only one doubtful copy of
@@ -34,11 +34,11 @@ pub type Hole = (u64, u64);
 /// The copies of one flow's bytes. See the head of this file.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Standing {
+pub struct ValidCopies {
     /// Since nothing was held last, each packet was placed behind the one before: there is nothing
-    /// but one range in `landed`.
+    /// but one range in `placed`.
     in_order: bool,
-    pub(super) landed: RangeSet,
+    pub(super) placed: RangeSet,
     pub(super) apart: Box<StreamColdState>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct StreamColdState {
     room_bytes: usize,
 }
 
-impl Default for Standing {
+impl Default for ValidCopies {
     fn default() -> Self {
         let apart = StreamColdState {
             in_doubt: RangeSet::default(),
@@ -66,11 +66,11 @@ impl Default for Standing {
             doubtful: Deferred::default(),
             room_bytes: usize::MAX,
         };
-        Self { in_order: true, landed: RangeSet::default(), apart: Box::new(apart) }
+        Self { in_order: true, placed: RangeSet::default(), apart: Box::new(apart) }
     }
 }
 
-impl Standing {
+impl ValidCopies {
     /// A step follows: asks for what a stream in order does not need.
     #[inline]
     pub fn expect(&self) {
@@ -80,9 +80,9 @@ impl Standing {
     /// Bytes held: payload outside of the buffers, and bookkeeping.
     pub fn held_bytes(&self) -> usize {
         if self.in_order {
-            return usize::from(!self.landed.is_empty()) * RANGE_BYTES;
+            return usize::from(!self.placed.is_empty()) * RANGE_BYTES;
         }
-        let ranges = self.landed.len() + self.apart.in_doubt.len() + self.apart.lost.len();
+        let ranges = self.placed.len() + self.apart.in_doubt.len() + self.apart.lost.len();
         self.apart.kept.bytes() + self.apart.doubtful.bytes() + ranges * RANGE_BYTES
     }
 
@@ -90,37 +90,37 @@ impl Standing {
     /// cursor is there, and it writes none of them again.
     #[inline]
     pub fn is_in_order_to(&self, end: u64) -> bool {
-        self.in_order && self.landed.begins_to(end)
+        self.in_order && self.placed.extends_to(end)
     }
 
     /// Payload was placed: takes it, if it follows the one before in order. Returns whether it
     /// does.
     #[inline]
     pub fn follows(&mut self, start: u64, end: u64) -> bool {
-        self.is_in_order_to(start) && self.landed.extend_first(start, end)
+        self.is_in_order_to(start) && self.placed.extend_first(start, end)
     }
 
     /// The same for the first one, while nothing is held.
     #[inline]
     pub fn begins(&mut self, start: u64, end: u64) -> bool {
-        let begins = self.in_order && self.landed.is_empty() && start < end;
+        let begins = self.in_order && self.placed.is_empty() && start < end;
         if begins {
-            self.landed.insert(start, end);
+            self.placed.insert(start, end);
         }
         begins
     }
 
     /// Whether a stream in order has nothing but one range.
     #[cfg(test)]
-    pub fn is_as_it_says(&self) -> bool {
+    pub fn is_consistent(&self) -> bool {
         let sets = [&self.apart.in_doubt, &self.apart.lost];
-        let is_alone = sets.iter().all(|set| set.is_empty()) && self.landed.len() <= 1;
+        let is_alone = sets.iter().all(|set| set.is_empty()) && self.placed.len() <= 1;
         let pieces = [&self.apart.kept, &self.apart.doubtful];
         !self.in_order || is_alone && pieces.iter().all(|held| held.is_empty())
     }
 
     fn is_clear(&self) -> bool {
-        let sets = [&self.landed, &self.apart.in_doubt, &self.apart.lost];
+        let sets = [&self.placed, &self.apart.in_doubt, &self.apart.lost];
         let pieces = [&self.apart.kept, &self.apart.doubtful];
         sets.iter().all(|set| set.is_empty()) && pieces.iter().all(|held| held.is_empty())
     }
@@ -138,13 +138,13 @@ impl Standing {
 
     /// Whether one more range can be recorded in each set whatever other flows hold.
     pub fn has_ranges(&self) -> bool {
-        let sets = [&self.landed, &self.apart.in_doubt, &self.apart.lost];
+        let sets = [&self.placed, &self.apart.in_doubt, &self.apart.lost];
         self.in_order || sets.iter().all(|set| set.len() < RANGES_COMMITTED)
     }
 
     /// Whether one more range can be recorded.
     pub fn may_land(&self) -> bool {
-        self.landed.len() < self.ranges_max(self.landed.len())
+        self.placed.len() < self.ranges_max(self.placed.len())
     }
 
     /// Whether [`Standing::defer`] keeps a payload.
@@ -158,26 +158,26 @@ impl Standing {
     /// Payload was placed. Returns false when there are too many ranges to record it.
     pub fn note_placed(&mut self, start: u64, end: u64) -> bool {
         self.in_order &= self.is_clear();
-        let before = self.landed.len();
+        let before = self.placed.len();
         let limit = self.ranges_max(before);
-        let past = self.cut_doubt(start, end);
+        let past = self.remove_doubt(start, end);
         self.lose(end, past);
-        self.landed.insert(start, end);
-        let is_clear = self.landed.len() <= before.max(limit);
+        self.placed.insert(start, end);
+        let is_clear = self.placed.len() <= before.max(limit);
         if !is_clear {
-            self.landed.remove(start, end);
+            self.placed.remove(start, end);
             self.lose(start, end);
         }
         is_clear
     }
 
     /// Payload of a doubtful packet was placed. Returns false when its header must be withheld.
-    pub fn landed_in_doubt(&mut self, start: u64, end: u64) -> bool {
+    pub fn note_placed_in_doubt(&mut self, start: u64, end: u64) -> bool {
         if start >= end {
             return true;
         }
         self.in_order = false;
-        let stands = !self.landed.overlaps(start, end)
+        let stands = !self.placed.overlaps(start, end)
             && !self.apart.in_doubt.overlaps(start, end)
             && !self.apart.lost.overlaps(start, end)
             && !self.apart.doubtful.overlaps(start, end)
@@ -189,12 +189,12 @@ impl Standing {
         stands
     }
 
-    /// Payload of a late packet was placed, over the same bytes where any had landed. Returns false
+    /// Payload of a late packet was placed, over the same bytes where any was placed. Returns false
     /// when its header must be withheld.
-    pub fn landed_late(&mut self, start: u64, end: u64) -> bool {
+    pub fn note_placed_late(&mut self, start: u64, end: u64) -> bool {
         self.in_order = false;
         let mut fresh = Vec::new();
-        for (from, to) in self.landed.gaps(start, end) {
+        for (from, to) in self.placed.gaps(start, end) {
             fresh.extend(self.apart.in_doubt.gaps(from, to));
         }
         let is_free = |&(from, to): &(u64, u64)| {
@@ -217,19 +217,19 @@ impl Standing {
             return;
         }
         self.in_order = false;
-        let mut parts = self.landed.parts(start, end);
+        let mut parts = self.placed.parts(start, end);
         parts.extend(self.apart.in_doubt.parts(start, end));
         for (from, to) in parts {
             self.lose(from, to);
         }
-        let limit = self.ranges_max(self.landed.len());
-        let past = remove_range(&mut self.landed, start, end, limit);
+        let limit = self.ranges_max(self.placed.len());
+        let past = remove_range(&mut self.placed, start, end, limit);
         self.lose(end, past);
-        let past = self.cut_doubt(start, end);
+        let past = self.remove_doubt(start, end);
         self.lose(end, past);
     }
 
-    fn cut_doubt(&mut self, start: u64, end: u64) -> u64 {
+    fn remove_doubt(&mut self, start: u64, end: u64) -> u64 {
         let limit = self.ranges_max(self.apart.in_doubt.len());
         remove_range(&mut self.apart.in_doubt, start, end, limit)
     }
@@ -274,7 +274,7 @@ impl Standing {
     /// The valid bytes from `start` to `end` that are not in the buffer, in order.
     pub fn outside(&self, start: u64, end: u64) -> Result<Vec<Piece<'_>>, Hole> {
         let mut pieces = Vec::new();
-        for (gap, end) in self.landed.gaps(start, end) {
+        for (gap, end) in self.placed.gaps(start, end) {
             let mut at = gap;
             while at < end {
                 // Up to the next kept piece, doubtful copies that TCP accepted are valid.
@@ -301,7 +301,7 @@ impl Standing {
 
     /// Ranges from `start` to `end` that are valid in the buffer, or would be if TCP accepted them.
     pub fn in_place(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
-        let mut parts = self.landed.parts(start, end);
+        let mut parts = self.placed.parts(start, end);
         parts.extend(self.apart.in_doubt.parts(start, end));
         parts
     }
@@ -316,12 +316,12 @@ impl Standing {
                 false => self.apart.kept.replace(start, &bytes),
             }
         }
-        (self.landed, self.apart.in_doubt) = Default::default();
+        (self.placed, self.apart.in_doubt) = Default::default();
     }
 
     /// Forgets everything below `floor`.
     pub fn forget_below(&mut self, floor: u64) {
-        self.landed.remove(0, floor);
+        self.placed.remove(0, floor);
         if self.in_order {
             // Nothing else is held.
             return;

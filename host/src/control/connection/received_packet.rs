@@ -1,9 +1,9 @@
 //! A received packet: what the card did with its payload, and how a connection records it.
 //!
 //! ```text
-//!   placed ─┬─ taken ────► landed            deferred ─┬─ taken ────► kept, within the budget
-//!           ├─ late ─────► what landed stays           └─ doubtful ─► kept apart
-//!           └─ foreign ──► what landed is lost
+//!   placed ─┬─ taken ────► placed            deferred ─┬─ taken ────► kept, within the budget
+//!           ├─ late ─────► what is there stays          └─ doubtful ─► kept apart
+//!           └─ foreign ──► what was there is lost
 //! ```
 
 use abi::header_entry;
@@ -142,8 +142,8 @@ impl Connection {
                 match (receive.offset(first), doubt) {
                     (None, _) => true,
                     (Some(start), Doubt::None) => receive.note_placed(start, bytes),
-                    (Some(start), Doubt::Late) => receive.landed_late(start, bytes),
-                    (Some(start), Doubt::Foreign) => receive.landed_in_doubt(start, bytes),
+                    (Some(start), Doubt::Late) => receive.note_placed_late(start, bytes),
+                    (Some(start), Doubt::Foreign) => receive.note_placed_in_doubt(start, bytes),
                 }
             }
             SegmentPayload::Deferred(payload) => {
