@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn workspace_has_no_circle() {
         let root = crate::walk::workspace();
-        let files = crate::walk::rust_files(root).expect("the workspace is readable");
+        let files = sources::files(root, ".rs").expect("the workspace is readable");
         assert_eq!(find(root, &files).expect("all files are Rust"), Vec::<Circle>::new());
     }
 

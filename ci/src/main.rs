@@ -8,7 +8,6 @@ mod circles;
 mod documents;
 mod mutants;
 mod seeds;
-mod source;
 mod steps;
 mod tidy;
 mod untested;

@@ -27,9 +27,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use sources::Source;
 
 use crate::circles;
-use crate::source::Source;
 use crate::untested;
 use crate::walk;
 
@@ -93,19 +93,21 @@ impl fmt::Display for Finding {
 /// Judges every Rust file of the workspace.
 pub fn check_workspace() -> anyhow::Result<Vec<Finding>> {
     let root = walk::workspace();
-    let files = walk::rust_files(root)?;
+    let files = sources::files(root, ".rs")?;
     let mut findings = Vec::new();
     for file in &files {
         let text = fs::read_to_string(root.join(file))
             .with_context(|| format!("cannot read {}", file.display()))?;
-        findings.extend(check_file(file, &text));
-        findings.extend(untested::find(root, file, &text).map(|line| Finding {
+        let source = Source::new(&text)
+            .map_err(|error| anyhow::anyhow!("{} is no Rust: {error}", file.display()))?;
+        findings.extend(check_file(file, &source));
+        findings.extend(untested::find(root, file, &source).map(|line| Finding {
             file: file.clone(),
             line,
             message: "a test that never runs: the library has `test = false`".to_owned(),
         }));
     }
-    for file in walk::documents(root)? {
+    for file in sources::files(root, ".md")? {
         let text = fs::read_to_string(root.join(&file))
             .with_context(|| format!("cannot read {}", file.display()))?;
         findings.extend(check_document(&file, &text));
@@ -167,13 +169,12 @@ fn circle_finding(circle: &circles::Circle) -> Finding {
 }
 
 /// Judges one file.
-pub fn check_file(file: &Path, text: &str) -> Vec<Finding> {
-    let source = Source::new(text);
+pub fn check_file(file: &Path, source: &Source) -> Vec<Finding> {
     let mut is_test = source.test_lines();
     if is_test_file(file) {
         is_test.fill(true);
     }
-    let mut judge = Judge { file, source: &source, is_test: &is_test, findings: Vec::new() };
+    let mut judge = Judge { file, source, is_test: &is_test, findings: Vec::new() };
     judge.head();
     judge.block_head();
     judge.file_length();
@@ -340,7 +341,8 @@ mod tests {
     use super::*;
 
     fn messages(file: &str, text: &str) -> Vec<String> {
-        check_file(Path::new(file), text).iter().map(ToString::to_string).collect()
+        let source = Source::new(text).expect("Rust");
+        check_file(Path::new(file), &source).iter().map(ToString::to_string).collect()
     }
 
     fn one(text: &str) -> String {

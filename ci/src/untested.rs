@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use sources::Source;
+
 /// Line of the first test in a file of such a library.
-pub fn find(root: &Path, file: &Path, text: &str) -> Option<usize> {
-    let line = first_test(text)?;
-    let source = file.ancestors().find(|path| path.ends_with("src"))?;
-    let manifest = fs::read_to_string(root.join(source).with_file_name("Cargo.toml")).ok()?;
+pub fn find(root: &Path, file: &Path, source: &Source) -> Option<usize> {
+    let line = source.functions().iter().find(|it| it.is_test)?.lines.start + 1;
+    let folder = file.ancestors().find(|path| path.ends_with("src"))?;
+    let manifest = fs::read_to_string(root.join(folder).with_file_name("Cargo.toml")).ok()?;
     has_no_unit_tests(&manifest).then_some(line)
 }
 
@@ -16,12 +18,6 @@ pub fn has_no_unit_tests(manifest: &str) -> bool {
     let manifest = toml::from_str::<toml::Table>(manifest).ok();
     let test = manifest.as_ref().and_then(|it| it.get("lib")?.get("test"));
     test.and_then(toml::Value::as_bool) == Some(false)
-}
-
-/// Line of the first test, from 1.
-fn first_test(text: &str) -> Option<usize> {
-    let line = text.lines().position(|line| line.trim() == "#[test]")?;
-    Some(line + 1)
 }
 
 #[cfg(test)]
@@ -46,16 +42,17 @@ mod tests {
             }
             fs::write(root.join(package).join("Cargo.toml"), library).expect("a file");
         }
-        let files = crate::walk::rust_files(&root).expect("the folder is readable");
+        let files = sources::files(&root, ".rs").expect("the folder is readable");
         assert_eq!(files.len(), 4);
         let found: Vec<_> = files
             .iter()
             .filter_map(|file| {
                 let text = fs::read_to_string(root.join(file)).expect("the file is readable");
-                Some((file.as_path(), find(&root, file, &text)?))
+                let source = Source::new(&text).expect("Rust");
+                Some((file.as_path(), find(&root, file, &source)?))
             })
             .collect();
         fs::remove_dir_all(&root).expect("a folder");
-        assert_eq!(found, [(Path::new("a/src/deep/it.rs"), 3)]);
+        assert_eq!(found, [(Path::new("a/src/deep/it.rs"), 4)]);
     }
 }

@@ -15,31 +15,28 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 mod sizes;
-mod source;
 
-use source::{items, Item, Kind};
+use sources::item::{Body, Field, File, Item, Parameter};
 
 fn main() {
     let manifest = env::var("CARGO_MANIFEST_DIR").expect("set by Cargo");
     let root = Path::new(&manifest).join("../..");
     println!("cargo:rerun-if-changed={}", root.join("hdl").display());
     println!("cargo:rerun-if-changed={}", root.join("Cargo.toml").display());
-    for file in ["build.rs", "sizes.rs", "source.rs"] {
+    for file in ["build.rs", "sizes.rs"] {
         println!("cargo:rerun-if-changed={file}");
     }
     let mut found = Vec::new();
     for folder in hardware_crates(&root) {
         let name = package(&root.join(&folder));
         let source = root.join(&folder).join("src");
-        let mut files = Vec::new();
-        gather(&source, &mut files);
-        files.sort();
-        for file in files {
-            let text = fs::read_to_string(&file).unwrap_or_default();
-            let inside = file.strip_prefix(&source).unwrap_or(&file);
+        for inside in sources::files(&source, ".rs").expect("the sources are readable") {
+            let text = fs::read_to_string(source.join(&inside)).expect("a source is readable");
+            // What is no Rust is the compiler's to refuse.
+            let Ok(file) = File::new(&text) else { continue };
             let place = format!("{folder}/src/{}", inside.display());
-            let module = module(&source, &name, inside);
-            for item in items(&text) {
+            let module = module(&source, &name, &inside);
+            for item in file.items().into_iter().filter(|item| item.is_public) {
                 found.push((module.clone(), place.clone(), item));
             }
         }
@@ -66,17 +63,6 @@ fn package(folder: &Path) -> String {
     let text = fs::read_to_string(folder.join("Cargo.toml")).expect("a package is readable");
     let name = text.lines().find_map(|line| line.strip_prefix("name = "));
     name.expect("a package has a name").trim_matches('"').to_owned()
-}
-
-fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            gather(&path, files);
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            files.push(path);
-        }
-    }
 }
 
 /// The module of a file as others name it; a private module's blocks are named by the crate.
@@ -110,11 +96,13 @@ fn generate(found: &[(String, String, Item)]) -> String {
     let is_inside = |item: &Item| !sizes::OUTSIDE.contains(&item.name.as_str());
     for (module, file, item) in found.iter().filter(|(_, _, item)| is_inside(item)) {
         let path = format!("{module}::{}", item.name);
-        match &item.kind {
-            Kind::Block(fields) => {
-                let drive = drive(fields.iter().filter(|f| f.is_public).map(|f| &f.name[..]));
-                implement(&mut drivers, &item.generics, "Drive", &path, &drive);
-                match sizes::make_call(&item.name, &item.generics, item.has_default) {
+        let derives = |name: &str| item.derives.iter().any(|derived| derived == name);
+        let mut implement =
+            |body: &str| implement(&mut drivers, &item.parameters, "Drive", &path, body);
+        match &item.body {
+            Body::Fields(fields) if derives("LogicBlock") => {
+                implement(&drive(fields.iter().filter(|field| field.is_public)));
+                match sizes::make_call(&item.name, &item.parameters, has_default(item)) {
                     Some((arguments, call)) => put(
                         &mut entries,
                         &format!(
@@ -126,16 +114,15 @@ fn generate(found: &[(String, String, Item)]) -> String {
                     None => put(&mut missing, &format!("{path:?},\n")),
                 }
             }
-            Kind::Struct(fields) => {
-                let drive = drive(fields.iter().map(|f| &f.name[..]));
-                implement(&mut drivers, &item.generics, "Drive", &path, &drive);
+            Body::Fields(fields) if derives("LogicStruct") || derives("LogicInterface") => {
+                implement(&drive(fields.iter()));
             }
-            Kind::Enum(variants) => {
+            Body::Variants(variants) if derives("LogicState") => {
                 let choices: Vec<String> =
                     variants.iter().map(|v| format!("{path}::{v}")).collect();
-                let choose = format!("*self = stimulus.choose(&[{}]);", choices.join(", "));
-                implement(&mut drivers, &item.generics, "Drive", &path, &choose);
+                implement(&format!("*self = stimulus.choose(&[{}]);", choices.join(", ")));
             }
+            _ => {}
         }
     }
     format!(
@@ -146,20 +133,26 @@ fn generate(found: &[(String, String, Item)]) -> String {
     )
 }
 
+/// Derived, also by `BlockDefault` of a block without arguments, or written.
+fn has_default(item: &Item) -> bool {
+    let is_derived = item.derives.iter().any(|name| name == "Default" || name == "BlockDefault");
+    let has_arguments = item.attributes.iter().any(|name| name == "new");
+    is_derived && !has_arguments || item.writes_default
+}
+
 /// Statements that drive fields; a reset is mostly kept low.
-fn drive<'a>(fields: impl Iterator<Item = &'a str>) -> String {
-    let statements = fields.map(|field| {
-        let method = match field.ends_with("reset") {
+fn drive<'a>(fields: impl Iterator<Item = &'a Field>) -> String {
+    let statements = fields.map(|Field { name, .. }| {
+        let method = match name.ends_with("reset") {
             true => "drive_rarely",
             false => "drive",
         };
-        format!("self.{field}.{method}(stimulus);")
+        format!("self.{name}.{method}(stimulus);")
     });
     statements.collect()
 }
 
-fn implement(out: &mut String, generics: &str, what: &str, path: &str, body: &str) {
-    let parameters = source::parameters(generics);
+fn implement(out: &mut String, parameters: &[Parameter], what: &str, path: &str, body: &str) {
     let bounds: Vec<String> = parameters
         .iter()
         .map(|parameter| match parameter.is_const {

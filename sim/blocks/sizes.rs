@@ -2,6 +2,8 @@
 //!
 //! Small, so that random inputs reach full, empty and wrapped states.
 
+use sources::item::Parameter;
+
 /// A flash of two chips, whose slot begins within 64 KiB.
 const FLASH: &str = "new(board::description::FlashPlan { chips: 2, chip_bytes: 0x0800_0000, \
          slot_bytes: 0x0100_2000, golden_bytes: 0x0080_0000 })";
@@ -121,7 +123,11 @@ const PARAMETERS: &[(&str, &str)] = &[
 ];
 
 /// Parameters in angle brackets, and the call that makes the block.
-pub fn make_call(name: &str, generics: &str, has_default: bool) -> Option<(String, &'static str)> {
+pub fn make_call(
+    name: &str,
+    parameters: &[Parameter],
+    has_default: bool,
+) -> Option<(String, &'static str)> {
     let own = BLOCKS.iter().find(|block| block.0 == name);
     let call = match own {
         Some(block) => block.2,
@@ -133,7 +139,7 @@ pub fn make_call(name: &str, generics: &str, has_default: bool) -> Option<(Strin
         return Some((own_sizes.to_owned(), call));
     }
     let mut sizes = Vec::new();
-    for parameter in crate::source::parameters(generics) {
+    for parameter in parameters {
         let known = PARAMETERS.iter().find(|known| known.0 == parameter.name);
         sizes.push(known?.1);
     }

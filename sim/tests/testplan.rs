@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use abi::reason::{Disposition, DropReason, SendError};
+use sources::Source;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
@@ -18,17 +19,9 @@ fn quoted_words(cell: &str) -> Vec<&str> {
 }
 
 /// Names of the functions marked `#[test]`.
-fn tests_of(text: &str) -> BTreeSet<&str> {
-    let mut names = BTreeSet::new();
-    let mut marked = false;
-    for line in text.lines().map(str::trim) {
-        marked |= line == "#[test]";
-        if let Some(rest) = line.strip_prefix("fn ").filter(|_| marked) {
-            names.insert(rest.split('(').next().unwrap_or(rest));
-            marked = false;
-        }
-    }
-    names
+fn tests_of(path: &Path) -> BTreeSet<String> {
+    let source = Source::new(&read(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    source.tests().into_iter().collect()
 }
 
 /// Rows of the plan: what is proven, file, test.
@@ -47,17 +40,6 @@ fn rows(plan: &str) -> Vec<(&str, &str, &str)> {
         .collect()
 }
 
-fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            rust_files(&path, into);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            into.push(path);
-        }
-    }
-}
-
 #[test]
 fn every_test_in_the_plan_exists() {
     let root = Path::new(ROOT);
@@ -67,8 +49,7 @@ fn every_test_in_the_plan_exists() {
     // The head names the file of this test, which is no row.
     assert_eq!(rows.len() + 1, lines, "a row that is not `file` `test`");
     for (_, file, test) in rows {
-        let text = read(&root.join(file));
-        assert!(tests_of(&text).contains(test), "{file} has no test {test}");
+        assert!(tests_of(&root.join(file)).contains(test), "{file} has no test {test}");
     }
 }
 
@@ -79,17 +60,17 @@ fn every_system_and_decision_test_is_in_the_plan() {
     let planned: BTreeSet<(&str, &str)> = rows(&plan).into_iter().map(|r| (r.1, r.2)).collect();
     for folder in ["sim/tests", "sim/measure/tests"] {
         let tests = root.join(folder);
-        let mut files = Vec::new();
-        rust_files(&tests, &mut files);
-        for file in files {
-            let within = file.strip_prefix(&tests).expect("it lies there");
-            let within = within.to_str().expect("a name");
+        for file in sources::files(&tests, ".rs").expect("a folder") {
+            let within = file.to_str().expect("a name");
             if !within.starts_with("system/") && !within.starts_with("measure/system_") {
                 continue;
             }
             let name = format!("{folder}/{within}");
-            for test in tests_of(&read(&file)) {
-                assert!(planned.contains(&(&name[..], test)), "{name}: {test} is not in the plan");
+            for test in tests_of(&tests.join(&file)) {
+                assert!(
+                    planned.contains(&(&name[..], &test[..])),
+                    "{name}: {test} is not in the plan"
+                );
             }
         }
     }

@@ -18,7 +18,6 @@ use super::by_hand;
 use super::generate;
 use super::mutant::Mutant;
 use super::suites;
-use crate::walk;
 
 /// All mutants of `files`, in the order of the files.
 pub fn all(root: &Path, files: &[PathBuf]) -> anyhow::Result<Vec<Mutant>> {
@@ -34,7 +33,7 @@ pub fn all(root: &Path, files: &[PathBuf]) -> anyhow::Result<Vec<Mutant>> {
 
 /// The files that tests can judge.
 pub fn judged_files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let mut files = walk::rust_files(root)?;
+    let mut files = sources::files(root, ".rs")?;
     files.retain(|file| suites::of(file).is_some());
     Ok(files)
 }
@@ -144,7 +143,7 @@ mod tests {
 
     #[test]
     fn files_are_found_by_package() {
-        let root = walk::workspace();
+        let root = crate::walk::workspace();
         let files = judged_files(root).expect("the workspace is readable");
         let golden = of_package(root, files.clone(), "zeronic-golden").expect("there are some");
         assert!(golden.iter().all(|file| file.starts_with("sim/golden/src")));
@@ -167,7 +166,7 @@ mod tests {
     /// Every file of the workspace has mutants that can be made, and every listed one exists.
     #[test]
     fn the_listed_equivalents_are_mutants_of_the_workspace() {
-        let root = walk::workspace();
+        let root = crate::walk::workspace();
         let files = judged_files(root).expect("the workspace is readable");
         let mutants = all(root, &files).expect("all files are Rust");
         assert!(mutants.len() > 10_000, "{} mutants", mutants.len());

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Deserialize;
+use sources::Source;
 
 use super::draw::git;
 use super::mutant::Mutant;
 use super::verdict::{How, Judged, Verdict};
-use crate::source::Source;
 
 /// What a report's file holds of one mutant.
 #[derive(Clone, Debug, Deserialize)]
@@ -131,9 +131,11 @@ fn parse(text: &str) -> anyhow::Result<Vec<Row>> {
     Ok(serde_json::from_str::<Rows>(text)?.mutants)
 }
 
-/// The lines of a text outside its tests.
+/// The lines of a text outside its tests; all lines of what is no Rust.
 fn code(text: &str) -> Vec<String> {
-    let source = Source::new(text);
+    let Ok(source) = Source::new(text) else {
+        return text.lines().map(str::to_owned).collect();
+    };
     let lines = source.text.iter().zip(source.test_lines());
     let code = lines.filter(|(_, is_test)| !is_test);
     code.map(|(line, _)| line.clone()).collect()
