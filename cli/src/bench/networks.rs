@@ -6,7 +6,7 @@
 //! ```
 
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -34,6 +34,18 @@ pub struct NetworkArguments {
     /// Write the figures as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+}
+
+impl NetworkArguments {
+    /// Seeds of each row, where they are given.
+    pub fn seeds(&self) -> Option<u64> {
+        self.seeds
+    }
+
+    /// Where the figures go.
+    pub fn json(&self) -> Option<&Path> {
+        self.json.as_deref()
+    }
 }
 
 /// The table of a report.
@@ -69,9 +81,17 @@ pub fn measure_for_page<M: Measurement>(is_quick: bool) -> Result<M::Report> {
 
 /// Measures, prints, writes.
 pub fn run<M: Show>(arguments: &NetworkArguments) -> Result<bool> {
+    run_with(M::default(), "", arguments)
+}
+
+/// The same with other parameters, which these options have set.
+pub fn run_with<M: Show>(
+    mut parameters: M,
+    options: &str,
+    arguments: &NetworkArguments,
+) -> Result<bool> {
     let json = json_file(arguments.json.as_deref())?;
-    let mut parameters = M::default();
-    let mut command = format!("zeronic bench {}", M::NAME);
+    let mut command = format!("zeronic bench {}{options}", M::NAME);
     if let Some(seeds) = arguments.seeds {
         parameters.common_mut().seeds = seeds;
         command += &format!(" --seeds {seeds}");
@@ -142,7 +162,8 @@ fn measure_all<M: Measurement>(parameters: &M, cases: &[M::Case]) -> Result<Vec<
     Ok(outcomes.collect::<Result<Vec<_>, _>>()?)
 }
 
-fn percent(share: f64) -> String {
+/// A share in percent.
+pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 

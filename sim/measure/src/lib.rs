@@ -15,6 +15,7 @@
 //! | `engines.rs`, `engine_limits.rs` | the DMA engines without the card around them |
 //! | `null_card.rs`, `null_protocol.rs` | the contract alone, under a host that is measured |
 //! | `joined.rs` | two hosts and their cards on a wire |
+//! | `goodput.rs` | our own TCP from a card to a peer, over a wire with delay and loss |
 //! | `connections.rs` | as many connections as there are flows |
 //!
 //! Invariants
@@ -31,6 +32,7 @@ pub mod engine_limits;
 pub mod engines;
 pub mod error;
 pub mod frames;
+pub mod goodput;
 pub mod host;
 pub mod joined;
 pub mod latency;
