@@ -56,6 +56,8 @@ pub struct Report {
     frames: (u64, u64),
     #[serde(skip)]
     violations: Vec<String>,
+    #[serde(skip)]
+    is_forgotten: bool,
 }
 
 fn hex(digest: &[u8]) -> String {
@@ -99,6 +101,7 @@ impl Report {
             header_entries: provider.header_entries,
             frames: (frames_in, frames_out),
             violations,
+            is_forgotten: outcome.is_forgotten,
         }
     }
 
@@ -154,6 +157,9 @@ impl Report {
             column.set_cell_alignment(CellAlignment::Left);
         }
         let mut text = format!("{table}\n");
+        if self.is_forgotten {
+            text += "both ends had every byte when the peer forgot the connection and reset it\n";
+        }
         for violation in self.violations.iter().take(5) {
             text += &format!("rule broken: {violation}\n");
         }
@@ -265,6 +271,7 @@ mod tests {
             simulated: Duration::ZERO,
             skipped,
             lost: 3,
+            is_forgotten: false,
         };
         let report = Report::new(&outcome, &[], ProviderCounters::default(), 0, Vec::new());
         report.with_time((20_000, skipped), 1.0, ["smoltcp"; 2])

@@ -81,3 +81,16 @@ fn wrong_shards_are_refused() {
     expect_refusal(&["bench", "fairness", "--seeds", "0"], &["'0'", "--seeds"]);
     expect_refusal(&["merge"], &["FILES"]);
 }
+
+#[test]
+fn points_of_loss_are_measured_alone() {
+    let json = folder("networks_points").join("p.json");
+    run(&["bench", "loss", "--points", "0,4%", "--seeds", "1"], &json);
+    let json: Value = serde_json::from_slice(&std::fs::read(&json).expect("a file")).expect("JSON");
+    let points = json["points"].as_array().expect("points");
+    let losses: Vec<f64> = points.iter().filter_map(|point| point["loss"].as_f64()).collect();
+    // Both controllers, and nothing but losses.
+    assert_eq!(losses, [0.0, 0.04, 0.0, 0.04]);
+    assert_eq!(json["rows"].as_array().map(Vec::len), Some(4));
+    expect_refusal(&["bench", "loss", "--rtl"], &["--points"]);
+}

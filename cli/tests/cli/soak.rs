@@ -42,6 +42,41 @@ fn a_soak_says_what_repeats_each_demo() {
     assert_eq!(again["runs"][0]["command"], command);
 }
 
+/// Demos that soaks have found, each with its fault.
+#[test]
+fn demos_that_failed_in_a_soak_are_exact() {
+    for (fault, options) in [
+        (
+            "smoltcp takes the window of a late segment, and does not probe",
+            "--bytes 203 --peer smoltcp --transport tcp --mtu 2421 --loss 4.4% --reorder 6.7% \
+             --seed 1530370230 --ipv6",
+        ),
+        (
+            "smoltcp has forgotten a connection whose last ACK was lost",
+            "--bytes 16 --peer smoltcp --transport smoltcp --memory gpu --config small --mtu 1280 \
+             --loss 5.3% --reorder 9.0% --corrupt 9.2% --seed 3508945634",
+        ),
+        (
+            "the same, with our own TCP at the other end",
+            "--bytes 6 --peer smoltcp --transport tcp --controller dctcp --mtu 1280 --loss 6.5% \
+             --reorder 3.4% --duplicate 9.7% --corrupt 7.4% --seed 3367782468 --ipv6",
+        ),
+    ] {
+        let words: Vec<&str> = options.split_whitespace().collect();
+        let output = zeronic(&[&["demo", "--model", "golden"], &words[..]].concat());
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{fault}: {error}");
+    }
+}
+
+#[test]
+fn golden_demos_of_a_drawn_seed_are_exact() {
+    let seed = seed::seed().to_string();
+    let options = ["soak", "--model", "golden", "--runs", "300", "--seed", &seed];
+    let text = expect_success(&options);
+    assert!(text.ends_with("all 300 runs are exact\n"), "{text}");
+}
+
 /// On the golden model a soak follows from its seed: the same bytes twice, and of two shards.
 #[test]
 fn a_soak_on_the_golden_model_gives_the_same_bytes_in_one_run_and_in_shards() {

@@ -27,6 +27,8 @@ pub struct Memory {
     send_start: Option<u32>,
     /// Sequence number of the first byte received.
     receive_start: Option<u32>,
+    /// Offset of the peer's FIN.
+    fin: Option<usize>,
     /// What our side has shown of itself.
     pub ours: Shown,
     /// What the peer has shown of itself.
@@ -146,8 +148,17 @@ impl Card {
             let payload = &frame[layout.payload..layout.payload + layout.payload_bytes];
             let end = at + payload.len();
             assert!(end < 1 << 30, "payload far outside the stream");
-            memory.received.resize(memory.received.len().max(end), 0);
-            memory.received[at..end].copy_from_slice(payload);
+            // A keep-alive has a byte of no meaning before the next one (RFC 9293, 3.8.4): the last
+            // byte, which is there, or the place of the FIN.
+            let is_there = at + 1 == memory.received.len() || memory.fin == Some(at);
+            if payload.len() > 1 || !is_there {
+                memory.received.resize(memory.received.len().max(end), 0);
+                memory.received[at..end].copy_from_slice(payload);
+            }
+        }
+        if let (Some(start), true) = (memory.receive_start, tcp[13] & FIN != 0) {
+            let end = long(tcp, 4).wrapping_add(layout.payload_bytes as u32);
+            memory.fin = Some(end.wrapping_sub(start) as usize);
         }
         Some((layout.payload, layout.payload_bytes))
     }

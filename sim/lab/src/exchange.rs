@@ -79,7 +79,11 @@ impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> 
         };
         let is_disturbed = !exchange.disturbance.spares_frames();
         let mut quiet = Quiet::new(self.clock.clone(), self.card.now_ps(), is_disturbed);
-        self.converse(&mut application, exchange, &mut wires, &mut quiet, observer)?;
+        let conversed = self.converse(&mut application, exchange, &mut wires, &mut quiet, observer);
+        let is_forgotten = match conversed {
+            Err(LabError::Connection(_)) if self.has_all(&application, exchange.bytes) => true,
+            conversed => conversed.map(|()| false)?,
+        };
         let peer = self.peer.conversations();
         let last = peer.last();
         let peer_received = last.map_or((0, [0; 32]), |c| (c.received_bytes, c.received_digest));
@@ -91,7 +95,17 @@ impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> 
             simulated: quiet.simulated_time(),
             skipped: quiet.skipped_time(),
             lost: wires.lost_frames(),
+            is_forgotten,
         })
+    }
+
+    /// Whether both ends have all bytes and the end of the other's stream.
+    fn has_all(&self, application: &Application, bytes: u64) -> bool {
+        let conversations = self.peer.conversations();
+        let of_peer = conversations.last();
+        application.has_received(bytes)
+            && of_peer
+                .is_some_and(|it| it.progress == Progress::Finished && it.received_bytes == bytes)
     }
 
     fn converse(

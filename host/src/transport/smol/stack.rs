@@ -19,6 +19,10 @@ use crate::transport::{LinkConfig, NextTimer, Result, TransportError, Tuning};
 const ETHERNET_HEADER_BYTES: usize = 14;
 /// Ended connections whose numbers may be kept.
 const CONNECTIONS_SLACK: usize = 64;
+/// How long a connection of a peer is silent before the other end is asked whether it is there
+/// (RFC 9293, 3.8.4). smoltcp needs it: it takes the window of a late segment for the newest one (against
+/// 3.10.7.4), and after its timeout it does not probe a window of zero.
+const KEEP_ALIVE: smoltcp::time::Duration = smoltcp::time::Duration::from_secs(10);
 const PORT_FIRST: u16 = 49_152;
 const PORTS: u16 = u16::MAX - PORT_FIRST + 1;
 
@@ -159,6 +163,10 @@ impl Stack {
         let delay = smoltcp::time::Duration::from_micros(u64::try_from(delay).unwrap_or(u64::MAX));
         socket.set_ack_delay((delay != smoltcp::time::Duration::ZERO).then_some(delay));
         socket.set_congestion_control(tcp::CongestionControl::Cubic);
+        // On headers alone the byte of a question is nowhere.
+        if self.device.checksums == TcpChecksums::Stack {
+            socket.set_keep_alive(Some(KEEP_ALIVE));
+        }
         self.sockets.add(socket)
     }
 

@@ -77,7 +77,12 @@ impl Application {
     }
 
     pub(super) fn is_done(&self, bytes: u64) -> bool {
-        self.sent_done == bytes && self.received == bytes && self.end_of_stream
+        self.sent_done == bytes && self.has_received(bytes)
+    }
+
+    /// Whether all bytes and the end of the stream have come.
+    pub(super) fn has_received(&self, bytes: u64) -> bool {
+        self.received == bytes && self.end_of_stream
     }
 
     fn post_receive<B: Bus, P: Protocol>(

@@ -85,6 +85,10 @@ pub struct Outcome {
     pub skipped: Duration,
     /// Frames that the wire has lost, both directions.
     pub lost: u64,
+    /// Both ends had every byte, and the peer its end, but the acknowledgement of ours was lost for
+    /// so long that the peer had forgotten the connection and reset it (RFC 9293, 3.6.1: smoltcp's
+    /// TIME-WAIT lasts 10 s).
+    pub is_forgotten: bool,
 }
 
 impl Outcome {

@@ -2,6 +2,7 @@
 
 mod connections;
 mod dma_rate;
+mod goodput;
 mod null_card;
 mod rates;
 mod system_isolation;
