@@ -66,6 +66,11 @@ impl Tap {
         &self.refused
     }
 
+    /// Writes a setting of the namespace below `/proc/sys/net`.
+    pub fn set(&self, name: &str, value: &str) -> std::io::Result<()> {
+        self.namespace.set(name, value)
+    }
+
     /// Opens a TCP socket in the namespace.
     pub fn tcp_socket(&self, ipv6: bool) -> io::Result<OwnedFd> {
         let family = if ipv6 { libc::AF_INET6 } else { libc::AF_INET };

@@ -38,6 +38,15 @@ impl KernelPeer {
         Ok(Self { tap, listeners: Vec::new(), connections: Vec::new(), overruns: 0 })
     }
 
+    /// Writes a setting of the kernel for this peer alone, by its name below `/proc/sys/net`:
+    /// `ipv4/tcp_sack`.
+    ///
+    /// # Errors
+    /// This kernel has no such setting or value.
+    pub fn set(&self, name: &str, value: &str) -> Result<()> {
+        self.tap.set(name, value).map_err(call_error("write below /proc/sys/net"))
+    }
+
     /// Injected frames dropped because the kernel had no memory, as on a full ring.
     pub fn overruns(&self) -> u64 {
         self.overruns

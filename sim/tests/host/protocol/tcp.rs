@@ -128,6 +128,39 @@ fn our_own_tcp_at_both_ends_repeats_from_its_seed() {
     assert!(first.0 < Duration::from_secs(15), "{first:?}");
 }
 
+/// Linux with each of its controllers, with and without SACK and timestamps, over all sizes.
+#[test]
+fn our_own_tcp_and_kernels_of_all_settings_are_exact() {
+    let seed = seed::seed();
+    let mut runs = 0;
+    for controller in ["cubic", "reno", "bbr"] {
+        for (sack, timestamps) in [("1", "1"), ("1", "0"), ("0", "1"), ("0", "0")] {
+            let mtu_bytes = [576, 1500, 4000, 9000][runs % 4];
+            let link = LinkConfig::lab(2, mtu_bytes, Tuning::SIMULATION);
+            let Some(kernel) = skip_if_refused(KernelPeer::open(&link), TransportError::is_refusal)
+            else {
+                return;
+            };
+            if let Err(error) = kernel.set("ipv4/tcp_congestion_control", controller) {
+                println!("without {controller}: {error}");
+                continue;
+            }
+            kernel.set("ipv4/tcp_sack", sack).expect("a setting");
+            kernel.set("ipv4/tcp_timestamps", timestamps).expect("a setting");
+            let law = [Law::Model, Law::Cubic, Law::Dctcp][runs % 3];
+            let disturbance = disturbances(0.01)[5];
+            println!("{controller}, SACK {sack}, timestamps {timestamps}, {law:?}, seed {seed}");
+            let tcp = own_tcp(1, mtu_bytes, law, seed);
+            let card = GoldenCard::new(SMALL);
+            let mut world = World::with(tcp, card, Box::new(kernel), ManualClock::default());
+            let remote = REMOTES[0].parse().expect("an address");
+            world.exchange_with(remote, 100_000, seed, disturbance);
+            runs += 1;
+        }
+    }
+    assert!(runs >= 8, "CUBIC and Reno are in every kernel: {runs} runs");
+}
+
 /// A kernel at the other end, by the wall clock.
 #[test]
 fn our_own_tcp_and_a_kernel_are_exact_whatever_the_wire_does() {
