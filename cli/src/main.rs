@@ -8,6 +8,7 @@ mod demo;
 mod device;
 mod merge;
 mod replay;
+mod scenario;
 mod shard;
 mod shared;
 mod sim_card;
@@ -53,8 +54,10 @@ enum Task {
     Bench(bench::BenchArguments),
     /// Merge the files of all shards of a measurement into its report
     Merge(merge::MergeArguments),
-    /// Run random demos, each to be repeated with its own command
+    /// Run random demos and scenarios, each to be repeated with its own command
     Soak(soak::SoakArguments),
+    /// Run many connections of our own TCP at once, of which some end early or are attacked
+    Scenario(scenario::ScenarioArguments),
 }
 
 /// Reports a wrong command line in one line.
@@ -103,6 +106,7 @@ fn main() -> ExitCode {
         Task::Bench(arguments) => bench::run(arguments),
         Task::Merge(arguments) => merge::run(arguments),
         Task::Soak(soak) => soak::run(soak),
+        Task::Scenario(scenario) => scenario::run(scenario),
     };
     end(result)
 }

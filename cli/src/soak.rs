@@ -1,4 +1,5 @@
-//! `zeronic soak`: random demos, each a process of its own, and the command that repeats each.
+//! `zeronic soak`: random demos and scenarios, each a process of its own, and the command that
+//! repeats each.
 //!
 //! ```text
 //!   seed ──► Draw ──► `zeronic demo ...` ──► a child of this program ──► exact, or the reason
@@ -7,50 +8,35 @@
 //! A child that panics, crashes or hangs fails alone. The limit is in wall-clock time and far above
 //! what a demo takes: it ends what hangs, it judges no speed.
 //!
-//! On the golden model no demo has a kernel at an end, and no result has a time: the same seed
+//! On the golden model half of them are scenarios, and one that fails is shrunk to the smallest
+//! that still does. There no demo has a kernel at an end, and no result has a time: the same seed
 //! gives the same bytes, on any machine, in one run or in shards that `merge` joins.
 
+mod child;
+mod draw;
+mod shrink;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
-use std::io::Read;
-use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use host::transport::IPV6_MTU_BYTES_MIN;
 use pcie_sim::PcieConfig;
 use serde::{Deserialize, Serialize};
 use sim::card::SimulatedCard;
 use verilate::options::Options;
 
+use self::child::watch;
+use self::draw::{Draw, Trial};
 use crate::shard::{lines, Head, Shard, ShardFile};
 use crate::shared::config::ModelName;
 use crate::shared::failure::STATUSES;
 use crate::shared::options::{moved_bytes, Bytes, UsageError};
 use crate::shared::output::{json_file, print, ResultFile};
 use crate::shared::progress::{Progress, Unit};
-use crate::shared::stack::{name_other, OWN};
 
-/// How often it is seen whether a child has ended.
-const LOOK: Duration = Duration::from_millis(20);
-/// MTUs that are drawn as often as all others together: the least of IPv4 and of IPv6, Ethernet's,
-/// the largest.
-const MTU_EDGES: [u64; 4] = [576, 1280, 1500, 9000];
-/// Largest probability of a fault of the wire, per mille.
-const FAULT_PERMILLE_MAX: u64 = 100;
-/// Faults of the wire, by option.
-const FAULTS: [&str; 4] = ["--loss", "--reorder", "--duplicate", "--corrupt"];
-/// What a line of a child says that tells why it failed.
-const TELLING: [&str; 4] = ["zeronic: ", "rule broken: ", "WRONG", "NOT CONSERVED"];
-/// What the first of the two lines of a panic says.
-const PANICKED: &str = " panicked at ";
-/// TCPs of either end that a run follows from its seed with.
-const STACKS: [&str; 2] = ["smoltcp", "tcp"];
-/// The kernel's where the machine has it: its timers run by the wall clock.
-const STACK_OF_MACHINE: &str = "auto";
 /// What `merge` finds it by.
 pub const NAME: &str = "soak";
 
@@ -105,6 +91,9 @@ struct Run {
     seconds: Option<f64>,
     /// Why it failed.
     reason: Option<String>,
+    /// The smallest command that still fails, of one that has failed on the golden model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    smallest: Option<String>,
 }
 
 /// All results.
@@ -125,7 +114,7 @@ pub fn run(arguments: &SoakArguments) -> Result<bool> {
     let json = json_file(arguments.json.as_deref())?;
     let (runs, seed, bytes) = (arguments.runs, arguments.seed, arguments.bytes.0);
     let mut draw = Draw(seed);
-    let demos: Vec<Demo> = (0..runs).map(|_| draw.demo(bytes, arguments.model)).collect();
+    let demos: Vec<Trial> = (0..runs).map(|_| draw.trial(bytes, arguments.model)).collect();
     if !is_golden {
         build_cards(&demos)?;
     }
@@ -175,7 +164,7 @@ fn finish(seed: u64, runs: Vec<Run>, json: Option<ResultFile>) -> Result<bool> {
 
 /// Runs demos one after the other, and prints a line of each or none.
 fn run_all(
-    demos: &[(usize, &Demo)],
+    demos: &[(usize, &Trial)],
     arguments: &SoakArguments,
     is_told: bool,
 ) -> Result<Vec<(usize, Run)>> {
@@ -190,11 +179,19 @@ fn run_all(
         let start = Instant::now();
         let ended = watch(&mut command, limit, || progress.set(done as u64, &message))?;
         let seconds = start.elapsed().as_secs_f64();
+        let is_shrunk = ended.is_err() && arguments.model == ModelName::Golden;
+        let smallest = match is_shrunk {
+            true => {
+                Some(shrink(&program, demo, limit, || progress.set(done as u64, ": shrinking"))?)
+            }
+            false => None,
+        };
         let run = Run {
             command: demo.command(),
             ok: ended.is_ok(),
             seconds: (arguments.model == ModelName::Rtl).then_some(seconds),
             reason: ended.err(),
+            smallest,
         };
         if is_told {
             let line = format!("run {} of {}: {}\n", number + 1, demos.len(), run.text());
@@ -206,6 +203,21 @@ fn run_all(
     Ok(runs)
 }
 
+/// The smallest command that still fails.
+fn shrink(
+    program: &Path,
+    trial: &Trial,
+    limit: Duration,
+    mut look: impl FnMut(),
+) -> Result<String> {
+    let smallest = shrink::smallest(trial, |smaller| {
+        let mut command = Command::new(program);
+        let ended = watch(command.args(&smaller.arguments), limit, &mut look)?;
+        anyhow::Ok(ended.is_err())
+    })?;
+    Ok(smallest.command())
+}
+
 impl Run {
     /// The line of a run.
     fn text(&self) -> String {
@@ -215,260 +227,21 @@ impl Run {
             None => format!("exact{}: {command}", time("in").unwrap_or_default()),
             Some(reason) => {
                 let time = time("after").unwrap_or_default();
-                format!("FAILED{time} ({reason}): {command}")
+                let smallest = self.smallest.as_ref();
+                let smallest = smallest.map(|it| format!("\n  smallest that fails: {it}"));
+                let smallest = smallest.unwrap_or_default();
+                format!("FAILED{time} ({reason}): {command}{smallest}")
             }
         }
     }
 }
 
 /// Builds the cards that the demos need, so that no demo's time has the build in it.
-fn build_cards(demos: &[Demo]) -> Result<()> {
+fn build_cards(demos: &[Trial]) -> Result<()> {
     let configs: BTreeSet<&str> = demos.iter().map(|demo| demo.config).collect();
     for config in configs {
         SimulatedCard::new(config, PcieConfig::default(), Options::default())
             .context("the card does not build")?;
     }
     Ok(())
-}
-
-/// Runs a child to its end, with a call of `look` now and then. `Err` is the reason why it failed.
-fn watch(
-    command: &mut Command,
-    limit: Duration,
-    look: impl FnMut(),
-) -> Result<std::result::Result<(), String>> {
-    let (mut output, sink) = std::io::pipe().context("a pipe for a demo")?;
-    command.stdin(Stdio::null()).stderr(sink.try_clone()?);
-    let child = command.stdout(sink).spawn();
-    let mut child = child.context("a demo does not start")?;
-    // The command holds this side's ends of the pipe, which would keep it open.
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let reader = thread::spawn(move || {
-        let mut text = Vec::new();
-        output.read_to_end(&mut text).map(|_| text)
-    });
-    let status = end(&mut child, limit, look)?;
-    let Ok(text) = reader.join() else {
-        unreachable!("the reader does not panic");
-    };
-    let text = text.context("the output of a demo")?;
-    Ok(match status {
-        None => Err(format!("no end within {} s", limit.as_secs())),
-        Some(status) if status.success() => Ok(()),
-        Some(status) => Err(reason(status, &String::from_utf8_lossy(&text))),
-    })
-}
-
-/// How a child ended by itself; `None` if it had to be ended.
-fn end(child: &mut Child, limit: Duration, mut look: impl FnMut()) -> Result<Option<ExitStatus>> {
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if start.elapsed() >= limit {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        look();
-        thread::sleep(LOOK);
-    }
-}
-
-/// The exit status, and what the child said about it.
-fn reason(status: ExitStatus, text: &str) -> String {
-    let mut parts = vec![status.to_string()];
-    let mut lines = text.lines().map(|line| line.trim_matches([' ', '│']));
-    while let Some(line) = lines.next() {
-        if line.contains(PANICKED) {
-            parts.extend([line, lines.next().unwrap_or_default()].map(str::to_owned));
-        } else if TELLING.iter().any(|word| line.contains(word))
-            && !line.ends_with(&name_other(OWN))
-        {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            parts.push(words.join(" "));
-        }
-    }
-    parts.join("; ")
-}
-
-/// A demo to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Demo {
-    config: &'static str,
-    arguments: Vec<String>,
-}
-
-impl Demo {
-    /// The command that repeats it.
-    fn command(&self) -> String {
-        format!("zeronic {}", self.arguments.join(" "))
-    }
-}
-
-/// The generator of the demos: SplitMix64 (Steele, Lea, Flood 2014).
-struct Draw(u64);
-
-impl Draw {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
-    }
-
-    /// A number below `count`.
-    fn below(&mut self, count: u64) -> u64 {
-        self.next() % count
-    }
-
-    fn one<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
-    }
-
-    /// A number of bytes: short ones as often as long ones, on a scale of powers of two.
-    fn bytes(&mut self, most: u64) -> u64 {
-        let low = 1 << self.below(u64::from(most.ilog2()) + 1);
-        low + self.below(low.min(most - low + 1))
-    }
-
-    fn mtu(&mut self) -> u64 {
-        let edge = self.one(&MTU_EDGES);
-        let any = MTU_EDGES[0] + self.below(MTU_EDGES[3] - MTU_EDGES[0] + 1);
-        self.one(&[edge, any])
-    }
-
-    /// The next demo. Every demo takes equally many numbers, whatever they are.
-    fn demo(&mut self, bytes_max: u64, model: ModelName) -> Demo {
-        let mut arguments = vec!["demo".to_owned()];
-        let mut option = |name: &str, value: &dyn Display| {
-            arguments.extend([name.to_owned(), value.to_string()]);
-        };
-        option("--bytes", &self.bytes(bytes_max));
-        let mut stacks = STACKS.to_vec();
-        match model {
-            ModelName::Rtl => stacks.push(STACK_OF_MACHINE),
-            ModelName::Golden => option("--model", &model.name()),
-        }
-        option("--peer", &self.one(&stacks));
-        option("--transport", &self.one(&stacks));
-        option("--controller", &self.one(&["model", "cubic", "dctcp"]));
-        option("--memory", &self.one(&["dram", "gpu"]));
-        let config = self.one(&["default", "small"]);
-        option("--config", &config);
-        let (mtu, ipv6) = (self.mtu(), self.one(&[false, true]));
-        option("--mtu", &mtu);
-        for fault in FAULTS {
-            let permille = self.below(FAULT_PERMILLE_MAX + 1);
-            let permille = self.one(&[0, permille]);
-            let per_cent = format!("{}.{}%", permille / 10, permille % 10);
-            option(fault, &per_cent);
-        }
-        option("--seed", &self.below(1 << 32));
-        if ipv6 && mtu >= u64::from(IPV6_MTU_BYTES_MIN) {
-            arguments.push("--ipv6".to_owned());
-        }
-        Demo { config, arguments }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Arguments;
-    use clap::Parser;
-
-    fn demos_on(model: ModelName, seed: u64, bytes_max: u64) -> Vec<Demo> {
-        let mut draw = Draw(seed);
-        (0..500).map(|_| draw.demo(bytes_max, model)).collect()
-    }
-
-    fn demos(seed: u64, bytes_max: u64) -> Vec<Demo> {
-        demos_on(ModelName::Rtl, seed, bytes_max)
-    }
-
-    #[test]
-    fn a_seed_gives_the_same_demos() {
-        assert_eq!(demos(7, 1 << 20), demos(7, 1 << 20));
-        assert_ne!(demos(7, 1 << 20), demos(8, 1 << 20));
-    }
-
-    #[test]
-    fn demos_are_commands_within_the_limits() {
-        let (mut least, mut most, mut both) = (u64::MAX, 0, BTreeSet::new());
-        for demo in demos(3, 5000) {
-            let words = demo.command();
-            let parsed = Arguments::try_parse_from(words.split(' '));
-            assert!(parsed.is_ok(), "{words}: {parsed:?}");
-            let value = |name: &str| {
-                let at = demo.arguments.iter().position(|word| word == name);
-                let text = &demo.arguments[at.expect("an option") + 1];
-                text.trim_end_matches('%').parse::<f64>().expect("a number")
-            };
-            let bytes = value("--bytes") as u64;
-            (least, most) = (least.min(bytes), most.max(bytes));
-            assert!(FAULTS.iter().all(|fault| value(fault) <= 10.0), "{words}");
-            let ipv6 = words.contains("--ipv6");
-            assert!(!ipv6 || value("--mtu") >= 1280.0, "{words}");
-            both.insert((ipv6, value("--loss") > 0.0, demo.config));
-        }
-        assert!(least < 4 && (4500..=5000).contains(&most), "{least} {most}");
-        assert_eq!(both.len(), 8, "{both:?}");
-        assert!(demos(3, 1).iter().all(|demo| demo.arguments[2] == "1"));
-    }
-
-    /// On the golden model nothing is left to the machine; on the RTL every TCP has its turn.
-    #[test]
-    fn a_demo_on_the_golden_model_has_no_kernel() {
-        let golden = demos_on(ModelName::Golden, 5, 5000);
-        let is_golden = |demo: &Demo| demo.command().contains(" --model golden ");
-        assert!(golden.iter().all(is_golden));
-        for (demos, stacks) in [(golden, 2), (demos(5, 5000), 3)] {
-            for end in ["--peer", "--transport"] {
-                let found: BTreeSet<&str> = demos
-                    .iter()
-                    .filter_map(|demo| {
-                        let at = demo.arguments.iter().position(|word| word == end)?;
-                        demo.arguments.get(at + 1).map(String::as_str)
-                    })
-                    .collect();
-                assert_eq!(found.len(), stacks, "{found:?}");
-                assert_eq!(found.contains("auto"), stacks == 3);
-            }
-        }
-    }
-
-    fn run_watched(script: &str, limit: Duration) -> std::result::Result<(), String> {
-        let mut command = Command::new("sh");
-        watch(command.args(["-c", script]), limit, || ()).expect("a shell")
-    }
-
-    #[test]
-    fn failures_have_a_reason() {
-        let limit = Duration::from_secs(100);
-        assert_eq!(run_watched("echo; echo x >&2", limit), Ok(()));
-        assert_eq!(
-            run_watched(
-                "echo 'zeronic: no tap; using our own TCP instead' >&2
-                 echo '│ frames  9, NOT CONSERVED │'
-                 exit 1",
-                limit
-            ),
-            Err("exit status: 1; frames 9, NOT CONSERVED".to_owned())
-        );
-        assert_eq!(
-            run_watched(
-                "echo \"thread 'main' panicked at a.rs:1:2:\" >&2; echo why >&2; exit 101",
-                limit
-            ),
-            Err("exit status: 101; thread 'main' panicked at a.rs:1:2:; why".to_owned())
-        );
-        let killed = run_watched("kill -9 $$", limit).unwrap_err();
-        assert!(killed.starts_with("signal: 9"), "{killed}");
-        // `exec`, or the shell's child would go on and hold the pipe.
-        let hung = run_watched("exec sleep 1000", Duration::from_secs(1));
-        assert_eq!(hung, Err("no end within 1 s".to_owned()));
-    }
 }

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::stacks::{Controller, Stack};
+use super::stacks::Stack;
 use crate::shared::bus::BusName;
 use crate::shared::config::{ConfigName, ModelName};
 use crate::shared::failure::STATUSES;
 use crate::shared::faults::Faults;
 use crate::shared::options::{moved_bytes, Bytes};
+use crate::shared::stack::Controller;
 
 /// Where the application's buffers lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

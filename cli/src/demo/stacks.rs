@@ -11,10 +11,9 @@ use host::clock::Clock;
 use host::tcp::TcpProtocol;
 use host::transport::peer::{KernelPeer, SmoltcpPeer, TcpPeer, WirePeer};
 use host::transport::{LinkConfig, LinuxTransport, SmoltcpTransport, Transport, TransportError};
-use tcp::config::Law;
 use tcp::{Config, Secret};
 
-use crate::shared::stack::{self, TransportChoice, LINUX, OWN, SMOLTCP};
+use crate::shared::stack::{self, Controller, TransportChoice, LINUX, OWN, SMOLTCP};
 
 /// Which TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -27,28 +26,6 @@ pub enum Stack {
     Smoltcp,
     /// Our own, made for headers only, in this process.
     Tcp,
-}
-
-/// How our own TCP finds its rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Controller {
-    /// By a model of the path, blind to light loss.
-    Model,
-    /// CUBIC.
-    Cubic,
-    /// DCTCP.
-    Dctcp,
-}
-
-impl Controller {
-    /// Its law, and its name.
-    fn law(self) -> (Law, &'static str) {
-        match self {
-            Self::Model => (Law::Model, "model-based controller"),
-            Self::Cubic => (Law::Cubic, "CUBIC"),
-            Self::Dctcp => (Law::Dctcp, "DCTCP"),
-        }
-    }
 }
 
 /// A transport, and its name.
@@ -112,14 +89,14 @@ impl Stacks {
 
     /// Our own TCP for a wire of one's own, at one of its two ends.
     fn own_tcp(&self, link: &LinkConfig, end: u8) -> TcpProtocol {
-        let config = Config { law: self.controller.law().0, ..Config::private_wire() };
+        let config = Config { law: self.controller.law(), ..Config::private_wire() };
         let mut secret = self.secret.0;
         secret[31] ^= end;
         TcpProtocol::new(link, config, Secret(secret))
     }
 
     fn own_name(&self) -> String {
-        format!("{OWN}, {}", self.controller.law().1)
+        format!("{OWN}, {}", self.controller.name())
     }
 }
 

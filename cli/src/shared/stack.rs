@@ -1,4 +1,4 @@
-//! The kernel's TCP where it is asked for and may be had, and what is taken in its place.
+//! Our own TCP's controllers; the kernel's TCP where it is asked for and may be had, and what is taken in its place.
 //!
 //! ```text
 //!   auto ── the kernel's ── refused ──► another one, said on standard error
@@ -6,7 +6,9 @@
 //! ```
 
 use anyhow::Result;
+use clap::ValueEnum;
 use host::transport::TransportError;
+use tcp::config::Law;
 
 use crate::shared::options::UsageError;
 use crate::shared::output::complain;
@@ -19,6 +21,37 @@ pub const SMOLTCP: &str = "smoltcp";
 pub const OWN: &str = "our own TCP";
 /// Port at which a peer of the lab's network listens.
 pub const PORT: u16 = 5001;
+
+/// How our own TCP finds its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Controller {
+    /// By a model of the path, blind to light loss.
+    Model,
+    /// CUBIC.
+    Cubic,
+    /// DCTCP.
+    Dctcp,
+}
+
+impl Controller {
+    /// Its law.
+    pub fn law(self) -> Law {
+        match self {
+            Self::Model => Law::Model,
+            Self::Cubic => Law::Cubic,
+            Self::Dctcp => Law::Dctcp,
+        }
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model-based controller",
+            Self::Cubic => "CUBIC",
+            Self::Dctcp => "DCTCP",
+        }
+    }
+}
 
 /// How much the kernel's TCP is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

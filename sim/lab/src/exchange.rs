@@ -13,9 +13,11 @@
 
 mod application;
 mod far;
+mod misbehaving;
 mod observer;
 mod plan;
 mod quiet;
+mod scenario;
 mod wires;
 
 use std::net::SocketAddr;
@@ -32,6 +34,7 @@ pub use self::observer::{Blind, Observer, Side, Status};
 pub use self::plan::{Exchange, LabError, Outcome, BUFFER_BYTES};
 use self::quiet::Quiet;
 pub use self::quiet::{End, Stuck, Waiting};
+pub use self::scenario::{Harm, Scenario, ScenarioError};
 use self::wires::{give_to_peer, Wires};
 use crate::frame::{wire_time_ps, Frame};
 use crate::network_side::NetworkSide;

@@ -107,6 +107,16 @@ pub(super) struct Delay {
     withheld: Option<Withheld>,
 }
 
+/// Whether a doorbell is kept from the card without end.
+fn withholds(withheld: Option<Withheld>, offset: u32, doorbell: &Doorbell) -> bool {
+    let owner = ((offset - r::DOORBELLS) / r::DOORBELL_STRIDE) as u8;
+    match withheld {
+        Some(Withheld::Commands) => doorbell.counts_commands,
+        Some(Withheld::SendsOf(other)) => !doorbell.counts_commands && owner == other,
+        Some(Withheld::Confirmations) | None => false,
+    }
+}
+
 impl Delay {
     /// A card of so many owners.
     pub(super) fn new(owners: usize, seed: u64) -> Self {
@@ -128,12 +138,15 @@ impl Delay {
         self.withheld = withheld;
     }
 
-    /// Whether nothing waits.
+    /// Whether nothing waits but what is withheld, which does not come by itself.
     pub(super) fn is_empty(&self) -> bool {
-        let is_rung = |doorbell: &Doorbell| !doorbell.waiting.items.is_empty();
-        !self.doorbells.values().any(is_rung)
+        let comes = |(&offset, doorbell): (&u32, &Doorbell)| {
+            !doorbell.waiting.items.is_empty() && !withholds(self.withheld, offset, doorbell)
+        };
+        let confirms = self.withheld != Some(Withheld::Confirmations);
+        !self.doorbells.iter().any(comes)
             && self.headers.items.is_empty()
-            && self.confirmations.items.is_empty()
+            && (!confirms || self.confirmations.items.is_empty())
             && self.statuses.items.is_empty()
     }
 
@@ -183,13 +196,7 @@ impl Delay {
     pub(super) fn due_doorbells(&mut self) -> Vec<(u32, u32)> {
         let mut due = Vec::new();
         for (&offset, doorbell) in &mut self.doorbells {
-            let owner = ((offset - r::DOORBELLS) / r::DOORBELL_STRIDE) as u8;
-            let is_withheld = match self.withheld {
-                Some(Withheld::Commands) => doorbell.counts_commands,
-                Some(Withheld::SendsOf(other)) => !doorbell.counts_commands && owner == other,
-                Some(Withheld::Confirmations) | None => false,
-            };
-            if is_withheld {
+            if withholds(self.withheld, offset, doorbell) {
                 continue;
             }
             let count = doorbell.waiting.due(&mut self.random);
