@@ -1,8 +1,8 @@
 //! `bench loss`: goodput of one flow, on the simulated network and through the emitted Verilog.
 //!
 //! ```text
-//!   points ─┬─► discrete events, thousands of bytes a step ──┐
-//!           └─► --rtl: real bytes through the card ──────────┴─► share of what can arrive, compared
+//!   points ─┬─► discrete events ────────────────────┐
+//!           └─► --rtl: real bytes through the card ─┴─► share of what can arrive, compared
 //! ```
 
 use std::path::Path;

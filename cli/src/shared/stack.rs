@@ -1,4 +1,5 @@
-//! Our own TCP's controllers; the kernel's TCP where it is asked for and may be had, and what is taken in its place.
+//! Our own TCP's controllers; the kernel's TCP where it is asked for and may be had, and what is
+//! taken in its place.
 //!
 //! ```text
 //!   auto ── the kernel's ── refused ──► another one, said on standard error

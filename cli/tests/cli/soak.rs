@@ -42,28 +42,33 @@ fn a_soak_says_what_repeats_each_demo() {
     assert_eq!(again["runs"][0]["command"], command);
 }
 
-/// Demos that soaks have found, each with its fault.
+/// Trials that soaks have found, each with its fault.
 #[test]
-fn demos_that_failed_in_a_soak_are_exact() {
+fn trials_that_failed_in_a_soak_are_exact() {
     for (fault, options) in [
         (
             "smoltcp takes the window of a late segment, and does not probe",
-            "--bytes 203 --peer smoltcp --transport tcp --mtu 2421 --loss 4.4% --reorder 6.7% \
-             --seed 1530370230 --ipv6",
+            "demo --model golden --bytes 203 --peer smoltcp --transport tcp --mtu 2421 \
+             --loss 4.4% --reorder 6.7% --seed 1530370230 --ipv6",
         ),
         (
             "smoltcp has forgotten a connection whose last ACK was lost",
-            "--bytes 16 --peer smoltcp --transport smoltcp --memory gpu --config small --mtu 1280 \
-             --loss 5.3% --reorder 9.0% --corrupt 9.2% --seed 3508945634",
+            "demo --model golden --bytes 16 --peer smoltcp --transport smoltcp --memory gpu \
+             --config small --mtu 1280 --loss 5.3% --reorder 9.0% --corrupt 9.2% --seed 3508945634",
         ),
         (
             "the same, with our own TCP at the other end",
-            "--bytes 6 --peer smoltcp --transport tcp --controller dctcp --mtu 1280 --loss 6.5% \
-             --reorder 3.4% --duplicate 9.7% --corrupt 7.4% --seed 3367782468 --ipv6",
+            "demo --model golden --bytes 6 --peer smoltcp --transport tcp --controller dctcp \
+             --mtu 1280 --loss 6.5% --reorder 3.4% --duplicate 9.7% --corrupt 7.4% \
+             --seed 3367782468 --ipv6",
+        ),
+        (
+            "a repetition of the last bytes counted as foreign, by a clock of microseconds",
+            "scenario --connections 8 --bytes 51380 --buffer 4096 --close-at 22696 --reorder 9.8% \
+             --corrupt 1.5% --forged 6.1% --harm full --config small --mtu 1724 --seed 3871914735",
         ),
     ] {
-        let words: Vec<&str> = options.split_whitespace().collect();
-        let output = zeronic(&[&["demo", "--model", "golden"], &words[..]].concat());
+        let output = zeronic(&Vec::from_iter(options.split_whitespace()));
         let error = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{fault}: {error}");
     }

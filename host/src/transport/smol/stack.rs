@@ -20,8 +20,8 @@ const ETHERNET_HEADER_BYTES: usize = 14;
 /// Ended connections whose numbers may be kept.
 const CONNECTIONS_SLACK: usize = 64;
 /// How long a connection of a peer is silent before the other end is asked whether it is there
-/// (RFC 9293, 3.8.4). smoltcp needs it: it takes the window of a late segment for the newest one (against
-/// 3.10.7.4), and after its timeout it does not probe a window of zero.
+/// (RFC 9293, 3.8.4). smoltcp needs it: it takes the window of a late segment for the newest one
+/// (against 3.10.7.4), and after its timeout it does not probe a window of zero.
 const KEEP_ALIVE: smoltcp::time::Duration = smoltcp::time::Duration::from_secs(10);
 const PORT_FIRST: u16 = 49_152;
 const PORTS: u16 = u16::MAX - PORT_FIRST + 1;

@@ -10,7 +10,7 @@ use host::protocol::Protocol;
 use host::provider::{ConnectionId, Provider, RegionId, ShardId};
 use host::transport::peer::{Script, WirePeer};
 
-use super::scenario::ScenarioError;
+use super::plan::LabError;
 use crate::golden_card::{GoldenBus, GoldenCard, RingKind, Withheld};
 
 /// What becomes of the application.
@@ -47,7 +47,7 @@ impl Misbehaving {
         provider: &mut Provider<GoldenBus, P>,
         peer: &mut dyn WirePeer,
         remote: SocketAddr,
-    ) -> Result<Self, ScenarioError> {
+    ) -> Result<Self, LabError> {
         let script = Script { send_bytes: BYTES.into(), seed: 11, receive_bytes_max: None };
         peer.listen(remote, script)?;
         let rings = RingSizes { send_bits: SEND_BITS, ..RingSizes::default() };

@@ -287,6 +287,11 @@ impl Talk {
     }
 }
 
+/// Where the peer listens for a connection.
+fn remote(number: usize) -> SocketAddr {
+    ([10, 77, 0, 2], PORT + number as u16).into()
+}
+
 impl Scenario {
     /// Runs it: a protocol and a peer on the links of the lab, and the clock of both.
     ///
@@ -299,17 +304,9 @@ impl Scenario {
         peer: &mut dyn WirePeer,
         clock: ManualClock,
     ) -> Result<()> {
-        let remote = |number: usize| SocketAddr::from(([10, 77, 0, 2], PORT + number as u16));
-        let mut talks = Vec::new();
-        for number in 0..self.connections {
-            let seed = !(self.seed ^ (number as u64) << 32);
-            let script = Script { send_bytes: self.bytes, seed, receive_bytes_max: None };
-            peer.listen(remote(number), script)?;
-            talks.push(Talk::open(provider, self, number, remote(number))?);
-        }
-        let misbehaving = remote(self.connections);
+        let mut talks = self.open_talks(provider, peer)?;
         let mut misbehaving = match self.harm {
-            Some(harm) => Some(Misbehaving::open(harm, provider, peer, misbehaving)?),
+            Some(harm) => Some(Misbehaving::open(harm, provider, peer, remote(self.connections))?),
             None => None,
         };
         let mut wires = Wires {
@@ -324,15 +321,7 @@ impl Scenario {
                 talk.post(lab.provider, self)?;
             }
             lab.provider.poll()?;
-            let mut moved = false;
-            while let Some(completion) = lab.provider.next_completion() {
-                moved = true;
-                let id = connection_of(&completion);
-                let number = talks.iter().position(|talk| talk.id == id);
-                if let Some(number) = number {
-                    talks[number].take(lab.provider, self, number, completion)?;
-                }
-            }
+            let mut moved = self.take_completions(lab.provider, &mut talks)?;
             if self.forged > 0.0 && random.random_bool(self.forged) {
                 let talk = &talks[random.random_range(0..talks.len())];
                 // Before a connection is open nothing but its ports protects it (RFC 5961, 1.2).
@@ -366,6 +355,37 @@ impl Scenario {
             talk.judge(self, number, &conversations)?;
         }
         Ok(())
+    }
+
+    fn open_talks<P: Protocol<Remote = SocketAddr>>(
+        &self,
+        provider: &mut Provider<GoldenBus, P>,
+        peer: &mut dyn WirePeer,
+    ) -> Result<Vec<Talk>> {
+        let talks = (0..self.connections).map(|number| {
+            let seed = !(self.seed ^ (number as u64) << 32);
+            let script = Script { send_bytes: self.bytes, seed, receive_bytes_max: None };
+            peer.listen(remote(number), script)?;
+            Talk::open(provider, self, number, remote(number))
+        });
+        talks.collect()
+    }
+
+    /// Hands out what has happened. Returns whether there was anything.
+    fn take_completions<P: Protocol<Remote = SocketAddr>>(
+        &self,
+        provider: &mut Provider<GoldenBus, P>,
+        talks: &mut [Talk],
+    ) -> Result<bool> {
+        let mut any = false;
+        while let Some(completion) = provider.next_completion() {
+            any = true;
+            let id = connection_of(&completion);
+            if let Some(number) = talks.iter().position(|talk| talk.id == id) {
+                talks[number].take(provider, self, number, completion)?;
+            }
+        }
+        Ok(any)
     }
 }
 
