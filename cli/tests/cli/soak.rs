@@ -63,6 +63,11 @@ fn trials_that_failed_in_a_soak_are_exact() {
              --seed 3367782468 --ipv6",
         ),
         (
+            "smoltcp sends the same without end",
+            "demo --model golden --bytes 1 --peer smoltcp --transport smoltcp --config small \
+             --mtu 6580 --loss 4.2% --corrupt 7.0% --seed 1328305285",
+        ),
+        (
             "a repetition of the last bytes counted as foreign, by a clock of microseconds",
             "scenario --connections 8 --bytes 51380 --buffer 4096 --close-at 22696 --reorder 9.8% \
              --corrupt 1.5% --forged 6.1% --harm full --config small --mtu 1724 --seed 3871914735",

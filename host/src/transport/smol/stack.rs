@@ -6,7 +6,9 @@ use std::hash::{BuildHasher, Hasher};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
-use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
+use smoltcp::iface::{
+    Config, Interface, PollIngressSingleResult, PollResult, SocketHandle, SocketSet,
+};
 use smoltcp::phy::{Checksum, ChecksumCapabilities, Device, DeviceCapabilities, Medium};
 use smoltcp::phy::{RxToken, TxToken};
 use smoltcp::socket::{tcp, Socket};
@@ -23,6 +25,9 @@ const CONNECTIONS_SLACK: usize = 64;
 /// (RFC 9293, 3.8.4). smoltcp needs it: it takes the window of a late segment for the newest one
 /// (against 3.10.7.4), and after its timeout it does not probe a window of zero.
 const KEEP_ALIVE: smoltcp::time::Duration = smoltcp::time::Duration::from_secs(10);
+/// How often each socket may send in a call: `Interface::poll` does not return from one that sends
+/// the same without end, as smoltcp does in some of its last states.
+const PASSES_MAX: usize = 1024;
 const PORT_FIRST: u16 = 49_152;
 const PORTS: u16 = u16::MAX - PORT_FIRST + 1;
 
@@ -99,7 +104,20 @@ impl Stack {
     pub(crate) fn poll(&mut self) {
         let now = self.now();
         let before = self.device.outgoing.len();
-        self.interface.poll(now, &mut self.device, &mut self.sockets);
+        let (device, sockets) = (&mut self.device, &mut self.sockets);
+        self.interface.poll_maintenance(now);
+        for _ in 0..PASSES_MAX {
+            let mut has_come = false;
+            while self.interface.poll_ingress_single(now, device, sockets)
+                != PollIngressSingleResult::None
+            {
+                has_come = true;
+            }
+            let has_sent = self.interface.poll_egress(now, device, sockets) != PollResult::None;
+            if !has_come && !has_sent {
+                break;
+            }
+        }
         for frame in self.device.outgoing.range(before..) {
             self.duplicates.note_sent(frame);
         }
