@@ -4,9 +4,9 @@
 //!   file of JSON ──► this commit's ───────────────────────────────► taken over
 //!                └─► an earlier one's ─ killed, the code unchanged ─► taken over, if wanted
 //! ```
-//! A verdict holds for one commit: whatever changes may let a test fail, or pass. Tests are rather
-//! added than taken away, so that what one of an earlier commit killed is mostly killed still, as
-//! long as its file is the same; what survived is judged again.
+//! A verdict holds for one commit: any change may let a test fail, or pass. Kills usually survive
+//! later commits, because tests are rarely removed: they are taken over while the file is the
+//! same. Mutants that survived are judged again.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -118,9 +118,8 @@ pub struct AllArguments {
     /// Least simulated time of each row, in microseconds
     #[arg(long, default_value_t = 1000, value_name = "US", value_parser = time_us)]
     time: u64,
-    /// Skip the area, rows with many flows, whose lists take up to 95 ms to wrap twice, and out of
-    /// order the MTU of 9000, and do not wait for lists to wrap: a few minutes instead of twenty
-    /// (two cores, --jobs 2)
+    /// Quick run, a few minutes instead of twenty (two cores, --jobs 2): skips the area, rows with
+    /// many flows and out of order at MTU 9000; does not wait for segment lists to wrap
     #[arg(long)]
     quick: bool,
     /// Rows that are measured in parallel, each on one core

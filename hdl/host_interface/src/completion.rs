@@ -11,9 +11,9 @@
 //! Invariants:
 //! 1. The entries of an owner name its commands in order. Each command is confirmed by the first
 //!    entry with its index or a later one.
-//! 2. A command that failed has an entry of its own. One that did not may be confirmed by the next
-//!    one of the same owner, if that came before its entry was begun. No confirmation waits for the
-//!    pause once one of another owner, or a failed one, has come; nor does that one wait.
+//! 2. A command that failed has an entry of its own. Successful commands of
+//!    one owner may share an entry, if they came before the entry was begun. A command of another
+//!    owner, or a failed one, ends the wait for more at once, and does not wait itself.
 //! 3. The phase is 1 on the first pass over a ring after its enable word was written, and flips at
 //!    each end of the ring. The ring has as many entries as the command ring.
 //! 4. Confirmations for an owner that is not enabled are dropped.

@@ -22,9 +22,9 @@
 //! 4. `reset` forgets the command in work and the confirmations that wait.
 //! 5. At most `CONFIRMATIONS_MAX` commands were taken whose confirmation has not left the last
 //!    fence: so commands wait for descriptors that take long, and packets do not.
-//! 6. A change stands from four cycles before its `commit` on. That relies on a flow's state that
-//!    comes two cycles after it was requested, or later, and once; and on lists that are busy only
-//!    with a truncate or a move, from the cycle after `commit` on.
+//! 6. A change is stable from four cycles before its `commit` on. This relies on two things: the
+//!    state of a flow comes once, two cycles or more after its request; and a list is busy only
+//!    during a truncate or a move, from the cycle after `commit` on.
 //!
 //! On error: a refused command is confirmed with its status. A packet of commands that was aborted
 //! is dropped whole, without confirmations.

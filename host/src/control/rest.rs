@@ -6,8 +6,7 @@ pub enum Rest {
     /// Nothing is under way: until a request, a packet or an event of its protocol touches it, a
     /// step changes nothing.
     Quiet,
-    /// Commands are under way, and nothing else is: nor does a step before the card has confirmed
-    /// one of them.
+    /// Only commands are in flight: a step changes nothing before the card has confirmed one.
     UnderWay,
     /// A step may change something at any time.
     Due,

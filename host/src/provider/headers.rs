@@ -18,8 +18,7 @@ use crate::protocol::{Doubt, FlowIndex, Protocol, Segment, SegmentPayload, Verdi
 const AHEAD: usize = 8;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
-    /// Asks for what the entry that lies so far behind the present one needs, if the card has
-    /// published it.
+    /// Prefetches the connection of the entry `entry` places ahead, if the card has published it.
     #[inline]
     fn expect_entry(&self, entry: usize) {
         if let Some((flow, has_payload)) = self.device.flow_ahead(entry as u32) {

@@ -6,8 +6,8 @@
 //!             │                                   │   └─── peers: one for each SYN
 //!             └── control memory, in words ───────┘
 //! ```
-//! No payload is read: a descriptor is what its fields say. Nor is any written, so that a packet is
-//! its header entry, but by a card that was made to (`null_card/payload.rs`).
+//! Payload is neither read nor written: a descriptor is its fields, a packet its header entry. A
+//! card that was made to do so writes payload as well (`null_card/payload.rs`).
 //! With many flows its tables would empty the caches of the host, as no card does: it can take now
 //! and judge later ([`NullCard::judge_later`], `null_card/later.rs`).
 //! The card runs in [`NullCard::step`], [`NullCard::offer`] and [`NullCard::acknowledge`]: between

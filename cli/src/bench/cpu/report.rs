@@ -9,7 +9,7 @@ use super::null::SideCost;
 use crate::bench::statistics::{median, SPREAD_MAX};
 use crate::shared::table::table;
 
-/// Cores that others may keep busy: who shares a core changes what is measured beside him.
+/// Cores that other programs may keep busy; above it, their load invalidates the run.
 const IDLE_CORES_MAX: f64 = 0.25;
 
 /// What a row is about.

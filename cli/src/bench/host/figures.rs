@@ -12,7 +12,7 @@ pub struct Timed {
     pub ns: f64,
     /// The middle half of the runs over their median.
     pub spread: f64,
-    /// Where rows are measured in turn: the time over that of the first, of which the spread is.
+    /// Where rows are measured in turn: ratio to the first row; `spread` is then that of the ratio.
     pub ratio: f64,
     /// Time of a poll that found nothing, ns, as it was; of all of them, until it is finished.
     pub empty_ns: f64,

@@ -31,8 +31,8 @@ const BYTES: u64 = 256 << 10;
 /// Share of the frames of the second exchange that each disturbance hits.
 const DISTURBED: f64 = 0.01;
 
-/// Runs the test; `Err` inside: what the netlist does otherwise. `models` is the folder of the
-/// primitives' models.
+/// Runs the test. Outer error: it could not run. Inner error: the first difference of the netlist.
+/// `models` is the folder of the primitives' models.
 pub fn check(netlist: &Path, card: &EmittedCard, models: &Path) -> Result<Result<(), String>> {
     let text = std::fs::read_to_string(netlist);
     let text = text.with_context(|| format!("file {}", netlist.display()))?;

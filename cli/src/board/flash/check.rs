@@ -56,8 +56,9 @@ pub fn check(path: &Path, board: &Board, force: bool) -> Result<Checked, FlashEr
     Ok(Checked { image, contents })
 }
 
-/// Refuses data that name the device of another board. The dies of a device may have numbers of
-/// their own, so one that is nobody's proves nothing; the device itself refuses what is not its.
+/// Refuses data that name the device of another board. An IDCODE of no known board is
+/// accepted, because the dies of a device may have their own; the device itself rejects data that
+/// are not for it.
 fn check_data(image: &Image, board: &Board) -> Result<(), FlashError> {
     let Some(found) = idcode(&image.data).map(|code| code & !IDCODE_REVISION) else {
         return Ok(());
