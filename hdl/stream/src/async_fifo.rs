@@ -130,8 +130,9 @@ end
     }
 }
 
-/// Whether the writer is a lap ahead: the two gray pointers differ in their top two bits alone. A
-/// block of its own, so that tools compute it before what it is chosen by. Combinational.
+/// Whether the writer is a full buffer ahead: the two gray pointers differ in their top two bits
+/// alone, as the wrap bit differs. A block of its own, so that tools compute it before what it is
+/// chosen by. Combinational.
 #[derive(LogicBlock, BlockDefault)]
 pub struct GrayLap<const POINTER_BITS: usize> {
     /// Gray-coded pointer of the writer.

@@ -17,16 +17,17 @@ use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
 use rust_hdl_widgets::dff_setup;
 
-/// Whether one step of `from` brings it to `to`, or to where `to` is a lap later, without a chain
-/// of carries: a bit differs if it is the lowest, or if the one below differs and is set in `from`.
-/// Combinational.
+/// Whether one step of `from` brings it to `to`, or to `to` with its wrap bit inverted, without a
+/// chain of carries: a bit differs if it is the lowest, or if the one below differs and is set in
+/// `from`. Combinational.
 #[derive(LogicBlock, BlockDefault)]
 pub struct StepMeets<const POINTER_BITS: usize> {
     /// The pointer that would step.
     pub from: Signal<In, Bits<POINTER_BITS>>,
     /// The pointer that it would meet.
     pub to: Signal<In, Bits<POINTER_BITS>>,
-    /// `from + 1` equals `to`, or `to` and a lap of 2^(POINTER_BITS - 1), modulo 2^POINTER_BITS.
+    /// `from + 1` equals `to`, or `to` with its wrap bit inverted: `to + 2^(POINTER_BITS - 1)`,
+    /// modulo 2^POINTER_BITS.
     pub meets: Signal<Out, Bit>,
 
     differ: Signal<Local, Bits<POINTER_BITS>>,
@@ -38,7 +39,7 @@ pub struct StepMeets<const POINTER_BITS: usize> {
 }
 
 impl<const POINTER_BITS: usize> StepMeets<POINTER_BITS> {
-    /// Meets `to` where it is a lap later.
+    /// Meets `to` with its wrap bit inverted: one full buffer later.
     pub fn a_lap_later() -> Self {
         Self { lap: Constant::new((1u64 << (POINTER_BITS - 1)).to_bits()), ..Self::default() }
     }

@@ -1,16 +1,16 @@
-//! Moves the bytes of a job to byte 0 of its packet: a window of 64 bytes over two natural beats.
+//! Moves the bytes of a job to byte 0 of its packet: a window of 64 bytes over two aligned blocks.
 //!
 //! ```text
-//!   natural beat 0   . . . a b c │  beat 1   d e f g . .        shift: place of a in its beat
+//!   aligned block 0  . . . a b c │  beat 1   d e f g . .        shift: place of a in its beat
 //!   packet beat 0    a b c d e f │  beat 1   g
 //! ```
 //! Timing: latency one cycle, one beat per cycle. A job that is not aligned to 64 bytes takes one
-//! more cycle than it has natural beats if its packet needs the extra beat. `packet` and `client`
+//! more cycle than it has aligned blocks if its packet needs the extra beat. `packet` and `client`
 //! are registers.
 //!
 //! Invariants:
 //! 1. A packet has exactly the bytes of its job, from byte 0 of the first beat.
-//! 2. `abort` is set on the last beat if the job's last natural beat carries `failed`.
+//! 2. `abort` is set on the last beat if the job's last aligned block carries `failed`.
 
 use crate::read::reorder_read::{NaturalBeat, NaturalPlace};
 use stream::prelude::*;
@@ -23,7 +23,7 @@ pub struct Realign {
     /// Forgets the current job and the beat that is offered.
     pub reset: Signal<In, Bit>,
 
-    /// Natural beats of the jobs, in order.
+    /// Aligned blocks of the jobs, in order.
     pub beat: MessageSink<NaturalBeat>,
     /// Read data: one packet for each job.
     pub packet: PacketSource,
@@ -65,7 +65,7 @@ impl Logic for Realign {
             self.place.next = self.spill_place.q.val();
         }
 
-        // Bytes of the last packet beat, modulo 64, less one. The last natural beat ends the packet
+        // Bytes of the last packet beat, modulo 64, less one. The last block ends the packet
         // unless it reaches beyond the bytes that this window covers.
         self.count.next = self.place.val().end - self.place.val().shift;
         self.is_aligned.next = self.place.val().shift == 0;

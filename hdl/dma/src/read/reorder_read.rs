@@ -1,14 +1,14 @@
 //! Reads complete read data out of the reorder memory, in job order.
 //!
 //! ```text
-//!   complete ──►┌─────────────┐ natural beats ┌─────────┐ packet beats
+//!   complete ──►┌─────────────┐ 64-byte block ┌─────────┐ packet beats
 //!               │ ReorderRead │──────────────►│ Realign │──────────────► client 0..3
 //!               └──────▲──────┘               └─────────┘
 //!               ReorderMemory
 //! ```
-//! A *natural beat* is 64 aligned bytes of the bus address space. A job covers consecutive ones.
+//! An *aligned block* is 64 aligned bytes of the bus address space. A job covers consecutive ones.
 //!
-//! Timing: a natural beat is offered three cycles after its request came at `complete`; one
+//! Timing: an aligned block is offered three cycles after its request came at `complete`; one
 //! beat per cycle. `read_address`, `retire` and `complete.ready` are combinational from `complete`
 //! and registers; `complete.ready` waits for `complete.valid`.
 //!
@@ -25,7 +25,7 @@ use crate::read::data_wait::CompleteOrder;
 use crate::read::messages::ReadOrder;
 use stream::prelude::*;
 
-/// A natural beat of read data.
+/// An aligned block of read data.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct NaturalBeat {
     /// The 64 bytes; those outside of the job are undefined.
@@ -34,18 +34,18 @@ pub struct NaturalBeat {
     pub place: NaturalPlace,
 }
 
-/// Place of a natural beat in its job.
+/// Place of an aligned block in its job.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct NaturalPlace {
     /// Client that gets the read data.
     pub client: Bits<2>,
-    /// First natural beat of the job.
+    /// First aligned block of the job.
     pub first: Bit,
-    /// Last natural beat of the job.
+    /// Last aligned block of the job.
     pub last: Bit,
-    /// Place of the job's first byte in its first natural beat.
+    /// Place of the job's first byte in its first aligned block.
     pub shift: Bits<6>,
-    /// Place of the last byte of the beat's request in that request's last natural beat; on the
+    /// Place of the last byte of the beat's request in that request's last aligned block; on the
     /// last beat of the job, of the job's last byte.
     pub end: Bits<6>,
     /// The beat's request or an earlier one of the job failed.
@@ -69,7 +69,7 @@ pub struct ReorderRead {
     /// The last beat of this request is addressed: its tag and its beats are free.
     pub retire: PulseSource<ReadOrder>,
 
-    /// Natural beats, in job order.
+    /// Aligned blocks, in job order.
     pub beat: MessageSource<NaturalBeat>,
 
     queue: Fifo<NaturalBeat, 3, 4>,
