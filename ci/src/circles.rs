@@ -312,27 +312,27 @@ mod tests {
     }
 
     #[test]
-    fn two_files_that_use_each_other_are_a_circle() {
+    fn two_files_in_mutual_use_are_circle() {
         let files = [("b.rs", "use crate::c::{C, D};"), ("c.rs", "fn f() -> crate::b::B {}")];
         assert_eq!(find_circles(&files), ["b.rs c.rs"]);
         assert!(find_circles(&[files[0], ("c.rs", "")]).is_empty());
     }
 
     #[test]
-    fn three_files_in_a_ring_are_one_circle() {
+    fn three_files_in_ring_are_circle() {
         let files =
             [("b.rs", "use crate::c::C;"), ("c.rs", "use super::d::D;"), ("d.rs", "use crate::b;")];
         assert_eq!(find_circles(&files), ["b.rs c.rs d.rs"]);
     }
 
     #[test]
-    fn parent_may_declare_and_export_its_child() {
+    fn parent_may_export_its_child() {
         let parent = ("b.rs", "pub mod c; pub use c::C; pub struct B;");
         assert!(find_circles(&[parent, ("b/c.rs", "use super::B;")]).is_empty());
     }
 
     #[test]
-    fn parent_that_uses_a_child_which_uses_it_is_a_circle() {
+    fn mutual_use_with_child_is_circle() {
         let child = ("b/c.rs", "use super::B;");
         for parent in ["mod c; use c::C;", "mod c; fn f() { c::g() }", "use crate::b::c::C;"] {
             assert_eq!(find_circles(&[("b.rs", parent), child]), ["b/c.rs b.rs"], "{parent}");
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_and_other_crates_do_not_count() {
+    fn tests_and_other_crates_are_ignored() {
         let test = "#[cfg(test)] mod tests { use crate::c::C; }";
         assert!(find_circles(&[("b.rs", test), ("c.rs", "use crate::b::B;")]).is_empty());
         let other = [("b.rs", "use c::C; use std::fmt;"), ("c.rs", "use crate::b::B;")];
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_that_use_each_other_by_other_files_are_a_circle() {
+    fn folder_circle_through_other_files_is_found() {
         let files = [
             ("lib.rs", "mod b; mod c;"),
             ("b.rs", "mod d; mod e;"),
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_within_a_folder_may_not_use_each_other_either() {
+    fn nested_folders_may_not_form_circle() {
         let files = [
             ("b/c/d.rs", "use crate::b::e::f::F;"),
             ("b/e/f.rs", ""),
@@ -378,7 +378,7 @@ mod tests {
 
     /// A head joins its parts with another module, which knows the parts: nobody uses the head.
     #[test]
-    fn the_head_of_a_folder_is_a_file_beside_it() {
+    fn head_of_folder_is_file_beside_it() {
         let head = ("b.rs", "use crate::b::c::C; use crate::d::D;");
         let other = ("d.rs", "use crate::b::c::C;");
         assert!(found_folders(&[head, ("b/c.rs", ""), other]).is_empty());
@@ -387,14 +387,14 @@ mod tests {
     }
 
     #[test]
-    fn a_head_and_its_own_folder_are_no_circle() {
+    fn head_and_own_folder_are_no_circle() {
         let head = ("b.rs", "use crate::b::c::C;");
         let parts = [("b/c.rs", ""), ("b/d.rs", "use super::B;")];
         assert!(found_folders(&[head, parts[0], parts[1]]).is_empty());
     }
 
     #[test]
-    fn files_alone_are_no_circle_of_folders() {
+    fn files_alone_form_no_folder_circle() {
         let files = [("b.rs", "use crate::c::C;"), ("c.rs", "use crate::b::B;")];
         assert!(found_folders(&files).is_empty());
     }

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kept_document_that_a_test_compares_is_here() {
+    fn every_compared_document_can_be_written() {
         let contributing =
             std::fs::read_to_string(crate::walk::workspace().join("CONTRIBUTING.md"));
         let text = contributing.expect("it is there");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_document_is_named_with_those_that_there_are() {
+    fn unknown_document_is_refused_with_known_ones() {
         let error = run(&["manual".to_owned()]).expect_err("there is none").to_string();
         assert!(error.contains("`manual`") && error.contains("registers"), "{error}");
     }

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_taken_in_the_order_given() {
+    fn steps_run_in_given_order() {
         let Ok(Task::Ci { steps }) = parse("xtask ci test fmt") else {
             panic!("two steps");
         };

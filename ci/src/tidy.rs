@@ -369,13 +369,13 @@ mod tests {
     }
 
     #[test]
-    fn long_line_is_found_and_the_limit_is_not() {
+    fn long_line_is_found_limit_is_not() {
         assert!(messages("a.rs", &format!("//! {}\n", "x".repeat(96))).is_empty());
         assert!(one(&format!("//! {}\n", "é".repeat(97))).contains("101 columns"));
     }
 
     #[test]
-    fn long_function_is_found_with_its_name() {
+    fn long_function_is_named() {
         let body = "    f();\n".repeat(FUNCTION_LINES_MAX - 1);
         let text = format!("//! H\nfn long() {{\n{body}}}\n");
         assert!(one(&text).starts_with("a/src/lib.rs:2: `long` has 71 lines"));
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn long_line_of_a_document_is_found() {
+    fn long_document_line_is_found() {
         let found = |text: &str| check_document(Path::new("a.md"), text).len();
         let long = "x".repeat(DOCUMENT_COLUMNS_MAX + 1);
         assert_eq!(found(&long), 1);
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn long_file_is_found_without_its_tests() {
+    fn long_file_is_found_without_tests() {
         let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "// x\n".repeat(600));
         assert!(messages("a.rs", &format!("//! H\n{tests}")).is_empty());
         let lines = "// x\n".repeat(500);
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn banned_words_are_found_whole_and_with_advice() {
+    fn banned_words_are_found_with_advice() {
         for (word, instead) in BANNED {
             assert!(one(&format!("//! H\n// {word}\n")).contains(instead), "{word}");
         }
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn doc_that_says_nothing_is_found_where_it_stands_alone() {
+    fn empty_doc_is_found_where_alone() {
         for filler in FILLERS {
             let text = format!("//! H\n/// {filler}\npub fn f() {{}}\n");
             assert!(one(&text).contains("says nothing"), "{filler}");
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn head_of_a_block_states_its_timing_and_lists_no_ports() {
+    fn block_head_has_timing_and_no_ports() {
         let block =
             |head: &str| format!("//! H\n{head}\n#[derive(LogicBlock)]\npub struct B {{}}\n");
         let found = |head: &str| messages("hdl/dma/src/b.rs", &block(head));
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn full_folder_and_mod_file_are_found() {
+    fn full_folder_and_mod_are_found() {
         let file = |number: usize| PathBuf::from(format!("a/src/f{number}.rs"));
         let files: Vec<PathBuf> = (0..FOLDER_FILES_MAX).map(file).collect();
         assert!(check_folders(&files).is_empty());

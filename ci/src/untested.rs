@@ -25,14 +25,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_section_of_the_library_counts() {
+    fn only_the_library_section_counts() {
         assert!(has_no_unit_tests("[package]\n\n[lib]\ndoctest = false\ntest = false\n"));
         assert!(!has_no_unit_tests("[lib]\n\n[[bin]]\ntest = false\n"));
         assert!(!has_no_unit_tests("[package]\n"));
     }
 
     #[test]
-    fn a_test_is_found_in_such_a_library_and_nowhere_else() {
+    fn tests_are_found_in_such_libraries_only() {
         let root = std::env::temp_dir().join(format!("zeronic-untested-{}", std::process::id()));
         for (package, library) in [("a", "[lib]\ntest = false\n"), ("b", "[lib]\n")] {
             for folder in ["src/deep", "tests"] {

@@ -209,7 +209,7 @@ mod tests {
     use std::io;
 
     #[test]
-    fn a_failure_has_the_number_of_its_cause() {
+    fn failure_has_its_causes_number() {
         let of = |error: HostError| Failure::of(&error).errno();
         let stream = |number| TransportError::Stream {
             stream: StreamId(1),
@@ -239,7 +239,7 @@ mod tests {
 
     /// What an application is told is what the error says.
     #[test]
-    fn a_failure_reads_as_the_error_that_it_is_of() {
+    fn failure_reads_as_its_error() {
         let (flow, offset, bytes) = (3, 1 << 40, 7);
         let source = io::Error::from_raw_os_error(libc::ENOMEM);
         let source = MemoryError::System { call: "mprotect", source };

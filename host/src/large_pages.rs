@@ -72,7 +72,7 @@ mod tests {
 
     /// Lengths around those that get large pages.
     #[test]
-    fn a_vector_has_the_room_that_was_asked_for_and_grows_beyond() {
+    fn vector_has_requested_room_and_grows() {
         const WORDS: usize = LARGE_PAGE_BYTES / size_of::<u64>();
         for capacity in [0, 1, WORDS - 1, WORDS, WORDS + 1, 3 * WORDS] {
             let mut numbers = vector::<u64>(capacity);

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checker_that_is_named_may_speak() {
+    fn named_checker_may_speak() {
         caught_by("byte 3 differs", "x", || panic!("byte {} differs", 3));
         caught_by("never came", "x", || panic!("never came"));
     }

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_as_listed_passes_and_is_printed() {
+    fn complete_draw_passes_and_is_printed() {
         draw_cases().check("test", &["odd", "tags 2"]);
         assert_eq!(draw_cases().to_string(), "       1  odd\n       2  tags 2\n");
         let mut twice = draw_cases();
@@ -106,13 +106,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "never drawn: tags 1")]
-    fn a_bin_that_is_never_drawn_is_named() {
+    fn never_drawn_bin_is_named() {
         draw_cases().check("test", &["odd", "tags 1", "tags 2"]);
     }
 
     #[test]
     #[should_panic(expected = "not listed: tags 2")]
-    fn a_bin_that_is_not_listed_is_named() {
+    fn unlisted_bin_is_named() {
         draw_cases().check("test", &["odd"]);
     }
 

@@ -193,7 +193,7 @@ endmodule
     }
 
     #[test]
-    fn faults_stand_at_the_ports_that_were_named() {
+    fn faults_stand_at_named_ports() {
         let mut planted = tiny();
         planted.at_input(3, ["top", "first", "x"], |net| format!("~{net}"));
         planted.at_output(4, ["first", "y"], |net| format!("~{net}"));
@@ -214,19 +214,19 @@ endmodule
 
     #[test]
     #[should_panic(expected = "module `middle` is not in the card")]
-    fn a_module_that_is_not_there_is_named() {
+    fn missing_module_is_named() {
         tiny().net("middle", "first", "x");
     }
 
     #[test]
     #[should_panic(expected = "`top` has no instance `second`")]
-    fn an_instance_that_is_not_there_is_named() {
+    fn missing_instance_is_named() {
         tiny().net("top", "second", "x");
     }
 
     #[test]
     #[should_panic(expected = "`top.first` has no port `z`")]
-    fn a_port_that_is_not_there_is_named() {
+    fn missing_port_is_named() {
         tiny().net("top", "first", "z");
     }
 }

@@ -247,7 +247,7 @@ endmodule
     }
 
     #[test]
-    fn connections_are_switched_and_lines_behind_tell_them_apart() {
+    fn switched_connections_keep_lines_apart() {
         let text = plant_faults(&[(".x(a)", ".x(b)"), ("b)\n    );", "a)\n    );")]);
         has(&text, ".x((leaf.planted_fault == 8'd1) ? (b) : (a)),\n");
         has(&text, ".y((leaf.planted_fault == 8'd2) ? (a) : (b))\n");
@@ -272,7 +272,7 @@ endmodule
     }
 
     #[test]
-    fn a_statement_may_be_left_out_or_need_a_declaration() {
+    fn statement_may_be_omitted_or_declared() {
         let late = "reg late;\n    always @(posedge clock) late <= a;\n    assign b = late;";
         let text = plant_faults(&[("d = a;", ""), ("assign b = a & c[0];", late)]);
         has(&text, "\n        if (!(leaf.planted_fault == 8'd1)) d = a;\n");
@@ -295,12 +295,12 @@ endmodule
 
     #[test]
     #[should_panic(expected = "the text to replace is there 3 times: `a & `")]
-    fn a_text_that_stands_in_several_places_is_named() {
+    fn ambiguous_text_is_named() {
         with_faults("leaf", &TEXT.replace("d = a", "d = a & a"), &[("a & ", "")]);
     }
 
     #[test]
-    fn a_text_is_replaced_where_it_stands() {
+    fn text_is_replaced_in_place() {
         let faulty = replace_once(TEXT, "d = a;", "d = ~a;");
         assert_eq!(faulty.replace("= ~", "= "), TEXT);
         assert_ne!(faulty, TEXT);
@@ -308,7 +308,7 @@ endmodule
 
     #[test]
     #[should_panic(expected = "the text to replace is not found: `a | c`")]
-    fn a_text_that_has_moved_is_named() {
+    fn moved_text_is_named() {
         plant_faults(&[("a | c", "a")]);
     }
 }

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn mutants_are_found_by_file_and_line() {
+    fn mutants_are_found_by_line() {
         let found = |wanted: &str| {
             let found = of_places(mutants(3), &[wanted.to_owned()]);
             found.map(|found| found.len()).ok()
@@ -165,7 +165,7 @@ mod tests {
 
     /// Every file of the workspace has mutants that can be made, and every listed one exists.
     #[test]
-    fn the_listed_equivalents_are_mutants_of_the_workspace() {
+    fn listed_equivalents_are_workspace_mutants() {
         let root = crate::walk::workspace();
         let files = judged_files(root).expect("the workspace is readable");
         let mutants = all(root, &files).expect("all files are Rust");

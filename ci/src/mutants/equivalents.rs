@@ -101,14 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_whose_line_has_changed_is_stale() {
+    fn entry_with_changed_line_is_stale() {
         let entries = parse(DOCUMENT).expect("a list");
         let stale = stale(&entries, &[mutant("a < c")]);
         assert_eq!(stale, ["a.rs has no mutant `a <= b` of `a < b`"]);
     }
 
     #[test]
-    fn an_entry_without_a_reason_is_refused() {
+    fn entry_without_reason_is_refused() {
         let document = DOCUMENT.replace("never equal", " ");
         assert!(parse(&document).expect_err("no reason").to_string().contains("no reason"));
     }

@@ -335,7 +335,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_switch_is_used_by_the_tests_whose_threads_did() {
+    fn switch_maps_to_tests_by_thread() {
         let found = users("1 a::b\n2 c\n1 d\n2 \n3 main\n2 e\n");
         let tests = ["a::b", "d"].map(str::to_owned);
         assert_eq!(found[&1], Users::Tests(tests.into()));

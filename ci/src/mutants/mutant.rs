@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mutant_knows_its_line_before_and_after() {
+    fn mutant_knows_line_before_and_after() {
         let text = "fn f() {\n    a < b\n}\n";
         let at = text.find('<').expect("it is there");
         let mutant = Mutant::new("a.rs".into(), text, at..at + 1, "<=".into()).expect("a line");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_spans_lines_or_changes_nothing_is_no_mutant() {
+    fn multiline_or_unchanged_text_is_no_mutant() {
         let new = |bytes, replacement: &str| {
             Mutant::new("a.rs".into(), "a\nb", bytes, replacement.into())
         };

@@ -220,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_is_left_out_by_a_switch() {
+    fn switch_omits_a_statement() {
         let (planted, _) = plant_all("fn f() {\ng(a);\n}");
         let expected = "fn f() {\nif crate::planted::is_on(1) {  } else { g(a); }\n}";
         assert_eq!(planted.text, expected);
     }
 
     #[test]
-    fn a_place_inside_another_is_in_the_branch_of_the_original() {
+    fn nested_mutant_goes_into_original_branch() {
         let (planted, mutants) = plant_all("fn f() {\nif a + 1 < 2 { g() }\n}");
         assert_eq!(planted.text.matches("{ a + 1 <= 2 }").count(), 1);
         for switch in 1..=mutants.len() {
@@ -244,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn a_half_open_range_ends_one_later() {
+    fn half_open_range_ends_one_later() {
         let (planted, _) = plant_all("fn f() {\nfor i in a..b { g() }\n}");
         let expected = "a..(if crate::planted::is_on(1) { (b) + 1 } else { b })";
         assert!(planted.text.contains(expected), "{}", planted.text);
     }
 
     #[test]
-    fn what_the_compiler_evaluates_has_no_switch() {
+    fn compile_time_value_has_no_switch() {
         let text = "const A: u32 = 5;\nconst fn f() -> u32 { 6 }\nstatic B: u32 = 7;";
         let (planted, mutants) = plant_all(text);
         assert_eq!((planted.text.as_str(), mutants.len()), (text, 6));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_leads_to_the_mutants_around_it() {
+    fn byte_leads_to_surrounding_mutants() {
         let (planted, mutants) = plant_all("fn f() {\nif a + 1 < 2 { g() }\nh()\n}");
         let at = |text: &str| planted.text.find(text).expect("it is there");
         let second = planted.at(at("is_on(2)"));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_stands_beside_those_with_a_fault() {
+    fn kernel_stands_beside_faulty_ones() {
         let text = "/// Doc.\nimpl<const N: usize> Logic for A<N> {\n    #[hdl_gen]\n    \
                     fn update(&mut self) {\n        self.a.next = 1.into(); // why\n    }\n}\n\
                     fn f() { 2 }\n";

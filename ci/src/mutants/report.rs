@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_score_counts_what_tests_could_judge() {
+    fn score_counts_judged_mutants_only() {
         let text = report().summary();
         assert!(text.contains("host: 1 of 2 killed; 0 of 2 equivalent\n"), "{text}");
         assert!(text.contains("hdl/ip: 1 of 1 killed; 1 of 3 equivalent\n"), "{text}");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_left_follows_from_the_mean() {
+    fn time_left_follows_the_mean() {
         let said =
             |done, minutes: u64| progress(&report(), done, Duration::from_secs(60 * minutes));
         assert_eq!(said(5, 10), "5/6, about 2 min left");

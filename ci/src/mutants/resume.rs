@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_of_this_commit_is_taken_over_as_it_was() {
+    fn verdict_of_same_commit_is_reused() {
         for verdict in [killed(), Verdict::Survived, Verdict::DoesNotBuild] {
             let one = judged(mutant("a.rs", "a < b"), verdict, Some("c1"));
             let mut known = known_verdicts(std::slice::from_ref(&one), Some("c1"), false);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_judged_by_tests_is_judged() {
+    fn mutants_unjudged_by_tests_are_judged() {
         for verdict in [Verdict::OutOfTime, Verdict::Equivalent] {
             let one = judged(mutant("a.rs", "a < b"), verdict, Some("c1"));
             let mut known = known_verdicts(std::slice::from_ref(&one), Some("c1"), false);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_that_is_no_commit_knows_nothing() {
+    fn tree_without_commit_knows_nothing() {
         let one = judged(mutant("a.rs", "a < b"), killed(), Some("c1"));
         let taken = known_verdicts(std::slice::from_ref(&one), None, true).take(&one.mutant);
         assert_eq!(taken.expect("readable"), None);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_earlier_commit_only_kills_count_and_only_if_asked_for() {
+    fn earlier_commit_gives_only_kills_on_request() {
         let file = "ci/src/main.rs";
         for (verdict, is_asked, is_unchanged, is_taken) in [
             (killed(), true, true, true),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_compared_with_what_it_was_without_its_tests() {
+    fn file_is_compared_without_its_tests() {
         let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\n";
         assert_eq!(code(text), code("fn a() {}\n"));
         assert_ne!(code(text), code("fn b() {}\n"));

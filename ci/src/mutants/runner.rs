@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_ended_with_all_that_it_started() {
+    fn ended_run_takes_its_children_along() {
         let mut command = Command::new("timeout");
         command.args(["60", "sh", "-c", "echo 'test a ... FAILED'; sleep 50 & sleep 50"]);
         let mut child = command.stdout(Stdio::piped()).spawn().expect("a shell");

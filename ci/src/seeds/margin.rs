@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_read_also_behind_the_harness() {
+    fn lines_behind_harness_are_read() {
         let line = "test it ... met 7, more than 3: late lines, None: each";
         assert_eq!(parse_margin(line), Some(("late lines, None: each", 3, 7)));
         assert_eq!(parse_margin("met 7, more than many: x"), None);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_fail_once_in_a_million_runs_is_too_near() {
+    fn once_in_million_runs_is_too_near() {
         let mut margins = Margins::default();
         for at in 0..30 {
             // As the lines of a test whose floor was broken by a seed in some hundred.
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_for_a_failure_are_those_of_rare_events() {
+    fn runs_until_failure_follow_rare_events() {
         // None of events that are met 11 times on average: e to the 11th.
         assert_eq!(runs_for_a_failure(11.0, 11.0, 0.0).round(), 59_874.0);
         assert_eq!(runs_for_a_failure(22.0, 44.0, 0.0).round(), 59_874.0);

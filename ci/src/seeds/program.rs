@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_are_named_by_both_kinds_of_id() {
+    fn packages_have_both_kinds_of_id() {
         assert_eq!(package("path+file:///a/sim#0.1.0"), "sim");
         assert_eq!(package("path+file:///a/ci#xtask@0.1.0"), "xtask");
     }
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_decides_how_a_run_ends() {
+    fn seed_decides_how_run_ends() {
         let script = "case $ZERONIC_SEED in\n1) exec echo $1;;\n\
              2) echo 'test it ... FAILED'; exit 101;;\n3) exec sleep 60;;\n\
              *) echo 'replay with ZERONIC_SEED=9';;\nesac";
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_without_a_seed_is_no_use() {
+    fn program_without_seed_is_useless() {
         let mut program = program("echo running");
         let slowest = Duration::from_secs(50);
         assert_eq!(program.first_run(slowest).expect("runs"), Some(false));

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_was_kept_is_free_again() {
+    fn kept_thread_is_free_again() {
         let sorted = |mut numbers: Vec<usize>| {
             numbers.sort_unstable();
             numbers
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_sleeps_has_no_core() {
+    fn sleeping_thread_has_no_core() {
         let from = thread_time();
         std::thread::sleep(Duration::from_millis(50));
         assert!(thread_time() - from < Duration::from_millis(25));

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_goals_are_of_a_work_that_is_measured() {
+    fn both_goals_belong_to_measured_work() {
         let goals: Vec<f64> = works()
             .iter()
             .flat_map(|work| ["write", "read"].map(|engine| goal(work, engine)))

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_marked_and_markup_is_not_executed() {
+    fn code_is_marked_markup_escaped() {
         assert_eq!(escape("a `b` <c>"), "a <code>b</code> &lt;c&gt;");
     }
 }

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn scales_have_round_steps_and_hold_their_values() {
+    fn scales_have_round_containing_steps() {
         for max in [0.3, 7.0, 94.15, 99.0, 100.0, 148.8, 26_190.0] {
             let (step, count) = steps(max);
             assert!(step * count as f64 >= max, "{max}");

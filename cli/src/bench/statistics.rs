@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_spread_is_that_of_the_middle_half() {
+    fn spread_is_the_middle_half() {
         let values = Vec::from_iter((0..=100).map(|value| f64::from(100 + value)));
         assert_eq!(median(values), (150.0, 50.0 / 150.0));
         assert_eq!(median(vec![3.0]), (3.0, 0.0));

@@ -345,7 +345,7 @@ mod tests {
 
     /// What is written beyond a register's bits is lost: the manual says which there are.
     #[test]
-    fn every_register_that_is_written_says_what_it_keeps() {
+    fn every_written_register_has_its_meaning() {
         let mut written = 0;
         for register in r::REGISTERS.iter().chain(r::DOORBELL_PAGE).chain(r::CONTEXT) {
             let (name, bits) = (register.name, register.kept_bits);
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_and_opcode_is_in_the_manual() {
+    fn manual_has_every_field_and_opcode() {
         let text = manual();
         for file in ["command", "completion", "header_entry", "send_descriptor", "profile"] {
             let fields = constants(file, "Field");

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_has_a_row_with_what_the_verilog_says_of_it() {
+    fn port_row_agrees_with_the_verilog() {
         let port = |name: &str, direction, bits| Port {
             name: name.to_owned(),
             direction,

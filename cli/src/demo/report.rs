@@ -279,7 +279,7 @@ mod tests {
 
     /// A second for a timer makes of any rate one that has no digit left in Gb/s.
     #[test]
-    fn a_goodput_is_never_rounded_to_nothing() {
+    fn goodput_never_rounds_to_nothing() {
         let direct = report(Duration::ZERO);
         assert_eq!(direct.goodput(&direct.rx), "8.00 Gb/s in the card's time");
         let skipped = report(Duration::from_secs(3));

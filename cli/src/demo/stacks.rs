@@ -134,7 +134,7 @@ mod tests {
 
     /// Where the kernel's may not be had, `auto` is our own, and whoever names it is told why not.
     #[test]
-    fn who_may_not_have_the_kernels_gets_our_own_or_the_reason() {
+    fn missing_kernel_rights_give_own_or_reason() {
         assert!(matches!(kernel(Stack::Auto, refusal), Ok(Err(Instead::Own))));
         assert!(matches!(kernel(Stack::Tcp, refusal), Ok(Err(Instead::Own))));
         assert!(matches!(kernel(Stack::Smoltcp, refusal), Ok(Err(Instead::Smoltcp))));

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_zero_has_its_meaning_and_zeros_are_named() {
+    fn nonzero_counters_are_explained_zeros_named() {
         let said = text(&[counter("runt", 3), counter("giant", 0)]);
         assert!(said.contains("runt") && said.contains("what for"), "{said}");
         assert!(said.ends_with("zero: giant\n"), "{said}");

@@ -208,7 +208,7 @@ mod tests {
 
     /// Its commands take effect, and no confirmation is ever seen.
     #[test]
-    fn a_card_that_confirms_nothing_is_bad_and_holds_nobody_up() {
+    fn card_without_confirmations_fails_without_hanging() {
         let card = GoldenCard::late(SMALL, 1);
         let bus = GoldenBus::new(card.clone());
         let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("a card");

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_is_one_of_an_address() {
+    fn socket_is_one_kind_of_address() {
         let [ip, socket, other]: [CardAddress; 3] = ["10.0.0.1", "10.0.0.1:80", "10.0.0.1:81"]
             .map(|text| text.parse().expect("an address"));
         let own: SocketAddr = "10.0.0.1:80".parse().expect("an address");

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_payload_of_a_syn_begins_one_later() {
+    fn syn_payload_begins_one_later() {
         let position =
             |flags| Packet::read(&packet(false, vec![], flags, 5)).map(|it| it.sequence());
         assert_eq!((position(0x10), position(0x02)), (Some(u32::MAX), Some(0)));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_those_of_the_ip_header() {
+    fn addresses_come_from_ip_header() {
         let four = ip_addresses(&packet(false, vec![3], 0, 0)).expect("addresses");
         assert_eq!(four.0.to_string(), "1.1.1.1");
         let six = ip_addresses(&packet(true, vec![3, 4], 0, 0)).expect("addresses");

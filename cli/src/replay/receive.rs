@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_that_is_not_the_packets_is_the_fault_of_the_card() {
+    fn wrong_payload_byte_is_cards_fault() {
         let right = receive_packet(0).report;
         assert!(right.ok && right.wrong_bytes == 0, "{right:?}");
         let wrong = receive_packet(0x20).report;
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_differs_from_the_golden_model_is_wrong() {
+    fn difference_from_golden_model_is_wrong() {
         let golden = receive_packet(0);
         let mut same = receive_packet(0);
         same.compare(&golden);

@@ -338,7 +338,7 @@ mod tests {
     use host::driver::bus::MemoryKind;
 
     #[test]
-    fn a_region_that_does_not_fit_is_an_error_of_use_with_its_name() {
+    fn oversized_region_is_usage_error_by_name() {
         let plan = RegionPlan {
             name: "inbox".to_owned(),
             bytes: 600 << 10,

@@ -434,7 +434,7 @@ mod tests {
 
     /// The Ethernet address tells more than the IP address, which a router keeps.
     #[test]
-    fn a_frame_from_another_port_is_incoming_unless_its_header_was_made() {
+    fn other_port_is_incoming_unless_header_made() {
         let (own, other) = ([10, 0, 0, 1], [10, 0, 0, 2]);
         let plan = Plan {
             cards: vec![CardAddress::Ethernet(CARD_ETHERNET), CardAddress::Ip(own.into())],

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_of_0_is_that_of_the_frame() {
+    fn length_0_means_length_of_frame() {
         for is_ipv6 in [false, true] {
             for tags in [vec![], vec![1], vec![1, 2]] {
                 for bytes in [100, 60_000] {
@@ -248,7 +248,7 @@ mod tests {
 
     /// At and around the longest IP length, which IPv6 counts from the end of its header.
     #[test]
-    fn a_packet_longer_than_any_ip_length_ends_with_its_frame() {
+    fn overlong_packet_ends_with_its_frame() {
         for is_ipv6 in [false, true] {
             let header = if is_ipv6 { 54 } else { 14 };
             for bytes in (65_534..=65_576).map(|bytes| header + bytes).chain([150_000]) {
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jumbo_option_that_says_something_else_has_its_reason() {
+    fn contradicting_jumbo_option_has_its_reason() {
         let mut beyond = jumbo(66_000, 66_029, vec![]);
         let why = restore_length(&mut beyond).unwrap_err();
         assert_eq!(why, "its jumbo length of 66029 is 1 bytes beyond its end");
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ipv4_header_checksum_of_0_is_completed() {
+    fn ipv4_checksum_0_is_completed() {
         for tags in [vec![], vec![7, 8]] {
             for layer4 in [tcp(), Layer4::Udp { no_checksum: false }] {
                 let at = 14 + 4 * tags.len();
@@ -332,7 +332,7 @@ mod tests {
 
     /// The three values that hosts leave, for TCP and UDP, and one that nobody leaves.
     #[test]
-    fn a_checksum_that_is_left_to_the_card_is_told_from_a_wrong_one() {
+    fn offloaded_checksum_differs_from_wrong_one() {
         for is_ipv6 in [false, true] {
             let l4 = if is_ipv6 { 54 } else { 34 };
             let frame = packet(is_ipv6, vec![], tcp(), 101);

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_flow_has_is_written() {
+    fn only_existing_flow_parts_are_written() {
         let text = |flow| {
             let plan = Plan { cards: Vec::new(), regions: Vec::new(), flows: vec![flow] };
             flow_file(&plan, &["learned".to_owned()])

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn who_never_answers_ends_the_run_and_who_has_answered_may_be_slow() {
+    fn silent_end_ends_run_slow_one_continues() {
         let remote = "10.77.0.2:5001".parse().expect("an address");
         let mut silent = Awaited::new(lab::exchange::Blind, remote, Duration::ZERO);
         std::thread::sleep(Duration::from_millis(1));

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bus_has_a_kind_and_a_place() {
+    fn bus_has_kind_and_place() {
         assert_eq!("sim".parse(), Ok(BusName::Sim));
         let names = ["vfio-user:/tmp/card", "vfio-user:a:b", "vfio:0000:01:00.0"];
         for name in names {

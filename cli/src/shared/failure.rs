@@ -147,7 +147,7 @@ mod tests {
     use lab::exchange::Stuck;
 
     #[test]
-    fn what_the_card_did_is_its_fault_and_all_else_is_not() {
+    fn only_the_cards_acts_are_its_fault() {
         let stuck = CardFault("it is stuck".to_owned());
         assert_eq!(status(&anyhow::Error::from(stuck).context("frame 3")), 1);
         let stopped = || HostError::Driver(DriverError::RingStopped { owner: 0, ring: "send" });
@@ -160,7 +160,7 @@ mod tests {
 
     /// One kind of failure, whichever command meets it.
     #[test]
-    fn a_file_a_disk_a_right_and_a_command_line_have_one_status() {
+    fn environment_errors_share_one_status() {
         let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
         let here = anyhow::Error::from(full).context("file x");
         assert_eq!(status(&here), 2);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_stands_still_is_wrong() {
+    fn stalled_run_is_wrong() {
         let why = Stuck::Forever;
         let lab = LabError::Stuck { why, received: 0, sent: 0, lost: 0, bytes: 1, waiting: None };
         assert_eq!(status(&anyhow::Error::from(lab).context("1 rules broken")), 1);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_of_their_own_and_a_closed_pipe_stay() {
+    fn own_statuses_and_closed_pipe_stay() {
         assert_eq!(status(&OutputClosed.into()), 141);
         let own = StatusError { status: 7, text: "verify failed".to_owned() };
         assert_eq!(status(&own.into()), 7);

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_may_be_nothing_where_they_are_no_amount() {
+    fn sizes_may_be_zero_unless_amounts() {
         assert_eq!(size("0"), Ok(0));
         assert_eq!(size("0 KiB"), Ok(0));
         assert!(size("17179869184 GiB").is_err_and(|text| text.contains("too large")));

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bar_has_rate_and_time_left() {
+    fn bar_has_rate_and_time_left() {
         for unit in [Unit::Bytes, Unit::Count("frames")] {
             let text = template(unit);
             assert!(text.contains("per_sec}") && text.contains("{eta}"), "{text}");
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_rate_and_time_left() {
+    fn line_has_rate_and_time_left() {
         let second = Duration::from_secs(1);
         let frames = Progress::new(100, Unit::Count("frames"));
         assert_eq!(
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_bar_a_line_comes_every_ten_seconds() {
+    fn without_bar_line_comes_every_ten_seconds() {
         let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds));
         let mut run = Progress::new(100, Unit::Count("frames"));
         // Its time has come, and the bar stays hidden, as without a terminal.

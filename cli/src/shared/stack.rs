@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wants_the_kernels_alone_is_told_why_not() {
+    fn kernel_only_request_gets_its_refusal_reason() {
         assert!(matches!(kernel(TransportChoice::OrElse(SMOLTCP), refusal), Ok(None)));
         assert!(matches!(kernel(TransportChoice::OrElse(SMOLTCP), || Ok(())), Ok(Some(()))));
         assert!(matches!(kernel(TransportChoice::Only, || Ok(())), Ok(Some(()))));

@@ -215,7 +215,7 @@ mod tests {
 
     /// On the golden model nothing is left to the machine; on the RTL every TCP has its turn.
     #[test]
-    fn a_demo_on_the_golden_model_has_no_kernel() {
+    fn golden_model_demo_has_no_kernel() {
         let golden = demos_on(ModelName::Golden, 5, 5000);
         let is_golden = |demo: &Trial| demo.command().contains(" --model golden ");
         assert!(golden.iter().all(is_golden));

@@ -39,14 +39,14 @@ fn every_command_says_its_exit_statuses() {
 }
 
 #[test]
-fn commands_and_options_that_do_not_exist() {
+fn unknown_commands_and_options_are_refused() {
     expect_refusal(&["dance"], &["'dance'"]);
     expect_refusal(&["sim", "--tango", "1"], &["'--tango'"]);
     expect_refusal(&["verilog", "--out", "x", "--bord", "vcu118"], &["'--bord'"]);
 }
 
 #[test]
-fn options_that_are_missing_or_exclude_each_other() {
+fn missing_or_conflicting_options_are_refused() {
     expect_refusal(&["verilog", "--board", "vcu118"], &["--out"]);
     expect_refusal(&["sim", "--flows", "f", "--out", "o"], &["--rx", "--tx"]);
     let both = ["sim", "--rx", "a", "--tx", "b", "--flows", "f", "--out", "o"];
@@ -83,7 +83,7 @@ fn sizes_and_probabilities_that_are_none() {
 }
 
 #[test]
-fn files_that_are_not_there_or_something_else() {
+fn missing_or_unsuitable_files_are_refused() {
     let out = folder("wrong_files");
     let (capture, flows) = (example("receive.pcapng"), example("receive.toml"));
     let run = |rx: &str, flows: &str, out: &str, parts: &[&str]| {

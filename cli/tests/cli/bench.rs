@@ -96,7 +96,7 @@ fn latencies_are_written_as_json() {
 }
 
 #[test]
-fn rates_of_the_dma_engines_are_written_as_json() {
+fn dma_engine_rates_are_written_as_json() {
     let report = report("bench_dma", &["bench", "dma", "--time", "10"]);
     assert_eq!(report["ok"], true);
     let rows = report["rows"].as_array().expect("rows");
@@ -107,7 +107,7 @@ fn rates_of_the_dma_engines_are_written_as_json() {
 
 /// Times are not judged: the machine may be busy.
 #[test]
-fn costs_of_the_host_are_written_as_json() {
+fn host_costs_are_written_as_json() {
     let json = folder("bench_host").join("figures.json");
     let path = json.to_str().expect("a path");
     let said = expect_success(&["bench", "host", "--quick", "--thread", "--json", path]);
@@ -194,7 +194,7 @@ fn the_page_has_tables_and_plots() {
 }
 
 #[test]
-fn figures_of_the_area_that_cannot_be_read_leave_the_page() {
+fn unreadable_area_figures_leave_the_page() {
     let out = folder("bench_area");
     std::fs::write(out.join("benchmarks.md"), "kept").expect("a page");
     let path = out.to_str().expect("a path");
@@ -257,7 +257,7 @@ fn cpu_report(transport: &str) -> Option<serde_json::Value> {
 }
 
 #[test]
-fn cpu_time_of_host_and_kernel_is_written_as_json() {
+fn cpu_time_is_written_as_json() {
     let Some(report) = cpu_report("null") else {
         return;
     };
@@ -274,7 +274,7 @@ fn cpu_time_of_host_and_kernel_is_written_as_json() {
 
 /// Kernel TCP at both ends of two joined cards: every byte is judged.
 #[test]
-fn cpu_time_of_linux_tcp_on_joined_cards_is_written_as_json() {
+fn linux_tcp_on_joined_cards_is_json() {
     let Some(report) = cpu_report("linux") else {
         return;
     };
@@ -283,7 +283,7 @@ fn cpu_time_of_linux_tcp_on_joined_cards_is_written_as_json() {
 
 /// Our own TCP there, beside the kernel's CUBIC of the same run.
 #[test]
-fn cpu_time_of_our_own_tcp_on_joined_cards_is_written_as_json() {
+fn own_tcp_on_joined_cards_is_json() {
     let Some(report) = cpu_report("tcp") else {
         return;
     };

@@ -104,7 +104,7 @@ fn big_syn(from_card: bool, mss: u16) -> Vec<u8> {
 }
 
 #[test]
-fn a_jumbo_option_of_big_tcp_is_no_part_of_the_wire() {
+fn big_tcp_jumbo_option_leaves_the_wire() {
     let out = folder("case_jumbo");
     let data = bytes(65_516, 0);
     let frames = [big_syn(false, 1440), big_tcp(false, 1_000, &data)];
@@ -124,7 +124,7 @@ fn a_jumbo_option_of_big_tcp_is_no_part_of_the_wire() {
 }
 
 #[test]
-fn an_ipv4_header_checksum_of_0_is_completed() {
+fn ipv4_checksum_0_is_completed() {
     let out = folder("case_checksum");
     let segments = |from_card| {
         let syn = Segment::new(from_card, 999, SYN, &[]).frame();
@@ -165,7 +165,7 @@ fn forward_packets(link: u32, segments: &[Segment]) -> Vec<u8> {
 }
 
 #[test]
-fn a_host_that_forwards_is_not_the_card() {
+fn forwarding_host_is_not_the_card() {
     let out = folder("case_forwarded");
     let segments =
         [Segment::new(false, 999, SYN, &[]), Segment::new(false, 1_000, ACK, &bytes(100, 0))];
@@ -180,7 +180,7 @@ fn a_host_that_forwards_is_not_the_card() {
 
 /// Where the capture's host has sent all, it has nothing to receive: the other side has.
 #[test]
-fn a_side_with_nothing_to_do_is_not_the_card() {
+fn idle_side_is_not_the_card() {
     let out = folder("case_nothing_to_do");
     let only_sent = |packet_type: u8| {
         let frames =
@@ -236,7 +236,7 @@ fn an_obsolete_packet_block_is_read() {
 }
 
 #[test]
-fn the_frames_before_the_end_of_a_killed_capture_are_replayed() {
+fn killed_captures_complete_frames_are_replayed() {
     let out = folder("case_killed");
     let frames = [
         Segment::new(false, 999, SYN, &[]),
@@ -254,7 +254,7 @@ fn the_frames_before_the_end_of_a_killed_capture_are_replayed() {
 }
 
 #[test]
-fn the_payload_of_a_syn_and_a_length_of_0_are_sent_as_they_were() {
+fn syn_payload_and_length_0_are_kept() {
     let out = folder("case_sent");
     let sent = |summary: &Value| {
         let has_skipped = summary["skipped"] != serde_json::json!([]);
@@ -276,7 +276,7 @@ fn the_payload_of_a_syn_and_a_length_of_0_are_sent_as_they_were() {
 }
 
 #[test]
-fn a_region_of_257_kib_takes_one_page_entry() {
+fn region_of_257_kib_takes_one_entry() {
     let out = folder("case_region");
     let flows =
         FLOWS.replace("bytes = 5000", "bytes = 263168").replace("offset = 3", "offset = 262000");
@@ -293,7 +293,7 @@ fn a_region_of_257_kib_takes_one_page_entry() {
 /// Sixteen segments, the last one across a multiple of 16 KiB of its region: the same answer
 /// whatever regions lie before it.
 #[test]
-fn pieces_follow_from_the_flow_file_alone() {
+fn pieces_follow_from_flow_file_alone() {
     let out = folder("case_pieces");
     let head = FLOWS.split("[[flow.segment]]").next().expect("a head");
     let answers = [0, 1, 3].map(|before| {
@@ -351,7 +351,7 @@ fn late_repetitions_cost_no_byte() {
 /// What hosts merge or leave to a card has one of three checksums; with another one the capture
 /// cannot say what was on the wire, and a note does.
 #[test]
-fn merged_packets_with_a_wrong_checksum_are_named() {
+fn merged_packets_wrong_checksum_is_named() {
     let out = folder("case_merged_wrong");
     for is_ip in [false, true] {
         let mut merged = Segment::new(false, 1_000, ACK, &bytes(20_000, 0)).frame();
@@ -369,7 +369,7 @@ fn merged_packets_with_a_wrong_checksum_are_named() {
 }
 
 #[test]
-fn an_ipv4_packet_of_another_version_is_no_connection() {
+fn ipv4_packet_of_other_version_is_ignored() {
     let out = folder("case_version");
     let mut other = Segment::new(false, 50, ACK, &bytes(2_000, 0)).frame();
     other[14] = 0x55;
@@ -385,7 +385,7 @@ fn an_ipv4_packet_of_another_version_is_no_connection() {
 
 /// What lies below the floor is not sent, so that the frames are not those of the capture.
 #[test]
-fn a_packet_that_begins_below_the_floor_is_not_sent_as_it_was() {
+fn packet_starting_below_floor_is_sent_changed() {
     let out = folder("case_floor");
     let flows = FLOWS.replace("[[flow.segment]]", "floor = 40\n[[flow.segment]]");
     let frames = [
@@ -401,7 +401,7 @@ fn a_packet_that_begins_below_the_floor_is_not_sent_as_it_was() {
 }
 
 #[test]
-fn a_stream_without_a_beginning_is_refused_with_its_file() {
+fn stream_without_beginning_names_its_file() {
     let out = folder("case_no_syn");
     let capture = [Segment::new(false, 1_000, ACK, &bytes(100, 0)).frame()];
     let capture = write(&out, "in.pcap", &USUAL.pcap(ETHERNET, &capture));

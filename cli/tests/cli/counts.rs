@@ -11,7 +11,7 @@ use crate::run::{command, expect_refusal, expect_success, folder, ROOT};
 const COUNTS: &str = "docs/host_counts.toml";
 
 #[test]
-fn counts_of_the_host_are_as_committed() {
+fn host_counts_match_committed_ones() {
     let check = ["bench", "host", "--counts", COUNTS];
     if seed::blesses() {
         expect_success(&[&check[..], &["--bless"]].concat());

@@ -208,7 +208,7 @@ fn run_child(order: &str) {
 fn child(card: &Card, memory: &Memory, at: u64, run: usize) -> Option<u64> {
     let order = format!("{}|{}|{at}|{run}", card.socket.display(), memory.path());
     let own = std::env::current_exe().expect("this program");
-    let name = "crash::a_driver_that_is_killed_leaves_an_empty_card_and_no_stale_write";
+    let name = "crash::killed_driver_leaves_clean_empty_card";
     let mut command = Command::new(own);
     command.args(["--exact", name, "--nocapture"]).env(CHILD, order);
     let output = command.stderr(Stdio::inherit()).output().expect("it starts");
@@ -222,7 +222,7 @@ fn child(card: &Card, memory: &Memory, at: u64, run: usize) -> Option<u64> {
 }
 
 #[test]
-fn a_driver_that_is_killed_leaves_an_empty_card_and_no_stale_write() {
+fn killed_driver_leaves_clean_empty_card() {
     if let Ok(order) = std::env::var(CHILD) {
         return run_child(&order);
     }
@@ -276,7 +276,7 @@ fn kill_drivers(doorbells: &str, kills: usize, random: &mut SmallRng) -> u64 {
 }
 
 #[test]
-fn a_card_that_is_killed_is_found_out_within_a_second_and_opened_again() {
+fn killed_card_is_noticed_and_reopened() {
     let mut random = SmallRng::seed_from_u64(seed::seed());
     let mut calls_max = 0;
     let (mut killed, mut slowest) = (0, Duration::ZERO);

@@ -21,7 +21,7 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_short_demo_says_what_it_did() {
+fn short_demo_reports_its_work() {
     let out = folder("demo");
     let path = |name: &str| out.join(name).to_str().expect("a path").to_owned();
     let (json, wave, pcap) = (path("d.json"), path("d.fst"), path("d.pcapng"));
@@ -81,7 +81,7 @@ fn a_short_demo_says_what_it_did() {
 
 /// The same bytes by each of its controllers, and the output names the one.
 #[test]
-fn a_demo_over_our_own_tcp_is_exact_and_names_its_controller() {
+fn own_tcp_demo_is_exact_names_controller() {
     for (controller, name) in [
         (None, "our own TCP, model-based controller"),
         (Some("cubic"), "our own TCP, CUBIC"),
@@ -100,7 +100,7 @@ fn a_demo_over_our_own_tcp_is_exact_and_names_its_controller() {
 /// Our own TCP at both ends, in the card's time, on a good wire and on one that loses. Of 2 MiB the
 /// start is a part: 16 MiB go at 90 and 89 Gb/s.
 #[test]
-fn a_demo_with_our_own_tcp_at_both_ends_is_fast_over_loss() {
+fn own_tcp_both_ends_survives_loss_fast() {
     let json = folder("demo_own").join("d.json");
     let path = json.to_str().expect("a path");
     let mut words = vec!["demo", "--config", "small", "--peer", "tcp", "--transport", "tcp"];
@@ -121,7 +121,7 @@ fn a_demo_with_our_own_tcp_at_both_ends_is_fast_over_loss() {
 
 /// On the golden model a demo takes the same time twice, and has no signals.
 #[test]
-fn a_demo_on_the_golden_model_repeats_from_its_seed() {
+fn golden_model_demo_repeats_from_seed() {
     let json = folder("demo_golden").join("d.json");
     let path = json.to_str().expect("a path");
     let mut words = vec!["demo", "--model", "golden", "--peer", "tcp", "--transport", "tcp"];
@@ -142,7 +142,7 @@ fn a_demo_on_the_golden_model_repeats_from_its_seed() {
 
 /// With smoltcp at both ends the wall clock has no part in it.
 #[test]
-fn a_lossy_demo_skips_what_is_idle_and_repeats_from_its_seed() {
+fn lossy_demo_skips_idle_repeats_from_seed() {
     let out = folder("demo_loss");
     let json = out.join("d.json").to_str().expect("a path").to_owned();
     let run = || {
@@ -179,7 +179,7 @@ fn a_lossy_demo_skips_what_is_idle_and_repeats_from_its_seed() {
 
 /// The kernel's TCP where it may be had, and our own elsewhere.
 #[test]
-fn links_too_narrow_for_ipv6_carry_ipv4() {
+fn links_below_ipv6_carry_ipv4() {
     let text = expect_success(&["demo", "--config", "small", "--mtu", "576", "--bytes", "10000"]);
     assert!(text.contains("every byte is right"), "{text}");
     if text.contains("our own TCP") {
@@ -189,7 +189,7 @@ fn links_too_narrow_for_ipv6_carry_ipv4() {
 }
 
 #[test]
-fn files_that_cannot_be_written_are_named_before_the_run() {
+fn unwritable_files_are_named_before_run() {
     for option in ["--json", "--wave", "--pcap"] {
         let file = "/nowhere/at/all";
         expect_refusal(&["demo", option, file], &[option, file, "No such file"]);

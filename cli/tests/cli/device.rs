@@ -44,7 +44,7 @@ fn a_card_says_what_it_is() {
 }
 
 #[test]
-fn counters_live_on_and_say_what_they_count() {
+fn counters_persist_and_explain_themselves() {
     let card = Card::with("counters", &["--peer", "smoltcp"]);
     let bus = card.bus();
     let counters = ["device", "counters", "--bus", &bus];
@@ -93,7 +93,7 @@ fn a_reset_begins_an_epoch() {
 }
 
 #[test]
-fn a_doctor_has_a_verdict_and_advice_for_each() {
+fn doctor_gives_each_verdict_and_advice() {
     for (kind, verdict, how) in
         [("mapped", "good", "mapped page"), ("messages", "look", "posted message")]
     {
@@ -112,7 +112,7 @@ fn a_doctor_has_a_verdict_and_advice_for_each() {
 }
 
 #[test]
-fn a_selftest_judges_all_that_a_wire_brings_back() {
+fn selftest_judges_everything_the_wire_returns() {
     let card = Card::with("selftest", &["--peer", "smoltcp"]);
     let bus = card.bus();
     let (text, report) = json_of(&["device", "selftest", "--bus", &bus], "device_selftest");
@@ -123,7 +123,7 @@ fn a_selftest_judges_all_that_a_wire_brings_back() {
 }
 
 #[test]
-fn a_selftest_without_a_peer_says_what_it_needs() {
+fn selftest_without_peer_names_its_need() {
     let card = Card::with("alone", &[]);
     let selftest = ["device", "selftest", "--bus", &card.bus()];
     let (text, report) = json_of(&selftest, "device_alone");
@@ -132,7 +132,7 @@ fn a_selftest_without_a_peer_says_what_it_needs() {
 }
 
 #[test]
-fn a_list_has_what_is_there_and_why_something_is_not() {
+fn list_shows_cards_and_missing_reasons() {
     let card = Card::with("list", &[]);
     let empty = folder("device_list_sysfs");
     let sysfs = empty.to_str().expect("a path");
@@ -156,7 +156,7 @@ fn a_list_has_what_is_there_and_why_something_is_not() {
 }
 
 #[test]
-fn what_is_no_card_is_refused_by_every_command() {
+fn every_command_refuses_a_non_card() {
     for name in ["info", "counters", "reset", "doctor", "selftest"] {
         check_refusals(&["device", name]);
     }

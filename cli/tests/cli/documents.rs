@@ -29,7 +29,7 @@ fn read(document: &str) -> String {
 }
 
 #[test]
-fn files_and_links_in_the_documents_exist() {
+fn documents_files_and_links_exist() {
     for document in
         ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/hardware.md"]
     {
@@ -63,7 +63,7 @@ fn the_map_names_every_crate() {
 
 /// Card, host and their models build and test without any of what boards are.
 #[test]
-fn the_card_and_its_host_know_no_board() {
+fn card_and_host_know_no_board() {
     let hdl = ["abi", "stream", "verilog", "ip", "tables", "rx_split", "tx_merge", "dma"];
     let hdl = hdl.iter().chain(&["host_interface", "block_default"]);
     let hdl = hdl.map(|name| format!("hdl/{name}"));
@@ -92,7 +92,7 @@ fn measured_cell<T: std::str::FromStr>(row: &str, cell: usize) -> T {
 
 /// Those of the host, which the page `docs/bench.md` has from one run.
 #[test]
-fn figures_of_the_host_are_those_that_were_measured() {
+fn host_figures_match_the_measured_ones() {
     let rows = ["packet of 1448 B received", "descriptor of 1448 B sent", "pure ACK written"];
     let [received, sent, written] = rows.map(|row| measured_cell::<u64>(row, 1));
     let time = format!("{received} / {sent} / {written} ns; ");

@@ -8,7 +8,7 @@ use crate::run::{expect_refusal, expect_success, folder};
 use crate::sim_card::Card;
 
 #[test]
-fn a_demo_through_a_card_in_another_process_is_exact() {
+fn demo_through_other_process_is_exact() {
     let mut card = Card::with("far", &["--peer", "smoltcp"]);
     let out = folder("far");
     let json = out.join("d.json").to_str().expect("a path").to_owned();
@@ -40,7 +40,7 @@ fn a_demo_through_a_card_in_another_process_is_exact() {
 }
 
 #[test]
-fn a_demo_with_doorbells_by_messages_is_exact() {
+fn demo_with_message_doorbells_is_exact() {
     let card = Card::with("messages", &["--peer", "smoltcp", "--doorbells", "messages"]);
     let bus = card.bus();
     let demo = ["demo", "--bus", &bus, "--bytes", "300000", "--transport", "tcp"];
@@ -49,7 +49,7 @@ fn a_demo_with_doorbells_by_messages_is_exact() {
 
 /// Every byte comes back although frames are lost, overtaken, doubled and damaged both ways.
 #[test]
-fn a_demo_over_a_wire_with_faults_is_exact() {
+fn demo_over_faulty_wire_is_exact() {
     let faults = ["--loss", "2%", "--reorder", "2%", "--duplicate", "2%", "--corrupt", "2%"];
     let mut card = Card::with("faults", &[&["--peer", "smoltcp"][..], &faults].concat());
     let bus = card.bus();
@@ -64,7 +64,7 @@ fn a_demo_over_a_wire_with_faults_is_exact() {
 
 /// The kernel's TCP at the other end, with jumbo frames.
 #[test]
-fn a_demo_with_a_kernel_at_the_wire_is_exact() {
+fn demo_with_kernel_peer_is_exact() {
     let card = Card::with("kernel", &["--peer", "auto", "--mtu", "9000"]);
     if !card.serves.contains("Linux kernel TCP") {
         return skip(Need::Namespaces, "the card's process took smoltcp");
@@ -103,12 +103,12 @@ fn r_golden() -> u32 {
 }
 
 #[test]
-fn what_is_no_card_is_refused_by_the_demo() {
+fn demo_refuses_a_non_card() {
     check_refusals(&["demo", "--transport", "tcp"]);
 }
 
 #[test]
-fn a_card_that_is_taken_is_refused() {
+fn taken_card_is_refused() {
     let card = Card::with("busy", &[]);
     let bus = vfio::SocketBus::open(&card.socket).expect("a card");
     expect_refusal(&["demo", "--bus", &card.bus()], &["has a client already"]);
@@ -116,7 +116,7 @@ fn a_card_that_is_taken_is_refused() {
 }
 
 #[test]
-fn options_of_what_is_in_the_other_process_are_refused() {
+fn options_of_the_other_process_are_refused() {
     let there = ["demo", "--bus", "vfio-user:/no/such.sock"];
     for (option, more) in [
         ("--loss", &["--loss", "1%"][..]),

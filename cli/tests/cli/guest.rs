@@ -11,7 +11,7 @@ use crate::run::ROOT;
 const LIMIT_S: &str = "400";
 
 #[test]
-fn a_guest_finds_the_card_and_moves_bytes_through_it() {
+fn guest_finds_card_and_moves_bytes() {
     let script = Path::new(ROOT).join("ci/guest.sh");
     let output = Command::new(script)
         .arg(env!("CARGO_BIN_EXE_zeronic"))

@@ -22,7 +22,7 @@ fn run(arguments: &[&str], json: &Path) -> String {
 }
 
 #[test]
-fn shards_merge_into_what_one_run_gives() {
+fn shards_merge_into_one_runs_result() {
     let folder = folder("networks_shards");
     let whole = folder.join("whole.json");
     let said = run(&INCAST, &whole);

@@ -102,7 +102,7 @@ fn words(arguments: &[String]) -> Vec<&str> {
 }
 
 #[test]
-fn a_full_standard_output_is_an_error_and_the_files_are_there() {
+fn full_stdout_is_error_files_remain() {
     let out = folder("full_output");
     let json = out.join("tx.json");
     let path = json.to_str().expect("a path");
@@ -132,7 +132,7 @@ fn a_full_standard_output_is_an_error_and_the_files_are_there() {
 
 /// With a Verilator that does nothing, the program says what it builds and then that it cannot.
 #[test]
-fn a_full_standard_error_is_no_reason_to_panic() {
+fn full_stderr_causes_no_panic() {
     use std::os::unix::fs::PermissionsExt;
     let out = folder("full_error");
     std::fs::create_dir_all(out.join("include")).expect("a folder");
@@ -152,7 +152,7 @@ fn a_full_standard_error_is_no_reason_to_panic() {
 }
 
 #[test]
-fn a_full_disk_under_a_capture_ends_the_demo() {
+fn full_disk_under_capture_ends_demo() {
     let long = [&DEMO[..8], &["1GiB", "--pcap", "/dev/full"]].concat();
     let output = soon(&long);
     let line = String::from_utf8_lossy(&output.stderr);
@@ -162,7 +162,7 @@ fn a_full_disk_under_a_capture_ends_the_demo() {
 
 /// A capture and a waveform that are still being filled have another name.
 #[test]
-fn an_interrupted_demo_leaves_nothing_that_looks_whole() {
+fn interrupted_demo_leaves_no_whole_file() {
     let out = folder("interrupted_demo");
     let (pcap, wave) = (out.join("d.pcapng"), out.join("d.fst"));
     let path = |path: &Path| path.to_str().expect("a path").to_owned();
@@ -197,7 +197,7 @@ fn an_interrupted_demo_leaves_nothing_that_looks_whole() {
 }
 
 #[test]
-fn two_results_in_one_file_are_refused() {
+fn two_results_in_file_are_refused() {
     let out = folder("one_file");
     let file = out.join("one");
     let file = file.to_str().expect("a path");
@@ -211,7 +211,7 @@ fn two_results_in_one_file_are_refused() {
 }
 
 #[test]
-fn nobody_who_reads_is_no_reason_to_complain() {
+fn closed_reader_causes_no_complaint() {
     let out = folder("closed_output");
     let arguments = replay(&out);
     let runs: [&[&str]; 3] = [&words(&arguments), &["verilog", "--manual", "-"], &["--help"]];
@@ -225,7 +225,7 @@ fn nobody_who_reads_is_no_reason_to_complain() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_named() {
+fn unwritable_file_is_named() {
     let out = folder("full_file");
     let json = ["bench", "tx", "--json"];
     let nowhere = "/nowhere/at/all";
@@ -247,7 +247,7 @@ fn a_file_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn results_of_an_earlier_run_do_not_outlive_one_that_fails() {
+fn failed_run_removes_earlier_results() {
     let out = folder("earlier");
     let mut arguments = replay(&out);
     expect_success(&words(&arguments));
@@ -295,7 +295,7 @@ fn what_lies_beside_a_result_stays() {
 }
 
 #[test]
-fn a_named_pipe_gets_the_whole_result() {
+fn named_pipe_gets_whole_result() {
     let out = folder("named_pipe");
     for (run, option) in [(&BENCH[..], "--json"), (&DEMO, "--pcap")] {
         let pipe = out.join(option);
@@ -315,7 +315,7 @@ fn a_named_pipe_gets_the_whole_result() {
 
 /// `/dev/shm` is a file system as any other.
 #[test]
-fn a_file_below_dev_is_a_file_and_standard_output_is_not() {
+fn file_below_dev_is_file_stdout_not() {
     let shared = Path::new("/dev/shm");
     if shared.is_dir() {
         let json = shared.join(format!("zeronic-{}.json", std::process::id()));
@@ -346,7 +346,7 @@ fn a_file_below_dev_is_a_file_and_standard_output_is_not() {
 }
 
 #[test]
-fn a_waveform_may_lie_in_the_folder_that_the_run_makes() {
+fn waveform_may_lie_in_new_folder() {
     let out = folder("wave_in_new").join("new");
     let wave = out.join("w.fst");
     let mut arguments = replay(&out);
@@ -368,7 +368,7 @@ fn left_in(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_replay_leaves_nothing_of_another_one() {
+fn replay_leaves_nothing_of_others() {
     let out = folder("another");
     expect_success(&words(&replay(&out)));
     assert!(left_in(&out).contains(&"plain-0.bin".to_owned()));

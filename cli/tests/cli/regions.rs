@@ -70,7 +70,7 @@ fn replay(
 /// The card of these tests has 64 page entries, and a machine has 256 MiB of DRAM and 64 MiB of GPU
 /// memory where nothing asks for more.
 #[test]
-fn regions_of_every_size_take_one_page_entry() {
+fn every_region_takes_one_page_entry() {
     let regions = [
         region("257k", "dram", 263_168),
         region("600k", "dram", 600_000),
@@ -94,7 +94,7 @@ fn regions_of_every_size_take_one_page_entry() {
 /// Fifteen segments of one piece each, and one that crosses a multiple of 16 KiB in its region: 16
 /// pieces in a page of 32 KiB, 17 in pages of 4 KiB, which are too many.
 #[test]
-fn pieces_do_not_follow_from_where_a_region_lies() {
+fn pieces_do_not_depend_on_region_address() {
     let regions = [region("dram", "dram", 20_910), region("gpu", "gpu", 20_082)];
     let mut segments: Vec<_> = (0..15).map(|number| ("gpu", 16 * number, 10)).collect();
     segments.push(("gpu", 16_379, 10));

@@ -132,7 +132,7 @@ fn judge_send(model: &str) -> PathBuf {
 }
 
 #[test]
-fn the_golden_model_sends_the_frames_of_linux() {
+fn golden_model_sends_linux_frames() {
     judge_send("golden");
 }
 
@@ -146,7 +146,7 @@ fn files(out: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn the_rtl_receives_as_the_golden_model_does() {
+fn rtl_receives_like_golden_model() {
     let (golden, rtl) = (files(&judge_receive("golden")), files(&judge_receive("rtl")));
     let names: Vec<_> = golden.keys().collect();
     assert_eq!(names, rtl.keys().collect::<Vec<_>>());
@@ -156,6 +156,6 @@ fn the_rtl_receives_as_the_golden_model_does() {
 }
 
 #[test]
-fn the_rtl_sends_the_frames_of_linux() {
+fn rtl_sends_linux_frames() {
     judge_send("rtl");
 }

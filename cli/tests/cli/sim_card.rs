@@ -86,7 +86,7 @@ impl Drop for Card {
 }
 
 #[test]
-fn a_card_in_another_process_is_opened_used_and_opened_again() {
+fn card_in_other_process_opens_twice() {
     let mut card = Card::start("use");
     let mut epochs = Vec::new();
     let started = Instant::now();
@@ -103,7 +103,7 @@ fn a_card_in_another_process_is_opened_used_and_opened_again() {
 }
 
 #[test]
-fn a_card_that_is_killed_is_found_out_and_started_again_at_its_socket() {
+fn killed_card_is_noticed_restarts_at_socket() {
     let mut card = Card::start("kill");
     let bus = SocketBus::open(&card.socket).expect("a card");
     let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
@@ -123,7 +123,7 @@ fn a_card_that_is_killed_is_found_out_and_started_again_at_its_socket() {
 }
 
 #[test]
-fn a_socket_that_is_taken_or_cannot_be_is_refused() {
+fn taken_or_impossible_socket_is_refused() {
     let card = Card::start("taken");
     let path = card.socket.to_str().expect("a path");
     expect_refusal(&["sim-card", "--vfio-user", path, "--config", "small"], &[path]);

@@ -19,7 +19,7 @@ fn soak(name: &str, options: &[&str]) -> (Option<i32>, String, Value) {
 }
 
 #[test]
-fn a_soak_says_what_repeats_each_demo() {
+fn soak_prints_each_demos_repetition() {
     let options = ["--runs", "1", "--seed", SEED, "--bytes", "2000"];
     let (status, text, json) = soak("exact", &options);
     assert_eq!(status, Some(0), "{text}");
@@ -89,7 +89,7 @@ fn golden_demos_of_a_drawn_seed_are_exact() {
 
 /// On the golden model a soak follows from its seed: the same bytes twice, and of two shards.
 #[test]
-fn a_soak_on_the_golden_model_gives_the_same_bytes_in_one_run_and_in_shards() {
+fn soak_gives_same_bytes_in_shards() {
     let out = folder("soak_golden");
     let path = |name: &str| out.join(name).to_str().expect("a path").to_owned();
     let options = ["soak", "--model", "golden", "--runs", "12", "--seed", "7", "--bytes", "50000"];
@@ -121,7 +121,7 @@ fn a_soak_on_the_golden_model_gives_the_same_bytes_in_one_run_and_in_shards() {
 
 /// A demo that takes minutes on every machine, with a limit of a second.
 #[test]
-fn a_demo_that_does_not_end_fails_its_soak() {
+fn endless_demo_fails_its_soak() {
     let options = ["--runs", "1", "--seed", SEED, "--bytes", "1024GiB"];
     let (status, text, json) = soak("hung", &[&options[..], &["--limit", "1"]].concat());
     assert_eq!(status, Some(1), "{text}");

@@ -77,7 +77,7 @@ fn the_completion_buffer_can_be_named() {
 }
 
 #[test]
-fn each_module_is_a_file_of_the_list() {
+fn each_module_is_listed_file() {
     let files = write_card("verilog_files", &[]);
     let list: Vec<&str> = files["files.f"].lines().collect();
     assert!(list.len() > 100, "{list:?}");
@@ -94,7 +94,7 @@ fn each_module_is_a_file_of_the_list() {
 }
 
 #[test]
-fn each_module_opens_with_name_source_sentence_and_ports() {
+fn module_opens_with_name_source_and_ports() {
     let files = write_card("verilog_heads", &[]);
     for file in files["files.f"].lines() {
         let (head, body) = files[file].split_once("\nmodule ").expect("a module");
@@ -116,7 +116,7 @@ fn each_module_opens_with_name_source_sentence_and_ports() {
 }
 
 #[test]
-fn the_single_file_has_the_same_modules_and_every_run_the_same_bytes() {
+fn single_file_has_same_modules_every_run() {
     let files = write_card("verilog_again", &[]);
     assert!(files == write_card("verilog_once_more", &[]), "runs differ");
     let single = write_card("verilog_single", &["--single-file"]);
@@ -131,7 +131,7 @@ fn the_single_file_has_the_same_modules_and_every_run_the_same_bytes() {
 
 /// Beside the modules of another design none may be called as one of its own.
 #[test]
-fn every_module_bears_the_prefix_that_is_asked_for() {
+fn every_module_bears_requested_prefix() {
     for (more, prefix) in
         [(&[][..], "zeronic_"), (&["--prefix", "lab7_"][..], "lab7_"), (&["--prefix", ""][..], "")]
     {
@@ -164,7 +164,7 @@ fn write_into(out: &Path, more: &[&str]) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn a_folder_holds_one_card_at_a_time() {
+fn folder_holds_one_card_at_time() {
     let small = write_card("verilog_one", &["--single-file"]);
     let out = folder("verilog_two");
     write_into(&out, &["--config", "lab"]);
@@ -185,7 +185,7 @@ fn a_folder_holds_one_card_at_a_time() {
 
 /// An interrupted run leaves files and a list that end anywhere.
 #[test]
-fn what_an_interrupted_run_has_left_is_replaced() {
+fn interrupted_runs_leftovers_are_replaced() {
     let out = folder("verilog_interrupted");
     let small = ["--config", "small"];
     let whole = write_into(&out, &small);
@@ -204,7 +204,7 @@ fn what_an_interrupted_run_has_left_is_replaced() {
 
 /// Tools read `files.f`: a folder that is not whole has none, and a run that fails leaves nothing.
 #[test]
-fn a_run_that_fails_leaves_no_half_of_a_folder() {
+fn failed_run_leaves_no_partial_folder() {
     let out = folder("verilog_fails");
     let small = ["--config", "small"];
     let whole = write_into(&out, &small);
@@ -226,7 +226,7 @@ fn a_run_that_fails_leaves_no_half_of_a_folder() {
 }
 
 #[test]
-fn files_of_somebody_else_are_not_replaced() {
+fn foreign_files_are_not_replaced() {
     let out = folder("verilog_foreign");
     let path = out.to_str().expect("a path");
     let small = ["verilog", "--board", "vcu118", "--config", "small", "--out", path];
@@ -251,7 +251,7 @@ fn files_of_somebody_else_are_not_replaced() {
 
 /// A card takes a gigabyte of stack, which a limit on address space may forbid.
 #[test]
-fn too_little_address_space_is_an_error() {
+fn too_little_address_space_is_refused() {
     let out = folder("verilog_limit");
     let program = env!("CARGO_BIN_EXE_zeronic");
     let script = "ulimit -v 800000 && exec \"$0\" verilog --board vcu118 --out \"$1\"";
@@ -267,7 +267,7 @@ fn too_little_address_space_is_an_error() {
 }
 
 #[test]
-fn names_of_a_timing_report_are_explained() {
+fn timing_report_names_are_explained() {
     let files = write_card("verilog_names", &[]);
     // Any register of any module will do: instances and registers are found by their text alone.
     let (instance, module) = files["zeronic_small.v"]

@@ -127,7 +127,7 @@ mod tests {
     /// Every width at every place of a record that ends with the field's last byte, with values and
     /// neighbours from a fixed random sequence (xorshift64).
     #[test]
-    fn every_field_is_read_and_written_as_bit_by_bit() {
+    fn fields_agree_with_bitwise_access() {
         let mut state = 0x1234_5678_9abc_def1u64;
         let mut next = || {
             state ^= state << 13;
@@ -155,31 +155,31 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "probe: 0x8 needs more than 3 bits")]
-    fn a_value_that_does_not_fit_is_refused() {
+    fn too_large_value_is_refused() {
         Field::new("probe", 5, 3, "").set(&mut [0; 4], 8);
     }
 
     #[test]
     #[should_panic(expected = "probe: 0x8 needs more than 3 bits")]
-    fn a_value_that_does_not_fit_is_not_placed() {
+    fn too_large_value_is_not_placed() {
         Field::new("probe", 5, 3, "").place(&mut [0; 1], 8);
     }
 
     #[test]
     #[should_panic(expected = "out of bounds")]
-    fn words_that_end_within_the_field_are_refused() {
+    fn words_ending_within_field_are_refused() {
         Field::new("probe", 60, 5, "").place(&mut [0; 1], 1);
     }
 
     #[test]
     #[should_panic(expected = "out of range")]
-    fn a_record_that_ends_within_the_field_is_not_written() {
+    fn record_ending_within_field_is_unwritten() {
         Field::new("probe", 13, 12, "").set(&mut [0; 3], 1);
     }
 
     #[test]
     #[should_panic(expected = "out of range")]
-    fn a_record_that_ends_within_the_field_is_not_read() {
+    fn record_ending_within_field_is_unread() {
         Field::new("probe", 13, 12, "").get(&[0; 3]);
     }
 }

@@ -100,7 +100,7 @@ mod tests {
 
     /// Keys of a single bit, full keys and random ones, under random secrets (a fixed xorshift64).
     #[test]
-    fn hashes_of_a_secret_are_as_defined() {
+    fn secret_hashes_follow_the_definition() {
         let mut state = 0x1234_5678_9abc_def1u64;
         let mut next = || {
             state ^= state << 13;

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_differ_and_the_longest_header_fits() {
+    fn keys_differ_longest_header_fits() {
         let mut keys = [&KEYS[..], &[KEY_FORCED]].concat();
         let lines: usize = keys.iter().map(|key| key.len() + 2).sum();
         keys.sort_unstable();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_have_names_and_the_numbers_of_the_identity() {
+    fn slots_have_names_and_identity_numbers() {
         for slot in Slot::ALL {
             assert_eq!(Slot::find_slot(slot.name()), Some(slot));
         }

@@ -354,7 +354,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_lie_in_the_window_aligned_and_apart() {
+    fn window_blocks_are_aligned_and_disjoint() {
         let mut end = crate::registers::BOARD_WINDOW + 0x1000;
         let mut blocks = BLOCKS;
         blocks.sort_by_key(|block| block.offset);
@@ -368,14 +368,14 @@ mod tests {
     }
 
     #[test]
-    fn every_block_is_found_by_its_kind() {
+    fn every_block_is_found_by_kind() {
         for block in BLOCKS {
             assert_eq!(block.kind.block(), block);
         }
     }
 
     #[test]
-    fn the_directory_says_what_the_blocks_are() {
+    fn directory_describes_the_blocks() {
         let words = directory();
         assert_eq!(words[..2], [DIRECTORY_MAGIC, 8]);
         assert_eq!(words[2..6], [1, 0x4_1000, 0x1000, 13]);

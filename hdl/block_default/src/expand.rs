@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn values_become_constants_and_other_fields_stay_as_written() {
+    fn values_become_constants_others_stay() {
         let input = syn::parse_str(
             "#[require(N > 1, \"two\")]
              struct Step<T: Synth, const N: usize> where T: Copy {

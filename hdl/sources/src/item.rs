@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enum_and_what_is_implemented_are_found() {
+    fn enum_and_implementations_are_found() {
         let file = File::new(TEXT).expect("Rust");
         let items = file.items();
         assert!(matches!(&items[1].body, Body::Variants(names) if names == &["X", "Y"]));

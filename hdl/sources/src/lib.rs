@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_this_file_and_no_build_result() {
+    fn finds_this_file_no_build_result() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let files = files(&root, ".rs").expect("the workspace is readable");
         assert!(files.contains(&PathBuf::from("hdl/sources/src/lib.rs")));

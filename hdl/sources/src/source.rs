@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rust_is_an_error() {
+    fn non_rust_text_is_an_error() {
         assert!(Source::new("fn a() {").is_err());
         assert!(Source::new("let a = \"").is_err());
     }
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_found_also_in_a_macro() {
+    fn tests_in_macro_are_found() {
         let source =
             source("#[test]\n#[should_panic]\nfn a() {}\nfn b() {}\nm! { #[test] fn c() {} }");
         assert_eq!(source.tests(), ["a", "c"]);

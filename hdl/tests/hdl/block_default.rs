@@ -112,7 +112,7 @@ impl Logic for Step {
 }
 
 #[test]
-fn parameters_children_and_long_arrays_are_made() {
+fn parameters_children_and_arrays_are_made() {
     let block = Counter::<Bits<12>, 3, 4>::default();
     assert_eq!(block.lap.val(), 8);
     assert_eq!(block.step.size.val(), 4);
@@ -121,13 +121,13 @@ fn parameters_children_and_long_arrays_are_made() {
 
 #[test]
 #[should_panic(expected = "pointer width must be address width + 1")]
-fn parameters_that_do_not_fit_are_refused() {
+fn unsuitable_parameters_are_refused() {
     Counter::<Bit, 3, 5>::default();
 }
 
 #[test]
 #[should_panic(expected = "9 is too large")]
-fn arguments_that_do_not_fit_are_refused() {
+fn unsuitable_arguments_are_refused() {
     Step::new(9);
 }
 
@@ -143,6 +143,6 @@ impl Logic for Small {
 
 #[test]
 #[should_panic(expected = "does not fit")]
-fn value_that_is_too_large_is_refused() {
+fn too_large_value_is_refused() {
     let _ = Small::default().code.val();
 }

@@ -3,7 +3,7 @@
 use hdl::emit::*;
 
 #[test]
-fn the_card_is_connected_and_its_verilog_unambiguous() {
+fn card_is_connected_verilog_unambiguous() {
     let card = emit_card("small").expect("a configuration");
     let error = card.as_ref().err().map_or(String::new(), |error| error.to_string());
     assert!(card.is_ok(), "{error}");

@@ -35,7 +35,7 @@ impl Logic for Outer {
 }
 
 #[test]
-fn ports_are_listed_in_field_order_with_bundles_in_place() {
+fn ports_follow_field_order_bundles_in_place() {
     let ports = ports_of(&Outer::default());
     let listed: Vec<_> =
         ports.iter().map(|port| (&port.name[..], port.direction, port.bits)).collect();
@@ -55,7 +55,7 @@ fn ports_are_listed_in_field_order_with_bundles_in_place() {
 }
 
 #[test]
-fn top_module_bears_the_name_given_and_children_their_own() {
+fn top_has_given_name_children_their_own() {
     let text = emit(&mut Outer::default(), "card").expect("emits");
     assert!(text.contains("module card ("), "{text}");
     assert!(text.contains("    inner inner ("), "{text}");

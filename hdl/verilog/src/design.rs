@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_blank_lines_change_no_name() {
+    fn comments_and_blanks_change_no_name() {
         let plain = names(["reg a;\ninitial a = \"//\";\n", "reg b;\n"]);
         assert_eq!(plain.len(), 3);
         assert!(plain[1].starts_with("lane_") && plain[2].starts_with("lane_"));
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_stands_before_all_names_but_the_tops_and_a_cores() {
+    fn prefix_precedes_all_but_tops_and_cores() {
         let mut builder = Builder::default();
         let top = builder.add(Definition::fixed("card", "card"));
         for core in ["CORE", "lane"] {
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_in_comments_alone_is_one_module() {
+    fn comment_differences_share_one_module() {
         assert_eq!(names(["reg a; // first\n", "// second\n\nreg a;\n"]).len(), 2);
     }
 }

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_told_by_all_its_lines() {
+    fn text_is_identified_by_all_lines() {
         let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
         let plain = lines("reg[7:0]memory[3:0];\nread=memory[at];");
         let zeroed =

@@ -66,7 +66,7 @@ fn connected<B: Block + Default>() -> B {
 }
 
 #[test]
-fn equal_blocks_are_one_module_and_different_ones_differ_in_name() {
+fn equal_blocks_share_module_others_differ() {
     let design = emit(&connected::<Card>(), "card").expect("emits");
     let names: Vec<&str> = design.modules.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["lanes_0", "narrow", "card"]);
@@ -77,7 +77,7 @@ fn equal_blocks_are_one_module_and_different_ones_differ_in_name() {
 }
 
 #[test]
-fn registers_are_reg_and_processes_of_their_owner() {
+fn registers_are_reg_processes_owned() {
     let design = emit(&connected::<Sum<8>>(), "sum").expect("emits");
     let expected = "\
     reg  [7:0] total;
@@ -100,20 +100,20 @@ endmodule
 }
 
 #[test]
-fn output_is_the_same_from_run_to_run() {
+fn output_repeats_from_run_to_run() {
     let text = || emit(&connected::<Card>(), "card").expect("emits").single_file();
     assert_eq!(text(), text());
 }
 
 #[test]
-fn taken_name_gives_way_to_the_port() {
+fn taken_name_yields_to_port() {
     let design = emit(&connected::<Card>(), "card").expect("emits");
     let text = &design.modules[2].text;
     assert!(text.contains("numbers_valid__q <= numbers_valid;"), "{text}");
 }
 
 #[test]
-fn names_from_a_timing_report_lead_to_block_and_field() {
+fn timing_report_names_lead_to_fields() {
     let design = emit(&connected::<Card>(), "card").expect("emits");
     let explained = |path: &str| {
         let origin = design.explain(path);
@@ -163,7 +163,7 @@ end endgenerate
 }
 
 #[test]
-fn names_from_a_generate_loop_lead_to_the_field() {
+fn generate_loop_names_lead_to_field() {
     let design = emit(&connected::<Banks>(), "banks").expect("emits");
     let field = |path| design.explain(path).map(|origin| origin.field);
     let memory = Ok(Some("memory".to_owned()));
@@ -173,7 +173,7 @@ fn names_from_a_generate_loop_lead_to_the_field() {
 }
 
 #[test]
-fn wrong_names_say_where_they_end_and_what_is_near() {
+fn wrong_names_say_end_and_neighbours() {
     let design = emit(&connected::<Card>(), "card").expect("emits");
     let wrong = |path| {
         let error = design.explain(path).expect_err("is wrong");
@@ -188,7 +188,7 @@ fn wrong_names_say_where_they_end_and_what_is_near() {
 }
 
 #[test]
-fn each_module_has_a_file_and_a_place_in_the_list() {
+fn each_module_has_file_and_list_place() {
     let design = emit(&connected::<Card>(), "card").expect("emits");
     let files = design.files();
     let (name, list) = files.last().expect("a list");
@@ -318,7 +318,7 @@ impl Logic for ReadBeforeAssignmentInOneProcess {
 }
 
 #[test]
-fn read_before_assignment_in_one_process_is_refused() {
+fn read_before_assignment_is_refused() {
     assert_refused::<ReadBeforeAssignmentInOneProcess>("local", Reason::ReadTooEarly);
 }
 
@@ -342,7 +342,7 @@ impl Logic for AskedBetween {
 }
 
 #[test]
-fn a_value_that_only_a_condition_reads_is_kept() {
+fn value_read_by_condition_is_kept() {
     let text = emit(&connected::<AskedBetween>(), "asked").expect("emits");
     let text = text.single_file();
     assert!(text.contains("asked = a;"), "{text}");
@@ -363,14 +363,14 @@ impl Logic for AllOfIt {
 }
 
 #[test]
-fn a_part_that_is_all_has_no_range() {
+fn whole_part_has_no_range() {
     let text = emit(&connected::<AllOfIt>(), "all").expect("emits");
     let text = text.single_file();
     assert!(text.contains("assign out = a;"), "{text}");
 }
 
 #[test]
-fn the_head_of_a_module_lists_its_ports() {
+fn module_head_lists_its_ports() {
     let text = emit(&connected::<AllOfIt>(), "all").expect("emits");
     let text = text.single_file();
     let ports = "//   a    input      8\n//   out  output     8\n";
@@ -393,7 +393,7 @@ impl Logic for Lanes {
 }
 
 #[test]
-fn an_index_may_have_a_name_of_several_words() {
+fn index_name_may_have_several_words() {
     let text = emit(&connected::<Lanes>(), "lanes").expect("emits");
     let text = text.single_file();
     assert!(text.contains("assign out_1 = a_1;"), "{text}");

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn one_chip_has_the_data_behind_the_pad() {
+    fn one_chip_has_padded_data() {
         let contents = slot_contents(&data(1000), 1, 1256).expect("fits");
         assert_eq!(contents.len(), 1);
         assert!(contents[0][..256].iter().all(|byte| *byte == 0xff));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn two_chips_share_what_follows_the_head() {
+    fn two_chips_share_after_head() {
         for bytes in [1000, 1001] {
             let data = data(bytes);
             let contents = slot_contents(&data, 2, 1 << 20).expect("fits");

@@ -347,7 +347,7 @@ mod tests {
 
     /// Rows of the data sheet's tables of protected areas, for 1 Gbit.
     #[test]
-    fn the_status_register_says_what_is_protected() {
+    fn status_register_reports_protection() {
         let size = 128 << 20;
         for (status, range) in [
             (0x00, size..size),

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_without_a_driver_is_switched_on_for_a_while() {
+    fn driverless_device_is_enabled_temporarily() {
         for (before, during) in [("0\n", "1"), ("1\n", "1\n")] {
             let root = sysfs("enable", 0x10_0000);
             let file = device_folder(&root, "0000:65:00.0").join("enable");
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_is_not_there_is_named() {
+    fn missing_device_is_named() {
         let root = sysfs("missing", 0);
         let error = Resource::open(&root, "0000:66:00.0").expect_err("not there");
         assert!(error.to_string().contains("0000:66:00.0"), "{error}");

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_block_goes_first_and_comes_last() {
+    fn first_block_is_erased_first_written_last() {
         let slot = 0x0100_2000;
         let contents = vec![vec![0; 0x1801]; 2];
         let (first, rest) = (slot..slot + 0x1000, slot + 0x1000..slot + 0x2000);

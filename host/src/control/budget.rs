@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_leaves_as_much_as_it_takes() {
+    fn domain_returns_what_it_takes() {
         let mut budget = Budget::new(10_000);
         let first = fill(&mut budget, 1);
         assert!((4_900..=5_000).contains(&first), "{first}");
@@ -87,7 +87,7 @@ mod tests {
 
     /// What a connection holds is charged to its domain, and no more than its room is kept.
     #[test]
-    fn a_connection_without_room_keeps_only_the_byte_that_tcp_waits_for() {
+    fn connection_without_room_keeps_next_byte() {
         let name = FlowName { flow: 1, generation: 1 };
         let mut connection = Connection::new(name, (1, 3));
         connection.receive = Some(ReceiveSide::new(1000, 1));

@@ -589,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_posts_after_its_install_and_ends_after_its_removal_is_confirmed() {
+    fn flow_posts_only_between_confirmed_commands() {
         let name = FlowName { flow: 1, generation: 1 };
         let mut connection = Connection::new(name, (OWNER, 9));
         connection.add_receive(buffer(7));

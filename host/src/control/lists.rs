@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_pool_refuses_and_serves_again() {
+    fn empty_pool_refuses_then_serves() {
         let mut pool = ListPool::new(6, 12);
         let lists: Vec<List> = std::iter::from_fn(|| pool.take(9)).collect();
         assert_eq!(lists.len(), 7);
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_card_lends_lists_of_4096() {
+    fn default_card_lends_lists_of_4096() {
         let mut pool = ListPool::new(14, 18);
         assert_eq!(pool.take(12).map(List::capacity), Some(4096));
         assert_eq!(pool.take(13), None);
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_grows_while_requests_wait_and_returns_when_half_of_eight_is_enough() {
+    fn list_grows_under_load_and_shrinks() {
         let mut pool = ListPool::new(6, 12);
         let all = pool.free_entries();
         let mut list = FlowList::new(5);
@@ -366,7 +366,7 @@ mod tests {
 
     /// Where no list is longer, none is asked for, and none is refused.
     #[test]
-    fn the_longest_list_is_full_without_a_refusal() {
+    fn longest_list_fills_without_refusal() {
         let mut pool = ListPool::new(14, 18);
         let mut list = FlowList::new(5);
         while list.push().is_some() {}
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exhausted_pool_is_counted_once_and_blocks_nobody_else() {
+    fn exhausted_pool_counts_once_blocks_nobody() {
         let mut pool = ListPool::new(6, 12);
         let hoard: Vec<List> = (4..=11).rev().flat_map(|bits| pool.take(bits)).collect();
         while pool.take(4).is_some() {}
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_ends_gives_back_what_it_borrowed() {
+    fn ended_flow_returns_borrowed_entries() {
         let mut pool = ListPool::new(6, 12);
         let all = pool.free_entries();
         let mut list = FlowList::new(5);

@@ -176,7 +176,7 @@ mod tests {
 
     /// Fills half of all ways, as the default sizes do, and follows the commands slot by slot.
     #[test]
-    fn any_tuples_fit_at_half_load_and_no_lookup_misses() {
+    fn tuples_fit_at_half_load_without_miss() {
         let mut state = 0x1234_5678_9abc_def1u64;
         let mut next = || {
             state ^= state << 13;

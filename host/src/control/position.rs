@@ -41,7 +41,7 @@ mod tests {
     const HALF: u64 = 1 << 31;
 
     #[test]
-    fn a_position_means_the_offset_that_is_nearest() {
+    fn position_means_the_nearest_offset() {
         for first in [0, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
             let positions = Positions { first };
             for near in [HALF, HALF + 1, (1 << 32) - 1, 1 << 32, (5 << 32) + 17] {

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_region_that_is_aligned_takes_one_page_entry() {
+    fn aligned_region_takes_one_page_entry() {
         for bytes in [1, 4096, 4097, 263_168, 600 << 10, 1 << 30] {
             let mut regions = Regions::new(6, 6);
             let registered = regions.register(memory(1 << 40, bytes), 0);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_region_that_needs_too_many_page_entries_is_named_with_the_remedy() {
+    fn region_exceeding_page_entries_names_remedy() {
         let mut regions = Regions::new(6, 6);
         for number in 0..4 {
             let registered = regions.register(memory(number << 20, 4096), 0);

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_little_endian_bytes_of_the_pages() {
+    fn words_are_little_endian_page_bytes() {
         let (memory, range) = memory();
         assert_eq!((memory.address(), memory.bytes()), (0x1000, 4096));
         let device = range.map_device().unwrap();
@@ -170,7 +170,7 @@ mod tests {
 
     /// Every length, at the start and at the very end of the memory.
     #[test]
-    fn bytes_are_read_up_to_any_length() {
+    fn bytes_are_read_to_any_length() {
         let (memory, range) = memory();
         let device = range.map_device().unwrap();
         let numbered: Vec<u8> = (0..4096).map(|at| (at * 7) as u8).collect();

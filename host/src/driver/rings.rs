@@ -472,7 +472,7 @@ mod tests {
 
     /// Every length of the rest, over more than one pass through the ring.
     #[test]
-    fn an_entry_is_its_head_and_then_its_rest() {
+    fn entry_is_its_head_then_rest() {
         let memory = memory();
         let mut ring = PostRing::<SLOT_WORDS>::new(memory.clone(), 2);
         let pattern: Vec<u8> = (0..SLOT_HEADER_BYTES as u8).map(|at| at ^ 0x5a).collect();
@@ -499,7 +499,7 @@ mod tests {
 
     /// A slot whose second line begins with the mark, but for one byte.
     #[test]
-    fn the_mark_counts_as_far_as_the_card_has_written() {
+    fn mark_counts_up_to_cards_writes() {
         const MARK: u64 = 0x1122_3344_5566_7788;
         let memory = memory();
         let torn = |bytes, word: u64| {

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn words_follow_from_a_seed_and_all_differ() {
+    fn seeded_words_all_differ() {
         let words = secret_words(Some(7));
         assert_eq!(words, secret_words(Some(7)));
         assert_ne!(words, secret_words(Some(8)));

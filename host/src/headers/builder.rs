@@ -142,7 +142,7 @@ mod tests {
 
     /// What is built is read as it was meant, by the code that reads what others have built.
     #[test]
-    fn a_tcp_header_is_read_as_it_was_built() {
+    fn built_tcp_header_reads_back() {
         for route in routes() {
             for options in [&[][..], &[2, 4, 5, 0xb4], &[1; 40]] {
                 let (sequence, acknowledgement, window) = (0xffff_fff0, 0x1234_5678, 501);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_udp_header_is_what_it_is_on_the_wire() {
+    fn built_udp_header_equals_wire_bytes() {
         let [route, ipv6] = routes();
         let (bytes, layers) = route.udp(b"mine", 100);
         let expected = [

@@ -233,7 +233,7 @@ mod tests {
     /// RFC 1071: an odd byte is the upper one, and what is carried out is added again, also when
     /// that carries once more.
     #[test]
-    fn a_sum_has_every_byte_in_its_place_and_every_carry() {
+    fn sum_includes_every_byte_and_carry() {
         for (bytes, start, sum) in [
             (&[0x12, 0x34, 0x56][..], 0, 0x6834),
             (&[0xab], 0x0100, 0xac00),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn payload_follows_from_the_ip_length_behind_any_tags_and_options() {
+    fn payload_follows_ip_length_behind_tags() {
         for tags in 0..=2 {
             for options in (0..=40).step_by(4) {
                 for payload in [0, 1, 1448, 60_000] {
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extension_header_of_ipv6_is_passed_over() {
+    fn ipv6_extension_header_is_skipped() {
         let mut frame = vec![0; 12];
         frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 16 + 20 + 7, 60, 64]);
         frame.extend([0; 32]);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fragment_a_short_header_and_another_protocol_are_not_tcp() {
+    fn fragment_or_short_header_is_not_tcp() {
         let mut fragment = tcp4(0, 0, 8);
         fragment[20] = 0x20;
         assert!(matches!(
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_of_another_version_than_its_ethertype_says_is_not_tcp() {
+    fn version_other_than_ethertype_is_not_tcp() {
         let mut frame = tcp4(0, 0, 8);
         for version in (0..16).filter(|version| *version != 4) {
             frame[14] = version << 4 | 5;

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn of_options_the_last_whole_one_counts() {
+    fn last_whole_option_counts() {
         let [first, second] = [1, 2].map(|value| [8, 10, 0, 0, 0, value, 0, 0, 0, 0]);
         let two = [&first[..], &second, &[0; 4]].concat();
         assert_eq!(timestamp(&two), Some(second));
@@ -223,7 +223,7 @@ mod tests {
 
     /// Nothing else is touched, and the header of IPv6 has no checksum.
     #[test]
-    fn checksums_are_cleared_and_nothing_beside_them() {
+    fn checksums_alone_are_cleared() {
         for (ipv6, l4_offset, fields) in [(false, 34, &[24, 50][..]), (true, 54, &[70][..])] {
             let mut frame = vec![0; 12];
             frame.extend([if ipv6 { 0x86 } else { 8 }, if ipv6 { 0xdd } else { 0 }]);

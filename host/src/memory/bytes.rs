@@ -162,7 +162,7 @@ mod tests {
 
     /// Every start within two words, and every length up to three blocks: exactly these bytes.
     #[test]
-    fn any_bytes_are_copied_and_no_others() {
+    fn exactly_the_given_bytes_are_copied() {
         const ROOM: usize = 4 * BLOCK_BYTES;
         let mut memory = [0u64; ROOM / WORD_BYTES];
         let start = NonNull::from(&mut memory).cast::<u8>();

@@ -42,7 +42,7 @@ fn range() -> MemoryRange {
 }
 
 #[test]
-fn the_control_stack_cannot_touch_an_application_buffer() {
+fn control_stack_cannot_touch_application_buffer() {
     let range = range();
     let mut guarded = range.guard().unwrap();
     let mut application = range.map().unwrap();
@@ -71,7 +71,7 @@ fn the_control_stack_cannot_touch_an_application_buffer() {
 }
 
 #[test]
-fn only_the_pages_of_the_range_are_opened() {
+fn only_range_pages_are_opened() {
     let range = range();
     let mut guarded = range.guard().unwrap();
     let second = guarded.address(PAGE_BYTES);
@@ -82,7 +82,7 @@ fn only_the_pages_of_the_range_are_opened() {
 }
 
 #[test]
-fn a_visitor_that_panics_leaves_the_buffer_closed() {
+fn panicking_visitor_leaves_buffer_closed() {
     let mut guarded = range().guard().unwrap();
     let address = guarded.address(0);
     let visit = std::panic::AssertUnwindSafe(|| {
@@ -93,7 +93,7 @@ fn a_visitor_that_panics_leaves_the_buffer_closed() {
 }
 
 #[test]
-fn nobody_can_change_the_length_of_the_file() {
+fn file_length_cannot_be_changed() {
     let file = MemoryFile::new(2 * PAGE_BYTES).unwrap();
     let MemoryRange::File(pages) = file.all().unwrap() else { panic!("pages of a file") };
     for length in [0, PAGE_BYTES, 4 * PAGE_BYTES] {
@@ -159,7 +159,7 @@ impl Drop for Arena {
 const OPEN: libc::c_int = libc::PROT_READ | libc::PROT_WRITE;
 
 #[test]
-fn memory_of_the_program_is_one_for_all_sides() {
+fn program_memory_is_shared_by_all_sides() {
     let arena = Arc::new(Arena::new(&[OPEN; 3]));
     let start = arena.page(0);
     // SAFETY: the arena keeps the pages; nothing refers to their bytes.
@@ -188,7 +188,7 @@ fn memory_of_the_program_is_one_for_all_sides() {
 
 /// The pages stay as long as a mapping, and go with the last one.
 #[test]
-fn what_keeps_memory_mapped_lives_as_long_as_the_last_mapping() {
+fn memory_keeper_lives_until_last_mapping() {
     let arena = Arc::new(Arena::new(&[OPEN]));
     let start = arena.page(0);
     let known = Arc::downgrade(&arena);
@@ -204,7 +204,7 @@ fn what_keeps_memory_mapped_lives_as_long_as_the_last_mapping() {
 }
 
 #[test]
-fn memory_that_a_card_cannot_use_is_refused_with_its_address() {
+fn unusable_memory_is_refused_with_address() {
     let closed = libc::PROT_NONE;
     let arena = Arc::new(Arena::new(&[OPEN, libc::PROT_READ, OPEN, closed, OPEN]));
     let new = |start: *mut u8, bytes| {
@@ -249,7 +249,7 @@ fn memory_that_a_card_cannot_use_is_refused_with_its_address() {
 
 /// Nothing of a dma-buf is mapped, by anybody, and the reason is said.
 #[test]
-fn a_dma_buf_is_refused_with_the_reason() {
+fn dma_buf_is_refused_with_reason() {
     let null = || std::fs::File::open("/dev/null").unwrap().into();
     let odd = DmaBuf::new(null(), PAGE_BYTES + 1).unwrap_err();
     assert!(matches!(odd, MemoryError::NotPages { bytes: 4097 }));

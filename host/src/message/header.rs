@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_is_read_as_it_was_written() {
+    fn packet_reads_back_as_written() {
         for addresses in [["10.0.0.1:7700", "10.0.0.2:7701"], ["[fd00::1]:7700", "[fd00::2]:1"]] {
             let [from, to] = addresses
                 .map(|text| Station { mac: [2, 0, 0, 0, 0, 1], address: text.parse().unwrap() });

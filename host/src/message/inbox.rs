@@ -64,7 +64,7 @@ mod tests {
     const PLACED: SegmentPayload<'_> = SegmentPayload::Placed { trimmed_bytes: 0 };
 
     #[test]
-    fn what_is_kept_counts_in_any_order_and_nothing_else() {
+    fn kept_bytes_count_in_any_order() {
         let from = Station { mac: [0; 6], address: ([10, 0, 0, 1], 7700).into() };
         let mut message = Incoming::new(from, 1, 3000);
         let taken = |accepted_to| Verdict::Taken { accepted_to };

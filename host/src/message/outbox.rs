@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_fill_the_window_and_come_again_when_nobody_answers() {
+    fn packets_fill_window_and_are_repeated() {
         let to = Station { mac: [0; 6], address: ([10, 0, 0, 1], 7700).into() };
         let mut message = Outgoing::new(to, 1, 40_500);
         let start = 1_000_000_000;

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_of_what_was_not_sent_are_doubted() {
+    fn acks_of_unsent_bytes_are_doubted() {
         let mut expected = Expected::new(LOCAL, REMOTE, None);
         assert!(!doubts(&expected, LOCAL.wrapping_add(1), 0));
         assert!(doubts(&expected, LOCAL.wrapping_add(2), 0));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timestamp_counts_with_the_next_byte_and_older_ones_are_doubted() {
+    fn timestamp_counts_with_next_byte_only() {
         let mut expected = Expected::new(LOCAL, REMOTE, Some(u32::MAX - 10));
         let next = LOCAL.wrapping_add(1);
         assert!(!doubts(&expected, next, u32::MAX - 11), "within a tick");
@@ -274,7 +274,7 @@ mod tests {
 
     /// TCP accepts old ACK numbers only as far as anything was acknowledged, or none at all.
     #[test]
-    fn acknowledgements_below_what_is_acknowledged_are_doubted() {
+    fn acks_below_acknowledged_are_doubted() {
         let first = LOCAL.wrapping_add(1);
         for takes in [false, true] {
             let mut expected = Expected::new(LOCAL, REMOTE, None).with_old_acks(takes);
@@ -315,7 +315,7 @@ mod tests {
 
     /// A late repetition of what TCP has: the ACK that follows is not of it.
     #[test]
-    fn a_doubtful_packet_that_brings_nothing_new_explains_no_ack() {
+    fn doubtful_repetition_explains_no_ack() {
         let next = LOCAL.wrapping_add(1);
         for (ends_beyond, timestamp) in [(0, 1000), (1, 7)] {
             let mut expected = Expected::new(LOCAL, REMOTE, Some(1000));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_for_another_station_or_vlan_are_not_ours() {
+    fn foreign_station_or_vlan_is_not_ours() {
         let (bytes, parsed) = header(&[7], LOCAL.wrapping_add(1), REMOTE + 1, 0);
         let mut expected = Expected::new(LOCAL, REMOTE, None);
         assert!(expected.is_for_us(&bytes, &parsed), "nothing is known");

@@ -266,7 +266,7 @@ mod tests {
 
     /// Payload in application memory costs nothing; what is kept apart for it is bounded.
     #[test]
-    fn payload_far_beyond_the_window_is_kept_only_where_it_was_placed() {
+    fn payload_beyond_window_stays_where_placed() {
         let case = Case::new(None);
         let edge = case.flow.granted + BEYOND_WINDOW_BYTES_MAX;
         for (start, is_far) in [(0, false), (edge - 1, false), (edge, true), (edge + 1, true)] {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_beyond_the_window_stands_only_as_far_as_tcp_takes_it() {
+    fn end_beyond_window_stands_as_taken() {
         let mut case = Case::new(None);
         let (_, first) = header(1000);
         assert!(case.take(&first, packet(&[0xee; 100], Some(NAME))));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_lies_in_the_stream_and_in_this_flow_is_kept() {
+    fn only_this_flows_stream_bytes_are_kept() {
         let mut case = Case::new(None);
         let other = FlowName { generation: 0, ..NAME };
         let (_, first) = header(1000);
@@ -325,7 +325,7 @@ mod tests {
     /// A packet lands ahead, and TCP holds it out of order. One in order with a newer timestamp
     /// follows; then the first comes again, before the card has the newer timestamp floor.
     #[test]
-    fn a_late_repetition_costs_no_bytes_that_tcp_holds() {
+    fn late_repetition_keeps_bytes_tcp_holds() {
         let mut case = Case::new(Some(10));
         assert!(case.take(&stamped_header(1030, 10), placed_packet(&[7; 20])));
         assert!(case.take(&stamped_header(1000, 20), placed_packet(&[5; 10])));
@@ -337,7 +337,7 @@ mod tests {
 
     /// The same with an ACK number that others have overtaken, of a TCP that takes none of those.
     #[test]
-    fn a_repetition_with_an_old_ack_costs_no_bytes_that_tcp_holds() {
+    fn old_ack_repetition_keeps_tcp_bytes() {
         let with_ack = |sequence: u32, acknowledgement: u32| {
             let (mut bytes, _) = header(sequence);
             bytes[14 + 20 + 8..14 + 20 + 12].copy_from_slice(&acknowledgement.to_be_bytes());
@@ -356,7 +356,7 @@ mod tests {
     /// A packet that acknowledges what was never sent is nobody's repetition: what it overwrote
     /// counts as lost, so that no byte of it is ever announced.
     #[test]
-    fn a_foreign_packet_over_bytes_that_tcp_holds_ends_in_an_error() {
+    fn foreign_bytes_over_tcps_are_error() {
         let mut case = Case::new(None);
         let (_, first) = header(1010);
         assert!(case.take(&first, packet(&[7; 20], Some(NAME))));

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_push_out_strangers_and_nobody_who_answered() {
+    fn strangers_evict_only_silent_strangers() {
         let mut handshakes = Handshakes::default();
         answer_syn(&mut handshakes, 1);
         handshakes.claim(tuple(1));
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn only_answers_to_our_syn_are_believed() {
+    fn only_answers_to_syn_are_believed() {
         let mut handshakes = Handshakes::default();
         handshakes.note_received(tuple(1), &header(SYN, 7, 0).1);
         assert!(handshakes.get(tuple(1)).is_none());
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_may_answer_after_a_flood_of_others() {
+    fn peer_may_answer_after_a_flood() {
         let mut handshakes = Handshakes::default();
         answer_syn(&mut handshakes, 1);
         for port in 0..60_000 {
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_answer_to_our_syn_is_believed_and_only_at_our_station() {
+    fn only_first_local_syn_answer_is_believed() {
         let mut handshakes = Handshakes::default();
         handshakes.claim(tuple(1));
         let (mut bytes, parsed) = header(SYN, 100, 0);
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn early_payload_is_bounded_and_fits_the_handshake() {
+    fn early_payload_is_bounded_fits_handshake() {
         let mut handshakes = Handshakes::default();
         let data = |sequence, acknowledgement| header(ACK, sequence, acknowledgement).1;
         assert!(handshakes.keep_early(tuple(1), &data(501, 101), &[1; 9000]), "unknown: dropped");

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_that_only_listened_opens_its_window_by_itself() {
+    fn listening_side_opens_its_window() {
         // Largest segment, SACK permitted, timestamps, window scale.
         let timestamps = [8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
         let options = [&[2, 4, 5, 0xb4, 4, 2][..], &timestamps, &[1, 3, 3, 7]].concat();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_right_edge_stays_and_never_passes_what_is_posted_by_a_unit() {
+    fn right_edge_stays_within_one_unit() {
         let mut window = Window::default().with_scale(7);
         let mut edge = 0;
         // Acknowledged and posted bytes, as they grow.
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_rounded_up_is_not_rounded_up_again() {
+    fn rounded_window_is_not_rounded_again() {
         let mut window = Window::default().with_scale(7);
         for (acknowledged, expected) in [(900, 1), (999, 1), (1000, 0), (1001, 0)] {
             let (mut bytes, parsed) = header(ACK, NEXT, 60_000, &[]);
@@ -220,7 +220,7 @@ mod tests {
 
     /// The peer takes an ACK only from where our side has come to, whatever is sent again.
     #[test]
-    fn an_update_goes_on_after_the_newest_header_across_two_to_the_32() {
+    fn update_follows_newest_header_across_wrap() {
         let mut window = Window::default();
         for (sequence, payload_bytes) in
             [(0xffff_ff00, 0xf0), (0xffff_fff0, 0x20), (0xffff_ff00, 0)]
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_and_a_first_syn_leave_nothing_to_repeat() {
+    fn reset_and_first_syn_repeat_nothing() {
         let mut window = Window::default();
         for flags in [SYN, RST] {
             let (mut bytes, parsed) = header(flags, NEXT, 60_000, &[]);

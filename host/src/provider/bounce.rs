@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_is_written_again_only_behind_a_confirmed_floor() {
+    fn segment_is_rewritten_behind_confirmed_floor() {
         let (mut bounce, mut commands, region, card) = start();
         assert!(bounce.is_ready());
         let mut sent = 0;
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_copied_without_room_and_a_broken_flow_takes_nothing() {
+    fn no_copy_without_room_or_broken_flow() {
         let (mut bounce, _, _, _) = start();
         let no_call = |_: &mut dyn FnMut(SharedBytes<'_>)| panic!("there is no room");
         let too_long = REGION_BYTES as u32 + 1;

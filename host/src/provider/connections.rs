@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_of_the_card_come_first_and_places_end_at_a_number() {
+    fn card_flows_first_places_are_limited() {
         let mut connections = Connections::new(6);
         let reserved = connections.reserve_flow().expect("one of 64");
         let names: Vec<FlowName> =
@@ -359,7 +359,7 @@ mod tests {
     /// A connection that ends before it was stepped is still in the queues; the next one of its
     /// place is not taken for it.
     #[test]
-    fn a_place_that_is_used_again_is_stepped() {
+    fn reused_place_is_stepped() {
         let mut connections = Connections::new(6);
         let open = |connections: &mut Connections| {
             let name = connections.take_name().expect("a flow");
@@ -376,7 +376,7 @@ mod tests {
 
     /// By the name of a flow only its connection is found, and by an older name none.
     #[test]
-    fn a_flow_is_found_by_its_name_once_it_is_installed() {
+    fn installed_flow_is_found_by_name() {
         let mut connections = Connections::new(6);
         let name = connections.take_name().expect("a flow");
         assert_eq!(connections.of_flow(name.flow, name.generation), None);
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_twice_makes_a_connection_ready_once() {
+    fn repeated_event_makes_ready_once() {
         let mut connections = Connections::new(6);
         let name = connections.take_name().expect("a flow");
         let id = connections.add(Connection::new(name, (0, 0)));
@@ -418,7 +418,7 @@ mod tests {
     /// Commands under way cost no step: a connection is ready again when the card has passed the
     /// mark behind them, and one that has taken its place by then is not.
     #[test]
-    fn commands_under_way_make_a_connection_ready_when_they_are_confirmed() {
+    fn confirmed_commands_make_connection_ready() {
         let mark = |queued| Mark::at(0, queued);
         let mut connections = Connections::new(6);
         let ids: Vec<ConnectionId> = (0..3)

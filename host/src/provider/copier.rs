@@ -97,7 +97,7 @@ mod tests {
     use crate::memory::MemoryFile;
 
     #[test]
-    fn what_is_copied_is_counted_and_lands() {
+    fn copied_bytes_are_counted_and_land() {
         let range = MemoryFile::new(8192).unwrap().range(0, 8192).unwrap();
         let mut application = range.map().unwrap();
         let mut copier = Copier::default();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_region_that_is_gone_is_an_error_with_its_number() {
+    fn missing_region_is_error_with_number() {
         let range = MemoryFile::new(4096).unwrap().range(0, 4096).unwrap();
         let mut copier = Copier::default();
         let [gone, next] = [1, 2].map(|key| RegionName { index: 7, key });

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_is_the_slots_of_its_descriptor() {
+    fn record_is_its_descriptors_slots() {
         let bytes: Vec<u8> = (1..=INLINE_BYTES_MAX as u8).collect();
         for (length, slots) in [(60, 1), (96, 1), (97, 2), (INLINE_BYTES_MAX, 2)] {
             let descriptor = raw(&bytes[..length]);

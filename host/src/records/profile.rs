@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_with_its_number() {
+    fn oversized_profile_is_refused_with_number() {
         let refused = |profile: Profile, number| match profile.words(number) {
             Err(SizeError { name, value, .. }) => (name, value),
             other => panic!("{other:?}"),

@@ -58,7 +58,7 @@ fn connect(tcp: &mut TcpProtocol, now_ns: u64, flow: u16, host: u8) {
 }
 
 #[test]
-fn whoever_asks_without_end_fills_no_memory() {
+fn endless_questions_fill_no_memory() {
     let mut tcp = protocol();
     (0..10_000).for_each(|_| tcp.arrive_frame(0, &arp(9, 1)).expect("it is taken"));
     let sent = transmit(&mut tcp, 0, usize::MAX);
@@ -68,7 +68,7 @@ fn whoever_asks_without_end_fills_no_memory() {
 
 /// A ring that takes one header at a time, and more to send than that.
 #[test]
-fn a_question_is_answered_before_anything_else_is_sent() {
+fn question_is_answered_before_other_sends() {
     let mut tcp = protocol();
     tcp.arrive_frame(0, &arp(9, 1)).expect("it is taken");
     transmit(&mut tcp, 0, 1);
@@ -80,7 +80,7 @@ fn a_question_is_answered_before_anything_else_is_sent() {
 
 /// The ring is full when a host is asked for: nothing else wakes whoever sleeps.
 #[test]
-fn a_question_that_waits_for_room_is_due() {
+fn question_waiting_for_room_is_due() {
     let mut tcp = protocol();
     tcp.arrive_frame(0, &arp(9, 1)).expect("it is taken");
     assert_eq!(transmit(&mut tcp, 0, 0), Vec::<Vec<u8>>::new());
@@ -89,7 +89,7 @@ fn a_question_that_waits_for_room_is_due() {
 
 /// More headers for hosts that nobody knows than wait at a time; one that answers is not held up.
 #[test]
-fn headers_for_hosts_that_are_not_there_hold_up_nobody() {
+fn headers_for_absent_hosts_block_nobody() {
     let mut tcp = protocol();
     (0..PARKED_MAX as u16 + 6).for_each(|flow| connect(&mut tcp, 0, flow, 100 + flow as u8));
     for half_seconds in 0..120 {
@@ -108,7 +108,7 @@ fn headers_for_hosts_that_are_not_there_hold_up_nobody() {
 
 /// A packet that nobody asked for changes no link address.
 #[test]
-fn an_answer_that_nobody_asked_for_is_not_believed() {
+fn unasked_answer_is_not_believed() {
     let mut tcp = protocol();
     tcp.arrive_frame(0, &arp(9, 2)).expect("it is taken");
     connect(&mut tcp, 0, 0, 9);
@@ -116,7 +116,7 @@ fn an_answer_that_nobody_asked_for_is_not_believed() {
 }
 
 #[test]
-fn a_port_that_is_chosen_for_a_listener_is_free() {
+fn chosen_listener_port_is_free() {
     let mut tcp = protocol();
     let at = |port| SocketAddr::from((Ipv4Addr::new(10, 77, 0, 1), port));
     tcp.listen(at(PORT_FIRST)).expect("it is free");

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_machine_that_forbids_it_is_a_refusal() {
+    fn only_forbidding_machine_is_a_refusal() {
         let error = |kind: io::ErrorKind| io::Error::from(kind);
         let (denied, step) = (io::ErrorKind::PermissionDenied, "a step");
         let refused = |error: TransportError| error.is_refusal();

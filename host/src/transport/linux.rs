@@ -354,7 +354,7 @@ mod tests {
     /// A header of virtio says how its packet is cut, and where a checksum belongs, only where its
     /// kind and its flags do.
     #[test]
-    fn fields_of_virtio_count_where_kind_and_flags_say_so() {
+    fn virtio_fields_count_by_kind_and_flags() {
         let mut frame = vec![0; 12];
         frame.extend([8, 0, 0x45, 0, 0x0f, 0xa0, 0, 0, 0x40, 0, 64, 6, 0, 0]);
         frame.extend([10, 0, 0, 1, 10, 0, 0, 2]);
@@ -375,7 +375,7 @@ mod tests {
 
     /// What the kernel refuses comes back with its own error number.
     #[test]
-    fn an_address_that_is_given_twice_exists_already() {
+    fn address_given_twice_already_exists() {
         let address = InterfaceAddress { address: "10.77.1.1".parse().unwrap(), prefix_bits: 24 };
         let link = LinkConfig {
             mac: [2, 0, 0, 0, 0, 1],
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiting_header_makes_the_transport_ready() {
+    fn waiting_header_makes_transport_ready() {
         let address = InterfaceAddress { address: "10.77.1.1".parse().unwrap(), prefix_bits: 24 };
         let link = LinkConfig {
             mac: [2, 0, 0, 0, 0, 1],

@@ -184,7 +184,7 @@ fn play(text: &str) -> Option<Outcome<()>> {
 }
 
 #[test]
-fn scripts_of_our_own_tcp_hold_for_a_kernel() {
+fn own_tcp_scripts_hold_for_kernel() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tcp/tests/scripts_of_kernel");
     let files = fs::read_dir(folder).expect("the folder is there");
     let mut failures = Vec::new();
@@ -204,7 +204,7 @@ fn scripts_of_our_own_tcp_hold_for_a_kernel() {
 
 /// A script that says something wrong fails: the player judges.
 #[test]
-fn a_wrong_script_fails_for_a_kernel() {
+fn wrong_script_fails_for_kernel() {
     for (wrong, expected) in [
         ("# x\n< A 5:5 ack 77\n> R 78:78 ack 0\n", "3: R 77:77 ack 0 "),
         ("# x\n< A 5:5 ack 77\nnone\n", "3: R 77:77 ack 0 is sent"),

@@ -55,7 +55,7 @@ fn linux(mtu: u16, tuning: Tuning) -> Option<Box<dyn Transport>> {
 
 /// The transport of choice runs wherever the tests do, and through its box.
 #[test]
-fn the_transport_of_choice_sends_a_first_header() {
+fn chosen_transport_sends_first_header() {
     let clock = Clock::Wall { divisor: 1 };
     let (mut transport, refusal) =
         host::transport::open(&LinkConfig::lab(US, 1500, Tuning::REAL_TIME), clock).unwrap();
@@ -108,7 +108,7 @@ fn exchange(rig: &mut Rig, ipv6: bool, bytes: u64, seed: u64) {
 
 /// The least timeout that a link is tuned to is the kernel's, on our side.
 #[test]
-fn the_kernel_waits_as_long_as_its_link_is_tuned_to() {
+fn kernel_waits_as_tuned_for_link() {
     const LEAST: Duration = Duration::from_millis(700);
     let seed = seed_or(0x5eed_0011);
     let tuning = Tuning { retransmission_timeout_min: LEAST, ..Tuning::REAL_TIME };
@@ -126,7 +126,7 @@ fn the_kernel_waits_as_long_as_its_link_is_tuned_to() {
 
 /// Losses in a row double its timeout up to the longest one.
 #[test]
-fn the_kernel_never_waits_longer_than_its_link_is_tuned_to() {
+fn kernel_never_waits_beyond_link_tuning() {
     const LONGEST: Duration = Duration::from_secs(1);
     let tuning = Tuning { retransmission_timeout_max: LONGEST, ..Tuning::REAL_TIME };
     let transport = skip_if_refused(
@@ -159,7 +159,7 @@ fn the_kernel_never_waits_longer_than_its_link_is_tuned_to() {
 /// A stream that was closed goes on with what it has still to send, though its timeouts have become
 /// as long as they may: nobody would learn that it gave up.
 #[test]
-fn the_kernel_does_not_give_up_what_was_closed() {
+fn kernel_keeps_what_was_closed() {
     // Timeouts of 0.2, 0.4, 0.8, 1 and 1 s.
     const LOST_FOR: Duration = Duration::from_secs(4);
     let tuning = Tuning { retransmission_timeout_max: Duration::from_secs(1), ..Tuning::REAL_TIME };
@@ -220,22 +220,22 @@ fn linux_with_kernel(ipv6: bool, mtu: u16, faults: Faults, bytes: u64) {
 }
 
 #[test]
-fn linux_and_kernel_exchange_every_byte_over_ipv4() {
+fn linux_exchanges_bytes_over_ipv4() {
     linux_with_kernel(false, 1500, Faults::NONE, 4 * MIB);
 }
 
 #[test]
-fn linux_and_kernel_exchange_every_byte_over_ipv6_in_jumbo_frames() {
+fn linux_exchanges_ipv6_in_jumbo_frames() {
     linux_with_kernel(true, 9000, Faults::NONE, 4 * MIB);
 }
 
 #[test]
-fn linux_and_kernel_recover_from_faults_over_ipv4() {
+fn linux_recovers_from_faults_over_ipv4() {
     linux_with_kernel(false, 1500, Faults::ONE_PERCENT, 4 * MIB);
 }
 
 #[test]
-fn linux_and_kernel_recover_from_faults_over_ipv6() {
+fn linux_recovers_from_faults_over_ipv6() {
     linux_with_kernel(true, 1500, Faults::ONE_PERCENT, 4 * MIB);
 }
 
@@ -271,7 +271,7 @@ fn smoltcp_exchanges_every_byte_over_ipv4() {
 }
 
 #[test]
-fn smoltcp_exchanges_every_byte_over_ipv6_in_jumbo_frames() {
+fn smoltcp_exchanges_ipv6_in_jumbo_frames() {
     smoltcp_with_smoltcp(true, 9000, Faults::NONE, 4 * MIB);
 }
 
@@ -287,7 +287,7 @@ fn smoltcp_recovers_from_faults_over_ipv6() {
 
 /// Each end takes the other's retransmissions for duplicates; see `smol/duplicates.rs`.
 #[test]
-fn smoltcp_recovers_when_both_ends_time_out_at_once() {
+fn smoltcp_recovers_when_both_ends_time_out() {
     for seed in [1, 13, 20, 29, 40] {
         for ipv6 in [false, true] {
             smoltcp_from_seed(ipv6, 1500, Faults::ONE_PERCENT, 4 * MIB, seed);
@@ -326,7 +326,7 @@ fn smoltcp_recovers_on_any_wire() {
 
 /// A run follows from its seed: with a clock of its own nothing else is random.
 #[test]
-fn smoltcp_repeats_itself_by_a_clock_of_its_own() {
+fn smoltcp_retransmits_by_own_clock() {
     let first_sequence = |host| {
         let clock = ManualClock::default();
         let by = || Clock::Manual(clock.clone());
@@ -394,7 +394,7 @@ fn linux_talks_to_smoltcp() {
 /// millisecond for each packet (a card of 100 Gb/s that is simulated 2,500 times too slow) and
 /// the answer comes a tenth of a second later: queues and timers fit together.
 #[test]
-fn a_wire_that_is_slow_by_the_clock_causes_no_retransmission() {
+fn slow_wire_causes_no_retransmission() {
     let frame_time = Duration::from_micros(300);
     sends_nothing_twice(Tuning::SIMULATION, frame_time, MIB);
 }
@@ -402,7 +402,7 @@ fn a_wire_that_is_slow_by_the_clock_causes_no_retransmission() {
 /// Nor where the card records waveforms: 60,000 times too slow, so that a first window takes
 /// a second.
 #[test]
-fn a_wire_that_is_traced_causes_no_retransmission() {
+fn traced_wire_causes_no_retransmission() {
     let frame_time = Duration::from_millis(8);
     sends_nothing_twice(Tuning::TRACED_SIMULATION, frame_time, MIB / 4);
 }
@@ -451,14 +451,14 @@ fn begins_where_it_is_asked_to(mut transport: Box<dyn Transport>) {
 }
 
 #[test]
-fn smoltcp_connects_from_the_local_address_that_is_asked_for() {
+fn smoltcp_connects_from_requested_local_address() {
     let by = Clock::Manual(ManualClock::default());
     let link = LinkConfig::lab(US, 1500, Tuning::REAL_TIME);
     begins_where_it_is_asked_to(Box::new(SmoltcpTransport::open(&link, by).unwrap()));
 }
 
 #[test]
-fn linux_connects_from_the_local_address_that_is_asked_for() {
+fn linux_connects_from_requested_local_address() {
     if let Some(transport) = linux(1500, Tuning::REAL_TIME) {
         begins_where_it_is_asked_to(transport);
     }

@@ -38,7 +38,7 @@ fn accept(rig: &mut Rig, listener: ListenerId) -> StreamId {
 }
 
 #[test]
-fn all_connections_of_a_listener_are_served() {
+fn all_listener_connections_are_served() {
     on_both(|rig| {
         let any: SocketAddr = "0.0.0.0:0".parse().unwrap();
         let listener = rig.transport.listen(any).unwrap();
@@ -65,7 +65,7 @@ fn all_connections_of_a_listener_are_served() {
 }
 
 #[test]
-fn an_application_without_buffers_holds_the_peer_back() {
+fn application_without_buffers_stalls_peer() {
     on_both(|rig| {
         let stream = establish(rig, sending(2 * MIB, 5));
         rig.converse(stream, (6, 1000), (5, 2 * MIB));
@@ -90,7 +90,7 @@ fn an_application_without_buffers_holds_the_peer_back() {
 }
 
 #[test]
-fn a_peer_that_does_not_read_holds_the_application_back() {
+fn peer_that_stops_reading_stalls_application() {
     on_both(|rig| {
         let script = Script { receive_bytes_max: Some(1000), ..sending(0, 0) };
         let stream = establish(rig, script);
@@ -136,7 +136,7 @@ fn a_refused_connection_tells_its_error() {
 }
 
 #[test]
-fn a_port_without_listener_refuses_the_peer() {
+fn port_without_listener_refuses_peer() {
     on_both(|rig| {
         for ipv6 in [false, true] {
             rig.peer.connect(address(US, ipv6, 9), sending(1000, 5)).unwrap();
@@ -150,7 +150,7 @@ fn a_port_without_listener_refuses_the_peer() {
 }
 
 #[test]
-fn a_half_finished_before_its_handshake_still_receives() {
+fn half_close_before_handshake_still_receives() {
     on_both(|rig| {
         let stream = connect(rig, true, sending(MIB, 5));
         rig.converse(stream, (0, 0), (5, MIB));
@@ -162,7 +162,7 @@ fn a_half_finished_before_its_handshake_still_receives() {
 
 /// RFC 9293, figure 13: each end sends its FIN before it has the other's.
 #[test]
-fn a_stream_ends_when_both_ends_finish_at_once() {
+fn stream_ends_when_both_ends_finish() {
     on_both(|rig| {
         rig.held = Some(Vec::new());
         let stream = connect(rig, false, sending(0, 5));
@@ -195,7 +195,7 @@ fn an_abort_resets_the_peer() {
 }
 
 #[test]
-fn a_close_with_unread_bytes_resets_the_peer() {
+fn close_with_unread_bytes_resets_peer() {
     on_both(|rig| {
         let stream = establish(rig, sending(1000, 5));
         rig.run_until(|rig| rig.transport.status(stream).unwrap().readable_bytes == 1000);
@@ -206,7 +206,7 @@ fn a_close_with_unread_bytes_resets_the_peer() {
 }
 
 #[test]
-fn what_happens_to_a_stream_is_an_event() {
+fn stream_changes_are_events() {
     on_both(|rig| {
         let listener = rig.transport.listen(address(US, false, 5002)).unwrap();
         while rig.transport.poll_event().unwrap().is_some() {}
@@ -224,7 +224,7 @@ fn what_happens_to_a_stream_is_an_event() {
 }
 
 #[test]
-fn a_header_whose_length_lies_is_refused() {
+fn header_with_false_length_is_refused() {
     on_both(|rig| {
         let mut header = vec![2, 0, 0, 0, 0, US, 2, 0, 0, 0, 0, PEER, 8, 0];
         header.extend([0x45, 0, 0, 140, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 77, 0, 2, 10, 77, 0, 1]);

@@ -249,7 +249,7 @@ mod tests {
 
     /// What a ring entry is: whoever finds its first word takes the rest.
     #[test]
-    fn whoever_finds_the_first_word_finds_the_rest() {
+    fn first_words_finder_finds_rest() {
         const WORDS: usize = 16;
         const WRITES: u64 = 3_000_000;
         let file = SharedFile::new(4096).unwrap();
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_beyond_its_file_is_refused() {
+    fn mapping_beyond_file_is_refused() {
         let file = SharedFile::new(4096).unwrap();
         for (offset, bytes) in [(0, 4097), (4096, 1), (!4095, 8192)] {
             assert!(Mapping::new(file.as_fd(), offset, bytes, false).is_err(), "{offset} {bytes}");

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_image_that_is_whole_is_loaded_and_the_golden_one_otherwise() {
+    fn whole_image_loads_otherwise_golden_one() {
         let (golden, slot) = ([0x5a; 64], 0x10_0000);
         let mut chip = FlashChip::new(16 << 20);
         chip.write_initial(0, &golden);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn two_chips_are_read_together_behind_the_head() {
+    fn two_chips_are_read_after_head() {
         let (golden, slot, old) = ([0x5a; 64], 0x10_0000, image(1));
         let mut chips = vec![FlashChip::new(16 << 20); 2];
         chips[0].write_initial(0, &golden);

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pulled_cable_does_not_answer_and_is_not_there_any_more() {
+    fn pulled_cable_does_not_answer() {
         let server = server();
         server.cut_after(1);
         let mut stream = TcpStream::connect(server.address()).expect("a connection");

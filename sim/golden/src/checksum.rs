@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_last_byte_is_the_upper_one() {
+    fn odd_last_byte_is_upper() {
         let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4];
         assert_eq!(fold(sum(&bytes)), 0xe605);
         assert_eq!(fold(sum(&bytes[..1])), 0);

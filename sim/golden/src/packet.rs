@@ -300,7 +300,7 @@ mod tests {
 
     /// RFC 9293, 3.1: the length counts kind and length. Less than 2 does not parse.
     #[test]
-    fn an_option_of_length_0_or_1_ends_the_search() {
+    fn option_of_length_0_ends_search() {
         for kind in [2, 3, 5, 8, 255] {
             assert_eq!(find_timestamp(&[kind, 0]), None, "kind {kind}");
             assert_eq!(find_timestamp(&[kind, 1]), None, "kind {kind}");
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_does_not_fit_or_the_end_of_the_list_ends_it() {
+    fn overlong_option_or_list_end_ends_search() {
         assert_eq!(find_timestamp(&[]), Some(0x400));
         assert_eq!(find_timestamp(&[1, 1]), Some(0x400));
         assert_eq!(find_timestamp(&[0]), None);

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flipped_bit_in_arp_is_detected() {
+    fn flipped_arp_bit_is_detected() {
         let disturbance = Disturbance { corrupt_unseen: 1.0, ..Disturbance::default() };
         for (ethertype, is_detected) in [([0x08, 0x06], true), ([0x08, 0x00], false)] {
             let mut wire = Wire::new(disturbance, 1);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_conserved_and_replay_from_the_seed() {
+    fn frames_are_conserved_replay_from_seed() {
         let all = Disturbance {
             loss: 0.1,
             reorder: 0.1,
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn held_frames_are_overtaken_by_a_bounded_number() {
+    fn held_frames_are_overtaken_boundedly() {
         let (out, statistics) = run(Disturbance { reorder: 0.2, ..Disturbance::default() }, 3);
         assert!(statistics.reordered > 100);
         let mut sorted: Vec<u64> = out.iter().map(number).collect();

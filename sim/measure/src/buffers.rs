@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_posted_again_only_behind_its_confirmed_floor() {
+    fn buffer_is_reposted_behind_confirmed_floor() {
         let mut buffers = buffers();
         while buffers.take_next().is_some() {}
         assert_eq!(buffers.list_index(299), Some(1));
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_cover_a_range_and_nothing_that_is_not_posted() {
+    fn pieces_cover_only_posted_range() {
         let mut buffers = buffers();
         buffers.take_next();
         buffers.take_next();

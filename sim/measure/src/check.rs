@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_descriptor_holds_no_more_than_its_field_says() {
+    fn descriptor_holds_at_most_its_field() {
         let mut scenario = Scenario::new(Size::Mtu(9000));
         scenario.send = true;
         scenario.send_burst = 29;
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn acks_that_would_be_lost_have_no_limit() {
+    fn acks_that_may_vanish_are_unlimited() {
         for (size, is_right) in [
             (Size::Frame(128), false),
             (Size::Frame(1518), true),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_takes_as_many_flows_as_it_has_entries_for() {
+    fn card_takes_flows_up_to_entries() {
         let mut scenario = Scenario::new(Size::Mtu(1500));
         (scenario.receive, scenario.flows) = (true, 16_384);
         assert_eq!(scenario.check(), Ok(()));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_too_short_for_ipv6_are_refused() {
+    fn frames_below_ipv6_are_refused() {
         let mut scenario = Scenario::new(Size::Frame(78));
         scenario.receive = true;
         scenario.family = Family::Mixed;

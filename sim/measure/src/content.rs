@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn one_changed_byte_is_found_where_it_is() {
+    fn one_changed_byte_is_located() {
         let content = Content::new(1, 2);
         let mut bytes = [0; 33];
         content.fill(5, &mut bytes);

@@ -158,7 +158,7 @@ mod tests {
 
     /// 16 writes of 256 bytes with 24 each; 16 completions of 256 bytes with 20 each; 15.36 GB/s.
     #[test]
-    fn long_jobs_are_limited_by_the_lanes() {
+    fn long_jobs_are_lane_limited() {
         let pcie = PcieConfig::default();
         near(gigabytes_per_second(write_limit(&PAGES, &pcie, 1.0)), 15.36 * 256.0 / 280.0);
         near(gigabytes_per_second(read_limit(&PAGES, &pcie)), 15.36 * 256.0 / 276.0);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn half_the_headers_are_half_in_flight() {
+    fn half_headers_halve_the_flight() {
         let pcie = PcieConfig { completion_headers: 128, ..PcieConfig::default() };
         // 16 reads of 512 bytes in 900 ns and the link's time for one answer.
         let round_trip = 900.0 + (512.0 + 2.0 * 20.0) / 15.36;
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_jobs_are_counted_by_turns() {
+    fn job_bytes_are_counted_by_turns() {
         let kinds = [PAGES[0], Kind { bytes: 128, ..PAGES[0] }];
         for count in 0..9 {
             let one_by_one: u64 = (0..count).map(|index| job(&kinds, index).1).sum();

@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_where_nothing_was_written_is_noticed() {
+    fn byte_where_unwritten_is_noticed() {
         assert_eq!(run_with(|_| {}), Problems::default());
         let problems = run_with(|engines| {
             let at = engines.base + SPAN_BYTES - 7;

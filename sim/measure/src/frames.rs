@@ -157,7 +157,7 @@ mod tests {
 
     /// The general frame maker of the other tests says the same.
     #[test]
-    fn frames_equal_those_of_the_other_maker() {
+    fn frames_equal_the_other_makers() {
         for (is_ipv6, bytes) in [(false, 0), (false, 1), (true, 0), (true, 1428), (false, 1447)] {
             let (remote, local) = ends(0x1234, is_ipv6);
             let template = Template::new(remote, local, true);

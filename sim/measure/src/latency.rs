@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_taken_from_the_sorted_times() {
+    fn quantiles_come_from_sorted_times() {
         let starts: Vec<u64> = (0..101).map(|n| n * 10_000).collect();
         let ends: Vec<u64> = starts.iter().map(|start| start + (start / 10)).collect();
         let latencies = differences(&starts, &ends);

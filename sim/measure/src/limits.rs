@@ -295,7 +295,7 @@ mod tests {
 
     /// TCP with timestamps over IPv4: 52 bytes of headers in the MTU.
     #[test]
-    fn goodput_of_the_wire_is_that_of_the_issue() {
+    fn wire_goodput_matches_its_known_value() {
         let pcie = PcieConfig::default();
         let wire = |payload, frame| receive_limits(&pcie, &load(payload, frame))[0];
         near(wire(8948.0, 9018.0).gbps, 99.0, 0.01);
@@ -334,7 +334,7 @@ mod tests {
 
     /// One half beat for each request of `mrrs_bytes`, beside what is written.
     #[test]
-    fn what_is_fetched_for_a_packet_takes_room_at_the_port() {
+    fn packet_fetches_take_port_room() {
         let pcie = PcieConfig::default();
         let alone = load(1448.0, 1518.0);
         let fetches = Load {
@@ -349,7 +349,7 @@ mod tests {
     /// Of 14 bytes, begun at the third byte of a dword, there are five dwords: no half beat holds
     /// them and their descriptor.
     #[test]
-    fn payload_takes_what_it_takes_at_a_mean_alignment() {
+    fn payload_cost_follows_mean_alignment() {
         let pcie = PcieConfig::default();
         for (bytes, half_beats) in
             [(0.0, 0.0), (13.0, 1.0), (14.0, 1.25), (70.0, 3.0), (256.0, 9.75)]
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn small_completions_and_few_headers_limit_sending() {
+    fn small_completions_few_headers_limit_sending() {
         let send = Load { slots: 1.0 / 45.0, entry_bytes: 0.0, ..load(1448.0, 1518.0) };
         let with = |size: u32, headers: u32| {
             let pcie = PcieConfig {

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn short_packets_both_ways_are_more_than_the_link_carries() {
+    fn short_packets_duplex_exceed_the_link() {
         for (bytes, is_short) in [(576, true), (640, true), (700, false), (1500, false)] {
             assert_eq!(link_is_short(&duplex(Size::Mtu(bytes))), is_short, "{bytes}");
         }
@@ -239,7 +239,7 @@ mod tests {
 
     /// 64 bytes of payload take three half beats of the requester port, 44 take two.
     #[test]
-    fn mixed_packets_are_limited_by_what_each_costs() {
+    fn mixed_packets_limit_by_their_costs() {
         let mixed = Scenario {
             receive: true,
             flows: 2,
@@ -258,7 +258,7 @@ mod tests {
 
     /// Nothing acknowledges what has no payload.
     #[test]
-    fn frames_without_payload_have_the_same_limits_whatever_the_acks() {
+    fn payloadless_frames_have_ack_independent_limits() {
         let scenario = duplex(Size::Frame(64));
         let pure = Scenario { acks: Acks::Pure, ..scenario.clone() };
         assert_eq!(limits(&pure), limits(&scenario));

@@ -356,7 +356,7 @@ mod tests {
 
     /// The longest lists wrap as often as the others, and both IP versions have some.
     #[test]
-    fn flows_with_long_lists_have_more_turns() {
+    fn long_list_flows_have_more_turns() {
         let scenario = Scenario {
             flows: 256,
             order: Order::Random,

@@ -340,7 +340,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn default_is_valid_and_carries_126_gigabits_raw() {
+    fn default_is_valid_at_126_gigabits() {
         let config = PcieConfig::default();
         assert_eq!(config.validate(), Ok(()));
         let raw = LinkConfig { dllp_permille: 0, ..config.link };

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn sequence_numbers_lie_where_the_guide_says() {
+    fn sequence_numbers_lie_as_in_guide() {
         let mut words = [0; 5];
         rq_user::SEQUENCE_NUMBER[0].set(&mut words, 0x3f);
         assert_eq!(words, [0, 0x3f << 29, 0x3f >> 3, 0, 0]);
@@ -317,7 +317,7 @@ mod tests {
 
     /// PG213: bit 14 of the second dword, in both directions.
     #[test]
-    fn poisoned_completions_say_so_where_the_guide_says() {
+    fn poisoned_completions_are_marked_as_guided() {
         for field in [cc::POISONED, rc::POISONED] {
             let mut words = [0; 3];
             field.set(&mut words, 1);

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn access_must_lie_inside_one_mapping_with_the_right() {
+    fn access_lies_inside_one_permitted_mapping() {
         let iommu = map_pages();
         assert_eq!(iommu.translate(0x11ffc, 4, false), Ok((MemoryId::Dram, 0x5ffc)));
         assert_eq!(iommu.translate(0x11ffc, 8, false), Err(Refusal::Unmapped));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn denied_bytes_are_refused_and_still_there_for_the_host() {
+    fn denied_bytes_remain_for_the_host() {
         let mut iommu = map_pages();
         iommu.deny(0x11000..0x11800);
         assert_eq!(iommu.translate(0x11000, 4, false), Err(Refusal::Rights));

@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn bar_limits_the_bus_and_not_the_gpu() {
+    fn bar_limits_bus_not_gpu() {
         let mut memories = memories();
         let gpu = MemoryId::Gpu(0);
         assert!(memories.write(gpu, 4096, &[1]).is_ok());

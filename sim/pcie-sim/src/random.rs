@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn same_seed_same_sequence_and_bounds_hold() {
+    fn seed_repeats_sequence_within_bounds() {
         let (mut a, mut b) = (Random::new(7), Random::new(7));
         for _ in 0..1000 {
             let x = a.below(10);

@@ -201,7 +201,7 @@ mod tests {
     use crate::tlp::Request;
 
     #[test]
-    fn promise_shrinks_with_each_completion_and_ends_at_zero() {
+    fn promise_shrinks_to_zero_with_completions() {
         let mut tags = Tags::new(64);
         tags.issue(3, &Request::read(0x1030, 200, 3), None).unwrap();
         assert_eq!(tags.promised_room(), Room { headers: 4, data: 13 });
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_is_free_only_behind_its_last_completion() {
+    fn tag_is_free_behind_last_completion() {
         let mut tags = Tags::new(64);
         let read = Request::read(0, 128, 9);
         tags.issue(9, &read, None).unwrap();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn timed_out_tag_is_quarantined_until_reset() {
+    fn timed_out_tag_waits_for_reset() {
         let mut tags = Tags::new(64);
         let read = Request::read(0, 4, 9);
         tags.issue(9, &read, Some(100)).unwrap();

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_count_from_first_to_last_enabled_byte() {
+    fn holes_count_between_enabled_bytes() {
         let mut request = Request::read(0x1000, 4, 0);
         request.first_be = 0b1010;
         assert_eq!((request.first_offset(), request.byte_count()), (1, 3));

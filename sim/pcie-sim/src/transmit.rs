@@ -294,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_beat_is_taken_as_long_as_a_whole_one_fits() {
+    fn beat_is_taken_while_whole_fits() {
         let beats = |transmit_beats| PcieConfig { transmit_beats, ..PcieConfig::default() };
         let beat = || IssuedRead { request: Request::write(0, &[0; 48]), sequence_number: 0 };
         for count in 1..4 {

@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "ZERONIC_BLESS=yes: 1 writes kept files anew")]
-    fn a_slip_of_the_pen_writes_nothing() {
+    fn mistyped_command_writes_nothing() {
         asks("yes");
     }
 }

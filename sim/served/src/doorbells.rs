@@ -181,7 +181,7 @@ mod tests {
 
     /// Owner and ring are the same, nothing has arrived meanwhile: it is to be armed all the same.
     #[test]
-    fn an_owner_is_armed_twice_with_the_same_index() {
+    fn owner_is_armed_twice_by_index() {
         let mut rig = Rig::new();
         for value in [5, 5, 5, 6, u32::MAX, 0, 0] {
             rig.store(r::DOORBELL_ARM_SENDS, value);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stored_before_a_context_is_enabled_is_forgotten() {
+    fn stores_before_context_enable_are_forgotten() {
         let mut rig = Rig::new();
         rig.store(r::DOORBELL_SEND, 7);
         rig.store(r::DOORBELL_ARM, 7);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_reads_its_status_in_its_page() {
+    fn client_reads_status_in_own_page() {
         let mut rig = Rig::new();
         rig.doorbells.set_status(1, r::STATUS_SEND_STOPPED);
         let at = (r::DOORBELL_STRIDE + r::DOORBELL_STATUS) as usize;

@@ -63,7 +63,7 @@ fn status(client: &mut Client) -> u32 {
 
 /// A wrong index stops a ring: whoever has rung last shows in the status.
 #[test]
-fn a_store_of_a_client_that_has_gone_reaches_nobody() {
+fn departed_clients_store_reaches_nobody() {
     let other = Other::start();
     let bytes = u64::from(r::DOORBELL_STRIDE);
     let first = other.client();

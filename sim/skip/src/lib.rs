@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_test_counts_once_under_its_need() {
+    fn each_test_counts_once_per_need() {
         let lines = "no a\tp x\nno b\tp y\nno a\tq x\nno a\tp x\n";
         let expected = "== 2 tests skipped: no a\n   p x\n   q x\n\
                         == 1 test skipped: no b\n   p y\n";
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_named_without_its_hash() {
+    fn program_is_named_without_hash() {
         assert_eq!(name_of(Path::new("/t/debug/deps/system_card-01ab")), "system_card");
         let folder = folder_of(Path::new("/t/debug/deps/system_card-01ab"));
         assert_eq!(folder, Path::new("/t/debug/skipped"));

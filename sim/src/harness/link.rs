@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn null_has_the_family_in_either_byte_order() {
+    fn null_link_has_either_byte_order() {
         let packet = |family: [u8; 4]| [&family[..], &V4].concat();
         for family in [10, 23, 24, 28, 30] {
             for bytes in [u32::to_be_bytes(family), u32::to_le_bytes(family)] {

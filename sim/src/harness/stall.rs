@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn matrix_covers_all_pairs_with_distinct_seeds() {
+    fn matrix_covers_pairs_with_distinct_seeds() {
         let seen = Stall::matrix(7, |source, sink, seed| (source, sink, seed));
         assert_eq!(seen.len(), 9);
         assert_eq!(seen[0], (Stall::None, Stall::None, 7));

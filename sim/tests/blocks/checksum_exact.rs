@@ -43,7 +43,7 @@ fn set<T: Synth>(model: &mut Model, name: &str, value: T) {
 }
 
 #[test]
-fn receive_finds_a_sum_right_exactly_where_it_is_a_multiple_of_65535() {
+fn sum_is_right_at_multiples_of_65535() {
     const LATENCY: usize = 4;
     let mut bench = Bench::of(&mut ReceiveFold::default(), "checksum_fold").expect("builds");
     let mut expected = Vec::new();
@@ -83,7 +83,7 @@ fn checksum(l4_sum: u64, udp: bool, is_odd: bool, l4_bytes: u64) -> u64 {
 }
 
 #[test]
-fn send_makes_the_checksum_at_every_carry() {
+fn sent_checksum_is_right_at_carries() {
     const LATENCY: usize = 3;
     let mut bench = Bench::of(&mut SendFold::default(), "send_checksum_fold").expect("builds");
     bench.set("valid", 1);

@@ -245,12 +245,12 @@ fn random_accesses(seed: u64, stalled: bool) {
 }
 
 #[test]
-fn host_reads_what_it_wrote_in_order() {
+fn host_reads_own_writes_in_order() {
     random_accesses(seed(), false);
 }
 
 #[test]
-fn host_reads_what_it_wrote_under_stalls() {
+fn host_reads_own_writes_under_stalls() {
     random_accesses(seed(), true);
 }
 
@@ -345,7 +345,7 @@ fn run_by_hand(beats: Vec<Beat<6>>) -> (Hand, Registers) {
 }
 
 #[test]
-fn unsupported_requests_are_refused_with_the_log_dwords() {
+fn unsupported_requests_are_refused_with_log() {
     // Locked read, I/O read and write, atomics, a read of 17 dwords, a read of another BAR.
     let refused = [
         (2, 1, 0, 0),
@@ -378,7 +378,7 @@ fn unsupported_requests_are_refused_with_the_log_dwords() {
 }
 
 #[test]
-fn posted_requests_that_are_not_ours_are_counted() {
+fn foreign_posted_requests_are_counted() {
     let mut discontinued = request(1, 0x200, 16, 16, 0);
     pcie_sim::descriptor::cq_user::DISCONTINUE.set(&mut discontinued[1].tuser, 1);
     let ignored = [
@@ -400,7 +400,7 @@ fn posted_requests_that_are_not_ours_are_counted() {
 }
 
 #[test]
-fn read_of_no_byte_is_answered_with_byte_count_one() {
+fn empty_read_has_byte_count_one() {
     use pcie_sim::descriptor::cq_user;
     let mut flush = request(0, 0x48, 1, 0, 0);
     cq_user::FIRST_BE.set(&mut flush[0].tuser, 0);

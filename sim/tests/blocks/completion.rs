@@ -217,7 +217,7 @@ fn confirm_all(source: Stall, sink: Stall, seed: u64) -> usize {
 }
 
 #[test]
-fn every_command_is_confirmed_and_waiting_ones_share_entries() {
+fn commands_are_confirmed_waiting_ones_share_entries() {
     Stall::matrix(seed(), |source, sink, seed| {
         let merged = confirm_all(source, sink, seed);
         if source == Stall::None && sink != Stall::None {
@@ -231,7 +231,7 @@ fn every_command_is_confirmed_and_waiting_ones_share_entries() {
 const ENTRY_CYCLES: usize = 6;
 
 #[test]
-fn a_busy_owner_shares_entries_and_keeps_no_other_waiting() {
+fn busy_owner_shares_entries_delays_none() {
     let mut test = Completions::new(Stall::None, Stall::None, 1);
     for owner in 0..2 {
         enable(&mut test.settings, owner, registers::CONTEXT_COMPLETION_BASE, 8);
@@ -300,7 +300,7 @@ fn wait_around_a_standstill(from: u64, cycles: u64) -> u64 {
 }
 
 #[test]
-fn a_confirmation_waits_a_microsecond_behind_a_standstill_at_most() {
+fn confirmation_waits_a_microsecond_at_most() {
     let latest = (2 * PAUSE_CYCLES + 2 * ENTRY_CYCLES) as u64;
     let mut longest = 0;
     for cycles in [6, 40, 300, 2_000] {
@@ -312,7 +312,7 @@ fn a_confirmation_waits_a_microsecond_behind_a_standstill_at_most() {
 }
 
 #[test]
-fn owner_that_is_not_enabled_gets_no_entry() {
+fn disabled_owner_gets_no_entry() {
     let mut test = Completions::new(Stall::None, Stall::None, 1);
     test.confirm(2, 0, CommandStatus::Ok);
     test.drain();
@@ -351,7 +351,7 @@ fn enable_word_starts_the_ring_afresh() {
 }
 
 #[test]
-fn an_enable_word_moves_no_ring_of_another_owner() {
+fn enable_word_leaves_other_owners_rings() {
     let mut test = Completions::new(Stall::None, Stall::None, 1);
     for owner in [1, 2] {
         enable(&mut test.settings, owner, registers::CONTEXT_COMPLETION_BASE, 8);
@@ -370,7 +370,7 @@ fn an_enable_word_moves_no_ring_of_another_owner() {
 }
 
 #[test]
-fn a_reset_withdraws_an_entry_that_waits() {
+fn reset_withdraws_waiting_entry() {
     let mut test = Completions::new(Stall::None, Stall::None, 1);
     let register = registers::CONTEXT_COMPLETION_BASE;
     enable(&mut test.settings, 1, register, 8);

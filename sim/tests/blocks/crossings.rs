@@ -166,7 +166,7 @@ fn emit_block<B: Block>(mut block: B, top: &str) -> Design {
 }
 
 #[test]
-fn messages_cross_in_order_at_unrelated_rates() {
+fn messages_cross_in_order_unrelated_rates() {
     let seed = seed();
     for (design, is_late) in [
         (emit_block(SmallFifo::default(), "fifo_of_8"), false),
@@ -178,7 +178,7 @@ fn messages_cross_in_order_at_unrelated_rates() {
 }
 
 #[test]
-fn values_cross_whole_and_in_turn_at_unrelated_rates() {
+fn values_cross_in_order_at_unrelated_rates() {
     let seed = seed();
     let design = emit_block(Value::default(), "value_of_32");
     assert_eq!(values_cross(&design, false, seed), Ok(()));
@@ -186,7 +186,7 @@ fn values_cross_whole_and_in_turn_at_unrelated_rates() {
 }
 
 #[test]
-fn levels_cross_and_none_is_missed_at_unrelated_rates() {
+fn every_level_crosses_at_unrelated_rates() {
     let seed = seed();
     let design = emit_block(PeakCrossing::default(), "peak_of_16");
     assert_eq!(levels_cross(&design, false, seed), Ok(()));
@@ -215,7 +215,7 @@ fn binary_pointers() -> Vec<Change> {
 }
 
 #[test]
-fn a_fault_in_each_crossing_is_found() {
+fn fault_in_each_crossing_is_found() {
     let seed = seed();
     let fault = |from: &str, to: &str| vec![Change::new(from, to)];
     let around = vec![

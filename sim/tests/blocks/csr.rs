@@ -103,7 +103,7 @@ fn identity_and_sizes() {
 }
 
 #[test]
-fn every_cause_begins_an_epoch_and_stops_both_directions() {
+fn each_cause_begins_epoch_stops_both() {
     let mut test = Test::new(Stall::None, Stall::None, 1);
     let causes =
         ["command", "user_reset", "hot_reset", "power_state", "bus_master", "flr_in_process"];
@@ -132,7 +132,7 @@ fn every_cause_begins_an_epoch_and_stops_both_directions() {
 }
 
 #[test]
-fn read_waits_for_the_end_of_a_reset() {
+fn read_waits_for_reset_end() {
     let mut test = Test::new(Stall::None, Stall::None, 1);
     let epoch = test.epoch();
     test.write(r::CONTROL, r::CONTROL_RESET);
@@ -143,7 +143,7 @@ fn read_waits_for_the_end_of_a_reset() {
 }
 
 #[test]
-fn epochs_count_from_one_to_the_last() {
+fn epochs_count_from_one_to_last() {
     let mut test = Test::new(Stall::None, Stall::None, 1);
     let mut last = test.bench.get("epoch");
     for _ in 0..0x1_0000 {
@@ -273,7 +273,7 @@ fn the_card_says_what_it_counts() {
 }
 
 #[test]
-fn peaks_keep_the_highest_level_of_an_epoch() {
+fn peaks_keep_the_epochs_maximum() {
     let levels = [
         "activity$reads_in_flight",
         "activity$completion_headers",
@@ -379,7 +379,7 @@ fn writes_that_go_nowhere_are_counted() {
 }
 
 #[test]
-fn reads_of_the_msix_table_wait_while_a_message_is_under_way() {
+fn msix_reads_wait_for_message() {
     let mut test = Test::new(Stall::None, Stall::None, 1);
     test.bench.set("msix_read_data", 0x77);
     let mut wait = |at: u32, busy: u64| {
@@ -402,7 +402,7 @@ fn reads_of_the_msix_table_wait_while_a_message_is_under_way() {
 }
 
 #[test]
-fn stopped_rings_show_in_the_page_of_their_owner() {
+fn stopped_rings_show_in_owners_page() {
     let mut test = Test::new(Stall::None, Stall::None, 1);
     for owner in 0..1 << SMALL.owner_bits {
         let page = r::DOORBELLS + owner * r::DOORBELL_STRIDE;

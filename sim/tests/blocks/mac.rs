@@ -107,7 +107,7 @@ fn frame(length: usize, salt: usize) -> Vec<u8> {
 }
 
 #[test]
-fn frames_of_all_lengths_come_back_in_order() {
+fn all_frame_lengths_return_in_order() {
     let lengths = [60, 61, 63, 64, 65, 127, 128, 129, 1514, 4096, 9000, 9215, 9216, 60];
     let design = design_of(&mut Loopback::default(), "mac_loopback", Options::default());
     let design = design.expect("builds");
@@ -132,7 +132,7 @@ fn frames_of_all_lengths_come_back_in_order() {
 }
 
 #[test]
-fn wire_time_is_kept_in_both_directions() {
+fn wire_time_is_kept_both_ways() {
     let design = design_of(&mut Loopback::default(), "mac_loopback", Options::default());
     let mut model = design.expect("builds").model();
     let mut mac = Mac::new(&model, "rx_axis", "tx_axis");
@@ -237,7 +237,7 @@ fn short_frame_is_caught() {
 }
 
 #[test]
-fn keep_with_holes_or_before_the_end_is_caught() {
+fn wrong_keep_pattern_is_caught() {
     let found = breaches(&[FULL, (1, 0xff0f, 1, 0)]);
     assert_eq!(found, ["tkeep 0xff0f is not contiguous from byte 0"]);
     let found = breaches(&[(1, 0xff, 0, 0), END]);

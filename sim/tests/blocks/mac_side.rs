@@ -131,7 +131,7 @@ fn epochs_under_a_stopped_clock(epochs: u64) {
 }
 
 #[test]
-fn epochs_under_a_stopped_clock_leave_nothing_and_lose_nothing() {
+fn epochs_under_stopped_clock_lose_nothing() {
     for epochs in [1, 15, 16, 17, 65_534, 65_535] {
         epochs_under_a_stopped_clock(epochs);
     }
@@ -199,7 +199,7 @@ fn clocks_that_come_back(design: &Design) {
 }
 
 #[test]
-fn a_clock_that_comes_back_lets_no_old_frame_out() {
+fn returning_clock_releases_no_old_frame() {
     clocks_that_come_back(&design(None));
 }
 
@@ -240,12 +240,12 @@ fn wires_down_at_any_moment(design: &Design) {
 }
 
 #[test]
-fn frames_at_the_port_wait_for_the_wire() {
+fn frames_at_port_wait_for_wire() {
     wires_down_at_any_moment(&design(None));
 }
 
 #[test]
-fn after_a_reset_of_the_mac_the_next_frame_is_whole() {
+fn frame_after_mac_reset_is_whole() {
     let design = design(None);
     for wait in 0..60 {
         let mut rig = Rig::new(&design);
@@ -265,7 +265,7 @@ fn after_a_reset_of_the_mac_the_next_frame_is_whole() {
 }
 
 #[test]
-fn a_lost_link_is_seen_told_and_survived() {
+fn lost_link_is_told_and_survived() {
     let mut rig = Rig::new(&design(None));
     rig.set("event_ready", 0);
     let mut last = 0;
@@ -309,7 +309,7 @@ fn a_lost_link_is_seen_told_and_survived() {
 }
 
 #[test]
-fn a_pause_is_obeyed_between_frames_and_not_for_ever() {
+fn pause_is_obeyed_between_frames_bounded() {
     let mut rig = Rig::new(&design(None));
     (0..3).for_each(|_| rig.push(9000));
     rig.wire.paused = true;
@@ -385,7 +385,7 @@ fn a_level_asks_for_a_pause(design: &Design) {
 }
 
 #[test]
-fn a_full_packet_buffer_asks_for_a_pause() {
+fn full_packet_buffer_requests_pause() {
     a_level_asks_for_a_pause(&design(None));
 }
 
@@ -394,7 +394,7 @@ type Scenario = fn(&Design);
 
 /// What each of these moments must be guarded by, taken away.
 #[test]
-fn a_moment_without_its_guard_is_caught() {
+fn unguarded_moment_is_caught() {
     let wire = (
         "((requests_latest[1] | (~stat_rx_aligned)) | stat_rx_local_fault) | stat_rx_remote_fault",
         "requests_latest[1]",

@@ -21,7 +21,7 @@ fn packet(length: usize, salt: usize) -> Packet {
 }
 
 #[test]
-fn packets_pass_a_fifo_under_all_stalls() {
+fn packets_pass_fifo_under_stalls() {
     let lengths = [1, 2, 63, 64, 65, 127, 128, 129, 200, 640, 1500, 64, 1];
     let seed = seed();
     Stall::matrix(seed, |source_stall, sink_stall, seed| {
@@ -120,7 +120,7 @@ fn offer_that_changes_is_caught() {
 }
 
 #[test]
-fn wrong_byte_counts_and_aborts_are_caught() {
+fn wrong_counts_and_aborts_are_caught() {
     let short = Beat { byte_count: 63, ..TAKEN };
     assert_eq!(breaches(&[short]), ["63 bytes in a beat that is not the last"]);
     let empty = Beat { byte_count: 0, ..LAST };

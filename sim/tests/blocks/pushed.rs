@@ -336,7 +336,7 @@ fn owners_in_step(test: &mut Test) {
 }
 
 #[test]
-fn owners_in_step_get_their_own_slots() {
+fn owners_in_step_get_own_slots() {
     let mut test = Test::fresh(Stall::None, Stall::None, seed());
     owners_in_step(&mut test);
 }
@@ -355,14 +355,14 @@ fn second_of_two(test: &mut Test) {
 }
 
 #[test]
-fn a_copy_serves_its_own_index_alone() {
+fn copy_serves_its_index_alone() {
     let mut test = Test::fresh(Stall::None, Stall::None, seed());
     second_of_two(&mut test);
     test.finish();
 }
 
 #[test]
-fn every_slot_leaves_once_and_right_whatever_is_pushed() {
+fn every_slot_leaves_once_despite_pushes() {
     Stall::matrix(seed(), |source, sink, seed| {
         let mut test = Test::fresh(source, sink, seed);
         random_pushes(&mut test, None, 600);
@@ -373,7 +373,7 @@ fn every_slot_leaves_once_and_right_whatever_is_pushed() {
 }
 
 #[test]
-fn what_one_owner_pushes_never_leaves_as_anothers() {
+fn pushes_never_leave_as_others() {
     Stall::matrix(seed(), |source, sink, seed| {
         let mut test = Test::fresh(source, sink, seed);
         random_pushes(&mut test, Some(3), 600);
@@ -383,7 +383,7 @@ fn what_one_owner_pushes_never_leaves_as_anothers() {
 }
 
 #[test]
-fn a_pushed_slot_needs_no_read_and_no_time() {
+fn pushed_slot_needs_no_read() {
     let mut test = Test::fresh(Stall::None, Stall::None, seed());
     // No turn of the owners has work: the doorbell's is looked at next.
     for owner in [2, 0, 3] {
@@ -419,7 +419,7 @@ fn halves_of_two_owners(test: &mut Test) {
 }
 
 #[test]
-fn a_slot_is_read_when_its_push_is_not_whole() {
+fn slot_is_read_after_incomplete_push() {
     for halves in [&[false][..], &[true], &[true, false], &[false, false]] {
         let mut test = Test::fresh(Stall::None, Stall::None, seed());
         test.post(1, 1);

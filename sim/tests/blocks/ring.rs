@@ -280,7 +280,7 @@ fn send_rings_wrap_under_all_stalls() {
 }
 
 #[test]
-fn aborted_fetch_stops_its_owner_alone_until_enabled_again() {
+fn aborted_fetch_stops_owner_until_enabled() {
     let mut test = Test::new(COMMAND_RING, Stall::None, Stall::None, seed());
     test.host.size_bits = [5; 4];
     for owner in 0..OWNERS {
@@ -309,7 +309,7 @@ fn aborted_fetch_stops_its_owner_alone_until_enabled_again() {
 }
 
 #[test]
-fn enables_of_one_owner_do_not_disturb_the_others() {
+fn enables_do_not_disturb_other_owners() {
     let seed = seed();
     let mut test = Test::new(COMMAND_RING, Stall::Random(0.3), Stall::Random(0.3), seed);
     for owner in 0..OWNERS {
@@ -347,7 +347,7 @@ fn producer_beyond_the_ring_stops_it() {
 }
 
 #[test]
-fn fetch_in_flight_over_an_enable_is_dropped() {
+fn fetch_across_enable_is_dropped() {
     let mut test = Test::new(COMMAND_RING, Stall::None, Stall::None, seed());
     test.host.size_bits = [4; 4];
     test.host.enable(0, &mut test.settings);
@@ -408,7 +408,7 @@ fn reset_disables_every_ring() {
 /// Reads that take 900 ns: what is in flight must cover them, even for a single ring. Behind each
 /// fetch of 32 beats is a cycle; PCIe brings 29 beats in 33 cycles.
 #[test]
-fn one_send_ring_comes_at_32_beats_in_33_cycles() {
+fn send_ring_reaches_32_beats_in_33() {
     let mut test = Test::new(SEND_RING, Stall::None, Stall::None, seed());
     test.host.size_bits = [9; 4];
     test.host.latency_cycles = 225..226;
@@ -434,7 +434,7 @@ fn one_send_ring_comes_at_32_beats_in_33_cycles() {
 }
 
 #[test]
-fn doorbell_of_an_idle_ring_is_found_at_once() {
+fn idle_rings_doorbell_is_found_immediately() {
     let mut test = Test::new(SEND_RING, Stall::None, Stall::None, seed());
     for owner in 0..OWNERS {
         test.host.enable(owner, &mut test.settings);

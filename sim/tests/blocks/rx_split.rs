@@ -173,7 +173,7 @@ fn payload_across_the_floor_is_trimmed() {
 }
 
 #[test]
-fn payload_between_floor_and_cursor_is_a_duplicate() {
+fn payload_below_cursor_is_duplicate() {
     let mut world = simple(NO_STALLS);
     world.send(&good(1000, 500).build(), false);
     expect(&mut world, &good(1499, 500), Disposition::Duplicate);
@@ -189,7 +189,7 @@ fn unknown_connection_has_no_flow() {
 }
 
 #[test]
-fn gap_in_the_list_is_no_segment() {
+fn list_gap_is_no_segment() {
     let mut world = simple(NO_STALLS);
     segment(&mut world, 0, 1000 + 0x8000 + 10, 100, 0, 0);
     world.settle();
@@ -198,7 +198,7 @@ fn gap_in_the_list_is_no_segment() {
 }
 
 #[test]
-fn end_of_the_list_is_ahead_of_window() {
+fn list_end_is_ahead_of_window() {
     let mut world = simple(NO_STALLS);
     expect(&mut world, &good(1000 + 0x8000 - 10, 50), Disposition::AheadOfWindow);
     expect(&mut world, &good(1000 + 0x8000, 50), Disposition::AheadOfWindow);
@@ -299,7 +299,7 @@ fn empty_segments_are_stepped_over() {
 }
 
 #[test]
-fn what_cannot_be_verified_is_deferred_whole() {
+fn unverifiable_payload_is_deferred_whole() {
     let mut world = simple(NO_STALLS);
     for fragment in [0x2000, 0x0001, 0x1fff] {
         let frame = Frame { fragment, ..good(1000, 200) };
@@ -395,7 +395,7 @@ fn flow_of_another_profile_defers() {
 }
 
 #[test]
-fn an_event_goes_up_where_there_is_room_and_is_counted_where_there_is_none() {
+fn event_without_room_is_counted() {
     Stall::matrix(seed(), |source, sink, seed| {
         let mut world = World::new(Stalls { source, sink }, seed);
         world.enable(2, 2, 2);

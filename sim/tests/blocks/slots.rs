@@ -127,7 +127,7 @@ impl Test {
 }
 
 #[test]
-fn descriptors_come_whole_however_they_are_fetched() {
+fn descriptors_arrive_whole_however_fetched() {
     Stall::matrix(seed(), |source, sink, seed| {
         let mut random = SmallRng::seed_from_u64(seed);
         let mut test = Test::new(source, sink, seed);
@@ -155,7 +155,7 @@ fn descriptors_come_whole_however_they_are_fetched() {
 }
 
 #[test]
-fn kept_slot_is_forgotten_when_the_ring_starts_afresh() {
+fn kept_slot_is_forgotten_on_restart() {
     let mut random = SmallRng::seed_from_u64(seed());
     let mut test = Test::new(Stall::None, Stall::None, 1);
     let mut first = vec![7; SLOT_BYTES];

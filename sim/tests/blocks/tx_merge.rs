@@ -25,7 +25,7 @@ use sim::harness::stall::Stall;
 use world::Tables;
 
 #[test]
-fn raw_frame_goes_out_as_it_is_and_padded() {
+fn raw_frame_leaves_unchanged_but_padded() {
     let mut rig = Rig::new(Tables::default(), plain_memory(), 20, CALM, 1);
     for bytes in [14, 59, 60, 61, 64, 96] {
         let header: Vec<u8> = (0..bytes).map(|i| i as u8 ^ 0x80).collect();
@@ -53,7 +53,7 @@ fn one_frame_is_merged_and_checksummed() {
 }
 
 #[test]
-fn random_descriptors_do_what_the_model_does() {
+fn random_descriptors_agree_with_model() {
     let seen = Stall::matrix(seed(), |source, sink, seed| {
         let mut seen = BTreeSet::new();
         let mut random = SmallRng::seed_from_u64(seed);
@@ -83,7 +83,7 @@ fn random_descriptors_do_what_the_model_does() {
 }
 
 #[test]
-fn large_send_is_cut_into_numbered_frames() {
+fn large_send_becomes_numbered_frames() {
     let world = World::one_segment(1 << 18, 4095);
     let mut rig = Rig::new(world.tables(), plain_memory(), 100, CALM, 1);
     rig.post(&world.tcp_send(65_535, 1448).bytes(), 1);

@@ -72,7 +72,7 @@ fn losing(loss: f64) -> Disturbance {
 }
 
 #[test]
-fn lost_frames_cost_simulated_time_only_and_a_seed_gives_one_run() {
+fn lost_frames_cost_simulated_time_only() {
     let first = seed::seed_or(1);
     for seed in first..first + 6 {
         let outcome = run(seed, 1500, losing(0.01)).expect("it ends");
@@ -97,7 +97,7 @@ fn an_undisturbed_run_skips_nothing() {
 
 /// Its ten seconds are not skipped: the other end, a kernel perhaps, may still repeat its FIN.
 #[test]
-fn the_end_of_time_wait_is_no_timer_to_skip_to() {
+fn end_of_time_wait_is_no_timer() {
     let clock = ManualClock::default();
     let (transport, mut peer) = both(&clock, 2, 1500);
     let outcome = exchange(transport, &mut peer, clock.clone(), 1, losing(0.0));
@@ -106,7 +106,7 @@ fn the_end_of_time_wait_is_no_timer_to_skip_to() {
 }
 
 #[test]
-fn frames_held_back_at_the_end_are_released() {
+fn frames_held_at_end_are_released() {
     let disturbance = Disturbance { reorder: 0.1, ..Disturbance::default() };
     let outcome = run(2, 1500, disturbance).expect("it ends");
     println!("{outcome:?}");
@@ -114,7 +114,7 @@ fn frames_held_back_at_the_end_are_released() {
 }
 
 #[test]
-fn a_wire_that_loses_everything_is_found_out_by_simulated_time() {
+fn dead_wire_is_found_by_simulated_time() {
     match run(1, 1500, losing(1.0)) {
         Err(error @ LabError::Stuck { why, lost, .. }) => {
             assert_eq!(why, Stuck::SimulatedTime(Duration::from_secs(1000)));
@@ -128,7 +128,7 @@ fn a_wire_that_loses_everything_is_found_out_by_simulated_time() {
 
 /// Where the wire spares every frame, a tenth of the time is enough.
 #[test]
-fn a_peer_that_never_answers_is_found_out_sooner_on_a_good_wire() {
+fn silent_peer_is_found_sooner() {
     let clock = ManualClock::default();
     let (transport, mut other) = both(&clock, 3, 1500);
     match exchange(transport, &mut other, clock, 1, Disturbance::default()) {
@@ -142,7 +142,7 @@ fn a_peer_that_never_answers_is_found_out_sooner_on_a_good_wire() {
 
 /// Its timers run by the wall clock, and are not skipped; those of smoltcp are.
 #[test]
-fn a_kernel_at_one_end_is_given_time() {
+fn kernel_end_is_given_time() {
     let seed = seed::seed_or(3);
     let Some(mut kernel) =
         skip_if_refused(KernelPeer::open(&link(2, 1500)), TransportError::is_refusal)

@@ -107,7 +107,7 @@ impl<P: Protocol<Remote = SocketAddr>> World<P> {
 }
 
 #[test]
-fn a_protocol_of_its_own_is_exact_on_a_good_wire_without_a_copy() {
+fn own_protocol_is_exact_without_copy() {
     let mut world = World::new(GoldenCard::new(SMALL));
     world.exchange(1 << 20, 1, Disturbance::default());
     let counters = world.provider.counters();
@@ -124,7 +124,7 @@ const CONFIRMATION_HELD: u64 = 245_493;
 const CONFIRMED_ONE_BY_ONE: u64 = 1_197_577_962;
 
 #[test]
-fn a_protocol_of_its_own_is_exact_on_late_cards() {
+fn own_protocol_is_exact_on_late_cards() {
     let first = seed::seed();
     for seed in (first..first + 8).chain([CONFIRMATION_HELD, CONFIRMED_ONE_BY_ONE]) {
         let mut world = World::new(GoldenCard::late(SMALL, seed));
@@ -137,7 +137,7 @@ fn a_protocol_of_its_own_is_exact_on_late_cards() {
 const THREE_SYN_ACKS_LOST: u64 = 132_972_485;
 
 #[test]
-fn a_protocol_of_its_own_is_exact_on_bad_wires() {
+fn own_protocol_is_exact_on_bad_wires() {
     let first = seed::seed();
     for seed in (first..first + 8).chain([THREE_SYN_ACKS_LOST]) {
         let share = |shift: u32| f64::from(((seed >> shift) as u8) % 10) / 100.0;
@@ -154,7 +154,7 @@ fn a_protocol_of_its_own_is_exact_on_bad_wires() {
 
 /// Nothing but its timers ends the sleep of the host.
 #[test]
-fn timers_of_a_protocol_fire_in_a_sleeping_host() {
+fn protocol_timers_fire_in_sleeping_host() {
     let mut world = World::new(GoldenCard::new(SMALL));
     let remote = REMOTE.parse().expect("an address");
     world.provider.connect(ApplicationId::FIRST, remote).expect("a flow");
@@ -182,7 +182,7 @@ fn timers_of_a_protocol_fire_in_a_sleeping_host() {
 
 /// A limit that comes before the timer ends the sleep, and nothing is due then.
 #[test]
-fn a_sleep_ends_with_its_limit_or_with_the_timer() {
+fn sleep_ends_with_limit_or_timer() {
     let mut world = World::new(GoldenCard::new(SMALL));
     let limit = Duration::from_micros(700);
     assert!(!world.provider.wait(limit).expect("it waits"), "no timer is set");
@@ -198,7 +198,7 @@ fn a_sleep_ends_with_its_limit_or_with_the_timer() {
 /// A partial request is returned while the peer goes on sending: its buffer is truncated under the
 /// protocol, which accepts what was in its window.
 #[test]
-fn what_arrives_while_memory_is_taken_away_is_not_lost() {
+fn arrival_during_memory_removal_is_kept() {
     let first = seed::seed();
     let partial = in_parts(GoldenCard::new(SMALL));
     seed::enough("requests returned in part", partial.into(), 1);

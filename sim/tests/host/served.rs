@@ -144,7 +144,7 @@ fn exchange(other: &mut Other, provider: &mut Host, seed: u64) {
 }
 
 #[test]
-fn a_host_moves_bytes_through_a_card_behind_a_socket() {
+fn host_moves_bytes_through_socket_card() {
     let mut other = Other::start();
     let mut provider = host(&other);
     exchange(&mut other, &mut provider, 1);
@@ -155,7 +155,7 @@ fn a_host_moves_bytes_through_a_card_behind_a_socket() {
 }
 
 #[test]
-fn a_client_that_ends_without_a_word_leaves_an_empty_card_of_a_new_epoch() {
+fn abruptly_ended_client_leaves_fresh_card() {
     let other = Other::start();
     let epoch = {
         let mut device = open(&other);
@@ -184,7 +184,7 @@ fn open(other: &Other) -> Device<SocketBus> {
 }
 
 #[test]
-fn a_host_finds_out_within_a_second_that_the_card_has_gone() {
+fn host_notices_lost_card_within_second() {
     let mut other = Other::start();
     let mut provider = host(&other);
     provider.poll().expect("it polls");
@@ -200,7 +200,7 @@ fn a_host_finds_out_within_a_second_that_the_card_has_gone() {
 }
 
 #[test]
-fn an_interrupt_ends_the_sleep_of_a_host() {
+fn interrupt_ends_hosts_sleep() {
     let mut other = Other::start();
     let mut provider = host(&other);
     while provider.poll().expect("it polls") {}
@@ -222,7 +222,7 @@ fn an_interrupt_ends_the_sleep_of_a_host() {
 }
 
 #[test]
-fn what_is_no_card_is_refused_in_one_line() {
+fn non_card_is_refused_in_one_line() {
     let missing = std::env::temp_dir().join("zeronic-nobody.sock");
     let error = SocketBus::open(&missing).err().expect("nobody").to_string();
     assert!(error.contains("nobody serves") && !error.contains('\n'), "{error}");

@@ -56,7 +56,7 @@ fn registers_answer_and_commands_are_confirmed() {
 }
 
 #[test]
-fn a_raw_frame_goes_out_as_it_was_given() {
+fn raw_frame_leaves_as_given() {
     let card = card();
     let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
     let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
@@ -130,12 +130,12 @@ fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKi
 }
 
 #[test]
-fn every_byte_of_a_linux_connection_arrives() {
+fn every_linux_connection_byte_arrives() {
     exchange("10.77.0.2:5001", 256 << 10, Disturbance::default(), MemoryKind::Application);
 }
 
 #[test]
-fn every_byte_arrives_over_a_wire_that_loses_reorders_repeats_and_damages() {
+fn every_byte_survives_a_hostile_wire() {
     let disturbance = Disturbance {
         loss: 0.01,
         reorder: 0.01,

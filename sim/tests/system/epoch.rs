@@ -217,12 +217,12 @@ fn every_hold(end: End, causes: &[Cause], afterwards: fn(Rc<RefCell<SimulatedCar
 }
 
 #[test]
-fn nothing_is_written_once_a_closed_driver_has_released_its_memory() {
+fn closed_driver_allows_no_later_write() {
     every_hold(close, &CAUSES, start_again).check("the link when the driver closes", &DRAWN);
 }
 
 #[test]
-fn a_driver_that_trusts_the_new_epoch_is_written_to() {
+fn driver_trusting_new_epoch_is_overwritten() {
     caught_by("bytes written once", "a driver that reads EPOCH alone", || {
         every_hold(trust_the_epoch, &CAUSES[..1], drop);
     });

@@ -88,7 +88,7 @@ fn frame(id: u8) -> Vec<u8> {
 }
 
 #[test]
-fn register_writes_that_go_nowhere_are_counted() {
+fn unmapped_register_writes_are_counted() {
     let mut bed = Bed::open();
     let before = bed.counters();
     assert_eq!(before["registers_unmapped"], 0);
@@ -112,7 +112,7 @@ fn register_writes_that_go_nowhere_are_counted() {
 }
 
 #[test]
-fn a_failed_read_stops_its_command_ring_and_tells_its_owner() {
+fn failed_command_read_stops_ring_tells_owner() {
     let mut bed = Bed::open();
     bed.poison(0);
     let lost = bed.nop();
@@ -134,7 +134,7 @@ fn a_failed_read_stops_its_command_ring_and_tells_its_owner() {
 }
 
 #[test]
-fn a_failed_read_stops_its_send_ring_and_tells_its_owner() {
+fn failed_send_read_stops_ring_tells_owner() {
     let mut bed = Bed::open();
     bed.poison(0);
     bed.device.send(raw(&frame(1)));
@@ -210,7 +210,7 @@ fn send(bed: &mut Bed, name: FlowName, position: u32) {
 }
 
 #[test]
-fn a_failed_payload_read_costs_its_frame_and_tells_its_owner_and_other_flows_go_on() {
+fn failed_payload_read_costs_one_frame() {
     for fault in [Fault::Poison, Fault::UnsupportedRequest, Fault::CompleterAbort, Fault::Lost] {
         let mut bed = Bed::open();
         let flows = two_flows(&mut bed);
@@ -290,7 +290,7 @@ fn stages_say_where_time_goes() {
 }
 
 #[test]
-fn the_stores_at_the_mac_say_how_full_they_were() {
+fn mac_stores_report_their_fill() {
     let mut bed = Bed::open();
     let flows = two_flows(&mut bed);
     let peaks = |bed: &mut Bed| {

@@ -88,7 +88,7 @@ impl Bed {
 }
 
 #[test]
-fn a_flush_that_fails_twice_marks_its_entries_and_other_flows_go_on() {
+fn twice_failed_flush_marks_entries_only() {
     for fault in [Fault::Poison, Fault::UnsupportedRequest, Fault::CompleterAbort, Fault::Lost] {
         let mut bed = Bed::open();
         bed.break_flushes(fault, 1);
@@ -130,7 +130,7 @@ impl Observer for Breaker {
 }
 
 #[test]
-fn a_memory_that_answers_no_flush_ends_its_connection() {
+fn memory_without_flush_ends_its_connection() {
     let time = ManualClock::default();
     let clock = || Clock::Manual(time.clone());
     let transport = SmoltcpTransport::open(&LinkConfig::lab(1, 1500, Tuning::REAL_TIME), clock())

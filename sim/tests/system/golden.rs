@@ -66,7 +66,7 @@ fn every_byte_over_ipv4() {
 }
 
 #[test]
-fn every_byte_over_ipv6_in_jumbo_frames() {
+fn ipv6_jumbo_frames_carry_every_byte() {
     exchange("[fd77::2]:5001", 9000, 4 << 20, Disturbance::default());
 }
 

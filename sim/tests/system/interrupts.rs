@@ -142,7 +142,7 @@ fn move_vector(rig: &mut Rig, stall: u64, mask: u64) -> bool {
 }
 
 #[test]
-fn a_masked_vector_sends_nothing_wherever_its_message_waits() {
+fn masked_vector_never_sends_wherever_waiting() {
     let mut rig = Rig::open();
     let mut came = [0; 2];
     for stall in (300..540).step_by(12) {
@@ -159,7 +159,7 @@ fn a_masked_vector_sends_nothing_wherever_its_message_waits() {
 const PATIENCE: Duration = Duration::from_micros(60);
 
 #[test]
-fn a_host_that_waits_for_a_fence_sleeps() {
+fn host_waiting_for_fence_sleeps() {
     let mut rig = Rig::open();
     let mut waits = 0;
     let mut trials = 0;
@@ -190,7 +190,7 @@ fn a_host_that_waits_for_a_fence_sleeps() {
 }
 
 #[test]
-fn a_host_that_waits_for_send_room_sleeps() {
+fn host_waiting_for_room_sleeps() {
     const FRAMES: usize = 40;
     let rings = RingSizes { send_bits: 2, ..RingSizes::default() };
     let mut rig = Rig::with(DeviceConfig { rings, ..DeviceConfig::with_seed(1) });
@@ -223,7 +223,7 @@ fn a_host_that_waits_for_send_room_sleeps() {
 }
 
 #[test]
-fn a_reset_of_the_card_keeps_its_moderation() {
+fn card_reset_keeps_moderation() {
     let mut rig = Rig::open();
     let interval = Duration::from_micros(20);
     rig.device.set_moderation(interval, 0).expect("it is set");

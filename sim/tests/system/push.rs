@@ -59,7 +59,7 @@ fn one_by_one(direct: &mut Direct) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_lone_descriptor_comes_with_its_doorbell() {
+fn lone_descriptor_comes_with_doorbell() {
     let (mut pushed, mut fetched) = (open(true), open(false));
     assert_eq!(one_by_one(&mut pushed), one_by_one(&mut fetched));
     let (pushed, fetched) = (pushed.counters(), fetched.counters());
@@ -86,7 +86,7 @@ fn many_descriptors_at_once_are_fetched() {
 
 /// The copy that another owner pushes between an owner's push and its doorbell.
 #[test]
-fn what_another_owner_pushes_is_not_sent() {
+fn other_owners_push_is_not_sent() {
     let mut direct = open(true);
     let window = |owner: u32| r::DOORBELLS + owner * r::DOORBELL_STRIDE + r::PUSH_WINDOW;
     let foreign = raw(&[0xee; 80]).record();

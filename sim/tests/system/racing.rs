@@ -339,7 +339,7 @@ fn is_long() -> bool {
 }
 
 #[test]
-fn ten_thousand_packets_race_with_commands_in_the_small_card() {
+fn ten_thousand_packets_race_with_commands() {
     let mut world = World::new(&SMALL, seed::seed());
     world.run(10_240);
     let raced = world.receive.raced;
@@ -348,7 +348,7 @@ fn ten_thousand_packets_race_with_commands_in_the_small_card() {
 }
 
 #[test]
-fn packets_race_with_commands_in_the_default_card() {
+fn packets_race_commands_in_default_card() {
     let packets = if is_long() { 10_240 } else { 2_048 };
     let mut world = World::new(&DEFAULT, seed::seed());
     world.run(packets);
@@ -357,7 +357,7 @@ fn packets_race_with_commands_in_the_default_card() {
 }
 
 #[test]
-fn the_judges_of_the_race_catch_planted_faults() {
+fn race_judges_catch_planted_faults() {
     let design = build_with_faults();
     let seed = seed::seed();
     // Each with what its judge says: of an entry or a send that no state explains, or of a byte.

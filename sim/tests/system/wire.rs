@@ -11,21 +11,21 @@ fn card(config: PcieConfig) -> SimulatedCard {
 }
 
 #[test]
-fn a_frame_that_a_reset_of_the_mac_cuts_off_is_counted_and_glued_to_nothing() {
+fn frame_cut_by_mac_reset_is_counted() {
     wire_support::cut_off(&card);
 }
 
 #[test]
-fn a_wire_that_goes_down_is_seen_told_to_owner_0_and_comes_back() {
+fn wire_down_is_told_and_recovers() {
     wire_support::goes_down(&card);
 }
 
 #[test]
-fn no_frame_of_an_old_epoch_leaves_whatever_began_the_new_one() {
+fn no_frame_of_old_epoch_leaves() {
     wire_support::old_frames(&card, &CAUSES);
 }
 
 #[test]
-fn a_frame_that_stood_still_for_any_number_of_epochs_is_of_none() {
+fn stalled_frame_belongs_to_no_epoch() {
     wire_support::stands_still(&card);
 }

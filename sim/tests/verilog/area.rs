@@ -55,7 +55,7 @@ fn became(netlist: &Netlist, name: &str) -> (Vec<String>, u64) {
 }
 
 #[test]
-fn a_module_for_itself_takes_what_it_takes_in_the_whole() {
+fn module_alone_costs_same_as_inside() {
     let mut block = Fifo::<Bits<12>, 2, 3>::default();
     block.connect_all();
     let design = verilog::emit(&block, "fifo").expect("emits");
@@ -82,7 +82,7 @@ fn with_planted(name: &str, kind: &str) -> String {
 }
 
 #[test]
-fn a_black_box_is_refused_by_its_name() {
+fn black_box_is_refused_by_name() {
     // A part of the card, one of the vendor's library that is none, and a box of one's own.
     let own = "(* blackbox *) module engine (input wire I, output wire O);\nendmodule\n";
     let netlist = synthesize(&[
@@ -107,7 +107,7 @@ fn a_black_box_is_refused_by_its_name() {
 }
 
 #[test]
-fn flip_flops_in_a_row_are_no_memory() {
+fn flip_flops_are_no_memory() {
     let text = "module delay (input wire clock, input wire d, output wire q);\n\
          reg [7:0] row = 8'd0;\nalways @(posedge clock) row <= {row[6:0], d};\n\
          assign q = row[7];\nendmodule\n";
@@ -132,7 +132,7 @@ fn read_table() -> String {
 }
 
 #[test]
-fn the_kept_report_is_of_the_card_as_it_is() {
+fn kept_report_matches_the_card() {
     let (_, modules) = card();
     assert_eq!(
         kept_fingerprint(&read_table()),
@@ -170,7 +170,7 @@ fn too_long(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_kept_report_keeps_to_its_levels() {
+fn kept_report_keeps_its_levels() {
     let kept = read_table();
     assert_eq!(too_long(&kept), Vec::<String>::new());
     // Each of them is seen.
@@ -201,7 +201,7 @@ fn behind_a_port(inputs: usize) -> (String, String) {
 }
 
 #[test]
-fn a_port_with_more_than_two_levels_is_seen() {
+fn port_exceeding_two_levels_is_found() {
     // Mapped in one run, from which each takes its own.
     let modules = [6, 12, 64].map(behind_a_port);
     let [one, two, more] = modules.each_ref().map(|(top, _)| {
@@ -216,7 +216,7 @@ fn a_port_with_more_than_two_levels_is_seen() {
 
 /// Takes many minutes where the cache is empty; afterwards what has changed.
 #[test]
-fn the_report_is_the_one_that_is_kept() {
+fn report_equals_the_kept_one() {
     if !skip::long_runs("it has Yosys map the whole card") {
         return;
     }
@@ -260,7 +260,7 @@ fn memories_become_what_they_say() {
 /// Entries in all banks, read and written at random: each read shows what was written last when it
 /// was latched, for as long as nothing else moves on.
 #[test]
-fn a_memory_in_banks_shows_what_was_written() {
+fn banked_memory_shows_written_data() {
     let random = &mut SmallRng::seed_from_u64(seed());
     let mut memory = BlockRam::<Bits<72>, 17>::default();
     let design = design_of(&mut memory, "banks", Options::default()).expect("builds");

@@ -56,7 +56,7 @@ fn plant_fault(module: &str, from: &str, to: &str) -> Modules {
 }
 
 #[test]
-fn both_registers_of_every_synchronizer_are_marked() {
+fn both_synchronizer_registers_are_marked() {
     let modules = card();
     let (wrong, count) = find_unmarked(&modules);
     assert_eq!(wrong, [""; 0]);
@@ -98,7 +98,7 @@ fn unkept(modules: &Modules) -> Vec<String> {
 }
 
 #[test]
-fn crossings_keep_their_borders_and_their_pointers() {
+fn crossings_keep_borders_and_pointers() {
     assert_eq!(unkept(&card()), [""; 0]);
     for (module, text) in [
         ("synchronizer_1", "(* keep_hierarchy = \"yes\" *)\n"),
@@ -113,7 +113,7 @@ fn crossings_keep_their_borders_and_their_pointers() {
 }
 
 #[test]
-fn no_register_reads_a_net_of_the_other_clock() {
+fn no_register_reads_other_clocks_net() {
     let domains = domains_of(&card());
     assert_eq!(domains.violations(), [""; 0]);
     // Blocks of registers, and inputs of blocks with one clock: it was looked at something.
@@ -124,7 +124,7 @@ fn no_register_reads_a_net_of_the_other_clock() {
 }
 
 #[test]
-fn each_way_around_a_crossing_is_found() {
+fn each_way_around_crossing_is_found() {
     for (module, from, to, found) in [
         // A pointer past its synchronizer, a pointer that is not the gray-coded one.
         (
@@ -195,7 +195,7 @@ fn clock(port: &str) -> ClockId {
 
 /// One file for all configurations: crossings do not depend on the sizes of tables.
 #[test]
-fn the_kept_constraints_are_those_of_the_cards_crossings() {
+fn kept_constraints_match_cards_crossings() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../constraints/common/crossings.xdc");
     for config in CONFIGS.map(|config| config.name) {
         let card = hdl::emit::emit_card(config).expect("a configuration");
@@ -233,7 +233,7 @@ fn each_crossing_has_its_lines() {
 }
 
 #[test]
-fn the_tables_of_the_clocks_are_those_of_the_card() {
+fn clock_tables_match_the_card() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/hardware.md");
     let text = std::fs::read_to_string(path).expect("docs/hardware.md is there");
     let (_, text) = text.split_once("\n## Clocks\n").expect("a section of clocks");

@@ -164,7 +164,7 @@ fn slang_warns_of_nothing() {
 }
 
 #[test]
-fn yosys_finds_no_latch_loop_or_doubly_driven_net() {
+fn yosys_finds_no_latch_or_loop() {
     all_pass(yosys_check, "yosys", &LARGE);
 }
 

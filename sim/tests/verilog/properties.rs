@@ -145,7 +145,7 @@ fn judge_block(subject: &Subject, known: Option<Verdict>) -> (Verdict, bool) {
 
 /// What was offered stands until it is taken, unless a reset comes; of every block.
 #[test]
-fn what_is_offered_stands_until_it_is_taken() {
+fn offers_stand_until_taken() {
     let _alone = TABLE.lock();
     let kept = Table::read();
     let mut lines = Vec::new();
@@ -268,7 +268,7 @@ fn prove(stated: &Stated, text: &str) -> Verdict {
 
 /// Each holds, and fails on its planted fault.
 #[test]
-fn what_is_stated_of_a_block_holds_and_a_planted_fault_is_found() {
+fn stated_properties_hold_planted_fault_fails() {
     let _alone = TABLE.lock();
     let kept = Table::read();
     let mut lines = Vec::new();

@@ -134,7 +134,7 @@ fn a_changed_operator_is_not_equal() {
 }
 
 #[test]
-fn a_changed_input_of_a_child_is_not_equal() {
+fn changed_child_input_is_not_equal() {
     let text = text_of("stream::fifo::Fifo");
     assert!(!text.children.is_empty(), "the FIFO has a memory");
     let changed = text.text.replacen(".write_enable(", ".write_enable(~", 1);

@@ -248,14 +248,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_read_as_clang_prints_them() {
+    fn clang_versions_are_read() {
         assert_eq!(major_version(b"14.0.6\n"), Some(14));
         assert_eq!(major_version(b"22\n"), Some(22));
         assert_eq!(major_version(b"unknown\n"), None);
     }
 
     #[test]
-    fn none_is_newer_than_the_one_that_is_taken() {
+    fn none_is_newer_than_the_taken() {
         let Some(taken) = newest_clang() else {
             skip::skip(skip::Need::Clang, "there is no clang++ here");
             return;

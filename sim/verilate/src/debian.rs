@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_that_is_not_there_is_named() {
+    fn missing_package_is_named() {
         let error = ensure_packages("debian-none", &["zeronic-no-such-package"]).expect_err("none");
         match error {
             ToolError::Start { .. } => skip(Need::Packages, error),

@@ -41,7 +41,7 @@ mod tests {
     use crate::options::Options;
 
     #[test]
-    fn a_design_is_made_once_and_an_error_is_not_kept() {
+    fn design_is_made_once_error_retried() {
         let port = Port {
             name: "q".to_owned(),
             direction: PortDirection::Output,

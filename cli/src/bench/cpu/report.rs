@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_are_compared_with_the_kernel() {
+    fn both_ends_compare_with_kernel() {
         let report = report(&[0.5, 0.5, 0.5], 0.1, &[0.015625, 0.015625, 0.015625]);
         let row = &report.rows[0];
         assert!(report.ok && (row.seconds_per_gb, row.ratio) == (0.015625, 32.0));
@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn what_spreads_or_is_disturbed_is_noisy() {
+    fn spread_or_disturbed_row_is_noisy() {
         let (steady, spread) = ([1.0, 1.0, 1.0], [1.0, 1.0, 1.2]);
         for (kernel, idle_cores, ours, ok) in [
             (&steady, 0.1, &steady, true),
@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disturbed_run_is_repeated_so_many_times() {
+    fn disturbed_run_is_repeated_finitely() {
         let cost = |idle_cores| KernelCost {
             machine: 1.0,
             threads: 1.0,
@@ -544,7 +544,7 @@ mod tests {
 
     /// A clock that changes between the parts changes every repetition alike.
     #[test]
-    fn a_repetition_is_the_mean_of_its_parts() {
+    fn repetition_is_mean_of_parts() {
         let mut values = Values::default();
         for value in [1.0, 2.0, 3.0] {
             (0..5).for_each(|repetition| values.add(repetition, value));

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn more_and_less_than_five_percent_differ() {
+    fn changes_above_five_percent_differ() {
         let committed = count_row("1.2.3", Some(1000.0), 0.0);
         for (instructions, allocations, expected) in [
             (1050.0, 0.01, true),
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_of_another_compiler_are_shown_and_not_compared() {
+    fn instructions_of_other_compiler_are_only_shown() {
         let committed = count_row("1.2.3", Some(1000.0), 1.0);
         for (found, why) in [
             (count_row("1.2.4", Some(2000.0), 1.0), "1.2.4"),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_reads_as_it_is_written() {
+    fn file_reads_back_as_written() {
         let all = Committed::from([("dev".to_owned(), count_row("1.2.3", Some(5.0), 0.5))]);
         let text = HEAD.to_owned() + &toml::to_string(&all).expect("text");
         assert_eq!(toml::from_str::<Committed>(&text).expect("a table"), all);

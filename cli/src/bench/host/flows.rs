@@ -125,7 +125,7 @@ mod tests {
 
     /// A machine that slows down for some rounds slows both.
     #[test]
-    fn a_ratio_is_of_the_same_round() {
+    fn ratio_belongs_to_same_round() {
         let row = Row {
             work: Work::Receive,
             flows: 16,

@@ -350,7 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_measured_again_until_it_is_steady() {
+    fn row_is_repeated_until_steady() {
         let of = |spreads: &[f64], attempts| {
             let mut rest = spreads.iter();
             let measure = || {
@@ -367,7 +367,7 @@ mod tests {
 
     /// A core at half its clock takes twice as long for both.
     #[test]
-    fn a_slow_core_does_not_change_a_figure() {
+    fn slow_core_changes_no_figure() {
         let mut place =
             Place { cores: &Cores::find(), reference: Reference::new(), seen: Vec::new() };
         let fast = place.over_reference(Duration::from_nanos(500), 10.0, 11.0);

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cause_is_told_from_what_follows_it() {
+    fn cause_is_separated_from_consequences() {
         let follows = "ERROR: [Common 17-69] Command failed: Placer could not place all instances";
         let cause = "ERROR: [Place 30-640] Place Check : This design requires more URAM";
         assert_eq!(reason(&["INFO: x", cause, follows], 256), cause);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_without_a_word_has_its_reason() {
+    fn silent_end_has_its_reason() {
         assert!(reason(&[], 9).contains("signal 9, as where memory is short"));
         assert!(reason(&[], 11).ends_with("signal 11"));
         assert_eq!(reason(&["bye"], 256), "exit status 1; the last it said: bye");

@@ -188,7 +188,7 @@ wrong setup: slack -0.031 ns; see timing.txt
     }
 
     #[test]
-    fn what_is_no_figure_is_refused_with_its_line() {
+    fn malformed_figure_is_refused_with_its_line() {
         for (line, said) in [
             ("clock a 1 2", "line 2: 'clock a 1 2' is no figure"),
             ("die 1 2 3", "line 2: 3 words of a die, not 7"),

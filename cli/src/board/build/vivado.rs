@@ -228,7 +228,7 @@ mod tests {
 
     /// A step that has ended is not the one that runs.
     #[test]
-    fn only_what_has_begun_and_not_ended_is_running() {
+    fn only_begun_unfinished_steps_are_running() {
         let running = |lines: &[(&str, &str)]| {
             let mut steps = Steps::new();
             for (step, what) in lines {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn times_have_hours_and_the_spinner_its_template() {
+    fn times_have_hours_spinner_its_template() {
         assert_eq!(clock(Duration::from_secs(3 * 3600 + 61)), "3:01:01");
         assert!(ProgressStyle::with_template("{spinner} {msg:17} {elapsed_precise}").is_ok());
     }

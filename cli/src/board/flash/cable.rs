@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn boards_that_the_loader_knows_go_by_it() {
+    fn known_boards_use_loader_names() {
         let named =
             |name: &str, part| Way::Loader { cable: Cable::Named(name.to_owned(), None), part };
         let vcu118 = "xcvu9p-flga2104";

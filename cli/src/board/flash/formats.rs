@@ -64,7 +64,7 @@ mod tests {
     use host_board::image::{same_device, BitFile};
 
     #[test]
-    fn records_name_the_upper_half_where_it_changes() {
+    fn upper_half_changes_have_records() {
         let text = mcs_file(0x0400_fff0, &[0x11; 20]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], ":020000040400F6");
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bit_file_is_read_as_one() {
+    fn bit_file_is_recognised() {
         let board = find("u250").expect("a board");
         let file = bit_file(board, &[1, 2, 3]);
         let read = BitFile::parse(&file).expect("a .bit file");

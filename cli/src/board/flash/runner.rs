@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_of_another_program_is_read() {
+    fn other_programs_bar_is_read() {
         let line = "Writing: [=====     ] 50.25%";
         assert_eq!(percentage(line), Some(("writing".to_owned(), 0.5025)));
         assert_eq!(percentage("Writing: [=====     ] 50.2"), None);

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_as_a_shell_takes_them() {
+    fn words_split_as_in_shell() {
         assert_eq!(quote_word("--offset=0x10"), "--offset=0x10");
         assert_eq!(quote_word("a b"), "'a b'");
         assert_eq!(quote_word("it's"), r"'it'\''s'");

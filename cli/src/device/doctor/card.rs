@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drops_and_faults_are_named_and_packets_are_none() {
+    fn drops_and_faults_are_named_packets_not() {
         let counter = |kind, name, value| CounterValue { kind, name, meaning: "", value };
         let check = counted(&[
             counter(CounterKind::Disposition, "no_flow", 5),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_that_of_a_counter() {
+    fn every_name_is_a_counter() {
         for name in FAULTS {
             let mut all = stage_counters(u32::MAX, u32::MAX);
             assert!(all.any(|(_, counter)| counter.name == name), "{name}");

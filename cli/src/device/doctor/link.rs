@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_narrow_link_and_small_writes_are_looked_at() {
+    fn narrow_link_and_small_writes_are_reported() {
         let good = Express {
             link: (3, 16),
             link_max: (3, 16),

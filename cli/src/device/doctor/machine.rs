@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_the_system_are_read_as_they_are() {
+    fn system_files_are_read_as_they_are() {
         let meminfo = "MemTotal:  16 kB\nHugePages_Total:       3\n";
         assert_eq!(large_pages(Some(meminfo)).found, "3 are set aside");
         assert_eq!(large_pages(Some("HugePages_Total: 0")).verdict, Verdict::Look);

@@ -32,7 +32,7 @@ fn every_board_is_listed_and_shown() {
 }
 
 #[test]
-fn an_unknown_board_is_refused_with_the_known_ones() {
+fn unknown_board_is_refused_with_known_ones() {
     for command in [
         &["board", "show", "u2000"][..],
         &["verilog", "--board", "u2000", "--config", "small", "--out", "x"],
@@ -67,7 +67,7 @@ fn write_into(out: &Path, board: &str) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn a_board_has_its_top_scripts_and_the_constraints_that_are_kept() {
+fn board_folder_has_top_scripts_and_constraints() {
     let out = folder("board_files");
     for board in ["u55n", "vcu118"] {
         // The second one finds the files of the first in its folder.
@@ -91,7 +91,7 @@ fn a_board_has_its_top_scripts_and_the_constraints_that_are_kept() {
 /// Vivado's part is played by a script that knows its commands and resolves every name: pins,
 /// cells and clocks of a board of each kind of top.
 #[test]
-fn the_build_of_a_board_runs_to_its_end_and_every_name_is_there() {
+fn board_build_ends_with_every_name_found() {
     for board in ["vcu118", "u250", "u280", "u55c"] {
         let out = folder(&format!("board_build_{board}"));
         write_into(&out, board);
@@ -110,7 +110,7 @@ fn the_build_of_a_board_runs_to_its_end_and_every_name_is_there() {
 }
 
 #[test]
-fn a_card_that_a_die_cannot_hold_is_refused() {
+fn card_too_large_for_die_is_refused() {
     let out = folder("board_full");
     let path = out.to_str().expect("a path");
     let default = ["verilog", "--config", "default", "--board", "u55n", "--out", path];
@@ -122,7 +122,7 @@ fn a_card_that_a_die_cannot_hold_is_refused() {
 }
 
 #[test]
-fn the_default_sizes_fit_with_a_list_in_the_neighbour_die() {
+fn default_sizes_fit_list_in_neighbour_die() {
     let out = folder("board_far");
     let path = out.to_str().expect("a path");
     expect_success(&["verilog", "--config", "default-slices", "--board", "vcu118", "--out", path]);
@@ -139,7 +139,7 @@ fn the_default_sizes_fit_with_a_list_in_the_neighbour_die() {
 }
 
 #[test]
-fn a_golden_image_is_written_for_boards_that_have_one_of_ours() {
+fn golden_image_is_written_where_ours() {
     let out = folder("board_golden");
     let path = out.to_str().expect("a path");
     expect_success(&["verilog", "--golden", "--board", "vcu118", "--out", path]);
@@ -161,7 +161,7 @@ fn a_golden_image_is_written_for_boards_that_have_one_of_ours() {
 }
 
 #[test]
-fn constraints_of_somebody_else_are_not_replaced() {
+fn foreign_constraints_are_not_replaced() {
     let out = folder("board_foreign");
     std::fs::create_dir(out.join("constraints")).expect("a folder");
     let file = out.join("constraints/pins.xdc");

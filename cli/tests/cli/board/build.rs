@@ -143,7 +143,7 @@ impl Built {
 }
 
 #[test]
-fn a_build_in_time_writes_the_image_and_its_table() {
+fn timely_build_writes_image_and_table() {
     let bench = Bench::new("build_good");
     let variables = [("REPLAY_SLACK", "0.012"), ("REPLAY_PATH", PATH)];
     let built = bench.build(&["--jobs", "4"], &variables).expect_status(0);
@@ -200,7 +200,7 @@ const WRONG: [(&str, &str, &[&str]); 5] = [
 ];
 
 #[test]
-fn an_image_that_is_not_right_is_not_written() {
+fn wrong_image_is_not_written() {
     let bench = Bench::new("build_wrong");
     bench.build(&[], &[]).expect_status(0);
     for (variable, value, said) in WRONG {
@@ -251,7 +251,7 @@ fn the_worst_paths_are_explained() {
 }
 
 #[test]
-fn a_wrong_vivado_is_refused_unless_forced() {
+fn wrong_vivado_is_refused_unless_forced() {
     let bench = Bench::new("build_version");
     for version in ["2023.2", "2023.2.1"] {
         let built = bench.build(&[], &[("REPLAY_VERSION", version)]);
@@ -264,7 +264,7 @@ fn a_wrong_vivado_is_refused_unless_forced() {
 }
 
 #[test]
-fn a_crash_in_the_middle_is_gone_on_behind() {
+fn build_resumes_after_a_crash() {
     let bench = Bench::new("build_crash");
     let built = bench.build(&[], &[("REPLAY_FAIL", "route_design")]);
     let built = built.expect_refusal(4, &["step route", "signal 9", "vivado.log"]);
@@ -282,7 +282,7 @@ fn a_crash_in_the_middle_is_gone_on_behind() {
 }
 
 #[test]
-fn what_vivado_cannot_do_is_said_in_one_line() {
+fn vivado_failure_is_one_line() {
     let bench = Bench::new("build_failed");
     let key = "ERROR: [Common 17-345] A valid license was not found for feature 'Synthesis'";
     let built = bench.build(&[], &[("REPLAY_FAIL", &format!("synth_design {key}"))]);
@@ -307,7 +307,7 @@ fn what_vivado_cannot_do_is_said_in_one_line() {
 }
 
 #[test]
-fn without_vivado_the_folder_is_written_and_what_to_run_is_said() {
+fn without_vivado_folder_and_next_step_remain() {
     let bench = Bench::new("build_without");
     let empty = bench.folder.join("empty");
     std::fs::create_dir(&empty).expect("a folder");
@@ -326,7 +326,7 @@ fn without_vivado_the_folder_is_written_and_what_to_run_is_said() {
 }
 
 #[test]
-fn a_golden_image_is_built_where_it_is_ours() {
+fn golden_image_is_built_where_ours() {
     let bench = Bench::new("build_golden");
     let names = "golden/window/chips/command/kept_reg[3]/C golden/pcie_side/core/inst/x_reg/D";
     let built = bench.build(&["--golden"], &[("REPLAY_PATH", names)]).expect_status(0);
@@ -384,7 +384,7 @@ fn netlist(out: &Path) -> PathBuf {
 const NETLIST_SCRIPT: &str = "hierarchy -top zeronic_small\nproc\nflatten\nopt_clean -purge\nopt\n";
 
 #[test]
-fn the_card_s_test_runs_on_a_netlist() {
+fn cards_test_runs_on_netlist() {
     let bench = Bench::new("build_netlist");
     let without = bench.build_with("/nowhere", &[], &[]);
     without.expect_status(3);
@@ -419,7 +419,7 @@ fn the_card_s_test_runs_on_a_netlist() {
 
 /// What fails behind the end of a step and before the next one is blamed on neither.
 #[test]
-fn a_run_that_fails_between_two_steps_blames_neither() {
+fn failure_between_steps_blames_neither() {
     let bench = Bench::new("build_between");
     let lines = |lines: &[&str]| {
         let said: String = lines.iter().map(|line| format!("echo '{line}'\n")).collect();

@@ -168,7 +168,7 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_dry_run_prints_exactly_what_a_run_does() {
+fn dry_run_prints_what_run_does() {
     let machine = Machine::new("device_whole");
     // The image is written while the card is off the bus, and its bridge silent.
     let seen = machine.root.join("seen");
@@ -209,7 +209,7 @@ fn a_dry_run_prints_exactly_what_a_run_does() {
 }
 
 #[test]
-fn a_program_that_fails_or_is_interrupted_leaves_everything_as_it_was() {
+fn failed_or_interrupted_run_leaves_everything() {
     let machine = Machine::new("device_failed");
     for (program, said) in [
         ("exit 3", "/bin/sh ended with exit status: 3"),
@@ -255,7 +255,7 @@ fn image_with(board: &str, part: &str, forced: u64) -> Vec<u8> {
 /// An image goes to `zeronic flash`, here over a cable that nobody is at the end of. What that
 /// would refuse is refused before anything is begun.
 #[test]
-fn an_image_is_written_by_the_flash_command() {
+fn flash_command_writes_the_image() {
     let machine = Machine::new("device_image");
     let other = machine.root.join("other.zimg");
     fs::write(&other, image_of("vcu1525", "xcu200-fsgd2104-2-e")).expect("a file");
@@ -306,7 +306,7 @@ fn what_cannot_be_restored_is_said() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused_before_anything_is() {
+fn impossible_request_is_refused_before_acting() {
     let machine = Machine::new("device_refused");
     let program = ["--command", "true"];
     let refused_with = |more: &[&str], parts: &[&str]| expect_refusal(&machine.words(more), parts);
@@ -345,7 +345,7 @@ fn the_exit_statuses_are_documented() {
 
 /// Another user reads the files and cannot write them.
 #[test]
-fn without_the_right_to_write_nothing_is_begun() {
+fn missing_write_right_stops_beginning() {
     let machine = Machine::new("device_rights");
     let mut run = command(&machine.words(&["--command", "true"]));
     let files = [machine.bridge().join("config"), machine.device().join("remove")];

@@ -29,7 +29,7 @@ fn replay(out: &Path, capture: &str, more: &[&str]) -> (Option<i32>, Value) {
 }
 
 #[test]
-fn every_kind_of_file_holds_the_same_frames() {
+fn file_kinds_hold_same_frames() {
     let frames = three_frames();
     for (name, file) in every_kind() {
         let capture = parse_capture(&file).expect(&name);
@@ -62,7 +62,7 @@ fn packed_files_may_have_several_parts() {
 }
 
 #[test]
-fn interfaces_and_sections_have_their_own_links_and_lengths() {
+fn interfaces_and_sections_keep_links_and_lengths() {
     let frames = three_frames();
     let big = Layout { is_big: true, ..USUAL };
     let packet = |number: usize| frames[number][14..].to_vec();
@@ -160,7 +160,7 @@ fn frame_check_sequences_are_taken_off() {
 /// At every byte of every kind of file: what is read is the start of the whole, and something is
 /// said unless the file ends where a record or block does.
 #[test]
-fn a_file_cut_anywhere_is_read_up_to_there() {
+fn cut_file_is_read_up_to_cut() {
     for (name, file) in every_kind() {
         let whole = contents(&parse_capture(&file).expect(&name));
         let (mut is_read, mut silent) = (false, Vec::new());
@@ -194,7 +194,7 @@ fn a_file_cut_anywhere_is_read_up_to_there() {
 
 /// A file system may leave zeros of what a host did not write before it crashed.
 #[test]
-fn zeros_at_the_end_are_no_frames() {
+fn trailing_zeros_are_no_frames() {
     for file in [USUAL.pcap(ETHERNET, &three_frames()), USUAL.pcapng(1, &three_frames())] {
         for zeros in [1, 8, 16, 4_000] {
             let file = [&file[..], &vec![0; zeros]].concat();
@@ -209,7 +209,7 @@ fn zeros_at_the_end_are_no_frames() {
 
 /// Files that are damaged at random are read in part or refused; nothing panics or hangs.
 #[test]
-fn damaged_files_are_read_in_part_or_refused() {
+fn damaged_files_are_partly_read_or_refused() {
     let seed = seed::seed();
     let mut random = SmallRng::seed_from_u64(seed);
     let examples = ["receive.pcapng", "send.pcapng"]
@@ -281,7 +281,7 @@ fn the_program_takes_damaged_files() {
 }
 
 #[test]
-fn other_packers_and_other_formats_are_named() {
+fn other_packers_and_formats_are_named() {
     for (bytes, part) in [
         (&b"BZh91AY"[..], "bzip2"),
         (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz"),
@@ -318,7 +318,7 @@ fn links() -> Vec<(u32, Vec<u8>)> {
 }
 
 #[test]
-fn packets_of_other_links_get_an_ethernet_header() {
+fn other_links_get_ethernet_header() {
     let out = folder("links");
     for (link, head) in links() {
         let frames = three_frames();
@@ -375,7 +375,7 @@ pub fn flows(out: &Path) -> String {
 
 /// The last record was not written to its end.
 #[test]
-fn a_capture_whose_writer_was_stopped_is_replayed_up_to_there() {
+fn stopped_writers_capture_is_replayed_to_end() {
     let out = folder("stopped");
     let flows = flows(&out);
     for (name, file) in [
@@ -415,7 +415,7 @@ fn packets_in_obsolete_blocks_are_placed() {
 
 /// Tags, extension headers, fragments, jumbo frames: whatever the card makes of them, it counts.
 #[test]
-fn frames_of_every_shape_are_accounted_for() {
+fn every_frame_shape_is_accounted_for() {
     let out = folder("shapes");
     let segment = |sequence, flags, count: usize| {
         let mut segment = Segment::new(false, sequence, flags, &bytes(count, 0));
@@ -458,7 +458,7 @@ fn frames_of_every_shape_are_accounted_for() {
 
 /// What was given back when it was written is the same when it is read.
 #[test]
-fn the_capture_of_a_replay_is_one() {
+fn replays_capture_can_be_replayed() {
     let out = folder("sent_again");
     let path = out.to_str().expect("a path");
     let (capture, flows) = (example("send.pcapng"), example("send.toml"));

@@ -26,7 +26,7 @@ fn change_flow_file(name: &str, out: &Path, change: impl Fn(String) -> String) -
 }
 
 #[test]
-fn a_damaged_frame_is_a_counted_drop() {
+fn damaged_frame_is_counted_drop() {
     let out = folder("damaged");
     let damaged = out.join("damaged.pcapng");
     let mut writer = CaptureWriter::create(&damaged, &["wire"]).expect("a file");
@@ -64,7 +64,7 @@ fn acknowledgements_outside_the_range_are_deferred() {
 }
 
 #[test]
-fn a_timestamp_that_is_too_old_is_deferred() {
+fn too_old_timestamp_is_deferred() {
     let out = folder("timestamps");
     // The floor that makes every timestamp old lies half the number range away from one of them.
     let mut first = None;
@@ -94,7 +94,7 @@ fn a_timestamp_that_is_too_old_is_deferred() {
 }
 
 #[test]
-fn a_range_without_memory_is_an_event_that_the_card_owes() {
+fn range_without_memory_owes_an_event() {
     let out = folder("no_segment");
     let shorter = |text: String| {
         let (before, last) = text.rsplit_once("\n[[flow.segment]]").expect("a segment");
@@ -133,7 +133,7 @@ fn packet(sequence: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn zero_bytes_are_zero_in_quotes_too() {
+fn quoted_zero_bytes_are_zero() {
     let out = folder("zero");
     let quoted = |text: String| {
         let text = text.replace("join_bytes = \"64KiB\"", "join_bytes = \"0\"");
@@ -147,7 +147,7 @@ fn zero_bytes_are_zero_in_quotes_too() {
 
 /// Sequence numbers begin again at 0; a stream's positions go on.
 #[test]
-fn absolute_positions_go_on_where_sequence_numbers_wrap() {
+fn absolute_positions_continue_across_wrap() {
     let out = folder("wrapped");
     let capture = out.join("wrapped.pcapng");
     let mut writer = CaptureWriter::create(&capture, &["wire"]).expect("a file");
@@ -177,7 +177,7 @@ fn absolute_positions_go_on_where_sequence_numbers_wrap() {
 }
 
 #[test]
-fn a_packet_that_contradicts_its_stream_is_left_out() {
+fn contradicting_packet_is_left_out() {
     let out = folder("contradiction");
     let odd = out.join("odd.pcapng");
     let mut writer = CaptureWriter::create(&odd, &["wire"]).expect("a file");

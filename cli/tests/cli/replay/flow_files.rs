@@ -129,7 +129,7 @@ fn more_than_the_tables_take() {
 /// Of the 4,096 entries of the small card flows have 512. A list begins at a multiple of its
 /// length, so that the longest one of 2,048 ends with the pool.
 #[test]
-fn a_list_that_ends_with_the_pool_is_taken_and_a_longer_one_refused() {
+fn list_may_fill_pool_not_exceed_it() {
     let segments = |count: u32| {
         let one = |at| format!("[[flow.segment]]\nregion = \"r\"\noffset = {at}\nbytes = 1\n");
         let all: String = (0..count).map(one).collect();
@@ -154,7 +154,7 @@ fn ranges_of_acknowledgements() {
 }
 
 #[test]
-fn captures_that_do_not_fit_the_flows() {
+fn captures_not_fitting_flows_are_refused() {
     refuse("stranger", &format!("{REGION}{FLOW}"), &["receive.pcapng", "no packet of any flow"]);
     let out = folder("flow_file_capture");
     let no_syn = out.join("no_syn.pcapng");

@@ -70,7 +70,7 @@ fn a_capture_alone_is_enough() {
 }
 
 #[test]
-fn a_capture_alone_is_enough_for_sending() {
+fn capture_alone_is_enough_for_sending() {
     let summary = same_again("--tx", "send.pcapng", &[]);
     assert_eq!((&summary["ok"], &summary["identical"]), (&true.into(), &true.into()), "{summary}");
     assert!(summary["payload_bytes"].as_u64().is_some_and(|bytes| bytes > 90_000), "{summary}");
@@ -104,7 +104,7 @@ fn the_card_may_be_named() {
 
 /// A download: the card is the client, which receives most.
 #[test]
-fn the_side_that_receives_most_is_the_card() {
+fn larger_receiver_is_the_card() {
     let out = folder("learned_download");
     let segments = [
         Segment::new(true, 4_999, SYN, &[]),
@@ -133,7 +133,7 @@ fn the_side_that_receives_most_is_the_card() {
 
 /// In a capture of all interfaces the link's header says who has sent a packet.
 #[test]
-fn the_host_of_the_capture_is_the_card() {
+fn capturing_host_is_the_card() {
     let out = folder("learned_cooked");
     let cooked = |segment: &Segment, packet_type: u8| {
         let mut head = vec![0; 16];
@@ -154,7 +154,7 @@ fn the_host_of_the_capture_is_the_card() {
 
 /// Without a SYN positions are sequence numbers; here they pass 2^32.
 #[test]
-fn a_capture_that_begins_in_the_middle() {
+fn capture_beginning_midstream_is_replayed() {
     let out = folder("learned_middle");
     let first = u32::MAX - 99;
     let mut segments = vec![Segment::new(false, first.wrapping_add(200), ACK, &bytes(100, 200))];
@@ -197,7 +197,7 @@ fn a_connection_that_was_tried_twice() {
 
 /// Both ends have one Ethernet address and one IP address: the ports tell them apart.
 #[test]
-fn a_connection_of_a_host_with_itself() {
+fn self_connection_of_host_is_handled() {
     let out = folder("learned_loopback");
     let mut frames = Vec::new();
     for segment in [
@@ -253,7 +253,7 @@ fn checksums(frame: &mut [u8]) {
 
 /// A host that captures sees packets that its card has merged, and checksums that none completes.
 #[test]
-fn what_the_capturing_host_has_changed_is_put_right() {
+fn capturing_hosts_changes_are_undone() {
     for is_ipv6 in [false, true] {
         let out = folder("learned_merged");
         let segment = |from_card, sequence, flags, payload: &[u8]| {
@@ -308,7 +308,7 @@ fn pseudo_header(frame: &[u8], is_ipv6: bool) -> u16 {
 
 /// The card of these tests has 64 flows.
 #[test]
-fn of_too_many_connections_the_largest_are_taken() {
+fn largest_of_many_connections_are_taken() {
     let out = folder("learned_many");
     let mut frames = Vec::new();
     for number in 0..70_u16 {
@@ -391,7 +391,7 @@ fn ip_checksum(frame: &mut [u8]) {
 
 /// Other traffic goes by the Ethernet address of the card.
 #[test]
-fn other_frames_go_by_the_address_of_the_card() {
+fn other_frames_follow_the_cards_address() {
     let out = folder("learned_others");
     let mut frames = vec![
         Segment::new(false, 999, SYN, &[]).frame(),

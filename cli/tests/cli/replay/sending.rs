@@ -74,7 +74,7 @@ fn cut_segment(segment: &Segment, mss: usize) -> Vec<Vec<u8>> {
 
 /// A packet before segmentation is cut as the other side's SYN says, options counted.
 #[test]
-fn packets_before_segmentation_are_cut_by_the_largest_segment() {
+fn unsegmented_packets_are_cut_by_mss() {
     for (number, is_ipv6) in [(0, false), (1, true)] {
         for tags in [vec![], vec![9]] {
             let mut long = from_card(1_000, ACK | PSH, &bytes(4_001, 0));
@@ -95,7 +95,7 @@ fn packets_before_segmentation_are_cut_by_the_largest_segment() {
 }
 
 #[test]
-fn the_flow_file_may_give_the_largest_segment() {
+fn flow_file_may_give_largest_segment() {
     let long = from_card(1_000, ACK, &bytes(3_000, 0));
     let frames = [from_card(999, SYN, &[]).frame(), long.frame()];
     let flows = |name: &str, mss: &str| {
@@ -163,7 +163,7 @@ fn packets_longer_than_any_frame() {
 
 /// In front of a card that cuts packets their IP length may be 0.
 #[test]
-fn an_ip_length_of_0_is_that_of_the_frame() {
+fn ip_length_0_means_frame_length() {
     for is_ipv6 in [false, true] {
         let mut segment = from_card(1_000, ACK, &bytes(2_998, 0));
         segment.is_ipv6 = is_ipv6;
@@ -244,7 +244,7 @@ fn trailers_and_padding_are_not_payload() {
 
 /// Both directions of a connection from one Ethernet address: addresses and ports decide.
 #[test]
-fn both_directions_may_have_the_address_of_the_card() {
+fn both_directions_may_use_cards_address() {
     let own = [from_card(999, SYN, &[]).frame(), from_card(1_000, ACK, &bytes(300, 0)).frame()];
     let mut theirs = [
         Segment::new(false, 999, SYN, &[]).frame(),
@@ -262,7 +262,7 @@ fn both_directions_may_have_the_address_of_the_card() {
 
 /// Extension headers of IPv6 stand between its header and TCP, also in each frame of a long packet.
 #[test]
-fn packets_with_extension_headers_are_cut_and_sent() {
+fn extension_header_packets_are_cut_and_sent() {
     let extended = |sequence, payload: &[u8]| {
         let mut segment = from_card(sequence, ACK, payload);
         segment.is_ipv6 = true;
@@ -326,7 +326,7 @@ fn what_cannot_be_sent_is_said() {
 
 /// Extension headers may be longer than any frame: there is no room for payload beside them.
 #[test]
-fn headers_longer_than_any_frame_are_left_out() {
+fn headers_beyond_frame_are_left_out() {
     let mut segment = from_card(1_000, ACK, &bytes(100, 0));
     segment.is_ipv6 = true;
     let mut frame = segment.frame();

@@ -67,7 +67,7 @@ fn checked(job: (u64, u64), limit: u64, by_lines: bool) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn pieces_cover_the_job_and_keep_to_boundaries() {
+fn pieces_cover_job_within_boundaries() {
     for limit in 0..4 {
         for job in JOBS {
             let boundary = 128u64 << limit;
@@ -80,7 +80,7 @@ fn pieces_cover_the_job_and_keep_to_boundaries() {
 
 /// No piece except the last could have reached the next line.
 #[test]
-fn by_lines_there_are_as_few_pieces_as_can_be() {
+fn lines_need_fewest_possible_pieces() {
     for limit in 0..4 {
         for job in JOBS {
             let pieces = checked(job, limit, true);

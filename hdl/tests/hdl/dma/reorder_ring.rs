@@ -34,7 +34,7 @@ fn filled(beats: u64) -> ReorderRing {
 }
 
 #[test]
-fn there_is_space_up_to_sixteen_free_beats() {
+fn ring_has_sixteen_free_beats() {
     for (used, has_space) in [(488, true), (495, true), (496, true), (497, false)] {
         assert_eq!(filled(used).has_space.val(), has_space, "{used} beats");
     }

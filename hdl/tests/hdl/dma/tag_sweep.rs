@@ -6,7 +6,7 @@ use stream::prelude::*;
 /// A read that waits for completions ends before its tag is cleared; after a reset of the link
 /// none comes.
 #[test]
-fn a_tag_that_waits_is_cleared_where_no_completion_is_expected() {
+fn waiting_tag_is_cleared_without_expected_completion() {
     for is_link in [false, true] {
         let mut dut = TagSweep::default();
         dut.connect_all();

@@ -30,7 +30,7 @@ fn reset_cycles(dut: &mut Epochs) -> u32 {
 }
 
 #[test]
-fn a_command_begins_one_epoch_of_16_cycles() {
+fn command_begins_one_16_cycle_epoch() {
     let mut dut = started();
     assert_eq!(dut.epoch.val().to_u32(), 1);
     dut.command.next = true;
@@ -42,7 +42,7 @@ fn a_command_begins_one_epoch_of_16_cycles() {
 }
 
 #[test]
-fn loss_of_bus_mastering_begins_an_epoch_and_its_return_none() {
+fn bus_mastering_loss_begins_epoch_return_none() {
     let mut dut = started();
     dut.bus_master.next = false;
     cycle(&mut dut);
@@ -55,7 +55,7 @@ fn loss_of_bus_mastering_begins_an_epoch_and_its_return_none() {
 }
 
 #[test]
-fn user_reset_holds_the_reset_and_counts_once() {
+fn user_reset_is_held_and_counted() {
     let mut dut = started();
     dut.user_reset.next = true;
     for _ in 0..50 {
@@ -69,7 +69,7 @@ fn user_reset_holds_the_reset_and_counts_once() {
 }
 
 #[test]
-fn a_function_level_reset_is_reported_done_after_its_epoch() {
+fn flr_is_done_after_its_epoch() {
     let mut dut = started();
     dut.flr_in_process.next = true;
     cycle(&mut dut);

@@ -30,7 +30,7 @@ fn stops(enabled: u64) -> bool {
 }
 
 #[test]
-fn an_aborted_fetch_stops_its_ring_but_not_one_enabled_again() {
+fn aborted_fetch_stops_ring_unless_reenabled() {
     assert!(stops(2));
     assert!(!stops(1));
 }

@@ -20,7 +20,7 @@ fn refuses(held: u64, beats: u64, free: i64) -> bool {
 }
 
 #[test]
-fn what_exceeds_the_room_is_refused_even_where_none_is_left() {
+fn excess_demand_is_refused_without_room() {
     let least = CHARGE_MIN as i64;
     assert!(!refuses(0, 1, least) && refuses(0, 1, least - 1));
     assert!(!refuses(100, 24, 124) && refuses(100, 24, 123));

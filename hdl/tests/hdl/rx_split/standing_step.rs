@@ -41,7 +41,7 @@ fn see(moves: &[Option<u64>; 6]) -> (u32, u32) {
 }
 
 #[test]
-fn a_packet_sees_every_move_before_it() {
+fn packet_sees_every_earlier_move() {
     for number in 0..3usize.pow(6) {
         let digit = |cycle: usize| number / 3usize.pow(cycle as u32) % 3;
         let moves = std::array::from_fn(|cycle| [None, Some(OURS), Some(OURS - 1)][digit(cycle)]);

@@ -42,7 +42,7 @@ fn crosses(write_half_ps: u64, read_half_ps: u64, phase_ps: u64, gate: u64) {
 }
 
 #[test]
-fn keeps_order_at_any_ratio_and_phase() {
+fn order_holds_at_any_ratio() {
     for (write_half, read_half) in [(2000, 1552), (1552, 2000), (2000, 2000), (500, 9000)] {
         for phase in [0, 333, 1001] {
             crosses(write_half, read_half, phase, 3);

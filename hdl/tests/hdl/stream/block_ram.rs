@@ -37,7 +37,7 @@ fn deep_memories_are_cut() {
 }
 
 #[test]
-fn what_is_read_is_latched_and_then_registered() {
+fn read_data_are_latched_then_registered() {
     let mut dut = BlockRam::<Bits<8>, 4>::default();
     dut.connect_all();
     check_all(&dut).unwrap();

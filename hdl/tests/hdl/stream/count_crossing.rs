@@ -35,7 +35,7 @@ fn pulses(write_half_ps: u64, read_half_ps: u64, phase_ps: u64, events: u64) -> 
 }
 
 #[test]
-fn every_event_makes_one_pulse_at_any_ratio_and_phase() {
+fn each_event_pulses_once_at_any_ratio() {
     for (write_half, read_half) in [(1552, 2000), (2000, 1552), (2000, 2000)] {
         for phase in [0, 333, 1001] {
             assert_eq!(pulses(write_half, read_half, phase, 300), 300);

@@ -12,7 +12,7 @@ fn fields<T: Synth>() -> Vec<String> {
 }
 
 #[test]
-fn fields_are_the_counters_of_the_contract() {
+fn fields_are_the_contracts_counters() {
     let structs = [
         fields::<WorkEvents>(),
         fields::<FaultEvents>(),

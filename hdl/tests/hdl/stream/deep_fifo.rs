@@ -6,7 +6,7 @@ use stream::prelude::*;
 use super::counted::Counted;
 
 #[test]
-fn keeps_order_and_one_message_a_cycle() {
+fn order_holds_at_one_message_per_cycle() {
     let mut dut = DeepFifo::<Bits<8>, 4, 5>::default();
     dut.connect_all();
     check_all(&dut).unwrap();

@@ -4,7 +4,7 @@ use stream::fifo_pointers::*;
 use stream::prelude::*;
 
 #[test]
-fn a_step_meets_exactly_the_next_value() {
+fn step_meets_exactly_next_value() {
     for (mut dut, lap) in [(StepMeets::default(), 0), (StepMeets::a_lap_later(), 16)] {
         let dut: &mut StepMeets<5> = &mut dut;
         dut.connect_all();
@@ -21,7 +21,7 @@ fn a_step_meets_exactly_the_next_value() {
 }
 
 #[test]
-fn nothing_is_taken_while_a_reset_lasts() {
+fn reset_takes_nothing() {
     let mut dut = FifoPointers::<3>::default();
     dut.connect_all();
     check_all(&dut).unwrap();

@@ -11,7 +11,7 @@ fn cycle(dut: &mut MaskedBeat) {
 }
 
 #[test]
-fn bytes_without_their_bit_are_zero_and_nothing_moves_without_step() {
+fn unmasked_bytes_are_zero_step_moves_all() {
     let mut dut = MaskedBeat::default();
     dut.connect_all();
     check_all(&dut).unwrap();

@@ -40,7 +40,7 @@ macro_rules! writes_at_an_enabled_edge {
 }
 
 #[test]
-fn entries_are_written_at_an_edge_with_the_enable() {
+fn entries_are_written_at_enabled_edges() {
     writes_at_an_enabled_edge!(LutRam::<Bits<8>, 4>, read_address, read_data);
     writes_at_an_enabled_edge!(EightPortRam::<Bits<8>, 4>, write_address, written);
 }

@@ -39,7 +39,7 @@ fn seen(write_half_ps: u64, read_half_ps: u64, phase_ps: u64, spikes: &[u64]) ->
 }
 
 #[test]
-fn no_level_of_a_single_cycle_is_missed_at_any_ratio_and_phase() {
+fn single_cycle_peak_crosses_at_any_ratio() {
     let spikes = [0, 5, 900, 1, 65_535, 7, 8, 300];
     let expected: Vec<u64> = spikes[1..].iter().flat_map(|&spike| [spike, 0]).collect();
     for (write_half, read_half) in [(2000, 1552), (1552, 2000), (2000, 2000), (500, 2300)] {

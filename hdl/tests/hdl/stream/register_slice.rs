@@ -5,7 +5,7 @@ use stream::prelude::*;
 use super::counted::Counted;
 
 #[test]
-fn keeps_order_and_a_message_every_two_cycles() {
+fn order_holds_at_half_rate() {
     let mut dut = RegisterSlice::<Bits<8>>::default();
     dut.connect_all();
     check_all(&dut).unwrap();

@@ -17,7 +17,7 @@ fn check<const BITS: usize>(result: Bits<BITS>, bytes: usize) {
 }
 
 #[test]
-fn every_byte_comes_from_where_it_should() {
+fn every_byte_is_rotated_right() {
     let (mut whole, mut dwords) = (Rotate::default(), RotateDwords::default());
     let mut block = RotateBlock::default();
     whole.connect_all();

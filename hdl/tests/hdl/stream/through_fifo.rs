@@ -5,7 +5,7 @@ use stream::prelude::*;
 use super::counted::Counted;
 
 #[test]
-fn passes_at_once_or_waits_and_keeps_order() {
+fn messages_pass_or_wait_in_order() {
     let mut dut = ThroughFifo::<Bits<8>, 2, 3>::default();
     dut.connect_all();
     check_all(&dut).unwrap();

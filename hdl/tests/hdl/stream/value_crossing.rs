@@ -39,7 +39,7 @@ fn crosses(write_half_ps: u64, read_half_ps: u64, phase_ps: u64) {
 }
 
 #[test]
-fn values_cross_whole_and_in_order_at_any_ratio_and_phase() {
+fn values_cross_whole_at_any_ratio() {
     for (write_half, read_half) in [(2000, 1552), (1552, 2000), (2000, 2000), (500, 2300)] {
         for phase in [0, 333, 1001] {
             crosses(write_half, read_half, phase);

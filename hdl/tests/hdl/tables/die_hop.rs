@@ -41,7 +41,7 @@ fn near_it_is_wires() {
 }
 
 #[test]
-fn far_it_takes_two_cycles_and_keeps_the_rate() {
+fn far_hop_takes_two_cycles_full_rate() {
     assert_eq!(run(DieHop::far(), false), (578, Some(2)));
     let (got, _) = run(DieHop::far(), true);
     assert!(got > 200, "{got}");

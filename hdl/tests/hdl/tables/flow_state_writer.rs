@@ -9,7 +9,7 @@ fn cursor(flow: u64, cursor: u64) -> CursorWrite {
 }
 
 #[test]
-fn pulse_goes_first_and_forbids_the_catch_up() {
+fn pulse_precedes_and_forbids_catch_up() {
     let mut dut = FlowStateWriter::default();
     dut.connect_all();
     check_all(&dut).unwrap();
@@ -47,7 +47,7 @@ fn pulse_goes_first_and_forbids_the_catch_up() {
 }
 
 #[test]
-fn a_change_that_sets_no_cursor_is_taken_beside_a_pulse() {
+fn cursorless_change_is_taken_beside_pulse() {
     let mut dut = FlowStateWriter::default();
     dut.connect_all();
     for write_cursor in [false, true] {

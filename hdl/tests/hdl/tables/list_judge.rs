@@ -32,7 +32,7 @@ fn post(index: u64, bytes: u64) -> ListUpdate {
 }
 
 #[test]
-fn posts_at_the_tail_until_the_list_is_full() {
+fn tail_posts_succeed_until_list_full() {
     let wrapped = [64, 7, 0xfffc, 3];
     assert_eq!(judged(wrapped, post(3, 1)), FINE);
     assert_eq!(judged(wrapped, post(4, 1)), FULL);
@@ -44,7 +44,7 @@ fn posts_at_the_tail_until_the_list_is_full() {
 }
 
 #[test]
-fn moves_where_it_fits_and_nothing_overlaps() {
+fn list_moves_only_without_overlap() {
     let to = |base: u64, mask: u64| ListUpdate {
         operation: ListOperation::Move,
         base: base.into(),

@@ -7,7 +7,7 @@ use tables::segment_list::search_loop::*;
 /// Three searches go before a fetch that waits. An epoch takes the fetch away: the next place is
 /// not kept for it.
 #[test]
-fn searches_go_on_when_an_epoch_withdraws_a_fetch() {
+fn searches_continue_after_withdrawn_fetch() {
     let mut dut = SearchLoop::<4>::default();
     dut.connect_all();
     check_all(&dut).expect("checks");

@@ -7,7 +7,7 @@ use tx_merge::messages::{FrameCut, ReadFacts};
 /// Payload that is known to have come may leave its memory a cycle later than its length. What is
 /// offered then is the next frame's header.
 #[test]
-fn bytes_of_a_read_wait_for_their_beat() {
+fn read_bytes_wait_for_their_beat() {
     let mut dut = Merge::default();
     dut.connect_all();
     check_all(&dut).expect("checks");

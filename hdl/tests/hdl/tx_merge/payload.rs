@@ -5,7 +5,7 @@ use tx_merge::payload::*;
 
 /// More reads of one beat than there is room for verdicts: what is not taken is not kept.
 #[test]
-fn a_beat_without_room_for_its_verdict_is_not_kept() {
+fn beat_without_verdict_room_is_dropped() {
     let mut dut = Payload::default();
     dut.connect_all();
     check_all(&dut).expect("checks");

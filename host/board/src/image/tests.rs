@@ -67,7 +67,7 @@ fn what_is_written_is_read() {
 /// An image that was forced says so behind its other lines; a program that knows no such line
 /// refuses it as it refuses any other byte there.
 #[test]
-fn an_image_that_was_forced_says_so() {
+fn forced_image_is_marked() {
     let mut forced = image();
     forced.header.forced = 3;
     let file = forced.file().expect("a header");
@@ -91,7 +91,7 @@ fn an_image_that_was_forced_says_so() {
 
 /// A part of the first word may be all that there is of a file, but not the first line of a header.
 #[test]
-fn a_first_line_that_is_cut_is_no_header() {
+fn cut_first_line_is_no_header() {
     let file = change_header("zeronic-image 1\n", "zeronic-im\n");
     for bytes in [HEADER_BYTES, file.len()] {
         let text = message(&file[..bytes]);
@@ -100,7 +100,7 @@ fn a_first_line_that_is_cut_is_no_header() {
 }
 
 #[test]
-fn a_file_cut_at_any_byte_is_short() {
+fn file_cut_anywhere_is_short() {
     let whole = file();
     for bytes in 0..whole.len() {
         let error = Image::parse(&whole[..bytes]).expect_err("short");
@@ -134,7 +134,7 @@ fn a_bit_changed_anywhere_is_seen() {
 }
 
 #[test]
-fn each_fault_of_a_header_has_its_message() {
+fn each_header_fault_has_message() {
     let git = "git 0123456789abcdef0123456789abcdef01234567";
     for (from, to, said) in [
         ("zeronic-image 1", "zeronic-image 2", "format 'zeronic-image 2'"),
@@ -161,7 +161,7 @@ fn each_fault_of_a_header_has_its_message() {
 }
 
 #[test]
-fn data_without_a_sync_word_are_none() {
+fn data_without_sync_word_are_refused() {
     let mut image = image();
     image = Image::new(image.header, vec![0xff; 5000]);
     let text = message(&image.file().expect("a header"));
@@ -185,7 +185,7 @@ fn bit(part: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_bit_file_is_read_and_is_no_image() {
+fn bit_file_is_read_as_no_image() {
     let whole = bit("xcvu9p-flga2104-2L-e", &data());
     let read = BitFile::parse(&whole).expect("a .bit file");
     assert_eq!(read.part, "xcvu9p-flga2104-2L-e");
@@ -205,7 +205,7 @@ fn a_bit_file_is_read_and_is_no_image() {
 }
 
 #[test]
-fn parts_differ_by_device_and_package_alone() {
+fn parts_differ_by_device_and_package() {
     assert!(same_device("xcvu9p-flga2104-2L-e", "xcvu9p-flga2104-2-i"));
     assert!(!same_device("xcvu9p-flga2104-2L-e", "xcvu9p-fsgd2104-2L-e"));
     assert!(!same_device("xcu200-fsgd2104-2-e", "xcvu9p-fsgd2104-2-e"));
@@ -213,7 +213,7 @@ fn parts_differ_by_device_and_package_alone() {
 
 /// A file is as large as its size says, to the byte; a larger one than any flash is not even read.
 #[test]
-fn a_file_is_read_unless_it_is_larger_than_any_flash() {
+fn file_is_read_unless_beyond_any_flash() {
     let path = std::env::temp_dir().join(format!("zeronic_image_{}", std::process::id()));
     std::fs::write(&path, file()).expect("a file");
     assert_eq!(Image::read(&path).expect("an image"), image());

@@ -277,7 +277,7 @@ fn lines(said: &[StepEvent]) -> Vec<String> {
 }
 
 #[test]
-fn a_plan_is_carried_out_as_it_is_printed() {
+fn plan_is_carried_out_as_printed() {
     for load in [Load::Program, Load::Boot(PortOperation::BootUser)] {
         let tree = Tree::new("whole");
         let plan = tree.plan(load).expect("a plan");
@@ -314,7 +314,7 @@ fn a_plan_is_carried_out_as_it_is_printed() {
 /// Each operation of a run fails once: it is said, what follows does not run, and everything is as
 /// before, but what the failing restoration could not restore.
 #[test]
-fn every_operation_fails_once_and_everything_else_is_restored() {
+fn each_failing_operation_restores_the_rest() {
     for load in [Load::Program, Load::Boot(PortOperation::BootGolden)] {
         let tree = Tree::new("count");
         let plan = tree.plan(load).expect("a plan");
@@ -347,7 +347,7 @@ fn every_operation_fails_once_and_everything_else_is_restored() {
 }
 
 #[test]
-fn a_program_that_is_asked_to_end_restores_first() {
+fn interrupted_program_restores_first() {
     let tree = Tree::new("asked");
     let plan = plan_of(&tree, Load::Program);
     for operations in 0..plan.steps.len() {
@@ -366,7 +366,7 @@ fn plan_of(tree: &Tree, load: Load) -> Plan {
 }
 
 #[test]
-fn a_link_or_a_device_that_does_not_come_back_is_said() {
+fn missing_link_or_device_is_reported() {
     let tree = Tree::new("link");
     let plan = tree.plan(Load::Program).expect("a plan");
     let mut made = Made::new(&tree);
@@ -405,7 +405,7 @@ fn expect_refusal(tree: &Tree, parts: &[&str]) {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_before_anything_is() {
+fn impossible_plan_is_reported_before_acting() {
     let tree = Tree::new("others");
     for other in ["0000:03:00.1", "0000:03:00.2"] {
         fs::create_dir(tree.bridge().join(other)).expect("a folder");
@@ -445,7 +445,7 @@ fn what_cannot_be_done_is_said_before_anything_is() {
 }
 
 #[test]
-fn a_bridge_without_aer_dpc_and_link_status_does_with_a_note() {
+fn bridge_without_optional_parts_gets_note() {
     let tree = Tree::new("plain");
     let mut space = bridge_space();
     put(&mut space, AER, 0);
@@ -461,7 +461,7 @@ fn a_bridge_without_aer_dpc_and_link_status_does_with_a_note() {
 }
 
 #[test]
-fn an_image_without_the_port_does_not_boot() {
+fn image_without_port_does_not_boot() {
     let tree = Tree::new("port");
     let plan = tree.plan(Load::Boot(PortOperation::BootUser)).expect("a plan");
     for (offset, value, said) in [
@@ -479,7 +479,7 @@ fn an_image_without_the_port_does_not_boot() {
 }
 
 #[test]
-fn addresses_are_read_as_the_kernel_writes_them() {
+fn addresses_read_as_kernel_writes_them() {
     for (text, name) in
         [("03:00.0", DEVICE), ("0000:03:00.0", DEVICE), ("0001:AF:1f.7", "0001:af:1f.7")]
     {

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_copy_of_a_byte_stands() {
+    fn first_copy_of_byte_stands() {
         let mut deferred = Deferred::default();
         assert!(deferred.keep(10, &[1; 10], 1000));
         assert!(deferred.keep(5, &[2; 10], 1000));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_again_takes_no_room_and_small_pieces_cost_more_than_their_bytes() {
+    fn repetition_is_free_small_pieces_cost_more() {
         let mut deferred = Deferred::default();
         let budget = 150 + PIECE_BYTES;
         assert!(deferred.keep(0, &[1; 100], budget));

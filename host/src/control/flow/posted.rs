@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_buffer_is_known_after_every_change() {
+    fn oldest_buffer_is_known_after_changes() {
         let mut queue = BufferQueue::new(7, 1, Direction::Send);
         check(&queue);
         for round in 0..40 {
@@ -524,7 +524,7 @@ mod tests {
 
     /// Of two segments that were appended in one step, the card may know the first one alone.
     #[test]
-    fn a_command_confirms_its_own_segment_alone() {
+    fn command_confirms_its_segment_only() {
         for (is_shared, first_end) in [(false, 3), (true, 5)] {
             let mut queue = BufferQueue::new(u32::MAX - 4, 1, Direction::Send);
             queue.add(buffer(3));

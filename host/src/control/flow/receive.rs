@@ -449,7 +449,7 @@ mod tests {
     /// A buffer of 1,000 bytes that may end early is cut at its hundredth byte, and one that may
     /// not takes its place. What was confirmed behind is behind the end of what is posted now.
     #[test]
-    fn nothing_is_granted_beyond_the_end_of_what_takes_the_place_of_a_cut_buffer() {
+    fn nothing_is_granted_beyond_replacements_end() {
         let mut side = side_with_buffer(1000);
         let whole = |request| Buffer {
             request,
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_follows_a_buffer_that_fills_in_order_from_afar() {
+    fn floor_follows_buffer_filling_from_afar() {
         let mut side = filling(200_000);
         let mut at = 0;
         for _ in 0..2 {
@@ -518,7 +518,7 @@ mod tests {
 
     /// What completes, what is partial, and what did not come in order has its floor at once.
     #[test]
-    fn the_floor_follows_at_once_what_waits_for_it() {
+    fn floor_follows_what_waits_at_once() {
         let mut side = filling(2 * PACKET as u32);
         assert!(take_packet(&mut side, 0, PACKET));
         assert!(!take_packet(&mut side, PACKET, 2 * PACKET), "it is full");
@@ -551,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_never_keeps_out_what_the_stream_waits_for() {
+    fn budget_never_refuses_next_bytes() {
         let mut side = ReceiveSide::new(0, 1);
         assert!(side.defer(100, &[1; 900], 1000));
         assert!(!side.defer(1000, &[2; 200], 1000), "over the budget");
@@ -562,7 +562,7 @@ mod tests {
 
     /// A peer repeats what TCP waits for, longer each time.
     #[test]
-    fn what_comes_again_and_again_stays_within_the_budget() {
+    fn repetitions_stay_within_the_budget() {
         let mut side = ReceiveSide::new(0, 1);
         assert!(side.defer(0, &[1], 1000));
         for _ in 0..100 {
@@ -615,7 +615,7 @@ mod tests {
     /// Two doubtful packets with different bytes in the same place: TCP may accept the one that it
     /// is shown, so it is shown only one.
     #[test]
-    fn of_doubtful_bytes_tcp_is_shown_one_copy_alone() {
+    fn tcp_sees_one_copy_of_doubtful_bytes() {
         let mut side = side_with_buffer(100);
         assert!(side.defer_in_doubt(0, &[1; 10]));
         assert!(side.defer_in_doubt(0, &[1; 20]), "the same bytes");
@@ -634,7 +634,7 @@ mod tests {
     /// A partial request is returned while more was placed after it: those bytes keep priority over
     /// deferred copies, and doubtful ones are not lost.
     #[test]
-    fn what_landed_in_a_buffer_that_goes_back_stands() {
+    fn bytes_landed_in_returned_buffer_stand() {
         let mut side = side_with_buffer(100);
         side.note_placed(0, 10);
         side.note_placed(20, 10);
@@ -764,7 +764,7 @@ mod tests {
     /// No byte of a refused packet is ever announced. No accepted byte is missing, unless the card
     /// lets a refused packet overwrite it.
     #[test]
-    fn the_good_copy_stands_and_none_is_lost() {
+    fn good_copy_stands_none_is_lost() {
         let (mut finished, mut lost) = (0, 0);
         for seed in 0..4000 {
             let overwrites = seed % 2 == 1;

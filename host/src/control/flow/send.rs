@@ -240,7 +240,7 @@ mod tests {
 
     /// Until the fence of its floor has passed, the card may still read a buffer.
     #[test]
-    fn nothing_completes_before_its_floor_is_confirmed() {
+    fn nothing_completes_before_floor_confirmation() {
         let (mut side, mut done) = (SendSide::new(7, 1), Vec::new());
         side.queue.add(buffer(3, 100));
         let (segment, _) = side.append(1).expect("room");
@@ -262,7 +262,7 @@ mod tests {
     /// After 40,000 segments, more than half of the index range, a position below the floor gets
     /// the index of the first segment left, never 0.
     #[test]
-    fn a_retransmission_below_the_floor_begins_at_what_is_left() {
+    fn retransmission_below_floor_starts_at_rest() {
         const BYTES: u32 = 100;
         let (mut side, mut done) = (SendSide::new(0, 1), Vec::new());
         for number in 0..40_000u64 {

@@ -228,7 +228,7 @@ mod tests {
 
     /// Frames that come right after the device was opened are not dropped.
     #[test]
-    fn every_address_is_in_use_when_the_device_is_open() {
+    fn addresses_are_usable_once_device_opens() {
         let link = LinkConfig::lab(1, 1500, Tuning::REAL_TIME);
         for _ in 0..20 {
             let opened = Tap::open_with_route(&link, TapMode::Plain);

@@ -155,7 +155,7 @@ mod tests {
     use skip::skip_if_refused;
 
     #[test]
-    fn what_is_sent_by_reference_arrives_and_the_kernel_says_whether_it_copied() {
+    fn sent_reference_arrives_kernel_reports_copy() {
         static BYTES: [u8; 4096] = [7; 4096];
         let Some(pair) = skip_if_refused(VethPair::open(9000), TransportError::is_refusal) else {
             return;
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_go_from_one_network_to_the_other_at_any_mtu() {
+    fn bytes_cross_networks_at_any_mtu() {
         for mtu_bytes in [1500, 9000] {
             let Some(pair) = skip_if_refused(VethPair::open(mtu_bytes), TransportError::is_refusal)
             else {

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_does_not_depend_on_how_it_is_cut() {
+    fn stream_does_not_depend_on_cuts() {
         let mut whole = vec![0; 1000];
         RandomBytes::new(7).fill(&mut whole);
         let mut source = RandomBytes::new(7);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_sends_what_it_has_received_and_ends_after_the_other_side() {
+    fn echo_returns_all_and_ends_last() {
         let mut echo = Application::new(Work::Echo);
         assert!(echo.outgoing().is_empty() && !echo.all_sent());
         echo.receive(b"what");
@@ -231,7 +231,7 @@ mod tests {
 
     /// Or a peer that is not read from would have the memory of this process.
     #[test]
-    fn an_echo_that_is_not_taken_stops_reading() {
+    fn untaken_echo_stops_reading() {
         let mut echo = Application::new(Work::Echo);
         let mut taken = 0;
         while echo.wanted_bytes() > 0 {

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_is_left_as_its_acknowledgement() {
+    fn duplicate_remains_as_its_ack() {
         let mut duplicates = expecting_zero();
         let duplicate = frame(PEER, US, (u32::MAX - 49, 150), ACK | 0x09, 20);
         let pure = duplicates.acknowledgement(&duplicate).unwrap();
@@ -229,7 +229,7 @@ mod tests {
 
     /// The last segment once more: it ends where the window begins.
     #[test]
-    fn the_duplicate_of_the_last_segment_is_one() {
+    fn last_segments_duplicate_is_recognised() {
         let mut duplicates = expecting_zero();
         let last = frame(PEER, US, (u32::MAX - 19, 150), ACK, 20);
         assert!(duplicates.acknowledgement(&last).is_some());
@@ -250,7 +250,7 @@ mod tests {
     /// A stack that takes a segment before it says so: what looks like a segment that it takes is a
     /// duplicate to it.
     #[test]
-    fn what_a_stack_has_not_taken_is_delivered_again() {
+    fn untaken_bytes_are_delivered_again() {
         let mut duplicates = expecting_zero();
         duplicates.note_sent(&frame(US, PEER, (100, 0), ACK, 50));
         let behind = frame(PEER, US, (20, 150), ACK, 0);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_of_what_was_not_sent_stops_none() {
+    fn ack_of_unsent_bytes_stops_none() {
         let mut duplicates = expecting_zero();
         duplicates.note_sent(&frame(US, PEER, (100, 0), ACK | FIN, 100));
         let beyond = frame(PEER, US, (u32::MAX - 49, 202), ACK, 20);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_connection_of_the_same_ports_begins_anew() {
+    fn reused_ports_begin_new_connection() {
         let mut duplicates = expecting_zero();
         duplicates.note_sent(&frame(US, PEER, (100, 0), ACK | FIN, 100));
         duplicates.acknowledgement(&frame(PEER, US, (0, 201), ACK, 0));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_that_the_stack_takes_is_left_alone() {
+    fn taken_segment_is_left_alone() {
         let mut duplicates = expecting_zero();
         for (sequence, bytes) in [(0, 0), (0, 10), (u32::MAX - 4, 10), (990, 10)] {
             let segment = frame(PEER, US, (sequence, 200), ACK, bytes);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_and_a_stranger_are_left_alone() {
+    fn reset_and_stranger_are_left_alone() {
         let mut duplicates = expecting_zero();
         let reset = frame(PEER, US, (u32::MAX - 49, 150), ACK | RST, 0);
         assert_eq!(duplicates.acknowledgement(&reset), None);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn of_duplicates_that_lack_the_fin_alone_the_first_is_delivered() {
+    fn first_duplicate_lacking_fin_is_delivered() {
         let mut duplicates = expecting_zero();
         duplicates.note_sent(&frame(US, PEER, (100, 0), ACK | FIN, 50));
         let first = frame(PEER, US, (0, 150), ACK, 0);

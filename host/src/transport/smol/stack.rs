@@ -434,7 +434,7 @@ mod tests {
     /// Both ends have timed out and begin again at their oldest byte. The peer's byte fills a gap,
     /// and the peer acknowledges from behind that byte before the stack is asked for its answer.
     #[test]
-    fn an_acknowledgement_from_before_what_was_just_taken_is_not_lost() {
+    fn ack_before_taken_bytes_is_kept() {
         let mut connected = Connected::open(Duration::ZERO);
         connected.send(300);
         connected.peer_sends(PEER_FIRST.wrapping_add(100), 0, ACK, 100);
@@ -446,7 +446,7 @@ mod tests {
     /// The same where the stack has not even made its answer, so nothing tells what it expects:
     /// then the acknowledgement is lost once, until both repeat themselves.
     #[test]
-    fn an_acknowledgement_that_was_lost_to_a_delayed_answer_comes_with_the_repetition() {
+    fn lost_delayed_ack_comes_with_repetition() {
         let mut connected = Connected::open(Duration::from_millis(10));
         let sent = connected.send(300);
         connected.peer_sends(PEER_FIRST, 0, ACK, 100);

@@ -39,7 +39,7 @@ fn timeouts_are_those_of_rfc_6298() {
 }
 
 #[test]
-fn initial_windows_are_those_of_rfc_6928() {
+fn initial_windows_follow_rfc_6928() {
     // min(10 MSS, max(2 MSS, 14,600))
     let expected = [(536, 5_360), (1_460, 14_600), (1_500, 14_600), (8_960, 17_920)];
     for (mss_bytes, window_bytes) in expected {
@@ -107,7 +107,7 @@ impl<C: Controller> Feeder<C> {
 
 /// RFC 9438, 4.2: W(t) = C (t - K)^3 + W_max, K = cbrt((W_max - cwnd) / C), cwnd = 0.7 W_max.
 #[test]
-fn the_window_of_cubic_is_the_cubic_of_rfc_9438() {
+fn cubic_window_follows_rfc_9438() {
     let mut feeder = Feeder::new(Cubic::new(MSS), 100 * MS_NS);
     while feeder.segments() < 1_000.0 {
         feeder.round(0);
@@ -166,7 +166,7 @@ fn cubic_converges_fast() {
 
 /// The constants of RFC 9406, 4.3, and its passage from slow start to avoidance.
 #[test]
-fn slow_start_ends_when_the_round_trip_grows() {
+fn slow_start_ends_on_growing_rtt() {
     assert_eq!(hystart::RTT_THRESHOLD_MIN_NS, 4 * MS_NS);
     assert_eq!(hystart::RTT_THRESHOLD_MAX_NS, 16 * MS_NS);
     assert_eq!((hystart::RTT_DIVISOR, hystart::RTT_SAMPLES), (8, 8));
@@ -241,7 +241,7 @@ fn marks_shrink_by_half_of_alpha() {
 /// RFC 3168, 6.1.2, as RFC 8257, 3.3 keeps it: what was sent before a reduction calls for no second
 /// one, although a window of data ends meanwhile.
 #[test]
-fn a_flight_of_marks_is_one_reduction() {
+fn flight_of_marks_reduces_once() {
     let mut control = Dctcp::new(MSS);
     let before = control.window_bytes();
     let mut acknowledge = |una: u64, next: u64, marked_bytes: u64| {
@@ -302,7 +302,7 @@ fn the_reduction_is_proportional() {
 /// RFC 9937, 6: below ssthresh at most one segment more than delivered is sent, and only when the
 /// ACK is safe.
 #[test]
-fn the_reduction_grows_back_by_slow_start() {
+fn reduction_regrows_by_slow_start() {
     let progress = |is_safe| Progress {
         delivered_bytes: MSS,
         in_flight_bytes: 2 * MSS,
@@ -348,7 +348,7 @@ fn the_window_for_reordering_adapts() {
 
 /// At 100 Gb/s a segment lasts 115.84 ns: the pace keeps the fractions.
 #[test]
-fn the_pace_keeps_fractions_of_a_nanosecond() {
+fn pace_keeps_nanosecond_fractions() {
     let mut pace = Pace::default();
     let rate = 12_500_000_000;
     for _ in 0..1_000_000 {
@@ -452,7 +452,7 @@ fn the_model_goes_through_its_states() {
 /// The policy of the head of `model.rs`: nine tenths of light loss are made up for, not where a
 /// queue shows, which slows the pace to 95 %, and not beyond 15 %.
 #[test]
-fn the_pace_of_the_model_knows_loss_and_queues() {
+fn pace_model_knows_loss_and_queues() {
     let near = |share: f64, expected: f64| (share - expected).abs() < 0.01;
     // No queue ever shows: 16 segments are added to what the path holds, not more.
     let clean = ModelPath::cruise(0, 10 * MS_NS);
@@ -484,7 +484,7 @@ fn cruising() -> ModelPath {
 /// What a round acknowledges was sent before it began: of two rounds of marks in a row one is
 /// answered (RFC 3168, 6.1.2).
 #[test]
-fn the_model_answers_a_flight_of_marks_once() {
+fn model_answers_marks_once_per_flight() {
     let mut path = cruising();
     path.marked = 40;
     let mut windows_bytes = vec![path.model.window_bytes()];
@@ -499,7 +499,7 @@ fn the_model_answers_a_flight_of_marks_once() {
 /// A flow leaves two segments in a queue: at twice the shortest round trip half of what it has in
 /// flight, and two segments (FAST TCP).
 #[test]
-fn the_model_leaves_two_segments_in_a_queue() {
+fn model_leaves_two_segments_queued() {
     let mut path = cruising();
     let before = path.model.window_bytes();
     assert!(before > 3 * PATH_BYTES / 2, "{before}");

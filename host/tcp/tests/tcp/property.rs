@@ -16,7 +16,7 @@ fn random() -> SmallRng {
 /// RFC 7323, 5.2: a timestamp is old if going up to the recent one takes less than half the circle.
 /// The model counts in 64 bits, where nothing wraps.
 #[test]
-fn paws_agrees_with_clocks_that_never_wrap() {
+fn paws_agrees_with_unwrapped_clocks() {
     let mut random = random();
     let (mut old, mut new, mut expired) = (0, 0, 0);
     for _ in 0..2_000 {
@@ -51,7 +51,7 @@ fn paws_agrees_with_clocks_that_never_wrap() {
 }
 
 #[test]
-fn numbers_name_the_offset_they_came_from() {
+fn numbers_name_their_original_offset() {
     let mut random = random();
     for _ in 0..20_000 {
         let numbers = Numbers { first: random.random() };

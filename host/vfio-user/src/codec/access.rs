@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn write_is_as_the_specification_lays_it_out() {
+    fn write_follows_specification_layout() {
         let access = RegionAccess { offset: 0x10_0004, region: 0, count: 4 };
         let bytes = access.encode(&[1, 2, 3, 4]);
         assert_eq!(bytes, [4, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 1, 2, 3, 4]);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn data_that_are_not_as_long_as_they_say_are_refused() {
+    fn data_of_wrong_length_are_refused() {
         let access = RegionAccess { offset: 0, region: 0, count: 4 };
         for data in [&[1, 2, 3][..], &[1, 2, 3, 4, 5]] {
             assert!(RegionAccess::decode_data(&access.encode(data)).is_err());
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn several_writes_come_back_as_they_were_sent() {
+    fn several_writes_read_back_as_sent() {
         let writes = [
             SmallWrite::new(0, 0x18, &[1, 2, 3, 4]).unwrap(),
             SmallWrite::new(7, 4, &[6, 0]).unwrap(),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn several_writes_are_as_many_and_as_short_as_they_say() {
+    fn several_writes_match_count_and_lengths() {
         let write = SmallWrite::new(0, 0x18, &[1, 2, 3, 4]).unwrap();
         let good = SmallWrite::encode_all(&[write; 2]);
         for count in [0, 1, 3, u64::MAX] {

@@ -110,7 +110,7 @@ mod tests {
     const READ: [u8; 16] = [0x34, 0x12, 9, 0, 40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
     #[test]
-    fn header_is_as_the_specification_lays_it_out() {
+    fn header_follows_specification_layout() {
         let header = Header::decode(&READ).unwrap();
         let kind = Kind::Command { no_reply: false };
         assert_eq!(header, Header { id: 0x1234, command: 9, kind, payload_bytes: 24 });
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn size_must_hold_the_header_and_keep_the_limit() {
+    fn size_must_hold_header_within_limit() {
         let mut bytes = READ;
         for (size, expected) in [
             (0, Err(CodecError::BelowHeader(0))),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn error_numbers_that_do_not_exist_are_no_panic() {
+    fn unknown_error_numbers_cause_no_panic() {
         for number in [0, 4096, 0x8000_0000, u32::MAX] {
             assert_eq!(errno(number), Errno::PROTO, "{number}");
         }

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn region_with_areas_is_as_the_specification_lays_it_out() {
+    fn region_areas_follow_specification_layout() {
         let (bytes, has_file) = sparse().encode(80);
         assert!(has_file);
         assert_eq!(bytes.len(), 80);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn capabilities_that_lead_nowhere_or_back_are_refused() {
+    fn circular_or_dangling_capabilities_are_refused() {
         let (good, _) = sparse().encode(80);
         for offset in [1_u32, 31, 80, 81, u32::MAX] {
             let mut bytes = good.clone();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_may_be_as_long_as_their_answers() {
+    fn questions_may_match_answer_length() {
         let question = Question { argsz: 80, index: 2 };
         let mut payload = question.encode_region();
         assert_eq!(payload.len(), 32);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn device_and_interrupts_come_back_as_they_were_sent() {
+    fn device_and_interrupts_read_back() {
         let device = DeviceInfo { resets: true, is_pci: true, regions: 9, interrupts: 5 };
         assert_eq!(DeviceInfo::decode(&device.encode()), Ok(device));
         assert_eq!(device.encode()[..8], [16, 0, 0, 0, 3, 0, 0, 0]);

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_come_back_as_they_were_sent() {
+    fn orders_read_back_as_sent() {
         for action in [Action::Mask, Action::Unmask, Action::Trigger] {
             let some = Choice::Some(vec![true, false, true]);
             for choice in [Choice::All, some, Choice::Events] {
@@ -133,13 +133,13 @@ mod tests {
     }
 
     #[test]
-    fn order_is_as_the_specification_lays_it_out() {
+    fn order_follows_specification_layout() {
         let bytes = order(Choice::Some(vec![true, false, true]), Action::Trigger).encode();
         assert_eq!(bytes, [23, 0, 0, 0, 34, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 1, 0, 1]);
     }
 
     #[test]
-    fn flags_that_exclude_each_other_are_refused() {
+    fn exclusive_flags_are_refused() {
         let good = order(Choice::All, Action::Trigger).encode();
         for flags in [0, 1, 32, 33 | 2, 33 | 8, 33 | 64, 63, u32::MAX] {
             let mut bytes = good.clone();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_as_many_as_they_say() {
+    fn bytes_match_their_count() {
         let good = order(Choice::Some(vec![true, false, true]), Action::Mask).encode();
         let short = CodecError::TooShort { bytes: 22, needed: 23 };
         assert_eq!(SetInterrupts::decode(&good[..22]), Err(short));

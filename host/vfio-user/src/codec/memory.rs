@@ -191,7 +191,7 @@ mod tests {
         DmaMap { rights: Rights::BOTH, offset: 0x1000, address: 0x1_0000_0000, bytes: 0x2000 };
 
     #[test]
-    fn map_is_as_the_specification_lays_it_out() {
+    fn map_follows_specification_layout() {
         let expected: Vec<u8> = [32, 3]
             .into_iter()
             .flat_map(u32::to_ne_bytes)
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn range_may_end_at_the_last_address_and_not_beyond() {
+    fn range_may_end_at_last_address() {
         let last = DmaMap { address: u64::MAX - 0xfff, bytes: 0x1000, ..MAP };
         assert_eq!(DmaMap::decode(&last.encode()), Ok(last));
         for wrong in [
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn map_with_a_wrong_size_or_flag_is_refused() {
+    fn map_of_wrong_size_is_refused() {
         let good = MAP.encode();
         let mut bytes = good.clone();
         bytes[0] = 31;
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn unmap_comes_back_as_it_was_sent() {
+    fn unmap_reads_back_as_sent() {
         for unmap in [DmaUnmap::All, DmaUnmap::Range { address: 0x1000, bytes: 1 << 63 }] {
             assert_eq!(unmap.encode().len(), 24);
             assert_eq!(DmaUnmap::decode(&unmap.encode()), Ok(unmap));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn data_are_as_long_as_they_say() {
+    fn data_match_their_length() {
         let access = DmaAccess { address: 64, count: 3 };
         let bytes = access.encode(&[1, 2, 3]);
         assert_eq!(DmaAccess::decode_data(&bytes), Ok((access, &[1, 2, 3][..])));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn reply_to_a_write_may_have_a_short_count() {
+    fn write_reply_may_have_short_count() {
         let bytes = Writer::default().u64(64).u32(3).0;
         let access = DmaAccess { address: 64, count: 3 };
         assert_eq!(DmaAccess::decode_written(&bytes), Ok(access));

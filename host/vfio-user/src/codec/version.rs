@@ -150,14 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn version_comes_back_as_it_was_sent() {
+    fn version_reads_back_as_sent() {
         let version = Version::own();
         assert_eq!(Version::decode(&version.encode()), Ok(version));
         assert_eq!(version.encode()[..4], [0, 0, 1, 0]);
     }
 
     #[test]
-    fn a_peer_that_says_nothing_has_the_defaults() {
+    fn silent_peer_has_the_defaults() {
         for text in ["", "{}\0", "{\"capabilities\":{}}\0", "{\"capabilities\":{\"x\":[]}}\0"] {
             assert_eq!(capabilities(text), Ok(Capabilities::default()), "{text}");
         }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_wrong_is_an_error() {
+    fn wrong_text_is_an_error() {
         for text in [
             "{}",
             "\0",
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_nests_deep_is_no_overflow() {
+    fn deeply_nested_text_does_not_overflow() {
         let text = format!("{}\0", "[".repeat(1 << 20));
         assert!(capabilities(&text).is_err());
     }

@@ -116,7 +116,7 @@ fn ranges_behave_as_pages_do() {
 /// A guest with an IOMMU of its own maps each page by itself; the kernel allows a process 65,530
 /// mappings.
 #[test]
-fn as_many_pages_as_are_offered_share_one_mapping() {
+fn all_offered_pages_share_one_mapping() {
     let file = SharedFile::new(2 * PAGE as usize).unwrap();
     let mut maps = Maps::default();
     let map = |index: u64| DmaMap {
@@ -141,7 +141,7 @@ fn as_many_pages_as_are_offered_share_one_mapping() {
 }
 
 #[test]
-fn ranges_of_a_file_that_may_shrink_share_one_descriptor() {
+fn shrinkable_file_ranges_share_one_descriptor() {
     let path = std::env::temp_dir().join(format!("vfu-maps-{}", std::process::id()));
     std::fs::write(&path, [0; 2 * PAGE as usize]).unwrap();
     let open = |write| std::fs::File::options().read(true).write(write).open(&path).unwrap();
@@ -164,7 +164,7 @@ fn ranges_of_a_file_that_may_shrink_share_one_descriptor() {
 }
 
 #[test]
-fn a_range_may_end_at_the_last_address() {
+fn range_may_end_at_last_address() {
     let mut maps = Maps::default();
     let rights = Rights::BOTH;
     let address = u64::MAX - 0xfff;
@@ -176,7 +176,7 @@ fn a_range_may_end_at_the_last_address() {
 }
 
 #[test]
-fn what_is_no_file_or_too_short_is_refused() {
+fn non_file_or_short_file_is_refused() {
     let mut maps = Maps::default();
     let map = DmaMap { rights: Rights::BOTH, offset: PAGE, address: 0, bytes: PAGE };
     let short = SharedFile::new(PAGE as usize).unwrap();

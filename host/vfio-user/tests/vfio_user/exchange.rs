@@ -50,7 +50,7 @@ fn open(name: &str) -> (ServedToy, Client) {
 }
 
 #[test]
-fn device_is_found_as_it_was_described() {
+fn device_is_found_as_described() {
     let (_served, client) = open("described");
     assert!(client.device().is_pci && client.device().resets);
     assert_eq!((client.device().regions, client.device().interrupts), (9, 5));
@@ -76,7 +76,7 @@ fn registers_are_read_and_written() {
 }
 
 #[test]
-fn long_transfers_are_cut_and_arrive_whole() {
+fn long_transfers_are_cut_arrive_whole() {
     let (served, mut client) = open("long");
     let bytes: Vec<u8> = (0..0x8000_u32).map(|index| (index % 251) as u8).collect();
     client.write(0, 0x8000, &bytes).unwrap();
@@ -87,7 +87,7 @@ fn long_transfers_are_cut_and_arrive_whole() {
 }
 
 #[test]
-fn posted_writes_arrive_in_order_before_a_read() {
+fn posted_writes_arrive_before_later_read() {
     let (served, mut client) = open("posted");
     for value in 0..1000_u32 {
         client.post(0, 4, &value.to_le_bytes()).unwrap();
@@ -110,7 +110,7 @@ fn line_arrives_as_one_write() {
 }
 
 #[test]
-fn several_writes_of_a_message_arrive_one_by_one() {
+fn several_writes_arrive_one_by_one() {
     let (served, mut client) = open("many");
     let writes = [
         SmallWrite::new(0, 4, &[1, 2, 3, 4]).unwrap(),
@@ -124,7 +124,7 @@ fn several_writes_of_a_message_arrive_one_by_one() {
 }
 
 #[test]
-fn mapped_page_is_the_device_s_own() {
+fn mapped_page_is_the_devices_own() {
     let (_served, mut client) = open("mapped");
     let page = client.map_region(0, PAGE, PAGE).unwrap();
     page.store(8, 0xfeed_beef);
@@ -156,7 +156,7 @@ fn device_reaches_files_by_itself() {
 }
 
 #[test]
-fn device_reaches_a_file_that_may_shrink_by_calls() {
+fn device_reaches_shrinkable_file_by_calls() {
     let (_served, mut client) = open("unsealed");
     let path = socket("file");
     let file = std::fs::File::create_new(&path).unwrap();
@@ -176,7 +176,7 @@ fn device_reaches_a_file_that_may_shrink_by_calls() {
 }
 
 #[test]
-fn device_asks_for_memory_that_it_was_not_given() {
+fn device_asks_for_memory_not_given() {
     let (_served, mut client) = open("messages");
     client.keep_memory(0x1000, 0x1000, Rights::BOTH).unwrap();
     client.keep_memory(0x20_0000, 3 << 20, Rights::BOTH).unwrap();
@@ -201,7 +201,7 @@ fn device_asks_for_memory_that_it_was_not_given() {
 /// More than one call of the server handles, kept while it waits for an answer: only its own
 /// descriptor has it called again.
 #[test]
-fn commands_that_come_meanwhile_are_kept_in_their_order() {
+fn meanwhile_commands_keep_their_order() {
     let (served, mut client) = open("meanwhile");
     client.keep_memory(0, 0x1000, Rights::BOTH).unwrap();
     put(&mut client, 0x18, 8);
@@ -221,7 +221,7 @@ fn commands_that_come_meanwhile_are_kept_in_their_order() {
 }
 
 #[test]
-fn access_goes_over_neighbours_of_different_kinds() {
+fn access_crosses_neighbours_of_different_kinds() {
     let (_served, mut client) = open("neighbours");
     let file = SharedFile::new(0x1000).unwrap();
     client.keep_memory(0, 0x1000, Rights::BOTH).unwrap();
@@ -234,7 +234,7 @@ fn access_goes_over_neighbours_of_different_kinds() {
 }
 
 #[test]
-fn access_outside_of_what_is_permitted_touches_nothing() {
+fn unpermitted_access_touches_nothing() {
     let (_served, mut client) = open("faults");
     let file = SharedFile::new(0x1000).unwrap();
     let (read, write) = (true, false);
@@ -305,7 +305,7 @@ fn access_outside_a_region_sends_nothing() {
 }
 
 #[test]
-fn second_client_hears_that_the_device_is_busy() {
+fn second_client_learns_device_is_busy() {
     let (served, mut first) = open("busy");
     let second = Client::connect(&served.socket).unwrap_err();
     assert_eq!(second, ClientError::Busy(served.socket.clone()));
@@ -318,7 +318,7 @@ fn second_client_hears_that_the_device_is_busy() {
 }
 
 #[test]
-fn device_stays_as_it_is_when_its_client_goes() {
+fn device_stays_when_client_goes() {
     let (served, mut client) = open("goes");
     let event = Event::new().unwrap();
     client.write(0, 4, &[7; 4]).unwrap();
@@ -334,7 +334,7 @@ fn device_stays_as_it_is_when_its_client_goes() {
 }
 
 #[test]
-fn server_that_has_gone_is_found_at_once() {
+fn lost_server_is_noticed_at_once() {
     let (mut served, mut client) = open("gone");
     served.end();
     let start = Instant::now();
@@ -349,7 +349,7 @@ fn server_that_has_gone_is_found_at_once() {
 }
 
 #[test]
-fn server_that_goes_while_it_is_waited_for_is_found_within_a_second() {
+fn lost_server_is_noticed_within_second() {
     let (mut served, mut client) = open("goes-meanwhile");
     let socket = served.socket.clone();
     let thread = std::thread::spawn(move || {
@@ -369,14 +369,14 @@ fn server_that_goes_while_it_is_waited_for_is_found_within_a_second() {
 }
 
 #[test]
-fn a_limit_of_all_time_is_no_panic() {
+fn unlimited_time_limit_causes_no_panic() {
     let served = serve("for-ever");
     let mut client = Client::connect_within(&served.socket, Duration::MAX).unwrap();
     assert_eq!(word(&mut client, 0), ID);
 }
 
 #[test]
-fn server_that_hangs_is_found_within_the_limit() {
+fn hung_server_is_noticed_within_limit() {
     let path = socket("hangs");
     let (_toy, description) = Toy::new(Default::default());
     let _server = Server::bind(&path, description).unwrap();
@@ -409,7 +409,7 @@ impl Device for Eager {
 }
 
 #[test]
-fn memory_is_there_before_the_device_says_so() {
+fn memory_exists_before_device_says_so() {
     let (_, description) = Toy::new(Default::default());
     let seen = Arc::new(Mutex::new(Vec::new()));
     let eager = Eager(seen.clone());
@@ -420,7 +420,7 @@ fn memory_is_there_before_the_device_says_so() {
 }
 
 #[test]
-fn socket_that_is_served_is_left_alone_and_a_left_over_one_replaced() {
+fn served_socket_stays_stale_one_is_replaced() {
     let served = serve("twice");
     let (_toy, description) = Toy::new(Default::default());
     let error = Server::bind(&served.socket, description).unwrap_err();

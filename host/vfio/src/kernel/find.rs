@@ -102,13 +102,13 @@ mod tests {
     }
 
     #[test]
-    fn a_device_of_vfio_has_a_group() {
+    fn vfio_device_has_a_group() {
         let links = [("driver", "../drivers/vfio-pci"), ("iommu_group", "../iommu_groups/7")];
         assert_eq!(group(&sysfs("good", &links), ADDRESS).expect("a group"), "7");
     }
 
     #[test]
-    fn what_stands_in_the_way_is_said_with_its_remedy() {
+    fn obstacle_is_named_with_its_remedy() {
         let root = sysfs("other", &[("driver", "../drivers/xdma")]);
         let error = group(&root, ADDRESS).expect_err("another driver").to_string();
         assert!(error.contains("bound to xdma") && error.contains("driver/unbind"), "{error}");

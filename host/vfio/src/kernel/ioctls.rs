@@ -212,7 +212,7 @@ mod tests {
 
     /// Lengths and numbers of the header of Linux.
     #[test]
-    fn structures_and_numbers_are_those_of_the_kernel() {
+    fn structures_and_numbers_match_the_kernel() {
         assert_eq!(length::<GroupStatus>(), 8);
         assert_eq!(length::<Region>(), 32);
         assert_eq!(length::<Interrupts>(), 16);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_vfio_is_an_error() {
+    fn non_vfio_is_an_error() {
         let null = File::open("/dev/null").expect("it is there");
         assert!(api_version(null.as_fd()).is_err());
         assert!(region(null.as_fd(), 0).is_err());

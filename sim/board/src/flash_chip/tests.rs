@@ -55,7 +55,7 @@ fn it_says_what_it_is() {
 }
 
 #[test]
-fn all_reads_give_the_same_bytes_across_blocks() {
+fn all_reads_agree_across_blocks() {
     let mut chip = chip();
     let data: Vec<u8> = (0..64).map(|number: u8| number.wrapping_mul(37)).collect();
     chip.write_initial(0x0400_0fe0, &data);
@@ -88,7 +88,7 @@ fn all_reads_give_the_same_bytes_across_blocks() {
 }
 
 #[test]
-fn a_page_is_programmed_within_itself_and_only_towards_zero() {
+fn page_is_programmed_within_itself_towards_zero() {
     let mut chip = chip();
     program(&mut chip, 0x0400_00f0, &[0x0f; 32]);
     assert_eq!(command(&mut chip, &[0x05], 1), [0x03]);
@@ -105,7 +105,7 @@ fn a_page_is_programmed_within_itself_and_only_towards_zero() {
 }
 
 #[test]
-fn erases_take_the_whole_unit_and_nothing_else() {
+fn erases_take_exactly_the_unit() {
     for (opcode, bytes) in [(0x21, 4 << 10), (0x5c, 32 << 10), (0xdc, 64 << 10)] {
         let mut chip = chip();
         let base = 0x0401_0000;
@@ -133,7 +133,7 @@ fn erases_take_the_whole_unit_and_nothing_else() {
 }
 
 #[test]
-fn what_is_not_whole_or_not_enabled_does_nothing() {
+fn incomplete_or_disabled_command_does_nothing() {
     let mut chip = chip();
     chip.write_initial(0, &[0x5a]);
     let erase_block = with_address(0x21, 0);
@@ -170,7 +170,7 @@ fn what_is_not_whole_or_not_enabled_does_nothing() {
 }
 
 #[test]
-fn busy_it_answers_status_alone_for_as_long_as_it_was_told() {
+fn busy_chip_answers_status_alone() {
     let mut chip = chip();
     chip.set_times(FlashTimes { clock_ns: 0, ..FlashTimes::TYPICAL });
     erase(&mut chip, 0xdc, 0x0400_0000);
@@ -187,7 +187,7 @@ fn busy_it_answers_status_alone_for_as_long_as_it_was_told() {
 }
 
 #[test]
-fn lost_power_leaves_the_unit_of_the_operation_in_any_state_and_nothing_else() {
+fn power_loss_damages_only_current_unit() {
     let base = 0x0400_0000;
     let run = |seed: u64, is_erase: bool| {
         let mut chip = chip();
@@ -217,7 +217,7 @@ fn lost_power_leaves_the_unit_of_the_operation_in_any_state_and_nothing_else() {
 }
 
 #[test]
-fn a_reset_needs_its_enable_and_puts_modes_back() {
+fn reset_needs_enable_and_restores_modes() {
     let mut chip = chip();
     command(&mut chip, &[0xb7], 0);
     command(&mut chip, &[0x99], 0);
@@ -245,7 +245,7 @@ fn a_worn_cell_reads_wrong() {
 
 /// Protected blocks, from either end, and a locked sector: nothing begins, and the chip says so.
 #[test]
-fn what_is_protected_does_not_change_and_the_chip_says_so() {
+fn protected_range_stays_and_chip_reports() {
     let size = 128 << 20;
     for (status, inside, outside) in [
         (0x04, size - 1, size - 0x1_0001),

@@ -60,7 +60,7 @@ fn load(device: &mut JtagDevice, bytes: &[u8]) {
 }
 
 #[test]
-fn it_is_identified_behind_a_reset_and_by_its_instruction() {
+fn device_identifies_after_reset_and_instruction() {
     let mut device = device();
     let out = data(&mut device, &bits(!0, 64));
     assert_eq!(value(&out), 0xffff_ffff_14b3_1093);
@@ -75,7 +75,7 @@ fn it_is_identified_behind_a_reset_and_by_its_instruction() {
 }
 
 #[test]
-fn data_are_loaded_and_shown_when_they_run() {
+fn data_load_and_show_when_running() {
     let mut device = device();
     assert_eq!(instruction(&mut device, JPROGRAM) & 0x30, 0x10);
     assert_eq!(instruction(&mut device, JSTART) & 0x30, 0x00);
@@ -87,7 +87,7 @@ fn data_are_loaded_and_shown_when_they_run() {
 }
 
 #[test]
-fn a_bridge_leads_to_each_chip_and_an_image_to_none() {
+fn bridge_reaches_each_chip_image_none() {
     let mut device = device();
     let identify = reverse_bits(&[0x9f, 0, 0, 0, 0]);
     let answer = |device: &mut JtagDevice, code: u32| {

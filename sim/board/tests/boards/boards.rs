@@ -53,7 +53,7 @@ fn aliases_find_their_board() {
 
 /// `ZERONIC_BLESS=1` writes the files instead.
 #[test]
-fn the_constraints_are_those_of_the_descriptions() {
+fn constraints_match_the_descriptions() {
     for board in BOARDS {
         let folder = root().join("constraints").join(board.name);
         for (name, text) in xdc::files(board, &top(board), false) {
@@ -69,7 +69,7 @@ fn the_constraints_are_those_of_the_descriptions() {
 }
 
 #[test]
-fn every_port_has_its_pins_or_a_reason() {
+fn every_port_has_pins_or_reason() {
     for board in BOARDS {
         let top = top(board);
         assert!(top.ports.iter().all(|port| !port.name.contains('$')));
@@ -209,7 +209,7 @@ fn compare_pad(
 /// A source that was not made from the same files says the same, wherever the description claims
 /// that; nowhere else.
 #[test]
-fn an_independent_source_has_the_same_pins() {
+fn independent_source_has_same_pins() {
     for board in BOARDS {
         let there = platform(board).map(litex).unwrap_or_default();
         for pad in board.pads {
@@ -290,7 +290,7 @@ fn flat() -> Flat {
 /// `rust-hdl-fpga-support` prints the pins of a flat block as we do; it ends with settings for
 /// another voltage, and joins the parts of a bundle with `$`, so it does not print our tops.
 #[test]
-fn another_printer_says_the_same_of_a_flat_block() {
+fn other_printer_agrees_on_flat_block() {
     let flat = flat();
     let theirs = rust_hdl_fpga_support::toolchains::vivado::generate_xdc(&flat);
     let (theirs, trailer) = theirs.split_once("set_property CFGBVS").expect("a trailer");

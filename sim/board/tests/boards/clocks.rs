@@ -95,14 +95,14 @@ fn wrong_reference(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn nothing_but_the_core_hangs_at_the_slots_clock() {
+fn only_core_loads_the_slot_clock() {
     for (name, text) in tops() {
         assert_eq!(wrong_reference(&text), [""; 0], "{name}");
     }
 }
 
 #[test]
-fn a_second_load_or_buffer_at_the_slots_clock_is_seen() {
+fn second_load_on_slot_clock_is_found() {
     let (_, good) = tops().swap_remove(0);
     for (from, to, found) in [
         (".sys_clk(", ".sys_clk_gt(clocks_divided),\n.sys_clk(", "hangs at ODIV2"),
@@ -150,7 +150,7 @@ fn every_free_clock_makes_100_mhz() {
 /// In rust-hdl: the reset of the MAC's registers lasts 4,096 cycles from the lock on, and begins
 /// again whenever the lock is lost.
 #[test]
-fn the_start_reset_lasts_from_the_lock_on() {
+fn start_reset_lasts_from_lock() {
     let mut dut = StartReset::default();
     dut.connect_all();
     check_all(&dut).expect("checks");

@@ -48,7 +48,7 @@ fn of_page(page: &str) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn the_page_says_what_the_script_sets() {
+fn page_says_what_script_sets() {
     let (page, script) = (of_page(&file("docs/hardware.md")), of_script(&file("bitstream/ip.tcl")));
     assert!(script.len() > 50, "{} parameters", script.len());
     assert_eq!(page, script);
@@ -56,7 +56,7 @@ fn the_page_says_what_the_script_sets() {
 
 /// A value that differs, a parameter that only one of them has.
 #[test]
-fn a_page_that_says_something_else_is_seen() {
+fn contradicting_page_is_found() {
     let (page, script) = (file("docs/hardware.md"), file("bitstream/ip.tcl"));
     let kept = of_script(&script);
     for (from, to) in [

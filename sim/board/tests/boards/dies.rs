@@ -75,7 +75,7 @@ fn too_far(modules: &[(String, String)], board: &Board, text: &str) -> Vec<Strin
 }
 
 #[test]
-fn no_net_crosses_two_borders_between_dies() {
+fn no_net_crosses_two_die_borders() {
     for (config, is_far) in [("lab", false), ("default-slices", true)] {
         let modules = modules(config);
         for board in BOARDS {
@@ -87,7 +87,7 @@ fn no_net_crosses_two_borders_between_dies() {
 }
 
 #[test]
-fn a_net_across_two_borders_is_seen() {
+fn net_across_two_borders_is_found() {
     let modules = modules("small");
     let board = BOARDS.iter().find(|board| board.die_between().is_some());
     let board = board.expect("a board with two borders");
@@ -119,7 +119,7 @@ fn a_net_across_two_borders_is_seen() {
 }
 
 #[test]
-fn a_block_without_a_place_is_seen() {
+fn block_without_place_is_found() {
     let modules = modules("small");
     let places = Places::of(&modules, PREFIX, &BTreeMap::from([("datapath", "datapath")]), &[]);
     let unplaced = ["host_interface", "mac_link", "mac_receive", "mac_send"];

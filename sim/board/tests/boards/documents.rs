@@ -52,7 +52,7 @@ fn connections(verilog: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_ports_of_the_pcie_core_are_those_of_the_manual() {
+fn pcie_core_ports_are_the_manuals() {
     let verilog = top(&BOARDS[0]).design.single_file();
     let connections = connections(&verilog);
     let mut table = "| port | | bits | at | why |\n|---|---|---|---|---|\n".to_owned();
@@ -116,7 +116,7 @@ fn atoms(bundle: &dyn rust_hdl_core::prelude::Block) -> usize {
 }
 
 #[test]
-fn the_boards_are_those_of_the_manual() {
+fn boards_match_the_manual() {
     let mut table = "| board | part | PCIe, die | MAC, die | clock of the wire, MHz | flash, user \
                      image | licence | pins with two sources |\n|---|---|---|---|---|---|---|---|\n"
         .to_owned();
@@ -158,7 +158,7 @@ fn the_boards_are_those_of_the_manual() {
 }
 
 #[test]
-fn the_window_is_that_of_the_manual() {
+fn window_matches_the_manual() {
     let mut table = "| block | offset | bytes | words |\n|---|---|---|---|\n".to_owned();
     table +=
         &format!("| directory | 0x{WINDOW:05x} | 4096 | {} |\n", abi::window::directory().len());

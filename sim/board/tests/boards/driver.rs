@@ -48,7 +48,7 @@ fn window(seed: u64) -> Emitted {
 }
 
 #[test]
-fn the_driver_hears_what_the_emitted_window_refuses() {
+fn driver_hears_emitted_windows_refusals() {
     let mut window = window(seed());
     let found = identity(&mut window).expect("an identity");
     assert_eq!((found.board, &found.config[..]), (BOARD, "small"));

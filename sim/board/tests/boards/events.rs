@@ -10,7 +10,7 @@ use crate::whole::{small, whole};
 use crate::wire_support::{self, Cause, CAUSES};
 
 #[test]
-fn every_event_passes_through_a_whole_top() {
+fn every_event_passes_whole_top() {
     on_large_stack(|| {
         let card = small();
         for name in ["vcu118", "u280"] {

@@ -186,7 +186,7 @@ fn operations(fault: Fault) {
 }
 
 #[test]
-fn every_operation_reaches_its_chip_and_nothing_below_the_slot() {
+fn operations_reach_chip_only_above_slot() {
     operations(None);
 }
 
@@ -219,13 +219,13 @@ fn busy(fault: Fault) {
 }
 
 #[test]
-fn an_operation_under_way_is_not_disturbed() {
+fn running_operation_is_not_disturbed() {
     busy(None);
 }
 
 /// The status is that of the chip asked, from its first bit to its last.
 #[test]
-fn a_chip_that_erases_says_so_until_it_has_done() {
+fn erasing_chip_reports_until_done() {
     let mut rig = Rig::new(1, 1, seed(), None);
     rig.leave_alone();
     for chip in 0..2 {
@@ -252,7 +252,7 @@ fn a_chip_that_erases_says_so_until_it_has_done() {
 
 /// Where there is one chip, no command is one for a second.
 #[test]
-fn a_second_chip_that_is_not_there_is_refused() {
+fn missing_second_chip_is_refused() {
     let plan = FlashPlan { chips: 1, ..PLAN };
     let mut rig = Rig::of(plan, 1, 1, seed(), None);
     rig.leave_alone();
@@ -301,7 +301,7 @@ pub const FAULTS: [Planted; 11] = [
 ];
 
 #[test]
-fn planted_faults_of_flash_and_port_are_found() {
+fn planted_flash_and_port_faults_found() {
     images(Some(NO_FAULT));
     for (scenario, words, fault) in FAULTS {
         caught_by(words, fault.1, || scenario(Some(fault)));

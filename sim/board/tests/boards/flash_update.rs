@@ -139,7 +139,7 @@ impl Rig {
 }
 
 #[test]
-fn an_update_leaves_the_new_image_and_nothing_else() {
+fn update_leaves_new_image_only() {
     for kind in KINDS {
         let mut rig = Rig::new(kind, 1, 300_001);
         assert_eq!(rig.boots(), Booted::Image(0));
@@ -176,7 +176,7 @@ fn lose_power(kind: Kind, seed: u64, after: u64) -> Booted {
 }
 
 #[test]
-fn power_lost_at_any_point_leaves_an_image_that_boots() {
+fn power_loss_leaves_a_bootable_image() {
     let seed = seed::seed();
     std::thread::scope(|scope| {
         for kind in KINDS {
@@ -218,7 +218,7 @@ fn lost_at_any_point(kind: Kind, seed: u64) {
 }
 
 #[test]
-fn what_would_reach_below_the_slot_is_refused_by_the_block() {
+fn block_refuses_access_below_slot() {
     for kind in KINDS {
         let mut rig = Rig::new(kind, 1, 300_001);
         let slot = kind.slot;
@@ -246,7 +246,7 @@ fn what_would_reach_below_the_slot_is_refused_by_the_block() {
 }
 
 #[test]
-fn a_cell_that_reads_wrong_is_named_and_the_golden_image_boots() {
+fn wrong_cell_is_named_golden_boots() {
     for kind in KINDS {
         for (offset, boots) in [(0x9000, Booted::Golden), (0x200, Booted::Golden)] {
             let mut rig = Rig::new(kind, 1, 300_001);
@@ -264,7 +264,7 @@ fn a_cell_that_reads_wrong_is_named_and_the_golden_image_boots() {
 }
 
 #[test]
-fn a_card_with_another_flash_is_left_alone() {
+fn card_with_other_flash_stays() {
     let mut rig = Rig::new(KINDS[0], 1, 300_001);
     rig.kind.slot = 0x0200_0000;
     let error = rig.update().expect_err("another slot");
@@ -278,7 +278,7 @@ fn a_card_with_another_flash_is_left_alone() {
 
 /// What the card says of its flash is looked at before anything is done to it.
 #[test]
-fn a_layout_that_cannot_be_is_named() {
+fn impossible_layout_is_named() {
     let chips = |count| vec![FlashChip::new(CHIP_BYTES); count];
     for (count, slot) in [(3, 0x1000), (1, CHIP_BYTES), (2, CHIP_BYTES + 0x1000)] {
         let mut window = FlashWindow::new(1, chips(count), CHIP_BYTES, slot);
@@ -289,7 +289,7 @@ fn a_layout_that_cannot_be_is_named() {
 
 /// A page is 64 writes, a read behind each eight of them, and what the operation takes.
 #[test]
-fn a_page_takes_no_more_accesses_than_it_must() {
+fn page_takes_fewest_accesses() {
     let kind = KINDS[0];
     let mut window = FlashWindow::new(1, vec![FlashChip::new(CHIP_BYTES)], CHIP_BYTES, kind.slot);
     let mut flash = Flash::open(&mut window).expect("a flash");
@@ -302,7 +302,7 @@ fn a_page_takes_no_more_accesses_than_it_must() {
 }
 
 #[test]
-fn a_chip_that_does_not_end_or_does_not_answer_is_named() {
+fn hung_or_silent_chip_is_named() {
     let never = FlashTimes { block_ns: u64::MAX / 2, ..FlashTimes::SHORT };
     let mut rig = Rig::new(KINDS[2], 1, 300_001);
     rig.window.chips_mut()[1].set_times(never);
@@ -335,7 +335,7 @@ fn a_chip_that_does_not_end_or_does_not_answer_is_named() {
 }
 
 #[test]
-fn the_card_says_who_it_is_and_loads_what_it_is_told() {
+fn card_identifies_itself_and_loads_image() {
     let mut rig = Rig::new(KINDS[2], 1, 300_001);
     rig.window.set_hash([0x0123_4567, 0x89ab_cdef, 0, 0, 0x1]);
     let found = identity(&mut rig.window).expect("an identity");
@@ -350,7 +350,7 @@ fn the_card_says_who_it_is_and_loads_what_it_is_told() {
 
 /// A load waits for a chip that somebody told to erase, and is refused while one does not end.
 #[test]
-fn no_image_is_loaded_while_a_chip_erases() {
+fn no_image_loads_during_erase() {
     for chip in [0, 1] {
         let kind = KINDS[2];
         let mut rig = Rig::new(kind, 1, 300_001);
@@ -383,7 +383,7 @@ fn erase_and_leave(window: &mut FlashWindow, chip: u32, address: u32) {
 /// What a chip protects is named with its register, before anything is erased; what it does not
 /// carry out for another reason, too.
 #[test]
-fn a_protected_block_is_named_with_its_register() {
+fn protected_block_names_its_register() {
     for kind in KINDS {
         let chip = kind.chips - 1;
         let register = |error: &UpdateError| match error {

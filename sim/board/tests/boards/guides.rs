@@ -351,7 +351,7 @@ fn symptoms(board: &Board) -> String {
 }
 
 #[test]
-fn the_guides_are_those_of_the_descriptions() {
+fn guides_match_the_descriptions() {
     for board in BOARDS {
         let document = format!("boards/{}.md", board.name);
         for (part, text) in [

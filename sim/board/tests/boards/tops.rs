@@ -111,7 +111,7 @@ fn slang(folder: &Path, top: &str) -> (bool, String) {
 
 /// All of it for a board of each kind of PCIe block; around a stub of the card for every board.
 #[test]
-fn two_front_ends_find_nothing_in_any_top() {
+fn front_ends_accept_every_top() {
     let card = small();
     let stub = stub(card);
     let whole = card.design.single_file();
@@ -129,7 +129,7 @@ fn two_front_ends_find_nothing_in_any_top() {
 
 /// Two boards have a golden image of ours; its pads are some of the board's.
 #[test]
-fn two_front_ends_find_nothing_in_a_golden_image() {
+fn front_ends_accept_a_golden_image() {
     let mut count = 0;
     for board in BOARDS {
         let Some(folder) = written_golden(board) else {
@@ -157,7 +157,7 @@ fn two_front_ends_find_nothing_in_a_golden_image() {
 }
 
 #[test]
-fn a_fault_in_a_top_is_found() {
+fn fault_in_top_is_found() {
     let board = &BOARDS[1];
     let folder = write_top(board, &stub(small()));
     let path = folder.join("top.v");
@@ -177,7 +177,7 @@ fn a_fault_in_a_top_is_found() {
 
 /// Every run of the emitter gives the same text.
 #[test]
-fn tops_are_the_same_from_run_to_run() {
+fn tops_repeat_from_run_to_run() {
     for board in BOARDS {
         let text = || {
             let top = emit_top(board, "default", "zeronic", "x_").expect("emits");
@@ -193,7 +193,7 @@ fn flat(ports: &[Port]) -> BTreeMap<String, (PortDirection, usize)> {
 }
 
 #[test]
-fn the_card_has_the_ports_that_the_tops_join() {
+fn card_has_ports_the_tops_join() {
     assert_eq!(flat(&ports_of(&CardBox::new("zeronic"))), flat(&small().ports));
 }
 
@@ -234,7 +234,7 @@ fn primitive(name: &str) -> BTreeMap<String, (PortDirection, usize)> {
 /// The soft logic around the primitive has other streams and no lanes; what else it brings out are
 /// the primitive's own ports.
 #[test]
-fn the_pcie_core_has_its_primitives_ports() {
+fn pcie_core_has_primitives_ports() {
     for kind in ["PCIE40E4", "PCIE4CE4"] {
         let there = primitive(kind);
         let core = ports_of(&PcieCore::new("pcie4_uscale_plus"));
@@ -281,7 +281,7 @@ fn pins_of_wrappers() -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
-fn wrappers_name_pins_that_the_primitives_have() {
+fn wrappers_name_existing_primitive_pins() {
     let wrappers = pins_of_wrappers();
     let names: Vec<&str> = wrappers.iter().map(|(name, _)| name.as_str()).collect();
     for name in [

@@ -127,7 +127,7 @@ fn rig(cycles: u64, old: &[Vec<u8>]) -> RigWindow {
 }
 
 #[test]
-fn an_update_on_the_hardware_survives_a_loss_of_power_at_any_point() {
+fn hardware_update_survives_power_loss() {
     let mut random = SmallRng::seed_from_u64(seed());
     let (old, new) = (image(&mut random, 9_000), image(&mut random, 11_000));
     let (before, after) = (contents(PLAN, &old), contents(PLAN, &new));
@@ -215,7 +215,7 @@ fn through_pcie(board: &Board, design: &Design) {
 }
 
 #[test]
-fn an_update_passes_through_pcie_and_a_whole_top() {
+fn update_passes_pcie_and_whole_top() {
     on_large_stack(|| {
         let card = small();
         let named = |name| find(name).expect("a board");

@@ -277,7 +277,7 @@ fn window_answers(board: &Board, design: &Design) {
 
 /// A golden image answers at the slot, says what it is, and reaches its flash.
 #[test]
-fn a_golden_image_answers_and_reaches_its_flash() {
+fn golden_image_answers_reaches_flash() {
     on_large_stack(|| {
         let card = small();
         for name in ["vcu118", "vcu1525"] {
@@ -317,7 +317,7 @@ fn a_golden_image_answers_and_reaches_its_flash() {
 
 /// One top for each kind of PCIe block.
 #[test]
-fn bytes_go_both_ways_through_a_whole_top() {
+fn bytes_cross_whole_top_both_ways() {
     on_large_stack(|| {
         let card = small();
         for name in ["vcu118", "u280"] {
@@ -331,7 +331,7 @@ fn bytes_go_both_ways_through_a_whole_top() {
 
 /// A port of a core that is joined with nothing is seen.
 #[test]
-fn a_missing_join_of_a_top_is_found() {
+fn missing_join_in_top_is_found() {
     on_large_stack(|| {
         let board = find("vcu118").expect("a board");
         let plant = |text: String| {

@@ -161,7 +161,7 @@ fn addresses(fault: Fault) {
 }
 
 #[test]
-fn every_address_answers_as_the_model_says() {
+fn every_address_answers_like_model() {
     addresses(None);
 }
 
@@ -184,7 +184,7 @@ fn silence(fault: Fault) {
 }
 
 #[test]
-fn a_block_that_does_not_answer_holds_up_nothing() {
+fn silent_block_holds_up_nothing() {
     silence(None);
 }
 
@@ -224,7 +224,7 @@ fn expect_port_freed(fault: Fault) {
 }
 
 #[test]
-fn a_reset_of_the_core_frees_the_port_whatever_it_waits_for() {
+fn core_reset_frees_the_port_always() {
     expect_port_freed(None);
 }
 
@@ -245,7 +245,7 @@ fn measure_timeout(fault: Fault) {
 }
 
 #[test]
-fn clocks_are_measured_and_a_standing_one_is_seen() {
+fn clocks_are_measured_standing_one_is_seen() {
     measure_timeout(None);
 }
 
@@ -310,7 +310,7 @@ fn module(fault: Fault) {
 }
 
 #[test]
-fn a_module_is_read_and_written_and_nobody_else_is_talked_to() {
+fn only_addressed_module_is_accessed() {
     module(None);
 }
 
@@ -339,7 +339,7 @@ pub const FAULTS: [Planted; 7] = [
 
 /// In rust-hdl: a window of a golden image.
 #[test]
-fn a_block_that_an_image_lacks_is_not_reached() {
+fn block_missing_in_image_is_unreached() {
     let mut dut = WindowDecoder::new(w::golden_directory());
     dut.connect_all();
     check_all(&dut).expect("checks");
@@ -373,7 +373,7 @@ fn a_block_that_an_image_lacks_is_not_reached() {
 }
 
 #[test]
-fn planted_faults_of_the_window_are_found() {
+fn planted_window_faults_are_found() {
     silence(Some(NO_FAULT));
     for (scenario, words, fault) in FAULTS {
         caught_by(words, fault.1, || scenario(Some(fault)));

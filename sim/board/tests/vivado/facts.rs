@@ -76,7 +76,7 @@ pub fn stub(board: &Board) -> Files {
 
 /// Every pin, site, parameter and property of every board is what a source says, or is listed.
 #[test]
-fn every_fact_of_every_board_has_a_row() {
+fn every_board_fact_has_row() {
     for board in BOARDS {
         let name = format!("vivado_facts_{}", board.name);
         let (code, text) = replay_build(&name, &stub(board), &[QUICK]);
@@ -109,7 +109,7 @@ pub fn flash_words(action: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_script_for_the_flash_runs_to_its_end() {
+fn flash_script_runs_to_its_end() {
     let name = "vivado_flash";
     let (code, text) = replay_build(name, &stub(find_board("vcu118")), &[QUICK]);
     assert_eq!(code, Some(0), "{text}");
@@ -124,7 +124,7 @@ fn the_script_for_the_flash_runs_to_its_end() {
 /// Every command of Vivado that stands in a script is carried out by some run here, so that its
 /// options are asked: none hides in a branch.
 #[test]
-fn every_command_of_the_scripts_is_carried_out() {
+fn every_script_command_is_carried_out() {
     let name = "vivado_commands";
     let mut files = stub(find_board("vcu118"));
     files.insert("netlist.tcl".to_owned(), read("bitstream/netlist.tcl"));
@@ -204,7 +204,7 @@ fn the_checklist_carries_what_is_unproven() {
 /// In a clone in which nothing has run, with nothing in the folder of the tools: both are fetched.
 /// Where that cannot be, the verdict says what was not asked, and it is no success.
 #[test]
-fn what_is_asked_is_fetched_or_named() {
+fn requested_file_is_fetched_or_named() {
     let name = "vivado_fetched";
     let (code, text) = replay_build(name, &stub(find_board("vcu118")), &[QUICK]);
     assert_eq!(code, Some(0), "{text}");

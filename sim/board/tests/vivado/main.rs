@@ -192,7 +192,7 @@ fn problems(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_folder_runs_to_its_end_and_every_name_is_there() {
+fn folder_runs_with_every_name_found() {
     let (code, text) = replay_build("vivado_whole", &whole(), &[]);
     assert_eq!(problems(&text), [""; 0]);
     assert_eq!(code, Some(0), "{text}");
@@ -214,7 +214,7 @@ fn a_folder_runs_to_its_end_and_every_name_is_there() {
 
 /// The script's own checks: an image that is not right is not written.
 #[test]
-fn the_build_stops_where_the_image_would_be_wrong() {
+fn build_stops_where_image_would_err() {
     let files = whole();
     for (variable, value, said) in [
         ("REPLAY_SLACK", "-0.012", "setup: slack -0.012 ns"),
@@ -238,7 +238,7 @@ fn the_build_stops_where_the_image_would_be_wrong() {
 
 /// A first image of a board: what is wrong is said, in the figures and in the image's header.
 #[test]
-fn an_image_may_be_forced_and_says_so() {
+fn forced_image_is_marked() {
     let files = whole();
     let force = ("ZERONIC_FORCE_IMAGE", "1");
     let variables = [WITHOUT_NAMES, ("REPLAY_SLACK", "-0.012"), ("REPLAY_PORTS", "led[1]"), force];
@@ -257,7 +257,7 @@ fn an_image_may_be_forced_and_says_so() {
 
 /// Crossings within a core of the vendor are waived, with a reason; one with an end of ours is not.
 #[test]
-fn only_the_vendors_own_crossings_are_waived() {
+fn only_vendor_crossings_are_waived() {
     let files = facts::stub(facts::find_board("vcu118"));
     let line = |from: &str, to: &str| {
         format!("CDC-1  Critical  1-bit unknown CDC circuitry  0  None  {from}/C  {to}/D\n")
@@ -306,7 +306,7 @@ fn image(name: &str, file: &str) -> Image {
 const HASH: &str = "0123456789abcdef0123456789abcdef01234567";
 
 #[test]
-fn the_image_says_what_it_is_and_reads_back() {
+fn image_identifies_itself_and_reads_back() {
     let variables =
         [WITHOUT_NAMES, ("ZERONIC_GIT_HASH", HASH), ("SOURCE_DATE_EPOCH", "1700000000")];
     let (code, text) = replay_build("vivado_image", &whole(), &variables);
@@ -348,7 +348,7 @@ endmodule
 ";
 
 #[test]
-fn a_golden_image_is_written_with_and_without_its_jump() {
+fn golden_image_is_written_with_optional_jump() {
     let mut files = Files::new();
     let board = BOARD.lines().filter(|line| !line.contains("zeronic_card"));
     let board: String = board.map(|line| format!("{line}\n")).collect();
@@ -399,7 +399,7 @@ fn a_golden_image_is_written_with_and_without_its_jump() {
 
 /// A run that goes on behind a checkpoint asks for no name: that is no success.
 #[test]
-fn names_that_are_not_looked_up_are_a_problem() {
+fn names_never_looked_up_are_reported() {
     let name = "vivado_twice";
     let (code, text) = replay_build(name, &whole(), &[]);
     assert_eq!(code, Some(0), "{text}");
@@ -415,7 +415,7 @@ fn names_that_are_not_looked_up_are_a_problem() {
 
 /// What is done stays done, while nothing that it is made from changes.
 #[test]
-fn a_build_goes_on_behind_the_last_step_that_was_done() {
+fn build_resumes_behind_last_done_step() {
     let name = "vivado_resumed";
     let whole = whole();
     let fail = [WITHOUT_NAMES, ("REPLAY_FAIL", "route_design ERROR: no way")];
@@ -453,7 +453,7 @@ fn a_build_goes_on_behind_the_last_step_that_was_done() {
 
 /// Ids and MSI-X vectors that the cores are made with are those of the contract.
 #[test]
-fn the_cores_are_made_with_the_ids_of_the_contract() {
+fn cores_are_made_with_contract_ids() {
     let script = read("bitstream/build.tcl");
     let vectors_less_one = (1 << abi::config::DEFAULT.owner_bits) - 1;
     for (name, value) in [

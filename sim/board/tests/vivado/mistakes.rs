@@ -143,7 +143,7 @@ fn is_seen(
 /// Synthesis makes the top bits of `read_gray` and `read_pointer` one register, which then bears
 /// either name: a line that begins at one of the two may hold nothing.
 #[test]
-fn a_gray_pointer_without_the_register_that_it_is_one_with_is_seen() {
+fn unpaired_gray_pointer_register_is_found() {
     let mut files = whole();
     let text = files.get_mut("constraints/crossings.xdc").expect("a file");
     assert!(text.contains(" mac_send/crossing/read_pointer_reg[4]}"));

@@ -349,14 +349,14 @@ const OURS: [Fault; 53] = [
 const BOARD: &str = "vcu118";
 
 #[test]
-fn each_fault_that_was_reported_is_named() {
+fn each_reported_fault_is_named() {
     for (number, fault) in REPORTED.into_iter().enumerate() {
         is_named(&format!("vivado_reported_{number}"), fault);
     }
 }
 
 #[test]
-fn each_fault_of_another_kind_is_named() {
+fn each_other_fault_kind_is_named() {
     assert!(OURS.len() >= 30);
     for (number, fault) in OURS.into_iter().enumerate() {
         is_named(&format!("vivado_ours_{number}"), fault);

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_counter_is_two_words_and_nothing_beyond_them() {
+    fn counter_is_exactly_two_words() {
         let mut device = GoldenDevice::new(SMALL);
         device.dispositions[2] = 0x8765_4321_9abc_def0;
         let at = n::COUNTERS_DISPOSITION + 8 * 2;

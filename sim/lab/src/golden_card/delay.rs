@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_goes_on_in_order_in_portions_and_not_at_once() {
+    fn waiting_items_continue_in_ordered_portions() {
         let mut waiting = Waiting::default();
         waiting.items.extend(0..1000);
         let (mut random, mut seen, mut portions, mut pauses) = (random(), Vec::new(), 0, 0);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_come_in_any_portion_and_descriptors_as_they_were_rung() {
+    fn commands_come_in_portions_descriptors_as_rung() {
         let mut delay = Delay::new(4, 1);
         let command = r::DOORBELLS + 2 * r::DOORBELL_STRIDE + r::DOORBELL_COMMAND;
         let send = r::DOORBELLS + 2 * r::DOORBELL_STRIDE + r::DOORBELL_SEND;
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_confirmation_waits_for_the_entries_before_it_and_not_for_those_after() {
+    fn confirmation_waits_for_earlier_entries_only() {
         let mut delay = Delay::new(1, 1);
         let mut memory = HostMemory::default();
         let write = || (0, Vec::new());

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sum_of_any_part_is_that_of_its_bytes() {
+    fn sum_of_part_is_its_bytes_sum() {
         let pattern = Pattern::new(10_000);
         for (place, bytes) in [(0, 1), (4092, 2), (5, 9000), (1 << 40, 10_000), (7, 0)] {
             let found = sum(pattern.at(place, bytes));

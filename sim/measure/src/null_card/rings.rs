@@ -225,7 +225,7 @@ mod tests {
     /// What the card publishes, the host's own queue reads: over many passes, entries of one and of
     /// two slots in turn, those that wrap among them.
     #[test]
-    fn the_host_reads_entries_of_one_and_of_two_slots() {
+    fn host_reads_one_and_two_slot_entries() {
         let shared = Arc::new(Shared::new(SMALL, false));
         let mut bus = NullBus::new(shared.clone());
         let mut control = |bytes| bus.allocate_control(bytes, 4096).unwrap();

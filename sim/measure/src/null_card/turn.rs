@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_peer_has_its_burst_and_a_turn_may_end_before() {
+    fn peers_burst_in_turns_that_may_end() {
         let mut turn = Turn::new(2);
         let next: Vec<usize> = (0..5).map(|_| turn.next(3)).collect();
         assert_eq!(next, [1, 1, 2, 2, 0]);

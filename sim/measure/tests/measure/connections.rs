@@ -15,21 +15,21 @@ fn run(config: CardConfig, connections: usize) -> Outcome {
 
 /// Opened, used both ways and closed, all open at once.
 #[test]
-fn a_thousand_connections_are_opened_used_and_closed() {
+fn thousand_connections_open_work_close() {
     let outcome = run(DEFAULT, 1024);
     assert_eq!(outcome.copied_bytes, 0, "every byte is placed");
 }
 
 /// As many as a small card has flows: the shard keeps one, so one connection is beyond the table.
 #[test]
-fn all_flows_of_a_small_card_are_used() {
+fn small_cards_flows_are_all_used() {
     let outcome = run(SMALL, 1 << SMALL.flow_bits);
     assert_eq!(outcome.copied_bytes, 2 * u64::from(BYTES), "of one connection");
 }
 
 /// The same where the card confirms late, at random.
 #[test]
-fn all_flows_of_a_late_card_are_used() {
+fn late_cards_flows_are_all_used() {
     let card = GoldenCard::late(SMALL, seed::seed());
     let all = 1 << SMALL.flow_bits;
     let outcome = measure::connections::run_on(card, all, &mut |call| call(), &mut || {});

@@ -78,7 +78,7 @@ fn reads_come_close_to_their_limits() {
 }
 
 #[test]
-fn both_ways_at_once_come_close_to_their_limits() {
+fn duplex_comes_close_to_its_limits() {
     for work in both_works() {
         let outcome = measure_work(&work);
         let share = |rate: Option<Rate>| rate.expect("both").share();
@@ -114,7 +114,7 @@ fn both_ways_at_mtu_1500() {
 /// What is received cannot wait, what is sent can: more reads than the port can carry beside the
 /// writes do not hold those up when they are told that writes pile up, and only then.
 #[test]
-fn reads_in_excess_hold_no_write_up() {
+fn excess_reads_delay_no_write() {
     let (received, sent, waiting) = mtu_1500(12_000, 1448, ALMOST_FULL_JOBS, 14_000);
     assert!(received > 8.1 && sent > 7.5);
     assert!(waiting < 16, "{waiting} writes waited");
@@ -177,7 +177,7 @@ fn mtu_1500(
 }
 
 #[test]
-fn a_small_write_is_on_the_port_after_seven_cycles() {
+fn small_write_appears_after_seven_cycles() {
     let mut rig = open();
     let address = rig.slot.memory(4096);
     rig.push_write(&Write { client: 0, address, bytes: vec![1; 64], relaxed: true });
@@ -195,7 +195,7 @@ fn a_small_write_is_on_the_port_after_seven_cycles() {
 /// A payload of up to four dwords and its entry of 86 bytes are half a beat of the port and two:
 /// both start in one beat, or one behind the end of the other.
 #[test]
-fn a_short_payload_and_its_entry_take_two_beats_and_a_half() {
+fn short_payload_entry_takes_2_5_beats() {
     const PAIRS: u64 = 3_000;
     for (bytes, cycles_max) in [(16, 2.55), (70, 3.55), (134, 4.55), (198, 5.55)] {
         let mut rig = open();

@@ -41,7 +41,7 @@ fn config(flows: usize) -> RigConfig {
 
 /// Positions wrap 64 KiB after the start.
 #[test]
-fn packets_come_in_order_and_every_flow_has_its_turn() {
+fn packets_keep_order_every_flow_gets_turn() {
     for (flows, segments_per_ack, burst) in [
         (1, None, 1),
         (1, Some(1), 1),
@@ -77,7 +77,7 @@ fn packets_come_in_order_and_every_flow_has_its_turn() {
 
 /// In bursts a poll sends what one flow has, whole, and then the next one's: one ACK for each.
 #[test]
-fn flows_send_in_bursts_if_they_are_to() {
+fn flows_send_in_bursts_on_request() {
     const FLOWS: usize = 5;
     for (burst, acks) in [(BURST, 1), (1, BATCH)] {
         let mut rig = NullRig::open(RigConfig { burst, ..config(FLOWS) }).unwrap();
@@ -98,7 +98,7 @@ fn flows_send_in_bursts_if_they_are_to() {
 /// While its buffer fills in order, a flow moves its floor once for each 64 KiB, not for each
 /// packet; and an ACK within a buffer that is being sent takes no command.
 #[test]
-fn packets_and_acks_in_turn_take_no_command_each() {
+fn alternating_packets_and_acks_share_commands() {
     const FLOWS: usize = 63;
     const ROUNDS: u64 = 90;
     let mut rig = NullRig::open(config(FLOWS)).unwrap();
@@ -138,7 +138,7 @@ fn packets_and_acks_in_turn_take_no_command_each() {
 
 /// A poll rings the doorbell of what it has taken, and no other.
 #[test]
-fn the_doorbell_of_slow_buffers_is_rung_for_slow_buffers_alone() {
+fn slow_buffer_doorbell_rings_for_them_only() {
     let mut rig = NullRig::open(config(1)).unwrap();
     let rung = |rig: &mut NullRig| {
         let bus = rig.provider.device().bus();
@@ -156,7 +156,7 @@ fn the_doorbell_of_slow_buffers_is_rung_for_slow_buffers_alone() {
 /// The two sides share pages and doorbells alone, so the card may run beside the host.
 /// A wrong index stops the ring on this card as on the others: what hangs on it ends.
 #[test]
-fn a_ring_that_has_stopped_ends_its_connections() {
+fn stopped_ring_ends_its_connections() {
     let page = DOORBELLS + u32::from(ShardId::FIRST.0) * DOORBELL_STRIDE;
     for (doorbell, ring) in [(DOORBELL_COMMAND, "command ring"), (DOORBELL_SEND, "send ring")] {
         let mut rig = NullRig::open(config(1)).unwrap();
@@ -178,7 +178,7 @@ fn a_ring_that_has_stopped_ends_its_connections() {
 }
 
 #[test]
-fn the_card_may_run_in_a_thread_of_its_own() {
+fn card_may_run_in_own_thread() {
     const PACKETS: u64 = 20_000;
     let mut rig = NullRig::open(config(4)).unwrap();
     let (idle, _) = NullCard::new(SMALL);
@@ -205,7 +205,7 @@ fn the_card_may_run_in_a_thread_of_its_own() {
 }
 
 #[test]
-fn what_is_sent_is_taken_and_acknowledged() {
+fn sent_bytes_are_taken_and_acknowledged() {
     for each in [false, true] {
         let mut rig = NullRig::open(config(1)).unwrap();
         for round in 1..=100 {
@@ -225,7 +225,7 @@ fn what_is_sent_is_taken_and_acknowledged() {
 
 /// A card that judges later acknowledges the same, and finds nothing wrong with what is right.
 #[test]
-fn what_is_judged_later_is_acknowledged_at_once() {
+fn late_judgement_is_acknowledged_at_once() {
     const FLOWS: usize = 3;
     let run = |later: bool| {
         let mut rig = NullRig::open(config(FLOWS)).unwrap();
@@ -269,7 +269,7 @@ fn with_ready(packets: usize, later: bool) -> NullRig {
 
 /// A packet that is ready is not sent: an ACK for it is wrong.
 #[test]
-fn an_ack_for_a_packet_that_is_only_ready_is_caught() {
+fn ack_for_merely_ready_packet_is_caught() {
     for later in [false, true] {
         let mut rig = with_ready(2, later);
         assert_eq!(rig.card.offer(1, FRAME_PAYLOAD_BYTES, 1), 1);
@@ -291,7 +291,7 @@ fn an_ack_for_a_packet_that_is_only_ready_is_caught() {
 
 /// It acknowledges what was sent when it was made ready; the host's limits have moved on.
 #[test]
-fn a_packet_that_was_ready_for_too_long_is_caught() {
+fn packet_ready_too_long_is_caught() {
     for later in [false, true] {
         let mut rig = with_ready(1, later);
         for _ in 0..2 {
@@ -312,7 +312,7 @@ fn a_packet_that_was_ready_for_too_long_is_caught() {
 /// An ACK that is made from the descriptor alone says what the host has acknowledged: that must be
 /// all that was offered.
 #[test]
-fn a_card_that_judges_later_needs_a_host_that_has_taken_everything() {
+fn late_judging_card_needs_drained_host() {
     let (mut rig, bytes, parsed, payload) = about_to_send();
     assert_eq!(rig.card.offer(1, FRAME_PAYLOAD_BYTES, 1), 1);
     rig.card.judge_later();
@@ -420,7 +420,7 @@ fn a_wrong_descriptor_is_caught() {
 }
 
 #[test]
-fn a_range_that_is_sent_twice_or_not_posted_is_caught() {
+fn repeated_or_unposted_range_is_caught() {
     let (mut rig, bytes, parsed, payload) = about_to_send();
     let descriptor = send(&bytes, (&parsed).into(), &payload);
     assert_eq!(verdict(&mut rig, descriptor), None);
@@ -435,7 +435,7 @@ fn a_range_that_is_sent_twice_or_not_posted_is_caught() {
 }
 
 #[test]
-fn a_floor_that_moves_back_and_a_header_of_nobody_are_caught() {
+fn backward_floor_and_foreign_header_are_caught() {
     let (mut rig, mut bytes, parsed, payload) = about_to_send();
     let acceptance =
         Acceptance { floor: 0x8000_0000, ack_low: 0, ack_high: 0, timestamp_floor: None };

@@ -37,7 +37,7 @@ fn assert_right(outcome: &Outcome) {
 }
 
 #[test]
-fn one_flow_both_ways_wraps_its_lists() {
+fn one_duplex_flow_wraps_its_lists() {
     let scenario = Scenario {
         receive: true,
         send: true,
@@ -53,7 +53,7 @@ fn one_flow_both_ways_wraps_its_lists() {
 }
 
 #[test]
-fn many_flows_in_random_order_with_acks_of_their_own() {
+fn random_flows_with_own_acks_pass() {
     let scenario = Scenario {
         receive: true,
         send: true,
@@ -67,7 +67,7 @@ fn many_flows_in_random_order_with_acks_of_their_own() {
 }
 
 #[test]
-fn small_completions_are_a_limit_of_their_own() {
+fn small_completions_are_own_limit() {
     let pcie = PcieConfig { completion_payload_bytes: 64, ..PcieConfig::default() };
     let scenario = Scenario { send: true, send_burst: 7, pcie, ..small(Size::Mtu(9000)) };
     let outcome = run(&scenario);
@@ -77,7 +77,7 @@ fn small_completions_are_a_limit_of_their_own() {
 
 /// A card built for the usual buffer would ask for more than this one holds.
 #[test]
-fn a_smaller_completion_buffer_has_a_card_of_its_own() {
+fn smaller_completion_buffer_has_own_card() {
     let pcie = PcieConfig { completion_headers: 128, ..PcieConfig::default() };
     let scenario =
         Scenario { send: true, send_burst: 7, interval_ps: 0, pcie, ..small(Size::Mtu(9000)) };
@@ -129,7 +129,7 @@ fn an_overwritten_guard_fails() {
 
 /// It has an entry, so that it is not lost; but it came too late to be judged.
 #[test]
-fn an_entry_of_a_frame_that_was_given_up_is_late() {
+fn given_up_frames_entry_is_late() {
     let scenario = Scenario { receive: true, ..small(Size::Mtu(1500)) };
     let mut measurement = Measurement::open(&scenario, Options::default()).expect("it opens");
     for _ in 0..4 {
@@ -152,7 +152,7 @@ fn an_entry_of_a_frame_that_was_given_up_is_late() {
 }
 
 #[test]
-fn a_lost_frame_fails_where_nothing_may_be_lost() {
+fn lost_frame_fails_where_none_may() {
     let scenario = Scenario { receive: true, ..small(Size::Mtu(1500)) };
     let mut measurement = Measurement::open(&scenario, Options::default()).expect("it opens");
     for _ in 0..4 {
@@ -168,7 +168,7 @@ fn a_lost_frame_fails_where_nothing_may_be_lost() {
 
 /// The lanes to the host have three quarters of their rate: less than the wire brings both ways.
 #[test]
-fn what_the_link_does_not_carry_is_lost_and_counted() {
+fn excess_over_link_is_lost_and_counted() {
     let nominal = PcieConfig::default();
     let link = LinkConfig { lane_mega_transfers: 6000, ..nominal.link };
     let scenario = Scenario {
@@ -191,7 +191,7 @@ fn what_the_link_does_not_carry_is_lost_and_counted() {
 
 /// Whatever lay where a dropped frame belongs, its own bytes must not.
 #[test]
-fn bytes_of_a_dropped_frame_in_memory_fail() {
+fn dropped_frames_bytes_in_memory_fail() {
     let scenario = Scenario { receive: true, interval_ps: 0, ..small(Size::Frame(128)) };
     let measurement = Measurement::open(&scenario, Options::default()).expect("it opens");
     let flow = &measurement.host.flows[0];
@@ -210,7 +210,7 @@ fn bytes_of_a_dropped_frame_in_memory_fail() {
 
 /// Every size from the shortest to the longest at wire speed, twice.
 #[test]
-fn frames_of_every_size_come_in_at_wire_speed() {
+fn every_frame_size_arrives_at_wire_speed() {
     let scenario = Scenario { receive: true, interval_ps: 0, ..small(Size::Sweep(64, 9216)) };
     let outcome = run(&scenario);
     assert!(outcome.is_ok(), "{:#?}", outcome.problems.first);

@@ -75,7 +75,7 @@ fn isolates(design: &Design, rival: Rival, reason: DropReason, fault: Fault) {
 }
 
 #[test]
-fn a_full_header_queue_costs_its_owner_alone() {
+fn full_header_queue_costs_owner_alone() {
     let design = build_with_faults();
     isolates(&design, Rival::Undrained, DropReason::HeaderQueueFull, Fault::RivalsQueue);
     isolates(&design, Rival::Greedy, DropReason::BufferShareFull, Fault::RivalsShare);

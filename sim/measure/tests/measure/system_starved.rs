@@ -175,7 +175,7 @@ fn assert_right(outcome: &Outcome, side: Side) {
 }
 
 #[test]
-fn below_what_is_left_nothing_is_lost() {
+fn nothing_is_lost_below_remaining_rate() {
     let seed = seed();
     for side in SIDES {
         let outcome = run(&paced_scenario(side, seed), side);
@@ -197,7 +197,7 @@ fn below_what_is_left_nothing_is_lost() {
 }
 
 #[test]
-fn beyond_what_is_left_sending_is_slower_and_every_byte_right() {
+fn starved_sending_is_slower_but_exact() {
     let seed = seed();
     let gbps = |outcome: Outcome| outcome.send.map_or(0.0, |figures| figures.goodput_gbps);
     let most = gbps(run(&sending(NONE, seed), NONE));
@@ -213,7 +213,7 @@ fn beyond_what_is_left_sending_is_slower_and_every_byte_right() {
 }
 
 #[test]
-fn beyond_what_is_left_receiving_is_slower_and_every_loss_counted() {
+fn starved_receiving_is_slower_losses_counted() {
     let seed = seed();
     let gbps = |outcome: &Outcome| outcome.receive.map_or(0.0, |figures| figures.goodput_gbps);
     let most = gbps(&run(&receiving(NONE, seed), NONE));
@@ -246,7 +246,7 @@ fn beyond_what_is_left_receiving_is_slower_and_every_loss_counted() {
 
 /// As above, where each of these sides loses frames; the card asks for a pause, the peer obeys.
 #[test]
-fn a_pause_keeps_what_a_slow_link_would_lose() {
+fn pause_keeps_what_slow_link_loses() {
     let seed = seed();
     for side in [CREDITS, PORTS, ALL] {
         let scenario = Scenario { pause: true, ..receiving(side, seed) };
@@ -274,21 +274,21 @@ fn a_card_that_waits_is_right() {
 }
 
 #[test]
-fn requests_that_do_not_wait_are_caught() {
+fn requests_that_do_not_wait_fail() {
     let fault = Fault::RequestReadyIgnored as u8;
     assert!(!is_right(PORTS, fault), "it passes");
     assert!(is_right(NONE, fault), "nothing is held back");
 }
 
 #[test]
-fn replies_that_do_not_wait_are_caught() {
+fn replies_that_do_not_wait_fail() {
     let fault = Fault::ReplyReadyIgnored as u8;
     assert!(!is_right(PORTS, fault), "it passes");
     assert!(is_right(NONE, fault), "nothing is held back");
 }
 
 #[test]
-fn frames_that_do_not_wait_are_caught() {
+fn frames_that_do_not_wait_fail() {
     let fault = Fault::MacReadyIgnored as u8;
     assert!(!is_right(MAC, fault), "it passes");
     // The MAC itself lets ready fall: it takes no more than the wire.

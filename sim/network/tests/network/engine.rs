@@ -27,7 +27,7 @@ fn check_streams(network: &Network, wanted: [u64; 2], may_be_late: bool, run: u6
 }
 
 #[test]
-fn a_clean_wire_carries_both_streams_and_closes() {
+fn clean_wire_carries_streams_and_closes() {
     let bytes = [1_000_003, 500_001];
     let pair = Pair { bytes: bytes.map(Some), ..Pair::new(1, Config::private_wire()) };
     let mut network = pair.network();
@@ -62,7 +62,7 @@ fn run_with_faults(seed: u64, poll_interval_ps: u64, law: Law) -> Network {
 const FAULTY_BYTES: [u64; 2] = [3_000_003, 1_500_001];
 
 #[test]
-fn every_byte_comes_once_and_in_its_place_whatever_the_wire_does() {
+fn bytes_arrive_once_over_any_wire() {
     let seed = seed::seed();
     let (mut lost, mut late, mut doubled, mut repeated) = (0, 0, 0, 0);
     for run in 0..12 {
@@ -126,7 +126,7 @@ fn run_anything(seed: u64) -> (Network, [u64; 2]) {
 }
 
 #[test]
-fn any_two_ends_on_any_wire_exchange_their_streams() {
+fn any_two_ends_exchange_their_streams() {
     let first = seed::seed();
     let mut closed = 0;
     for seed in first..first + 60 {
@@ -137,7 +137,7 @@ fn any_two_ends_on_any_wire_exchange_their_streams() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_run_of_two_engines() {
+fn same_seed_repeats_two_engines() {
     let look = |network: Network| format!("{:?} {}", network.counts(), network.events());
     let seed = seed::seed();
     let first = look(run_with_faults(seed, 0, Law::Model));
@@ -166,7 +166,7 @@ fn of_law(law: Law) -> Pair {
 /// The shares of the line's payload rate, less what is lost, that the model must reach, where the
 /// ACKs meet no loss.
 #[test]
-fn the_model_takes_light_loss_for_noise() {
+fn model_ignores_light_loss_as_noise() {
     let floors =
         [(0.0, 0.98), (0.001, 0.98), (0.01, 0.97), (0.02, 0.95), (0.04, 0.92), (0.1, 0.75)];
     for (loss, floor) in floors {
@@ -209,7 +209,7 @@ fn heavy_loss_is_no_noise() {
 /// Hosts that are polled for 16 and for 64 packets at a time: each block beyond a hole has its ACKs
 /// nevertheless (RFC 2018, 4), where one ACK for a poll would leave most of them unsaid.
 #[test]
-fn rare_polls_do_not_starve_the_sender_of_blocks() {
+fn rare_polls_do_not_starve_sender() {
     for (packets, floor) in [(16, 0.9), (64, 0.8)] {
         let pair = Pair { poll_interval_ps: packets * 123_000, ..of_law(Law::Model) };
         let (_, share) = goodput_over([0.04, 0.0], pair, 5 * MS_PS);
@@ -265,7 +265,7 @@ fn the_model_obeys_delay() {
 
 /// The path carries less than both ends take, and no router says so (RFC 4821, 7).
 #[test]
-fn a_silent_path_is_probed_for_its_size() {
+fn silent_path_is_probed_for_size() {
     let limits = PathMtuLimits { base_bytes: 536, most_bytes: 1_460 };
     let config = Config { path_mtu: Some(limits), ..Config::private_wire() };
     let link = LinkParameters { size_bytes_max: 1_000, ..LinkParameters::clean(DELAY_PS) };
@@ -307,7 +307,7 @@ fn flows_share_a_marked_queue() {
 
 /// Without marks, in a queue of two paths' content that drops at its tail: nobody starves.
 #[test]
-fn no_flow_starves_in_a_queue_that_drops() {
+fn no_flow_starves_in_dropping_queue() {
     for law in [Law::Cubic, Law::Model] {
         let (each, sum) = shares(run_marked(law, 8, 1_250_000, u64::MAX));
         println!("{law:?}: {sum:.3}, fairness {:.3}", fairness(&each));

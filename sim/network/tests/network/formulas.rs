@@ -42,7 +42,7 @@ fn independent_faults_have_their_shares() {
 
 /// Gilbert-Elliott: the share lost, and the mean length of a burst, 1 / r.
 #[test]
-fn bursts_have_their_share_and_their_length() {
+fn bursts_have_share_and_length() {
     let burst = Burst::of(0.02, 16.0);
     assert!((burst.loss() - 0.02).abs() < 1e-12);
     let mixed = Burst { begin: 0.01, end: 0.04, loss_outside: 0.1, loss_inside: 0.6 };
@@ -64,7 +64,7 @@ fn bursts_have_their_share_and_their_length() {
 }
 
 #[test]
-fn a_link_takes_its_rate_and_its_delay() {
+fn link_takes_rate_and_delay() {
     let mut link = Link::new(LinkParameters::clean(5_000_000), 1);
     let first = link.pass(1_000, 1_538);
     assert_eq!(first.departed_ps, 1_000 + 1_538 * 80);
@@ -75,7 +75,7 @@ fn a_link_takes_its_rate_and_its_delay() {
 }
 
 #[test]
-fn a_switch_marks_by_the_queue_of_the_port() {
+fn switch_marks_by_port_queue() {
     let mut switch = Switch::new(SwitchParameters { buffer_bytes: 10_000, mark_packets: 2 }, 2);
     let mut admit = |now_ps, port, codepoint| {
         let mut segment = Segment { codepoint, ..Segment::default() };
@@ -122,7 +122,7 @@ fn statistics_by_hand() {
 
 /// Lengths are those of the header that the engine writes.
 #[test]
-fn headers_are_as_long_as_they_are_written() {
+fn headers_are_as_long_as_written() {
     let mut random = StdRng::seed_from_u64(seed::seed());
     for _ in 0..1_000 {
         let mut segment = Segment { flags: Flags::ACK, ..Segment::default() };
@@ -150,7 +150,7 @@ fn headers_are_as_long_as_they_are_written() {
 }
 
 #[test]
-fn events_come_by_time_and_then_as_planned() {
+fn events_follow_time_then_plan() {
     let mut random = StdRng::seed_from_u64(seed::seed());
     let mut schedule = Schedule::default();
     let mut expected = Vec::new();

@@ -99,7 +99,7 @@ fn draw_network(seed: u64) -> Network {
 }
 
 #[test]
-fn every_byte_comes_once_in_its_place_and_every_packet_is_accounted_for() {
+fn bytes_arrive_once_packets_are_accounted() {
     let first = seed::seed();
     let (mut lost, mut late, mut doubled, mut marked) = (0, 0, 0, 0);
     for seed in first..first + 200 {
@@ -134,7 +134,7 @@ fn every_byte_comes_once_in_its_place_and_every_packet_is_accounted_for() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_run() {
+fn same_seed_repeats_the_run() {
     let look = |seed| {
         let mut network = draw_network(seed);
         network.run(20 * MS_PS);
@@ -169,7 +169,7 @@ fn flow(ends: [HostId; 2], bytes: u64) -> FlowParameters {
 
 /// The handshake, the grant that `accept` brings, and the first byte: each is one way of the wire.
 #[test]
-fn the_first_byte_takes_five_ways_of_the_wire() {
+fn first_byte_takes_five_wire_delays() {
     let (topology, ends) = clean_pair(HostCosts::none(), 10 * US_PS);
     let mut network = Network::new(&topology, 1).expect("a network");
     network.add_flow(flow(ends, 1_000));
@@ -222,7 +222,7 @@ fn a_closed_loop_goes_on() {
 
 /// A switch that holds less than what comes at once loses the rest, with that reason.
 #[test]
-fn a_buffer_holds_what_it_has_room_for() {
+fn buffer_holds_what_has_room() {
     let mut topology = Topology::default();
     let switch = topology.switch(SwitchParameters { buffer_bytes: 10_000, mark_packets: u64::MAX });
     let host = HostParameters::measured(Config::private_wire());

@@ -16,7 +16,7 @@ fn outcomes(parameters: &Parameters, is_wanted: fn(&loss::Case) -> bool) -> Vec<
 }
 
 #[test]
-fn the_model_reaches_its_goals_over_loss() {
+fn model_reaches_goals_over_loss() {
     let parameters = short();
     let outcomes = outcomes(&parameters, |case| {
         let is_loss = matches!(case.fault, Fault::Loss(_));
@@ -34,7 +34,7 @@ fn the_model_reaches_its_goals_over_loss() {
 }
 
 #[test]
-fn the_same_case_gives_the_same_bytes() {
+fn same_case_gives_same_bytes() {
     let parameters = short();
     let run = || {
         let outcomes = outcomes(&parameters, |case| {
@@ -48,7 +48,7 @@ fn the_same_case_gives_the_same_bytes() {
 }
 
 #[test]
-fn a_row_below_its_goal_is_not_reached() {
+fn row_below_goal_is_not_reached() {
     let parameters = short();
     let case = parameters.cases()[0];
     let mut outcome = parameters.measure(&case).expect("a network");
@@ -66,7 +66,7 @@ fn a_row_below_its_goal_is_not_reached() {
 
 /// Many flows that begin at once: no timeout, and the link is used to the end.
 #[test]
-fn senders_that_begin_at_once_fill_the_link() {
+fn simultaneous_senders_fill_the_link() {
     let parameters = incast::Parameters::default();
     for (controller, senders, floor) in [
         (Controller::Model, 64, 0.8),
@@ -88,7 +88,7 @@ fn senders_that_begin_at_once_fill_the_link() {
 /// The model obeys marks and delay: long flows leave a short queue, have the same, and what short
 /// ones leave.
 #[test]
-fn long_flows_share_what_short_ones_leave() {
+fn long_flows_share_the_remainder() {
     let parameters = fairness::Parameters::default();
     let controller = Controller::Model;
     for (longs, shorts) in [(1, 8), (2, 1), (8, 0), (8, 8)] {

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn write_passes_a_read_that_is_not_admitted() {
+    fn write_passes_unadmitted_read() {
         let mut sender = CqSender::default();
         sender.push(packet(0, Some(7)));
         sender.push(packet(1, None));

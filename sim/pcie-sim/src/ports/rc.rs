@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn next_start_follows_at_the_next_multiple_of_four() {
+    fn next_start_is_at_multiple_of_four() {
         let mut sender = RcSender::default();
         sender.push(packet(20, 0));
         sender.push(packet(20, 1));

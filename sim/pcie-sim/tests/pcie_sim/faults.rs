@@ -32,12 +32,12 @@ fn outcome(fault: Fault) -> Vec<(u8, u8, bool, bool, usize)> {
 }
 
 #[test]
-fn unsupported_request_ends_the_read_without_data() {
+fn unsupported_request_ends_read_without_data() {
     assert_eq!(outcome(Fault::UnsupportedRequest), vec![(2, 1, false, true, 0)]);
 }
 
 #[test]
-fn completer_abort_ends_the_read_without_data() {
+fn completer_abort_ends_read_without_data() {
     assert_eq!(outcome(Fault::CompleterAbort), vec![(2, 4, false, true, 0)]);
 }
 
@@ -48,18 +48,18 @@ fn poisoned_data_is_delivered_and_marked() {
 }
 
 #[test]
-fn wrong_address_and_length_end_the_read() {
+fn wrong_address_or_length_ends_read() {
     assert_eq!(outcome(Fault::WrongAddress), vec![(5, 0, false, true, 0)]);
     assert_eq!(outcome(Fault::WrongLength), vec![(3, 0, false, true, 0)]);
 }
 
 #[test]
-fn lost_completion_times_out_after_the_data_that_came() {
+fn lost_completion_times_out_after_data() {
     assert_eq!(outcome(Fault::Lost), vec![(0, 0, false, false, 64), (9, 0, false, true, 0)]);
 }
 
 #[test]
-fn late_completion_meets_no_request_and_its_tag_is_quarantined() {
+fn late_completion_finds_quarantined_tag() {
     let late = outcome(Fault::Late(60_000));
     assert_eq!(late[0], (9, 0, false, true, 0));
 
@@ -89,7 +89,7 @@ fn refused_read_is_unsupported_and_logged() {
 }
 
 #[test]
-fn fault_at_an_address_hits_the_read_that_touches_it() {
+fn address_fault_hits_the_touching_read() {
     let mut bench = bench();
     bench.sim.inject(Fault::CompleterAbort, Target::Address(BUS + 0x1010..BUS + 0x1011));
     for tag in 0..4u8 {

@@ -45,7 +45,7 @@ fn range(random: &mut Random, bytes_max: u32) -> (u64, usize) {
 }
 
 #[test]
-fn requests_and_completions_survive_straddling_and_stalls() {
+fn straddling_and_stalls_lose_no_packet() {
     let seed = seed_or(2026);
     for round in 0..30 {
         let mut random = Random::new(seed + round);
@@ -86,7 +86,7 @@ fn requests_and_completions_survive_straddling_and_stalls() {
 }
 
 #[test]
-fn reads_in_a_row_share_beats_both_ways() {
+fn consecutive_reads_share_beats() {
     let seed = seed_or(7);
     for round in 0..30 {
         let mut random = Random::new(seed + round);

@@ -26,7 +26,7 @@ fn expected_bytes(address: u64, bytes: usize) -> Vec<u8> {
 }
 
 #[test]
-fn any_length_and_alignment_brings_the_bytes() {
+fn any_length_and_alignment_reads_right() {
     let mut bench = bench(PcieConfig::default());
     let mut cases = Vec::new();
     for offset in [0u64, 1, 2, 3, 4, 60, 63, 65, 255] {
@@ -51,7 +51,7 @@ fn any_length_and_alignment_brings_the_bytes() {
 }
 
 #[test]
-fn completions_are_cut_at_the_boundary_and_count_down() {
+fn completions_are_cut_and_count_down() {
     let config = PcieConfig { completion_payload_bytes: 64, ..PcieConfig::default() };
     let mut bench = bench(config);
     bench.card.issue(Request::read(BUS + 0x1030, 200, 7));
@@ -73,7 +73,7 @@ fn completions_are_cut_at_the_boundary_and_count_down() {
 }
 
 #[test]
-fn unloaded_round_trip_takes_the_configured_latency() {
+fn unloaded_round_trip_is_configured_latency() {
     let mut bench = bench(PcieConfig::default());
     let start = bench.sim.cycle();
     bench.card.issue(Request::read(BUS, 64, 0));
@@ -93,7 +93,7 @@ fn zero_length_read_returns_one_dword() {
 }
 
 #[test]
-fn interleaved_reordered_split_reads_bring_their_own_bytes() {
+fn split_reordered_reads_bring_own_bytes() {
     let seed = seed_or(11);
     let config = PcieConfig {
         seed,
@@ -164,7 +164,7 @@ fn large_reads_fill_the_link() {
 
 /// The time of a read varies only where that is asked for.
 #[test]
-fn reads_take_one_time_unless_there_is_jitter() {
+fn reads_without_jitter_take_equal_time() {
     let times = |config: PcieConfig| {
         let mut bench = bench(config);
         let mut times = BTreeSet::new();

@@ -49,7 +49,7 @@ fn registers_read_back_in_every_width() {
 }
 
 #[test]
-fn write_combined_line_arrives_as_one_packet() {
+fn write_combined_line_is_one_packet() {
     let mut bench = bench();
     let line: Vec<u8> = (0..64).collect();
     bench.sim.mmio_write(BAR + 0x80, &line).unwrap();
@@ -75,7 +75,7 @@ fn accesses_arrive_in_order_through_stalls() {
 }
 
 #[test]
-fn result_follows_the_writes_that_the_card_sent_before_it() {
+fn register_result_follows_earlier_writes() {
     let config = PcieConfig { dram_write_ns: 3_000, ..PcieConfig::default() };
     let mut bench = Bench::new(config);
     bench.sim.map(BUS, 1 << 20, MemoryId::Dram, 0, Rights::ReadWrite).unwrap();
@@ -89,7 +89,7 @@ fn result_follows_the_writes_that_the_card_sent_before_it() {
 }
 
 #[test]
-fn completion_overtakes_a_write_whose_sequence_number_has_not_come() {
+fn completion_overtakes_write_not_yet_sequenced() {
     let mut config = PcieConfig::default();
     config.host_credits.posted_headers = 1;
     config.credit_return_ns = 20_000;
@@ -107,7 +107,7 @@ fn completion_overtakes_a_write_whose_sequence_number_has_not_come() {
 }
 
 #[test]
-fn status_of_the_card_reaches_the_host() {
+fn card_status_reaches_the_host() {
     for (status, poisoned, expected) in [
         (1, 0, MmioError::UnsupportedRequest),
         (4, 0, MmioError::CompleterAbort),
@@ -142,7 +142,7 @@ fn wrong_accesses_are_errors() {
 }
 
 #[test]
-fn memory_decoding_off_answers_without_the_card() {
+fn disabled_memory_decoding_answers_without_card() {
     let mut bench = bench();
     bench.sim.set_memory_enable(false);
     let read = bench.sim.mmio_read(BAR, 4).unwrap();
@@ -152,7 +152,7 @@ fn memory_decoding_off_answers_without_the_card() {
 }
 
 #[test]
-fn read_that_is_not_admitted_times_out_and_comes_late_without_harm() {
+fn unadmitted_read_times_out_without_harm() {
     let mut bench = bench();
     bench.card.cq_np_req = 0;
     let admitted = bench.sim.inputs().pcie_cq_np_req_count;
@@ -190,7 +190,7 @@ fn configuration_shows_on_the_ports() {
 /// What is available, the limit and what was given back, as `cfg_fc_sel` chooses. The limit goes on
 /// with what comes back.
 #[test]
-fn credits_are_shown_as_they_are_selected() {
+fn credits_show_the_selected_kind() {
     let mut bench = bench();
     for number in 0..5 {
         bench.card.issue(Request::write(BUS + 64 * number, &[1; 32]));
@@ -235,7 +235,7 @@ fn nothing_is_mapped_over_the_interrupts() {
 }
 
 #[test]
-fn interrupts_come_in_the_order_in_which_they_were_written() {
+fn interrupts_arrive_in_written_order() {
     let mut bench = bench();
     bench.sim.set_msix(true, false);
     for vector in 0..4u8 {
@@ -252,7 +252,7 @@ fn interrupts_come_in_the_order_in_which_they_were_written() {
 }
 
 #[test]
-fn function_reset_ends_reads_and_discards_their_completions() {
+fn function_reset_discards_reads_and_completions() {
     let mut bench = bench();
     bench.card.issue(Request::read(BUS, 512, 5));
     bench.run(100);
@@ -275,7 +275,7 @@ fn function_reset_ends_reads_and_discards_their_completions() {
 }
 
 #[test]
-fn link_down_loses_what_is_in_flight_and_comes_back_clean() {
+fn link_loss_drops_flight_and_recovers() {
     let mut bench = bench();
     let read = bench.sim.mmio_read(BAR, 4).unwrap();
     for tag in 0..20 {

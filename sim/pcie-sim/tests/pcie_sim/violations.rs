@@ -112,7 +112,7 @@ fn tags() {
 }
 
 #[test]
-fn tag_is_free_only_when_the_card_has_taken_the_completion() {
+fn tag_frees_once_card_takes_completion() {
     let mut bench = bench();
     bench.card.rc_stall_permille = 1000;
     bench.card.issue(Request::read(BUS, 4, 7));
@@ -252,7 +252,7 @@ fn request_framing() {
 }
 
 #[test]
-fn second_start_must_follow_an_end_in_the_first_half() {
+fn second_start_follows_first_half_end() {
     // A write of 32 bytes ends at dword 11: nothing may start at dword 8.
     let mut beat = RqBeat { tkeep: 0xffff, tvalid: true, ..RqBeat::default() };
     let words = rq_words(&Request::write(BUS, &[1; 32]));
@@ -342,7 +342,7 @@ fn completion_fields() {
 }
 
 #[test]
-fn completion_too_short_too_often_or_missing() {
+fn short_excess_or_missing_completion_violates() {
     let mut bench = bench();
     bench.card.mute = true;
     bench.sim.mmio_read(BAR + 0x10, 8).unwrap();
@@ -371,7 +371,7 @@ fn completion_too_short_too_often_or_missing() {
 }
 
 #[test]
-fn unknown_status_is_named_after_its_length() {
+fn unknown_status_is_named_after_length() {
     let mut bench = bench();
     bench.card.mute = true;
     bench.sim.mmio_read(BAR, 4).unwrap();

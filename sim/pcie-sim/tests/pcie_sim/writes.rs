@@ -26,7 +26,7 @@ fn byte_at(bench: &Bench, address: u64) -> u8 {
 }
 
 #[test]
-fn random_writes_land_byte_exact_between_untouched_bytes() {
+fn random_writes_land_byte_exact() {
     let seed = seed_or(5);
     let config = PcieConfig { seed, rq_stall_permille: 300, ..PcieConfig::default() };
     let mut bench = bench(config);
@@ -51,7 +51,7 @@ fn random_writes_land_byte_exact_between_untouched_bytes() {
 }
 
 #[test]
-fn sequence_numbers_come_back_once_and_in_order() {
+fn sequence_numbers_return_once_in_order() {
     let mut bench = bench(PcieConfig::default());
     for i in 0..100u64 {
         bench.card.issue(Request::write(BUS + 64 * i, &[i as u8; 4]));
@@ -63,7 +63,7 @@ fn sequence_numbers_come_back_once_and_in_order() {
 }
 
 #[test]
-fn payload_is_visible_before_what_follows_it() {
+fn payload_is_visible_before_its_followers() {
     let mut bench = bench(PcieConfig::default());
     for round in 1..=50u8 {
         bench.card.issue(Request::write(BUS, &[round; 256]));
@@ -75,7 +75,7 @@ fn payload_is_visible_before_what_follows_it() {
 }
 
 #[test]
-fn relaxed_write_may_pass_and_a_strict_one_stays_behind() {
+fn relaxed_write_passes_strict_one_stays() {
     let config =
         PcieConfig { relaxed_pass_permille: 500, dram_write_ns: 400, ..PcieConfig::default() };
     let mut bench = bench(config);
@@ -98,7 +98,7 @@ fn relaxed_write_may_pass_and_a_strict_one_stays_behind() {
 }
 
 #[test]
-fn gpu_write_is_visible_after_a_later_dram_write_until_a_read_has_flushed_it() {
+fn gpu_write_is_visible_after_flush_read() {
     let mut bench = bench(PcieConfig::default());
     bench.card.issue(Request::write(GPU_BUS, &[0x55; 64]));
     bench.card.issue(Request::write(BUS, &[0x66; 4]));
@@ -113,7 +113,7 @@ fn gpu_write_is_visible_after_a_later_dram_write_until_a_read_has_flushed_it() {
 }
 
 #[test]
-fn one_flush_covers_all_earlier_writes_of_its_memory_whatever_their_delay() {
+fn one_flush_covers_all_earlier_writes() {
     let seed = seed_or(3);
     let config = PcieConfig { seed, jitter_ns: 3_000, ..PcieConfig::default() };
     let mut bench = bench(config);
@@ -137,7 +137,7 @@ fn one_flush_covers_all_earlier_writes_of_its_memory_whatever_their_delay() {
 }
 
 #[test]
-fn read_of_dram_does_not_wait_for_gpu_writes() {
+fn dram_read_does_not_await_gpu() {
     let config = PcieConfig { gpu_write_ns: 10_000, ..PcieConfig::default() };
     let mut bench = bench(config);
     bench.card.issue(Request::write(GPU_BUS, &[1; 64]));
@@ -176,7 +176,7 @@ fn interrupt_follows_the_writes_before_it() {
 }
 
 #[test]
-fn refused_write_leaves_only_its_trace_in_the_fault_log() {
+fn refused_write_leaves_only_log_trace() {
     let mut bench = bench(PcieConfig::default());
     let read_only = BUS + (1 << 21);
     bench.sim.map(read_only, PAGE_BYTES, MemoryId::Dram, 1 << 21, Rights::Read).unwrap();
@@ -204,7 +204,7 @@ fn refused_write_leaves_only_its_trace_in_the_fault_log() {
 }
 
 #[test]
-fn unmap_lets_translated_writes_land_and_refuses_later_ones() {
+fn unmap_refuses_only_later_writes() {
     let config = PcieConfig { dram_write_ns: 100_000, ..PcieConfig::default() };
     let mut bench = bench(config);
     bench.card.issue(Request::write(BUS, &[1; 4]));
@@ -222,7 +222,7 @@ fn unmap_lets_translated_writes_land_and_refuses_later_ones() {
 }
 
 #[test]
-fn gpu_beyond_its_bar_is_refused_until_the_bar_grows() {
+fn gpu_access_beyond_bar_is_refused() {
     let mut config = PcieConfig::default();
     config.gpus[0].bar_bytes = 1 << 20;
     let mut bench = bench(config);
@@ -241,7 +241,7 @@ fn gpu_beyond_its_bar_is_refused_until_the_bar_grows() {
 }
 
 #[test]
-fn writes_of_maximum_size_reach_the_rate_of_the_lanes() {
+fn largest_writes_reach_lane_rate() {
     let mut bench = bench(PcieConfig::default());
     let start = bench.sim.statistics().upstream;
     let mut issued = 0u64;
@@ -263,7 +263,7 @@ fn writes_of_maximum_size_reach_the_rate_of_the_lanes() {
 }
 
 #[test]
-fn without_credits_the_stream_stalls_and_nothing_is_lost() {
+fn stream_without_credits_stalls_without_loss() {
     let mut config = PcieConfig::default();
     config.host_credits.posted_headers = 2;
     config.host_credits.posted_data = 32;
@@ -280,7 +280,7 @@ fn without_credits_the_stream_stalls_and_nothing_is_lost() {
 }
 
 #[test]
-fn posted_writes_pass_reads_that_wait_for_credits() {
+fn posted_writes_pass_stalled_reads() {
     let mut config = PcieConfig::default();
     config.host_credits.nonposted_headers = 1;
     config.credit_return_ns = 5_000;

@@ -202,7 +202,7 @@ impl Window {
 }
 
 #[test]
-fn the_board_window_reads_what_was_written_in_order() {
+fn board_window_reads_writes_in_order() {
     let seed = seed();
     let mut random = SmallRng::seed_from_u64(seed);
     let mut window = Window::new(seed);
@@ -211,7 +211,7 @@ fn the_board_window_reads_what_was_written_in_order() {
     for _ in 0..300 {
         let mut reads = Vec::new();
         // Each silent access leaves the next one so much less of its time, and an access that waits
-        // for all of its time is never issued: `what_the_board_has_no_time_for_is_never_issued`.
+        // for all of its time is never issued: `untimely_board_access_is_never_issued`.
         let mut silent = 0;
         let accesses = random.random_range(1..8);
         for at in 0..=accesses {
@@ -255,7 +255,7 @@ fn the_board_window_reads_what_was_written_in_order() {
 }
 
 #[test]
-fn what_the_board_has_no_time_for_is_never_issued() {
+fn untimely_board_access_is_never_issued() {
     let mut window = Window::new(seed());
     let addresses: Vec<u32> = (0..16).map(|at| SILENT + 4 * at).collect();
     let reads: Vec<MmioRead> = addresses.iter().map(|at| window.read(*at)).collect();
@@ -293,7 +293,7 @@ fn every_access_ends_in_its_time(window: &mut Window) {
 }
 
 #[test]
-fn an_access_ends_in_its_time_whenever_the_one_before_it_is_answered() {
+fn access_ends_in_time_after_slow_one() {
     every_access_ends_in_its_time(&mut Window::new(seed()));
 }
 
@@ -302,7 +302,7 @@ const A_LIMIT_THAT_IS_PASSED: TextFault =
     ("cycles == limit", "(cycles == limit) & ((phase != WindowPhase_Turn) | port_is_open)");
 
 #[test]
-fn a_limit_that_is_passed_is_caught() {
+fn exceeded_limit_is_caught() {
     let faults = [A_LIMIT_THAT_IS_PASSED];
     let bench = Bench::with_fault("completer", "", Completer::default, &faults, faults[0]);
     let mut window = Window::with(bench.expect("builds"), seed());
@@ -337,7 +337,7 @@ fn nothing_waits_for_the_board_window() {
 }
 
 #[test]
-fn the_board_window_takes_single_dwords_only() {
+fn board_window_takes_single_dwords() {
     let mut window = Window::new(seed());
     let address = window.base + 0x4_0000;
     let pcie = &mut window.hard_block.pcie;

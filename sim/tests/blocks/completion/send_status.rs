@@ -23,7 +23,7 @@ use verilate::width::lint_width_warnings;
 use super::{base, bits_from, enable, Pulses, OWNERS};
 
 #[test]
-fn last_index_of_every_owner_reaches_the_host() {
+fn each_owners_last_index_reaches_host() {
     Stall::matrix(seed(), |_, sink, seed| {
         let mut random = SmallRng::seed_from_u64(seed);
         let mut bench =
@@ -98,7 +98,7 @@ impl Agent for PulseLog {
 }
 
 #[test]
-fn both_senders_share_a_client_job_by_job() {
+fn senders_share_client_by_jobs() {
     Stall::matrix(seed(), |source, sink, seed| {
         let mut random = SmallRng::seed_from_u64(seed);
         let mut bench = Bench::of(&mut WriteMux::default(), "write_mux").expect("builds");

@@ -59,7 +59,7 @@ fn read_all(rig: &mut Rig, base: u64, client: usize, count: u64, bytes: usize) -
 }
 
 #[test]
-fn jobs_and_beats_are_counted_one_by_one() {
+fn jobs_and_beats_are_each_counted() {
     let (mut rig, base) = rig(PcieConfig::default(), Stall::None, Stall::None);
     let activity = write_all(&mut rig, base, 50, 256);
     assert_eq!(requests(&activity, "write_jobs"), 50);
@@ -75,7 +75,7 @@ fn jobs_and_beats_are_counted_one_by_one() {
 
 /// A cycle in which a beat is offered takes it or stalls, never both.
 #[test]
-fn a_beat_counts_once_at_a_port_that_stalls() {
+fn beat_counts_once_at_stalled_port() {
     let config = PcieConfig { rq_stall_permille: 500, ..PcieConfig::default() };
     let (mut rig, base) = rig(config, Stall::None, Stall::None);
     let activity = write_all(&mut rig, base, 50, 256);
@@ -123,7 +123,7 @@ fn nothing_waits_when_little_is_asked() {
 }
 
 #[test]
-fn a_link_without_credits_stalls_the_port_and_fills_the_window() {
+fn link_without_credits_stalls_and_fills() {
     let config = PcieConfig {
         host_credits: Credits { posted_headers: 2, posted_data: 64, nonposted_headers: 4 },
         ..PcieConfig::default()
@@ -139,7 +139,7 @@ fn a_link_without_credits_stalls_the_port_and_fills_the_window() {
 }
 
 #[test]
-fn a_slow_client_shows_as_data_stall() {
+fn slow_client_shows_data_stall() {
     let (mut rig, base) = rig(PcieConfig::default(), Stall::Random(0.8), Stall::None);
     let activity = write_all(&mut rig, base, 20, 1000);
     assert!(requests(&activity, "write_data_stall_cycles") > 500);
@@ -147,7 +147,7 @@ fn a_slow_client_shows_as_data_stall() {
 }
 
 #[test]
-fn reads_wait_for_tags_or_for_room() {
+fn reads_wait_for_tags_or_room() {
     let few_tags = PcieConfig { extended_tags: false, ..PcieConfig::default() };
     let (mut rig_32, base) = rig(few_tags, Stall::None, Stall::None);
     let activity = read_all(&mut rig_32, base, 2, 300, 64);
@@ -167,7 +167,7 @@ fn reads_wait_for_tags_or_for_room() {
 }
 
 #[test]
-fn a_client_that_takes_no_answers_stalls_answers_and_then_the_port() {
+fn stalled_client_stalls_answers_then_port() {
     let (mut rig, base) = rig(PcieConfig::default(), Stall::None, Stall::Random(0.9));
     let activity = read_all(&mut rig, base, 2, 60, 4096);
     assert!(reads(&activity, "answer_stall_cycles") > 10_000);
@@ -233,7 +233,7 @@ fn failures_count_for_their_client() {
 }
 
 #[test]
-fn lost_and_late_completions_show_as_quarantine_and_as_unexpected() {
+fn lost_and_late_completions_are_counted() {
     let config = PcieConfig { completion_timeout_ns: None, ..PcieConfig::default() };
     let (mut rig, base) = rig(config, Stall::None, Stall::None);
     let late = Fault::Late(2 * 4 * u64::from(TIMEOUT_CYCLES));

@@ -189,7 +189,7 @@ fn judge(beat: &Beat, plan: &BeatPlan, after: &After) {
 }
 
 #[test]
-fn a_beat_holds_what_its_layout_says() {
+fn beat_holds_what_layout_says() {
     let random = &mut SmallRng::seed_from_u64(seed());
     let mut twin = Twin::<BeatPlanner>::new("beat_planner");
     let (mut pairs, mut straddles) = (0, 0);
@@ -220,7 +220,7 @@ fn a_beat_holds_what_its_layout_says() {
 
 /// A twin in Rust has the faults of its kernel: the layout alone finds them.
 #[test]
-fn a_fault_that_both_twins_have_is_caught() {
+fn fault_in_both_twins_is_caught() {
     type Fault = fn(&mut BeatPlan, &mut After);
     let faults: [(&str, Fault); 6] = [
         ("rear", |plan, _| plan.starts_rear = false),

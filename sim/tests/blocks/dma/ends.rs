@@ -297,7 +297,7 @@ impl Port {
 }
 
 #[test]
-fn two_ends_of_a_read_in_one_beat_are_one_answer() {
+fn two_ends_in_beat_are_one_answer() {
     let bench = Bench::of_shared("requester", "", block).expect("builds");
     let drawn = Port::new(bench).batches(seed());
     drawn.check("the ends of reads", &DRAWN);
@@ -326,7 +326,7 @@ fn caught(checker: &str, fault: TextFault) {
 const ROOM_THAT_TWO_ENDS_GIVE_BACK_TWICE: TextFault = (" & (~(over_0 & (tag_0 == tag_1)))", "");
 
 #[test]
-fn room_that_two_ends_give_back_twice_is_caught() {
+fn room_returned_twice_is_caught() {
     caught("room of no read", ROOM_THAT_TWO_ENDS_GIVE_BACK_TWICE);
 }
 
@@ -364,7 +364,7 @@ impl Port {
 
 /// PG213: what the hard block has given up may still be answered, so its room is not free.
 #[test]
-fn a_read_given_up_as_it_ends_gives_no_room_back() {
+fn given_up_read_returns_no_room() {
     let design = || Port::new(Bench::of_shared("requester", "", block).expect("builds"));
     let kept = design().given_up(false);
     assert!(kept.iter().all(|room| *room > 0), "{kept:?}");
@@ -376,7 +376,7 @@ const ROOM_OF_A_READ_GIVEN_UP_THAT_COMES_BACK: TextFault =
     ("~(over_0 & (tag_0 == tag_1))", "~(due_0 & (tag_0 == tag_1))");
 
 #[test]
-fn room_of_a_read_given_up_that_comes_back_is_caught() {
+fn room_of_given_up_read_is_caught() {
     let kept = faulty(ROOM_OF_A_READ_GIVEN_UP_THAT_COMES_BACK).given_up(true);
     assert_eq!(kept, [0, 0], "the fault gives it back");
 }
@@ -384,7 +384,7 @@ fn room_of_a_read_given_up_that_comes_back_is_caught() {
 const A_READ_THAT_ENDS_TWICE_IN_ONE_CYCLE: TextFault = ("over_1 & (~(over_0 & same))", "over_1");
 
 #[test]
-fn a_read_that_ends_twice_in_one_cycle_is_caught() {
+fn read_ending_twice_is_caught() {
     caught("reads do not end", A_READ_THAT_ENDS_TWICE_IN_ONE_CYCLE);
 }
 
@@ -392,6 +392,6 @@ const A_READ_THAT_FAILS_TWICE_IN_ONE_CYCLE: TextFault =
     ("fresh_1 & (~(fresh_0 & same))", "fresh_1");
 
 #[test]
-fn a_read_that_fails_twice_in_one_cycle_is_caught() {
+fn read_failing_twice_is_caught() {
     caught("brings other bytes", A_READ_THAT_FAILS_TWICE_IN_ONE_CYCLE);
 }

@@ -189,7 +189,7 @@ fn config() -> PcieConfig {
 }
 
 #[test]
-fn nothing_of_an_old_epoch_leaves_once_its_requests_are_over() {
+fn old_epoch_is_silent_after_requests() {
     let mut drawn = Coverage::default();
     for hold in HOLDS {
         let mut rig = open(config(), Stall::None, Stall::None);
@@ -214,7 +214,7 @@ const WRITES_THAT_ARE_OVER_WITH_THE_PORT: TextFault =
     ("packer_idle & ((~(|packer_writes_in_flight)) | barred)", "packer_idle");
 
 #[test]
-fn writes_that_are_over_with_the_port_are_caught() {
+fn writes_over_with_port_are_caught() {
     caught("may be overtaken", WRITES_THAT_ARE_OVER_WITH_THE_PORT, Hold::Credit);
 }
 
@@ -222,7 +222,7 @@ const OVER_WITH_THE_RESET: TextFault =
     ("(reset | user_reset) | (flushing & (~has_left))", "reset | user_reset");
 
 #[test]
-fn requests_that_are_over_with_the_reset_are_caught() {
+fn requests_over_with_reset_are_caught() {
     caught("over, but the port offers a request", OVER_WITH_THE_RESET, Hold::Port);
 }
 
@@ -230,6 +230,6 @@ const NUMBERS_THAT_ARE_WAITED_FOR_FOR_EVER: TextFault =
     ("barred = was_barred | (~bus_master)", "barred = 1'b0");
 
 #[test]
-fn numbers_that_never_return_are_not_waited_for() {
+fn lost_numbers_are_not_awaited() {
     caught("do not end", NUMBERS_THAT_ARE_WAITED_FOR_FOR_EVER, Hold::Barred);
 }

@@ -180,7 +180,7 @@ const STRICT: TextFault =
     ("strict_ordering = 128'd0;", "strict_ordering = 128'h20000000000000000000000000000000;");
 
 #[test]
-fn without_a_fault_the_model_of_them_all_passes() {
+fn model_without_faults_passes() {
     let stalls = (Stall::Random(0.3), Stall::Random(0.3));
     let rig = Rig::with_fault(&FAULTS, NO_FAULT, PcieConfig::default(), stalls);
     let mut rig = rig.expect("it builds");
@@ -192,7 +192,7 @@ fn without_a_fault_the_model_of_them_all_passes() {
 const A_SKIPPED_SPLIT_AT_4_KIB: TextFault = ("line = 7'd64;", "line = cut;");
 
 #[test]
-fn a_skipped_split_at_4_kib_is_caught() {
+fn skipped_4_kib_split_is_caught() {
     catches("PageCrossing", A_SKIPPED_SPLIT_AT_4_KIB, &PcieConfig::default(), scattered_writes);
 }
 
@@ -211,7 +211,7 @@ const A_MISSING_CHECK_OF_THE_COMPLETION_BUFFER: TextFault =
     ("assign fits = headers_fits", "assign fits = 1'd1 | headers_fits");
 
 #[test]
-fn a_missing_check_of_the_completion_buffer_is_caught() {
+fn missing_completion_buffer_check_is_caught() {
     catches(
         "BufferOversubscribed",
         A_MISSING_CHECK_OF_THE_COMPLETION_BUFFER,
@@ -226,7 +226,7 @@ const ROOM_THAT_COMES_BACK_BEFORE_THE_LAST_COMPLETION: TextFault = (
 );
 
 #[test]
-fn room_that_comes_back_before_the_last_completion_is_caught() {
+fn room_before_last_completion_is_caught() {
     let config = PcieConfig { completion_payload_bytes: 128, ..PcieConfig::default() };
     catches(
         "BufferOversubscribed",
@@ -240,7 +240,7 @@ const BEATS_TO_REORDER_IN_THAT_ARE_GIVEN_OUT_TWICE: TextFault =
     ("used <= 10'd496", "used <= 10'd1023");
 
 #[test]
-fn beats_to_reorder_in_that_are_given_out_twice_are_caught() {
+fn doubly_given_reorder_beats_are_caught() {
     catches_from(
         (Stall::None, Stall::Random(0.9)),
         "brings other bytes",
@@ -254,7 +254,7 @@ const A_MISSING_CHECK_OF_THE_LOWER_ADDRESS: TextFault =
     ("(descriptor[11:0] == address)", "(address == address)");
 
 #[test]
-fn a_missing_check_of_the_lower_address_is_caught() {
+fn missing_lower_address_check_is_caught() {
     let config = PcieConfig { checks_completions: false, ..PcieConfig::default() };
     catches(
         "read 1 is aborted, or not",
@@ -271,7 +271,7 @@ fn a_relaxed_header_entry_is_caught() {
 }
 
 #[test]
-fn a_confirmation_that_overtakes_a_write_is_caught() {
+fn confirmation_overtaking_write_is_caught() {
     let config = PcieConfig { relaxed_pass_permille: 500, ..PcieConfig::default() };
     catches("came before its payload", STRICT, &config, |rig| write_then_publish(rig, 1));
 }
@@ -279,7 +279,7 @@ fn a_confirmation_that_overtakes_a_write_is_caught() {
 const A_FLUSH_THAT_OVERTAKES_A_WRITE: TextFault = ("passed <= armed & ", "passed <= armed | ");
 
 #[test]
-fn a_flush_that_overtakes_a_write_is_caught() {
+fn flush_overtaking_write_is_caught() {
     catches(
         "the flush came back before the write",
         A_FLUSH_THAT_OVERTAKES_A_WRITE,
@@ -292,7 +292,7 @@ const A_WRITE_WITHOUT_ITS_PAYLOAD: TextFault =
     ("assign is_stored = ", "assign is_stored = 1'd1 | ");
 
 #[test]
-fn a_write_without_its_payload_is_caught() {
+fn write_without_payload_is_caught() {
     catches_from(
         (Stall::Random(0.8), Stall::None),
         "is neither old nor new",
@@ -314,7 +314,7 @@ const A_JOB_THAT_IS_SHIFTED_WITH_THE_TAIL_BEFORE_IT: TextFault =
     ("rear_shift = 5'd0;", "rear_shift = shift;");
 
 #[test]
-fn a_job_that_is_shifted_with_the_tail_before_it_is_caught() {
+fn job_shifted_with_previous_tail_is_caught() {
     catches(
         "is neither old nor new",
         A_JOB_THAT_IS_SHIFTED_WITH_THE_TAIL_BEFORE_IT,
@@ -327,7 +327,7 @@ const ANOTHER_CLIENT_BETWEEN_TWO_JOBS_OF_ONE_BEAT: TextFault =
     ("if ((advance & (~job[81])) | ", "if (advance | ");
 
 #[test]
-fn another_client_between_two_jobs_of_one_beat_is_caught() {
+fn foreign_client_inside_beat_is_caught() {
     catches(
         "is neither old nor new",
         ANOTHER_CLIENT_BETWEEN_TWO_JOBS_OF_ONE_BEAT,
@@ -340,7 +340,7 @@ const A_SECOND_WRITE_OF_A_BEAT_WITHOUT_ITS_PAYLOAD: TextFault =
     ("((sink_valid & (~moves)) & next_end_passed) &", "(sink_valid & (~moves)) &");
 
 #[test]
-fn a_second_write_of_a_beat_without_its_payload_is_caught() {
+fn second_write_without_payload_is_caught() {
     catches_from(
         (Stall::Random(0.8), Stall::None),
         "is neither old nor new",

@@ -60,7 +60,7 @@ fn some_reads(random: &mut SmallRng, base: u64, count: usize) -> Vec<Read> {
 }
 
 #[test]
-fn every_alignment_and_length_comes_back_from_byte_0() {
+fn every_alignment_and_length_reads_back() {
     let seed = seed();
     for (split, rcb_bytes) in [(64, 64), (128, 128), (256, 64)] {
         let mut random = generator(seed);
@@ -86,7 +86,7 @@ fn every_alignment_and_length_comes_back_from_byte_0() {
 }
 
 #[test]
-fn reordered_and_split_completions_come_back_in_order() {
+fn reordered_split_completions_return_in_order() {
     Stall::matrix(seed(), |source, sink, seed| {
         let mut random = generator(seed);
         let config = PcieConfig {
@@ -149,7 +149,7 @@ fn failed_completion_aborts_its_job_alone() {
 }
 
 #[test]
-fn reads_in_flight_fill_the_completion_buffer_and_no_more() {
+fn reads_fill_completion_buffer_exactly() {
     // Completion headers bind at 64 bytes (32 x 8), completion data at 128 (56 x 32), tags without
     // extended tags.
     for (rcb_bytes, extended_tags, expected) in [(64, true, 32), (128, true, 56), (128, false, 32)]

@@ -68,13 +68,13 @@ fn timeout_round(fault: Fault, completion_timeout_ns: Option<u64>) -> Rig {
 }
 
 #[test]
-fn lost_completion_times_out_and_quarantines_its_tag() {
+fn lost_completion_quarantines_its_tag() {
     let rig = timeout_round(Fault::Lost, None);
     assert_eq!(rig.slot.pulses.read_error, 0);
 }
 
 #[test]
-fn timeout_reported_by_the_hard_block_quarantines_too() {
+fn reported_timeout_quarantines_its_tag() {
     timeout_round(Fault::Lost, Some(4_000));
 }
 
@@ -88,7 +88,7 @@ fn late_completion_is_dropped_and_counted() {
 }
 
 #[test]
-fn completion_with_other_attributes_is_dropped_and_the_right_one_taken() {
+fn completion_with_other_attributes_is_dropped() {
     let seed = seed();
     let mut random = generator(seed);
     let config = PcieConfig { seed, ..PcieConfig::default() };
@@ -164,7 +164,7 @@ fn interrupt_reads(mut interrupt: impl FnMut(&mut Rig)) {
 }
 
 #[test]
-fn reset_forgets_jobs_and_never_cuts_a_tlp() {
+fn reset_forgets_jobs_cuts_no_tlp() {
     interrupt_reads(Rig::restart);
 }
 

@@ -154,7 +154,7 @@ fn on_all_links(open: impl Fn(PcieConfig, Stall) -> Rig) -> Coverage {
 }
 
 #[test]
-fn two_writes_of_a_beat_keep_the_window_without_credits() {
+fn two_writes_in_beat_keep_window() {
     let drawn = on_all_links(|config, stall| open(config, stall, Stall::None));
     drawn.check("writes in flight", &DRAWN);
 }
@@ -181,7 +181,7 @@ const A_SECOND_WRITE_OF_A_BEAT_BEYOND_THE_WINDOW: TextFault =
     (" & second_ready) & count_two_in_window;", " & second_ready);");
 
 #[test]
-fn a_second_write_of_a_beat_beyond_the_window_is_caught() {
+fn second_write_beyond_window_is_caught() {
     caught("is in flight", A_SECOND_WRITE_OF_A_BEAT_BEYOND_THE_WINDOW);
 }
 
@@ -190,7 +190,7 @@ const A_SECOND_WRITE_OF_A_BEAT_THAT_NOBODY_COUNTS: TextFault =
     ("assign counted = takes_write | took_two;", "assign counted = takes_write;");
 
 #[test]
-fn a_second_write_of_a_beat_that_nobody_counts_is_caught() {
+fn second_write_left_uncounted_is_caught() {
     caught("is in flight", A_SECOND_WRITE_OF_A_BEAT_THAT_NOBODY_COUNTS);
 }
 
@@ -198,7 +198,7 @@ const ROOM_FOR_ONE_WRITE_THAT_TWO_TAKE: TextFault =
     ("in_flight_max_of_two = 6'd30", "in_flight_max_of_two = 6'd32");
 
 #[test]
-fn room_for_one_write_that_two_take_is_caught() {
+fn one_room_for_two_writes_is_caught() {
     caught("is in flight", ROOM_FOR_ONE_WRITE_THAT_TWO_TAKE);
 }
 
@@ -206,6 +206,6 @@ const TWO_WRITES_OF_A_BEAT_WITH_ONE_NUMBER: TextFault =
     ("next_number <= next_number + 5'd2", "next_number <= next_number + 5'd1");
 
 #[test]
-fn two_writes_of_a_beat_with_one_number_are_caught() {
+fn two_writes_with_one_number_are_caught() {
     caught("a number out of order", TWO_WRITES_OF_A_BEAT_WITH_ONE_NUMBER);
 }

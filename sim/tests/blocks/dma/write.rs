@@ -120,7 +120,7 @@ fn random_jobs_survive_stalls_everywhere() {
 }
 
 #[test]
-fn two_jobs_of_one_beat_land_at_every_alignment_and_tail() {
+fn jobs_sharing_beat_land_at_alignments() {
     let seed = seed();
     for mps in [128, 256, 512] {
         let mut random = generator(seed);
@@ -135,7 +135,7 @@ fn two_jobs_of_one_beat_land_at_every_alignment_and_tail() {
 }
 
 #[test]
-fn two_jobs_of_one_beat_survive_stalls_everywhere() {
+fn jobs_sharing_beat_survive_stalls() {
     under_stalls(|rig, random| {
         let shapes: Vec<(u64, usize)> = (0..200)
             .map(|_| {

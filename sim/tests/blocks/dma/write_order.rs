@@ -15,7 +15,7 @@ use sim::harness::source::PacketSource;
 use sim::harness::stall::Stall;
 
 #[test]
-fn payload_is_there_when_its_entry_is() {
+fn payload_is_there_with_entry() {
     let seed = seed();
     let mut random = generator(seed);
     let config = PcieConfig {
@@ -55,7 +55,7 @@ fn payload_is_there_when_its_entry_is() {
 }
 
 #[test]
-fn flush_waits_for_writes_accepted_before_it() {
+fn flush_waits_for_accepted_writes() {
     let seed = seed();
     let mut random = generator(seed);
     for round in 0..20 {

@@ -141,7 +141,7 @@ fn all_trials(ring: Ring, make: impl Fn() -> Test) -> [u32; 3] {
 }
 
 #[test]
-fn a_vector_is_moved_in_any_cycle_of_its_message() {
+fn vector_moves_in_any_message_cycle() {
     for ring in Ring::ALL {
         let counts = all_trials(ring, || Test::running(Stall::None, 1));
         let with_none = || Test::with_fault(&FAULTS, NO_FAULT, Stall::None, 1);
@@ -164,7 +164,7 @@ fn caught(checker: &str, fault: TextFault) {
 const OUTDATED: TextFault = ("assign sending = ", "assign sending = 1'd0 & ");
 
 #[test]
-fn a_mask_that_is_confirmed_at_once_is_caught() {
+fn mask_confirmed_at_once_is_caught() {
     caught("pending bit of vector", OUTDATED);
 }
 
@@ -173,7 +173,7 @@ const LEFT_TOO_EARLY: TextFault =
     ("(phase == InterruptPhase_Leave)", "((phase == InterruptPhase_Leave) & 1'd0)");
 
 #[test]
-fn a_mask_that_is_confirmed_once_the_writer_has_the_message_is_caught() {
+fn mask_confirmed_with_writer_is_caught() {
     caught("pending bit of vector", LEFT_TOO_EARLY);
 }
 
@@ -182,6 +182,6 @@ const TAKEN_AND_FORGOTTEN: TextFault =
     ("assign held_back_add = (judges & due)", "assign held_back_add = (judges & 1'd0)");
 
 #[test]
-fn a_masked_vector_that_is_disarmed_and_not_pending_is_caught() {
+fn masked_vector_without_pending_is_caught() {
     caught("pending bit of vector", TAKEN_AND_FORGOTTEN);
 }

@@ -13,7 +13,7 @@ use sim::coverage::Coverage;
 use sim::harness::stall::Stall;
 
 #[test]
-fn armed_owner_gets_one_message_for_new_entries() {
+fn armed_owner_gets_one_message() {
     let mut test = Test::running(Stall::None, 1);
     test.arm(2, 0);
     test.cycles(60);
@@ -45,7 +45,7 @@ fn indices_wrap() {
 }
 
 #[test]
-fn enable_word_disarms_and_forgets_the_producer() {
+fn enable_word_disarms_forgets_producer() {
     let mut test = Test::running(Stall::None, 1);
     test.produce(0, 9);
     test.cycles(5);
@@ -95,7 +95,7 @@ fn masked_function_holds_every_vector_back() {
 }
 
 #[test]
-fn nothing_leaves_before_the_host_enables_it() {
+fn nothing_leaves_before_enable() {
     let mut test = Test::running(Stall::None, 1);
     test.bench.set("msix_enable", 0);
     test.arm(1, 0);
@@ -108,7 +108,7 @@ fn nothing_leaves_before_the_host_enables_it() {
 }
 
 #[test]
-fn masks_outlive_an_epoch_and_not_a_reset_of_the_function() {
+fn masks_survive_epoch_not_function_reset() {
     let mut test = Test::running(Stall::None, 1);
     test.bench.set("reset", 1);
     test.cycles(16);
@@ -161,7 +161,7 @@ fn moderation_outlives_an_epoch() {
 }
 
 #[test]
-fn interval_parts_messages_unless_many_entries_wait() {
+fn interval_delays_messages_unless_many_wait() {
     const INTERVAL: u64 = 500;
     let mut test = Test::running(Stall::None, 1);
     test.write(registers::INTERRUPT_INTERVAL, INTERVAL as u32);
@@ -341,7 +341,7 @@ fn no_wakeup_is_lost(sink: Stall, seed: u64) -> Coverage {
 }
 
 #[test]
-fn no_wakeup_is_lost_under_all_stalls() {
+fn no_wakeup_is_lost_under_stalls() {
     let mut drawn = Coverage::default();
     let all = Stall::matrix(seed(), |_, sink, seed| no_wakeup_is_lost(sink, seed));
     all.iter().for_each(|of_one| drawn.add(of_one));

@@ -210,7 +210,7 @@ fn meet(test: &mut Test, meetings: &[Meeting]) -> BTreeMap<(Meeting, i64), u32> 
 }
 
 #[test]
-fn a_write_in_any_cycle_of_an_interrupt_loses_and_doubles_nothing() {
+fn write_during_interrupt_loses_nothing() {
     for ring in Ring::ALL {
         let mut test = Test::running(Stall::None, 1);
         test.ring = ring;
@@ -261,7 +261,7 @@ const A_VECTOR_DISARMED_BEFORE_THE_CYCLE_IT_FIRES: TextFault =
     ("assign ready = arm_ready & (~was_enabled);", "assign ready = arm_ready;");
 
 #[test]
-fn a_vector_disarmed_before_the_cycle_it_fires_is_caught() {
+fn vector_disarmed_too_early_is_caught() {
     caught(
         "decided after it was disarmed",
         A_VECTOR_DISARMED_BEFORE_THE_CYCLE_IT_FIRES,
@@ -276,13 +276,13 @@ const UNWATCHED: TextFault = (
 );
 
 #[test]
-fn a_decision_beside_the_enable_word_of_its_owner_is_caught() {
+fn decision_beside_own_enable_is_caught() {
     let checker = "decided after it was disarmed";
     caught(checker, UNWATCHED, &[Meeting::Disarmed]);
 }
 
 #[test]
-fn a_decision_beside_the_enable_word_of_another_owner_is_caught() {
+fn decision_beside_other_enable_is_caught() {
     let checker = "one arming, one message";
     caught(checker, UNWATCHED, &[Meeting::OtherDisarmed]);
 }
@@ -291,7 +291,7 @@ const AN_ARMING_THAT_THE_MESSAGE_OF_ITS_CYCLE_TAKES_BACK: TextFault =
     (".add(arms),", ".add(arms & (~disarm)),");
 
 #[test]
-fn an_arming_that_the_message_of_its_cycle_takes_back_is_caught() {
+fn arming_undone_by_message_is_caught() {
     caught(
         "a lost arming",
         AN_ARMING_THAT_THE_MESSAGE_OF_ITS_CYCLE_TAKES_BACK,
@@ -303,6 +303,6 @@ const AN_ARMING_BETWEEN_LOOK_AND_DECISION: TextFault =
     ("assign raises = (was_armed & ", "assign raises = (1'd1 & ");
 
 #[test]
-fn an_arming_between_look_and_decision_is_caught() {
+fn arming_before_decision_is_caught() {
     caught("for what was seen", AN_ARMING_BETWEEN_LOOK_AND_DECISION, &[Meeting::ArmedWithAllSeen]);
 }

@@ -19,7 +19,7 @@ use sim::switched::{TextFault, NO_FAULT};
 const REST_CYCLES: u64 = 60;
 
 #[test]
-fn each_ring_raises_the_interrupt_of_its_owner() {
+fn each_ring_interrupts_its_owner() {
     let mut test = Test::running(Stall::None, 1);
     for ring in Ring::ALL {
         test.ring = ring;
@@ -39,7 +39,7 @@ fn each_ring_raises_the_interrupt_of_its_owner() {
 }
 
 #[test]
-fn a_ring_that_is_not_armed_raises_nothing() {
+fn unarmed_ring_raises_nothing() {
     for (armed, grows) in [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
         let mut test = Test::running(Stall::None, 1);
         test.ring = Ring::ALL[armed];
@@ -52,7 +52,7 @@ fn a_ring_that_is_not_armed_raises_nothing() {
 }
 
 #[test]
-fn one_message_stands_for_all_that_was_armed() {
+fn one_message_stands_for_all_armed() {
     let mut test = Test::running(Stall::None, 1);
     for ring in Ring::ALL {
         test.ring = ring;
@@ -199,7 +199,7 @@ fn no_wakeup_is_lost(test: &mut Test, seed: u64) -> Coverage {
 }
 
 #[test]
-fn no_wakeup_of_any_ring_is_lost_under_all_stalls() {
+fn no_ring_wakeup_is_lost_under_stalls() {
     let mut drawn = Coverage::default();
     let all = Stall::matrix(seed(), |_, sink, seed| {
         let drawn = no_wakeup_is_lost(&mut Test::running(sink, seed), seed);
@@ -222,7 +222,7 @@ const DISARMED_BY_ANY_LOOK: TextFault =
     ("assign disarms = judges & due;", "assign disarms = judges & (due | 1'd1);");
 
 #[test]
-fn a_ring_that_wakes_nobody_is_caught() {
+fn ring_waking_nobody_is_caught() {
     for fault in FAULTS {
         caught_by("sleeps while a ring has grown", fault.1, || {
             for number in 0..8 {

@@ -65,7 +65,7 @@ pub fn tight_fence(world: &mut World) {
 }
 
 #[test]
-fn confirmation_leaves_behind_the_writes_of_earlier_lookups() {
+fn confirmation_follows_earlier_lookups_writes() {
     Stall::matrix(seed(), |source, sink, seed| {
         fence(&mut simple(Stalls { source, sink }), seed);
     });

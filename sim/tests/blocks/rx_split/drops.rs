@@ -94,7 +94,7 @@ fn stopped_receive_drops() {
 }
 
 #[test]
-fn full_rings_drop_and_give_back_room() {
+fn full_rings_drop_and_return_room() {
     let mut world = World::new(NO_STALLS, 1);
     world.enable(0, 3, 2);
     let long = Frame { connection: 3, options: vec![1; 40], tags: 2, ip_options: 5, ..good(0, 10) };
@@ -124,7 +124,7 @@ fn full_rings_drop_and_give_back_room() {
 }
 
 #[test]
-fn dropped_packet_leaves_cursor_and_pieces_alone() {
+fn dropped_packet_leaves_cursor_and_pieces() {
     let mut world = World::new(NO_STALLS, 1);
     world.enable(1, 2, 2);
     install(&mut world, 0, 1, &good(0, 0), 1000, false);

@@ -70,7 +70,7 @@ fn with_checksum(protocol: u8, payload: Vec<u8>, wanted: u16) -> Vec<u8> {
 }
 
 #[test]
-fn checksums_at_the_ends_of_their_range_are_right_and_their_neighbours_wrong() {
+fn checksums_at_range_ends_are_exact() {
     for protocol in [6, 17] {
         for payload in [vec![], vec![0xff; 62], vec![0xff; 1460], vec![0xff; 8900]] {
             let mut world = simple(NO_STALLS);
@@ -97,7 +97,7 @@ fn checksums_at_the_ends_of_their_range_are_right_and_their_neighbours_wrong() {
 }
 
 #[test]
-fn a_udp_checksum_of_zero_is_none_and_a_tcp_one_is_a_checksum() {
+fn zero_checksum_differs_for_udp_tcp() {
     let mut world = simple(NO_STALLS);
     // TCP's sum may be zero.
     expect_bytes(&mut world, &with_checksum(6, vec![5; 20], 0), Disposition::PlacedInOrder);
@@ -142,7 +142,7 @@ fn ipv6_alone(next_header: u8) -> Vec<u8> {
 }
 
 #[test]
-fn an_ip_packet_that_is_a_header_alone_is_judged_by_its_protocol() {
+fn header_only_ip_is_judged_by_protocol() {
     let mut world = simple(NO_STALLS);
     for words in [5, 6, 14, 15] {
         for protocol in [6, 17] {
@@ -169,7 +169,7 @@ fn an_ip_packet_that_is_a_header_alone_is_judged_by_its_protocol() {
 
 /// The byte at a distance of 2^30 from the floor is beyond reach, the one before it is not.
 #[test]
-fn a_flow_reaches_less_than_two_to_the_30_beyond_its_floor() {
+fn flow_reaches_below_2_30_beyond_floor() {
     const REACH: u32 = 1 << 30;
     for floor in [1000, u32::MAX - 50, 0u32.wrapping_sub(REACH)] {
         let mut world = World::new(NO_STALLS, 1);

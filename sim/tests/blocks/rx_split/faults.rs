@@ -58,7 +58,7 @@ fn burst(world: &mut World) {
 }
 
 #[test]
-fn without_a_fault_the_model_of_them_all_passes() {
+fn model_without_faults_passes() {
     burst(&mut set_up(World::with_fault(NO_FAULT, SLOW_SINK)));
     send_mixed(&mut memories(World::with_fault(NO_FAULT, NO_STALLS)));
 }
@@ -94,7 +94,7 @@ const BYTES_OF_OTHER_PACKETS_IN_AN_ENTRY: TextFault =
     ("slot[102:89] = {6'd0, packet[49:42]} + metadata_bytes;", "slot[102:89] = slot_bytes;");
 
 #[test]
-fn bytes_of_other_packets_in_an_entry_are_caught() {
+fn foreign_bytes_in_entry_are_caught() {
     catches("write 1 to 0x", BYTES_OF_OTHER_PACKETS_IN_AN_ENTRY, NO_STALLS, burst);
 }
 
@@ -102,7 +102,7 @@ const SHORT_SLOT_THAT_TAKES_A_BEAT_TOO_MANY: TextFault =
     ("assign is_single = ~(bytes[7] | (bytes[6] & (|bytes[5:0])));", "assign is_single = 1'd0;");
 
 #[test]
-fn short_slot_that_takes_a_beat_too_many_is_caught() {
+fn short_slot_taking_extra_beat_is_caught() {
     caught(
         "bytes at 0x",
         |world| world,
@@ -116,7 +116,7 @@ const METADATA_THAT_ARE_MISSING_IN_A_SHARED_BEAT: TextFault =
     ("beat[1295] = is_shared;", "beat[1295] = 1'd0;");
 
 #[test]
-fn metadata_that_are_missing_in_a_shared_beat_are_caught() {
+fn missing_metadata_in_shared_beat_is_caught() {
     catches("write 1 to 0x", METADATA_THAT_ARE_MISSING_IN_A_SHARED_BEAT, NO_STALLS, tails);
 }
 
@@ -124,7 +124,7 @@ const BEAT_THAT_IS_SHARED_WITH_A_HELD_ENTRY: TextFault =
     ("routed_payload[439] = job[439] & (~owner_holds);", "routed_payload[439] = job[439];");
 
 #[test]
-fn beat_that_is_shared_with_a_held_entry_is_caught() {
+fn beat_shared_with_held_is_caught() {
     caught(
         "a third job in the packet",
         |world| world,
@@ -143,7 +143,7 @@ const FLUSH_THAT_COVERS_LATER_WRITES_TOO: TextFault =
     ("ticket = started_count + 24'd1;", "ticket = started_count;");
 
 #[test]
-fn flush_that_covers_later_writes_too_is_caught() {
+fn flush_covering_later_writes_is_caught() {
     catches_held("before memory 1 was flushed", FLUSH_THAT_COVERS_LATER_WRITES_TOO, long_flush);
 }
 
@@ -153,7 +153,7 @@ const ENTRY_THAT_PASSES_THOSE_OF_ITS_OWNER: TextFault = (
 );
 
 #[test]
-fn entry_that_passes_those_of_its_owner_is_caught() {
+fn entry_passing_own_owner_is_caught() {
     catches_held("address of write 0", ENTRY_THAT_PASSES_THOSE_OF_ITS_OWNER, send_mixed);
 }
 
@@ -161,13 +161,13 @@ const FENCE_THAT_DOES_NOT_WAIT_FOR_WHAT_IS_HELD: TextFault =
     ("assign fences = (is_confirmation & of_owner_0) & any_held;", "assign fences = 1'd0;");
 
 #[test]
-fn fence_that_does_not_wait_for_what_is_held_is_caught() {
+fn fence_not_awaiting_held_is_caught() {
     catches_held("owner 0's fence was skipped", FENCE_THAT_DOES_NOT_WAIT_FOR_WHAT_IS_HELD, fences);
 }
 
 const SILENCE_OF_A_MEMORY_THAT_IS_NOT_TOLD: TextFault = ("gave_up <= failed;", "gave_up <= 1'd0;");
 
 #[test]
-fn silence_of_a_memory_that_is_not_told_is_caught() {
+fn untold_memory_silence_is_caught() {
     catches_held("what a silent memory leaves", SILENCE_OF_A_MEMORY_THAT_IS_NOT_TOLD, silence);
 }

@@ -57,7 +57,7 @@ fn count_confirmed(world: &World, index: u32) -> usize {
 }
 
 #[test]
-fn every_memory_of_a_packet_is_flushed_before_its_entry() {
+fn packet_memories_are_flushed_before_entry() {
     let mut world = World::new(NO_STALLS, 1);
     world.enable(1, 6, 4);
     install(&mut world, 0, 1, &good(0, 0), 1000, false);
@@ -96,7 +96,7 @@ pub fn long_flush(world: &mut World) {
 }
 
 #[test]
-fn one_flush_covers_all_writes_before_it() {
+fn one_flush_covers_earlier_writes() {
     let mut world = quiet();
     long_flush(&mut world);
     assert_eq!(entries(&world, 1).len(), 40);
@@ -105,7 +105,7 @@ fn one_flush_covers_all_writes_before_it() {
 }
 
 #[test]
-fn more_than_a_queue_holds_waits_and_arrives() {
+fn overflow_of_queue_waits_and_arrives() {
     Stall::matrix(seed(), |source, sink, seed| {
         let mut world = memories(World::new(Stalls { source, sink }, seed));
         world.flush_cycles = 5000;
@@ -135,7 +135,7 @@ pub fn short_slots(world: &mut World) {
 }
 
 #[test]
-fn short_slots_wait_with_the_long_ones_of_their_owner() {
+fn short_slots_wait_with_long_ones() {
     Stall::matrix(seed(), |source, sink, seed| {
         let mut world = World::new(Stalls { source, sink }, seed);
         short_slots(&mut world);
@@ -165,12 +165,12 @@ pub fn send_mixed(world: &mut World) {
 }
 
 #[test]
-fn entries_of_an_owner_stay_in_order() {
+fn owners_entries_stay_in_order() {
     send_mixed(&mut quiet());
 }
 
 #[test]
-fn entries_of_other_owners_do_not_wait() {
+fn other_owners_entries_do_not_wait() {
     let mut world = quiet();
     world.flush_cycles = 5000;
     world.pace = Pace::Wire(0.5);
@@ -253,7 +253,7 @@ pub fn silence(world: &mut World) {
 }
 
 #[test]
-fn a_flush_that_fails_is_repeated_and_then_reported() {
+fn failed_flush_is_repeated_then_reported() {
     let once = fails(&mut quiet(), &[true, false]);
     assert_eq!(once, [false, false, false]);
     silence(&mut quiet());

@@ -235,7 +235,7 @@ fn run(seed: u64, stalls: Stalls, frames: usize) -> Coverage {
 }
 
 #[test]
-fn random_traffic_is_that_of_the_golden_card() {
+fn random_traffic_agrees_with_golden_card() {
     let all = Stall::matrix(seed(), |source, sink, seed| run(seed, Stalls { source, sink }, 400));
     let mut drawn = Coverage::default();
     all.iter().for_each(|of_one| drawn.add(of_one));
@@ -243,7 +243,7 @@ fn random_traffic_is_that_of_the_golden_card() {
 }
 
 #[test]
-fn every_length_is_placed_at_every_alignment() {
+fn every_length_lands_at_every_alignment() {
     let none = Stalls { source: Stall::None, sink: Stall::None };
     let mut world = World::new(none, 1);
     for owner in 0..2 {

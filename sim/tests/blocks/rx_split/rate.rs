@@ -72,7 +72,7 @@ fn cycles_per_packet(bytes: usize, flows: u16, permute: usize) -> f64 {
 
 /// A frame of 1500 bytes lasts 30.8 cycles on the wire, one of 9000 bytes 180.
 #[test]
-fn frames_keep_up_with_wire_and_link() {
+fn frames_keep_wire_and_link_rate() {
     for (bytes, flows, permute, cycles_max) in [
         (0, 1, 1, 2.5),
         (0, 8, 1, 2.5),
@@ -112,7 +112,7 @@ fn wire_speed_is_taken_without_loss() {
 /// 64-byte frames come faster than their entries can go: what is too much is dropped whole, for
 /// its queue and nowhere else.
 #[test]
-fn small_frames_beyond_the_link_are_dropped_for_their_queue_only() {
+fn excess_small_frames_hit_own_queue() {
     let mut world = build(4, Stalls { source: Stall::None, sink: Stall::Random(0.5) });
     // The flow table takes a look-up every other cycle here, the writes a beat.
     world.pace = Pace::Wire(0.7);
@@ -191,7 +191,7 @@ fn packets_hold_no_failed_send() {
 /// Where packets leave slowly a failed send waits for time to pass, not for so many of them: sends
 /// of others wait behind it.
 #[test]
-fn packets_that_leave_slowly_hold_no_failed_send() {
+fn slow_packets_hold_no_failed_send() {
     const FRAMES: u16 = 200;
     let source = Stall::None;
     let sink = Stall::Random(0.95);
@@ -222,7 +222,7 @@ fn packets_that_leave_slowly_hold_no_failed_send() {
 /// While the flow table does not answer, packets wait to be classified, then frames are dropped
 /// where they come in; each whole, and nothing of the others.
 #[test]
-fn frames_that_find_no_room_are_dropped_whole_at_the_door() {
+fn frames_without_room_drop_whole_early() {
     const FRAMES: usize = 200;
     const BYTES: usize = 600;
     let mut world = build(4, NO_STALLS);
@@ -263,7 +263,7 @@ fn frames_that_find_no_room_are_dropped_whole_at_the_door() {
 
 /// The real tables answer 17 cycles later than the ones here, over all three look-ups.
 #[test]
-fn first_write_follows_the_last_beat_within_300_ns() {
+fn first_write_follows_within_300_ns() {
     let mut world = build(1, NO_STALLS);
     for number in 0..8 {
         world.send(&frame(0, 64 * number, 64), false);

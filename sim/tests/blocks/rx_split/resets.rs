@@ -48,7 +48,7 @@ fn profiles_outlive_an_epoch() {
 }
 
 #[test]
-fn reset_loses_no_count_and_starts_anew() {
+fn reset_keeps_counts_and_restarts() {
     let seed = seed();
     for round in 0..40 {
         let mut world = simple(NO_STALLS);
@@ -69,7 +69,7 @@ fn reset_loses_no_count_and_starts_anew() {
 
 /// A frame that a reset cuts short is refused, and what follows it is judged by its own headers.
 #[test]
-fn reset_within_a_frame_touches_no_later_one() {
+fn reset_within_frame_spares_later_ones() {
     for cycles in 0..24 {
         let mut world = simple(NO_STALLS);
         world.send(&good(1000, 600).build(), false);

@@ -45,7 +45,7 @@ fn behind_short_tails(world: &World) -> u64 {
 }
 
 #[test]
-fn metadata_share_the_last_beat_of_every_short_tail() {
+fn short_tails_share_beat_with_metadata() {
     Stall::matrix(seed(), |source, sink, seed| {
         let mut world = set_up(World::new(Stalls { source, sink }, seed));
         tails(&mut world);
@@ -57,7 +57,7 @@ fn metadata_share_the_last_beat_of_every_short_tail() {
 }
 
 #[test]
-fn entries_of_two_slots_share_no_beat() {
+fn two_slot_entries_share_no_beat() {
     let mut world = set_up(World::new(NO_STALLS, 1));
     world.enable(1, 9, 9);
     send(&mut world, |sequence, bytes| Frame {
@@ -97,7 +97,7 @@ fn of_flow(id: u16, sequence: u32, bytes: usize) -> Frame {
 }
 
 #[test]
-fn no_beat_is_shared_with_an_entry_that_is_held() {
+fn held_entry_shares_no_beat() {
     Stall::matrix(seed(), |source, sink, seed| {
         let mut world = World::new(Stalls { source, sink }, seed);
         two_memories(&mut world);
@@ -107,7 +107,7 @@ fn no_beat_is_shared_with_an_entry_that_is_held() {
 }
 
 #[test]
-fn payload_of_another_memory_shares_no_beat() {
+fn other_memorys_payload_shares_no_beat() {
     let mut world = memories(World::new(NO_STALLS, 1));
     for id in 1..4 {
         let mut sequence = 1000;

@@ -45,7 +45,7 @@ impl Engine {
 }
 
 #[test]
-fn the_last_job_of_a_client_is_under_way_until_its_number_is_back() {
+fn last_job_runs_until_number_returns() {
     let mut random = SmallRng::seed_from_u64(seed());
     let mut bench = Bench::of(&mut LastJob::default(), "last_job").expect("builds");
     lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");

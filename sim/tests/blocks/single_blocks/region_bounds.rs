@@ -119,7 +119,7 @@ fn all(bench: &mut Bench) {
 }
 
 #[test]
-fn an_access_is_inside_its_region_at_every_width() {
+fn access_lies_inside_region_at_widths() {
     let bench = Bench::of_shared("bounds", "", Bounds::default);
     all(&mut bench.expect("it builds"));
 }
@@ -147,21 +147,21 @@ const BYTES_WITHOUT_THEIR_TOP_BIT: TextFault =
     ("{17'd0, request[128:97]}", "{18'd0, request[127:97]}");
 
 #[test]
-fn an_offset_without_its_top_bit_is_caught() {
+fn offset_without_top_bit_is_caught() {
     caught(AN_OFFSET_WITHOUT_ITS_TOP_BIT);
 }
 
 #[test]
-fn an_end_without_its_top_bit_is_caught() {
+fn end_without_top_bit_is_caught() {
     caught(AN_END_WITHOUT_ITS_TOP_BIT);
 }
 
 #[test]
-fn a_length_without_its_top_bit_is_caught() {
+fn length_without_top_bit_is_caught() {
     caught(A_LENGTH_WITHOUT_ITS_TOP_BIT);
 }
 
 #[test]
-fn bytes_without_their_top_bit_are_caught() {
+fn bytes_without_top_bit_are_caught() {
     caught(BYTES_WITHOUT_THEIR_TOP_BIT);
 }

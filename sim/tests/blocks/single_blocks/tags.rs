@@ -216,7 +216,7 @@ fn in_every_cycle(mut law: impl FnMut(&Moment)) {
 }
 
 #[test]
-fn a_tag_is_outstanding_from_its_issue_to_its_end() {
+fn tag_is_outstanding_until_its_end() {
     in_every_cycle(|moment| {
         let golden = moment.golden;
         let waits = golden.waits(moment.asked);
@@ -240,21 +240,21 @@ fn unless_draining(mut law: impl FnMut(&Moment, Known)) {
 }
 
 #[test]
-fn done_means_that_the_read_has_ended() {
+fn done_means_read_has_ended() {
     unless_draining(|moment, known| {
         moment.expect("answer_done", !known.waits);
     });
 }
 
 #[test]
-fn a_failure_stays_until_the_tag_is_retired() {
+fn failure_stays_until_tag_retires() {
     unless_draining(|moment, known| {
         moment.expect("answer_failed", known.failed);
     });
 }
 
 #[test]
-fn a_tag_is_busy_until_it_is_retired_and_for_good_when_it_is_lost() {
+fn tag_is_busy_until_retired_or_lost() {
     unless_draining(|moment, known| {
         let busy = known.busy || known.lost;
         moment.expect("candidate_busy", busy);
@@ -262,7 +262,7 @@ fn a_tag_is_busy_until_it_is_retired_and_for_good_when_it_is_lost() {
 }
 
 #[test]
-fn a_read_that_times_out_quarantines_its_tag() {
+fn timed_out_read_quarantines_tag() {
     let mut quarantined = 0;
     unless_draining(|moment, known| {
         moment.expect("candidate_quarantined", known.lost);
@@ -273,7 +273,7 @@ fn a_read_that_times_out_quarantines_its_tag() {
 
 /// It lasts a round of all tags at least, and no longer than two without one that waits.
 #[test]
-fn draining_lasts_until_the_reads_have_ended_and_the_tags_are_cleared() {
+fn draining_lasts_until_tags_are_cleared() {
     let (mut cycles, mut idle_cycles) = (0, 0);
     in_every_cycle(|moment| {
         let golden = moment.golden;

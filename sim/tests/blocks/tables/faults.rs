@@ -62,7 +62,7 @@ fn catches(checker: &str, fault: TextFault, scenario: impl Fn(&mut Tables)) {
 }
 
 #[test]
-fn without_a_fault_the_model_of_them_all_passes() {
+fn model_without_faults_passes() {
     let mut tables = set_up(Tables::with_fault(&FAULTS, NO_FAULT));
     assert!(is_granted(&mut tables, ACCESS) && flow_is_found(&mut tables));
     tables.execute(floor(FLOW_ID, 1_200, 2));
@@ -94,7 +94,7 @@ const GENERATION_THAT_IS_NOT_COMPARED: TextFault =
     ("(~flow[0]) | (installed[7:0] != generation)", "~flow[0]");
 
 #[test]
-fn generation_that_is_not_compared_is_caught() {
+fn uncompared_generation_is_caught() {
     catches("the generation is stale", GENERATION_THAT_IS_NOT_COMPARED, |tables| {
         let mut stale = floor(FLOW_ID, 1_100, 1);
         GENERATION.set(&mut stale, 8);
@@ -107,7 +107,7 @@ const OWNER_THAT_IS_NOT_COMPARED: TextFault =
     ("(of_flow & stranger) & (installed[15:8] != owner)", "1'd0");
 
 #[test]
-fn owner_that_is_not_compared_is_caught() {
+fn uncompared_owner_is_caught() {
     catches("the owner is another", OWNER_THAT_IS_NOT_COMPARED, |tables| {
         let status = status_of(tables, 2, floor(FLOW_ID, 1_100, 1));
         assert_eq!(status, CommandStatus::NotOwner, "the owner is another");
@@ -117,7 +117,7 @@ fn owner_that_is_not_compared_is_caught() {
 const DOMAIN_THAT_IS_NOT_COMPARED: TextFault = (" & (region[31:16] == request[47:32])}", "}");
 
 #[test]
-fn domain_that_is_not_compared_is_caught() {
+fn uncompared_domain_is_caught() {
     catches("granted to another domain", DOMAIN_THAT_IS_NOT_COMPARED, |tables| {
         let domain = ACCESS.domain + 1;
         assert!(is_granted(tables, ACCESS));
@@ -129,7 +129,7 @@ fn domain_that_is_not_compared_is_caught() {
 const REGION_KEY_THAT_IS_NOT_COMPARED: TextFault = (" & (region[15:0] == request[31:16])", "");
 
 #[test]
-fn region_key_that_is_not_compared_is_caught() {
+fn uncompared_region_key_is_caught() {
     catches("granted with another key", REGION_KEY_THAT_IS_NOT_COMPARED, |tables| {
         let key = ACCESS.key + 1;
         let granted = is_granted(tables, Access { key, ..ACCESS });
@@ -140,7 +140,7 @@ fn region_key_that_is_not_compared_is_caught() {
 const RIGHT_THAT_IS_NOT_COMPARED: TextFault = ("right = region[33];", "right = 1'd1;");
 
 #[test]
-fn right_that_is_not_compared_is_caught() {
+fn uncompared_right_is_caught() {
     catches("granted without the right", RIGHT_THAT_IS_NOT_COMPARED, |tables| {
         let write = false;
         let granted = is_granted(tables, Access { write, ..ACCESS });
@@ -151,7 +151,7 @@ fn right_that_is_not_compared_is_caught() {
 const EPOCH_THAT_IS_NOT_COMPARED: TextFault = ("{384'd0, slots_read_epoch}", "{384'd0, epoch}");
 
 #[test]
-fn epoch_that_is_not_compared_is_caught() {
+fn uncompared_epoch_is_caught() {
     catches("its key is of the epoch before", EPOCH_THAT_IS_NOT_COMPARED, |tables| {
         tables.start_epoch(2);
         tables.execute(install(FLOW_ID, (40, 3)));
@@ -162,7 +162,7 @@ fn epoch_that_is_not_compared_is_caught() {
 const EPOCH_THAT_COMES_AGAIN_UNSCRUBBED: TextFault = ("scrubbing <= 1'd1;", "scrubbing <= 1'd0;");
 
 #[test]
-fn epoch_that_comes_again_unscrubbed_is_caught() {
+fn unscrubbed_epoch_is_caught() {
     catches("its key is of an epoch long past", EPOCH_THAT_COMES_AGAIN_UNSCRUBBED, |tables| {
         tables.start_epoch(EPOCH_MAX);
         tables.start_epoch(1);
@@ -188,7 +188,7 @@ fn bounds_off_by_one_are_caught() {
 const FLOOR_THAT_DOES_NOT_TRIM_THE_LIST: TextFault = ("after[55:40] = change[34:19];", "");
 
 #[test]
-fn floor_that_does_not_trim_the_list_is_caught() {
+fn floor_without_list_trim_is_caught() {
     catches("below the floor", FLOOR_THAT_DOES_NOT_TRIM_THE_LIST, |tables| {
         assert!(matches!(segment(tables, 1_050), SegmentAnswer::Found(0, _)));
         tables.execute(floor(FLOW_ID, 1_200, 2));
@@ -207,7 +207,7 @@ const LIST_THAT_IS_NEVER_FULL: TextFault = (
 );
 
 #[test]
-fn list_that_is_never_full_is_caught() {
+fn never_full_list_is_caught() {
     catches("the list is full", LIST_THAT_IS_NEVER_FULL, |tables| {
         let ninth = post(FLOW_ID, 8, 1_800, 100);
         let status = status_of(tables, 0, ninth);
@@ -223,7 +223,7 @@ const UPDATE_THAT_IS_VISIBLE_AFTER_ITS_CONFIRMATION: TextFault = (
 );
 
 #[test]
-fn update_that_is_visible_after_its_confirmation_is_caught() {
+fn update_visible_after_confirmation_is_caught() {
     catches("below the new floor", UPDATE_THAT_IS_VISIBLE_AFTER_ITS_CONFIRMATION, |tables| {
         // The request goes out in the cycle after the confirmation.
         tables.execute(floor(FLOW_ID, 1_200, 2));
@@ -235,7 +235,7 @@ fn update_that_is_visible_after_its_confirmation_is_caught() {
 const MOVE_THAT_FORGETS_ITS_ENTRIES: TextFault = ("write_entry = ~grows;", "write_entry = 1'd0;");
 
 #[test]
-fn move_that_forgets_its_entries_is_caught() {
+fn move_forgetting_entries_is_caught() {
     catches("segment 0 is gone", MOVE_THAT_FORGETS_ITS_ENTRIES, |tables| {
         tables.execute(list_move(FLOW_ID, 1_024, 5));
         for n in 0..8 {

@@ -63,7 +63,7 @@ fn search_everywhere(tables: &mut Tables) {
 }
 
 #[test]
-fn long_list_is_searched_ten_rounds_deep() {
+fn long_list_takes_ten_search_rounds() {
     let mut tables = Tables::new(Stall::None, Stall::None, 1);
     long_list(&mut tables);
     search_everywhere(&mut tables);
@@ -252,17 +252,17 @@ fn borrow(bits: u64, rounds: u32) {
 }
 
 #[test]
-fn a_flow_borrows_1024_entries_wraps_them_twice_and_returns_them() {
+fn flow_borrows_1024_wrapping_entries() {
     borrow(10, 3);
 }
 
 #[test]
-fn a_flow_borrows_4096_entries_wraps_them_twice_and_returns_them() {
+fn flow_borrows_4096_wrapping_entries() {
     borrow(12, 3);
 }
 
 #[test]
-fn a_borrowed_list_never_reaches_into_that_of_another_flow() {
+fn borrowed_list_never_reaches_another_flow() {
     let mut tables = Tables::wide(Stall::None, Stall::None, 1);
     tables.execute(install(FLOW_ID, (40, 3)));
     tables.execute(install(FLOW_ID + 1, (48, 3)));

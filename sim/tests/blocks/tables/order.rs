@@ -81,7 +81,7 @@ fn hits(port: Port, reply: &[u8]) -> bool {
 }
 
 #[test]
-fn earliest_replies_come_as_the_heads_say() {
+fn earliest_replies_match_the_heads() {
     let mut tables = install_tables();
     for ((port, request), cycles) in requests().into_iter().zip([8, 3, 8, 8]) {
         let reply = tables.ask(port, &[request]).remove(0);
@@ -94,7 +94,7 @@ fn earliest_replies_come_as_the_heads_say() {
 }
 
 #[test]
-fn lookups_and_accesses_are_taken_every_cycle() {
+fn lookups_and_accesses_run_every_cycle() {
     let mut tables = install_tables();
     for (port, request) in requests() {
         if matches!(port, Port::Flow | Port::RxRegion) {
@@ -107,7 +107,7 @@ fn lookups_and_accesses_are_taken_every_cycle() {
 }
 
 #[test]
-fn region_ports_share_every_second_cycle_each() {
+fn region_ports_alternate_cycles() {
     let mut tables = install_tables();
     for port in [Port::RxRegion, Port::TxRegion] {
         for _ in 0..200 {
@@ -151,7 +151,7 @@ fn streaming_lookups_see_floors_once_confirmed() {
 }
 
 #[test]
-fn cursor_shows_pulses_up_to_two_cycles_before() {
+fn cursor_shows_pulses_two_cycles_old() {
     let mut tables = install_tables();
     for n in 1..=400u64 {
         tables
@@ -171,7 +171,7 @@ fn cursor_shows_pulses_up_to_two_cycles_before() {
 }
 
 #[test]
-fn cursor_pulses_during_floor_commands_are_never_lost_or_undone() {
+fn cursor_pulses_during_floors_are_kept() {
     let mut random = SmallRng::seed_from_u64(seed());
     let mut tables = install_tables();
     let (mut cursor, mut low) = (1_000u32, 1_000u32);
@@ -196,7 +196,7 @@ fn cursor_pulses_during_floor_commands_are_never_lost_or_undone() {
 }
 
 #[test]
-fn floors_wait_for_a_gap_between_cursor_pulses_and_take_effect() {
+fn floors_await_pulse_gap_and_take_effect() {
     let mut random = SmallRng::seed_from_u64(seed());
     let mut tables = install_tables();
     for low in 1_001..1_101u64 {
@@ -233,7 +233,7 @@ fn every_bit_of_a_key_counts() {
 }
 
 #[test]
-fn streaming_accesses_see_a_region_go_once_confirmed() {
+fn streaming_accesses_see_confirmed_region_removal() {
     let mut tables = install_tables();
     let remove = |key| command(REGION_REMOVE, &[(REGION, 4), (REGION_KEY, key)]);
     let first = tables.confirmed_at.cycles.len();
@@ -253,7 +253,7 @@ fn streaming_accesses_see_a_region_go_once_confirmed() {
 }
 
 #[test]
-fn floor_moved_by_more_than_2_31_without_a_packet_keeps_the_cursor_with_it() {
+fn far_floor_move_takes_cursor_along() {
     let mut tables = install_tables();
     let mut low = 1_000u32;
     for _ in 0..7 {
@@ -264,7 +264,7 @@ fn floor_moved_by_more_than_2_31_without_a_packet_keeps_the_cursor_with_it() {
 }
 
 #[test]
-fn aborted_piece_is_not_carried_out_and_not_confirmed() {
+fn aborted_piece_is_neither_run_nor_confirmed() {
     let mut tables = install_tables();
     tables.cycles(3);
     let done = tables.done.count;
@@ -281,7 +281,7 @@ fn aborted_piece_is_not_carried_out_and_not_confirmed() {
 }
 
 #[test]
-fn send_flow_beyond_the_table_is_no_hit() {
+fn send_flow_beyond_table_misses() {
     let mut tables = install_tables();
     let aliases: Vec<Vec<u8>> =
         (1..1024u64).map(|n| (FLOW_ID + 64 * n).to_le_bytes().to_vec()).collect();
@@ -292,7 +292,7 @@ fn send_flow_beyond_the_table_is_no_hit() {
 
 /// Commands wait for fences that do not pass: their confirmations have places behind the tables.
 #[test]
-fn no_more_commands_are_taken_than_confirmations_have_places() {
+fn commands_taken_never_exceed_confirmation_places() {
     let mut tables = Tables::new(Stall::None, Stall::None, 1);
     tables.last_fence.is_shut = true;
     let pieces = CONFIRMATIONS_MAX as u32 / 16 + 2;
@@ -320,7 +320,7 @@ fn no_more_commands_are_taken_than_confirmations_have_places() {
 }
 
 #[test]
-fn commands_wait_until_look_ups_follow_a_new_secret() {
+fn commands_wait_for_lookups_with_new_secret() {
     let mut tables = Tables::new(Stall::None, Stall::None, 1);
     // At power-up the tables of the secrets 0 are written first.
     let cycles = tables.wait_for_tables();

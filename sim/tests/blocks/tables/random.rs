@@ -210,13 +210,13 @@ impl Test {
 }
 
 #[test]
-fn random_commands_then_questions_under_all_stalls() {
+fn random_commands_pass_under_all_stalls() {
     commands_then_questions(Tables::new);
 }
 
 /// The same where the receive list is in the neighbour die: two cycles each way.
 #[test]
-fn a_list_in_the_neighbour_die_answers_the_same() {
+fn list_in_neighbour_die_answers_same() {
     commands_then_questions(Tables::far);
 }
 

@@ -30,7 +30,7 @@ fn cycles_each(tables: &mut Tables, batch: impl Fn(u16) -> Vec<Command>, pieces:
 }
 
 #[test]
-fn commands_are_carried_out_at_the_rate_of_acks_and_posts() {
+fn commands_keep_rate_of_acks_posts() {
     let mut tables = Tables::new(Stall::None, Stall::None, 1);
     tables.execute(install(FLOW_ID, (1024, 10)));
     let post_at = |n: u16| post(FLOW_ID, n, 1_000 + 10 * u32::from(n), 10);
@@ -96,7 +96,7 @@ fn commands_are_carried_out_at_the_rate_of_acks_and_posts() {
 }
 
 #[test]
-fn a_list_moves_at_a_few_cycles_an_entry() {
+fn list_moves_few_cycles_per_entry() {
     let mut tables = Tables::new(Stall::None, Stall::None, 1);
     tables.execute(install(FLOW_ID, (1024, 10)));
     for piece in 0..64u16 {

@@ -291,7 +291,7 @@ fn set_up() -> Vec<Command> {
 }
 
 #[test]
-fn every_bad_operand_has_its_status_and_the_golden_model_agrees() {
+fn bad_operands_have_status_like_golden() {
     let mut tables = Tables::new(Stall::None, Stall::None, 1);
     let cases = cases();
     for (number, case) in cases.iter().enumerate() {

@@ -59,7 +59,7 @@ fn cycles_of_descriptors_and_frames() {
 
 /// A small descriptor between large ones must not let the reads run dry while it is looked up.
 #[test]
-fn a_small_send_between_large_ones_leaves_no_gap() {
+fn small_send_between_large_leaves_no_gap() {
     let world = World::one_segment(1 << 18, 0);
     let mut rig = Rig::new(world.tables(), plain_memory(), READ_CYCLES, CALM, 1);
     rig.set_table_latency(TABLE_CYCLES);
@@ -84,7 +84,7 @@ fn a_small_send_between_large_ones_leaves_no_gap() {
 }
 
 #[test]
-fn small_segments_do_not_hold_the_wire_up() {
+fn small_segments_do_not_delay_wire() {
     // 1,446 bytes over three list entries each.
     let mut world = World::one_segment(1 << 18, 0);
     let whole = world.flow.segments[0].clone();

@@ -32,7 +32,7 @@ fn header_without_payload_is_never_stale() {
 }
 
 #[test]
-fn range_across_the_floor_starts_at_the_floor() {
+fn range_across_floor_starts_there() {
     let mut world = World::one_segment(8192, 0);
     world.flow.floor = 1_000 + 100;
     let mut rig = Rig::new(world.tables(), plain_memory(), 10, CALM, 1);
@@ -46,7 +46,7 @@ fn range_across_the_floor_starts_at_the_floor() {
 }
 
 #[test]
-fn payload_without_room_for_tcp_is_malformed() {
+fn payload_without_tcp_room_is_malformed() {
     let world = World::one_segment(8192, 0);
     let mut record = world.tcp_send(500, 1448);
     record.set(at::IP_CHECKSUM, 0);
@@ -57,7 +57,7 @@ fn payload_without_room_for_tcp_is_malformed() {
 }
 
 #[test]
-fn position_outside_the_list_has_no_segment() {
+fn position_outside_list_has_no_segment() {
     let world = World::one_segment(4096, 0);
     let error = Some(SendError::SendNoSegment);
     expect(&world, plain_memory(), &world.tcp_send(4097, 1448), 1, error);
@@ -78,7 +78,7 @@ fn hole_between_segments_has_no_segment() {
 }
 
 #[test]
-fn index_below_the_head_starts_at_the_head() {
+fn index_below_head_starts_there() {
     let world = World::one_segment(4096, 7);
     let mut record = world.tcp_send(200, 1448);
     record.set(at::SEGMENT_INDEX, u64::from(world.flow.head - 3));
@@ -86,7 +86,7 @@ fn index_below_the_head_starts_at_the_head() {
 }
 
 #[test]
-fn region_refuses_key_domain_right_and_bounds() {
+fn region_refuses_key_domain_right_bounds() {
     type Change = fn(&mut World);
     let changes: [Change; 4] = [
         |world| world.flow.segments[0].region_key ^= 1,
@@ -113,7 +113,7 @@ fn refused_last_piece_reads_nothing() {
 }
 
 #[test]
-fn wrong_flow_generation_or_owner_is_a_bad_flow() {
+fn wrong_generation_or_owner_is_bad_flow() {
     let world = World::one_segment(8192, 0);
     let error = Some(SendError::SendBadFlow);
     let mut record = world.tcp_send(500, 1448);
@@ -155,7 +155,7 @@ fn contradictions_are_malformed() {
 }
 
 #[test]
-fn as_many_pieces_as_there_is_room_for() {
+fn pieces_may_fill_all_room() {
     for (pieces, error) in [(128, None), (129, Some(SendError::SendMalformed))] {
         let world = World::crumbs(pieces);
         let mut rig = Rig::new(world.tables(), plain_memory(), 10, CALM, 1);
@@ -166,7 +166,7 @@ fn as_many_pieces_as_there_is_room_for() {
 }
 
 #[test]
-fn failed_read_takes_only_its_frames_along() {
+fn failed_read_loses_only_its_frames() {
     let world = World::one_segment(1 << 16, 0);
     let address = world.regions[0].address(12_817);
     let memory = Pattern { bad: vec![(address, address + 1)] };
@@ -180,7 +180,7 @@ fn failed_read_takes_only_its_frames_along() {
 }
 
 #[test]
-fn descriptor_that_was_not_read_is_reported_and_passed_over() {
+fn unread_descriptor_is_reported_and_skipped() {
     let world = World::one_segment(4096, 0);
     let mut rig = Rig::new(world.tables(), plain_memory(), 10, CALM, 1);
     rig.post_unread(&world.tcp_send(100, 1448).bytes(), 1);
@@ -195,7 +195,7 @@ fn descriptor_that_was_not_read_is_reported_and_passed_over() {
 }
 
 #[test]
-fn a_dead_wire_fails_what_is_well_formed_and_malformed_stays_malformed() {
+fn dead_wire_fails_only_well_formed() {
     let world = World::one_segment(8192, 0);
     let mut rig = Rig::new(world.tables(), plain_memory(), 10, CALM, 1);
     let mut malformed = world.tcp_send(500, 1448);

@@ -43,7 +43,7 @@ fn l4_sum(frame: &[u8]) -> u64 {
 
 /// Where the sum of the rest leaves `wanted` for the field, it is that, but for UDP's 0.
 #[test]
-fn checksums_at_the_ends_of_their_range_are_inserted_as_they_are() {
+fn checksums_at_range_ends_are_inserted() {
     for (protocol, field) in [(6, L4 + 16), (17, L4 + 6)] {
         let mut rig = Rig::new(Tables::default(), plain_memory(), 20, CALM, 1);
         let mut wanted = Vec::new();

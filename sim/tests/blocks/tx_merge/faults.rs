@@ -29,7 +29,7 @@ fn must_be_caught(
 }
 
 #[test]
-fn without_a_fault_the_model_of_them_all_passes() {
+fn model_without_faults_passes() {
     let world = World::one_segment(1 << 16, 0);
     let mut rig = Rig::with_fault(world.tables(), plain_memory(), NO_FAULT);
     rig.post(&world.tcp_send(9_000, 1448).bytes(), 1);
@@ -82,7 +82,7 @@ const PAYLOAD_THAT_WAS_NOT_READ_BUT_SENT: TextFault = (
 );
 
 #[test]
-fn payload_that_was_not_read_but_sent() {
+fn unread_payload_sent_is_caught() {
     let world = World::one_segment(1 << 16, 0);
     let address = world.regions[0].address(17);
     let memory = Pattern { bad: vec![(address, address + 1)] };

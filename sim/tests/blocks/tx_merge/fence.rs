@@ -17,7 +17,7 @@ fn confirmation_waits_for_the_last_answer() {
 }
 
 #[test]
-fn confirmation_passes_when_nothing_is_in_flight() {
+fn confirmation_passes_without_flight() {
     let mut rig = Rig::new(World::one_segment(64, 0).tables(), plain_memory(), 0, CALM, 1);
     (0..40).for_each(|index| rig.confirm(index));
     (0..100).for_each(|_| rig.cycle());
@@ -25,7 +25,7 @@ fn confirmation_passes_when_nothing_is_in_flight() {
 }
 
 #[test]
-fn confirmations_follow_what_began_before_them_and_only_that() {
+fn confirmations_follow_only_earlier_work() {
     Stall::matrix(seed(), |source, sink, seed| {
         let world = World::one_segment(1 << 16, 11);
         let mut rig = Rig::new(world.tables(), plain_memory(), 200, (source, sink), seed);
@@ -61,7 +61,7 @@ fn confirmations_follow_what_began_before_them_and_only_that() {
 
 /// Look-ups run ahead of the reads by 32 KiB, of the frames by the payload buffer's 32 KiB more.
 #[test]
-fn confirmation_waits_for_little_more_than_one_descriptor() {
+fn confirmation_waits_about_one_descriptor() {
     const PAYLOAD: u32 = 45 * 1448;
     let world = World::one_segment(1 << 18, 0);
     let mut rig = Rig::new(world.tables(), plain_memory(), 250, CALM, 1);
@@ -86,7 +86,7 @@ fn confirmation_waits_for_little_more_than_one_descriptor() {
 }
 
 #[test]
-fn stopped_direction_takes_nothing_until_it_runs() {
+fn stopped_direction_takes_nothing() {
     let world = World::one_segment(4096, 0);
     let mut rig = Rig::new(world.tables(), plain_memory(), 10, CALM, 1);
     rig.control(0);
@@ -99,7 +99,7 @@ fn stopped_direction_takes_nothing_until_it_runs() {
 
 /// What was received behind a confirmation must not wait for what is sent.
 #[test]
-fn every_confirmation_under_way_finds_a_place() {
+fn every_pending_confirmation_finds_place() {
     let world = World::one_segment(1 << 16, 0);
     let mut rig = Rig::new(world.tables(), plain_memory(), 10, CALM, 1);
     rig.reads.held = true;

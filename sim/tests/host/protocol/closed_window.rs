@@ -102,7 +102,7 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
 }
 
 #[test]
-fn a_closed_window_is_probed_until_it_opens() {
+fn closed_window_is_probed_until_open() {
     closed_and_opened(GoldenCard::new(SMALL));
     let first = seed::seed();
     for seed in first..first + 4 {

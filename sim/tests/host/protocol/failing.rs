@@ -463,19 +463,19 @@ fn is_unknown(accepted: Result<Option<ConnectionId>>) -> bool {
 }
 
 #[test]
-fn an_error_of_a_protocol_ends_its_own_connection_and_nothing_else() {
+fn protocol_error_ends_own_connection_only() {
     let calls = ["arrive", "arrive_without_flow", "advance", "transmit"];
     fail_often(connect_all, &calls);
 }
 
 #[test]
-fn an_error_of_a_protocol_that_accepts_ends_its_own_connection_and_nothing_else() {
+fn accepting_protocols_error_ends_own_connection() {
     let calls = ["arrive", "take_later", "listen", "unlisten", "accept", "addresses", "transmit"];
     fail_often(accept_all, &calls);
 }
 
 #[test]
-fn an_error_around_our_own_tcp_ends_its_own_connection_and_nothing_else() {
+fn error_around_tcp_ends_own_connection() {
     let calls = ["arrive", "listen", "unlisten", "accept", "addresses", "transmit"];
     fail_often(accept_all_by_tcp, &calls);
 }

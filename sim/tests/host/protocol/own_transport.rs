@@ -18,12 +18,12 @@ fn lines(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_transport_of_the_guide_is_exact_on_a_wire_that_loses() {
+fn guides_transport_is_exact_on_loss() {
     example::main().expect("it is exact");
 }
 
 #[test]
-fn every_block_of_the_guide_stands_in_the_file_that_runs() {
+fn guides_blocks_stand_in_running_file() {
     let (page, file) = (read("docs/own-transport.md"), read("sim/lab/examples/own_transport.rs"));
     let file = lines(&file);
     let blocks: Vec<&str> = page.split("```rust\n").skip(1).collect();

@@ -50,14 +50,14 @@ fn exchange(law: Law, card: Rc<RefCell<GoldenCard>>, seed: u64, disturbance: Dis
 }
 
 #[test]
-fn our_own_tcp_is_exact_on_a_good_wire() {
+fn own_tcp_is_exact_on_good_wire() {
     for law in [Law::Cubic, Law::Dctcp, Law::Model] {
         exchange(law, GoldenCard::new(SMALL), 1, Disturbance::default());
     }
 }
 
 #[test]
-fn our_own_tcp_is_exact_on_bad_wires_and_late_cards() {
+fn own_tcp_is_exact_on_bad_wires() {
     let first = seed::seed();
     for seed in first..first + 6 {
         let share = |shift: u32| f64::from(((seed >> shift) as u8) % 10) / 100.0;
@@ -96,7 +96,7 @@ fn at_both_ends(law: Law, mtu_bytes: u16, seed: u64, disturbance: Disturbance) -
 }
 
 #[test]
-fn our_own_tcp_at_both_ends_is_exact_whatever_the_wire_does() {
+fn own_tcp_at_both_ends_is_exact() {
     let first = seed::seed();
     let mut lost = 0;
     for (at, disturbance) in disturbances(0.05).into_iter().enumerate() {
@@ -111,7 +111,7 @@ fn our_own_tcp_at_both_ends_is_exact_whatever_the_wire_does() {
 /// Once a repetition that the wire had held up, of bytes beyond a hole, was refused for its
 /// timestamp: its bytes lay over the same ones that were accepted, which then counted as missing.
 #[test]
-fn a_late_repetition_of_what_is_beyond_a_hole_takes_nothing_away() {
+fn late_repetition_beyond_hole_removes_nothing() {
     at_both_ends(Law::Cubic, 576, 2_740_206_275, disturbances(0.05)[5]);
 }
 
@@ -119,7 +119,7 @@ fn a_late_repetition_of_what_is_beyond_a_hole_takes_nothing_away() {
 /// then two, then four (RFC 6298, 2.1 and 5.5), any other loss milliseconds: two connections of
 /// 300,000 bytes each way are done within what three lost ones of each cost.
 #[test]
-fn our_own_tcp_at_both_ends_repeats_from_its_seed() {
+fn own_tcp_both_ends_repeats_from_seed() {
     let seed = seed::seed();
     let run = |seed| at_both_ends(Law::Model, 1500, seed, disturbances(0.02)[5]);
     let first = run(seed);
@@ -163,7 +163,7 @@ fn our_own_tcp_and_kernels_of_all_settings_are_exact() {
 
 /// A kernel at the other end, by the wall clock.
 #[test]
-fn our_own_tcp_and_a_kernel_are_exact_whatever_the_wire_does() {
+fn own_tcp_and_kernel_are_exact() {
     let seed = seed::seed();
     for (at, disturbance) in disturbances(0.01).into_iter().enumerate() {
         let mtu_bytes = [1500, 9000, 1280][at % 3];

@@ -76,7 +76,7 @@ fn lines_of_a_send(features: u32) -> u32 {
 }
 
 #[test]
-fn a_slot_is_pushed_to_a_card_that_takes_it_and_to_no_other() {
+fn slot_is_pushed_only_where_supported() {
     assert_eq!(lines_of_a_send(FEATURE_PUSH), 2);
     assert_eq!(lines_of_a_send(!FEATURE_PUSH), 0);
     assert_eq!(lines_of_a_send(0), 0);
@@ -84,7 +84,7 @@ fn a_slot_is_pushed_to_a_card_that_takes_it_and_to_no_other() {
 
 /// A card without some counters answers a read of one with nothing that has a name.
 #[test]
-fn the_counters_that_a_card_has_are_read_and_no_other() {
+fn only_existing_counters_are_read() {
     let counters = |groups: usize, peaks: usize| {
         let mut device =
             open(Says { groups: groups as u32, peaks: peaks as u32, ..Says::features(0) });
@@ -105,7 +105,7 @@ fn the_counters_that_a_card_has_are_read_and_no_other() {
 
 /// A read takes a round trip on the bus: rings are looked at when they have work and do not move.
 #[test]
-fn a_card_with_nothing_to_do_is_not_asked_for_its_rings() {
+fn idle_card_rings_are_not_read() {
     let mut device = open(Says::features(0));
     for _ in 0..3 * POLLS {
         device.poll().expect("it polls");
@@ -120,7 +120,7 @@ fn a_card_with_nothing_to_do_is_not_asked_for_its_rings() {
 /// A card that only receives has no work that could stand still: its epoch is read now and then, by
 /// the bus's clock and not by polls.
 #[test]
-fn the_epoch_is_read_every_four_milliseconds_however_long_a_poll_takes() {
+fn epoch_is_read_every_four_milliseconds() {
     // Rounds of the bus, of a microsecond each, from one poll to the next.
     for rounds in [0, 1, 10, 1000] {
         let mut device = open(Says::features(0));

@@ -146,12 +146,12 @@ fn exchange<B: Bus, C: NetworkSide>(
 }
 
 #[test]
-fn connections_beyond_the_table_exchange_every_byte() {
+fn connections_beyond_table_exchange_every_byte() {
     exchange(&mut golden(), (5, 300_000), false);
 }
 
 #[test]
-fn connections_beyond_the_table_of_the_verilated_card_exchange_every_byte() {
+fn verilated_connections_beyond_table_exchange_bytes() {
     let mut rig = verilated_rig();
     exchange(&mut rig, (2, 40_000), false);
     assert_clean(&rig.card);
@@ -159,17 +159,17 @@ fn connections_beyond_the_table_of_the_verilated_card_exchange_every_byte() {
 
 /// The bounce region is filled several times.
 #[test]
-fn a_long_stream_goes_round_the_bounce_region() {
+fn long_stream_wraps_the_bounce_region() {
     exchange(&mut golden(), (1, 5_000_000), false);
 }
 
 #[test]
-fn what_is_lost_of_a_connection_beyond_the_table_is_repeated() {
+fn loss_beyond_the_table_is_repeated() {
     exchange(&mut golden(), (2, 400_000), true);
 }
 
 #[test]
-fn a_flow_that_is_free_again_is_used() {
+fn freed_flow_is_used_again() {
     // What arrives while a card takes its time is copied, too.
     let mut rig = prompt();
     let ids = full(&mut rig, 10_000);
@@ -196,7 +196,7 @@ fn shards_bounce_apart() {
 
 /// A harmed shard whose connections have ended holds its bounce flow, and nothing else.
 #[test]
-fn shards_bounce_apart_beside_a_harmed_one() {
+fn shards_bounce_beside_harmed_one() {
     for harm in Harm::ALL.into_iter().filter(|harm| harm.ends_connections()) {
         let mut rig = golden();
         harm_application(&mut rig, harm).ends(&mut rig);
@@ -250,7 +250,7 @@ fn first_bounce(talks: &[Talk], others: &[u16]) -> u16 {
 /// The card takes nothing of a shard whose connections are all beyond the table, until their region
 /// is full: the other shard goes on, and they do when the card takes what they sent.
 #[test]
-fn a_full_bounce_region_holds_up_no_other_shard() {
+fn full_bounce_region_blocks_no_shard() {
     /// Together they have more under way than the region holds.
     const MANY: usize = 45;
     const SENT: u32 = 60_000;

@@ -78,19 +78,19 @@ fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
 }
 
 #[test]
-fn forty_requests_each_way_borrow_and_return_on_the_golden_card() {
+fn forty_requests_borrow_on_golden_card() {
     forty_each_way(&mut golden());
 }
 
 #[test]
-fn forty_requests_each_way_borrow_and_return_on_the_verilated_card() {
+fn forty_requests_borrow_on_verilated_card() {
     let mut rig = verilated_rig();
     forty_each_way(&mut rig);
     assert_clean(&rig.card);
 }
 
 #[test]
-fn a_flow_that_finds_the_pool_empty_goes_on_with_its_own() {
+fn flow_continues_when_pool_is_empty() {
     const REQUESTS: u64 = 3000;
     const BYTES: u64 = 128;
     const CONNECTIONS: u64 = 4;

@@ -39,7 +39,7 @@ fn take_entry(slot: fn(&mut [u8])) -> Result<(usize, usize), (&'static str, u64,
 }
 
 #[test]
-fn a_slow_buffer_that_is_not_there_is_named() {
+fn missing_slow_buffer_is_named() {
     assert_eq!(take_entry(|_| {}), Ok((54, 4)));
     let last = take_entry(|slot| header_entry::SLOW_BUFFER.set(slot, SLOW_BUFFERS - 1));
     assert_eq!(last, Ok((54, 4)));
@@ -48,7 +48,7 @@ fn a_slow_buffer_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_payload_longer_than_a_slow_buffer_is_named() {
+fn payload_beyond_slow_buffer_is_named() {
     let beyond = take_entry(|slot| {
         header_entry::FRAME_BYTES.set(slot, 65_535);
         header_entry::PAYLOAD_BYTES.set(slot, 16_385);
@@ -57,7 +57,7 @@ fn a_payload_longer_than_a_slow_buffer_is_named() {
 }
 
 #[test]
-fn a_header_longer_than_its_slots_is_named() {
+fn header_beyond_slots_is_named() {
     let [one, two] = HEADER_BYTES;
     let full = take_entry(|slot| header_entry::HEADER_BYTES.set(slot, 96));
     assert_eq!(full.map(|(header, _)| header), Ok(96));

@@ -39,7 +39,7 @@ fn connected_on(mut rig: GoldenRig) -> (GoldenRig, ConnectionId, RegionId) {
 }
 
 #[test]
-fn a_refused_connection_fails_and_is_forgotten() {
+fn refused_connection_fails_and_is_forgotten() {
     let mut rig = golden();
     let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
     let id = rig.provider.connect(FIRST, peer_address(9)).expect("it starts");
@@ -56,7 +56,7 @@ fn a_refused_connection_fails_and_is_forgotten() {
 /// The address that is asked for is that of the connection; one that is refused leaves no name
 /// taken.
 #[test]
-fn a_connection_begins_at_the_local_address_that_is_asked_for() {
+fn connection_begins_at_requested_local_address() {
     let mut rig = golden();
     rig.peer.listen(peer_address(5001), Script::default()).expect("a port");
     let from = |host, port| ConnectOptions { local: Some(([10, 77, 0, host], port).into()) };
@@ -94,7 +94,7 @@ fn after_close_nothing_more_is_accepted() {
 }
 
 #[test]
-fn a_connection_that_is_closed_before_it_opens_leaves_nothing() {
+fn connection_closed_before_open_leaves_nothing() {
     let mut rig = golden();
     let id = rig.provider.connect(FIRST, peer_address(9)).expect("it starts");
     rig.provider.close(id).expect("it closes");
@@ -103,7 +103,7 @@ fn a_connection_that_is_closed_before_it_opens_leaves_nothing() {
 }
 
 #[test]
-fn buffers_must_lie_in_a_region_that_is_there() {
+fn buffers_must_lie_in_existing_region() {
     let (mut rig, id, region) = connect_idle();
     let bad = |result: Result<(), HostError>| match result {
         Err(HostError::Region(RegionError::BadBuffer { offset, bytes, region_bytes })) => {
@@ -140,12 +140,12 @@ fn buffers_must_lie_in_a_region_that_is_there() {
 }
 
 #[test]
-fn an_application_uses_its_own_regions_only() {
+fn application_uses_own_regions_only() {
     uses_its_own_regions_only(golden(), ApplicationId(1));
 }
 
 #[test]
-fn an_application_uses_its_own_regions_only_beside_a_harmed_one() {
+fn application_keeps_regions_beside_harmed_one() {
     for harm in Harm::ALL {
         let mut rig = golden();
         let ApplicationId(first) = harm_application(&mut rig, harm).application;
@@ -203,7 +203,7 @@ fn full(error: HostError) -> (&'static str, usize) {
 }
 
 #[test]
-fn what_runs_out_is_named_with_its_limit() {
+fn exhausted_resource_is_named_with_limit() {
     let mut rig = golden();
     for number in 2..4 {
         let shard = rig.provider.open_shard(RingSizes::default());
@@ -219,7 +219,7 @@ fn what_runs_out_is_named_with_its_limit() {
 }
 
 #[test]
-fn rings_that_the_card_cannot_take_are_refused() {
+fn unacceptable_rings_are_refused() {
     let mut rig = golden();
     for (bits, field) in [(1, "send_bits"), (16, "send_bits")] {
         let rings = RingSizes { send_bits: bits, ..RingSizes::default() };

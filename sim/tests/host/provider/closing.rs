@@ -136,7 +136,7 @@ fn check(seen: &Seen, epoch: u32, releases: usize, mut card: Card) {
 }
 
 #[test]
-fn a_device_that_is_closed_or_dropped_leaves_nothing_on_the_card() {
+fn closed_or_dropped_device_leaves_nothing() {
     for close in [false, true] {
         let (bus, seen, card) = bus();
         let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
@@ -153,7 +153,7 @@ fn a_device_that_is_closed_or_dropped_leaves_nothing_on_the_card() {
 }
 
 #[test]
-fn a_provider_that_is_shut_down_releases_its_regions_too() {
+fn provider_shutdown_releases_its_regions() {
     let (bus, seen, card) = bus();
     let clock = Clock::Manual(ManualClock::default());
     let transport = SmoltcpTransport::open(&link(1), clock).expect("a transport");
@@ -172,7 +172,7 @@ fn a_provider_that_is_shut_down_releases_its_regions_too() {
 
 /// The new epoch is there, and the last write of the old one still waits for the link.
 #[test]
-fn memory_is_released_behind_the_last_request_of_the_old_epoch() {
+fn memory_release_follows_old_epochs_requests() {
     for pending in [1, 2, 50] {
         let (bus, seen, card) = bus();
         let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
@@ -185,7 +185,7 @@ fn memory_is_released_behind_the_last_request_of_the_old_epoch() {
 
 /// A card whose requests never end keeps its memory.
 #[test]
-fn a_card_whose_requests_do_not_end_keeps_its_memory() {
+fn card_with_endless_requests_keeps_memory() {
     let (bus, seen, _card) = bus();
     let device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     seen.borrow_mut().pending = u32::MAX;
@@ -196,7 +196,7 @@ fn a_card_whose_requests_do_not_end_keeps_its_memory() {
 
 /// A card that does not reset may still write: it keeps its memory.
 #[test]
-fn a_card_that_does_not_reset_keeps_its_memory() {
+fn card_without_reset_keeps_its_memory() {
     let (bus, seen, _card) = bus();
     let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
     device.bus().hooks.stuck = true;
@@ -207,7 +207,7 @@ fn a_card_that_does_not_reset_keeps_its_memory() {
 
 /// Whatever fails of the rings of an owner, the others are there as before, and may be opened.
 #[test]
-fn an_owner_that_does_not_open_leaves_nothing() {
+fn unopened_owner_leaves_nothing() {
     for left in 0..6 {
         let (bus, seen, _card) = bus();
         let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");

@@ -75,7 +75,7 @@ fn is_reset(completion: &Completion, id: ConnectionId) -> bool {
 
 /// A request goes back when the card has confirmed that it has let the buffer go, not before.
 #[test]
-fn a_cancelled_buffer_is_never_written_again() {
+fn cancelled_buffer_is_never_written_again() {
     let mut rig = slow_commands();
     rig.hold = (0..1000).collect();
     let (id, region) = connect_sender(&mut rig, 3000);
@@ -99,7 +99,7 @@ fn a_cancelled_buffer_is_never_written_again() {
 
 /// A partial request takes what was accepted before the reset.
 #[test]
-fn bytes_before_a_reset_reach_a_partial_request() {
+fn bytes_before_reset_reach_partial_request() {
     let mut rig = golden();
     rig.hold = (0..1000).collect();
     let (id, region) = connect_sender(&mut rig, 3000);
@@ -118,7 +118,7 @@ fn bytes_before_a_reset_reach_a_partial_request() {
 /// What was accepted, and so acknowledged, is reported with its number, buffer by buffer, before
 /// the failure: bytes in order and such as were deferred.
 #[test]
-fn bytes_before_a_reset_are_reported_of_buffers_that_they_do_not_fill() {
+fn partial_buffer_before_reset_is_reported() {
     for deferred in [false, true] {
         let mut rig = golden();
         rig.hold = (0..1000).collect();
@@ -152,7 +152,7 @@ fn bytes_before_a_reset_are_reported_of_buffers_that_they_do_not_fill() {
 }
 
 #[test]
-fn a_reset_fails_a_connection_with_sends_open() {
+fn reset_fails_connection_with_open_sends() {
     let mut rig = golden();
     let (id, region) = connect_sender(&mut rig, 0);
     rig.steps(20);
@@ -178,7 +178,7 @@ fn a_reset_fails_an_idle_connection() {
 
 /// What is acknowledged when the application closes is sent, not cancelled.
 #[test]
-fn a_close_right_after_a_send_lets_it_complete() {
+fn close_after_send_lets_it_complete() {
     let mut rig = golden();
     let (id, region) = connect_sender(&mut rig, 0);
     rig.provider.send(id, region.span(0, 1000), 5).unwrap();
@@ -190,7 +190,7 @@ fn a_close_right_after_a_send_lets_it_complete() {
 
 /// The reset of a connection and the SYN of the next one with its addresses come together.
 #[test]
-fn the_same_addresses_may_come_again_with_the_reset() {
+fn addresses_may_return_with_the_reset() {
     let mut rig = golden();
     let listener = listening(&mut rig);
     let mut reset = None;
@@ -206,7 +206,7 @@ fn the_same_addresses_may_come_again_with_the_reset() {
 
 /// The peer's port comes again while the flow of its last connection is still on the card.
 #[test]
-fn the_same_addresses_may_come_again_while_their_old_flow_leaves() {
+fn addresses_may_return_while_flow_leaves() {
     let mut rig = slow_commands();
     let listener = listening(&mut rig);
     let (first, next) = accept_forged(&mut rig, listener, 1000);

@@ -137,12 +137,12 @@ fn fills_and_sends<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, name: &CStr) {
 }
 
 #[test]
-fn the_golden_card_fills_a_programs_own_memory_and_sends_from_it() {
+fn golden_card_uses_programs_own_memory() {
     fills_and_sends(&mut prompt(), c"own-memory-golden");
 }
 
 #[test]
-fn the_verilated_card_fills_a_programs_own_memory_and_sends_from_it() {
+fn verilated_card_uses_programs_own_memory() {
     let mut rig = verilated_rig();
     fills_and_sends(&mut rig, c"own-memory-verilated");
     assert_clean(&rig.card);
@@ -219,12 +219,12 @@ fn fills_and_sends_at_an_address<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
 }
 
 #[test]
-fn the_golden_card_uses_memory_at_an_address_of_the_program() {
+fn golden_card_uses_memory_at_address() {
     fills_and_sends_at_an_address(&mut prompt());
 }
 
 #[test]
-fn the_verilated_card_uses_memory_at_an_address_of_the_program() {
+fn verilated_card_uses_memory_at_address() {
     let mut rig = verilated_rig();
     fills_and_sends_at_an_address(&mut rig);
     assert_clean(&rig.card);
@@ -247,19 +247,19 @@ fn refuses_a_dma_buf<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
 }
 
 #[test]
-fn no_card_takes_a_dma_buf_and_each_says_why() {
+fn every_card_refuses_dma_buf_with_reason() {
     refuses_a_dma_buf(&mut golden());
     refuses_a_dma_buf(&mut verilated_rig());
 }
 
 /// Each registration belongs to one application, as that of any other memory.
 #[test]
-fn a_mapped_region_is_one_applications_like_any_other() {
+fn mapped_region_belongs_to_one_application() {
     mapped_region(&mut golden());
 }
 
 #[test]
-fn a_mapped_region_is_one_applications_beside_a_harmed_one() {
+fn mapped_region_stays_beside_harmed_one() {
     for harm in Harm::ALL {
         let mut rig = golden();
         harm_application(&mut rig, harm);
@@ -292,7 +292,7 @@ fn mapped_region(rig: &mut GoldenRig) {
 }
 
 #[test]
-fn memory_that_may_go_away_or_is_no_whole_pages_is_refused() {
+fn transient_or_partial_pages_are_refused() {
     let grow = libc::F_SEAL_GROW;
     let open = memfd(c"own-memory-open", PAGE, grow);
     match adopt(&open) {

@@ -17,7 +17,7 @@ const PEER_FIRST: u32 = 1000;
 
 /// An answer to our SYN that is sent to somebody else opens nothing, and is counted.
 #[test]
-fn an_answer_to_another_station_opens_nothing() {
+fn answer_to_other_station_opens_nothing() {
     let mut rig = golden();
     // The peer makes its link address known, and is cut off.
     let other = ([10, 77, 0, 1], 9999).into();
@@ -50,7 +50,7 @@ fn an_answer_to_another_station_opens_nothing() {
 /// (behind the last frame check, for the TCP checksum does not cover it): the card places it, TCP
 /// is not shown it, and nothing is lost.
 #[test]
-fn a_repetition_to_another_station_costs_no_bytes_that_tcp_holds() {
+fn foreign_station_repetition_keeps_tcp_bytes() {
     const BYTES: u32 = 4000;
     let (mut rig, id, region, memory) = connect_idle(BYTES.into());
     // The first packet: those behind it land ahead.

@@ -97,7 +97,7 @@ fn interrupts_keep_their_distance() {
 }
 
 #[test]
-fn an_interval_beyond_the_counter_is_refused() {
+fn interval_beyond_counter_is_refused() {
     let (mut device, _card) = open();
     let refused = device.set_moderation(Duration::from_secs(18), 0);
     match refused {

@@ -273,7 +273,7 @@ fn data(connected: &Connected, offset: u32) -> Segment {
 }
 
 #[test]
-fn an_urgent_byte_is_one_of_the_streams() {
+fn urgent_byte_belongs_to_stream() {
     let Some(mut hand) = Hand::open(false) else {
         return;
     };
@@ -290,7 +290,7 @@ fn an_urgent_byte_is_one_of_the_streams() {
 }
 
 #[test]
-fn a_reset_is_a_failure_and_no_end_of_stream() {
+fn reset_is_failure_not_stream_end() {
     let Some(mut hand) = Hand::open(false) else {
         return;
     };
@@ -312,7 +312,7 @@ fn a_reset_is_a_failure_and_no_end_of_stream() {
 }
 
 #[test]
-fn an_end_of_stream_is_no_failure() {
+fn end_of_stream_is_no_failure() {
     let Some(mut hand) = Hand::open(false) else {
         return;
     };
@@ -336,7 +336,7 @@ fn an_end_of_stream_is_no_failure() {
 
 /// Both halves have ended, and the peer resets instead of acknowledging our FIN: no byte is lost.
 #[test]
-fn a_reset_instead_of_the_last_ack_is_no_failure() {
+fn reset_as_last_ack_is_no_failure() {
     let Some(mut hand) = Hand::open(false) else {
         return;
     };
@@ -405,12 +405,12 @@ fn a_syn_ack_opens(destination_options: bool, payload: &[u8]) {
 }
 
 #[test]
-fn a_syn_ack_behind_destination_options_opens_a_connection() {
+fn syn_ack_behind_options_opens_connection() {
     a_syn_ack_opens(true, &[]);
 }
 
 #[test]
-fn a_syn_ack_with_payload_opens_a_connection() {
+fn syn_ack_with_payload_opens_connection() {
     a_syn_ack_opens(false, &[0xee; 10]);
 }
 
@@ -434,7 +434,7 @@ fn the_good_one_stands(what: &str, options: [&[u8]; 3], change: impl Fn(&mut Seg
 }
 
 #[test]
-fn bytes_of_packets_that_the_kernel_refuses_do_not_stand() {
+fn kernel_refused_bytes_do_not_stand() {
     the_good_one_stands("VLAN", [&[]; 3], |segment| segment.tags = vec![5]);
     the_good_one_stands("station", [&[]; 3], |segment| segment.station = Some(9));
     the_good_one_stands("ACK", [&[]; 3], |segment| segment.acknowledgement += 1);
@@ -449,7 +449,7 @@ fn bytes_of_packets_that_the_kernel_refuses_do_not_stand() {
 /// Nine connections whose keys share both their buckets: eight fit, the ninth is served without a
 /// flow.
 #[test]
-fn a_connection_without_a_key_slot_is_served_beyond_the_table() {
+fn connection_without_key_slot_is_served() {
     // Of a late card more would be copied: what comes before a flow is confirmed.
     let Some(mut hand) = Hand::on(GoldenCard::new(SMALL), false) else {
         return;

@@ -66,7 +66,7 @@ fn payload_sent(rig: &GoldenRig) -> usize {
 }
 
 #[test]
-fn nothing_is_sent_before_its_segment_is_confirmed() {
+fn nothing_is_sent_before_segment_confirmation() {
     for withheld in [Withheld::Commands, Withheld::Confirmations] {
         let (mut rig, id, region, _) = connect_idle(0);
         withhold(&mut rig, withheld);
@@ -80,7 +80,7 @@ fn nothing_is_sent_before_its_segment_is_confirmed() {
 }
 
 #[test]
-fn no_window_is_offered_before_its_segment_is_confirmed() {
+fn window_is_offered_after_segment_confirmation() {
     for withheld in [Withheld::Commands, Withheld::Confirmations] {
         let (mut rig, id, region, memory) = connect_idle(u64::from(BYTES));
         withhold(&mut rig, withheld);
@@ -100,7 +100,7 @@ fn no_window_is_offered_before_its_segment_is_confirmed() {
 }
 
 #[test]
-fn a_send_is_complete_when_its_floor_is_confirmed_and_not_before() {
+fn send_completes_with_floor_confirmation() {
     let (mut rig, id, region, _) = connect_idle(0);
     rig.provider.send(id, region.span(0, BYTES), 1).expect("a request");
     rig.until("payload", |rig| payload_sent(rig) > 0);
@@ -115,7 +115,7 @@ fn a_send_is_complete_when_its_floor_is_confirmed_and_not_before() {
 }
 
 #[test]
-fn bytes_are_announced_when_their_floor_is_confirmed_and_not_before() {
+fn bytes_are_announced_with_floor_confirmation() {
     let (mut rig, id, region, _) = connect_idle(u64::from(BYTES));
     rig.provider.recv(id, region.span(0, BYTES), 1).expect("a request");
     rig.until("a window", |rig| {
@@ -198,7 +198,7 @@ fn in_parts(rig: &mut GoldenRig, id: ConnectionId, rounds: usize) -> u32 {
 
 /// What was offered stays offered.
 #[test]
-fn the_right_edge_stays_when_buffers_are_taken_away() {
+fn right_edge_stays_after_buffer_removal() {
     let (mut rig, id, ..) = connect_idle(u64::from(STREAM_BYTES));
     let partial = in_parts(&mut rig, id, 40);
     assert!(partial > 5, "{partial} requests were returned in part");
@@ -212,7 +212,7 @@ fn the_right_edge_stays_when_buffers_are_taken_away() {
 
 /// A buffer is the application's again when its withdrawal is confirmed, and not before.
 #[test]
-fn a_returned_buffer_is_not_written_again() {
+fn returned_buffer_is_not_rewritten() {
     for rounds in [1, 2, 5, 10] {
         let (mut rig, id, ..) = connect_idle(u64::from(STREAM_BYTES));
         in_parts(&mut rig, id, rounds);

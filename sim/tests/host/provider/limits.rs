@@ -30,7 +30,7 @@ fn is_refused(result: Result<(), HostError>, of: u32) -> bool {
 }
 
 #[test]
-fn open_requests_are_limited_until_completions_come() {
+fn open_requests_are_limited_by_completions() {
     let (mut rig, id, region) = connect_idle();
     for request in 0..REQUESTS_MAX {
         let send = rig.provider.send(id, region.span(request, 1), request);
@@ -55,7 +55,7 @@ fn open_requests_are_limited_until_completions_come() {
 }
 
 #[test]
-fn requests_before_the_handshake_are_limited_too() {
+fn requests_before_handshake_are_limited() {
     let mut rig = golden();
     let region = rig.provider.register(FIRST, DRAM, 64 << 10).expect("room");
     let id = rig.provider.connect(FIRST, peer_address(5001));
@@ -70,7 +70,7 @@ fn requests_before_the_handshake_are_limited_too() {
 
 /// The first packet is lost, so the others are placed ahead and have to be remembered.
 #[test]
-fn what_is_held_for_a_connection_is_counted_until_it_is_closed() {
+fn held_bytes_are_counted_until_close() {
     let mut rig = golden();
     let script =
         Script { send_bytes: 3 * u64::from(PACKET_BYTES), seed: 7, receive_bytes_max: None };
@@ -90,7 +90,7 @@ fn what_is_held_for_a_connection_is_counted_until_it_is_closed() {
 
 /// A request whose region is not confirmed waits; the command ring is short.
 #[test]
-fn a_request_that_waits_is_cancelled_at_once() {
+fn waiting_request_cancels_at_once() {
     let mut rig = slow_commands();
     // The peer has bytes that never come, so that its stream does not end.
     rig.hold = (0..1000).collect();
@@ -145,7 +145,7 @@ fn a_request_that_waits_is_cancelled_at_once() {
 
 /// Of four buffers the first is full and the second has some bytes when another is cancelled.
 #[test]
-fn a_posted_receive_is_cancelled_and_the_others_stay() {
+fn cancelled_receive_leaves_the_others() {
     const BYTES: u32 = 1000;
     const SOME: u32 = PACKET_BYTES - BYTES;
     const REST: u32 = 2 * PACKET_BYTES - 2 * BYTES;

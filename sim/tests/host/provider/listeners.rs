@@ -24,7 +24,7 @@ fn is_gone<T>(result: Result<T, HostError>) -> bool {
 
 /// Two peers have connected, one was accepted.
 #[test]
-fn a_listener_that_ends_keeps_what_was_accepted_and_resets_the_rest() {
+fn ended_listener_keeps_accepted_resets_rest() {
     let mut rig = golden();
     let local = ([10, 77, 0, 1], 80).into();
     let listener = rig.provider.listen(FIRST, local).expect("a port");
@@ -58,7 +58,7 @@ fn a_listener_that_ends_keeps_what_was_accepted_and_resets_the_rest() {
 }
 
 #[test]
-fn a_connection_tells_its_addresses_until_it_is_gone() {
+fn connection_tells_addresses_until_gone() {
     let (mut rig, id, _) = connect_idle();
     let (local, remote) = rig.provider.addresses(id).expect("a connection");
     assert_eq!(remote, peer_address(5001));

@@ -155,7 +155,7 @@ fn find_silent(lie: fn(u32, u32) -> Result<u32>, by_command: bool) -> DriverErro
 }
 
 #[test]
-fn a_card_that_was_reset_is_found() {
+fn reset_card_is_noticed() {
     let error = find_silent(
         |offset, truth| match offset {
             registers::EPOCH => Ok(truth + 1),
@@ -171,7 +171,7 @@ fn a_card_that_was_reset_is_found() {
 
 /// A card that lost its power or its link answers no read, which returns ones.
 #[test]
-fn a_card_that_is_gone_says_so_from_every_call() {
+fn every_call_reports_a_lost_card() {
     const GONE: fn(u32, u32) -> Result<u32> = |_, _| Ok(u32::MAX);
     let is_gone = |error: DriverError| {
         assert!(matches!(error, DriverError::Gone), "{error}");
@@ -207,7 +207,7 @@ fn a_card_that_is_gone_says_so_from_every_call() {
 }
 
 #[test]
-fn a_ring_that_has_stopped_is_found() {
+fn stopped_ring_is_noticed() {
     const STATUS: u32 = registers::DOORBELLS + registers::DOORBELL_STATUS;
     let error = find_silent(
         |offset, truth| match offset {
@@ -221,7 +221,7 @@ fn a_ring_that_has_stopped_is_found() {
 
 /// Owner 1's rings stop while owner 0's go on.
 #[test]
-fn a_ring_that_has_stopped_is_found_behind_busy_ones() {
+fn stopped_ring_is_found_behind_busy_ones() {
     const PAGE: u32 = registers::DOORBELLS + registers::DOORBELL_STRIDE;
     const STATUS: u32 = PAGE + registers::DOORBELL_STATUS;
     let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
@@ -244,7 +244,7 @@ fn a_ring_that_has_stopped_is_found_behind_busy_ones() {
 
 /// A card that only receives owes nothing.
 #[test]
-fn a_reset_of_an_idle_card_is_found() {
+fn idle_cards_reset_is_noticed() {
     let lie = |offset, truth: u32| match offset {
         registers::EPOCH => Ok(truth + 1),
         _ => Ok(truth),
@@ -265,7 +265,7 @@ fn a_reset_of_an_idle_card_is_found() {
 }
 
 #[test]
-fn a_refused_write_to_a_ring_is_an_error_with_its_address() {
+fn refused_ring_write_names_its_address() {
     let mut provider = provider(Lies { refused: Some(0x12_3000), ..honest() });
     let error = provider.poll().unwrap_err();
     assert!(
@@ -277,7 +277,7 @@ fn a_refused_write_to_a_ring_is_an_error_with_its_address() {
 
 /// Nobody who does not know the secrets can find addresses that share a bucket.
 #[test]
-fn the_hash_secrets_are_random_unless_a_seed_is_given() {
+fn hash_secrets_are_random_without_seed() {
     let secrets = |config| {
         let bus = GoldenBus::new(GoldenCard::new(SMALL));
         let device = Device::open(bus, config).expect("it opens");
@@ -300,7 +300,7 @@ fn another_device_is_not_a_card() {
 }
 
 #[test]
-fn a_golden_image_is_not_a_card_either_and_the_error_says_what_to_do() {
+fn golden_image_is_refused_with_remedy() {
     let error = open(|offset, truth| match offset {
         registers::ID => Ok(registers::GOLDEN_ID_VALUE),
         _ => Ok(truth),
@@ -310,7 +310,7 @@ fn a_golden_image_is_not_a_card_either_and_the_error_says_what_to_do() {
 }
 
 #[test]
-fn a_card_of_another_contract_is_refused() {
+fn card_of_other_contract_is_refused() {
     let error = open(|offset, truth| match offset {
         registers::VERSION => Ok(truth + (1 << 16)),
         _ => Ok(truth),
@@ -324,7 +324,7 @@ fn a_card_of_another_contract_is_refused() {
 }
 
 #[test]
-fn a_reset_that_does_not_end_is_given_up() {
+fn endless_reset_is_given_up() {
     let error = open(|offset, truth| match offset {
         registers::EPOCH => Ok(7),
         _ => Ok(truth),
@@ -333,7 +333,7 @@ fn a_reset_that_does_not_end_is_given_up() {
 }
 
 #[test]
-fn a_card_that_is_gone_is_named() {
+fn lost_card_is_named() {
     let error = open(|offset, truth| match offset {
         registers::SIZES_0 => Err(BusError::NoAnswer(offset)),
         _ => Ok(truth),
@@ -342,7 +342,7 @@ fn a_card_that_is_gone_is_named() {
 }
 
 #[test]
-fn memory_is_what_it_was_allocated_as() {
+fn memory_keeps_its_allocated_kind() {
     let mut bus = GoldenBus::new(GoldenCard::new(SMALL));
     let control = bus.allocate_control(4096, 4096).expect("room");
     let memory = DmaMemory {
@@ -362,7 +362,7 @@ fn memory_is_what_it_was_allocated_as() {
 
 /// A region takes one page entry where the bus has a place for it, otherwise as few as it allows.
 #[test]
-fn a_region_is_aligned_as_far_as_the_bus_allows() {
+fn region_is_aligned_within_bus_limits() {
     const BYTES: usize = 600 << 10;
     let register = |align_bytes_max| {
         let mut provider = provider(Lies { align_bytes_max, ..honest() });

@@ -55,11 +55,11 @@ fn a_repetition_is_overtaken(acknowledged: u32) {
 }
 
 #[test]
-fn a_repetition_whose_list_is_empty_by_then_is_overtaken() {
+fn repetition_with_emptied_list_is_overtaken() {
     a_repetition_is_overtaken(2 * BYTES);
 }
 
 #[test]
-fn a_repetition_whose_first_segment_is_gone_by_then_is_overtaken() {
+fn repetition_without_first_segment_is_overtaken() {
     a_repetition_is_overtaken(BYTES + 100);
 }

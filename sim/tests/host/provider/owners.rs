@@ -214,13 +214,13 @@ fn sends_are_kept_apart<B: Bus, C: NetworkSide>(bench: &mut Bench<B, C>, flow_1:
 }
 
 #[test]
-fn owners_are_kept_apart_by_the_golden_card() {
+fn golden_card_keeps_owners_apart() {
     let card = GoldenCard::late(abi::config::SMALL, seed::seed());
     isolation(GoldenBus::new(card.clone()), card);
 }
 
 #[test]
-fn owners_are_kept_apart_by_the_verilated_card() {
+fn verilated_card_keeps_owners_apart() {
     let card = verilated_card();
     let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
     isolation(bus, card.clone());

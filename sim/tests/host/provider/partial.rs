@@ -116,24 +116,24 @@ fn early_end_in<B: Bus, C: NetworkSide>(
 }
 
 #[test]
-fn a_single_buffer_is_cut_on_the_golden_card() {
+fn single_buffer_is_cut_on_golden() {
     early_end(&mut prompt(), 1);
 }
 
 #[test]
-fn several_buffers_are_passed_on_the_golden_card() {
+fn golden_card_passes_several_buffers() {
     early_end(&mut prompt(), 3);
 }
 
 #[test]
-fn a_single_buffer_is_cut_on_the_verilated_card() {
+fn single_buffer_is_cut_on_verilated() {
     let mut rig = verilated_rig();
     early_end(&mut rig, 1);
     assert_clean(&rig.card);
 }
 
 #[test]
-fn several_buffers_are_passed_on_the_verilated_card() {
+fn verilated_card_passes_several_buffers() {
     let mut rig = verilated_rig();
     early_end(&mut rig, 3);
     assert_clean(&rig.card);
@@ -142,7 +142,7 @@ fn several_buffers_are_passed_on_the_verilated_card() {
 /// What is copied out of memory at an address of the program, and into it, is copied where the
 /// program sees it.
 #[test]
-fn buffers_at_an_address_are_copied_from_and_to_on_the_golden_card() {
+fn addressed_buffers_are_copied_on_golden() {
     let arena = Arena::new(REGION_BYTES);
     let range = arena.range(0, REGION_BYTES);
     let register =

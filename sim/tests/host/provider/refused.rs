@@ -187,7 +187,7 @@ fn assert_received(rig: &GoldenRig, memory: &ApplicationMapping) {
 }
 
 #[test]
-fn a_packet_that_the_transport_refuses_ends_nothing() {
+fn packet_refused_by_transport_ends_nothing() {
     let [headers, frames] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
     let counts = [headers.clone(), frames.clone()];
     let (mut rig, memory) = receiving((headers, frames), 0, BYTES);
@@ -199,7 +199,7 @@ fn a_packet_that_the_transport_refuses_ends_nothing() {
 }
 
 #[test]
-fn a_connection_goes_on_when_the_transport_has_worked_on_a_header() {
+fn connection_continues_after_header_is_processed() {
     let (mut rig, memory) = receiving(Default::default(), 3, BYTES);
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
     assert_received(&rig, &memory);
@@ -208,7 +208,7 @@ fn a_connection_goes_on_when_the_transport_has_worked_on_a_header() {
 
 /// Nothing but an event says that a reset has had its effect: no header answers it.
 #[test]
-fn a_reset_that_the_transport_works_on_later_fails_the_connection() {
+fn reset_processed_later_fails_connection() {
     let (mut rig, _memory) = receiving(Default::default(), 3, 10 * BYTES);
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
     // What is under way would move the numbers.

@@ -19,7 +19,7 @@ const DRAM: MemoryKind = MemoryKind::Application;
 /// A buffer is posted in a region that goes; the region's index goes to another application; then
 /// the bytes come, deferred.
 #[test]
-fn bytes_for_a_region_that_is_gone_reach_nobody_elses() {
+fn missing_regions_bytes_reach_nobody_else() {
     let mut rig = golden();
     let script = Script { send_bytes: 3000, seed: 7, receive_bytes_max: None };
     rig.peer.listen(peer_address(5001), script).unwrap();
@@ -51,12 +51,12 @@ fn bytes_for_a_region_that_is_gone_reach_nobody_elses() {
 
 /// The region is made known through owner 0's ring, its segments go through the shard's.
 #[test]
-fn a_fresh_region_of_a_second_shard_can_be_sent_from_at_once() {
+fn fresh_region_of_shard_sends_immediately() {
     fresh_region(&mut slow_commands());
 }
 
 #[test]
-fn a_fresh_region_can_be_sent_from_beside_a_harmed_application() {
+fn fresh_region_sends_beside_harmed_application() {
     for harm in Harm::ALL {
         let mut rig = slow_commands();
         harm_application(&mut rig, harm);

@@ -69,19 +69,19 @@ fn change_under_stream<B: Bus, C: NetworkSide>(
 }
 
 #[test]
-fn secrets_change_under_a_stream_of_the_golden_card() {
+fn secrets_change_under_golden_cards_stream() {
     receive_across(&mut prompt());
 }
 
 /// However late the card is: the bytes are right, those that had to be copied as well.
 #[test]
-fn secrets_change_under_a_stream_of_a_late_card() {
+fn secrets_change_under_late_cards_stream() {
     let mut rig = golden();
     change_under_stream(&mut rig, |_, _| {});
 }
 
 #[test]
-fn secrets_change_under_a_stream_of_the_verilated_card() {
+fn secrets_change_under_verilated_cards_stream() {
     let mut rig = verilated_rig();
     receive_across(&mut rig);
     assert_clean(&rig.card);
@@ -89,7 +89,7 @@ fn secrets_change_under_a_stream_of_the_verilated_card() {
 
 /// No key of a connection that goes meanwhile is left, and one that opens is found.
 #[test]
-fn connections_come_and_go_while_secrets_change() {
+fn connections_change_during_secret_change() {
     let mut rig = golden();
     rig.peer.listen(peer_address(5001), Script::default()).expect("a port");
     let open = |rig: &mut crate::provider::rig::GoldenRig| {

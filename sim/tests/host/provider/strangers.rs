@@ -38,7 +38,7 @@ fn accept(rig: &mut GoldenRig, listener: ListenerId, bytes: u32) {
 /// Strangers begin more handshakes than a listener carries, between a peer's handshake and its
 /// accept.
 #[test]
-fn a_peer_that_waits_to_be_accepted_is_not_pushed_out() {
+fn peer_awaiting_accept_is_not_evicted() {
     let mut rig = golden();
     let listener = waiting(&mut rig, 100);
     for number in 0..4200u32 {
@@ -55,7 +55,7 @@ fn a_peer_that_waits_to_be_accepted_is_not_pushed_out() {
 }
 
 #[test]
-fn a_syn_that_the_transport_refuses_is_not_believed() {
+fn syn_refused_by_transport_is_disbelieved() {
     let mut rig = golden();
     let listener = waiting(&mut rig, 100);
     let (sequence, _, ports) = rig.peer_next();
@@ -66,7 +66,7 @@ fn a_syn_that_the_transport_refuses_is_not_believed() {
 
 /// A packet has come ahead of its turn, and TCP keeps it; one with an old ACK number follows.
 #[test]
-fn a_late_packet_does_not_fall_upon_what_has_landed() {
+fn late_packet_leaves_landed_bytes() {
     let mut rig = golden();
     rig.hold = (0..1000).collect();
     let listener = waiting(&mut rig, 2 * PACKET_BYTES as u64);
@@ -107,7 +107,7 @@ fn a_late_packet_does_not_fall_upon_what_has_landed() {
 /// More connections than a listener carries begin and are left there, or are reset before anybody
 /// accepts them.
 #[test]
-fn a_listener_outlives_those_who_never_come() {
+fn listener_outlives_absent_peers() {
     let mut rig = golden();
     let listener = waiting(&mut rig, 100);
     rig.cut = true;
@@ -133,7 +133,7 @@ fn a_listener_outlives_those_who_never_come() {
 
 /// A packet with an old ACK number is placed first; TCP takes the good one.
 #[test]
-fn bytes_with_an_old_ack_number_do_not_stand() {
+fn old_ack_bytes_do_not_stand() {
     the_good_packet_stands(|rig, (sequence, acknowledged, ports)| {
         let numbers = (sequence, acknowledged.wrapping_sub(1));
         rig.forge(ports, numbers, ACK, &[0xee; PACKET_BYTES]);
@@ -142,7 +142,7 @@ fn bytes_with_an_old_ack_number_do_not_stand() {
 
 /// No TCP takes payload of a packet with a SYN, however little.
 #[test]
-fn bytes_with_a_syn_do_not_stand() {
+fn syn_bytes_do_not_stand() {
     for bytes in [1, 2, PACKET_BYTES] {
         the_good_packet_stands(|rig, (sequence, acknowledged, ports)| {
             // A SYN takes a number of its own.
@@ -178,7 +178,7 @@ fn the_good_packet_stands(forge: impl Fn(&mut GoldenRig, (u32, u32, (u16, u16)))
 
 /// A late packet's bytes were once in a packet that TCP refused: the late one's stand.
 #[test]
-fn bytes_that_tcp_refused_do_not_reach_the_application() {
+fn bytes_refused_by_tcp_stay_out() {
     // An ACK number that nobody sent; one below what is acknowledged.
     the_late_packet_stands(|_| 0x7777_7777);
     the_late_packet_stands(|acknowledged| acknowledged.wrapping_sub(1));

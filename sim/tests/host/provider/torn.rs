@@ -133,7 +133,7 @@ impl Hooks<GoldenBus> for Torn {
 }
 
 #[test]
-fn a_header_whose_second_line_comes_late_is_read_whole() {
+fn late_second_line_is_read_whole() {
     const BYTES: usize = 64 << 10;
     const SEED: u64 = 11;
     let card = GoldenCard::late(SMALL, seed::seed());

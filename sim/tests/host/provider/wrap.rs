@@ -15,7 +15,7 @@ const PIECES: usize = 6;
 
 /// Pieces on both sides of 2^32, over it, out of order, twice.
 #[test]
-fn a_stream_passes_the_end_of_the_sequence_numbers() {
+fn stream_passes_sequence_number_wrap() {
     for order in [[0, 1, 2, 3, 4, 5], [1, 0, 3, 5, 2, 4], [3, 2, 5, 1, 0, 4]] {
         let mut rig = golden();
         let local = ([10, 77, 0, 1], PORTS.1).into();

@@ -155,7 +155,7 @@ fn frame(bytes: &[u8], is_bad: bool) -> Frame {
 }
 
 #[test]
-fn each_bad_frame_counts_the_first_check_that_it_fails() {
+fn bad_frame_counts_first_failed_check() {
     let mut direct = direct();
     let mut before = direct.counters();
     for (name, bytes, is_bad, reason) in cases() {
@@ -178,7 +178,7 @@ fn each_bad_frame_counts_the_first_check_that_it_fails() {
 }
 
 #[test]
-fn a_frame_that_comes_while_receive_is_stopped_is_counted_as_that_and_nothing_else() {
+fn frame_during_stop_counts_as_stopped() {
     use abi::registers as r;
     use host::driver::bus::Bus;
     let mut direct = direct();
@@ -219,7 +219,7 @@ fn draw_spoiled(random: &mut SmallRng) -> Frame {
 }
 
 #[test]
-fn a_storm_of_spoiled_frames_is_counted_as_on_the_golden_card_and_places_nothing() {
+fn spoiled_frames_count_as_on_golden() {
     let mut random = SmallRng::seed_from_u64(seed::seed());
     let mut direct = direct();
     let flow = Flow::new(3, 1000);

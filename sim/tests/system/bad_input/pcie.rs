@@ -114,7 +114,7 @@ fn send_with(direct: &mut Direct, flows: &[(Flow, Region); 2], part: &Range<usiz
 }
 
 #[test]
-fn a_failed_read_is_counted_and_reported_and_other_flows_are_sent_exactly() {
+fn failed_read_is_reported_others_send() {
     let mut direct = direct();
     let flows = [flow(&mut direct, 1), flow(&mut direct, 2)];
     for (flow, region) in &flows {
@@ -140,7 +140,7 @@ fn a_failed_read_is_counted_and_reported_and_other_flows_are_sent_exactly() {
 }
 
 #[test]
-fn a_refused_write_is_in_the_fault_log_and_other_flows_receive_exactly() {
+fn refused_write_is_logged_others_receive() {
     let mut direct = direct();
     let flows = [flow(&mut direct, 1), flow(&mut direct, 2)];
     let (hit, other) = (&flows[0], &flows[1]);
@@ -175,7 +175,7 @@ fn a_refused_write_is_in_the_fault_log_and_other_flows_receive_exactly() {
 }
 
 #[test]
-fn a_ring_whose_fetch_fails_stops_and_receiving_goes_on() {
+fn failed_fetch_stops_ring_not_receiving() {
     for fault in [Fault::UnsupportedRequest, Fault::Poison, Fault::Lost] {
         let mut direct = direct();
         let (flow, region) = flow(&mut direct, 1);

@@ -100,6 +100,6 @@ fn check(rig: &mut Rig) -> Found {
 }
 
 #[test]
-fn decision_01_headers_go_up_and_drops_are_counted() {
+fn decision_01_headers_go_up_drops_counted() {
     proves(Fault::DropUncounted, &PcieConfig::default(), check);
 }

@@ -77,6 +77,6 @@ fn without_room(rig: &mut Rig) -> Found {
 }
 
 #[test]
-fn decision_05_what_cannot_be_placed_is_deferred_whole() {
+fn decision_05_unplaceable_payload_is_deferred_whole() {
     proves(Fault::StrangerKnown, &PcieConfig::default(), check);
 }

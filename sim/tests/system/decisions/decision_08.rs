@@ -73,6 +73,6 @@ fn check(rig: &mut Rig) -> Found {
 }
 
 #[test]
-fn decision_08_a_range_is_sent_again_until_the_send_floor_passes_it() {
+fn decision_08_range_resends_until_floor_passes() {
     proves(Fault::SendFloorIgnored, &PcieConfig::default(), check);
 }

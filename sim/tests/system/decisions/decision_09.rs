@@ -51,7 +51,7 @@ fn check(rig: &mut Rig) -> Found {
 }
 
 #[test]
-fn decision_09_every_beat_keeps_the_rules() {
+fn decision_09_every_beat_keeps_rules() {
     let links = [(128, 512, 64, 0), (256, 512, 64, 300), (512, 4096, 128, 0)];
     for (mps_bytes, mrrs_bytes, rcb_bytes, random_split_permille) in links {
         let pcie = PcieConfig {

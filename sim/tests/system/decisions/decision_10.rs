@@ -131,7 +131,7 @@ fn check(wrong: Wrong, late: Option<u64>) -> Found {
 }
 
 #[test]
-fn decision_10_windows_are_those_of_posted_memory() {
+fn decision_10_windows_match_posted_memory() {
     if let Err(broken) = check(Wrong::Nothing, None) {
         panic!("{broken}");
     }

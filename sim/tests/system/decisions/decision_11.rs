@@ -113,6 +113,6 @@ fn check(rig: &mut Rig) -> Found {
 }
 
 #[test]
-fn decision_11_an_owner_commands_what_is_its_own() {
+fn decision_11_owner_commands_only_its_own() {
     proves(Fault::OwnerIgnored, &PcieConfig::default(), check);
 }

@@ -98,7 +98,7 @@ fn check(wrong: Wrong) -> Found {
 }
 
 #[test]
-fn decision_13_a_refused_write_stops_its_flows_before_anything_is_announced() {
+fn decision_13_refused_write_stops_unannounced_flows() {
     if let Err(broken) = check(Wrong::Nothing) {
         panic!("{broken}");
     }

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_of_the_vendor_is_no_primitive() {
+    fn vendor_core_is_no_primitive() {
         assert_eq!(role("PCIE40E4"), None);
         assert_eq!(role("fifo"), None);
     }

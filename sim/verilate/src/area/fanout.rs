@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn pins_are_counted_and_clocks_left_out() {
+    fn pins_are_counted_without_clocks() {
         let netlist = netlist();
         let flat = Flat::of(&netlist, "top").expect("is complete");
         let net = |path: &str, driver: Option<&str>, loads, controls| Net {

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_what_follows_from_them_do_not_count() {
+    fn comments_do_not_change_the_fingerprint() {
         let plain = of(
             "module leaf_00ab12 (input wire a);\nendmodule\n",
             "module top;\n    leaf_00ab12 one (.a(1'd0));\nendmodule\n",

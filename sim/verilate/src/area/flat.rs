@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_module_nor_primitive_is_named() {
+    fn unknown_instance_is_named() {
         let of = |kind| Flat::of(&with_instance(kind), "top").map(|flat| flat.cells.len());
         assert_eq!(of("LUT4"), Ok(1));
         for kind in ["PCIE40E4", "core", "absent"] {

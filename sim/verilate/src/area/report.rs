@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_a_device_are_those_of_the_whole() {
+    fn device_shares_match_the_whole() {
         let whole = Usage { luts: 250, half_brams: 30, urams: 5, ..Usage::default() };
         let report = Report {
             fingerprint: String::new(),
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_stand_with_their_instance_and_equal_ones_are_counted() {
+    fn steps_name_instances_equal_ones_counted() {
         let step = |instance: &str, kind: &str, net: Option<&str>| Step {
             instance: instance.to_owned(),
             kind: kind.to_owned(),

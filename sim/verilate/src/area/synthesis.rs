@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_keeps_its_batch_when_others_change() {
+    fn module_keeps_batch_when_others_change() {
         let (many, mut fewer) = (parts(100, AT_ONCE / 4), parts(100, AT_ONCE / 4));
         fewer.remove(50);
         fewer[7].text.push_str("more");

@@ -35,7 +35,7 @@ impl Logic for Widened {
 }
 
 #[test]
-fn sum_widened_below_a_comparison_is_refused() {
+fn sum_widened_under_comparison_is_refused() {
     let design = design_of(&mut Widened::default(), "widened", Options::default());
     let Err(BlockError::Width(findings)) = design else { panic!("it was accepted") };
     assert!(findings.iter().all(|finding| finding.line.starts_with("is_next = ")), "{findings:?}");
@@ -60,7 +60,7 @@ fn open_output_is_refused_and_named() {
 }
 
 #[test]
-fn text_that_verilator_refuses_is_an_error_with_its_reason() {
+fn refused_text_is_error_with_reason() {
     let text = "module broken(input wire a, output wire b);\n  assign b = c;\nendmodule\n";
     let error = Design::build("broken", text, &[], Options::default()).err().expect("refused");
     let message = error.to_string();
@@ -82,7 +82,7 @@ impl Logic for Wires {
 }
 
 #[test]
-fn table_that_does_not_fit_the_design_is_an_error() {
+fn table_not_fitting_design_is_error() {
     let text = hdl::ports::emit(&mut Wires::default(), "wires").expect("emits");
     let mut ports = hdl::ports::ports_of(&Wires::default());
     ports[1].bits = 9;
@@ -93,7 +93,7 @@ fn table_that_does_not_fit_the_design_is_an_error() {
 
 /// Verilator gives such ports another name in its class, and says so; its own header decides.
 #[test]
-fn ports_may_be_called_what_cpp_has_taken() {
+fn ports_may_have_cpp_names() {
     let taken = ["delete", "queue", "stdin", "vector__map"];
     let port =
         |name: &str, direction| Port { name: name.to_owned(), direction, bits: 8, is_clock: false };
@@ -115,7 +115,7 @@ fn ports_may_be_called_what_cpp_has_taken() {
 }
 
 #[test]
-fn port_that_the_text_lacks_is_an_error_with_its_name() {
+fn port_missing_in_text_is_named() {
     let text = hdl::ports::emit(&mut Wires::default(), "wires").expect("emits");
     let mut ports = hdl::ports::ports_of(&Wires::default());
     ports[1].name = "queue".to_owned();
@@ -145,7 +145,7 @@ fn concurrent_builds_of_one_design_agree() {
 
 /// Bytes that are not given are zero, whatever was there, and bits beyond a port are cut off.
 #[test]
-fn a_port_is_set_from_fewer_bytes_than_it_has() {
+fn port_is_set_from_fewer_bytes() {
     let port = |name: &str, bits, direction| Port {
         name: name.to_owned(),
         direction,

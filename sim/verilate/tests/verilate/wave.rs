@@ -39,7 +39,7 @@ fn temporary(name: &str) -> PathBuf {
 }
 
 #[test]
-fn clocks_keep_their_ratio_and_registers_see_the_inputs_before_the_edge() {
+fn clock_ratio_holds_registers_see_earlier_inputs() {
     let design = design_of(&mut Counters::default(), "counters", Options::default());
     let design = design.expect("builds");
     let mut model = design.model();
@@ -66,7 +66,7 @@ fn clocks_keep_their_ratio_and_registers_see_the_inputs_before_the_edge() {
 }
 
 #[test]
-fn models_of_one_design_do_not_share_state() {
+fn models_of_design_share_no_state() {
     let design = design_of(&mut Counters::default(), "counters", Options::default());
     let design = design.expect("builds");
     let (mut one, mut two) = (design.model(), design.model());
@@ -120,7 +120,7 @@ fn check_fst(bytes: &[u8]) {
 }
 
 #[test]
-fn a_full_disk_ends_the_recording_and_not_the_run() {
+fn full_disk_ends_recording_not_run() {
     let design = design_of(&mut Counters::default(), "counters", Options::TRACED);
     let design = design.expect("builds");
     // A link by this name makes VCD, whose text is written as it comes.
@@ -149,7 +149,7 @@ fn a_full_disk_ends_the_recording_and_not_the_run() {
 
 /// An FST file is written with gaps that are filled later; VCD goes into a pipe as it comes.
 #[test]
-fn a_pipe_is_no_place_for_fst() {
+fn pipe_cannot_hold_fst() {
     let design = design_of(&mut Counters::default(), "counters", Options::TRACED);
     let mut model = design.expect("builds").model();
     let (reader, writer) = std::io::pipe().expect("a pipe");
@@ -162,7 +162,7 @@ fn a_pipe_is_no_place_for_fst() {
 }
 
 #[test]
-fn recording_needs_a_design_built_for_it() {
+fn recording_needs_suitable_design() {
     let design = design_of(&mut Counters::default(), "counters", Options::default());
     let mut model = design.expect("builds").model();
     let error = model.open_wave(&temporary("none.fst")).expect_err("cannot record");

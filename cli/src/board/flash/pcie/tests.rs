@@ -116,7 +116,7 @@ impl Rig {
 }
 
 #[test]
-fn a_run_does_what_a_dry_run_prints_and_the_image_boots() {
+fn run_follows_dry_run_and_image_boots() {
     for board in ["vcu118", "vcu1525", "u250", "u55c"] {
         let rig = Rig::new(board);
         let dry = rig.plan().to_string();
@@ -130,7 +130,7 @@ fn a_run_does_what_a_dry_run_prints_and_the_image_boots() {
 }
 
 #[test]
-fn another_board_in_the_slot_is_left_alone() {
+fn other_board_in_slot_stays() {
     let rig = Rig::new("u250");
     let other = Rig::new("u200");
     let (_, result) = other.run(&rig.plan());
@@ -142,7 +142,7 @@ fn another_board_in_the_slot_is_left_alone() {
 }
 
 #[test]
-fn a_card_with_another_flash_is_left_alone() {
+fn card_with_other_flash_stays() {
     let rig = Rig::new("u250");
     let plan = rig.plan();
     let chips = vec![FlashChip::new(128 << 20)];
@@ -154,7 +154,7 @@ fn a_card_with_another_flash_is_left_alone() {
 }
 
 #[test]
-fn a_card_that_goes_away_is_missed_and_the_golden_image_boots() {
+fn lost_card_is_noticed_golden_image_boots() {
     let rig = Rig::new("vcu118");
     rig.window.borrow_mut().cut_after(5000);
     let error = rig.run(&rig.plan()).1.expect_err("it is gone");
@@ -182,7 +182,7 @@ fn a_verify_that_fails_says_so() {
 }
 
 #[test]
-fn the_card_that_comes_back_must_run_the_image() {
+fn returning_card_must_run_the_image() {
     let machine = machine::Machine::new();
     for (hash, slot, said) in [
         ([0; 5], 1, None),
@@ -213,7 +213,7 @@ fn the_card_that_comes_back_must_run_the_image() {
 }
 
 #[test]
-fn a_card_that_cannot_be_exchanged_is_not_written() {
+fn card_without_exchange_is_not_written() {
     let machine = machine::Machine::new();
     let error = exchange(machine.root(), "0000:66:00.0").expect_err("no card");
     assert_eq!(error.status(), 11);

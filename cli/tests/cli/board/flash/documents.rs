@@ -36,7 +36,7 @@ fn program(rig: &Rig, board: &str, extra: &[&str]) -> String {
 
 /// Both tables in one test, as both write the page.
 #[test]
-fn the_page_has_the_ways_and_the_statuses_of_the_program() {
+fn page_lists_ways_and_exit_statuses() {
     let Some(rig) = Rig::with_loader("documents", VU9P) else { return };
     let mut table = "| board | user's slot, in each chip | `--via jtag` | `--volatile` | \
                      `--via pcie` |\n|---|---|---|---|---|\n"

@@ -80,7 +80,7 @@ fn mcs(text: &str) -> BTreeMap<u32, u8> {
 }
 
 #[test]
-fn every_board_gets_the_image_at_its_slot_and_nothing_below() {
+fn board_image_lands_at_slot_only() {
     for board in BOARDS.iter().filter(|board| board.name != "vcu118") {
         let server = Server::new(board.name, board.device.idcode);
         let (status, out, error) = server.flash(board.name);
@@ -122,7 +122,7 @@ fn two_chips_get_a_file_each() {
 }
 
 #[test]
-fn a_volatile_image_is_loaded_from_a_bit_file() {
+fn volatile_image_is_loaded_from_bit_file() {
     let server = Server::new("volatile", 0x04b5_7093);
     let image = image("u250", 70_000);
     let file = write_image(server.rig.folder(), &image);
@@ -135,7 +135,7 @@ fn a_volatile_image_is_loaded_from_a_bit_file() {
 }
 
 #[test]
-fn an_xvc_server_is_opened_behind_the_hardware_server() {
+fn xvc_server_opens_behind_hardware_server() {
     let server = Server::new("xvc", 0x04b7_d093);
     let file = write_image(server.rig.folder(), &image("u280", 70_000));
     let arguments = [&file[..], "--board", "u280", "--cable", "xvc:127.0.0.1:2542", "--yes"];

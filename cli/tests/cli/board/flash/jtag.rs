@@ -21,7 +21,7 @@ fn join_chips(rig: &Rig, bytes: usize) -> Vec<u8> {
 }
 
 #[test]
-fn the_flash_holds_the_image_and_nothing_below_the_slot_has_changed() {
+fn image_is_flashed_nothing_below_slot_changes() {
     let Some(rig) = Rig::with_loader("whole", VU9P) else { return };
     let rig = rig.with_real_bridges();
     let image = image("vcu118", BYTES);
@@ -48,7 +48,7 @@ fn the_flash_holds_the_image_and_nothing_below_the_slot_has_changed() {
 }
 
 #[test]
-fn a_dry_run_prints_what_a_run_does() {
+fn dry_run_prints_what_run_does() {
     let Some(rig) = Rig::with_loader("dry_run", VU9P) else { return };
     let file = write_image(rig.folder(), &image("vcu118", 5000));
     for extra in [&[][..], &["--volatile"]] {
@@ -76,7 +76,7 @@ fn a_dry_run_prints_what_a_run_does() {
 }
 
 #[test]
-fn a_volatile_image_runs_and_leaves_the_flash_alone() {
+fn volatile_image_runs_without_flash_change() {
     for (board, package) in [("vcu1525", "fsgd2104"), ("vcu118", "flga2104")] {
         let Some(rig) = Rig::with_loader(&format!("volatile_{board}"), VU9P) else { return };
         let image = image(board, 20_000);
@@ -110,7 +110,7 @@ fn a_verify_that_fails_says_so() {
 }
 
 #[test]
-fn the_user_is_asked_on_a_terminal() {
+fn user_is_asked_on_terminal() {
     let script = "import os, pty, sys\n\
                   status = pty.spawn(sys.argv[2:], lambda fd: (os.write(fd, b''), \
                   os.read(fd, 1024))[1])\nsys.exit(os.waitstatus_to_exitcode(status))";
@@ -149,7 +149,7 @@ fn pretender(rig: &Rig, version: &str, devices: &str, says: &str) {
 }
 
 #[test]
-fn what_the_loader_does_not_say_it_has_not_done() {
+fn unreported_loader_step_is_not_done() {
     let rig = Rig::new("pretender", VU9P);
     let file = write_image(rig.folder(), &image("vcu118", 5000));
     let one = "index 0:\\n\\tidcode 0x4b31093\\n";

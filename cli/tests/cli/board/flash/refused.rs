@@ -68,7 +68,7 @@ fn an_image_that_was_forced() {
 }
 
 #[test]
-fn a_file_that_is_short_or_damaged() {
+fn short_or_damaged_file_is_refused() {
     let good = image("vcu118", 5000).file().expect("a header");
     expect_refusal("short", &good[..good.len() - 1], 5, &["card.zimg", "short", "4999", "5000"]);
     expect_refusal("header", &good[..100], 5, &["short", "100"]);
@@ -117,7 +117,7 @@ fn no_cable() {
 }
 
 #[test]
-fn a_tool_that_is_missing_or_too_old() {
+fn missing_or_old_tool_is_refused() {
     let Some(rig) = Rig::with_loader("tool", VU9P) else { return };
     let file = write_image(rig.folder(), &image("vcu118", 5000));
     rig.script("openFPGALoader", "#!/bin/sh\necho 'openFPGALoader v0.9.1'\n");

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_cut_into_frames_that_others_take() {
+    fn header_is_cut_into_accepted_frames() {
         let payload: Vec<u8> = (0..4001).map(|at| (at % 251) as u8).collect();
         for ipv6 in [false, true] {
             let frames = cut(&header(ipv6, payload.len()), &payload, 1448).expect("frames");
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_without_payload_is_one_frame_as_long_as_any_must_be() {
+    fn header_alone_is_one_padded_frame() {
         let frames = cut(&header(false, 0), &[], 1).expect("frames");
         assert_eq!((frames.len(), frames[0].len()), (1, 66));
         let mut short = header(false, 0);
@@ -179,7 +179,7 @@ mod tests {
 
     /// Whatever bit flips, but for those that no checksum covers, nothing is read.
     #[test]
-    fn a_frame_with_a_wrong_bit_is_not_read() {
+    fn frame_with_wrong_bit_is_refused() {
         for ipv6 in [false, true] {
             let whole = &cut(&header(ipv6, 7), b"payload", 1448).expect("frames")[0];
             let first = if ipv6 { 22 } else { 14 };
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_cut_off_is_not_read() {
+    fn frame_cut_off_is_refused() {
         let whole = &cut(&header(false, 7), b"payload", 1448).expect("frames")[0];
         assert!((0..whole.len()).all(|bytes| Parts::read(&whole[..bytes]).is_none()));
     }

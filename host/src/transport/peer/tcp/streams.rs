@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_read_in_order_whatever_order_they_came_in() {
+    fn bytes_are_read_in_stream_order() {
         let mut received = new_received();
         received.write(FIRST.wrapping_add(4), b"efgh");
         assert_eq!(received.read(8), b"");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_accepted_is_not_written_again_and_nothing_beyond_the_window() {
+    fn accepted_bytes_are_written_once_within_window() {
         let mut received = new_received();
         received.write(FIRST, b"ab");
         received.accept(2);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_is_held_until_it_is_acknowledged() {
+    fn sent_bytes_are_held_until_acknowledged() {
         let mut sending = Sending::new(6);
         sending.begin(FIRST);
         assert_eq!((sending.push(b"abcdefgh"), sending.end()), (6, 6));
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "bytes 0 to 7 of 6 that are held are sent")]
-    fn what_was_not_offered_is_not_sent() {
+    fn unoffered_bytes_are_not_sent() {
         let mut sending = Sending::new(6);
         sending.push(b"abcdef");
         sending.copy(0, 7);

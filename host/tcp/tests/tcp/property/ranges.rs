@@ -20,7 +20,7 @@ fn runs(model: &[bool]) -> Vec<Range> {
 }
 
 #[test]
-fn ranges_are_what_a_list_of_booleans_says() {
+fn ranges_agree_with_boolean_list() {
     let mut random = super::random();
     let (mut refused, mut merged, mut cut) = (0, 0, 0);
     for _ in 0..600 {

@@ -47,7 +47,7 @@ impl Model {
 }
 
 #[test]
-fn the_scoreboard_is_what_a_state_for_each_byte_says() {
+fn scoreboard_agrees_with_bytewise_state() {
     // Long: each operation stands beside what it does to the bytes of the model.
     let mut random = super::random();
     let (mut lost_sum, mut sacked_sum, mut restored_sum) = (0, 0, 0);

@@ -36,7 +36,7 @@ fn segment(random: &mut SmallRng) -> Segment {
 }
 
 #[test]
-fn headers_come_back_as_they_were_written() {
+fn headers_read_back_as_written() {
     let mut random = super::random();
     let mut bytes = [0; HEADER_BYTES_MAX];
     let mut blocks = 0;

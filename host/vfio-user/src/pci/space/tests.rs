@@ -43,7 +43,7 @@ fn capabilities(space: &ConfigSpace) -> Vec<(u8, u64)> {
 }
 
 #[test]
-fn ids_and_class_are_in_their_places() {
+fn ids_and_class_are_in_place() {
     let space = card();
     assert_eq!(u32_at(&space, 0), 0x5a4e_10ee);
     assert_eq!(u32_at(&space, 8), 0x0200_0001);
@@ -54,7 +54,7 @@ fn ids_and_class_are_in_their_places() {
 }
 
 #[test]
-fn bars_answer_all_ones_with_their_size() {
+fn bars_answer_all_ones_with_size() {
     let mut space = card();
     for (at, expected) in [
         (0x10, 0xff00_0004_u32),
@@ -113,7 +113,7 @@ fn switches_are_seen() {
 }
 
 #[test]
-fn reset_of_the_function_gives_all_their_first_values() {
+fn function_reset_restores_first_values() {
     let mut space = card();
     let first: Vec<u32> = (0..1024).map(|index| u32_at(&space, 4 * index)).collect();
     space.write(0, &[0xff; 0x48]);

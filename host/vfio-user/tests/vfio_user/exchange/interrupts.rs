@@ -10,7 +10,7 @@ use super::toy::{wait, ID, VECTORS};
 use super::{open, word, LIMIT};
 
 #[test]
-fn interrupts_are_told_to_the_one_who_waits() {
+fn interrupts_reach_the_waiting_one() {
     let (_served, mut client) = open("interrupts");
     let events: Vec<Event> = (0..VECTORS).map(|_| Event::new().unwrap()).collect();
     let list: Vec<_> = events.iter().map(AsFd::as_fd).collect();
@@ -25,7 +25,7 @@ fn interrupts_are_told_to_the_one_who_waits() {
 }
 
 #[test]
-fn interrupt_that_nobody_hears_is_told_later_once() {
+fn unheard_interrupt_is_told_later_once() {
     let (_served, mut client) = open("pending");
     client.write(0, 0x24, &[3]).unwrap();
     client.write(0, 0x24, &[3]).unwrap();
@@ -47,7 +47,7 @@ fn interrupt_that_nobody_hears_is_told_later_once() {
 }
 
 #[test]
-fn interrupts_of_before_a_reset_are_forgotten() {
+fn interrupts_before_reset_are_forgotten() {
     let (_served, mut client) = open("forgotten");
     client.write(0, 0x24, &[3]).unwrap();
     client.reset().unwrap();
@@ -70,7 +70,7 @@ fn event_that_takes_nothing_stops_nobody() {
 }
 
 #[test]
-fn interrupts_that_there_are_not_are_refused() {
+fn missing_interrupts_are_refused() {
     let (served, mut client) = open("no-interrupts");
     let event = Event::new().unwrap();
     for (index, start) in [(INTERRUPT_MSIX, VECTORS), (0, 0), (5, 0), (INTERRUPT_ERROR, 1)] {

@@ -72,7 +72,7 @@ fn connect(socket: &Path) -> Client {
 }
 
 #[test]
-fn client_reads_the_pins_of_gpio_pci_idio_16() {
+fn client_reads_pins_of_gpio_device() {
     let Some((sample, socket)) = start("gpio-pci-idio-16") else { return };
     let mut client = connect(&socket);
     let mut ids = [0; 4];
@@ -102,7 +102,7 @@ fn client_reads_the_pins_of_gpio_pci_idio_16() {
 /// the second range mapped by itself, and the first one by messages: it ends if it reads something
 /// else than it has written.
 #[test]
-fn server_of_libvfio_user_reaches_our_memory_both_ways() {
+fn libvfio_user_server_reaches_our_memory() {
     let program = sample("server");
     let Some(program) = program else { return };
     let socket = socket("lvu-server");
@@ -157,7 +157,7 @@ fn server_of_libvfio_user_reaches_our_memory_both_ways() {
 /// Their client asserts what it hears of ids, regions and areas, maps 2 ranges for each descriptor
 /// that we take, attaches an interrupt, and gives up where it wants written pages to be logged.
 #[test]
-fn client_of_libvfio_user_goes_as_far_as_the_log_of_written_pages() {
+fn libvfio_user_client_reaches_dirty_log() {
     let Some(program) = sample("client") else { return };
     let seen = Arc::new(Seen::default());
     let served = serve_as("lvu-client", seen, |description, config| {

@@ -241,7 +241,7 @@ fn qemu_uses_the_device() {
 }
 
 #[test]
-fn qemu_uses_the_device_with_several_writes_in_a_message() {
+fn qemu_uses_device_with_grouped_writes() {
     let Some((served, mut qemu)) = start("qemu-many", ",\"x-send-queued\":true") else { return };
     use_device(&served, &mut qemu);
 }

@@ -26,7 +26,7 @@ fn read_as_replies(bytes: &[u8]) {
 }
 
 #[test]
-fn requests_come_back_as_they_were_put_together() {
+fn requests_read_back_as_assembled() {
     let mut random = SmallRng::seed_from_u64(seed::seed());
     let data: Vec<u8> = (0..80).collect();
     let mut seen = [0_u32; 16];
@@ -43,7 +43,7 @@ fn requests_come_back_as_they_were_put_together() {
 }
 
 #[test]
-fn mutated_requests_are_errors_or_what_they_say() {
+fn mutated_requests_fail_or_mean_themselves() {
     let mut random = SmallRng::seed_from_u64(seed::seed());
     let data: Vec<u8> = (0..80).collect();
     let (mut good, mut bad) = (0, 0);
@@ -91,7 +91,7 @@ fn any_bytes_are_no_panic() {
 
 /// A reply about a region is the one that its receiver walks through.
 #[test]
-fn mutated_region_replies_are_no_panic_and_end() {
+fn mutated_region_replies_end_without_panic() {
     use vfio_user::codec::Area;
     let mut random = SmallRng::seed_from_u64(seed::seed());
     let mut refused = 0;

@@ -131,7 +131,7 @@ fn write_in_pieces(random: &mut SmallRng, stream: &mut UnixStream, bytes: &[u8])
 }
 
 #[test]
-fn server_answers_every_well_framed_message_once() {
+fn server_answers_each_framed_message_once() {
     let mut random = SmallRng::seed_from_u64(seed::seed());
     let (socket, stop) = (socket(), Arc::new(AtomicBool::new(false)));
     let thread = serve(&socket, stop.clone());
@@ -220,7 +220,7 @@ fn server_outlives_any_bytes() {
 /// A client that asks for more than the socket holds and reads nothing: the server waits with it,
 /// and with nobody else.
 #[test]
-fn client_that_takes_no_replies_is_waited_for_and_loses_none() {
+fn slow_reader_is_waited_for_without_loss() {
     const COMMANDS: u16 = 2000;
     let (socket, stop) = (socket(), Arc::new(AtomicBool::new(false)));
     let thread = serve(&socket, stop.clone());
@@ -251,7 +251,7 @@ fn client_that_takes_no_replies_is_waited_for_and_loses_none() {
 /// More commands than one call of the server handles, while it waits for an answer: nothing but
 /// its own descriptor says that they are still there.
 #[test]
-fn commands_that_come_meanwhile_are_all_carried_out() {
+fn meanwhile_commands_are_all_executed() {
     const COMMANDS: u16 = 700;
     let (socket, stop) = (socket(), Arc::new(AtomicBool::new(false)));
     let thread = serve_within(&socket, stop.clone(), Duration::from_secs(5));
@@ -306,7 +306,7 @@ impl Device for Insistent {
 }
 
 #[test]
-fn client_that_does_not_answer_is_asked_once_and_loses_the_device() {
+fn silent_client_is_asked_once_then_lost() {
     let socket = socket();
     let mut description = Description::pci(256, 8);
     description.regions[0] = Region::by_messages(0x1000);
@@ -337,7 +337,7 @@ fn client_that_does_not_answer_is_asked_once_and_loses_the_device() {
 /// Without a thread: the descriptor of the server rests while there is nothing to do but to wait
 /// for the client, whatever this one has sent.
 #[test]
-fn server_rests_while_its_client_takes_nothing() {
+fn server_rests_while_client_takes_nothing() {
     let socket = socket();
     let mut description = Description::pci(256, 8);
     description.regions[0] = Region::by_messages(0x1_0000);

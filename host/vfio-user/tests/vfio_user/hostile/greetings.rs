@@ -42,7 +42,7 @@ fn hear(bytes: Vec<u8>) -> (PathBuf, ClientError) {
 }
 
 #[test]
-fn another_version_is_named_with_both_numbers() {
+fn other_version_is_named_with_numbers() {
     for (major, minor) in [(1, 0), (0, 2), (7, 9)] {
         let payload = Version { major, minor, ..Version::own() }.encode();
         let (socket, error) = hear(reply(1, &payload));
@@ -71,7 +71,7 @@ fn nonsense_is_called_so() {
 }
 
 #[test]
-fn a_server_that_closes_at_once_has_gone() {
+fn server_closing_at_once_is_gone() {
     let socket = socket();
     let listener = UnixListener::bind(&socket).unwrap();
     let thread = std::thread::spawn(move || drop(listener.accept().unwrap()));
@@ -83,7 +83,7 @@ fn a_server_that_closes_at_once_has_gone() {
 
 /// A server that takes no connections, and has no room for one more, is tried until the limit.
 #[test]
-fn a_server_that_takes_nobody_is_silent() {
+fn server_accepting_nobody_is_silent() {
     let socket = socket();
     let listener = UnixListener::bind(&socket).unwrap();
     rustix::net::listen(&listener, 0).unwrap();
@@ -106,7 +106,7 @@ fn a_server_that_takes_nobody_is_silent() {
 
 /// A region that needs more room than its server ever fills.
 #[test]
-fn a_region_that_is_never_told_in_full_is_nonsense() {
+fn incomplete_region_description_is_malformed() {
     for needed in [33_u32, 1 << 16, (1 << 16) + 1, u32::MAX] {
         let socket = socket();
         let listener = UnixListener::bind(&socket).unwrap();
@@ -147,7 +147,7 @@ fn greet_with(socket: &PathBuf, command: u16, payload: &[u8]) -> (Kind, Vec<u8>,
 }
 
 #[test]
-fn server_agrees_on_the_smaller_minor_and_on_nothing_else() {
+fn server_agrees_on_smaller_minor_only() {
     let (socket, stop) = (socket(), Arc::new(AtomicBool::new(false)));
     let thread = serve(&socket, stop.clone());
     let own = Version::own();

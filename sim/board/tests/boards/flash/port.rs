@@ -231,7 +231,7 @@ fn a_load_needs_its_key() {
 }
 
 #[test]
-fn no_image_is_loaded_while_a_chip_changes_and_none_changes_before_a_load() {
+fn image_load_and_chip_change_exclude() {
     expect_load_held(None);
 }
 
@@ -256,6 +256,6 @@ fn the_port_waits_for_its_clock() {
 }
 
 #[test]
-fn the_port_loads_two_images_and_does_nothing_else() {
+fn port_loads_two_images_only() {
     images(None);
 }

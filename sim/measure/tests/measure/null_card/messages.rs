@@ -52,7 +52,7 @@ fn receive_messages(flows: usize, receive: (u32, usize)) -> (u64, u64) {
 /// The floor of a message, the end of its buffer and the segment of the next one are one command,
 /// and no message is refused while its fence is awaited.
 #[test]
-fn a_small_message_is_received_with_one_command_and_the_window_stays_open() {
+fn small_message_takes_one_command_window_open() {
     for flows in [1, 63] {
         for receive in [(2048, 2), (2048, 3), (1 << 20, 4), (MESSAGE_BYTES, 32), (4095, 8)] {
             let (commands, messages) = receive_messages(flows, receive);
@@ -90,7 +90,7 @@ fn send_messages(flows: usize, sends: usize, acks: usize) -> (u64, u64) {
 /// Buffers that follow each other in memory share a segment, floors ride on segments, and the floor
 /// of one message waits a little for that of the next.
 #[test]
-fn a_small_message_is_sent_with_one_command() {
+fn small_message_takes_one_command() {
     for flows in [1, 63] {
         for sends in [2, 4, 16] {
             for acks in [1, flows, usize::MAX] {
@@ -106,7 +106,7 @@ fn a_small_message_is_sent_with_one_command() {
 /// Every message of every size is the application's, whole and once, whatever the card has placed
 /// where, while commands are under way.
 #[test]
-fn messages_that_come_while_a_buffer_is_cut_are_read_where_they_were_placed() {
+fn messages_during_buffer_cut_stay_placed() {
     let seed = seed::seed();
     let mut copied = 0;
     for case in 0..40 {

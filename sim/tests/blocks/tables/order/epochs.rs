@@ -11,7 +11,7 @@ use super::{hits, install_tables, key_set, region, requests, FLOW_ID, KEY};
 use crate::tables::model::bench::*;
 
 #[test]
-fn nothing_is_valid_before_an_install_of_this_epoch() {
+fn nothing_is_valid_before_epochs_install() {
     let mut tables = Tables::new(Stall::None, Stall::None, 1);
     for epoch in 1..=3 {
         for (port, request) in requests() {
@@ -37,7 +37,7 @@ fn nothing_is_valid_before_an_install_of_this_epoch() {
 }
 
 #[test]
-fn nothing_of_an_old_epoch_is_valid_when_its_number_comes_again() {
+fn reused_epoch_number_revives_nothing_old() {
     let mut tables = install_tables();
     for epoch in [2, EPOCH_MAX] {
         tables.start_epoch(epoch);
@@ -67,7 +67,7 @@ fn nothing_of_an_old_epoch_is_valid_when_its_number_comes_again() {
 }
 
 #[test]
-fn a_reset_during_the_scrubbing_does_not_end_it() {
+fn reset_does_not_end_scrubbing() {
     let mut tables = install_tables();
     tables.start_epoch(EPOCH_MAX);
     tables.start_epoch(1);

@@ -91,7 +91,7 @@ impl Protocol for Second {
 
 /// Four connections whose keys are asked for in one poll; the second one's fails.
 #[test]
-fn those_that_were_to_be_stepped_behind_a_failure_are_stepped() {
+fn steps_behind_a_failure_still_happen() {
     let mut plain = PlainTcp::new(LOCAL);
     plain.open_all(4);
     let bus = GoldenBus::new(GoldenCard::new(SMALL));

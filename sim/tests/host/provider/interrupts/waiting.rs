@@ -67,7 +67,7 @@ fn fire(mut event: &File) {
 }
 
 #[test]
-fn an_interrupt_of_any_owner_ends_the_sleep_once() {
+fn interrupt_of_any_owner_ends_sleep_once() {
     let mut device = open(2);
     for vector in [0, 1] {
         fire(&device.bus().hooks.0[vector]);
@@ -85,7 +85,7 @@ fn an_interrupt_of_any_owner_ends_the_sleep_once() {
 
 /// With event descriptors of all vectors, and on a bus where time passes in calls alone.
 #[test]
-fn another_descriptor_ends_the_sleep_and_is_left_as_it_is() {
+fn other_descriptor_ends_sleep_unchanged() {
     for vectors in [2, 0] {
         let mut device = open(vectors);
         let (mut reader, mut writer) = pipe().expect("a pipe");
@@ -104,7 +104,7 @@ fn another_descriptor_ends_the_sleep_and_is_left_as_it_is() {
 
 /// It was not handed over: nothing of it would wake anybody.
 #[test]
-fn nobody_sleeps_before_a_command_is_handed_over() {
+fn nobody_sleeps_before_command_handover() {
     let mut device = open(2);
     assert!(device.arm().expect("it arms"));
     device.command([0; COMMAND_BYTES]);
@@ -116,7 +116,7 @@ fn nobody_sleeps_before_a_command_is_handed_over() {
 
 /// What the card does late wakes who waits for it, and nobody polls meanwhile.
 #[test]
-fn a_sleeping_host_learns_of_confirmations_and_of_room() {
+fn sleeper_learns_of_confirmations_and_room() {
     let first = seed::seed();
     for seed in first..first + 4 {
         let mut random = SmallRng::seed_from_u64(seed);
@@ -156,7 +156,7 @@ fn a_sleeping_host_learns_of_confirmations_and_of_room() {
 
 /// A card of the contract before says nothing of them: the host polls, as it did.
 #[test]
-fn without_the_feature_nobody_sleeps_while_a_command_is_in_flight() {
+fn without_feature_commands_prevent_sleep() {
     let card = GoldenCard::late(SMALL, 1);
     card.borrow_mut().withhold(Some(Withheld::Confirmations));
     let bus = HookedBus { inner: GoldenBus::new(card), hooks: Former };
@@ -183,7 +183,7 @@ impl Hooks<GoldenBus> for Former {
 /// What the kernel has to send: nothing of the card would end the sleep. Skipped where the machine
 /// allows no network namespace.
 #[test]
-fn a_header_of_the_kernel_ends_the_sleep_of_a_provider() {
+fn kernel_header_ends_the_providers_sleep() {
     let Some(transport) =
         skip_if_refused(LinuxTransport::open(&link(1)), TransportError::is_refusal)
     else {

@@ -62,14 +62,14 @@ fn posted_past_the_provider(mut rig: GoldenRig, of_other: bool) -> (u64, u8) {
 /// The provider refuses a buffer of another application of the shard. A segment that is posted past
 /// it the card refuses, packet by packet.
 #[test]
-fn two_applications_of_a_shard_do_not_reach_each_others_memory() {
+fn applications_of_shard_keep_memory_apart() {
     buffers_of_the_other_are_refused(golden());
     assert_eq!(posted_past_the_provider(golden(), false), (0, 0x22));
     assert_eq!(posted_past_the_provider(golden(), true), (1, 0x11));
 }
 
 #[test]
-fn two_applications_stay_apart_beside_a_harmed_one() {
+fn applications_stay_apart_beside_harmed_one() {
     let beside = |harm| {
         let mut rig = golden();
         harm_application(&mut rig, harm);
@@ -102,7 +102,7 @@ fn buffers_of_the_other_are_refused(mut rig: GoldenRig) {
 /// As many clients as a card has domains but for the provider's, in the rings of one shard. Some of
 /// them register memory, in turn, that the first one cannot use.
 #[test]
-fn every_domain_may_be_a_client_of_one_shard() {
+fn every_domain_may_be_shards_client() {
     const DOMAINS: usize = (1 << 16) - 1;
     let mut rig = golden();
     rig.peer.listen(peer_address(5001), Script::default()).unwrap();
@@ -137,12 +137,12 @@ fn every_domain_may_be_a_client_of_one_shard() {
 
 /// What an application still has keeps its domain from being another's.
 #[test]
-fn a_domain_is_used_again_when_nothing_is_left_of_it() {
+fn domain_is_reused_once_empty() {
     used_again(golden(), ApplicationId(1), 2);
 }
 
 #[test]
-fn a_domain_is_used_again_beside_a_harmed_application() {
+fn domain_is_reused_beside_harmed_application() {
     for harm in Harm::ALL {
         let mut rig = golden();
         let ApplicationId(first) = harm_application(&mut rig, harm).application;

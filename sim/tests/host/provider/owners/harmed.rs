@@ -169,7 +169,7 @@ fn may_sleep<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
 }
 
 #[test]
-fn a_shard_goes_on_beside_one_that_is_harmed() {
+fn shard_continues_beside_harmed_one() {
     for harm in Harm::ALL {
         println!("{harm:?}");
         let mut rig = golden();
@@ -186,7 +186,7 @@ fn a_shard_goes_on_beside_one_that_is_harmed() {
 /// The card says nothing by itself: what hangs on a ring that has stopped ends in milliseconds of
 /// the card's time, however many polls these are.
 #[test]
-fn what_hangs_on_a_stopped_ring_ends_in_a_bounded_time() {
+fn stopped_rings_dependents_end_in_time() {
     for harm in [Harm::Commands, Harm::Sends] {
         let mut rig = golden();
         let harmed = harm_application(&mut rig, harm);
@@ -199,7 +199,7 @@ fn what_hangs_on_a_stopped_ring_ends_in_a_bounded_time() {
 
 /// The card raises no interrupt for it: the sleeper looks when its time is over, each time.
 #[test]
-fn a_ring_that_stops_while_its_thread_sleeps_is_noticed() {
+fn ring_stopping_during_sleep_is_noticed() {
     for harm in [Harm::Commands, Harm::Sends] {
         let mut rig = golden();
         let harmed = harm_application(&mut rig, harm);
@@ -221,7 +221,7 @@ fn a_ring_that_stops_while_its_thread_sleeps_is_noticed() {
 
 /// Until then nobody begins anything there, and nothing else ends.
 #[test]
-fn a_shard_whose_ring_stopped_is_started_again() {
+fn shard_with_stopped_ring_restarts() {
     for harm in [Harm::Commands, Harm::Sends] {
         let mut rig = golden();
         let harmed = harm_application(&mut rig, harm);
@@ -283,12 +283,12 @@ fn restarts<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
 }
 
 #[test]
-fn a_ring_that_stopped_by_a_wrong_index_is_started_again() {
+fn ring_stopped_by_index_is_restarted() {
     restarts(&mut golden());
 }
 
 #[test]
-fn a_ring_of_the_verilated_card_that_stopped_is_started_again() {
+fn stopped_verilated_ring_is_restarted() {
     let mut rig = verilated_rig();
     restarts(&mut rig);
     assert_clean(&rig.card);
@@ -301,7 +301,7 @@ fn control(card: &Rc<RefCell<GoldenCard>>) -> usize {
 
 /// The memory of a closed shard comes back, and its number is the next one's.
 #[test]
-fn a_shard_that_is_closed_gives_its_memory_back() {
+fn closed_shard_returns_its_memory() {
     for harm in [None, Some(Harm::Commands), Some(Harm::Sends)] {
         let mut rig = golden();
         let before = control(&rig.card);

@@ -114,14 +114,14 @@ fn harms_itself_alone<B: Bus, C: NetworkSide>(bus: B, mut card: C) -> Device<B> 
 const LOST: u64 = (FAILING - (1 << QUEUE_BITS)) as u64;
 
 #[test]
-fn a_full_queue_holds_no_send_of_the_golden_card() {
+fn full_queue_holds_no_golden_send() {
     let card = GoldenCard::new(abi::config::SMALL);
     harms_itself_alone(GoldenBus::new(card.clone()), card.clone());
     assert_eq!(card.borrow().send_events_lost(), LOST);
 }
 
 #[test]
-fn a_full_queue_holds_no_send_of_the_verilated_card() {
+fn full_queue_holds_no_verilated_send() {
     let card = verilated_card();
     let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
     let mut device = harms_itself_alone(bus, card.clone());

@@ -31,7 +31,7 @@ fn fail(device: &mut Device<GoldenBus>, owner: u8) {
 
 /// Owner 0 gets one more packet for each that is taken: its queue is never empty.
 #[test]
-fn a_flooded_owner_lets_the_others_have_their_turn() {
+fn flooded_owner_leaves_others_their_turn() {
     let mut card = GoldenCard::new(SMALL);
     let bus = GoldenBus::new(card.clone());
     let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
@@ -61,7 +61,7 @@ fn a_flooded_owner_lets_the_others_have_their_turn() {
 /// Packets that came before their flow was installed are in owner 0's queue: whoever had the last
 /// turn, the next one after a pause is its.
 #[test]
-fn after_a_pause_owner_0_is_first() {
+fn owner_0_is_first_after_pause() {
     let mut card = GoldenCard::new(SMALL);
     let bus = GoldenBus::new(card.clone());
     let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");

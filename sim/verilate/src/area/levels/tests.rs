@@ -58,7 +58,7 @@ fn paths(netlist: &Netlist) -> Vec<Path> {
 }
 
 #[test]
-fn luts_between_registers_are_counted_and_named() {
+fn luts_between_registers_are_counted() {
     let cells = json!({
         "r1": register(2, 20, 10), "l1": lut(10, 11), "l2": lut(11, 12), "r2": register(2, 12, 20),
     });
@@ -71,7 +71,7 @@ fn luts_between_registers_are_counted_and_named() {
 }
 
 #[test]
-fn a_carry_chain_counts_one_and_one_per_16_bits() {
+fn carry_chain_adds_level_per_16_bits() {
     // 32 bits: eight CARRY4; the first is entered through S by a LUT, or by the register itself.
     for (has_lut, expected) in [(true, 1 + 2), (false, 1 + 2)] {
         let mut cells = serde_json::Map::new();
@@ -115,7 +115,7 @@ fn ports_of_the_clock_are_ends() {
 
 /// What a memory's output costs before the first LUT, and where its register is used.
 #[test]
-fn a_memory_without_its_register_starts_late() {
+fn unregistered_memory_starts_late() {
     for (parameters, expected) in [(json!({}), 4), (json!({"OREG_A": "TRUE"}), 1)] {
         let mut memory =
             cell("URAM288", &["DOUT_A"], json!({"CLK": [2], "ADDR_A": [20], "DOUT_A": [10]}));
@@ -129,7 +129,7 @@ fn a_memory_without_its_register_starts_late() {
 
 /// The same of a block RAM, each of whose two outputs has a register of its own.
 #[test]
-fn each_output_of_a_block_ram_without_its_register_starts_late() {
+fn unregistered_block_ram_output_starts_late() {
     let on = "00000000000000000000000000000001";
     for (parameters, port, expected) in [
         (json!({}), "DOUTADOUT", 4),
@@ -156,7 +156,7 @@ fn clocks_are_kept_apart() {
 }
 
 #[test]
-fn paths_run_through_instances_and_distributed_memory() {
+fn paths_cross_instances_and_distributed_memory() {
     let inner = json!({
         "ports": {
             "clock": {"direction": "input", "bits": [2]},
