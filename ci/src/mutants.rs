@@ -9,6 +9,7 @@
 mod additions;
 mod by_hand;
 mod draw;
+mod each_test;
 mod equivalents;
 mod generate;
 mod group;
@@ -77,6 +78,9 @@ pub struct Options {
     /// the same but for its tests.
     #[arg(long, requires = "resume")]
     earlier_kills: bool,
+    /// Name a mutant that is killed for each test whose name contains this; fail if one kills none.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "at_least", "minutes"])]
+    each_test: Option<String>,
     /// Fail if less than this percentage is killed.
     #[arg(long, value_name = "PERCENT")]
     at_least: Option<f64>,
@@ -87,6 +91,9 @@ const HOME: &str = "mutants";
 
 /// Runs the command; an error if fewer are killed than is wanted.
 pub fn run(options: &Options) -> anyhow::Result<()> {
+    if let Some(name) = &options.each_test {
+        return judge_each_test(crate::walk::workspace(), options, name);
+    }
     let report = report(crate::walk::workspace(), options)?;
     match options.at_least {
         Some(least) if report.score() < least => {
@@ -94,6 +101,24 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Finds a mutant for each test of a name; an error if a test kills none.
+fn judge_each_test(root: &Path, options: &Options, name: &str) -> anyhow::Result<()> {
+    let (mutants, _) = draw(root, options)?;
+    println!("== {} mutants for each test named {name}", mutants.len());
+    let tree = Tree::of(root, HOME)?;
+    let runner = Runner::new(&tree, root, options.seed, None)?;
+    let kills = each_test::judge(&tree, &runner, &mutants, name)?;
+    let idle = each_test::idle(&kills);
+    println!("{} of {} tests kill a mutant", kills.len() - idle.len(), kills.len());
+    if kills.is_empty() {
+        bail!("no test has {name} in its name");
+    }
+    if !idle.is_empty() {
+        bail!("kill none of {} mutants: {}", mutants.len(), idle.join(", "));
+    }
+    Ok(())
 }
 
 /// Draws, judges and says so; in a copy of the tree below `target`.

@@ -42,12 +42,29 @@ enum Users {
     Any,
 }
 
+/// A test, and the mutant that it kills, if there is one.
+pub type Kill = (String, Option<Mutant>);
+
 /// A program as one suite calls it, and what is known of it.
 struct Call {
     program: Program,
     filter: Vec<String>,
     took: Duration,
     users: BTreeMap<u32, Users>,
+}
+
+impl Call {
+    /// The switches that a test uses, those first that fewest tests use.
+    fn switches_of(&self, test: &str) -> Vec<u32> {
+        let count = |users: &Users| match users {
+            Users::Tests(tests) => tests.contains(test).then_some(tests.len()),
+            Users::Any => None,
+        };
+        let used = self.users.iter().filter_map(|(switch, users)| Some((count(users)?, *switch)));
+        let mut used: Vec<(usize, u32)> = used.collect();
+        used.sort_unstable();
+        used.into_iter().map(|(_, switch)| switch).collect()
+    }
 }
 
 /// What a suite says of one mutant.
@@ -280,6 +297,43 @@ impl<'a> Group<'a> {
             };
         }
         Ok(answer)
+    }
+
+    /// For each test of a suite whose name contains `name` the first mutant that it kills, of those
+    /// that it uses; those come first that fewest tests use. `say` is told each at once.
+    pub fn kills_of_each(
+        &mut self,
+        suite: &'static Suite,
+        name: &str,
+        say: &mut dyn FnMut(&Kill),
+    ) -> anyhow::Result<Vec<Kill>> {
+        self.prepare(suite)?;
+        let known = self.calls.iter().filter(|(known, _)| *known == suite);
+        let mut kills = Vec::new();
+        for call in known.flat_map(|(_, calls)| calls) {
+            let limit = suite::limit(call.took);
+            for test in self.runner.tests(&call.program)? {
+                if !test.contains(name) {
+                    continue;
+                }
+                let mut killed = None;
+                for switch in call.switches_of(&test) {
+                    let number = switch.to_string();
+                    let variable = (SWITCH, number.as_str());
+                    let arguments = ["--exact", test.as_str()];
+                    let cpu_s = suite.cpu_limit_s();
+                    let outcome =
+                        self.runner.run(&call.program, &arguments, variable, limit, cpu_s)?;
+                    if matches!(outcome, Outcome::Failed(_)) {
+                        killed = self.mutants.get(&switch).cloned();
+                        break;
+                    }
+                }
+                kills.push((test, killed));
+                kills.iter().last().into_iter().for_each(&mut *say);
+            }
+        }
+        Ok(kills)
     }
 
     /// Replaces a file of the tree by the original with one mutant. [`Group::restore`] undoes it.

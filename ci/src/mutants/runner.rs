@@ -162,6 +162,17 @@ impl<'a> Runner<'a> {
         Ok(Built::Refused(messages.iter().filter_map(places).collect()))
     }
 
+    /// The names of a program's tests.
+    pub fn tests(&self, program: &Program) -> anyhow::Result<Vec<String>> {
+        let output = Command::new(&program.path)
+            .args(["--list", "--format", "terse"])
+            .current_dir(&program.folder)
+            .output()
+            .context("cannot list the tests of a program")?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+    }
+
     /// Runs a program with arguments and a variable of its environment, at most for `limit`, each
     /// process for at most `cpu_s` seconds of CPU time. All of it is one process group.
     pub fn run(
