@@ -16,7 +16,8 @@
 //!
 //! What the comparison leaves out: veth has no driver, no DMA and no interrupts, which flatters
 //! the kernel. The null card has no IOMMU and no register that is slow to write, which flatters
-//! us. Ours takes batches of 64 packets, but in rows of a rate of arrival (`cpu/rate.rs`).
+//! us. Ours takes batches of 64 packets, but in rows of a rate of arrival (`cpu/rate.rs`, and for
+//! our own TCP `cpu/joined.rs`).
 //!
 //! The kernel's connection has CUBIC, which nothing paces. BBR, Reno and sends by reference stand
 //! beside it, where the machine has them.
@@ -164,11 +165,15 @@ impl CpuArguments {
                 }
             }
         }
-        if self.transports.contains(&TransportName::Null) {
-            for (gbps, mtu) in RATES_GBPS.iter().flat_map(|gbps| MTUS.map(|mtu| (*gbps, mtu))) {
-                for touched in [true, false] {
+        for (gbps, mtu) in RATES_GBPS.iter().flat_map(|gbps| MTUS.map(|mtu| (*gbps, mtu))) {
+            for touched in [true, false] {
+                if self.transports.contains(&TransportName::Null) {
                     let window = plan.window / 4;
                     samples.add_rate(rate::measure(mtu, touched, gbps, window, &cores)?);
+                }
+                if self.transports.contains(&TransportName::Tcp) {
+                    let rate = joined::own_at_rate(mtu, touched, gbps, plan.bytes, &cores)?;
+                    samples.add_rate(rate);
                 }
             }
         }

@@ -46,8 +46,17 @@ const FRAMES_PER_ROUND: usize = 64;
 const PORT: u16 = 5001;
 const ETHERNET_BYTES: usize = 14;
 
-/// Calls a piece of the host's work, which returns whether it found anything.
-pub type Meter<'a> = dyn FnMut(&mut dyn FnMut() -> bool) + 'a;
+/// Calls a piece of a host's work, which returns whether it found anything.
+pub type Meter<'a> = dyn FnMut(Side, &mut dyn FnMut() -> bool) + 'a;
+
+/// Whose work it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The host that sends.
+    Sender,
+    /// The host that receives.
+    Receiver,
+}
 
 /// Why a run stops.
 #[derive(Debug, Error)]
@@ -107,10 +116,10 @@ impl<P: Protocol> End<P> {
     }
 
     /// Polls once.
-    fn poll(&mut self, meter: &mut Meter) -> Result<()> {
+    fn poll(&mut self, side: Side, meter: &mut Meter) -> Result<()> {
         let provider = &mut self.provider;
         let mut result = Ok(false);
-        meter(&mut || {
+        meter(side, &mut || {
             let seen = |provider: &Provider<GoldenBus, P>| {
                 let counters = provider.counters();
                 (counters.sent_headers, counters.header_entries)
@@ -144,6 +153,8 @@ pub struct Joined<P: Protocol> {
     patience: Patience<u64>,
     /// The clock of both, where it is not the wall's, and how much a round takes.
     clock: Option<(ManualClock, Duration)>,
+    /// Frames that reach the receiving card in a round, at most.
+    frames_per_round: usize,
 }
 
 impl Joined<Observed<LinuxTransport>> {
@@ -197,6 +208,7 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
             received: 0,
             patience: Patience::new(0),
             clock,
+            frames_per_round: FRAMES_PER_ROUND,
         })
     }
 
@@ -205,9 +217,23 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
         self.received
     }
 
+    /// Lets at most so many frames reach the receiving card in each round, and a round take so long
+    /// where the clock is not the wall's.
+    pub fn set_pace(&mut self, frames: usize, round: Duration) {
+        self.frames_per_round = frames.min(FRAMES_PER_ROUND);
+        if let Some((_, lasts)) = &mut self.clock {
+            *lasts = round;
+        }
+    }
+
+    /// Frames under way to the receiving card.
+    pub fn waiting_frames(&self) -> usize {
+        self.receiver.frames.len()
+    }
+
     /// Both hosts poll, then both cards and the wire do their part.
     pub fn round(&mut self, meter: &mut Meter) -> Result<()> {
-        self.sender.poll(meter)?;
+        self.sender.poll(Side::Sender, meter)?;
         while let Some(completion) = self.sender.provider.next_completion() {
             match completion {
                 Completion::Opened(_) => {
@@ -227,7 +253,7 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
                 }
             }
         }
-        self.receiver.poll(meter)?;
+        self.receiver.poll(Side::Receiver, meter)?;
         while let Some(completion) = self.receiver.provider.next_completion() {
             match completion {
                 Completion::Opened(_) => {}
@@ -258,7 +284,7 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
         end.memory.write(offset as usize, self.pattern.at(self.sent, bytes as usize));
         self.sent += u64::from(bytes);
         let (provider, mut result) = (&mut end.provider, Ok(()));
-        meter(&mut || {
+        meter(Side::Sender, &mut || {
             result = provider.send(id, region.span(offset, bytes), 0);
             true
         });
@@ -272,7 +298,7 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
             return Ok(());
         };
         let (provider, mut result) = (&mut end.provider, Ok(()));
-        meter(&mut || {
+        meter(Side::Receiver, &mut || {
             result = provider.recv(id, region.span(offset, bytes), 0);
             true
         });
@@ -289,7 +315,7 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
             true
         };
         match self.touched {
-            true => meter(&mut read),
+            true => meter(Side::Receiver, &mut read),
             false => {
                 read();
             }
@@ -309,8 +335,9 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
         let [from_sender, from_receiver] = sent;
         self.receiver.frames.extend(from_sender);
         self.sender.frames.extend(from_receiver);
-        for end in [&mut self.sender, &mut self.receiver] {
-            let count = end.frames.len().min(FRAMES_PER_ROUND);
+        let limits = [FRAMES_PER_ROUND, self.frames_per_round];
+        for (end, limit) in [&mut self.sender, &mut self.receiver].into_iter().zip(limits) {
+            let count = end.frames.len().min(limit);
             for frame in end.frames.drain(..count) {
                 end.card.receive(frame);
             }

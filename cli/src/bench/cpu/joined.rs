@@ -9,16 +9,23 @@
 //! hosts, on the same core, and give each host up to 64 frames between two of its polls. What the
 //! kernel does for the TAP devices outside of this thread is not counted, and received bytes are in
 //! the core's cache: both flatter us.
+//!
+//! At a rate of arrival a round brings the receiver what would have come while the slower of the
+//! two hosts made its last calls, so the batches are those that result. The hosts' time is taken as
+//! if each had a core of its own.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Result;
 use host::protocol::Protocol;
-use measure::joined::{Joined, JoinedError};
+use host::tcp::TcpProtocol;
+use measure::joined::{Joined, JoinedError, Side};
+use measure::null_card::rig::IP_TCP_BYTES;
 
-use super::null::{clock_cost, SideCost, GB};
+use super::null::{clock_cost, SideCost, BATCH, GB};
 use super::refusal::refusal_error;
+use super::report::Rate;
 use crate::bench::cores::{thread_time, Cores};
 
 /// A share of the bytes comes first, unmeasured.
@@ -54,13 +61,13 @@ fn measure<P: Protocol<Remote = SocketAddr>>(
     let _kept = cores.keep(0);
     let warm_up = bytes.div_ceil(WARM_UP);
     while joined.received_bytes() < warm_up {
-        joined.round(&mut |call| {
+        joined.round(&mut |_, call| {
             call();
         })?;
     }
     let (from, cost, mut calls) = (joined.received_bytes(), clock_cost(), Calls::default());
     while joined.received_bytes() < from + bytes {
-        joined.round(&mut |call| {
+        joined.round(&mut |_, call| {
             let started = thread_time();
             let found = call();
             let spent = (thread_time() - started).saturating_sub(cost);
@@ -79,4 +86,88 @@ fn measure<P: Protocol<Remote = SocketAddr>>(
         idle_polls: calls.idle_polls,
         idle: calls.idle,
     })
+}
+
+/// What the rounds at a rate have found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rounds {
+    /// Time of both hosts' calls in rounds that found something, and in all.
+    spent: Duration,
+    polling: Duration,
+    /// Time of the rounds: that of the slower host in each.
+    lasted: Duration,
+    polls: u64,
+    empty_polls: u64,
+    found_by_receiver: u64,
+    frames: u64,
+}
+
+/// Both ends with our own TCP, where packets arrive at a rate.
+pub fn own_at_rate(mtu: u16, touched: bool, gbps: f64, bytes: u64, cores: &Cores) -> Result<Rate> {
+    let _kept = cores.keep(0);
+    let mut joined = Joined::own(mtu, touched)?;
+    let warm_up = bytes.div_ceil(WARM_UP);
+    while joined.received_bytes() < warm_up {
+        joined.round(&mut |_, call| {
+            call();
+        })?;
+    }
+    let frame_bytes = u64::from(mtu) - u64::from(IP_TCP_BYTES);
+    let frame_s = frame_bytes as f64 * 8.0 / (gbps * 1e9);
+    let (from, cost, mut rounds, mut due) =
+        (joined.received_bytes(), clock_cost(), Rounds::default(), 0.0);
+    while joined.received_bytes() < from + bytes {
+        let round = time_round(&mut joined, cost, &mut rounds)?;
+        rounds.lasted += round;
+        // What could not be brought in time is not made up for.
+        due = (due + round.as_secs_f64() / frame_s).min(BATCH as f64);
+        let frames = due as usize;
+        rounds.frames += frames.min(joined.waiting_frames()) as u64;
+        due -= frames as f64;
+        joined.set_pace(frames, round);
+    }
+    let moved = (joined.received_bytes() - from) as f64;
+    let per_gb = |time: Duration| time.as_secs_f64() / (moved / GB);
+    Ok(Rate {
+        transport: "tcp",
+        mtu,
+        touched,
+        gbps_asked: gbps,
+        gbps: moved * 8.0 / rounds.lasted.as_secs_f64() / 1e9,
+        batch: rounds.frames as f64 / rounds.found_by_receiver.max(1) as f64,
+        empty_polls: rounds.empty_polls as f64 / rounds.polls.max(1) as f64,
+        seconds_per_gb: per_gb(rounds.spent),
+        polling_seconds_per_gb: per_gb(rounds.polling),
+        doorbells: None,
+    })
+}
+
+/// One round: how long it took the slower host.
+fn time_round(
+    joined: &mut Joined<TcpProtocol>,
+    cost: Duration,
+    rounds: &mut Rounds,
+) -> Result<Duration> {
+    let mut calls = [(Duration::ZERO, false); 2];
+    joined.round(&mut |side, call| {
+        let started = thread_time();
+        let found = call();
+        let spent = (thread_time() - started).saturating_sub(cost);
+        let (time, any) = &mut calls[usize::from(side == Side::Receiver)];
+        *time += spent;
+        *any |= found;
+    })?;
+    for (time, found) in calls {
+        rounds.polling += time;
+        rounds.polls += 1;
+        match found {
+            true => rounds.spent += time,
+            false => rounds.empty_polls += 1,
+        }
+    }
+    rounds.found_by_receiver += u64::from(calls[1].1);
+    // Both poll all the time: the other has polled again, and found nothing, in what is left.
+    let slower = calls[0].0.max(calls[1].0);
+    rounds.polling += slower * 2 - calls[0].0 - calls[1].0;
+    Ok(slower)
 }

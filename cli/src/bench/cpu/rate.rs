@@ -17,7 +17,7 @@ use measure::null_card::rig::NullRig;
 use measure::null_card::NullCard;
 
 use super::null::{clock_cost, open, Acks, BATCH, GB, SEND_BYTES_MAX};
-use super::report::{Rate, MMIO_WRITE_NS};
+use super::report::{Doorbells, Rate, MMIO_WRITE_NS};
 use crate::bench::cores::{thread_time, Cores};
 
 /// What one end has done and taken.
@@ -120,6 +120,7 @@ pub fn measure(
     let doorbells_per_gb = sum(&|end| end.per_gb(end.doorbells as f64));
     let polls = sum(&|end| (end.found_polls + end.empty_polls) as f64);
     Ok(Rate {
+        transport: "null",
         mtu,
         touched,
         gbps_asked: gbps,
@@ -128,7 +129,9 @@ pub fn measure(
         empty_polls: sum(&|end| end.empty_polls as f64) / polls.max(1.0),
         seconds_per_gb: sum(&|end| end.per_gb(end.spent.as_secs_f64())),
         polling_seconds_per_gb: sum(&|end| end.per_gb(end.polling.as_secs_f64())),
-        doorbells_per_gb,
-        doorbell_seconds_per_gb: doorbells_per_gb * MMIO_WRITE_NS / 1e9,
+        doorbells: Some(Doorbells {
+            doorbells_per_gb,
+            doorbell_seconds_per_gb: doorbells_per_gb * MMIO_WRITE_NS / 1e9,
+        }),
     })
 }

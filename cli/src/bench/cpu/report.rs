@@ -96,6 +96,8 @@ pub struct Report {
 /// that result, and a core of each end polls all the time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rate {
+    /// The protocol on our stack.
+    pub transport: &'static str,
     /// Size of an IP packet, bytes.
     pub mtu: u16,
     /// The application reads each received byte once.
@@ -112,6 +114,14 @@ pub struct Rate {
     pub seconds_per_gb: f64,
     /// CPU seconds for a GB of the cores that poll, whatever they find.
     pub polling_seconds_per_gb: f64,
+    /// Doorbells, where they are counted.
+    #[serde(flatten)]
+    pub doorbells: Option<Doorbells>,
+}
+
+/// The doorbells at a rate of arrival.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Doorbells {
     /// Doorbells for a GB.
     pub doorbells_per_gb: f64,
     /// Their time at [`MMIO_WRITE_NS`] each, seconds for a GB: not in the others.
@@ -286,7 +296,8 @@ pub const HEAD: [&str; 9] = [
     "Gb/s",
 ];
 /// Head of the table of rates.
-pub const RATES_HEAD: [&str; 10] = [
+pub const RATES_HEAD: [&str; 11] = [
+    "stack",
     "arrives, Gb/s",
     "MTU",
     "received bytes",
@@ -342,8 +353,17 @@ impl Row {
 }
 
 impl Rate {
-    fn cells(&self) -> [String; 10] {
+    fn cells(&self) -> [String; 11] {
+        let doorbells = match self.doorbells {
+            Some(of) => [
+                format!("{:.0}", of.doorbells_per_gb),
+                format!("{:.4}", of.doorbell_seconds_per_gb),
+            ],
+            None => ["not counted", ""].map(str::to_owned),
+        };
+        let [count, seconds] = doorbells;
         [
+            format!("ours, {}", self.transport),
             format!("{:.0}", self.gbps_asked),
             self.mtu.to_string(),
             word(self.touched).to_owned(),
@@ -352,8 +372,8 @@ impl Rate {
             format!("{:.1} %", 100.0 * self.empty_polls),
             format!("{:.4}", self.seconds_per_gb),
             format!("{:.4}", self.polling_seconds_per_gb),
-            format!("{:.0}", self.doorbells_per_gb),
-            format!("{:.4}", self.doorbell_seconds_per_gb),
+            count,
+            seconds,
         ]
     }
 }
@@ -402,7 +422,7 @@ impl Report {
     }
 
     /// Rows of the table of rates.
-    pub fn rate_cells(&self) -> Vec<[String; 10]> {
+    pub fn rate_cells(&self) -> Vec<[String; 11]> {
         self.rates.iter().map(Rate::cells).collect()
     }
 
