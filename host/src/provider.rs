@@ -14,6 +14,7 @@
 //! rings of a shard. Both the provider and the card refuse access to the memory of another
 //! application.
 
+mod agreement;
 mod applications;
 mod beyond;
 mod bounce;
@@ -62,6 +63,7 @@ use crate::failure::Failure;
 use crate::observed::Observed;
 pub use crate::protocol::ConnectOptions;
 use crate::protocol::{FlowIndex, Protocol};
+use crate::records::profile::Profile;
 use crate::records::ticket::Ticket;
 use crate::transport::{ListenerId, NextTimer, Transport, TransportError};
 
@@ -112,6 +114,8 @@ pub enum Completion {
 pub struct Provider<B: Bus, P: Protocol> {
     device: Device<B>,
     protocol: P,
+    /// The header profiles that it had the card set, with their numbers.
+    profiles: Vec<(u8, Profile)>,
     /// How the protocol looks ahead, if it does.
     ahead: Option<Ahead<P>>,
     clock: Clock,
@@ -155,8 +159,9 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// the first shard both have rings of the configured sizes.
     pub fn open(bus: B, protocol: P, config: DeviceConfig) -> Result<Self> {
         let mut device = Device::open(bus, config)?;
-        for (number, profile) in protocol.profiles() {
-            device.set_profile(number, &profile)?;
+        let profiles = protocol.profiles();
+        for (number, profile) in &profiles {
+            device.set_profile(*number, profile)?;
         }
         let sizes = device.sizes();
         let mut provider = Self {
@@ -170,6 +175,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             bounces: Vec::new(),
             device,
             protocol,
+            profiles,
             ahead: None,
             clock: Clock::Wall { divisor: 1 },
             started: Instant::now(),

@@ -20,6 +20,62 @@ pub enum ProtocolError {
     /// connection was accepted, or its SYNs never passed this host.
     #[error("flow {0}: handshake not known; at most {HANDSHAKES} unaccepted handshakes are kept")]
     HandshakeForgotten(u16),
+    /// A flow's key and its install name different header profiles.
+    #[error("flow {flow}: its key has header profile {key}, its install {install}")]
+    ProfilesDiffer {
+        /// Flow id.
+        flow: u16,
+        /// Header profile in the key.
+        key: u8,
+        /// Header profile of the install.
+        install: u8,
+    },
+    /// A flow's header profile is not among [`crate::protocol::Protocol::profiles`].
+    #[error("flow {flow}: the protocol has set no header profile {profile}")]
+    UnknownProfile {
+        /// Flow id.
+        flow: u16,
+        /// Number of the profile.
+        profile: u8,
+    },
+    /// The IP protocol in a flow's key is not that of its header profile.
+    #[error(
+        "flow {flow}: IP protocol {found} in its key, header profile {profile} has {expected}"
+    )]
+    WrongIpProtocol {
+        /// Flow id.
+        flow: u16,
+        /// IP protocol number in the key.
+        found: u8,
+        /// Number of the profile.
+        profile: u8,
+        /// IP protocol number of the profile.
+        expected: u8,
+    },
+    /// The local port in a flow's key is not the one by which the card knows the header profile.
+    #[error("flow {flow}: local port {port} in its key, header profile {profile} has {expected}")]
+    WrongPort {
+        /// Flow id.
+        flow: u16,
+        /// Local port in the key.
+        port: u16,
+        /// Number of the profile.
+        profile: u8,
+        /// Port of the profile.
+        expected: u16,
+    },
+    /// A flow's message key is longer than that of its header profile.
+    #[error("flow {flow}: a message key of {bytes} bytes, header profile {profile} has {allowed}")]
+    LongMessageKey {
+        /// Flow id.
+        flow: u16,
+        /// Bytes up to the last that is not 0.
+        bytes: u8,
+        /// Number of the profile.
+        profile: u8,
+        /// Bytes of the profile's message key.
+        allowed: u8,
+    },
     /// A message with this number is already in progress.
     #[error("message {0} is already in progress")]
     MessageKnown(u64),

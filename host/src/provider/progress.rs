@@ -1,6 +1,6 @@
 //! Progress of the provider's connections: install, transfer, withdrawal, removal.
 
-use super::{Completion, ConnectionId, Provider};
+use super::{agreement, Completion, ConnectionId, Provider};
 use crate::control::connection::{missing, Connection, Ending, Phase};
 use crate::control::flow::buffer::CompletedBuffer;
 use crate::control::flow::receive::ReceiveSide;
@@ -110,7 +110,10 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         if keys.is_none() && !self.has_bounce(owner)? {
             return Ok(());
         }
-        let install = self.protocol.install(index);
+        let install = self.protocol.install(index).and_then(|install| {
+            agreement::check(index.0, key.as_ref(), &install, &self.profiles)?;
+            Ok(install)
+        });
         let install = match install {
             Ok(install) => install,
             Err(error) => {
