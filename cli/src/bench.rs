@@ -100,7 +100,7 @@ enum BenchCommand {
     /// The same switch; 256 KiB from each of 64 and of 256 hosts. Goals are those of the
     /// model-based controller.
     Incast(networks::NetworkArguments),
-    /// All of these but the last three, as a page of Markdown and one of HTML with plots
+    /// All of these, as a page of Markdown and one of HTML with plots
     All(all::AllArguments),
 }
 

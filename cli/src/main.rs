@@ -33,7 +33,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Move bytes both ways between a Linux TCP peer and an application, through the simulated card
+    /// Move bytes both ways between an application and a TCP peer, through the simulated card
     Demo(demo::DemoArguments),
     /// Write the Verilog of the card, its port list and the register manual
     Verilog(verilog::VerilogArguments),

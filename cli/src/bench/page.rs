@@ -202,11 +202,8 @@ const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:75rem;mar
     padding:0 1rem;color:#1f2328}table{border-collapse:collapse;margin:1rem 0;font-size:13px}\
     td,th{border:1px solid #d0d7de;padding:.25rem .6rem;text-align:left}th{background:#f6f8fa}\
     .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(34rem,1fr));gap:1.5rem}\
-    svg{width:100%;border:1px solid #d0d7de;border-radius:6px;\
-    font-family:system-ui,sans-serif}svg text{font-size:12px;fill:#1f2328}\
-    svg .title{font-size:15px;font-weight:600}svg .value{fill:#fff;font-weight:600}\
-    .axis{stroke:#57606a}.grid{stroke:#d0d7de;stroke-width:.7}\
-    .limit{stroke:#cf222e;stroke-width:2;stroke-dasharray:6 4}";
+    figure{margin:0}.title{font-weight:600}\
+    svg{width:100%;height:auto;border:1px solid #d0d7de;border-radius:6px}";
 
 /// A table of the page.
 struct Table {

@@ -8,20 +8,41 @@
 //!     │ ──────                          every plot has names and units at both axes
 //!     └──────────── x
 //! ```
+//! Without data a plot is empty. Drawing into a text cannot fail but by a mistake in the drawing.
 
-use std::fmt::Write;
+use std::fmt::Display;
+use std::ops::Range;
 
-const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 380.0;
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = 20.0;
-const TOP: f64 = 60.0;
-const BOTTOM: f64 = 62.0;
-/// Width of the names beside lying bars.
-const NAMES: f64 = 220.0;
-const ROW: f64 = 22.0;
-const COLOURS: [&str; 6] = ["#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df", "#57606a"];
-const LIMIT: &str = "#cf222e";
+use plotters::chart::MeshStyle;
+use plotters::coord::ranged1d::{
+    AsRangedCoord, DefaultFormatting, KeyPointHint, Ranged, ValueFormatter,
+};
+use plotters::coord::Shift;
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+const WIDTH: u32 = 760;
+const HEIGHT: u32 = 380;
+/// Room for the names at the left axis, of numbers and of lying bars.
+const NUMBERS: u32 = 56;
+const NAMES: u32 = 220;
+const ROW: u32 = 22;
+/// Room for title and axis above and below lying bars.
+const BESIDE_ROWS: u32 = 90;
+/// A line of more points has no marks.
+const MARKS_MAX: usize = 40;
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(0x09, 0x69, 0xda),
+    RGBColor(0xcf, 0x22, 0x2e),
+    RGBColor(0x1a, 0x7f, 0x37),
+    RGBColor(0x9a, 0x67, 0x00),
+    RGBColor(0x82, 0x50, 0xdf),
+    RGBColor(0x57, 0x60, 0x6a),
+];
+const LIMIT: RGBColor = COLOURS[1];
+const GRID: RGBColor = RGBColor(0xd8, 0xde, 0xe4);
+const FONT: (&str, u32) = ("sans-serif", 12);
 
 /// One line of a plot.
 pub struct Series {
@@ -43,160 +64,108 @@ pub struct Bar {
     pub limit: f64,
 }
 
-/// The scale of the upright axis: from 0 in steps of 1, 2 or 5 times a power of ten.
-fn steps(max: f64) -> (f64, usize) {
-    let rough = max / 5.0;
-    let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].map(|times| times * power);
-    let step = step.into_iter().find(|s| *s >= rough).unwrap_or(max);
-    (step, (max / step).ceil() as usize)
-}
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// The drawing area and its scales.
-struct Frame {
-    text: String,
-    x: (f64, f64),
-    y_max: f64,
-    is_log: bool,
-}
-
-impl Frame {
-    fn new(title: &str, axis: &str, x: (f64, f64), y_max: f64, is_log: bool) -> Self {
-        let mut text = open_plot(title, HEIGHT);
-        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        let middle = (TOP + bottom) / 2.0;
-        let _ = writeln!(
-            text,
-            "<text x=\"16\" y=\"{middle:.1}\" text-anchor=\"middle\" \
-             transform=\"rotate(-90 16 {middle:.1})\">{}</text>",
-            escape(axis)
-        );
-        let (step, count) = steps(y_max);
-        let y_max = step * count as f64;
-        let mut frame = Self { text, x, y_max, is_log };
-        for number in 0..=count {
-            let value = step * number as f64;
-            let at = frame.y(value);
-            line(&mut frame.text, "grid", (LEFT, at), (right, at));
-            label(&mut frame.text, "end", (LEFT - 6.0, at + 4.0), &short(value));
-        }
-        line(&mut frame.text, "axis", (LEFT, bottom), (right, bottom));
-        line(&mut frame.text, "axis", (LEFT, TOP), (LEFT, bottom));
-        frame
-    }
-
-    fn x(&self, value: f64) -> f64 {
-        let scale = |v: f64| if self.is_log { v.ln() } else { v };
-        let (from, to) = (scale(self.x.0), scale(self.x.1));
-        LEFT + (scale(value) - from) / (to - from).max(1e-9) * (WIDTH - LEFT - RIGHT)
-    }
-
-    fn y(&self, value: f64) -> f64 {
-        HEIGHT - BOTTOM - value / self.y_max * (HEIGHT - TOP - BOTTOM)
-    }
-
-    fn ticks(&mut self, values: &[f64], name: &str) {
-        let bottom = HEIGHT - BOTTOM;
-        for &value in values {
-            let at = self.x(value);
-            line(&mut self.text, "axis", (at, bottom), (at, bottom + 4.0));
-            label(&mut self.text, "middle", (at, bottom + 18.0), &short(value));
-        }
-        let middle = (LEFT + WIDTH - RIGHT) / 2.0;
-        label(&mut self.text, "middle", (middle, HEIGHT - 18.0), name);
-    }
-
-    fn finish(mut self) -> String {
-        self.text.push_str("</svg>\n");
-        self.text
-    }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
-}
-
-fn open_plot(title: &str, height: f64) -> String {
-    let title = escape(title);
+/// A drawing with its title, for readers of any kind.
+fn figure(title: &str, height: u32, draw: impl FnOnce(&Area) -> Drawn) -> String {
+    let mut svg = String::new();
+    let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+    let drawn = draw(&area).and_then(|()| area.present());
+    drop(area);
+    let title = title.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+    let body = match drawn {
+        Ok(()) => svg,
+        Err(error) => format!("<p>This plot cannot be drawn: {error}</p>"),
+    };
     format!(
-        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{title}\" \
-         xmlns=\"http://www.w3.org/2000/svg\">\n\
-         <text x=\"12\" y=\"20\" class=\"title\">{title}</text>\n"
+        "<figure role=\"img\" aria-label=\"{title}\"><figcaption class=\"title\">{title}\
+         </figcaption>\n{body}</figure>\n"
     )
 }
 
-fn line(text: &mut String, class: &str, from: (f64, f64), to: (f64, f64)) {
-    let ((x1, y1), (x2, y2)) = (from, to);
-    let _ = writeln!(
-        text,
-        "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>"
-    );
+/// An axis that is logarithmic or not, marked at powers of two and its end, or at round steps.
+#[derive(Clone)]
+struct Axis {
+    range: Range<f64>,
+    is_log: bool,
 }
 
-fn label(text: &mut String, anchor: &str, at: (f64, f64), what: &str) {
-    let (x, y) = at;
-    let _ = writeln!(
-        text,
-        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>",
-        escape(what)
-    );
-}
-
-fn rectangle(text: &mut String, from: (f64, f64), size: (f64, f64)) {
-    let ((x, y), (width, height)) = (from, size);
-    let _ = writeln!(
-        text,
-        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
-         fill=\"{}\"/>",
-        COLOURS[0]
-    );
-}
-
-fn short(value: f64) -> String {
-    if value >= 100.0 || (value - value.round()).abs() < 1e-9 {
-        format!("{value:.0}")
-    } else {
-        format!("{value:.1}")
+impl Axis {
+    fn scale(&self, value: f64) -> f64 {
+        match self.is_log {
+            true => value.ln(),
+            false => value,
+        }
     }
 }
 
-/// The legend: a stroke and a name for each, below the title.
-fn add_legend(text: &mut String, entries: &[(&str, &str, bool)]) {
-    let mut x = LEFT;
-    for (name, colour, is_limit) in entries {
-        let dash = dash(*is_limit);
-        let end = x + 22.0;
-        let _ = writeln!(
-            text,
-            "<line stroke=\"{colour}\" stroke-width=\"2\"{dash} x1=\"{x:.1}\" y1=\"38\" \
-             x2=\"{end:.1}\" y2=\"38\"/>"
-        );
-        label(text, "start", (x + 28.0, 42.0), name);
-        x += 48.0 + 6.2 * name.len() as f64;
-    }
-}
+impl Ranged for Axis {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
 
-fn dash(is_limit: bool) -> &'static str {
-    if is_limit {
-        " stroke-dasharray=\"6 4\""
-    } else {
-        ""
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        let (from, to) = (self.scale(self.range.start), self.scale(self.range.end));
+        let share = (self.scale(*value) - from) / (to - from).max(1e-9);
+        limit.0 + (share * f64::from(limit.1 - limit.0)).round() as i32
     }
-}
 
-/// Where a range of x is marked: powers of two and its end when logarithmic, else round steps.
-fn ticks(from: f64, to: f64, is_log: bool) -> Vec<f64> {
-    if is_log {
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        if !self.is_log {
+            let linear: plotters::coord::types::RangedCoordf64 = self.range.clone().into();
+            return linear.key_points(hint);
+        }
         let powers = (0..20).map(|n| f64::from(1 << n));
         // The last power of two is left out where it would overlap the label of the end.
-        let mut marks: Vec<f64> = powers.filter(|v| (from..to / 1.15).contains(v)).collect();
-        marks.push(to);
-        return marks;
+        let Range { start, end } = self.range;
+        let mut marks: Vec<f64> = powers.filter(|v| (start..end / 1.15).contains(v)).collect();
+        marks.push(end);
+        marks
     }
-    let (step, _) = steps(to - from);
-    let first = (from / step).ceil() as i64;
-    let last = (to / step).floor() as i64;
-    (first..=last).map(|n| n as f64 * step).collect()
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+fn short(value: &f64) -> String {
+    match *value >= 100.0 || (value - value.round()).abs() < 1e-9 {
+        true => format!("{value:.0}"),
+        false => format!("{value:.1}"),
+    }
+}
+
+/// Room above what is drawn: over lines, and over bars, where the legend stands.
+const ABOVE: [f64; 2] = [1.05, 1.25];
+
+type Chart<'a, X, Y> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<X, Y>>;
+
+/// A chart with axes of these ranges, and room for names at the left one.
+fn chart<'a, X, Y>(
+    area: &Area<'a>,
+    names: u32,
+    x: X,
+    y: Y,
+) -> Result<Chart<'a, X::CoordDescType, Y::CoordDescType>, DrawingAreaErrorKind<std::io::Error>>
+where
+    X: AsRangedCoord<Value = f64>,
+    Y: AsRangedCoord<Value = f64>,
+{
+    let mut builder = ChartBuilder::on(area);
+    builder.margin(14).x_label_area_size(44).y_label_area_size(names).build_cartesian_2d(x, y)
+}
+
+/// Its grid: light lines, small letters, numbers in short.
+fn grid<'a, 'c, X, Y>(chart: &'c mut Chart<'a, X, Y>) -> MeshStyle<'a, 'c, X, Y, SVGBackend<'a>>
+where
+    X: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
+{
+    let mut mesh = chart.configure_mesh();
+    mesh.light_line_style(TRANSPARENT).bold_line_style(GRID);
+    mesh.label_style(FONT).axis_desc_style(FONT);
+    mesh.x_label_formatter(&short).y_label_formatter(&short);
+    mesh
 }
 
 /// Lines over x; the axes have names with units.
@@ -208,63 +177,90 @@ pub fn lines(title: &str, axes: (&str, &str), is_log: bool, series: &[Series]) -
     if !x_min.is_finite() || y_max <= 0.0 {
         return String::new();
     }
-    let mut frame = Frame::new(title, axes.1, (x_min, x_max), y_max, is_log);
-    frame.ticks(&ticks(x_min, x_max, is_log), axes.0);
-    let shown = series.iter().filter(|one| !one.points.is_empty());
-    let mut entries = Vec::new();
-    for (number, one) in shown.enumerate() {
-        let colour = COLOURS[number % COLOURS.len()];
-        entries.push((one.name.as_str(), colour, one.is_limit));
-        let place = |point: &(f64, f64)| (frame.x(point.0), frame.y(point.1));
-        let places: Vec<(f64, f64)> = one.points.iter().map(place).collect();
-        let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-        let dash = dash(one.is_limit);
-        let _ = writeln!(
-            frame.text,
-            "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash} points=\"{}\"/>",
-            path.join(" ")
-        );
-        if !one.is_limit && places.len() <= 40 {
-            for (x, y) in places {
-                let _ = writeln!(
-                    frame.text,
-                    "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>"
-                );
+    let x = Axis { range: x_min..x_max, is_log };
+    figure(title, HEIGHT, |area| {
+        let mut chart = chart(area, NUMBERS, x, 0.0..y_max * ABOVE[0])?;
+        grid(&mut chart).disable_x_mesh().x_desc(axes.0).y_desc(axes.1).draw()?;
+        let shown = series.iter().filter(|one| !one.points.is_empty());
+        for (one, colour) in shown.zip(COLOURS.into_iter().cycle()) {
+            let style = ShapeStyle::from(colour).stroke_width(2);
+            let points = one.points.iter().copied();
+            let drawn = match one.is_limit {
+                true => chart.draw_series(DashedLineSeries::new(points, 6, 4, style))?,
+                false => chart.draw_series(LineSeries::new(points, style))?,
+            };
+            let stroke = if one.is_limit { 7 } else { 18 };
+            drawn.label(&one.name).legend(move |(x, y)| {
+                DashedPathElement::new([(x, y), (x + 18, y)], stroke, 4, style)
+            });
+            if !one.is_limit && one.points.len() <= MARKS_MAX {
+                let mark = |at: &(f64, f64)| Circle::new(*at, 3, colour.filled());
+                chart.draw_series(one.points.iter().map(mark))?;
             }
         }
-    }
-    add_legend(&mut frame.text, &entries);
-    frame.finish()
+        legend(&mut chart, SeriesLabelPosition::LowerRight)
+    })
+}
+
+/// The legend, where the data leave room as a rule.
+fn legend<'a, X, Y>(chart: &mut Chart<'a, X, Y>, position: SeriesLabelPosition) -> Drawn
+where
+    X: Ranged<ValueType = f64>,
+    Y: Ranged<ValueType = f64>,
+{
+    chart
+        .configure_series_labels()
+        .position(position)
+        .background_style(WHITE.mix(0.8))
+        .label_font(FONT)
+        .draw()
 }
 
 /// Upright bars, each with its limit.
 pub fn bars(title: &str, axis: &str, bars: &[Bar]) -> String {
-    let highest = |b: &Bar| b.value.max(b.limit);
-    let y_max = bars.iter().map(highest).fold(0.0, f64::max) * 1.05;
+    let y_max = bars.iter().map(|bar| bar.value.max(bar.limit)).fold(0.0, f64::max);
     if bars.is_empty() || y_max <= 0.0 {
         return String::new();
     }
-    let mut frame = Frame::new(title, axis, (0.0, bars.len() as f64), y_max, false);
-    let bottom = HEIGHT - BOTTOM;
-    for (number, bar) in bars.iter().enumerate() {
-        let (from, to) = (frame.x(number as f64 + 0.15), frame.x(number as f64 + 0.85));
-        let (top, limit) = (frame.y(bar.value), frame.y(bar.limit));
-        rectangle(&mut frame.text, (from, top), (to - from, bottom - top));
-        line(&mut frame.text, "limit", (from - 4.0, limit), (to + 4.0, limit));
-        let middle = (from + to) / 2.0;
-        let at = (middle, top + 16.0);
-        let _ = writeln!(
-            frame.text,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" class=\"value\">{:.1}</text>",
-            at.0, at.1, bar.value
-        );
-        for (row, part) in bar.name.split(", ").enumerate() {
-            let at = (middle, bottom + 14.0 + 13.0 * row as f64);
-            label(&mut frame.text, "middle", at, part);
+    figure(title, HEIGHT, |area| {
+        let mut chart = chart(area, NUMBERS, 0.0..bars.len() as f64, 0.0..y_max * ABOVE[1])?;
+        grid(&mut chart).disable_x_mesh().x_labels(0).y_desc(axis).draw()?;
+        let place = |number: usize| (number as f64 + 0.15, number as f64 + 0.85);
+        let bar = |(number, bar): (usize, &Bar)| {
+            let (from, to) = place(number);
+            Rectangle::new([(from, 0.0), (to, bar.value)], COLOURS[0].filled())
+        };
+        let stroke = |colour: RGBColor| {
+            move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(3))
+        };
+        let drawn = chart.draw_series(bars.iter().enumerate().map(bar))?;
+        drawn.label("card").legend(stroke(COLOURS[0]));
+        let limit = |(number, bar): (usize, &Bar)| {
+            let (from, to) = place(number);
+            let ends = [(from - 0.1, bar.limit), (to + 0.1, bar.limit)];
+            PathElement::new(ends, LIMIT.stroke_width(2))
+        };
+        let drawn = chart.draw_series(bars.iter().enumerate().map(limit))?;
+        drawn.label("limit").legend(stroke(LIMIT));
+        let value = centred(&WHITE);
+        let below = centred(&BLACK);
+        for (number, bar) in bars.iter().enumerate() {
+            let (x, y) = chart.backend_coord(&(number as f64 + 0.5, bar.value));
+            area.draw(&Text::new(format!("{:.1}", bar.value), (x, y + 4), value.clone()))?;
+            let (x, bottom) = chart.backend_coord(&(number as f64 + 0.5, 0.0));
+            for (row, part) in (0..).zip(bar.name.split(", ")) {
+                area.draw(&Text::new(part.to_owned(), (x, bottom + 6 + 13 * row), below.clone()))?;
+            }
         }
-    }
-    add_legend(&mut frame.text, &[("card", COLOURS[0], false), ("limit", LIMIT, true)]);
-    frame.finish()
+        legend(&mut chart, SeriesLabelPosition::UpperRight)
+    })
+}
+
+/// Text below a point, and centred on it.
+fn centred(colour: &RGBColor) -> TextStyle<'static> {
+    let mut style = TextStyle::from(FONT).pos(Pos::new(HPos::Center, VPos::Top));
+    style.color = colour.to_backend_color();
+    style
 }
 
 /// Lying bars, one row each, with what they stand for in `axis`.
@@ -273,20 +269,28 @@ pub fn rows(title: &str, axis: &str, bars: &[(String, f64)]) -> String {
     if largest <= 0.0 {
         return String::new();
     }
-    let height = TOP + ROW * bars.len() as f64 + 30.0;
-    let mut text = open_plot(title, height);
-    label(&mut text, "start", (12.0, 42.0), axis);
-    let width = WIDTH - NAMES - RIGHT - 60.0;
-    for (number, (name, value)) in bars.iter().enumerate() {
-        let top = TOP + ROW * number as f64;
-        label(&mut text, "end", (NAMES - 8.0, top + 14.0), name);
-        let long = value / largest * width;
-        rectangle(&mut text, (NAMES, top + 2.0), (long, ROW - 6.0));
-        let at = (NAMES + long + 6.0, top + 14.0);
-        label(&mut text, "start", at, &format!("{value:.0}"));
-    }
-    text.push_str("</svg>\n");
-    text
+    let height = BESIDE_ROWS + ROW * bars.len() as u32;
+    figure(title, height, |area| {
+        let count = bars.len() as f64;
+        let mut chart = chart(area, NAMES, 0.0..largest * 1.1, count..0.0)?;
+        grid(&mut chart).disable_y_mesh().y_labels(0).x_desc(axis).draw()?;
+        let bar = |(number, (_, value)): (usize, &(String, f64))| {
+            let top = number as f64;
+            Rectangle::new([(0.0, top + 0.12), (*value, top + 0.88)], COLOURS[0].filled())
+        };
+        chart.draw_series(bars.iter().enumerate().map(bar))?;
+        let beside = |text: &dyn Display, to: HPos, at: (i32, i32)| {
+            let style = TextStyle::from(FONT).pos(Pos::new(to, VPos::Center));
+            area.draw(&Text::new(text.to_string(), at, style))
+        };
+        for (number, (name, value)) in bars.iter().enumerate() {
+            let (x, y) = chart.backend_coord(&(0.0, number as f64 + 0.5));
+            beside(name, HPos::Right, (x - 8, y))?;
+            let (x, y) = chart.backend_coord(&(*value, number as f64 + 0.5));
+            beside(&format!("{value:.0}"), HPos::Left, (x + 6, y))?;
+        }
+        Ok(())
+    })
 }
 
 #[cfg(test)]
@@ -294,29 +298,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plots_stay_inside_their_frame() {
-        let series = Series {
-            name: "card".to_owned(),
-            points: vec![(64.0, 10.0), (9216.0, 99.0)],
-            is_limit: false,
-        };
+    fn marks_stay_inside_the_drawing() {
+        let points = vec![(64.0, 10.0), (9216.0, 99.0)];
+        let series = Series { name: "card".to_owned(), points, is_limit: false };
         let text = lines("throughput", ("bytes", "Gb/s"), true, &[series]);
-        assert!(text.starts_with("<svg") && text.ends_with("</svg>\n"));
-        let first = format!("{LEFT:.1},");
-        let last = format!(" {:.1},", WIDTH - RIGHT);
-        assert!(text.contains(&first) && text.contains(&last), "{text}");
+        assert!(text.contains("<svg") && text.ends_with("</figure>\n"), "{text}");
+        let numbers = |name: &str| -> Vec<u32> {
+            let name = format!("{name}=\"");
+            let parts = text.split(&name).skip(1);
+            let number = |part: &str| part.split('"').next().and_then(|it| it.parse().ok());
+            parts.map(|part| number(part).expect("a number")).collect()
+        };
+        let (x, y) = (numbers("cx"), numbers("cy"));
+        assert_eq!((x.len(), y.len()), (2, 2), "{text}");
+        assert!(x[0] > NUMBERS && x[0] < x[1] && x[1] < WIDTH, "{x:?}");
+        assert!(y[1] < y[0] && y[0] < HEIGHT, "{y:?}");
     }
 
     #[test]
-    fn scales_have_round_containing_steps() {
-        for max in [0.3, 7.0, 94.15, 99.0, 100.0, 148.8, 26_190.0] {
-            let (step, count) = steps(max);
-            assert!(step * count as f64 >= max, "{max}");
-            assert!((3..=6).contains(&count), "{max}: {count} steps of {step}");
-        }
-        assert_eq!(ticks(293.0, 313.0, false), [295.0, 300.0, 305.0, 310.0]);
-        assert_eq!(ticks(64.0, 300.0, true), [64.0, 128.0, 256.0, 300.0]);
-        assert_eq!(ticks(4000.0, 9216.0, true), [4096.0, 9216.0]);
+    fn logarithmic_axis_marks_powers_and_end() {
+        let marks = |range| Axis { range, is_log: true }.key_points(10);
+        assert_eq!(marks(64.0..300.0), [64.0, 128.0, 256.0, 300.0]);
+        assert_eq!(marks(4000.0..9216.0), [4096.0, 9216.0]);
     }
 
     #[test]
@@ -328,7 +331,9 @@ mod tests {
 
     #[test]
     fn names_are_not_markup() {
-        let text = rows("a < b", "c & d", &[("\"e\"".to_owned(), 1.0)]);
-        assert!(text.contains("a &lt; b") && text.contains("c &amp; d"));
+        let text = rows("a < b", "c & d", &[("e < f".to_owned(), 1.0)]);
+        for name in ["a &lt; b", "c &amp; d", "e &lt; f"] {
+            assert!(text.contains(name), "{name}: {text}");
+        }
     }
 }
