@@ -1,10 +1,14 @@
 //! `zeronic sim-card`: a card in a process of its own, which other programs open.
 //!
 //! ```text
-//!   host, QEMU ─► vfio-user socket ─► served::ServedCard ─► golden device ─► wire ─► a peer
+//!   host, QEMU ─► vfio-user socket ─► served::ServedCard ─► Verilog or model ─► wire ─► a peer
 //! ```
+//! One thread does all of it: each round looks at the client, lets the model's time pass, and moves
+//! frames.
 
 mod line;
+mod rtl;
+mod shown;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -12,13 +16,17 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use host::transport::peer::{Conversation, Progress};
-use served::{Served, ServedCard};
+use host::transport::Tuning;
+use served::{GoldenModel, Served, ServedCard};
 
-use self::line::{Line, PeerName};
+use self::line::{Line, LineConfig, PeerName};
+use self::rtl::RtlModel;
+use self::shown::Shown;
 use crate::shared::config::ConfigName;
 use crate::shared::failure::STATUSES;
 use crate::shared::faults::Faults;
-use crate::shared::output::print;
+use crate::shared::options::UsageError;
+use crate::shared::output::{print, Begun, ResultFile};
 
 /// How long the process sleeps at most when only a client can wake it.
 const LIMIT: Duration = Duration::from_secs(3600);
@@ -33,9 +41,20 @@ const NAP_TIME: Duration = Duration::from_millis(50);
 
 /// What does the work behind the registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Model {
+enum ModelName {
     /// The golden model: exact by the contract, and without any time of its own
     Golden,
+    /// The emitted Verilog, in Verilator
+    Rtl,
+}
+
+impl ModelName {
+    fn name(self) -> &'static str {
+        match self {
+            ModelName::Golden => "golden",
+            ModelName::Rtl => "Verilated",
+        }
+    }
 }
 
 /// How a client rings a doorbell.
@@ -57,7 +76,7 @@ pub struct SimCardArguments {
 
     /// What does the work
     #[arg(long, value_enum, default_value = "golden")]
-    model: Model,
+    model: ModelName,
 
     /// Sizes of the card's tables
     #[arg(long, value_enum, default_value = "lab")]
@@ -68,8 +87,9 @@ pub struct SimCardArguments {
     doorbells: DoorbellName,
 
     /// Who is at the wire: a TCP that sends back what it receives, at 10.77.0.2 port 5001, and at
-    /// fd77::2 where the MTU allows IPv6
-    #[arg(long, value_enum, default_value = "none")]
+    /// fd77::2 where the MTU allows IPv6 (`linux`, `smoltcp`, `tcp`; `auto`: the first that this
+    /// machine allows); an interface of this machine (`tap:NAME`); `none`
+    #[arg(long, default_value = "none", value_name = "PEER")]
     peer: PeerName,
 
     /// Largest IP packet of the peer, bytes
@@ -83,21 +103,60 @@ pub struct SimCardArguments {
     /// Seed of the wire's faults
     #[arg(long, default_value_t = 1)]
     seed: u64,
+
+    /// Record waveforms until the first client goes (FST, for GTKWave or Surfer); needs --model rtl
+    #[arg(long, value_name = "F.fst")]
+    wave: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn run(arguments: &SimCardArguments) -> Result<bool> {
-    let socket = &arguments.vfio_user;
-    let Model::Golden = arguments.model;
-    let mut line = Line::open(arguments.peer, arguments.mtu, (&arguments.faults, arguments.seed))?;
-    let sizes = arguments.config.sizes();
-    let mut card = match arguments.doorbells {
-        DoorbellName::Mapped => ServedCard::bind_mapped(socket, sizes)?,
-        DoorbellName::Messages => ServedCard::bind(socket, sizes)?,
+    if arguments.wave.is_some() && arguments.model != ModelName::Rtl {
+        let message = "--wave needs --model rtl: no other model has signals";
+        return Err(UsageError(message.to_owned()).into());
+    }
+    let wave = arguments.wave.as_deref();
+    let wave = wave.map(|path| ResultFile::prepare("--wave", path)).transpose()?;
+    let tuning = match (arguments.model, &wave) {
+        (ModelName::Rtl, None) => Tuning::SIMULATION,
+        (ModelName::Rtl, Some(_)) => Tuning::TRACED_SIMULATION,
+        _ => Tuning::REAL_TIME,
     };
+    let line = Line::open(&LineConfig {
+        peer: &arguments.peer,
+        mtu: arguments.mtu,
+        faults: &arguments.faults,
+        seed: arguments.seed,
+        tuning,
+    })?;
+    let sizes = arguments.config.sizes();
+    match arguments.model {
+        ModelName::Golden => serve(arguments, GoldenModel::new(sizes), line, None),
+        ModelName::Rtl => {
+            let mut model = RtlModel::new(sizes, wave.is_some())?;
+            let wave = wave.as_ref().map(ResultFile::begin).transpose()?;
+            if let Some(path) = wave.as_ref().map(Begun::path) {
+                model.open_wave(path)?;
+            }
+            serve(arguments, model, line, wave)
+        }
+    }
+}
+
+/// Serves a model until the process is ended.
+fn serve<M: Shown>(
+    arguments: &SimCardArguments,
+    model: M,
+    mut line: Line,
+    mut wave: Option<Begun>,
+) -> Result<bool> {
+    let (socket, has_time) = (&arguments.vfio_user, model.has_time());
+    let is_mapped = arguments.doorbells == DoorbellName::Mapped;
+    let mut card = ServedCard::bind_model(socket, model, is_mapped)?;
     print(&format!(
-        "serving a golden card ({}) at {}; {}\n\
+        "serving a {} card ({}) at {}; {}\n\
          clocks run free: time is the machine's, and runs do not repeat from a seed; ctrl-C ends\n",
+        arguments.model.name(),
         arguments.config.name(),
         socket.display(),
         line.description
@@ -106,17 +165,30 @@ pub fn run(arguments: &SimCardArguments) -> Result<bool> {
     let mut busy = Instant::now();
     loop {
         let served = card.serve()?;
+        if served.left.is_some() {
+            print(&card.model().leave()?)?;
+            if let (Some(wave), Some(path)) = (wave.take(), &arguments.wave) {
+                wave.finish()?;
+                print(&format!("waveform: {}\n", path.display()))?;
+            }
+        }
+        if served.has_joined {
+            card.model().join();
+        }
         say(&served)?;
         let mut moved = served.messages > 0;
         moved |= card.look();
+        card.run();
+        card.model().check()?;
         moved |= line.carry(&mut card)?;
         for conversation in line.take_ended() {
             print(&describe_end(&conversation))?;
             print(&line.harm())?;
         }
-        if moved {
+        let has_client = card.has_client();
+        if moved || has_time && has_client {
             busy = Instant::now();
-        } else if !(is_polled && card.has_client()) {
+        } else if !(is_polled && has_client) {
             card.wait(LIMIT)?;
         } else {
             match busy.elapsed() {

@@ -55,7 +55,7 @@ mod timer;
 
 pub use self::error::{Result, TransportError};
 pub use self::link::{InterfaceAddress, LinkConfig, Tuning, IPV6_MTU_BYTES_MIN};
-pub use self::linux::{zero_copy, LinuxTransport, VethPair};
+pub use self::linux::{zero_copy, LinuxTransport, TapPort, VethPair};
 pub use self::open::open;
 pub use self::smol::SmoltcpTransport;
 pub use self::stream::{Drained, ListenerId, StreamId, StreamInfo, StreamState, StreamStatus};

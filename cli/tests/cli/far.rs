@@ -39,6 +39,22 @@ fn demo_through_other_process_is_exact() {
     assert_eq!(digests.len(), 3, "a seed of its own, bytes of their own");
 }
 
+/// The Verilog behind the socket: doorbells by stores and by messages.
+#[test]
+fn demo_through_verilated_card_is_exact() {
+    for doorbells in ["mapped", "messages"] {
+        let more = ["--model", "rtl", "--peer", "tcp", "--doorbells", doorbells];
+        let mut card = Card::with(&format!("rtl-{doorbells}"), &more);
+        let bus = card.bus();
+        let demo = ["demo", "--bus", &bus, "--bytes", "60000", "--transport", "smoltcp"];
+        let text = expect_success(&demo);
+        assert!(text.contains("every byte is right"), "{text}");
+        card.line_with("60000 bytes received, 60000 sent back");
+        assert!(card.line_with("cycles of 250 MHz").contains("cycles/s"));
+        assert!(card.line().contains("the client has gone"), "no rule is broken");
+    }
+}
+
 #[test]
 fn demo_with_message_doorbells_is_exact() {
     let card = Card::with("messages", &["--peer", "smoltcp", "--doorbells", "messages"]);

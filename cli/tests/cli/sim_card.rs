@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use abi::registers as r;
 use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
+use skip::{skip, Need};
 use vfio::SocketBus;
 
-use crate::run::{command, expect_refusal};
+use crate::run::{command, expect_refusal, folder};
 
 /// The process, ended with the test.
 pub struct Card {
@@ -42,7 +43,9 @@ impl Card {
         let serves = String::new();
         let mut card = Self { process, said, socket: socket.to_owned(), serves };
         card.serves = card.line();
-        assert!(card.serves.contains("serving a golden card (small)"), "{}", card.serves);
+        let is_rtl = arguments.contains(&"rtl");
+        let what = if is_rtl { "serving a Verilated card" } else { "serving a golden card" };
+        assert!(card.serves.contains(&format!("{what} (small)")), "{}", card.serves);
         let free = card.line();
         assert!(free.contains("clocks run free") && free.contains("do not repeat"), "{free}");
         card
@@ -120,6 +123,53 @@ fn killed_card_is_noticed_restarts_at_socket() {
     let card = Card::at(&card.socket, &[]);
     let mut bus = SocketBus::open(&card.socket).expect("a card");
     assert_eq!(bus.read_register(r::ID).expect("a register"), r::ID_VALUE);
+}
+
+/// Its waveform is whole when its first client has gone.
+#[test]
+fn verilated_card_records_its_first_client() {
+    let wave = folder("card-wave").join("card.fst");
+    let path = wave.to_str().expect("a path");
+    let mut card = Card::with("wave", &["--model", "rtl", "--wave", path]);
+    for epoch in 0..2 {
+        let bus = SocketBus::open(&card.socket).expect("a card");
+        let device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
+        device.close().expect("it closes");
+        assert!(card.line_with("cycles of 250 MHz").contains("cycles/s"), "client {epoch}");
+        if epoch == 0 {
+            assert!(card.line().contains(path), "it has a waveform");
+            assert!(wave.metadata().expect("a file").len() > 1000);
+        }
+        assert!(card.line().contains("the client has gone"));
+    }
+}
+
+/// Another interface of that name there is not; it ends with the process.
+#[test]
+fn interface_of_machine_is_at_wire() {
+    let name = format!("zt{}", std::process::id() % 1_000_000);
+    let peer = format!("tap:{name}");
+    if let Err(error) = host::transport::TapPort::open(&name) {
+        assert!(error.is_refusal(), "{error}");
+        let refused = ["sim-card", "--vfio-user", "/no/such.sock", "--peer", &peer];
+        expect_refusal(&refused, &[&peer, "ip tuntap add"]);
+        return skip(Need::Namespaces, error);
+    }
+    let card = Card::with("tap", &["--peer", &peer]);
+    assert!(card.serves.contains(&format!("interface {name}")), "{}", card.serves);
+    let taken = ["sim-card", "--vfio-user", "/no/such.sock", "--peer", &peer];
+    expect_refusal(&taken, &[&peer, "busy"]);
+}
+
+#[test]
+fn impossible_peer_or_wave_is_refused() {
+    let with = |more: &[&str], parts: &[&str]| {
+        let all = [&["sim-card", "--vfio-user", "/no/such.sock"][..], more].concat();
+        expect_refusal(&all, parts);
+    };
+    with(&["--wave", "w.fst"], &["--wave", "--model rtl"]);
+    with(&["--peer", "windows"], &["'windows'", "tap:NAME"]);
+    with(&["--peer", "tap:sixteen-letters-"], &["15 bytes"]);
 }
 
 #[test]

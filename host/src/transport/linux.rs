@@ -31,6 +31,7 @@ mod netlink;
 pub(crate) mod socket;
 pub(crate) mod sys;
 pub(crate) mod tap;
+mod tap_port;
 mod veth;
 pub mod zero_copy;
 
@@ -41,6 +42,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use self::socket::ShadowSocket;
 use self::tap::{Tap, TapMode};
+pub use self::tap_port::TapPort;
 pub use self::veth::VethPair;
 use super::transmit_bytes;
 use super::{

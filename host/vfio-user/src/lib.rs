@@ -43,6 +43,7 @@ pub use self::client::{Client, ClientError, Event};
 pub use self::description::{Description, Region, SharedPages};
 pub use self::device::Device;
 pub use self::mapping::Mapping;
+pub use self::maps::RangeBytes;
 pub use self::server::{Served, Server, ServerError};
 pub use self::session::Session;
 pub use self::shared_file::SharedFile;

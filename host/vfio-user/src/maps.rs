@@ -18,10 +18,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Weak};
 
 use rustix::fs::{fcntl_get_seals, fcntl_getfl, fstat, FileType, OFlags, SealFlags};
-use rustix::io::Errno;
+use rustix::io::{pread, pwrite, Errno};
 
 use crate::codec::{DmaMap, DmaUnmap, Rights, MAPS};
 use crate::mapping::Mapping;
+
+/// Bytes that are written last.
+const WORD_BYTES: usize = 8;
 
 /// Where the bytes of a range are.
 #[derive(Clone, Debug)]
@@ -79,6 +82,63 @@ impl Known {
             Self::Mapped(mapping) => mapping.strong_count() > 0,
             Self::File(file) => file.strong_count() > 0,
         }
+    }
+}
+
+/// The bytes of a range, for who reaches them without the client's session: a device with a time of
+/// its own. It keeps the file, not the right to it: a range that is unmapped is to be dropped.
+#[derive(Clone, Debug)]
+pub struct RangeBytes {
+    bytes: usize,
+    offset: u64,
+    file: RangeFile,
+}
+
+#[derive(Clone, Debug)]
+enum RangeFile {
+    Mapped(Arc<Mapping>),
+    File(Arc<OwnedFd>),
+}
+
+impl RangeBytes {
+    /// Length.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Copies out.
+    ///
+    /// # Errors
+    /// The range ends before, or the client has cut its file off.
+    pub fn read(&self, at: usize, into: &mut [u8]) -> Result<(), Errno> {
+        let offset = self.place(at, into.len())?;
+        match &self.file {
+            RangeFile::Mapped(mapping) => {
+                mapping.read(offset as usize, into);
+                Ok(())
+            }
+            RangeFile::File(file) => read_file(file, offset, into),
+        }
+    }
+
+    /// Copies in; the first word is written last.
+    ///
+    /// # Errors
+    /// As of [`RangeBytes::read`].
+    pub fn write(&self, at: usize, from: &[u8]) -> Result<(), Errno> {
+        let offset = self.place(at, from.len())?;
+        match &self.file {
+            RangeFile::Mapped(mapping) => {
+                mapping.write(offset as usize, from);
+                Ok(())
+            }
+            RangeFile::File(file) => write_file(file, offset, from),
+        }
+    }
+
+    fn place(&self, at: usize, bytes: usize) -> Result<u64, Errno> {
+        let fits = at.checked_add(bytes).is_some_and(|end| end <= self.bytes);
+        fits.then_some(self.offset + at as u64).ok_or(Errno::FAULT)
     }
 }
 
@@ -157,6 +217,18 @@ impl Maps {
         Ok(inside)
     }
 
+    /// The bytes of the range that begins at an address, where the client has passed a file.
+    pub(crate) fn range_bytes(&self, address: u64) -> Option<RangeBytes> {
+        let range = self.ranges.get(&address)?;
+        let file = match &range.backing {
+            Backing::Mapped(mapping) => RangeFile::Mapped(mapping.clone()),
+            Backing::File(file) => RangeFile::File(file.clone()),
+            Backing::Messages => return None,
+        };
+        let bytes = usize::try_from(range.last - address + 1).ok()?;
+        Some(RangeBytes { bytes, offset: range.offset, file })
+    }
+
     /// The pieces of an access, all of them permitted.
     pub(crate) fn pieces(
         &self,
@@ -193,6 +265,34 @@ impl Maps {
     pub(crate) fn count(&self) -> usize {
         self.ranges.len()
     }
+}
+
+/// Reads a file from an offset on.
+pub(crate) fn read_file(file: &OwnedFd, offset: u64, into: &mut [u8]) -> Result<(), Errno> {
+    all_of(into.len(), |done| pread(file, &mut into[done..], offset + done as u64))
+}
+
+/// Writes a file from an offset on, its first word last.
+pub(crate) fn write_file(file: &OwnedFd, offset: u64, from: &[u8]) -> Result<(), Errno> {
+    let (first, behind) = from.split_at(from.len().min(WORD_BYTES));
+    let place = offset + first.len() as u64;
+    all_of(behind.len(), |done| pwrite(file, &behind[done..], place + done as u64))?;
+    all_of(first.len(), |done| pwrite(file, &first[done..], offset + done as u64))
+}
+
+/// Repeats a call that may do less than it was asked for.
+fn all_of(bytes: usize, mut call: impl FnMut(usize) -> Result<usize, Errno>) -> Result<(), Errno> {
+    let mut done = 0;
+    while done < bytes {
+        match call(done) {
+            // The file has become shorter than the range.
+            Ok(0) => return Err(Errno::FAULT),
+            Ok(count) => done += count,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Opens a file that no other range has.

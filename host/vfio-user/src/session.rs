@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::io::{pread, pwrite, Errno};
+use rustix::io::Errno;
 
 use crate::channel::{moment_after, Channel, ChannelError, Message};
 use crate::codec::{
@@ -25,10 +25,8 @@ use crate::codec::{
 };
 use crate::description::InterruptType;
 use crate::interrupts::Interrupts;
-use crate::maps::{Backing, Maps, Piece};
+use crate::maps::{read_file, write_file, Backing, Maps, Piece, RangeBytes};
 
-/// Bytes that are written last.
-const WORD_BYTES: usize = 8;
 /// Commands that are kept while a reply is waited for.
 const KEPT_MAX: usize = 1024;
 
@@ -77,11 +75,7 @@ impl Session {
             let (part, behind) = rest.split_at_mut(piece.bytes);
             match &piece.backing {
                 Backing::Mapped(mapping) => mapping.read(piece.offset as usize, part),
-                Backing::File(file) => {
-                    all_of(part.len(), |done| {
-                        pread(file, &mut part[done..], piece.offset + done as u64)
-                    })?;
-                }
+                Backing::File(file) => read_file(file, piece.offset, part)?,
                 Backing::Messages => self.read_by_messages(&piece, part)?,
             }
             rest = behind;
@@ -99,16 +93,18 @@ impl Session {
             let (before, part) = rest.split_at(rest.len() - piece.bytes);
             match &piece.backing {
                 Backing::Mapped(mapping) => mapping.write(piece.offset as usize, part),
-                Backing::File(file) => {
-                    let (first, behind) = part.split_at(part.len().min(WORD_BYTES));
-                    write_file(file, piece.offset + first.len() as u64, behind)?;
-                    write_file(file, piece.offset, first)?;
-                }
+                Backing::File(file) => write_file(file, piece.offset, part)?,
                 Backing::Messages => self.write_by_messages(piece, part)?,
             }
             rest = before;
         }
         Ok(())
+    }
+
+    /// The bytes of the range that was mapped at an address; `None` where the client has passed no
+    /// file for it.
+    pub fn range_bytes(&self, address: u64) -> Option<RangeBytes> {
+        self.maps.range_bytes(address)
     }
 
     /// Raises an interrupt.
@@ -249,23 +245,4 @@ impl Session {
         self.ask_for_service();
         Errno::IO
     }
-}
-
-fn write_file(file: &OwnedFd, offset: u64, from: &[u8]) -> Result<(), Errno> {
-    all_of(from.len(), |done| pwrite(file, &from[done..], offset + done as u64))
-}
-
-/// Repeats a call that may do less than it was asked for.
-fn all_of(bytes: usize, mut call: impl FnMut(usize) -> Result<usize, Errno>) -> Result<(), Errno> {
-    let mut done = 0;
-    while done < bytes {
-        match call(done) {
-            // The file has become shorter than the range.
-            Ok(0) => return Err(Errno::FAULT),
-            Ok(count) => done += count,
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

@@ -9,8 +9,9 @@
 //!
 //! Invariants
 //! 1. What was stored before a message was sent is seen before that is carried out.
-//! 2. A page is empty when the context of its owner is enabled: nothing that was stored before
-//!    reaches the new rings. So a client waits for that write before it rings.
+//! 2. A page is emptied when the context of its owner is disabled, and when an epoch begins:
+//!    nothing that was stored before reaches new rings. What is stored from then on counts when the
+//!    context is enabled: that write may be a message still on its way when its sender rings.
 //! 3. Producer and consumer indices only grow: of several stores the last one is enough. Each store
 //!    to an arming doorbell is seen, or a later one instead of it, which arms as well.
 
@@ -51,11 +52,13 @@ impl Doorbells {
         let areas = vec![Area { offset, bytes: bytes as u64 }];
         let shared = SharedPages { file: file.into(), file_offset: 0, areas };
         let pages = Mapping::new(std::os::fd::AsFd::as_fd(&shared.file), offset, bytes, true)?;
-        Ok((Self { pages, owners: vec![Seen::default(); owners] }, shared))
+        let mut doorbells = Self { pages, owners: vec![Seen::default(); owners] };
+        doorbells.clear();
+        Ok((doorbells, shared))
     }
 
-    /// A register is written: a context that is enabled finds an empty page, one that is disabled
-    /// has none, and a new epoch has no context.
+    /// A register is written: a context that is enabled has a page, one that is disabled has none,
+    /// and a new epoch has no context.
     pub fn note_register(&mut self, offset: u32, value: u32) {
         if offset == r::CONTROL && value & r::CONTROL_RESET != 0 {
             self.clear();
@@ -64,20 +67,21 @@ impl Doorbells {
         let Some(at) = offset.checked_sub(r::CONTEXTS) else { return };
         let owner = (at / r::CONTEXT_STRIDE) as usize;
         if at % r::CONTEXT_STRIDE == r::CONTEXT_ENABLE && owner < self.owners.len() {
-            self.empty(owner, value & 1 == 1);
+            let is_enabled = value & 1 == 1;
+            // Whoever enables a context twice has had rings there: they begin anew.
+            if !is_enabled || self.owners[owner].is_enabled {
+                self.empty(owner);
+            }
+            self.owners[owner].is_enabled = is_enabled;
         }
     }
 
     /// No context is enabled any more.
     pub fn clear(&mut self) {
-        for owner in 0..self.owners.len() {
-            if self.owners[owner].is_enabled {
-                self.empty(owner, false);
-            }
-        }
+        (0..self.owners.len()).for_each(|owner| self.empty(owner));
     }
 
-    fn empty(&mut self, owner: usize, is_enabled: bool) {
+    fn empty(&mut self, owner: usize) {
         let page = page(owner);
         for word in INDICES.iter().chain(&[r::DOORBELL_STATUS]) {
             self.pages.store(page + *word as usize, 0);
@@ -86,7 +90,7 @@ impl Doorbells {
             self.pages.store(page + word as usize, TAKEN);
         }
         let arms = [TAKEN; ARMS.len()];
-        self.owners[owner] = Seen { is_enabled, arms, ..Seen::default() };
+        self.owners[owner] = Seen { arms, ..Seen::default() };
     }
 
     /// What [`r::DOORBELL_STATUS`] of an owner reads.
@@ -190,19 +194,33 @@ mod tests {
     }
 
     #[test]
-    fn stores_before_context_enable_are_forgotten() {
+    fn stores_before_new_rings_are_forgotten() {
         let mut rig = Rig::new();
         rig.store(r::DOORBELL_SEND, 7);
         rig.store(r::DOORBELL_ARM, 7);
         rig.doorbells.note_register(ENABLE, 1);
-        assert_eq!(rig.look(), []);
-        rig.doorbells.note_register(r::CONTROL, r::CONTROL_RESET);
-        rig.store(r::DOORBELL_SEND, 8);
-        assert_eq!(rig.look(), [], "no context is enabled");
-        rig.doorbells.note_register(ENABLE, 1);
-        assert_eq!(rig.look(), []);
+        assert_eq!(rig.look(), [], "it was enabled before");
+        for end in [(ENABLE, 0), (r::CONTROL, r::CONTROL_RESET)] {
+            rig.store(r::DOORBELL_SEND, 8);
+            rig.doorbells.note_register(end.0, end.1);
+            assert_eq!(rig.look(), [], "no context is enabled");
+            rig.doorbells.note_register(ENABLE, 1);
+            assert_eq!(rig.look(), []);
+        }
         rig.store(r::DOORBELL_SEND, 1);
         assert_eq!(rig.look(), [(PAGE + r::DOORBELL_SEND, 1)]);
+    }
+
+    /// Its sender does not wait, as behind QEMU.
+    #[test]
+    fn store_that_overtakes_enable_counts() {
+        let mut rig = Rig::new();
+        rig.doorbells.note_register(ENABLE, 0);
+        rig.store(r::DOORBELL_SEND, 1);
+        rig.store(r::DOORBELL_ARM, 0);
+        assert_eq!(rig.look(), [], "the message is on its way");
+        rig.doorbells.note_register(ENABLE, 1);
+        assert_eq!(rig.look(), [(PAGE + r::DOORBELL_SEND, 1), (PAGE + r::DOORBELL_ARM, 0)]);
     }
 
     #[test]
@@ -211,7 +229,7 @@ mod tests {
         rig.doorbells.set_status(1, r::STATUS_SEND_STOPPED);
         let at = (r::DOORBELL_STRIDE + r::DOORBELL_STATUS) as usize;
         assert_eq!(rig.client.load(at), r::STATUS_SEND_STOPPED);
-        rig.doorbells.note_register(ENABLE, 1);
+        rig.doorbells.note_register(ENABLE, 0);
         assert_eq!(rig.client.load(at), 0);
     }
 }
