@@ -127,11 +127,14 @@ impl GoldenCard {
     /// Whether nothing happens by itself any more.
     fn rests(&self) -> bool {
         let is_late = self.delay.as_ref().is_some_and(|delay| !delay.is_empty());
-        !is_late && (!self.is_held || self.is_held_by_test)
+        let is_coalescing = self.device.open_runs() > 0;
+        !is_late && !is_coalescing && (!self.is_held || self.is_held_by_test)
     }
 
-    /// A round of a card that takes its time.
+    /// A round of the host passes: of runs that it finds open, and of a card that takes its time.
     fn go_on(&mut self) {
+        self.now_ps += ADVANCE_CYCLES * USER_CLOCK_PS;
+        self.act(|device, memory| device.pass_cycles(ADVANCE_CYCLES, memory));
         let Some(delay) = &mut self.delay else {
             return;
         };
@@ -227,7 +230,9 @@ impl NetworkSide for GoldenCard {
     fn traffic(&self) -> Option<u64> {
         let is_late = self.delay.as_ref().is_some_and(|delay| !delay.is_empty());
         let is_held = self.is_held && self.device.holds_any() && !self.is_held_by_test;
-        (self.device.sent.is_empty() && !is_late && !is_held).then_some(self.traffic)
+        let is_coalescing = self.device.open_runs() > 0;
+        let is_quiet = self.device.sent.is_empty() && !is_late && !is_held && !is_coalescing;
+        is_quiet.then_some(self.traffic)
     }
 }
 
@@ -348,9 +353,7 @@ impl Bus for GoldenBus {
     }
 
     fn advance(&mut self) -> Result<()> {
-        let card = &mut *self.card.borrow_mut();
-        card.now_ps += ADVANCE_CYCLES * USER_CLOCK_PS;
-        card.go_on();
+        self.card.borrow_mut().go_on();
         Ok(())
     }
 
@@ -376,7 +379,6 @@ impl Bus for GoldenBus {
                 card.now_ps = card.now_ps.max(end_ps);
                 return Ok(None);
             }
-            card.now_ps += ADVANCE_CYCLES * USER_CLOCK_PS;
             card.go_on();
         }
     }
