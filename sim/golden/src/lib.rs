@@ -16,6 +16,7 @@ pub mod checksum;
 pub mod coalesce;
 pub mod commands;
 pub mod device;
+pub mod expand;
 pub mod interrupts;
 pub mod packet;
 pub mod rx;

@@ -122,7 +122,7 @@ impl GoldenDevice {
     }
 
     /// Ends what a command of an owner ends.
-    pub(super) fn end_runs_of(&mut self, ends: Ends, owner: usize, memory: &mut dyn Memory) {
+    pub fn end_runs_of(&mut self, ends: Ends, owner: usize, memory: &mut dyn Memory) {
         for place in 0..RUNS_OPEN_MAX {
             let ends = self.runs.open[place].as_ref().is_some_and(|run| match ends {
                 Ends::Nothing => false,
