@@ -139,6 +139,6 @@ mod tests {
         };
         assert_eq!(configuration(&sizes), Some("lab"));
         assert_eq!(configuration(&CardSizes { flow_bits: 3, ..sizes }), None);
-        assert_eq!(contract(0x0001_0009), "1.9");
+        assert_eq!(contract(0x0001_000a), "1.10");
     }
 }

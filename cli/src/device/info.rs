@@ -75,12 +75,13 @@ impl From<Identity> for BoardInfo {
 }
 
 /// Names of features.
-const FEATURES: [(u32, &str); 5] = [
+const FEATURES: [(u32, &str); 6] = [
     (r::FEATURE_IPV6, "IPv6"),
     (r::FEATURE_TSO, "TSO"),
     (r::FEATURE_PROFILES, "header profiles"),
     (r::FEATURE_PUSH, "pushed slots"),
     (r::FEATURE_ARM, "interrupts of all rings"),
+    (r::FEATURE_COALESCE, "runs of received packets"),
 ];
 
 impl Info {

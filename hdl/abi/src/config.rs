@@ -50,6 +50,10 @@ pub const OWNER_BITS_MAX: usize = 8;
 pub const PAGE_BITS_MIN: usize = 12;
 /// Largest page of a region, log2 bytes.
 pub const PAGE_BITS_MAX: usize = 30;
+/// Most packets that one run sums up.
+pub const RUN_PACKETS_MAX: usize = 64;
+/// Runs that can be open at once. A flow's run has the place of the flow id modulo this.
+pub const RUNS_OPEN_MAX: usize = 32;
 /// Memories the card can order writes for: 0 is host DRAM, others need a flush read.
 pub const MEMORIES: usize = 4;
 /// A header profile's number, bits.

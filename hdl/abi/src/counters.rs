@@ -158,6 +158,19 @@ pub const COUNTER_GROUPS: &[CounterGroup] = &[
             pcie_local_errors: "errors that the PCIe hard block reported",
         },
     },
+    CounterGroup {
+        name: "runs of received packets",
+        counters: counters! {
+            runs_opened: "packets that opened a run; one that ends with it alone is no run",
+            run_packets_joined: "packets that joined an open run",
+            runs_ended_by_last: "runs that ended with PSH, a smaller packet or the most packets",
+            runs_ended_by_packet: "runs ended by a packet of their flow that could not join",
+            runs_ended_by_command: "runs ended before a confirmation",
+            runs_ended_by_place: "runs whose place another flow needed",
+            runs_ended_by_timer: "runs ended COALESCE_CYCLES after their first packet",
+            run_packets_forgotten: "packets of runs that were open as an epoch began: no entry",
+        },
+    },
 ];
 
 /// The peaks in order.

@@ -13,12 +13,28 @@
 //! - A machine may show the 64-byte lines of a write one after the other. A driver that finds the
 //!   phase makes sure that the second line is there as well, if the header reaches it.
 //!
-//! Source: docs/specification.md, Delivery.
+//! A run (kind 3) sums up 2 to 64 packets of a flow that followed each other in the stream, in one
+//! slot: the header of the first, and of the last what may differ. Its metadata are those of a
+//! packet but for these fields:
+//!
+//! | a packet's field | in a run |
+//! |---|---|
+//! | `frame_bytes` | [`RUN_WINDOW`] |
+//! | `payload_bytes` | the same of the first packet: the segment size |
+//! | `position` | [`RUN_TIMESTAMP`]; the position is the sequence number in the header |
+//! | `trimmed_bytes`, `slow_buffer` | [`RUN_TIMESTAMP_ECHO`] |
+//! | `cursor` | the flow's cursor after the last packet: the end of the run's bytes |
+//! | `segment_index` | the same of the first packet; the run may go on in the next segments |
+//! | `pieces` | [`RUN_PACKETS`] |
+//! | `event_value` | [`RUN_ACK`] |
+//!
+//! Source: docs/specification.md, Delivery and Runs.
 
 use crate::field::Field;
 
-/// Kind of entry: 1 packet, 2 event.
-pub const KIND: Field = Field::new("kind", 0, 8, "1: packet; 2: event (send error, fault)");
+/// Kind of entry: 1 packet, 2 event, 3 run of packets.
+pub const KIND: Field =
+    Field::new("kind", 0, 8, "1: packet; 2: event (send error, fault); 3: run of packets");
 /// Disposition, or the reason of an event.
 pub const DISPOSITION: Field =
     Field::new("disposition", 8, 8, "Disposition of a packet, SendError of an event");
@@ -40,6 +56,8 @@ pub const UNFLUSHED: Field = Field::new(
     1,
     "1: placed, but two flush reads of its memory failed: it may not be visible",
 );
+/// The last packet of a run has PSH. The one before it has none.
+pub const RUN_PUSH: Field = Field::new("run_push", 22, 1, "run: 1: its last packet has PSH");
 /// Generation of the flow entry.
 pub const GENERATION: Field = Field::new("generation", 24, 8, "generation of the flow entry");
 /// Flow id; 0xffff: none.
@@ -84,6 +102,22 @@ pub const EVENT_VALUE: Field = Field::new(
     "event: the descriptor's position; of flow 0xffff: STATUS bits of the wire, from bit 0 on",
 );
 
+/// TCP window of a run's last packet, as in its header but little-endian; not scaled.
+pub const RUN_WINDOW: Field =
+    Field::new("run_window", 64, 16, "run: window of the last packet, not scaled");
+/// TSval of a run's last packet; 0 where the header has no timestamps.
+pub const RUN_TIMESTAMP: Field =
+    Field::new("run_timestamp", 96, 32, "run: TSval of the last packet; 0: no timestamps");
+/// TSecr of a run's last packet; 0 where the header has no timestamps.
+pub const RUN_TIMESTAMP_ECHO: Field =
+    Field::new("run_timestamp_echo", 128, 32, "run: TSecr of the last packet; 0: no timestamps");
+/// Packets of a run, 2 to [`crate::config::RUN_PACKETS_MAX`]. All but the last have
+/// [`PAYLOAD_BYTES`] of payload; the last has what is left up to [`CURSOR`], 1 byte at least.
+pub const RUN_PACKETS: Field = Field::new("run_packets", 208, 8, "run: number of packets, 2 to 64");
+/// Acknowledgement number of a run's last packet.
+pub const RUN_ACK: Field =
+    Field::new("run_ack", 224, 32, "run: acknowledgement number of the last packet");
+
 /// All fields, for the manual.
 pub const FIELDS: &[Field] = &[
     KIND,
@@ -93,6 +127,7 @@ pub const FIELDS: &[Field] = &[
     PROFILE,
     VERIFIED,
     UNFLUSHED,
+    RUN_PUSH,
     GENERATION,
     FLOW,
     HEADER_BYTES,
@@ -106,6 +141,11 @@ pub const FIELDS: &[Field] = &[
     PIECES,
     L4_OFFSET,
     EVENT_VALUE,
+    RUN_WINDOW,
+    RUN_TIMESTAMP,
+    RUN_TIMESTAMP_ECHO,
+    RUN_PACKETS,
+    RUN_ACK,
 ];
 
 /// Header byte that follows the metadata of a second slot.
@@ -115,6 +155,8 @@ pub const SECOND_SLOT_HEADER_AT: usize = 64;
 pub const KIND_PACKET: u8 = 1;
 /// [`KIND`] of an event.
 pub const KIND_EVENT: u8 = 2;
+/// [`KIND`] of a run of packets.
+pub const KIND_RUN: u8 = 3;
 /// [`FLOW`] of a packet without a flow.
 pub const FLOW_NONE: u16 = 0xffff;
 /// [`SLOW_BUFFER`] of an entry without one.

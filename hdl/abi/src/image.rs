@@ -116,6 +116,6 @@ mod tests {
         }
         assert_eq!((Slot::Golden as u32, Slot::User as u32), (0, 1));
         assert_eq!(Slot::find_slot("factory"), None);
-        assert_eq!(contract(0x0001_0009), (1, 9));
+        assert_eq!(contract(0x0001_000a), (1, 10));
     }
 }

@@ -23,4 +23,4 @@ pub mod send_descriptor;
 pub mod window;
 
 /// Version of this contract: major in the upper half (incompatible), minor in the lower half.
-pub const ABI_VERSION: u32 = 0x0001_0009;
+pub const ABI_VERSION: u32 = 0x0001_000a;

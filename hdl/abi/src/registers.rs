@@ -73,7 +73,7 @@ registers! {
     /// See [`FEATURE_IPV6`] and followers.
     FEATURES = 0x0010, r, "",
         "bit 0: IPv6; 1: TSO; 2: header profiles; 3: send slots pushed with their doorbell; \
-            4: interrupts on confirmations and send status";
+            4: interrupts on confirmations and send status; 5: runs of received packets";
 
     /// After 0xfffe comes 1 again.
     EPOCH = 0x0014, r, "",
@@ -114,6 +114,11 @@ registers! {
     PAUSE_BEATS = 0x0034, w, "15:0; more is kept as 0xffff",
         "packet buffer beats, of 2,048, from which on a pause is asked for; 256 in a new \
             epoch";
+
+    /// See [`COALESCE_CYCLES_START`] and [`CONTEXT_ENABLE_COALESCE`].
+    COALESCE_CYCLES = 0x0038, w, "15:0; more is kept as 0xffff",
+        "longest time from a run's first packet to its entry, in cycles of 4 ns; 0: no run \
+            begins; an epoch sets it to 8 us";
 
     /// See [`crate::flow_key::SECRET_WORDS`] and [`HASH_SECRET_STRIDE`].
     HASH_SECRET = 0x1000, w, "31:0",
@@ -163,6 +168,9 @@ pub const FEATURE_PUSH: u32 = 1 << 3;
 /// Feature: confirmations and the send status raise interrupts as well; see
 /// [`DOORBELL_ARM_COMMANDS`] and [`DOORBELL_ARM_SENDS`].
 pub const FEATURE_ARM: u32 = 1 << 4;
+/// Feature: an owner may ask for one header entry for a run of packets; see
+/// [`CONTEXT_ENABLE_COALESCE`].
+pub const FEATURE_COALESCE: u32 = 1 << 5;
 /// [`CONTROL`] bit: receive runs.
 pub const CONTROL_RX: u32 = 1 << 0;
 /// [`CONTROL`] bit: send runs.
@@ -206,6 +214,8 @@ pub const PAUSE_LIMIT_CYCLES: u32 = 25_000_000;
 /// [`PAUSE_BEATS`] of power-up: an eighth of the buffer. What the other end still sends (394 quanta
 /// of 512 bits, IEEE 802.3, 31B.3.7) then stays within an owner's share, half of the buffer.
 pub const PAUSE_BEATS_START: u32 = 256;
+/// [`COALESCE_CYCLES`] of power-up and of a new epoch: 8 us.
+pub const COALESCE_CYCLES_START: u32 = 2_000;
 /// Distance between the secrets of two banks, bytes.
 pub const HASH_SECRET_STRIDE: u32 = 0x40;
 /// Distance between profiles, bytes.
@@ -242,9 +252,13 @@ registers! {
         "log2: commands 7:0, send slots 15:8, header slots 23:16, slow buffers 31:24";
 
     /// Writing 1 sets all indices of the owner to 0 and all phases to 1.
-    CONTEXT_ENABLE = 0x34, w, "0",
-        "bit 0 enables the owner";
+    CONTEXT_ENABLE = 0x34, w, "1:0",
+        "bit 0 enables the owner; with bit 1 its header queue takes runs";
 }
+
+/// [`CONTEXT_ENABLE`] bit: received packets may be summed up in runs ([`FEATURE_COALESCE`]; see
+/// [`crate::header_entry::KIND_RUN`]). Without it each packet has an entry of its own.
+pub const CONTEXT_ENABLE_COALESCE: u32 = 1 << 1;
 
 /// Distance between contexts, bytes.
 pub const CONTEXT_STRIDE: u32 = 0x40;
@@ -305,7 +319,8 @@ pub const PUSH_BYTES: usize = 64;
 const _: () = {
     assert!(ID_VALUE == 0x4349_4e5a && GOLDEN_ID_VALUE == 0x444c_475a);
     assert!(FEATURE_IPV6 == 1 << 0 && FEATURE_TSO == 1 << 1 && FEATURE_PROFILES == 1 << 2);
-    assert!(FEATURE_PUSH == 1 << 3 && FEATURE_ARM == 1 << 4);
+    assert!(FEATURE_PUSH == 1 << 3 && FEATURE_ARM == 1 << 4 && FEATURE_COALESCE == 1 << 5);
+    assert!(CONTEXT_ENABLE_COALESCE == 1 << 1 && COALESCE_CYCLES_START as u64 * 4 == 8_000);
     assert!(CONTROL_RX == 1 << 0 && CONTROL_TX == 1 << 1 && CONTROL_RESET == 1 << 2);
     assert!(crate::flow_key::SECRET_WORDS == 13 && HASH_SECRET_STRIDE == 0x40);
     assert!(PROFILE_STRIDE == 8 && CONTEXT_STRIDE == 0x40 && DOORBELL_STRIDE == 0x1000);

@@ -113,6 +113,8 @@ pub struct Csr {
     pub wire_events: Signal<In, WireEvents>,
     /// Events of the board window and the PCIe hard block.
     pub board_events: Signal<In, BoardEvents>,
+    /// Events of runs of received packets.
+    pub run_events: Signal<In, RunEvents>,
     /// Beats in use in the packet buffer of the receive side.
     pub rx_buffer_beats: Signal<In, Bits<16>>,
     /// Beats that wait for the MAC.
@@ -149,6 +151,7 @@ impl Logic for Csr {
         self.counters.path_ends.next = self.path_ends.val();
         self.counters.wire_events.next = self.wire_events.val();
         self.counters.board_events.next = self.board_events.val();
+        self.counters.run_events.next = self.run_events.val();
         self.counters.rx_buffer_beats.next = self.rx_buffer_beats.val();
         self.counters.tx_fifo_beats.next = self.tx_fifo_beats.val();
         self.map.settings.valid.next = self.settings.valid.val();

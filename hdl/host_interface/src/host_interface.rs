@@ -146,6 +146,8 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     pub wire_status: Signal<In, Bits<7>>,
     /// Events of the wire and the MAC.
     pub wire_events: Signal<In, WireEvents>,
+    /// Events of runs of received packets.
+    pub run_events: Signal<In, RunEvents>,
 
     pcie_status: PcieStatus,
     config_space: ConfigSpaceReader,
@@ -210,6 +212,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.csr.requests_pending.next = self.requester.requests_pending.val();
         self.csr.wire_status.next = self.wire_status.val();
         self.csr.wire_events.next = self.wire_events.val();
+        self.csr.run_events.next = self.run_events.val();
         self.board_events.next.window_errors = self.completer.window_failed.val();
         self.board_events.next.window_timeouts = self.completer.window_timed_out.val();
         self.board_events.next.window_refused = self.completer.window_refused.val();

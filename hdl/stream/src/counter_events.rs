@@ -154,6 +154,27 @@ pub struct WireEvents {
     pub mac_underflows: Bit,
 }
 
+/// Runs of received packets. Group "runs of received packets".
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RunEvents {
+    /// A packet opened a run.
+    pub runs_opened: Bit,
+    /// A packet joined an open run.
+    pub run_packets_joined: Bit,
+    /// A run ended with PSH, a smaller packet or the most packets.
+    pub runs_ended_by_last: Bit,
+    /// A run was ended by a packet of its flow that could not join.
+    pub runs_ended_by_packet: Bit,
+    /// A run was ended before a confirmation.
+    pub runs_ended_by_command: Bit,
+    /// A run was ended, since another flow needed its place.
+    pub runs_ended_by_place: Bit,
+    /// A run was ended by the timer.
+    pub runs_ended_by_timer: Bit,
+    /// A packet of a run that was open as an epoch began.
+    pub run_packets_forgotten: Bit,
+}
+
 /// The board window and the PCIe hard block. Group "board".
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct BoardEvents {

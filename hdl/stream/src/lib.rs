@@ -118,7 +118,7 @@ pub mod prelude {
     pub use crate::count_crossing::CountCrossing;
     pub use crate::counter_events::{
         BoardEvents, FaultEvents, LatencyEvents, PathEndEvents, ReadEvents, RequestEvents,
-        WireEvents, WorkEvents,
+        RunEvents, WireEvents, WorkEvents,
     };
     pub use crate::counters::CounterBank;
     pub use crate::deep_fifo::DeepFifo;

@@ -6,6 +6,7 @@
 
 mod holding;
 mod registers;
+mod runs;
 
 use std::collections::VecDeque;
 
@@ -16,6 +17,8 @@ use abi::config::{
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
 use abi::{completion, header_entry as h, registers as r, send_descriptor};
 
+use self::runs::Runs;
+use crate::coalesce::ends;
 use crate::packet::check_length;
 use crate::rings::{self, address_in, Context, Ring};
 use crate::rx::{receive, undo, Delivery};
@@ -86,8 +89,14 @@ impl Owner {
         rings::is_enabled(&self.context)
     }
 
-    fn has_header_slots(&self, slots: u32) -> bool {
-        let used = self.headers.wrapping_sub(self.doorbells[2]);
+    /// Its packets may be summed up in runs.
+    fn coalesces(&self) -> bool {
+        self.context[r::CONTEXT_ENABLE as usize / 4] & r::CONTEXT_ENABLE_COALESCE != 0
+    }
+
+    /// `slots` more are free, beside those that `reserved` ones are kept for.
+    fn has_header_slots(&self, slots: u32, reserved: u32) -> bool {
+        let used = self.headers.wrapping_sub(self.doorbells[2]).wrapping_add(reserved);
         self.is_enabled() && used + slots <= 1 << Ring::Header.bits(&self.context)
     }
 }
@@ -114,6 +123,7 @@ pub struct GoldenDevice {
     /// Frames to send, oldest first.
     pub sent: VecDeque<Vec<u8>>,
     held: Option<HeldWork>,
+    runs: Runs,
 }
 
 /// What waits while sends are held between their two look-ups.
@@ -143,6 +153,7 @@ impl GoldenDevice {
             rings_stopped: [0; 2],
             sent: VecDeque::new(),
             held: None,
+            runs: Runs::default(),
         }
     }
 
@@ -187,6 +198,7 @@ impl GoldenDevice {
     fn take_commands(&mut self, id: usize, memory: &mut dyn Memory) {
         while let Some(entry) = self.fetch(id, (RingKind::Command, 0), memory) {
             let status = self.tables.apply(id as u8, &entry);
+            self.end_runs_of(ends(&entry), id, memory);
             let owner = &mut self.owners[id];
             owner.commands_taken = owner.commands_taken.wrapping_add(1);
             match &mut self.held {
@@ -241,7 +253,7 @@ impl GoldenDevice {
         memory: &mut dyn Memory,
     ) {
         self.send_errors[error as usize] += 1;
-        if !self.owners[id].has_header_slots(1) {
+        if !self.has_header_slots(id, 1) {
             self.send_events_lost += 1;
             return;
         }
@@ -290,12 +302,12 @@ impl GoldenDevice {
         memory: &mut dyn Memory,
     ) -> Result<(), DropReason> {
         let id = usize::from(delivery.owner);
-        let owner = &mut self.owners[id];
         let header = &frame[..delivery.packet.header_bytes];
         let slots = if header.len() > SLOT_HEADER_BYTES { 2 } else { 1 };
-        if !owner.has_header_slots(slots) {
+        if !self.has_header_slots(id, slots) {
             return Err(DropReason::HeaderQueueFull);
         }
+        let owner = &mut self.owners[id];
         let mut slow_buffer = h::SLOW_BUFFER_NONE;
         if let Some(payload) = &delivery.deferred {
             let (context, index) = (&owner.context, owner.slow);
@@ -311,8 +323,14 @@ impl GoldenDevice {
         }
         self.dispositions[delivery.disposition as usize] += 1;
         let metadata = metadata(frame, delivery, slow_buffer);
-        self.publish(id, metadata, header, memory);
+        if !self.coalesce(frame, delivery, metadata, memory) {
+            self.publish(id, metadata, header, memory);
+        }
         Ok(())
+    }
+
+    fn has_header_slots(&self, id: usize, slots: u32) -> bool {
+        self.owners[id].has_header_slots(slots, self.runs.slots(id))
     }
 
     fn publish(

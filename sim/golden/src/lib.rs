@@ -3,6 +3,7 @@
 //!
 //! ```text
 //!   frame ─► packet::parse ─► rx::receive(tables) ─► drop, or entry + writes + deferred payload
+//!   entries ─► coalesce::Run ─► one entry for a run of packets
 //!   descriptor ─► tx::send(tables, memory) ─► frames, or an error
 //!   command ─► tables::Tables::apply (commands) ─► status
 //!   registers, rings ─► device::GoldenDevice (all of the above behind the card's contract)
@@ -12,8 +13,10 @@
 #![forbid(unsafe_code)]
 
 pub mod checksum;
+pub mod coalesce;
 pub mod commands;
 pub mod device;
+pub mod expand;
 pub mod interrupts;
 pub mod packet;
 pub mod rings;

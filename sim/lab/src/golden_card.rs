@@ -127,13 +127,15 @@ impl GoldenCard {
     /// Whether nothing happens by itself any more.
     fn rests(&self) -> bool {
         let is_late = self.delay.as_ref().is_some_and(|delay| !delay.is_empty());
-        !is_late && (!self.is_held || self.is_held_by_test)
+        let is_coalescing = self.device.open_runs() > 0;
+        !is_late && !is_coalescing && (!self.is_held || self.is_held_by_test)
     }
 
     /// Lets `cycles` cycles pass; a card that takes its time goes on once for every
     /// [`ADVANCE_CYCLES`] that begin.
     pub fn run(&mut self, cycles: u64) {
         self.now_ps += cycles * USER_CLOCK_PS;
+        self.act(|device, memory| device.pass_cycles(cycles, memory));
         for _ in 0..cycles.div_ceil(ADVANCE_CYCLES) {
             self.go_on();
         }
@@ -236,7 +238,9 @@ impl NetworkSide for GoldenCard {
     fn traffic(&self) -> Option<u64> {
         let is_late = self.delay.as_ref().is_some_and(|delay| !delay.is_empty());
         let is_held = self.is_held && self.device.holds_any() && !self.is_held_by_test;
-        (self.device.sent.is_empty() && !is_late && !is_held).then_some(self.traffic)
+        let is_coalescing = self.device.open_runs() > 0;
+        let is_quiet = self.device.sent.is_empty() && !is_late && !is_held && !is_coalescing;
+        is_quiet.then_some(self.traffic)
     }
 }
 

@@ -174,7 +174,7 @@ struct Counts {
 
 /// Ports of the groups of stage counters, in the order of `COUNTER_GROUPS`, and their counters.
 /// Faults come on ports of their own.
-const GROUPS: [(&str, u8); 8] = [
+const GROUPS: [(&str, u8); 9] = [
     ("work", 0xff),
     ("", 0),
     ("requests", 0xff),
@@ -183,6 +183,7 @@ const GROUPS: [(&str, u8); 8] = [
     ("path_ends", 0x3f),
     ("wire_events", 0xff),
     ("board_events", 0xf),
+    ("run_events", 0xff),
 ];
 
 /// Ports of the faults, and their place in the group. The block finds the third itself.
@@ -337,6 +338,7 @@ fn is_writable(offset: u32) -> bool {
         r::MAC_CONTROL,
         r::PAUSE_LIMIT,
         r::PAUSE_BEATS,
+        r::COALESCE_CYCLES,
     ]
     .into_iter();
     let all = single.chain(secrets).chain(profiles).chain(flushes);

@@ -24,7 +24,7 @@ use stream::prelude::*;
 
 /// Groups of stage counters.
 const GROUPS: usize = c::COUNTER_GROUPS.len();
-const _: () = assert!(GROUPS == 8, "the kernel joins eight groups");
+const _: () = assert!(GROUPS == 9, "the kernel joins nine groups");
 
 /// The counters. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
@@ -52,6 +52,8 @@ pub struct CardCounters {
     pub wire_events: Signal<In, WireEvents>,
     /// Events of the board window and the PCIe hard block.
     pub board_events: Signal<In, BoardEvents>,
+    /// Events of runs of received packets.
+    pub run_events: Signal<In, RunEvents>,
     /// Beats in use in the packet buffer of the receive side.
     pub rx_buffer_beats: Signal<In, Bits<16>>,
     /// Beats that wait for the MAC.
@@ -111,6 +113,7 @@ impl Logic for CardCounters {
         self.groups[6].events.next = self.wire_events.val().into();
         self.board_bits.next = self.board_events.val().into();
         self.groups[7].events.next = bit_cast::<8, 4>(self.board_bits.val());
+        self.groups[8].events.next = self.run_events.val().into();
         ActivitySink::link(&mut self.activity, &mut self.peaks.activity);
         self.peaks.rx_buffer_beats.next = self.rx_buffer_beats.val();
         self.peaks.tx_fifo_beats.next = self.tx_fifo_beats.val();
@@ -121,7 +124,7 @@ impl Logic for CardCounters {
         self.peaks.index.next = self.address.val().get_bits::<3>(3);
         self.group.next = self.address.val().get_bits::<6>(6);
         self.stage.next = bits::<64>(0);
-        for i in 0..8 {
+        for i in 0..9 {
             self.groups[i].clock.next = self.clock.val();
             self.groups[i].index.next = self.address.val().get_bits::<3>(3);
             if self.group.val() == self.group_number[i].val() {

@@ -44,6 +44,7 @@ pub struct RegisterMap {
     mac_control_at: Constant<Bits<24>>,
     pause_limit_at: Constant<Bits<24>>,
     pause_beats_at: Constant<Bits<24>>,
+    coalesce_at: Constant<Bits<24>>,
     interval_at: Constant<Bits<24>>,
     entries_at: Constant<Bits<24>>,
     secrets_page: Constant<Bits<17>>,
@@ -86,6 +87,7 @@ impl RegisterMap {
             mac_control_at: Constant::new(at(r::MAC_CONTROL).to_bits()),
             pause_limit_at: Constant::new(at(r::PAUSE_LIMIT).to_bits()),
             pause_beats_at: Constant::new(at(r::PAUSE_BEATS).to_bits()),
+            coalesce_at: Constant::new(at(r::COALESCE_CYCLES).to_bits()),
             interval_at: Constant::new(at(r::INTERRUPT_INTERVAL).to_bits()),
             entries_at: Constant::new(at(r::INTERRUPT_ENTRIES).to_bits()),
             secrets_page: Constant::new((at(r::HASH_SECRET) >> 7).to_bits()),
@@ -118,7 +120,8 @@ impl Logic for RegisterMap {
             | (self.address.val() == self.entries_at.val())
             | (self.address.val() == self.mac_control_at.val())
             | (self.address.val() == self.pause_limit_at.val())
-            | (self.address.val() == self.pause_beats_at.val());
+            | (self.address.val() == self.pause_beats_at.val())
+            | (self.address.val() == self.coalesce_at.val());
         // Two banks of secrets, four profiles, three memories that need flushes.
         self.receive.next = ((self.address.val().get_bits::<17>(7) == self.secrets_page.val())
             & (self.address.val().get_bits::<4>(2) < self.secret_words.val()))

@@ -22,6 +22,7 @@ fn fields_are_the_contracts_counters() {
         fields::<PathEndEvents>(),
         fields::<WireEvents>(),
         fields::<BoardEvents>(),
+        fields::<RunEvents>(),
     ];
     let named = |counters: &[abi::counters::Counter]| -> Vec<String> {
         counters.iter().map(|counter| counter.name.to_owned()).collect()

@@ -11,13 +11,18 @@ use crate::packet::Profile;
 const STATUS: u32 = 0b110 | r::STATUS_WIRE_UP | r::STATUS_MAC_CLOCK | r::STATUS_WIRE_ALIGNED;
 
 /// What the contract offers, but for pushed slots: reading a ring takes no time.
-const FEATURES: u32 = r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES | r::FEATURE_ARM;
+const FEATURES: u32 =
+    r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES | r::FEATURE_ARM | r::FEATURE_COALESCE;
 
 // The first offset behind each array of registers.
 const SECRETS_END: u32 = r::HASH_SECRET + FLOW_BANKS as u32 * r::HASH_SECRET_STRIDE;
 const PROFILES_END: u32 = r::PROFILES + PROFILES as u32 * r::PROFILE_STRIDE;
 const DROPS_END: u32 = n::COUNTERS_DROP + 8 * CODES as u32;
 const DISPOSITIONS_END: u32 = n::COUNTERS_DISPOSITION + 8 * CODES as u32;
+// The group of runs is the last one.
+const RUNS: u32 =
+    n::COUNTERS_STAGE + n::COUNTER_GROUP_STRIDE * (n::COUNTER_GROUPS.len() as u32 - 1);
+const RUNS_END: u32 = RUNS + n::COUNTER_GROUP_STRIDE;
 const SEND_ERRORS_END: u32 = n::COUNTERS_SEND_ERROR + 8 * SEND_CODES as u32;
 
 impl GoldenDevice {
@@ -52,6 +57,7 @@ impl GoldenDevice {
             n::COUNTERS_SEND_ERROR..SEND_ERRORS_END => {
                 counter(&self.send_errors, n::COUNTERS_SEND_ERROR)
             }
+            RUNS..RUNS_END => counter(&self.runs.counters, RUNS),
             at if at >= r::DOORBELLS && at % r::DOORBELL_STRIDE == r::DOORBELL_STATUS => {
                 let owner = self.owners.get(((at - r::DOORBELLS) / r::DOORBELL_STRIDE) as usize);
                 let [command, send] = owner.map_or([false; 2], |owner| owner.stopped);
@@ -69,6 +75,7 @@ impl GoldenDevice {
         match offset {
             r::CONTROL if value & r::CONTROL_RESET != 0 => self.start_epoch(),
             r::CONTROL => self.control = value,
+            r::COALESCE_CYCLES => self.runs.cycles = value.min(u16::MAX.into()),
             r::HASH_SECRET..SECRETS_END => {
                 let at = offset - r::HASH_SECRET;
                 let bank = (at / r::HASH_SECRET_STRIDE) as usize;
@@ -111,6 +118,7 @@ impl GoldenDevice {
         self.epoch = self.epoch % EPOCH_MAX + 1;
         self.control = 0;
         self.held = None;
+        self.runs.forget();
         self.tables.clear();
         self.owners.fill(Owner::default());
     }

@@ -1,0 +1,144 @@
+//! Runs of received packets: where they open, join and end, and the time that ends them.
+
+use abi::config::{METADATA_BYTES, RUNS_OPEN_MAX};
+use abi::registers as r;
+
+use super::{GoldenDevice, Memory};
+use crate::coalesce::{Ends, Run};
+use crate::rx::Delivery;
+
+/// Why a run ends: its counter's place among those of runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// With its last packet.
+    Last = 2,
+    /// Before a packet of its flow that cannot join.
+    Packet = 3,
+    /// Before a confirmation.
+    Command = 4,
+    /// Another flow needs its place.
+    Place = 5,
+    /// The timer.
+    Timer = 6,
+}
+
+/// Counters of runs, by their place in the group.
+pub(super) const OPENED: usize = 0;
+const JOINED: usize = 1;
+const FORGOTTEN: usize = 7;
+
+/// Open runs, time and counters.
+pub(super) struct Runs {
+    open: Vec<Option<Run>>,
+    now: u64,
+    pub(super) cycles: u32,
+    pub(super) counters: [u64; 8],
+}
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self {
+            open: vec![None; RUNS_OPEN_MAX],
+            now: 0,
+            cycles: r::COALESCE_CYCLES_START,
+            counters: [0; 8],
+        }
+    }
+}
+
+impl Runs {
+    /// Slots that open runs of an owner will take.
+    pub(super) fn slots(&self, owner: usize) -> u32 {
+        let open = self.open.iter().flatten();
+        open.filter(|run| usize::from(run.first.owner) == owner).count() as u32
+    }
+
+    /// An epoch begins: nothing is open any more.
+    pub(super) fn forget(&mut self) {
+        let packets: usize = self.open.iter().flatten().map(|run| run.packets).sum();
+        self.counters[FORGOTTEN] += packets as u64;
+        self.open.fill(None);
+        self.cycles = r::COALESCE_CYCLES_START;
+    }
+}
+
+impl GoldenDevice {
+    /// Lets time pass, in cycles of 4 ns, and ends the runs whose time is over. A model without a
+    /// clock knows of no other time.
+    pub fn pass_cycles(&mut self, cycles: u64, memory: &mut dyn Memory) {
+        self.runs.now += cycles;
+        let due = |run: &Run| self.runs.now - run.opened >= self.runs.cycles.into();
+        let mut over: Vec<(u64, usize)> = (self.runs.open.iter().enumerate())
+            .filter_map(|(place, run)| run.as_ref().filter(|run| due(run)).map(|it| (it, place)))
+            .map(|(run, place)| (run.opened, place))
+            .collect();
+        over.sort_unstable();
+        over.into_iter().for_each(|(_, place)| self.end_run(place, RunEnd::Timer, memory));
+    }
+
+    /// Runs that are open.
+    pub fn open_runs(&self) -> usize {
+        self.runs.open.iter().flatten().count()
+    }
+
+    /// Counters of runs, in the order of their group.
+    pub fn run_counters(&self) -> [u64; 8] {
+        self.runs.counters
+    }
+
+    /// Takes a delivered packet into a run, or ends the run that it may not join. `false`: the
+    /// packet has an entry of its own.
+    pub(super) fn coalesce(
+        &mut self,
+        frame: &[u8],
+        delivery: &Delivery,
+        metadata: [u8; METADATA_BYTES],
+        memory: &mut dyn Memory,
+    ) -> bool {
+        let Some(flow) = delivery.flow else { return false };
+        let place = usize::from(flow) % RUNS_OPEN_MAX;
+        let coalesces = self.owners[usize::from(delivery.owner)].coalesces();
+        let run = self.runs.open[place].as_mut().filter(|run| run.flow == flow);
+        if let Some(run) = run {
+            match run.join(frame, delivery).filter(|_| coalesces) {
+                Some(ends) => {
+                    self.runs.counters[JOINED] += 1;
+                    if ends {
+                        self.end_run(place, RunEnd::Last, memory);
+                    }
+                    return true;
+                }
+                None => self.end_run(place, RunEnd::Packet, memory),
+            }
+        }
+        if !coalesces || self.runs.cycles == 0 {
+            return false;
+        }
+        let Some(run) = Run::open(frame, delivery, metadata, self.runs.now) else { return false };
+        self.end_run(place, RunEnd::Place, memory);
+        self.runs.open[place] = Some(run);
+        self.runs.counters[OPENED] += 1;
+        true
+    }
+
+    /// Ends what a command of an owner ends.
+    pub fn end_runs_of(&mut self, ends: Ends, owner: usize, memory: &mut dyn Memory) {
+        for place in 0..RUNS_OPEN_MAX {
+            let ends = self.runs.open[place].as_ref().is_some_and(|run| match ends {
+                Ends::Nothing => false,
+                Ends::Flow(flow) => run.flow == flow,
+                Ends::Owner => owner == 0 || usize::from(run.first.owner) == owner,
+            });
+            if ends {
+                self.end_run(place, RunEnd::Command, memory);
+            }
+        }
+    }
+
+    /// Ends the run at a place, if one is open.
+    fn end_run(&mut self, place: usize, why: RunEnd, memory: &mut dyn Memory) {
+        let Some(run) = self.runs.open[place].take() else { return };
+        self.runs.counters[why as usize] += 1;
+        self.publish(run.first.owner.into(), run.entry(), &run.header, memory);
+    }
+}
