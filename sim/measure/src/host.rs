@@ -155,6 +155,7 @@ impl Host {
             },
             hash_seed: Some(scenario.seed),
             push_slots: scenario.push_slots,
+            ..DeviceConfig::default()
         };
         let mut machine = Machine::driven(bus, card, config)?;
         let device = &mut machine.host.device;
