@@ -101,6 +101,20 @@ pub struct Endpoint<B: Bus> {
     preparing: Vec<ConnectionId>,
 }
 
+/// The most payload of an IP packet of so many bytes.
+fn payload_of(mtu_bytes: u16) -> Result<u32> {
+    let (least, most) = (OVERHEAD_BYTES + 1, FRAME_BYTES_MAX as u32 - LINK_BYTES);
+    if !(least..=most).contains(&mtu_bytes.into()) {
+        return Err(HostError::Size(SizeError {
+            name: "mtu_bytes",
+            value: mtu_bytes.into(),
+            min: least.into(),
+            max: most.into(),
+        }));
+    }
+    Ok(u32::from(mtu_bytes) - OVERHEAD_BYTES)
+}
+
 /// A number that names an opening of a card: random, or by the seed of a run that must repeat.
 fn incarnation(seed: Option<u64>) -> u64 {
     seed.unwrap_or_else(|| RandomState::new().build_hasher().finish())
@@ -109,16 +123,7 @@ fn incarnation(seed: Option<u64>) -> u64 {
 impl<B: Bus> Endpoint<B> {
     /// Opens the card on `bus` for the station `local`, with IP packets of up to `mtu_bytes`.
     pub fn open(bus: B, local: Station, mtu_bytes: u16, config: DeviceConfig) -> Result<Self> {
-        let (least, most) = (OVERHEAD_BYTES + 1, FRAME_BYTES_MAX as u32 - LINK_BYTES);
-        if !(least..=most).contains(&mtu_bytes.into()) {
-            return Err(HostError::Size(SizeError {
-                name: "mtu_bytes",
-                value: mtu_bytes.into(),
-                min: least.into(),
-                max: most.into(),
-            }));
-        }
-        let payload_bytes_max = u32::from(mtu_bytes) - OVERHEAD_BYTES;
+        let payload_bytes_max = payload_of(mtu_bytes)?;
         let protocol = Messages::new(local, payload_bytes_max, incarnation(config.hash_seed));
         let mut provider = Provider::open(bus, protocol, config)?;
         let clock = ManualClock::default();
@@ -224,6 +229,14 @@ impl<B: Bus> Endpoint<B> {
         let limit = CHANNELS_MAX;
         let full = TableError::Full { what: "stations", limit };
         is_taken.then_some(()).ok_or(HostError::Table(full))
+    }
+
+    /// IP packets to a station are no longer than this: what both ends have agreed on. Holds for
+    /// messages from now on.
+    pub fn limit_mtu(&mut self, station: Station, mtu_bytes: u16) -> Result<()> {
+        let payload_bytes_max = payload_of(mtu_bytes)?;
+        self.provider.protocol().limit_payload(station, payload_bytes_max);
+        Ok(())
     }
 
     /// From now on the silence of a station is told, or is not.

@@ -55,6 +55,8 @@ enum Transfer {
 pub struct Messages {
     local: Station,
     payload_bytes_max: u32,
+    /// Most payload of packets to a station, where that is less.
+    limits: HashMap<SocketAddr, u32>,
     transfers: Vec<Option<Transfer>>,
     incoming: HashMap<Name, FlowIndex>,
     outgoing: HashMap<Name, FlowIndex>,
@@ -87,6 +89,7 @@ impl Messages {
             // 0 is that of nobody.
             incarnation: (incarnation % MESSAGES_END).max(1),
             channels: HashMap::new(),
+            limits: HashMap::new(),
             heard: VecDeque::new(),
             local,
             payload_bytes_max,
@@ -203,6 +206,12 @@ impl Messages {
         self.channel(to, now_ns).map(|channel| channel.say(content)).is_some()
     }
 
+    /// Packets to a station carry no more than this.
+    pub fn limit_payload(&mut self, station: Station, payload_bytes_max: u32) {
+        let bytes_max = payload_bytes_max.min(self.payload_bytes_max);
+        self.limits.insert(station.address, bytes_max);
+    }
+
     /// From now on the silence of a station counts, or does not.
     pub fn watch(&mut self, now_ns: u64, station: Station, is_watched: bool) {
         if let Some(channel) = self.channel(station, now_ns) {
@@ -246,8 +255,7 @@ impl Messages {
                 continue;
             };
             while outgoing.is_offered && sink.has_room_for(FlowIndex(index)) {
-                let Some((position, bytes)) = outgoing.packet(self.payload_bytes_max, now_ns)
-                else {
+                let Some((position, bytes)) = outgoing.packet(now_ns) else {
                     break;
                 };
                 let header = Header {
@@ -295,7 +303,9 @@ impl Protocol for Messages {
                 (&mut self.incoming, Transfer::Incoming(incoming))
             }
             false => {
-                let outgoing = Outgoing::new(station, message, remote.bytes);
+                let limit = self.limits.get(&station.address).copied();
+                let bytes_max = limit.unwrap_or(self.payload_bytes_max);
+                let outgoing = Outgoing::new(station, message, remote.bytes, bytes_max);
                 (&mut self.outgoing, Transfer::Outgoing(outgoing))
             }
         };
