@@ -29,6 +29,9 @@ pub enum Failure {
         /// What the protocol says.
         reason: Cow<'static, str>,
     },
+    /// Its application has given it up ([`crate::provider::Provider::abort`]).
+    #[error("given up by its application")]
+    Aborted,
     /// The host refused a write of the card to one of the connection's regions.
     #[error("DMA write refused at {address:#x}")]
     WriteRefused {
@@ -174,7 +177,7 @@ impl Failure {
 
     /// What kind of failure it is, as an error number of Linux: that of its TCP (`ECONNRESET`,
     /// `ETIMEDOUT`, ...), `EFAULT` when card or host could not reach a region, `EIO` when the card
-    /// failed, `ENETDOWN` when the wire was down, `ENOBUFS` when there was no room for its flow,
+    /// failed, `ECANCELED` when it was given up, `ENETDOWN` when the wire was down, `ENOBUFS` when there was no room for its flow,
     /// `EPROTO` and `EMSGSIZE` when the protocol broke its contract.
     pub fn errno(&self) -> i32 {
         match self {
@@ -184,6 +187,7 @@ impl Failure {
             }
             Self::SendFailed { error: Some(SendError::SendRegionRefused) } => libc::EFAULT,
             Self::SendFailed { error: Some(SendError::LinkDown) } => libc::ENETDOWN,
+            Self::Aborted => libc::ECANCELED,
             Self::NotOffered { .. } => libc::EPROTO,
             Self::DescriptorLimit { .. } => libc::EMSGSIZE,
             Self::NoBounce { .. } | Self::HandshakeForgotten { .. } => libc::ENOBUFS,

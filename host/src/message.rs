@@ -8,7 +8,8 @@
 //! A header profile gives the card the offsets of position and message number; the rest is host
 //! software: [`Endpoint`] is a provider on this protocol. Each message is a flow of its own, from
 //! [`Endpoint::expect`] or [`Endpoint::send`] until it is complete. Packets may arrive in any
-//! order.
+//! order. A message may be shorter than its buffer: each packet says how long it is. What is short
+//! and needs no place goes by [`Endpoint::say`], without a flow.
 //!
 //! The protocol: the sender keeps up to [`WINDOW_PACKETS`] packets in flight. The receiver replies
 //! with the position up to which everything has arrived. After [`PATIENCE`] without progress the
@@ -18,14 +19,20 @@
 //! Invariants
 //! 1. A buffer is returned only after a fence: the receive floor beyond a whole message, or the
 //!    send floor beyond an acknowledged one.
-//! 2. A complete message is acknowledged again when its packets arrive again.
+//! 2. A complete message is acknowledged again when its packets arrive again, however late: a number
+//!    names one message of a pair of stations, and is not used again.
+//! 3. Who waits for [`MessageDone::Ready`] before the other end sends has nothing copied without
+//!    loss: the card knows the place of every byte that comes.
 
+mod channel;
 mod endpoint;
 mod header;
 mod inbox;
 mod outbox;
+mod pace;
 mod protocol;
 
+pub use channel::{CONTROL_BYTES_MAX, SILENCE};
 pub use endpoint::{Endpoint, MessageDone};
 pub use header::{profile, Station, HEADER_BYTES};
 pub use outbox::{PATIENCE, WINDOW_PACKETS};

@@ -79,6 +79,9 @@ pub enum ProtocolError {
     /// A message with this number is already in progress.
     #[error("message {0} is already in progress")]
     MessageKnown(u64),
+    /// A number that no message can have: the top bit marks what is not one.
+    #[error("message number {0:#x} has its top bit set; numbers are below 2^63")]
+    MessageNumber(u64),
     /// Bytes that the transport accepted are neither in place nor deferred: a packet that it did
     /// not accept has overwritten them, or the card broke its contract.
     #[error("flow {flow}: {bytes} accepted bytes at stream offset {offset} are missing")]

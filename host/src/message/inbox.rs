@@ -11,37 +11,66 @@ pub struct Incoming {
     pub from: Station,
     /// Number of the message.
     pub message: u64,
-    /// Bytes of the message.
-    pub bytes: u32,
+    /// Bytes of its buffer; the message may be shorter.
+    pub bytes_max: u32,
     /// An acknowledgement is due.
     pub acknowledgement_due: bool,
+    /// Bytes of the message, once a packet of it has said so.
+    bytes: Option<u32>,
     arrived: RangeSet,
 }
 
 impl Incoming {
-    /// Expects a message of `bytes` bytes.
-    pub fn new(from: Station, message: u64, bytes: u32) -> Self {
-        Self { from, message, bytes, acknowledgement_due: false, arrived: RangeSet::default() }
+    /// Expects a message of up to `bytes_max` bytes.
+    pub fn new(from: Station, message: u64, bytes_max: u32) -> Self {
+        Self {
+            from,
+            message,
+            bytes_max,
+            acknowledgement_due: false,
+            bytes: None,
+            arrived: RangeSet::default(),
+        }
     }
 
-    /// Judges the payload of a packet. Packets come in any order; those that are longer than the
-    /// message are not of it. Payload that is nowhere was dropped, unless it had arrived before.
-    pub fn take(&mut self, segment: &Segment<'_>) -> Verdict {
+    /// Bytes of the message, or the most that they may be.
+    pub fn bytes(&self) -> u32 {
+        self.bytes.unwrap_or(self.bytes_max)
+    }
+
+    /// Judges the payload of a packet that says how long its message is. Packets come in any order;
+    /// those of a message that does not fit, or that is of another length than before, are not of
+    /// it. Payload that is nowhere was dropped, unless it had arrived before.
+    pub fn take(&mut self, bytes: u32, segment: &Segment<'_>) -> Verdict {
+        if bytes > self.bytes() || self.bytes.is_some_and(|known| known != bytes) {
+            return Verdict::Refused;
+        }
         self.acknowledgement_due = true;
         let start = u64::from(segment.position);
         let end = start + u64::from(segment.payload_bytes);
         let is_known = self.arrived.held_to(start, end) == end;
         let is_lost = segment.payload == SegmentPayload::Nowhere && !is_known;
-        if end > u64::from(self.bytes) || is_lost || !segment.has_room {
+        if end > u64::from(bytes) || is_lost || !segment.has_room {
             return Verdict::Refused;
         }
+        self.bytes = Some(bytes);
         self.arrived.insert(start, end);
         Verdict::Taken { accepted_to: self.complete_to().into() }
     }
 
     /// Everything before this position has arrived.
     pub fn complete_to(&self) -> u32 {
-        self.arrived.held_to(0, self.bytes.into()) as u32
+        self.arrived.held_to(0, self.bytes().into()) as u32
+    }
+
+    /// Whether all of the message has arrived.
+    pub fn is_complete(&self) -> bool {
+        self.bytes.is_some_and(|bytes| self.complete_to() == bytes)
+    }
+
+    /// Whether all of it has arrived, and it is shorter than its buffer.
+    pub fn ends_early(&self) -> bool {
+        self.is_complete() && self.bytes() < self.bytes_max
     }
 }
 
@@ -69,18 +98,34 @@ mod tests {
         let from = Station { mac: [0; 6], address: ([10, 0, 0, 1], 7700).into() };
         let mut message = Incoming::new(from, 1, 3000);
         let taken = |accepted_to| Verdict::Taken { accepted_to };
-        assert_eq!(message.take(&segment(1000, 1000, PLACED)), taken(0));
+        assert_eq!(message.take(3000, &segment(1000, 1000, PLACED)), taken(0));
         let longer = segment(2000, 1001, PLACED);
-        assert_eq!(message.take(&longer), Verdict::Refused);
+        assert_eq!(message.take(3000, &longer), Verdict::Refused);
         let lost = segment(0, 1000, SegmentPayload::Nowhere);
-        assert_eq!(message.take(&lost), Verdict::Refused);
+        assert_eq!(message.take(3000, &lost), Verdict::Refused);
         let mut full = segment(0, 1000, SegmentPayload::Deferred(&[]));
         full.has_room = false;
-        assert_eq!(message.take(&full), Verdict::Refused);
+        assert_eq!(message.take(3000, &full), Verdict::Refused);
         assert_eq!(message.complete_to(), 0);
-        assert_eq!(message.take(&segment(0, 1000, PLACED)), taken(2000));
+        assert_eq!(message.take(3000, &segment(0, 1000, PLACED)), taken(2000));
         let old = segment(0, 1000, SegmentPayload::Nowhere);
-        assert_eq!(message.take(&old), taken(2000), "it has arrived before");
-        assert_eq!(message.take(&segment(2000, 1000, PLACED)), taken(3000));
+        assert_eq!(message.take(3000, &old), taken(2000), "it has arrived before");
+        assert_eq!(message.take(3000, &segment(2000, 1000, PLACED)), taken(3000));
+        assert!(message.is_complete() && !message.ends_early());
+    }
+
+    #[test]
+    fn shorter_message_ends_early() {
+        let from = Station { mac: [0; 6], address: ([10, 0, 0, 1], 7700).into() };
+        let mut message = Incoming::new(from, 1, 3000);
+        let first = segment(0, 1000, PLACED);
+        assert_eq!(message.take(3001, &first), Verdict::Refused, "longer than its buffer");
+        assert_eq!(message.bytes(), 3000);
+        assert_eq!(message.take(1500, &first), Verdict::Taken { accepted_to: 1000 });
+        assert_eq!(message.take(1501, &segment(1000, 500, PLACED)), Verdict::Refused);
+        assert!(!message.is_complete());
+        message.take(1500, &segment(1000, 500, PLACED));
+        assert!(message.ends_early());
+        assert_eq!((message.bytes(), message.complete_to()), (1500, 1500));
     }
 }

@@ -19,6 +19,8 @@ pub struct Outgoing {
     pub message: u64,
     /// Bytes of the message.
     pub bytes: u32,
+    /// Most payload of its packets.
+    pub payload_bytes_max: u32,
     /// All of it may be sent.
     pub is_offered: bool,
     next: u32,
@@ -28,8 +30,17 @@ pub struct Outgoing {
 
 impl Outgoing {
     /// Sends a message of `bytes` bytes.
-    pub fn new(to: Station, message: u64, bytes: u32) -> Self {
-        Self { to, message, bytes, is_offered: false, next: 0, acknowledged: 0, heard_ns: 0 }
+    pub fn new(to: Station, message: u64, bytes: u32, payload_bytes_max: u32) -> Self {
+        Self {
+            to,
+            message,
+            bytes,
+            payload_bytes_max,
+            is_offered: false,
+            next: 0,
+            acknowledged: 0,
+            heard_ns: 0,
+        }
     }
 
     /// The receiver has everything before `position`.
@@ -53,15 +64,15 @@ impl Outgoing {
     }
 
     /// The next packet to send: its position and length.
-    pub fn packet(&mut self, payload_bytes_max: u32, now_ns: u64) -> Option<(u32, u32)> {
+    pub fn packet(&mut self, now_ns: u64) -> Option<(u32, u32)> {
         if self.next == 0 || now_ns >= self.heard_ns + PATIENCE_NS {
             self.heard_ns = now_ns;
             self.next = self.acknowledged;
         }
-        let window = WINDOW_PACKETS * payload_bytes_max;
+        let window = WINDOW_PACKETS * self.payload_bytes_max;
         let end = self.bytes.min(self.acknowledged.saturating_add(window));
         let (position, bytes) = (self.next, end.saturating_sub(self.next));
-        let bytes = bytes.min(payload_bytes_max);
+        let bytes = bytes.min(self.payload_bytes_max);
         self.next += bytes;
         (bytes > 0).then_some((position, bytes))
     }
@@ -74,10 +85,10 @@ mod tests {
     #[test]
     fn packets_fill_window_and_are_repeated() {
         let to = Station { mac: [0; 6], address: ([10, 0, 0, 1], 7700).into() };
-        let mut message = Outgoing::new(to, 1, 40_500);
+        let mut message = Outgoing::new(to, 1, 40_500, 1000);
         let start = 1_000_000_000;
         let burst = |message: &mut Outgoing, now_ns| -> Vec<(u32, u32)> {
-            std::iter::from_fn(|| message.packet(1000, now_ns)).collect()
+            std::iter::from_fn(|| message.packet(now_ns)).collect()
         };
         let first = burst(&mut message, start);
         assert_eq!((first.len(), first[31]), (32, (31_000, 1000)));

@@ -3,19 +3,23 @@
 //! ```text
 //!   expected ─► flow with the message's number in its key ─► data taken, position acknowledged
 //!   sent ─────► flow without a key ─► data up to the window ─► acknowledged, or sent again
+//!   said ─────► channel of the station ─► packets without a flow ─► told
 //! ```
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 
-use super::header::{key, profile, Header, Meaning, Station, PROFILE};
+use super::channel::Channel;
+use super::header::{key, profile, Header, Meaning, Station, MESSAGES_END, PROFILE};
 use super::inbox::Incoming;
 use super::outbox::Outgoing;
+use crate::control::flow::ranges::RangeSet;
 use crate::error::protocol::ProtocolError;
 use crate::error::{HostError, Result};
 use crate::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, HeaderSink, Install, OutgoingHeader,
-    OutgoingPayload, Protocol, ProtocolEvent, Segment, Verdict,
+    OutgoingPayload, Protocol, ProtocolEvent, Segment, SegmentPayload, Verdict,
 };
 use crate::records::profile::Profile;
 use crate::transport::{NextTimer, TransportError};
@@ -23,8 +27,8 @@ use crate::transport::{NextTimer, TransportError};
 /// Names a message: address of the other end, and number given by the sender.
 type Name = (SocketAddr, u64);
 
-/// Complete messages that are remembered, to acknowledge repeated packets.
-const REMEMBERED_MAX: usize = 1024;
+/// Stations that have a channel.
+pub const CHANNELS_MAX: usize = 4096;
 
 /// The far end of a connection: one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,25 +55,48 @@ enum Transfer {
 pub struct Messages {
     local: Station,
     payload_bytes_max: u32,
+    /// Most payload of packets to a station, where that is less.
+    limits: HashMap<SocketAddr, u32>,
     transfers: Vec<Option<Transfer>>,
     incoming: HashMap<Name, FlowIndex>,
     outgoing: HashMap<Name, FlowIndex>,
-    remembered: VecDeque<(Name, Station, u32)>,
+    /// Numbers of the messages of each station that are complete: their packets are acknowledged
+    /// again. Numbers in order take no memory.
+    complete: HashMap<SocketAddr, RangeSet>,
     /// Acknowledgements of complete messages that are due.
     repeated: Vec<(Station, u64, u32)>,
     events: VecDeque<ProtocolEvent>,
+    /// Names this opening of the card.
+    incarnation: u64,
+    channels: HashMap<SocketAddr, Channel>,
+    heard: VecDeque<ControlEvent>,
+}
+
+/// What comes of control messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ControlEvent {
+    /// A station has said this.
+    Told(Station, Vec<u8>),
+    /// A station is gone: silent for too long, or opened again.
+    Lost(Station),
 }
 
 impl Messages {
     /// The protocol of a station, with packets of up to `payload_bytes_max` bytes of payload.
-    pub fn new(local: Station, payload_bytes_max: u32) -> Self {
+    /// `incarnation` names this opening of the card: another one than the last.
+    pub fn new(local: Station, payload_bytes_max: u32, incarnation: u64) -> Self {
         Self {
+            // 0 is that of nobody.
+            incarnation: (incarnation % MESSAGES_END).max(1),
+            channels: HashMap::new(),
+            limits: HashMap::new(),
+            heard: VecDeque::new(),
             local,
             payload_bytes_max,
             transfers: Vec::new(),
             incoming: HashMap::new(),
             outgoing: HashMap::new(),
-            remembered: VecDeque::new(),
+            complete: HashMap::new(),
             repeated: Vec::new(),
             events: VecDeque::new(),
         }
@@ -93,12 +120,9 @@ impl Messages {
             Transfer::Incoming(incoming) => {
                 let name = (incoming.from.address, incoming.message);
                 self.incoming.remove(&name);
-                if incoming.complete_to() == incoming.bytes {
-                    if self.remembered.len() == REMEMBERED_MAX {
-                        self.remembered.pop_front();
-                    }
-                    let (from, bytes) = (incoming.from, incoming.bytes);
-                    self.remembered.push_back((name, from, bytes));
+                if incoming.is_complete() {
+                    let (from, message) = name;
+                    self.complete.entry(from).or_default().insert(message, message + 1);
                 }
             }
             Transfer::Outgoing(outgoing) => {
@@ -147,10 +171,82 @@ impl Messages {
                 continue;
             }
             let (from, position) = (incoming.from, incoming.complete_to());
-            let numbers = (incoming.message, position, incoming.bytes);
+            let numbers = (incoming.message, position, incoming.bytes());
             sink.send(&self.acknowledgement(&from, numbers, &mut packet))?;
         }
         Ok(())
+    }
+
+    fn send_control(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
+        for channel in self.channels.values_mut() {
+            while sink.has_room() {
+                let Some((header, content)) = channel.packet(now_ns) else {
+                    break;
+                };
+                let (packet, layers) = header.packet_with(&self.local, &channel.to, &content, 0);
+                let layers = Some(layers);
+                sink.send(&OutgoingHeader { flow: None, bytes: &packet, layers, payload: None })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The channel of a station; `None` if there are too many.
+    fn channel(&mut self, station: Station, now_ns: u64) -> Option<&mut Channel> {
+        let (incarnation, open) = (self.incarnation, self.channels.len());
+        match self.channels.entry(station.address) {
+            Entry::Occupied(entry) => Some(entry.into_mut()),
+            Entry::Vacant(_) if open >= CHANNELS_MAX => None,
+            Entry::Vacant(entry) => Some(entry.insert(Channel::new(station, incarnation, now_ns))),
+        }
+    }
+
+    /// Says something to a station. Returns whether it is taken: there may be too many stations.
+    pub fn say(&mut self, now_ns: u64, to: Station, content: Vec<u8>) -> bool {
+        self.channel(to, now_ns).map(|channel| channel.say(content)).is_some()
+    }
+
+    /// Packets to a station carry no more than this.
+    pub fn limit_payload(&mut self, station: Station, payload_bytes_max: u32) {
+        let bytes_max = payload_bytes_max.min(self.payload_bytes_max);
+        self.limits.insert(station.address, bytes_max);
+    }
+
+    /// From now on the silence of a station counts, or does not.
+    pub fn watch(&mut self, now_ns: u64, station: Station, is_watched: bool) {
+        if let Some(channel) = self.channel(station, now_ns) {
+            channel.watch(is_watched, now_ns);
+        }
+    }
+
+    /// The next thing that a station has said, or that is known of one.
+    pub fn control_event(&mut self) -> Option<ControlEvent> {
+        self.heard.pop_front()
+    }
+
+    /// Whether everything that was said is acknowledged.
+    pub fn is_said(&self) -> bool {
+        self.channels.values().all(Channel::is_idle)
+    }
+
+    /// Takes a packet of a channel.
+    fn hear(&mut self, now_ns: u64, address: SocketAddr, header: &Header, segment: &Segment<'_>) {
+        let Some(&mac) = segment.header.get(6..).and_then(|rest| rest.first_chunk()) else {
+            return;
+        };
+        let station = Station { mac, address };
+        let SegmentPayload::Deferred(content) = segment.payload else {
+            return;
+        };
+        let heard = self.channel(station, now_ns).map(|c| c.hear(header, content, now_ns));
+        let Some(heard) = heard else {
+            return;
+        };
+        if heard.is_new {
+            self.complete.remove(&address);
+            self.heard.push_back(ControlEvent::Lost(station));
+        }
+        self.heard.extend(heard.told.map(|content| ControlEvent::Told(station, content)));
     }
 
     fn send_data(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
@@ -159,8 +255,7 @@ impl Messages {
                 continue;
             };
             while outgoing.is_offered && sink.has_room_for(FlowIndex(index)) {
-                let Some((position, bytes)) = outgoing.packet(self.payload_bytes_max, now_ns)
-                else {
+                let Some((position, bytes)) = outgoing.packet(now_ns) else {
                     break;
                 };
                 let header = Header {
@@ -199,13 +294,18 @@ impl Protocol for Messages {
             return Err(TransportError::NotLocal(other.ip()).into());
         }
         let (station, message) = (remote.station, remote.message);
+        if message >= MESSAGES_END {
+            return Err(HostError::Protocol(ProtocolError::MessageNumber(message)));
+        }
         let (names, transfer) = match remote.is_incoming {
             true => {
                 let incoming = Incoming::new(station, message, remote.bytes);
                 (&mut self.incoming, Transfer::Incoming(incoming))
             }
             false => {
-                let outgoing = Outgoing::new(station, message, remote.bytes);
+                let limit = self.limits.get(&station.address).copied();
+                let bytes_max = limit.unwrap_or(self.payload_bytes_max);
+                let outgoing = Outgoing::new(station, message, remote.bytes, bytes_max);
                 (&mut self.outgoing, Transfer::Outgoing(outgoing))
             }
         };
@@ -257,19 +357,19 @@ impl Protocol for Messages {
         self.forget(flow)
     }
 
-    fn arrive(&mut self, now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
-        let Some((from, header)) = Header::read(segment.header, segment.l4_offset) else {
+    fn arrive(&mut self, _now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
+        let Some((_, header)) = Header::read(segment.header, segment.l4_offset) else {
             return Ok(Verdict::Refused.into());
         };
-        if let Meaning::Acknowledge(position) = header.meaning {
-            // Of a message that is sent the other way under the same number.
-            self.take_acknowledgement((from, header.message), position, now_ns);
+        let is_data = matches!(header.meaning, Meaning::Data(_));
+        let Some(Transfer::Incoming(incoming)) = self.transfer_mut(flow).filter(|_| is_data) else {
             return Ok(Verdict::Refused.into());
+        };
+        let did_end = incoming.ends_early();
+        let verdict = incoming.take(header.bytes, segment);
+        if incoming.ends_early() && !did_end {
+            self.events.push_back(ProtocolEvent::EndOfStream(flow));
         }
-        let verdict = match self.transfer_mut(flow) {
-            Some(Transfer::Incoming(incoming)) => incoming.take(segment),
-            _ => Verdict::Refused,
-        };
         Ok(verdict.into())
     }
 
@@ -277,11 +377,12 @@ impl Protocol for Messages {
         let (from, header) = Header::read(segment.header, segment.l4_offset)?;
         match header.meaning {
             Meaning::Data(_) => self.incoming.get(&(from, header.message)).copied(),
-            Meaning::Acknowledge(_) => None,
+            _ => None,
         }
     }
 
-    /// Acknowledgements have no flow; nor has the data of a message that is complete.
+    /// Acknowledgements and control messages have no flow; nor has the data of a message that is
+    /// complete.
     fn arrive_without_flow(&mut self, now_ns: u64, segment: &Segment<'_>) -> Result<()> {
         let Some((from, header)) = Header::read(segment.header, segment.l4_offset) else {
             return Ok(());
@@ -292,10 +393,16 @@ impl Protocol for Messages {
                 self.take_acknowledgement(name, position, now_ns);
             }
             Meaning::Data(_) => {
-                let known = self.remembered.iter().find(|(other, ..)| *other == name);
-                if let Some(&(_, to, bytes)) = known {
-                    self.repeated.push((to, header.message, bytes));
+                let message = header.message;
+                let complete = self.complete.get(&from);
+                let is_known =
+                    complete.is_some_and(|set| set.held_to(message, message + 1) > message);
+                if let (true, Some(&mac)) = (is_known, segment.header[6..].first_chunk()) {
+                    self.repeated.push((Station { mac, address: from }, message, header.bytes));
                 }
+            }
+            Meaning::Control(_) | Meaning::Heard | Meaning::Probe => {
+                self.hear(now_ns, from, &header, segment);
             }
         }
         Ok(())
@@ -310,7 +417,11 @@ impl Protocol for Messages {
         }
     }
 
-    fn advance(&mut self, _now_ns: u64) -> Result<()> {
+    fn advance(&mut self, now_ns: u64) -> Result<()> {
+        let mut silent: Vec<Station> = Vec::new();
+        let channels = self.channels.values_mut();
+        silent.extend(channels.filter_map(|c| c.take_lost(now_ns).then_some(c.to)));
+        self.heard.extend(silent.into_iter().map(ControlEvent::Lost));
         Ok(())
     }
 
@@ -319,6 +430,7 @@ impl Protocol for Messages {
     }
 
     fn transmit(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
+        self.send_control(now_ns, sink)?;
         self.send_acknowledgements(sink)?;
         self.send_data(now_ns, sink)
     }
@@ -328,6 +440,7 @@ impl Protocol for Messages {
             Some(Transfer::Outgoing(outgoing)) => outgoing.deadline_ns(),
             _ => None,
         });
-        outgoing.min().map_or(NextTimer::Never, NextTimer::At)
+        let channels = self.channels.values().filter_map(Channel::deadline_ns);
+        outgoing.chain(channels).min().map_or(NextTimer::Never, NextTimer::At)
     }
 }

@@ -113,6 +113,11 @@ impl Connections {
         self.name(name.flow)
     }
 
+    /// Whether a flow of the card is free.
+    pub fn has_flow(&self) -> bool {
+        !self.free.is_empty()
+    }
+
     /// Whether a name is that of a flow of the card.
     pub fn is_flow(&self, name: FlowName) -> bool {
         usize::from(name.flow) < self.flows

@@ -24,6 +24,15 @@ impl Connection {
         rest
     }
 
+    /// Whether everything requested is posted, and confirmed.
+    pub fn is_posted(&self) -> bool {
+        let receive = self.receive.as_ref().map(|side| &side.queue);
+        let send = self.send.as_ref().map(|side| &side.queue);
+        let mut queues = [receive, send].into_iter().flatten();
+        self.phase == Phase::Installed
+            && queues.all(|queue| queue.waiting() == 0 && queue.is_confirmed())
+    }
+
     fn waits_for(&self) -> Rest {
         let (Some(receive), Some(send)) = (&self.receive, &self.send) else {
             return match self.is_open || self.asked == Ending::Close {

@@ -46,6 +46,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         Ok(listener)
     }
 
+    /// Whether the card has a flow for one more connection: what comes without one is copied.
+    pub fn has_flow(&self) -> bool {
+        self.connections.has_flow()
+    }
+
     /// The address a listener is bound to.
     pub fn listener_address(&self, listener: ListenerId) -> Result<SocketAddr> {
         self.protocol.listener_address(listener)

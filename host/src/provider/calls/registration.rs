@@ -35,10 +35,21 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         application: ApplicationId,
         range: MemoryRange,
     ) -> Result<RegionId> {
+        self.register_existing_as(application, MemoryKind::Application, range)
+    }
+
+    /// The same, of memory of a kind: the entries of payload in GPU memory wait for the read that
+    /// flushes it.
+    pub fn register_existing_as(
+        &mut self,
+        application: ApplicationId,
+        kind: MemoryKind,
+        range: MemoryRange,
+    ) -> Result<RegionId> {
         self.applications.shard(application)?;
         range.check_pages()?;
         Regions::check_length(range.bytes() as u64)?;
-        let memory = self.device.bus().map(&range)?;
+        let memory = DmaMemory { kind, ..self.device.bus().map(&range)? };
         self.register_or_release(application, memory)
     }
 
@@ -83,6 +94,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         Ok(())
     }
 
+    /// Whether a region is still being removed: until then the card may use its memory.
+    pub fn is_leaving(&self, region: RegionId) -> bool {
+        self.removals.iter().any(|(_, index)| *index == region.0)
+    }
+
     /// The memory of a region.
     pub fn memory(&self, region: RegionId) -> Result<DmaMemory> {
         Ok(self.region(region)?.memory)
@@ -99,10 +115,10 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
     /// A region that is registered and not being removed.
     pub(in crate::provider) fn region(&self, region: RegionId) -> Result<&Region> {
-        let leaving = self.removals.iter().any(|(_, index)| *index == region.0);
+        let is_leaving = self.is_leaving(region);
         self.regions
             .get(region.0)
-            .filter(|region| !leaving && region.domain != PROVIDER_DOMAIN)
+            .filter(|region| !is_leaving && region.domain != PROVIDER_DOMAIN)
             .ok_or(HostError::Region(RegionError::UnknownRegion(region.0)))
     }
 }

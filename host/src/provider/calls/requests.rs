@@ -14,6 +14,7 @@ use crate::driver::bus::Bus;
 use crate::error::region::RegionError;
 use crate::error::request::RequestError;
 use crate::error::{HostError, Result};
+use crate::failure::Failure;
 use crate::protocol::Protocol;
 use crate::provider::{Completion, ConnectionId, Provider, ReceiveOptions, Span};
 
@@ -120,6 +121,27 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             }
             None => HostError::Request(RequestError::UnknownRequest { connection, request }),
         })
+    }
+
+    /// Whether the card, or what stands for it beyond the flow table, has confirmed everything that
+    /// was requested on a connection so far: what arrives from now on has its place. Of a
+    /// connection that is gone, false.
+    pub fn is_posted(&self, id: ConnectionId) -> bool {
+        self.connections.get(id).is_some_and(Connection::is_posted)
+    }
+
+    /// Whether the card has the flow of a connection, so that nothing of it is copied. Known once
+    /// it is posted.
+    pub fn is_placed(&self, id: ConnectionId) -> bool {
+        self.connections.get(id).is_some_and(|connection| connection.on_card)
+    }
+
+    /// Ends a connection at once: its requests are cancelled when the card has confirmed that its
+    /// flow is gone, and [`Completion::Failed`] says [`Failure::Aborted`].
+    pub fn abort(&mut self, id: ConnectionId) -> Result<()> {
+        self.connection(id)?;
+        self.fail(id, Failure::Aborted);
+        Ok(())
     }
 
     /// Ends the sending half after everything posted; the receiving half stays open.

@@ -1,0 +1,40 @@
+//! What carries the frames of a card that is simulated; a real card has a wire.
+
+use std::os::fd::BorrowedFd;
+
+/// Carries frames between a simulated card and the others.
+pub trait Line {
+    /// Carries what is there in both directions. Returns whether anything was.
+    fn carry(&mut self) -> bool;
+
+    /// Whether frames wait for room.
+    fn is_full(&self) -> bool;
+
+    /// Becomes readable when frames come.
+    fn descriptor(&self) -> Option<BorrowedFd<'_>>;
+
+    /// Frames sent so far.
+    fn frames(&self) -> u64;
+}
+
+/// The line of a card with a wire.
+#[derive(Debug)]
+pub struct NoLine;
+
+impl Line for NoLine {
+    fn carry(&mut self) -> bool {
+        false
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    fn frames(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,92 @@
+//! `nccl-driver`: drives a network plugin through random legal orders of NCCL's calls.
+//!
+//! The cards of this project's plugin are named by `ZERONIC_CARD`, as for NCCL.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{ensure, Context, Result};
+use clap::Parser;
+use nccl_harness::driver::plant::{Fault, Planted};
+use nccl_harness::driver::{run, Report, Settings};
+use nccl_harness::net::{lines, linked, load, Net};
+
+/// Drives a network plugin as NCCL does.
+#[derive(Parser)]
+struct Arguments {
+    /// The plugin; without one that of this project.
+    #[arg(long)]
+    plugin: Option<PathBuf>,
+    /// Version of the interface, 8 to 12.
+    #[arg(long, default_value_t = 12)]
+    version: u32,
+    /// First seed.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Seeds.
+    #[arg(long, default_value_t = 20)]
+    count: u64,
+    /// Ends each schedule with requests in flight.
+    #[arg(long)]
+    abort: bool,
+    /// Plants a fault before the plugin, which is to be found.
+    #[arg(long)]
+    plant: Option<Fault>,
+    /// Seconds until a schedule is stuck.
+    #[arg(long, default_value_t = 60)]
+    limit_s: u64,
+    /// Fails if the plugin says that the CPU copied any byte.
+    #[arg(long)]
+    no_copies: bool,
+}
+
+/// Bytes that the plugin says the CPU has copied, in all of its counts.
+fn copied_bytes(lines: &[String]) -> Option<u64> {
+    let counts = lines.iter().filter_map(|line| {
+        let before = line.split(" bytes copied by the CPU").next()?;
+        before.rsplit(' ').next()?.parse::<u64>().ok().filter(|_| before.len() < line.len())
+    });
+    counts.max()
+}
+
+fn drive(arguments: &Arguments) -> Result<()> {
+    let version = arguments.version;
+    let net: Box<dyn Net> = match &arguments.plugin {
+        Some(path) => load(path, version)?.net,
+        None => linked(version).with_context(|| format!("no version {version}"))?,
+    };
+    let net: Box<dyn Net> = match arguments.plant {
+        Some(fault) => Box::new(Planted::new(net, fault)),
+        None => net,
+    };
+    ensure!(net.init() == 0, "init has failed: {:?}", lines());
+    let mut all = Report::default();
+    for seed in arguments.seed..arguments.seed + arguments.count {
+        let settings = Settings {
+            aborts: arguments.abort,
+            registers: seed % 2 == 0,
+            limit_s: arguments.limit_s,
+        };
+        let report = run(&*net, seed, settings);
+        all.add(&report.with_context(|| format!("seed {seed}"))?);
+    }
+    let copied_bytes = copied_bytes(&lines()).unwrap_or(0);
+    println!(
+        "v{version}: {} seeds from {}, {} sends, {} empty, {} groups received, {} retries, {} \
+         bytes, copied {copied_bytes}",
+        arguments.count, arguments.seed, all.sends, all.empty, all.receives, all.retries, all.bytes
+    );
+    ensure!(!arguments.no_copies || copied_bytes == 0, "{copied_bytes} bytes were copied");
+    ensure!(net.finalize() == 0, "finalize has failed");
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match drive(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("nccl-driver: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The adversary: random legal orders of NCCL's calls, and a judge of every byte.
+//!
+//! ```text
+//!   seed ─► pairs ─┬─ service thread: registers and deregisters meanwhile
+//!                  └─ progress: isend, irecv, test, iflush in random order ─► judged
+//! ```
+//! What NCCL does rarely is done often: connects that are polled before anybody accepts, requests
+//! whose pointer is stale or 1, maxima that are far too large, groups, empty and odd lengths, a
+//! receiver that is late, three ranges of one allocation, a buffer that is overwritten the moment
+//! its send is done, closes with requests in flight. Behind every buffer lies a canary.
+
+mod buffers;
+mod pair;
+mod plan;
+pub mod plant;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, ensure, Result};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+use self::pair::Pair;
+pub use self::plan::Plan;
+use crate::net::{Net, Properties};
+
+/// What a schedule is to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// It ends with requests in flight.
+    pub aborts: bool,
+    /// Registrations come and go meanwhile.
+    pub registers: bool,
+    /// How long it may take before it is stuck, seconds.
+    pub limit_s: u64,
+}
+
+/// What a schedule has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Report {
+    /// Sends that were taken.
+    pub sends: u64,
+    /// Groups of receives that were taken.
+    pub receives: u64,
+    /// Sends and receives that had to be tried again.
+    pub retries: u64,
+    /// Messages without bytes.
+    pub empty: u64,
+    /// Bytes received.
+    pub bytes: u64,
+}
+
+impl Report {
+    /// Adds another one.
+    pub fn add(&mut self, other: &Self) {
+        self.sends += other.sends;
+        self.receives += other.receives;
+        self.retries += other.retries;
+        self.empty += other.empty;
+        self.bytes += other.bytes;
+    }
+}
+
+/// A call that failed is the end of a schedule.
+pub(crate) fn check(code: i32, call: &str) -> Result<()> {
+    ensure!(code == 0, "{call} has returned {code}");
+    Ok(())
+}
+
+/// Runs the schedule of a seed.
+pub fn run(net: &dyn Net, seed: u64, settings: Settings) -> Result<Report> {
+    let (code, devices) = net.devices();
+    check(code, "devices")?;
+    ensure!(devices > 0, "there is no device");
+    let (code, properties) = net.properties(0);
+    check(code, "getProperties")?;
+    let mut random = StdRng::seed_from_u64(seed);
+    let count = random.random_range(1..=3);
+    let plans: Vec<Plan> =
+        (0..count).map(|_| Plan::draw(&mut random, devices, &properties)).collect();
+    let mut report = Report::default();
+    std::thread::scope(|scope| {
+        let pairs: Vec<_> = plans
+            .iter()
+            .map(|plan| scope.spawn(|| run_pair(net, plan, settings, &properties)))
+            .collect();
+        let mut failed = None;
+        for pair in pairs {
+            match pair.join() {
+                Ok(Ok(of_pair)) => report.add(&of_pair),
+                Ok(Err(error)) => failed = failed.or(Some(error)),
+                Err(_) => failed = failed.or(Some(anyhow::anyhow!("the driver has panicked"))),
+            }
+        }
+        failed.map_or(Ok(report), Err)
+    })
+}
+
+fn run_pair(
+    net: &dyn Net,
+    plan: &Plan,
+    settings: Settings,
+    properties: &Properties,
+) -> Result<Report> {
+    let (started, limit) = (Instant::now(), Duration::from_secs(settings.limit_s));
+    let mut random = StdRng::seed_from_u64(plan.seed);
+    let mut pair = Pair::open(net, plan, &mut random, limit)?;
+    let stop_at = match settings.aborts {
+        true => Some(random.random_range(0..=plan.steps)),
+        false => None,
+    };
+    let both_ways = settings.registers && properties.registers_globally == 1;
+    let mut turns = 0u64;
+    while !pair.is_over() && stop_at.is_none_or(|at| pair.received() < at) {
+        let moved = pair.step(&mut random)?;
+        turns += 1;
+        if both_ways && turns % 512 == 0 {
+            pair.register_meanwhile()?;
+        }
+        if !moved {
+            std::thread::yield_now();
+        }
+        if started.elapsed() > limit {
+            bail!("stuck for {limit:?}: {}", pair.state());
+        }
+    }
+    pair.close(stop_at.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plan_follows_from_its_seed() {
+        let properties = Properties { pointer_support: 7, receives_max: 8, registers_globally: 1 };
+        let draw = |seed| {
+            let mut random = StdRng::seed_from_u64(seed);
+            format!("{:?}", Plan::draw(&mut random, 2, &properties))
+        };
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
+    }
+}
