@@ -286,6 +286,12 @@ fn drive(arguments: &Arguments) -> Result<usize> {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        hook(panic);
+        // A kernel that ends so would never be done.
+        std::process::exit(101)
+    }));
     let result = drive(&arguments);
     match &result {
         Ok(wrong) => println!("rank {}: wrong {wrong}", arguments.rank),

@@ -37,6 +37,11 @@ fn load(at: *mut u64) -> u64 {
     unsafe { AtomicU64::from_ptr(at) }.load(Ordering::Acquire)
 }
 
+/// Whether the steps before `last` fit the buffer. The proxy lets none begin by a head of `-STEPS`.
+fn has_room(head: *mut u64, last: u64) -> bool {
+    load(head).wrapping_add(STEPS) >= last
+}
+
 fn store(at: *mut u64, value: u64) {
     fence(Ordering::SeqCst);
     // SAFETY: a counter of a connection, shared with the proxy.
@@ -98,7 +103,7 @@ impl<'a> Line<'a> {
     pub fn wait_to_send(&mut self, bytes: usize) -> Result<*mut u8, Aborted> {
         let connection = self.connection();
         let last = self.step + self.steps;
-        wait(self.comm, || load(connection.head) + STEPS >= last)?;
+        wait(self.comm, || has_room(connection.head, last))?;
         self.say_bytes(bytes);
         let place = self.place();
         self.step = last;
@@ -165,7 +170,7 @@ pub fn send_ll(
         let part = chunk.min(bytes - at);
         let lines = part.div_ceil(8);
         let head = line.connection().head;
-        wait(comm, || load(head) + STEPS > line.step)?;
+        wait(comm, || has_room(head, line.step + 1))?;
         let step_bytes = comm.buffer_bytes[0] as usize / STEPS as usize;
         // Now and then all of a step is sent, so that old flags go.
         let is_cleaning = line.step & 0x7fff_fff8 == 0x7fff_fff8;
