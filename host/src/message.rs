@@ -11,10 +11,11 @@
 //! order. A message may be shorter than its buffer: each packet says how long it is. What is short
 //! and needs no place goes by [`Endpoint::say`], without a flow.
 //!
-//! The protocol: the sender keeps up to [`WINDOW_PACKETS`] packets in flight. The receiver replies
-//! with the position up to which everything has arrived. After [`PATIENCE`] without progress the
-//! sender resumes from that position. There is no congestion control: the protocol is for dedicated
-//! links.
+//! The protocol: all messages to a station share a window, whose controller, round trip and timeout
+//! are TCP's. The receiver replies with the position up to which everything of a message has
+//! arrived, and with the blocks beyond it; what was overtaken by many is sent again, and everything
+//! after a timeout. An MTU may be agreed for each station. A station that is watched is asked
+//! whether it is there, and known to be gone within [`SILENCE`].
 //!
 //! Invariants
 //! 1. A buffer is returned only after a fence: the receive floor beyond a whole message, or the
@@ -30,9 +31,9 @@ mod header;
 mod inbox;
 mod outbox;
 mod pace;
+mod path;
 mod protocol;
 
 pub use channel::{CONTROL_BYTES_MAX, SILENCE};
 pub use endpoint::{Endpoint, MessageDone};
 pub use header::{profile, Station, HEADER_BYTES};
-pub use outbox::{PATIENCE, WINDOW_PACKETS};

@@ -4,6 +4,16 @@ use super::header::Station;
 use crate::control::flow::ranges::RangeSet;
 use crate::protocol::{Segment, SegmentPayload, Verdict};
 
+/// Blocks in an acknowledgement.
+const BLOCKS_MAX: usize = 12;
+
+/// The blocks of an acknowledgement.
+pub fn read_blocks(content: &[u8]) -> Vec<(u32, u32)> {
+    let word = |at: &[u8]| u32::from_be_bytes([at[0], at[1], at[2], at[3]]);
+    let blocks = content.chunks_exact(8).take(BLOCKS_MAX);
+    blocks.map(|block| (word(block), word(&block[4..]))).collect()
+}
+
 /// A message that is expected.
 #[derive(Debug)]
 pub struct Incoming {
@@ -61,6 +71,16 @@ impl Incoming {
     /// Everything before this position has arrived.
     pub fn complete_to(&self) -> u32 {
         self.arrived.held_to(0, self.bytes().into()) as u32
+    }
+
+    /// What has arrived beyond that, as an acknowledgement says it: its first and its last blocks.
+    pub fn blocks(&self) -> Vec<u8> {
+        let from = self.complete_to();
+        let all = self.arrived.parts(u64::from(from) + 1, self.bytes().into());
+        let skipped = all.len().saturating_sub(BLOCKS_MAX);
+        let kept = all.iter().enumerate().filter(|(at, _)| *at == 0 || *at > skipped);
+        let kept = kept.map(|(_, block)| block);
+        kept.flat_map(|&(from, to)| [from as u32, to as u32]).flat_map(u32::to_be_bytes).collect()
     }
 
     /// Whether all of the message has arrived.

@@ -1,14 +1,47 @@
 //! One message that is being sent.
+//!
+//! ```text
+//!   position  0 ... acknowledged ... packets, by number ... next ... bytes
+//!                                    in flight, lost or held by the receiver
+//! ```
+//! Each packet but the last one has the same length, so a number is a position. What is in flight
+//! is counted by [`super::path::Path`], for all messages to a station.
 
-use std::time::Duration;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::header::Station;
 
-/// Limit of packets of a message in flight.
-pub const WINDOW_PACKETS: u32 = 32;
-/// Time without progress after which a message resumes from the acknowledged position.
-pub const PATIENCE: Duration = Duration::from_millis(10);
-const PATIENCE_NS: u64 = PATIENCE.as_nanos() as u64;
+/// How far a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    InFlight,
+    Lost,
+    Held,
+}
+
+/// A packet that was sent.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    bytes: u32,
+    /// Number among all that were sent to the station.
+    order: u64,
+    sent_ns: u64,
+    was_repeated: bool,
+    state: State,
+}
+
+/// What an acknowledgement has delivered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delivered {
+    /// Bytes that are newly held.
+    pub bytes: u64,
+    /// Those of them that were in flight.
+    pub in_flight_bytes: u64,
+    /// The last one sent of these packets.
+    pub order: u64,
+    /// Round trip of the last one that was sent once.
+    pub rtt_ns: Option<u64>,
+}
 
 /// A message that is being sent.
 #[derive(Debug)]
@@ -19,36 +52,30 @@ pub struct Outgoing {
     pub message: u64,
     /// Bytes of the message.
     pub bytes: u32,
-    /// Most payload of its packets.
-    pub payload_bytes_max: u32,
     /// All of it may be sent.
     pub is_offered: bool,
-    next: u32,
+    payload_bytes_max: u32,
     acknowledged: u32,
-    heard_ns: u64,
+    /// Packets from the one of the acknowledged position on.
+    sent: VecDeque<Sent>,
+    /// Number of the first of them.
+    first: u32,
+    lost: BTreeSet<u32>,
 }
 
 impl Outgoing {
-    /// Sends a message of `bytes` bytes.
+    /// Sends a message of `bytes` bytes in packets of up to `payload_bytes_max`.
     pub fn new(to: Station, message: u64, bytes: u32, payload_bytes_max: u32) -> Self {
         Self {
             to,
             message,
             bytes,
-            payload_bytes_max,
             is_offered: false,
-            next: 0,
+            payload_bytes_max,
             acknowledged: 0,
-            heard_ns: 0,
-        }
-    }
-
-    /// The receiver has everything before `position`.
-    pub fn acknowledge(&mut self, position: u32, now_ns: u64) {
-        if position > self.acknowledged && position <= self.bytes {
-            self.acknowledged = position;
-            self.next = self.next.max(position);
-            self.heard_ns = now_ns;
+            sent: VecDeque::new(),
+            first: 0,
+            lost: BTreeSet::new(),
         }
     }
 
@@ -57,24 +84,100 @@ impl Outgoing {
         self.acknowledged
     }
 
-    /// When packets are sent again, if nobody answers.
-    pub fn deadline_ns(&self) -> Option<u64> {
-        let is_open = self.is_offered && self.acknowledged < self.bytes;
-        is_open.then(|| self.heard_ns + PATIENCE_NS)
+    /// Bytes in flight.
+    pub fn in_flight_bytes(&self) -> u64 {
+        let in_flight = self.sent.iter().filter(|sent| sent.state == State::InFlight);
+        in_flight.map(|sent| u64::from(sent.bytes)).sum()
     }
 
-    /// The next packet to send: its position and length.
-    pub fn packet(&mut self, now_ns: u64) -> Option<(u32, u32)> {
-        if self.next == 0 || now_ns >= self.heard_ns + PATIENCE_NS {
-            self.heard_ns = now_ns;
-            self.next = self.acknowledged;
+    fn bytes_of(&self, number: u32) -> u32 {
+        (self.bytes - number * self.payload_bytes_max).min(self.payload_bytes_max)
+    }
+
+    /// The next packet to send: its number, and how many bytes; what is lost goes first.
+    pub fn next(&self) -> Option<(u32, u32)> {
+        if !self.is_offered {
+            return None;
         }
-        let window = WINDOW_PACKETS * self.payload_bytes_max;
-        let end = self.bytes.min(self.acknowledged.saturating_add(window));
-        let (position, bytes) = (self.next, end.saturating_sub(self.next));
-        let bytes = bytes.min(self.payload_bytes_max);
-        self.next += bytes;
-        (bytes > 0).then_some((position, bytes))
+        let next = self.first + self.sent.len() as u32;
+        let all = self.bytes.div_ceil(self.payload_bytes_max);
+        let number = self.lost.first().copied().or_else(|| (next < all).then_some(next))?;
+        Some((number, self.bytes_of(number)))
+    }
+
+    /// The packet of [`Outgoing::next`] is sent. Returns its position.
+    pub fn note_sent(&mut self, number: u32, order: u64, now_ns: u64) -> u32 {
+        let was_repeated = self.lost.remove(&number);
+        let bytes = self.bytes_of(number);
+        let sent = Sent { bytes, order, sent_ns: now_ns, was_repeated, state: State::InFlight };
+        match self.sent.get_mut((number - self.first) as usize) {
+            Some(place) => *place = sent,
+            None => self.sent.push_back(sent),
+        }
+        number * self.payload_bytes_max
+    }
+
+    /// The receiver has everything before `to`, and the blocks.
+    pub fn acknowledge(&mut self, to: u32, blocks: &[(u32, u32)], now_ns: u64) -> Delivered {
+        let mut delivered = Delivered::default();
+        if to > self.bytes {
+            return delivered;
+        }
+        let to = to.max(self.acknowledged);
+        let whole = self.whole(self.acknowledged, to);
+        let blocks = blocks.iter().map(|block| self.whole(block.0, block.1));
+        let held: Vec<_> = std::iter::once(whole).chain(blocks).collect();
+        for (from, to) in held {
+            (from..to).for_each(|number| self.take_held(number, now_ns, &mut delivered));
+        }
+        self.acknowledged = to;
+        let gone = (whole.1.saturating_sub(self.first) as usize).min(self.sent.len());
+        self.sent.drain(..gone);
+        self.first += gone as u32;
+        delivered
+    }
+
+    /// The packets that lie whole in a range.
+    fn whole(&self, from: u32, to: u32) -> (u32, u32) {
+        let is_end = to >= self.bytes;
+        let to =
+            if is_end { to.div_ceil(self.payload_bytes_max) } else { to / self.payload_bytes_max };
+        let sent_to = self.first + self.sent.len() as u32;
+        (from.div_ceil(self.payload_bytes_max).max(self.first), to.min(sent_to))
+    }
+
+    fn take_held(&mut self, number: u32, now_ns: u64, delivered: &mut Delivered) {
+        let Some(sent) = self.sent.get_mut((number - self.first) as usize) else {
+            return;
+        };
+        let before = std::mem::replace(&mut sent.state, State::Held);
+        if before == State::Held {
+            return;
+        }
+        let bytes = u64::from(sent.bytes);
+        delivered.bytes += bytes;
+        match before {
+            State::Lost => drop(self.lost.remove(&number)),
+            _ => delivered.in_flight_bytes += bytes,
+        }
+        if sent.order >= delivered.order {
+            delivered.order = sent.order;
+            if !sent.was_repeated {
+                delivered.rtt_ns = Some(now_ns.saturating_sub(sent.sent_ns));
+            }
+        }
+    }
+
+    /// A packet is taken for lost, if it is still that of this number in order. Returns its bytes.
+    pub fn lose(&mut self, number: u32, order: u64) -> Option<u32> {
+        let at = number.checked_sub(self.first)? as usize;
+        let sent = self.sent.get_mut(at)?;
+        if sent.order != order || sent.state != State::InFlight {
+            return None;
+        }
+        sent.state = State::Lost;
+        self.lost.insert(number);
+        Some(sent.bytes)
     }
 }
 
@@ -82,30 +185,51 @@ impl Outgoing {
 mod tests {
     use super::*;
 
-    #[test]
-    fn packets_fill_window_and_are_repeated() {
+    fn message(bytes: u32) -> Outgoing {
         let to = Station { mac: [0; 6], address: ([10, 0, 0, 1], 7700).into() };
-        let mut message = Outgoing::new(to, 1, 40_500, 1000);
-        let start = 1_000_000_000;
-        let burst = |message: &mut Outgoing, now_ns| -> Vec<(u32, u32)> {
-            std::iter::from_fn(|| message.packet(now_ns)).collect()
-        };
-        let first = burst(&mut message, start);
-        assert_eq!((first.len(), first[31]), (32, (31_000, 1000)));
-        message.acknowledge(5000, start);
-        let more = burst(&mut message, start);
-        assert_eq!((more.len(), more[0], more[4]), (5, (32_000, 1000), (36_000, 1000)));
-        assert_eq!(burst(&mut message, start + PATIENCE_NS / 2), []);
-        let again = burst(&mut message, start + PATIENCE_NS);
-        assert_eq!((again.len(), again[0]), (32, (5000, 1000)));
-        // A stale acknowledgement, or one beyond the message, changes nothing.
-        message.acknowledge(4000, start);
-        message.acknowledge(50_000, start);
-        assert_eq!(message.acknowledged_bytes(), 5000);
-        message.acknowledge(40_000, start);
-        assert_eq!(burst(&mut message, start), [(40_000, 500)]);
-        message.acknowledge(40_500, start);
-        assert_eq!(message.acknowledged_bytes(), 40_500);
-        assert_eq!(burst(&mut message, start + 2 * PATIENCE_NS), []);
+        let mut message = Outgoing::new(to, 1, bytes, 1000);
+        message.is_offered = true;
+        message
+    }
+
+    fn send(message: &mut Outgoing, order: &mut u64) -> Option<(u32, u32)> {
+        let (number, bytes) = message.next()?;
+        *order += 1;
+        let position = message.note_sent(number, *order, 100 * *order);
+        Some((position, bytes))
+    }
+
+    #[test]
+    fn blocks_leave_holes_to_repeat() {
+        let mut message = message(4500);
+        let mut order = 0;
+        let sent: Vec<_> = std::iter::from_fn(|| send(&mut message, &mut order)).collect();
+        assert_eq!(sent, [(0, 1000), (1000, 1000), (2000, 1000), (3000, 1000), (4000, 500)]);
+        let delivered = message.acknowledge(1000, &[(2000, 3000), (4000, 4500)], 1000);
+        assert_eq!((delivered.bytes, delivered.order, delivered.rtt_ns), (2500, 5, Some(500)));
+        assert_eq!((message.acknowledged_bytes(), message.in_flight_bytes()), (1000, 2000));
+        assert_eq!(message.lose(1, 2), Some(1000));
+        assert_eq!(message.lose(1, 2), None, "it is lost already");
+        assert_eq!(message.lose(2, 3), None, "the receiver holds it");
+        assert_eq!(send(&mut message, &mut order), Some((1000, 1000)));
+        assert_eq!(message.lose(1, 2), None, "it was sent again");
+        let delivered = message.acknowledge(3000, &[(4000, 4500)], 2000);
+        assert_eq!((delivered.bytes, delivered.rtt_ns), (1000, None), "repeated: not measured");
+        message.acknowledge(4500, &[], 2000);
+        assert_eq!((message.acknowledged_bytes(), message.in_flight_bytes()), (4500, 0));
+        assert_eq!(message.next(), None);
+    }
+
+    #[test]
+    fn wild_acknowledgements_change_nothing() {
+        let mut message = message(2500);
+        let mut order = 0;
+        send(&mut message, &mut order);
+        for (to, blocks) in [(2501, vec![]), (0, vec![(500, 1500), (9000, 10_000), (5, 1)])] {
+            assert_eq!(message.acknowledge(to, &blocks, 0), Delivered::default(), "{to}");
+        }
+        message.acknowledge(1000, &[], 0);
+        assert_eq!(message.acknowledge(500, &[], 0), Delivered::default());
+        assert_eq!(message.acknowledged_bytes(), 1000);
     }
 }

@@ -12,8 +12,9 @@ use std::net::SocketAddr;
 
 use super::channel::Channel;
 use super::header::{key, profile, Header, Meaning, Station, MESSAGES_END, PROFILE};
-use super::inbox::Incoming;
+use super::inbox::{read_blocks, Incoming};
 use super::outbox::Outgoing;
+use super::path::{InOrder, Path};
 use crate::control::flow::ranges::RangeSet;
 use crate::error::protocol::ProtocolError;
 use crate::error::{HostError, Result};
@@ -57,6 +58,8 @@ pub struct Messages {
     payload_bytes_max: u32,
     /// Most payload of packets to a station, where that is less.
     limits: HashMap<SocketAddr, u32>,
+    /// What is in flight to each station.
+    paths: HashMap<SocketAddr, Path>,
     transfers: Vec<Option<Transfer>>,
     incoming: HashMap<Name, FlowIndex>,
     outgoing: HashMap<Name, FlowIndex>,
@@ -90,6 +93,7 @@ impl Messages {
             incarnation: (incarnation % MESSAGES_END).max(1),
             channels: HashMap::new(),
             limits: HashMap::new(),
+            paths: HashMap::new(),
             heard: VecDeque::new(),
             local,
             payload_bytes_max,
@@ -128,20 +132,57 @@ impl Messages {
             Transfer::Outgoing(outgoing) => {
                 let name = (outgoing.to.address, outgoing.message);
                 self.outgoing.remove(&name);
+                if let Some(path) = self.paths.get_mut(&outgoing.to.address) {
+                    path.drop_bytes(outgoing.in_flight_bytes());
+                }
             }
         }
         self.events.retain(|event| event.flow() != flow);
         Ok(())
     }
 
-    fn take_acknowledgement(&mut self, name: Name, position: u32, now_ns: u64) {
+    fn take_acknowledgement(
+        &mut self,
+        name: Name,
+        (position, blocks): (u32, &[(u32, u32)]),
+        now_ns: u64,
+    ) {
         let Some(&flow) = self.outgoing.get(&name) else {
             return;
         };
-        if let Some(Transfer::Outgoing(outgoing)) = self.transfer_mut(flow) {
-            outgoing.acknowledge(position, now_ns);
-            let to = outgoing.acknowledged_bytes().into();
-            self.events.push_back(ProtocolEvent::Acknowledged { flow, to });
+        let Some(Transfer::Outgoing(outgoing)) = self.transfer_mut(flow) else {
+            return;
+        };
+        let delivered = outgoing.acknowledge(position, blocks, now_ns);
+        let to = outgoing.acknowledged_bytes().into();
+        if let Some(path) = self.paths.get_mut(&name.0) {
+            path.acknowledge(&delivered, now_ns);
+        }
+        self.events.push_back(ProtocolEvent::Acknowledged { flow, to });
+    }
+
+    /// What was overtaken, or has not come for a timeout, is lost and sent again.
+    fn find_lost(&mut self, now_ns: u64) {
+        let (paths, transfers) = (&mut self.paths, &mut self.transfers);
+        for path in paths.values_mut() {
+            let mut lose = |path: &mut Path, sent: InOrder| {
+                let place = transfers.get_mut(usize::from(sent.flow.0)).and_then(Option::as_mut);
+                let Some(Transfer::Outgoing(outgoing)) = place else {
+                    return;
+                };
+                if outgoing.message != sent.message {
+                    return;
+                }
+                if let Some(bytes) = outgoing.lose(sent.number, sent.order) {
+                    path.lose(sent.order, bytes, now_ns);
+                }
+            };
+            while let Some(sent) = path.overtaken() {
+                lose(path, sent);
+            }
+            for sent in path.expired(now_ns) {
+                lose(path, sent);
+            }
         }
     }
 
@@ -149,18 +190,20 @@ impl Messages {
         &self,
         to: &Station,
         (message, position, bytes): (u64, u32, u32),
+        blocks: &[u8],
         packet: &'a mut Vec<u8>,
     ) -> OutgoingHeader<'a> {
         let header = Header { message, bytes, meaning: Meaning::Acknowledge(position) };
         let layers;
-        (*packet, layers) = header.packet(&self.local, to, 0);
+        (*packet, layers) = header.packet_with(&self.local, to, blocks, 0);
         OutgoingHeader { flow: None, bytes: packet, layers: Some(layers), payload: None }
     }
 
     fn send_acknowledgements(&mut self, sink: &mut dyn HeaderSink) -> Result<()> {
         let mut packet = Vec::new();
         while let Some((to, message, bytes)) = self.repeated.pop() {
-            let acknowledgement = self.acknowledgement(&to, (message, bytes, bytes), &mut packet);
+            let acknowledgement =
+                self.acknowledgement(&to, (message, bytes, bytes), &[], &mut packet);
             sink.send(&acknowledgement)?;
         }
         for at in 0..self.transfers.len() {
@@ -172,7 +215,8 @@ impl Messages {
             }
             let (from, position) = (incoming.from, incoming.complete_to());
             let numbers = (incoming.message, position, incoming.bytes());
-            sink.send(&self.acknowledgement(&from, numbers, &mut packet))?;
+            let blocks = incoming.blocks();
+            sink.send(&self.acknowledgement(&from, numbers, &blocks, &mut packet))?;
         }
         Ok(())
     }
@@ -209,7 +253,11 @@ impl Messages {
     /// Packets to a station carry no more than this.
     pub fn limit_payload(&mut self, station: Station, payload_bytes_max: u32) {
         let bytes_max = payload_bytes_max.min(self.payload_bytes_max);
-        self.limits.insert(station.address, bytes_max);
+        let before = self.limits.insert(station.address, bytes_max);
+        let has_changed = before.unwrap_or(self.payload_bytes_max) != bytes_max;
+        if let Some(path) = self.paths.get_mut(&station.address).filter(|_| has_changed) {
+            path.change_payload(bytes_max);
+        }
     }
 
     /// From now on the silence of a station counts, or does not.
@@ -250,22 +298,28 @@ impl Messages {
     }
 
     fn send_data(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
+        let mut packet;
         for (transfer, index) in self.transfers.iter_mut().zip(0..) {
             let Some(Transfer::Outgoing(outgoing)) = transfer else {
                 continue;
             };
-            while outgoing.is_offered && sink.has_room_for(FlowIndex(index)) {
-                let Some((position, bytes)) = outgoing.packet(now_ns) else {
+            let Some(path) = self.paths.get_mut(&outgoing.to.address) else {
+                continue;
+            };
+            let flow = FlowIndex(index);
+            while let Some((number, bytes)) = outgoing.next() {
+                if !path.has_room(bytes) || !sink.has_room_for(flow) {
                     break;
-                };
-                let header = Header {
-                    message: outgoing.message,
-                    bytes: outgoing.bytes,
-                    meaning: Meaning::Data(position),
-                };
-                let (packet, layers) = header.packet(&self.local, &outgoing.to, bytes as usize);
+                }
+                let message = outgoing.message;
+                let order = path.note_sent((flow, message, number), bytes, now_ns);
+                let position = outgoing.note_sent(number, order, now_ns);
+                let meaning = Meaning::Data(position);
+                let header = Header { message, bytes: outgoing.bytes, meaning };
+                let layers;
+                (packet, layers) = header.packet(&self.local, &outgoing.to, bytes as usize);
                 sink.send(&OutgoingHeader {
-                    flow: Some(FlowIndex(index)),
+                    flow: Some(flow),
                     bytes: &packet,
                     layers: Some(layers),
                     payload: Some(OutgoingPayload { position, bytes, mss_bytes: bytes }),
@@ -305,6 +359,8 @@ impl Protocol for Messages {
             false => {
                 let limit = self.limits.get(&station.address).copied();
                 let bytes_max = limit.unwrap_or(self.payload_bytes_max);
+                let path = self.paths.entry(station.address);
+                path.or_insert_with(|| Path::new(bytes_max));
                 let outgoing = Outgoing::new(station, message, remote.bytes, bytes_max);
                 (&mut self.outgoing, Transfer::Outgoing(outgoing))
             }
@@ -390,7 +446,11 @@ impl Protocol for Messages {
         let name = (from, header.message);
         match header.meaning {
             Meaning::Acknowledge(position) => {
-                self.take_acknowledgement(name, position, now_ns);
+                let blocks = match segment.payload {
+                    SegmentPayload::Deferred(content) => read_blocks(content),
+                    _ => Vec::new(),
+                };
+                self.take_acknowledgement(name, (position, &blocks), now_ns);
             }
             Meaning::Data(_) => {
                 let message = header.message;
@@ -418,6 +478,7 @@ impl Protocol for Messages {
     }
 
     fn advance(&mut self, now_ns: u64) -> Result<()> {
+        self.find_lost(now_ns);
         let mut silent: Vec<Station> = Vec::new();
         let channels = self.channels.values_mut();
         silent.extend(channels.filter_map(|c| c.take_lost(now_ns).then_some(c.to)));
@@ -436,11 +497,8 @@ impl Protocol for Messages {
     }
 
     fn deadline(&mut self) -> NextTimer {
-        let outgoing = self.transfers.iter().filter_map(|transfer| match transfer {
-            Some(Transfer::Outgoing(outgoing)) => outgoing.deadline_ns(),
-            _ => None,
-        });
+        let paths = self.paths.values().filter_map(Path::deadline_ns);
         let channels = self.channels.values().filter_map(Channel::deadline_ns);
-        outgoing.chain(channels).min().map_or(NextTimer::Never, NextTimer::At)
+        paths.chain(channels).min().map_or(NextTimer::Never, NextTimer::At)
     }
 }

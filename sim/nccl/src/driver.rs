@@ -102,7 +102,7 @@ fn run_pair(
     settings: Settings,
     properties: &Properties,
 ) -> Result<Report> {
-    let (started, limit) = (Instant::now(), Duration::from_secs(settings.limit_s));
+    let limit = Duration::from_secs(settings.limit_s);
     let mut random = StdRng::seed_from_u64(plan.seed);
     let mut pair = Pair::open(net, plan, &mut random, limit)?;
     let stop_at = match settings.aborts {
@@ -110,11 +110,29 @@ fn run_pair(
         false => None,
     };
     let both_ways = settings.registers && properties.registers_globally == 1;
+    let driven = drive(&mut pair, &mut random, stop_at, limit, both_ways);
+    if driven.is_err() {
+        // The plugin may still use its memory.
+        std::mem::forget(pair);
+        return driven.map(|()| Report::default());
+    }
+    pair.close(stop_at.is_some())
+}
+
+/// Makes calls until everything was received, or so much.
+fn drive(
+    pair: &mut Pair<'_>,
+    random: &mut StdRng,
+    stop_at: Option<usize>,
+    limit: Duration,
+    registers: bool,
+) -> Result<()> {
+    let started = Instant::now();
     let mut turns = 0u64;
     while !pair.is_over() && stop_at.is_none_or(|at| pair.received() < at) {
-        let moved = pair.step(&mut random)?;
+        let moved = pair.step(random)?;
         turns += 1;
-        if both_ways && turns % 512 == 0 {
+        if registers && turns % 512 == 0 {
             pair.register_meanwhile()?;
         }
         if !moved {
@@ -124,7 +142,7 @@ fn run_pair(
             bail!("stuck for {limit:?}: {}", pair.state());
         }
     }
-    pair.close(stop_at.is_some())
+    Ok(())
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 //! ```
 #![deny(unsafe_code)]
 
+#[allow(unsafe_code, reason = "entries and structures are those of C")]
+pub mod cpu;
 pub mod driver;
 #[allow(unsafe_code, reason = "a plugin is a table of functions of C")]
 pub mod net;

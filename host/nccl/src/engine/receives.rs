@@ -109,15 +109,15 @@ impl Receives {
         }
     }
 
-    /// The sender has said the length of a message. Returns the parts that do not come, from this
-    /// one on, or `None` if there is no such buffer of that length.
-    pub fn set_length(&mut self, key: Key, at: u8, bytes: u32) -> Option<u32> {
+    /// The sender has said the length of a message. Returns how many parts come. `None` if there is
+    /// no such buffer: it was given up; an error if it does not fit.
+    pub fn set_length(&mut self, key: Key, at: u8, bytes: u32) -> Option<Result<u32, u32>> {
         let buffer = self.open.get_mut(&key)?.buffers.get_mut(usize::from(at))?;
         if bytes > buffer.place.bytes {
-            return None;
+            return Some(Err(buffer.place.bytes));
         }
         buffer.length = Some(bytes);
-        Some(messages_of(bytes))
+        Some(Ok(messages_of(bytes)))
     }
 
     /// Ends a receive that is complete. Returns whether it is.

@@ -35,6 +35,9 @@ struct Arguments {
     /// Seconds until a schedule is stuck.
     #[arg(long, default_value_t = 60)]
     limit_s: u64,
+    /// Prints what the plugin has logged.
+    #[arg(long)]
+    verbose: bool,
     /// Fails if the plugin says that the CPU copied any byte.
     #[arg(long)]
     no_copies: bool,
@@ -70,7 +73,11 @@ fn drive(arguments: &Arguments) -> Result<()> {
         let report = run(&*net, seed, settings);
         all.add(&report.with_context(|| format!("seed {seed}"))?);
     }
-    let copied_bytes = copied_bytes(&lines()).unwrap_or(0);
+    let logged = lines();
+    if arguments.verbose {
+        logged.iter().for_each(|line| println!("{line}"));
+    }
+    let copied_bytes = copied_bytes(&logged).unwrap_or(0);
     println!(
         "v{version}: {} seeds from {}, {} sends, {} empty, {} groups received, {} retries, {} \
          bytes, copied {copied_bytes}",

@@ -85,9 +85,14 @@ impl<B: Bus, L: Line> Worker<B, L> {
 
     fn take_length(&mut self, key: (u32, u32), at: u8, bytes: u32) -> Result<(), HostError> {
         let (receiver, slot) = key;
-        let Some(parts) = self.receives.set_length(key, at, bytes) else {
-            log::warn(&format!("{}: {bytes} bytes for no such buffer", self.shared.name));
-            return self.fail(receiver, NcclResult::REMOTE);
+        let parts = match self.receives.set_length(key, at, bytes) {
+            None => return Ok(()),
+            Some(Ok(parts)) => parts,
+            Some(Err(posted)) => {
+                let name = &self.shared.name;
+                log::warn(&format!("{name}: {bytes} bytes are sent where {posted} are posted"));
+                return self.fail(receiver, NcclResult::REMOTE);
+            }
         };
         self.cancel(|flight| {
             (flight.comm, flight.slot, flight.at) == (receiver, slot, at) && flight.part >= parts

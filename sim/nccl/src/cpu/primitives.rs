@@ -1,0 +1,238 @@
+//! What a kernel does to a connection: waits for room or data, and says how far it is.
+//!
+//! ```text
+//!   send: head + STEPS > step ─► fill ─► tail = step      receive: tail > step ─► use ─► head = step
+//! ```
+//! The other side of each is NCCL's proxy, which sends and receives.
+#![allow(unsafe_code)]
+
+use std::sync::atomic::{fence, AtomicIsize, AtomicU32, AtomicU64, Ordering};
+
+use super::layout::{Comm, Connection, MODE_OFFSET, SIMPLE, STEPS};
+
+/// Ends a kernel whose communicator is aborted: what it has done so far does not matter.
+pub struct Aborted;
+
+/// Waits until something is so, or the communicator is aborted.
+fn wait(comm: &Comm, is_so: impl Fn() -> bool) -> Result<(), Aborted> {
+    let mut turns = 0u32;
+    while !is_so() {
+        turns += 1;
+        if turns % 64 == 0 {
+            // SAFETY: NCCL's flag lives as long as the communicator.
+            let is_aborted =
+                unsafe { AtomicU32::from_ptr(comm.abort) }.load(Ordering::Acquire) != 0;
+            if is_aborted {
+                return Err(Aborted);
+            }
+            std::thread::yield_now();
+        }
+        std::hint::spin_loop();
+    }
+    Ok(())
+}
+
+fn load(at: *mut u64) -> u64 {
+    // SAFETY: a counter of a connection, shared with the proxy.
+    unsafe { AtomicU64::from_ptr(at) }.load(Ordering::Acquire)
+}
+
+/// Whether the steps before `last` fit the buffer. The proxy lets none begin by a head of `-STEPS`.
+fn has_room(head: *mut u64, last: u64) -> bool {
+    load(head).wrapping_add(STEPS) >= last
+}
+
+fn store(at: *mut u64, value: u64) {
+    fence(Ordering::SeqCst);
+    // SAFETY: a counter of a connection, shared with the proxy.
+    unsafe { AtomicU64::from_ptr(at) }.store(value, Ordering::Release);
+}
+
+/// One direction of a kernel on a connection.
+pub struct Line<'a> {
+    comm: &'a Comm,
+    connection: *mut Connection,
+    step: u64,
+    /// Steps of a slice.
+    steps: u64,
+}
+
+impl<'a> Line<'a> {
+    /// A kernel goes on where the last one ended, at a whole chunk of so many slices.
+    fn new(comm: &'a Comm, connection: *mut Connection, steps: u64, slices: u64) -> Self {
+        // SAFETY: NCCL's connection, which this thread alone uses now.
+        let step = unsafe { (*connection).step }.next_multiple_of(steps * slices);
+        Self { comm, connection, step, steps }
+    }
+
+    /// The sending side.
+    pub fn to_send(comm: &'a Comm, connection: *mut Connection, steps: u64, slices: u64) -> Self {
+        Self::new(comm, connection, steps, slices)
+    }
+
+    /// The receiving side, which says at once where it begins.
+    pub fn to_receive(comm: &'a Comm, at: *mut Connection, steps: u64, slices: u64) -> Self {
+        let line = Self::new(comm, at, steps, slices);
+        store(line.connection().head, line.step);
+        line
+    }
+
+    fn connection(&self) -> &'a Connection {
+        // SAFETY: NCCL's connection lives as long as the communicator.
+        unsafe { &*self.connection }
+    }
+
+    /// The place of the present step in the buffer.
+    fn place(&self) -> *mut u8 {
+        let connection = self.connection();
+        let slot = (self.step % STEPS) as usize;
+        let start = connection.buffers[SIMPLE];
+        // SAFETY: the connection's buffer has `STEPS` steps, or the proxy says where in it.
+        unsafe {
+            if !connection.fifo.is_null() {
+                let fifo = connection.fifo.add(slot);
+                if (&raw const (*fifo).mode).read_volatile() == MODE_OFFSET {
+                    return start.offset((&raw const (*fifo).offset).read_volatile());
+                }
+            }
+            start.add(slot * connection.step_bytes as usize)
+        }
+    }
+
+    /// Waits for room for a slice, and says how many bytes it will have. Returns its place.
+    pub fn wait_to_send(&mut self, bytes: usize) -> Result<*mut u8, Aborted> {
+        let connection = self.connection();
+        let last = self.step + self.steps;
+        wait(self.comm, || has_room(connection.head, last))?;
+        self.say_bytes(bytes);
+        let place = self.place();
+        self.step = last;
+        Ok(place)
+    }
+
+    /// Tells the proxy how many bytes the present step has.
+    fn say_bytes(&self, bytes: usize) {
+        let fifo = self.connection().fifo;
+        if !fifo.is_null() {
+            // SAFETY: the proxy's list has `STEPS` places.
+            unsafe {
+                let at = &raw mut (*fifo.add((self.step % STEPS) as usize)).bytes;
+                AtomicIsize::from_ptr(at).store(bytes as isize, Ordering::Release);
+            }
+        }
+    }
+
+    /// Asks the proxy to receive into the user's memory: it says so by the length 0.
+    pub fn ask_in_place(&self) {
+        self.say_bytes(0);
+    }
+
+    /// The slice is filled.
+    pub fn sent(&self) {
+        store(self.connection().tail, self.step);
+    }
+
+    /// Waits for a slice. Returns its place.
+    pub fn wait_to_receive(&mut self) -> Result<*mut u8, Aborted> {
+        let connection = self.connection();
+        let last = self.step + self.steps;
+        wait(self.comm, || load(connection.tail) >= last)?;
+        let place = self.place();
+        self.step = last;
+        Ok(place)
+    }
+
+    /// The slice is used.
+    pub fn received(&self) {
+        store(self.connection().head, self.step);
+    }
+
+    /// The kernel ends here.
+    pub fn end(self) {
+        // SAFETY: NCCL's connection, which this thread alone uses now.
+        unsafe { (*self.connection).step = self.step };
+    }
+}
+
+/// A line of 16 bytes of the protocol LL: two words, each with a flag.
+#[repr(C)]
+struct Words([AtomicU32; 4]);
+
+/// Sends by the protocol LL, in which each word says whether it is there.
+pub fn send_ll(
+    comm: &Comm,
+    connection: *mut Connection,
+    (from, bytes, chunk): (*const u8, usize, usize),
+) -> Result<(), Aborted> {
+    let mut line = Line::new(comm, connection, 1, 1);
+    let mut at = 0;
+    loop {
+        let part = chunk.min(bytes - at);
+        let lines = part.div_ceil(8);
+        let head = line.connection().head;
+        wait(comm, || has_room(head, line.step + 1))?;
+        let step_bytes = comm.buffer_bytes[0] as usize / STEPS as usize;
+        // Now and then all of a step is sent, so that old flags go.
+        let is_cleaning = line.step & 0x7fff_fff8 == 0x7fff_fff8;
+        line.say_bytes(if is_cleaning { step_bytes } else { lines * 16 });
+        let (slot, flag) = ((line.step % STEPS) as usize, line.step as u32 + 1);
+        for number in 0..lines {
+            let mut words = [0u32; 2];
+            let left = (part - number * 8).min(8);
+            // SAFETY: inside the sender's buffer, and inside a step of the connection's.
+            let to = unsafe {
+                let source = from.add(at + number * 8);
+                source.copy_to_nonoverlapping(words.as_mut_ptr().cast(), left);
+                let to = line.connection().buffers[0].add(slot * step_bytes);
+                &*to.cast::<Words>().add(number)
+            };
+            to.0[0].store(words[0], Ordering::Relaxed);
+            to.0[2].store(words[1], Ordering::Relaxed);
+            to.0[1].store(flag, Ordering::Release);
+            to.0[3].store(flag, Ordering::Release);
+        }
+        line.step += 1;
+        at += part;
+        if at >= bytes {
+            line.end();
+            return Ok(());
+        }
+    }
+}
+
+/// Receives by the protocol LL.
+pub fn receive_ll(
+    comm: &Comm,
+    connection: *mut Connection,
+    (to, bytes, chunk): (*mut u8, usize, usize),
+) -> Result<(), Aborted> {
+    let mut line = Line::new(comm, connection, 1, 1);
+    let mut at = 0;
+    loop {
+        let part = chunk.min(bytes - at);
+        let step_bytes = comm.buffer_bytes[0] as usize / STEPS as usize;
+        let (slot, flag) = ((line.step % STEPS) as usize, line.step as u32 + 1);
+        for number in 0..part.div_ceil(8) {
+            // SAFETY: inside a step of the connection's buffer.
+            let from = unsafe {
+                let start = line.connection().buffers[0].add(slot * step_bytes);
+                &*start.cast::<Words>().add(number)
+            };
+            let is_there = |at: usize| from.0[at].load(Ordering::Acquire) == flag;
+            wait(comm, || is_there(1) && is_there(3))?;
+            let words = [0, 2].map(|at| from.0[at].load(Ordering::Relaxed));
+            let left = (part - number * 8).min(8);
+            // SAFETY: inside the receiver's buffer.
+            unsafe {
+                words.as_ptr().cast::<u8>().copy_to_nonoverlapping(to.add(at + number * 8), left);
+            }
+        }
+        line.step += 1;
+        line.received();
+        at += part;
+        if at >= bytes {
+            line.end();
+            return Ok(());
+        }
+    }
+}
