@@ -29,14 +29,14 @@ pub fn run(bytes: &[u8]) {
     let mut rig = Rig::new(|bus| Lies::on(bus, slots.clone()));
     for number in 0..2 {
         let offset = number * 16_384;
-        let received = rig.provider.recv_with(
+        let received = rig.machine.host.recv_with(
             rig.connection,
             rig.region.span(offset, 16_384),
             number,
             ReceiveOptions { partial: number == 1 },
         );
         received.expect("a request");
-        let sent = rig.provider.send(
+        let sent = rig.machine.host.send(
             rig.connection,
             rig.region.span(32_768 + offset, 16_384),
             10 + number,

@@ -29,7 +29,7 @@ pub fn run(bytes: &[u8]) {
         let region = regions[input.below(regions.len() as u64) as usize];
         let (offset, length) = (input.number(2), input.number(2) as u32);
         let application = ApplicationId(input.below(3) as u16);
-        let provider = &mut rig.provider;
+        let provider = &mut rig.machine.host;
         match call {
             0 | 1 => drop(provider.recv_with(
                 connection,

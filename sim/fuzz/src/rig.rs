@@ -5,17 +5,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::SMALL;
-use host::clock::{Clock, ManualClock};
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::DeviceConfig;
 use host::error::Result;
-use host::observed::Observed;
-use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
-use host::transport::peer::{Script, SmoltcpPeer, WirePeer};
-use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
-use lab::frame::Frame;
+use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
+use host::transport::peer::{Script, WirePeer};
+use host::transport::{LinkConfig, Tuning};
+use lab::exchange::Side;
 use lab::golden_card::{GoldenBus, GoldenCard};
-use lab::network_side::NetworkSide;
+use lab::machine::{Machine, SmoltcpMachine};
 
 /// Time of the two TCPs in a round.
 const ROUND: Duration = Duration::from_micros(500);
@@ -30,11 +28,8 @@ const TUNING: Tuning = Tuning { receive_buffer_bytes: 60_000, ..Tuning::REAL_TIM
 
 /// The rig. See the head of this file.
 pub struct Rig<B: Bus> {
-    /// The provider under test.
-    pub provider: Provider<B, Observed<SmoltcpTransport>>,
-    card: Rc<RefCell<GoldenCard>>,
-    peer: SmoltcpPeer,
-    clock: ManualClock,
+    /// The provider under test, its card and its peer.
+    pub machine: SmoltcpMachine<B, Rc<RefCell<GoldenCard>>>,
     /// The open connection.
     pub connection: ConnectionId,
     /// A region of the first application.
@@ -50,22 +45,18 @@ impl<B: Bus> Rig<B> {
     /// If it cannot be set up: then the fuzzer has nothing to do.
     pub fn new(wrap: impl FnOnce(GoldenBus) -> B) -> Self {
         let card = GoldenCard::new(SMALL);
-        let clock = ManualClock::default();
-        let link = |number| LinkConfig::lab(number, 1500, TUNING);
-        let manual = || Clock::Manual(clock.clone());
-        let transport = SmoltcpTransport::open(&link(1), manual()).expect("a transport");
-        let mut peer = SmoltcpPeer::open(&link(2), manual()).expect("a peer");
+        let bus = wrap(GoldenBus::new(card.clone()));
+        let links = [1, 2].map(|number| LinkConfig::lab(number, 1500, TUNING));
+        let opened = Machine::with_smoltcp(bus, card, &links, DeviceConfig::with_seed(1));
+        let mut machine = opened.expect("a machine");
         let remote = ([10, 77, 0, 2], PORT).into();
         let script = Script { send_bytes: 100_000, ..Script::default() };
-        peer.listen(remote, script).expect("a port");
-        let bus = wrap(GoldenBus::new(card.clone()));
-        let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1));
-        let mut provider = provider.expect("a provider");
+        machine.peer.listen(remote, script).expect("a port");
         let first = ApplicationId::FIRST;
-        let region = provider.register(first, MemoryKind::Application, REGION_BYTES);
+        let region = machine.host.register(first, MemoryKind::Application, REGION_BYTES);
         let region = region.expect("a region");
-        let connection = provider.connect(first, remote).expect("a connection");
-        let mut rig = Rig { provider, card, peer, clock, connection, region, sent: Vec::new() };
+        let connection = machine.host.connect(first, remote).expect("a connection");
+        let mut rig = Rig { machine, connection, region, sent: Vec::new() };
         let opened = (0..ROUNDS_MAX).any(|_| {
             let completions = rig.step(true).expect("it polls");
             completions.contains(&Completion::Opened(connection))
@@ -76,27 +67,16 @@ impl<B: Bus> Rig<B> {
 
     /// Polls the provider; `wire` carries the frames of both sides.
     pub fn step(&mut self, wire: bool) -> Result<Vec<Completion>> {
-        self.provider.poll()?;
-        let completions = std::iter::from_fn(|| self.provider.next_completion()).collect();
-        let mut sent = Vec::new();
-        self.card.take_sent(&mut sent);
-        for frame in sent {
-            if wire {
-                self.peer.inject_frame(&frame.bytes).expect("the peer takes frames");
+        let completions = self.machine.poll()?;
+        let sent = &mut self.sent;
+        let carried = self.machine.carry(|side, frame| {
+            if side == Side::ToPeer && frame.bytes[12..14] == [8, 0] {
+                sent.clone_from(&frame.bytes);
             }
-            if frame.bytes[12..14] == [8, 0] {
-                self.sent = frame.bytes;
-            }
-        }
-        let mut buffer = vec![0; 2000];
-        while let Some(bytes) = self.peer.poll_frame(&mut buffer).expect("a frame") {
-            let mut frame = Frame { bytes: buffer[..bytes].to_vec(), ..Frame::default() };
-            frame.bytes.resize(bytes.max(60), 0);
-            if wire {
-                self.card.receive(frame);
-            }
-        }
-        self.clock.advance(ROUND);
+            wire
+        });
+        carried.expect("the peer takes and gives frames");
+        self.machine.pass(ROUND);
         Ok(completions)
     }
 }

@@ -210,13 +210,9 @@ impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> 
                 break;
             };
             moved = true;
-            let mut bytes = buffer[..length].to_vec();
-            bytes.resize(bytes.len().max(60), 0);
-            let frame = Frame {
-                time_ps: skipped_ps + self.card.now_ps() + busy_ps + wire_time_ps(bytes.len()),
-                bytes,
-                is_bad: false,
-            };
+            let mut frame = Frame::padded(&buffer[..length]);
+            let wire_ps = wire_time_ps(frame.bytes.len());
+            frame.time_ps = skipped_ps + self.card.now_ps() + busy_ps + wire_ps;
             wires.to_card.carry(frame, &mut arrived);
             for frame in arrived.drain(..) {
                 observer.frame(Side::ToCard, &frame);

@@ -20,6 +20,18 @@ pub struct Frame {
     pub time_ps: u64,
 }
 
+/// Shortest frame, without FCS (IEEE 802.3, 3.2.8).
+const FRAME_BYTES_MIN: usize = 60;
+
+impl Frame {
+    /// A whole frame of these bytes, padded to the shortest that a wire carries.
+    pub fn padded(bytes: &[u8]) -> Frame {
+        let mut bytes = bytes.to_vec();
+        bytes.resize(bytes.len().max(FRAME_BYTES_MIN), 0);
+        Frame { bytes, ..Frame::default() }
+    }
+}
+
 /// How long a frame of that many bytes occupies the wire, gap included.
 pub fn wire_time_ps(bytes: usize) -> u64 {
     (PREAMBLE_BYTES + bytes as u64 + FCS_BYTES + GAP_BYTES) * BYTE_PS

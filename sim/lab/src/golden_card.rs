@@ -130,6 +130,15 @@ impl GoldenCard {
         !is_late && (!self.is_held || self.is_held_by_test)
     }
 
+    /// Lets `cycles` cycles pass; a card that takes its time goes on once for every
+    /// [`ADVANCE_CYCLES`] that begin.
+    pub fn run(&mut self, cycles: u64) {
+        self.now_ps += cycles * USER_CLOCK_PS;
+        for _ in 0..cycles.div_ceil(ADVANCE_CYCLES) {
+            self.go_on();
+        }
+    }
+
     /// A round of a card that takes its time.
     fn go_on(&mut self) {
         let Some(delay) = &mut self.delay else {
@@ -348,9 +357,7 @@ impl Bus for GoldenBus {
     }
 
     fn advance(&mut self) -> Result<()> {
-        let card = &mut *self.card.borrow_mut();
-        card.now_ps += ADVANCE_CYCLES * USER_CLOCK_PS;
-        card.go_on();
+        self.card.borrow_mut().run(ADVANCE_CYCLES);
         Ok(())
     }
 
@@ -376,8 +383,7 @@ impl Bus for GoldenBus {
                 card.now_ps = card.now_ps.max(end_ps);
                 return Ok(None);
             }
-            card.now_ps += ADVANCE_CYCLES * USER_CLOCK_PS;
-            card.go_on();
+            card.run(ADVANCE_CYCLES);
         }
     }
 }

@@ -5,6 +5,8 @@
 //!   application ─ Provider ─ Bus ─ golden_card ── wire ──► peer
 //!                    └ transport     or a simulated one   ◄──
 //! ```
+//! A [`Machine`](machine::Machine) holds them together, for an exchange or for a test's own steps.
+//!
 //! It needs neither rust-hdl nor Verilator: a program builds on it in seconds. `sim` puts the
 //! Verilated card in the place of the golden one.
 #![deny(unsafe_code)]
@@ -13,6 +15,7 @@ pub mod exchange;
 pub mod frame;
 pub mod golden_card;
 pub mod hooked_bus;
+pub mod machine;
 pub mod network_side;
 pub mod time;
 pub mod wire;

@@ -13,6 +13,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
 use crate::frame::Frame;
+use crate::network_side::NetworkSide;
 
 /// How many later frames may overtake one.
 pub const HOLD_FRAMES_MAX: u32 = 8;
@@ -117,6 +118,16 @@ impl Wire {
             }
         }
         self.release(now_ps, out);
+    }
+
+    /// Carries what one card has sent to another, which has its own time.
+    pub fn join(&mut self, from: &mut impl NetworkSide, to: &mut impl NetworkSide) {
+        let (mut sent, mut arrived) = (Vec::new(), Vec::new());
+        from.take_sent(&mut sent);
+        for frame in sent {
+            self.carry(Frame { time_ps: 0, ..frame }, &mut arrived);
+        }
+        arrived.into_iter().for_each(|frame| to.receive(frame));
     }
 
     /// Releases every frame that is held back.
