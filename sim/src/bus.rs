@@ -19,7 +19,7 @@ use pcie_sim::{IommuError, MemoryId, PcieConfig, Rights, PAGE_BYTES};
 
 use lab::time::{duration_of_ps, ADVANCE_CYCLES, USER_CLOCK_PS};
 
-use crate::card::{DevicePages, SimulatedCard};
+use crate::card::{DevicePages, SharedCard, SimulatedCard};
 
 /// Cycles after which a register read fails.
 const READ_CYCLES_MAX: u64 = 100_000;
@@ -68,6 +68,12 @@ impl SimulatedBus {
         // Let the link come up.
         bus.advance()?;
         Ok(bus)
+    }
+
+    /// The same, with the card's side for a machine.
+    pub fn with_card(card: SimulatedCard, config: &PcieConfig) -> Result<(Self, SharedCard)> {
+        let card = Rc::new(RefCell::new(card));
+        Ok((Self::new(card.clone(), config)?, card))
     }
 
     /// Maps `bytes` zeroed bytes of a memory at a bus address of that alignment. Returns address

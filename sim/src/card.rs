@@ -12,7 +12,9 @@
 //! 1. Every rule of the link and of the MAC's send port is checked in every cycle; see
 //!    [`SimulatedCard::violations`].
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use abi::config::config_names;
@@ -20,6 +22,7 @@ use hdl::emit::{emit_card_for, CardEmitError, PREFIX};
 use host::memory::{DeviceMapping, MemoryError, MemoryFile};
 use ip::completion_buffer::CompletionBuffer;
 use lab::frame::Frame;
+use lab::machine::CardModel;
 use lab::network_side::NetworkSide;
 use lab::time::USER_CLOCK_PS;
 use pcie_sim::{
@@ -113,6 +116,27 @@ impl NetworkSide for SimulatedCard {
         rests.then_some(link.upstream.tlps + link.downstream.tlps + frames)
     }
 }
+
+impl CardModel for SimulatedCard {
+    fn run(&mut self, cycles: u64) {
+        SimulatedCard::run(self, cycles);
+    }
+
+    fn frames_in(&self) -> u64 {
+        self.mac.received_count().frames
+    }
+
+    fn violations(&self) -> Vec<String> {
+        SimulatedCard::violations(self)
+    }
+
+    fn time_ns(&self) -> Option<u64> {
+        Some(SimulatedCard::now_ps(self) / 1000)
+    }
+}
+
+/// A simulated card that its bus has as well.
+pub type SharedCard = Rc<RefCell<SimulatedCard>>;
 
 /// Where wall-clock time goes while the card is simulated. It is reported, never judged.
 #[derive(Clone, Copy, Debug, Default)]

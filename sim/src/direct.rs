@@ -1,32 +1,29 @@
-//! A card driven by hand: commands, frames and descriptors, no transport.
+//! A machine in a test's hand: what goes wrong in its driver ends the test.
 //!
 //! ```text
-//!   test ── commands, descriptors ──► Device ─ SimulatedBus ══ card (Verilator) ◄── frames ── test
-//!        ◄─ entries, memory ────────                                           ──► frames
+//!   test ── commands, descriptors ──► Machine: Driver ─ Bus ══ card ◄── frames ── test
+//!        ◄─ entries, memory ────────                                ──► frames
 //! ```
 //! Regions are filled with [`GUARD`] when they are made, and every flow has one TCP connection.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
-use std::rc::Rc;
 
 use abi::reason::{Disposition, DropReason};
-use host::control::placement::KeyTable;
-use host::control::regions::{Region, Regions};
+use host::control::regions::Region;
 use host::driver::bus::{Bus, DmaMemory, MemoryKind};
-use host::driver::device::{Device, DeviceConfig};
+use host::driver::device::DeviceConfig;
 use host::driver::rings::HeaderEntry;
 use host::headers::packet::{flow_key, parse_tcp};
 use host::records::commands::{self as cmd, Acceptance, Direction, Entry, FlowInstall, FlowName};
 use host::records::descriptor::{send, Payload, Record};
 use host::records::ticket::{RefusedCommand, Ticket};
 use lab::frame::Frame;
-use lab::network_side::NetworkSide;
+use lab::machine::{CardModel, Driver, Machine};
 use pcie_sim::PcieConfig;
 
 use crate::bus::SimulatedBus;
-use crate::card::SimulatedCard;
+use crate::card::{SharedCard, SimulatedCard};
 use crate::harness::traffic::{Addresses, PacketSpec};
 
 /// Value of memory that has not been written.
@@ -35,8 +32,8 @@ pub const GUARD: u8 = 0xa5;
 const REST_CYCLES: u64 = 8_000;
 /// As many times [`REST_CYCLES`] as the longest test takes to come to rest, and many more.
 const RESTS_MAX: u64 = 100;
-/// Cycles after which a command should have been confirmed.
-const COMMAND_CYCLES_MAX: u64 = 200_000;
+/// Cycles between two looks at a command under way: what follows it is close behind.
+const LOOK_CYCLES: u64 = 4;
 
 /// Header bytes of a packet of [`Flow::packet`].
 pub const HEADER_BYTES: usize = 14 + 20 + 20;
@@ -148,45 +145,43 @@ impl Flow {
     }
 }
 
-/// The card and its driver. See the head of the module.
-pub struct Direct {
-    /// The card.
-    pub card: Rc<RefCell<SimulatedCard>>,
-    /// The driver.
-    pub device: Device<SimulatedBus>,
-    /// Regions as the host placed them.
-    pub regions: Regions,
-    keys: KeyTable,
-    posted: u64,
+/// The machine. See the head of the module.
+pub struct Direct<B: Bus = SimulatedBus, C: CardModel = SharedCard> {
+    /// The card and its driver.
+    pub machine: Machine<Driver<B>, C>,
 }
 
 impl Direct {
-    /// Opens a card that was made with `pcie`.
+    /// Opens a simulated card that was made with `pcie`.
     ///
     /// # Panics
     /// If it does not open.
-    pub fn open(card: SimulatedCard, pcie: &PcieConfig, rings: DeviceConfig) -> Direct {
-        let card = Rc::new(RefCell::new(card));
-        let bus = SimulatedBus::new(card.clone(), pcie).expect("a bus");
-        let device = Device::open(bus, rings).expect("it opens");
-        let sizes = device.sizes();
-        Direct {
-            regions: Regions::new(sizes.region_bits, sizes.page_bits),
-            keys: KeyTable::new(*device.secrets(), sizes.bucket_bits),
-            card,
-            device,
-            posted: 0,
-        }
+    pub fn open(card: SimulatedCard, pcie: &PcieConfig, config: DeviceConfig) -> Direct {
+        let (bus, card) = SimulatedBus::with_card(card, pcie).expect("a bus");
+        let mut direct = Direct::on(bus, card, config);
+        direct.machine.host.look_cycles = LOOK_CYCLES;
+        direct
+    }
+}
+
+impl<B: Bus, C: CardModel> Direct<B, C> {
+    /// Opens a card on its bus.
+    ///
+    /// # Panics
+    /// If it does not open.
+    pub fn on(bus: B, card: C, config: DeviceConfig) -> Self {
+        Self { machine: Machine::driven(bus, card, config).expect("it opens") }
     }
 
     /// Posts commands without waiting; returns the ticket of the last.
+    ///
+    /// # Panics
+    /// If there are none, or the driver fails.
     pub fn post(&mut self, entries: impl IntoIterator<Item = Entry>) -> Ticket {
-        for entry in entries {
-            self.device.command(entry);
-            self.posted += 1;
-        }
-        self.device.poll().expect("it polls");
-        Ticket(self.posted - 1)
+        let device = &mut self.machine.host.device;
+        let last = entries.into_iter().map(|entry| device.command(entry)).last();
+        device.poll().expect("it polls");
+        last.expect("a command")
     }
 
     /// Runs in small steps until a command is confirmed.
@@ -194,20 +189,12 @@ impl Direct {
     /// # Panics
     /// If it takes too long.
     pub fn wait(&mut self, ticket: Ticket) {
-        let end = self.card.borrow().cycles() + COMMAND_CYCLES_MAX;
-        while !self.device.is_confirmed(ticket) {
-            self.card.borrow_mut().run(4);
-            self.device.poll().expect("it polls");
-            let cycles = self.card.borrow().cycles();
-            assert!(cycles < end, "command {} is not confirmed", ticket.0);
-        }
+        self.machine.confirm(ticket).expect("it goes on");
     }
 
     /// Posts commands and waits for the last; returns those that were refused.
     pub fn command(&mut self, entries: impl IntoIterator<Item = Entry>) -> Vec<RefusedCommand> {
-        let ticket = self.post(entries);
-        self.wait(ticket);
-        std::iter::from_fn(|| self.device.take_refused()).collect()
+        self.machine.command(entries).expect("it goes on")
     }
 
     /// Posts commands and waits for the last; none may be refused.
@@ -221,7 +208,7 @@ impl Direct {
 
     /// Allocates memory, fills it with [`GUARD`] and registers it in a domain.
     pub fn region(&mut self, kind: MemoryKind, bytes: usize, domain: u16) -> Region {
-        let memory = self.device.bus().allocate(kind, bytes, 4096);
+        let memory = self.machine.host.device.bus().allocate(kind, bytes, 4096);
         let memory = memory.expect("memory");
         self.fill(&memory, 0, &vec![GUARD; bytes]);
         self.register(memory, domain)
@@ -229,54 +216,51 @@ impl Direct {
 
     /// Registers memory.
     pub fn register(&mut self, memory: DmaMemory, domain: u16) -> Region {
-        let (region, commands) = self.regions.register(memory, domain).expect("room");
-        self.done(commands);
+        let (region, refused) = self.machine.register(memory, domain).expect("it goes on");
+        assert!(refused.is_empty(), "{refused:?}");
         region
     }
 
     /// Removes a region from the card.
     pub fn deregister(&mut self, region: &Region) {
-        let removal = self.regions.removal(region.index).expect("it is there");
+        let removal = self.machine.host.regions.removal(region.index).expect("it is there");
         self.done([removal]);
-        self.regions.forget(region.index);
+        self.machine.host.regions.forget(region.index);
     }
 
     /// Installs a flow on the card.
     pub fn install(&mut self, flow: &Flow) {
-        let key = self.keys.insert(flow.key(), flow.name.flow);
+        let key = self.machine.host.keys.insert(flow.key(), flow.name.flow);
         let commands = std::iter::once(flow.install()).chain(key.expect("room"));
         self.done(commands);
     }
 
     /// Removes a flow from the card.
     pub fn remove(&mut self, flow: &Flow) {
-        let key = self.keys.remove(flow.name.flow).expect("it has a key");
+        let key = self.machine.host.keys.remove(flow.name.flow).expect("it has a key");
         self.done([key, cmd::flow_remove(flow.name)]);
     }
 
     /// Writes application memory.
     pub fn fill(&mut self, memory: &DmaMemory, offset: usize, bytes: &[u8]) {
-        let range = self.device.bus().share(memory).expect("it is there");
-        range.map().expect("a mapping").write(offset, bytes);
+        self.machine.host.map(memory).expect("a mapping").write(offset, bytes);
     }
 
     /// Present content of application memory.
-    pub fn memory(&self, memory: &DmaMemory) -> Vec<u8> {
+    pub fn memory(&mut self, memory: &DmaMemory) -> Vec<u8> {
         let mut bytes = vec![0; memory.bytes];
-        let card = self.card.borrow();
-        card.pcie.read(memory.address, &mut bytes).expect("it is mapped");
+        self.machine.host.map(memory).expect("a mapping").read(0, &mut bytes);
         bytes
     }
 
     /// Puts a frame on the wire.
     pub fn receive(&mut self, bytes: Vec<u8>, is_bad: bool) {
-        self.card.receive(Frame { bytes, is_bad, time_ps: 0 });
+        self.machine.card.receive(Frame { bytes, is_bad, time_ps: 0 });
     }
 
     /// Lets time pass.
     pub fn run(&mut self, cycles: u64) {
-        self.card.borrow_mut().run(cycles);
-        self.device.poll().expect("it polls");
+        self.machine.run(cycles).expect("it polls");
     }
 
     /// Runs until nothing is in flight any more, or until a rule is broken: a card that breaks one
@@ -287,7 +271,8 @@ impl Direct {
     pub fn rest(&mut self) {
         for _ in 0..RESTS_MAX {
             self.run(REST_CYCLES);
-            if self.card.is_quiet() || !self.card.borrow().violations().is_empty() {
+            let card = &self.machine.card;
+            if card.is_quiet() || !card.violations().is_empty() {
                 return self.run(REST_CYCLES);
             }
         }
@@ -296,31 +281,23 @@ impl Direct {
 
     /// Header entries that have arrived since the last call.
     pub fn entries(&mut self) -> Vec<HeaderEntry> {
-        let mut entries = Vec::new();
-        let mut entry = HeaderEntry::default();
-        while self.device.next_header(&mut entry).expect("an entry") {
-            entries.push(entry.clone());
-        }
-        self.device.return_headers().expect("a doorbell");
-        entries
+        self.machine.host.take_entries().expect("entries")
     }
 
     /// Frames that the card has sent.
     pub fn sent(&mut self) -> Vec<Vec<u8>> {
-        let mut frames = Vec::new();
-        self.card.take_sent(&mut frames);
-        frames.into_iter().map(|frame| frame.bytes).collect()
+        self.machine.take_sent().into_iter().map(|frame| frame.bytes).collect()
     }
 
     /// Counters by name.
     pub fn counters(&mut self) -> HashMap<&'static str, u64> {
-        let counters = self.device.counters().expect("counters");
+        let counters = self.machine.host.device.counters().expect("counters");
         counters.into_iter().collect()
     }
 
     /// Packets dropped for this reason.
     pub fn dropped(&mut self, reason: DropReason) -> u64 {
-        self.device.read_drops(reason).expect("a counter")
+        self.machine.host.device.read_drops(reason).expect("a counter")
     }
 
     /// # Panics
@@ -329,9 +306,15 @@ impl Direct {
         let counters = self.counters();
         let ends = Disposition::ALL.iter().map(|end| counters[end.name()]);
         let drops = DropReason::ALL.iter().map(|drop| counters[drop.name()]);
-        let frames = self.card.borrow().mac.received_count().frames;
+        let frames = self.machine.card.frames_in();
         assert_eq!(ends.chain(drops).sum::<u64>(), frames, "frames are not conserved");
-        let violations = self.card.borrow().violations();
+        self.assert_clean();
+    }
+
+    /// # Panics
+    /// If a rule of a link was broken.
+    pub fn assert_clean(&self) {
+        let violations = self.machine.card.violations();
         assert!(violations.is_empty(), "{violations:#?}");
     }
 }

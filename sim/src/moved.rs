@@ -4,17 +4,10 @@
 //!   application ── provider ── smoltcp ══ design ══ wire ══ smoltcp ── peer
 //! ```
 
-use std::cell::RefCell;
-use std::fmt::Display;
-use std::rc::Rc;
-
-use host::clock::{Clock, ManualClock};
 use host::driver::device::DeviceConfig;
-use host::observed::Observed;
-use host::provider::Provider;
-use host::transport::peer::SmoltcpPeer;
-use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
-use lab::exchange::{Blind, Exchange, Lab};
+use host::transport::{LinkConfig, Tuning};
+use lab::exchange::{Blind, Exchange};
+use lab::machine::{CardModel, Machine};
 use pcie_sim::PcieConfig;
 use verilate::design::Design;
 
@@ -24,25 +17,18 @@ use crate::card::SimulatedCard;
 /// Moves bytes each way between an application and a peer, both smoltcp, over IPv4 (address 0) or
 /// IPv6 (address 1); what went wrong.
 pub fn moves_bytes(design: &Design, plan: &Exchange, address: usize) -> Result<(), String> {
-    fn said(error: impl Display) -> String {
+    fn text(error: impl ToString) -> String {
         error.to_string()
     }
     let pcie = PcieConfig::default();
-    let card = SimulatedCard::of(design, pcie.clone()).map_err(said)?;
-    let mut card = Rc::new(RefCell::new(card));
-    let time = ManualClock::default();
-    let clock = || Clock::Manual(time.clone());
-    let link = |end| LinkConfig::lab(end, 1500, Tuning::REAL_TIME);
-    let transport = SmoltcpTransport::open(&link(1), clock()).map_err(said)?;
-    let mut peer = SmoltcpPeer::open(&link(2), clock()).map_err(said)?;
-    let bus = SimulatedBus::new(card.clone(), &pcie).map_err(said)?;
-    let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1));
-    let mut provider = provider.map_err(said)?;
-    let mut lab =
-        Lab { provider: &mut provider, card: &mut card, peer: &mut peer, clock: Some(time) };
-    let remote = (link(2).addresses[address].address, 5001).into();
-    let outcome = lab.run(remote, plan, &mut Blind).map_err(said)?;
-    let violations = card.borrow().violations();
+    let card = SimulatedCard::of(design, pcie.clone()).map_err(text)?;
+    let (bus, card) = SimulatedBus::with_card(card, &pcie).map_err(text)?;
+    let links = [1, 2].map(|end| LinkConfig::lab(end, 1500, Tuning::REAL_TIME));
+    let config = DeviceConfig::with_seed(1);
+    let mut machine = Machine::with_smoltcp(bus, card, &links, config).map_err(text)?;
+    let remote = (links[1].addresses[address].address, 5001).into();
+    let outcome = machine.exchange(remote, plan, &mut Blind).map_err(text)?;
+    let violations = machine.card.violations();
     match (outcome.is_exact(), violations.first()) {
         (true, None) => Ok(()),
         (_, Some(violation)) => Err(violation.clone()),

@@ -15,13 +15,13 @@ use abi::config::SMALL;
 use host::clock::{Clock, ManualClock};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
-use host::provider::Provider;
 use host::tcp::TcpProtocol;
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{LinkConfig, Tuning};
-use lab::exchange::{Exchange, Lab, LabError, Observer, Side, Status};
+use lab::exchange::{Exchange, LabError, Observer, Side, Status};
 use lab::frame::Frame;
 use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::machine::Machine;
 use lab::wire::Disturbance;
 use tcp::{Config, Secret};
 
@@ -56,29 +56,27 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("{mebibytes} MiB: choose 1 to 1048576").into());
     }
 
-    // The card, and a driver with our own TCP on it. Everybody's time is the card's.
+    // The other machine. Everybody's time is the card's.
     let clock = ManualClock::default();
-    let mut card = GoldenCard::new(SMALL);
+    let link = LinkConfig::lab(2, 1500, Tuning::SIMULATION);
+    let peer = SmoltcpPeer::open(&link, Clock::Manual(clock.clone()))?;
+
+    // The card, and a driver with our own TCP on it.
+    let card = GoldenCard::new(SMALL);
     let link = LinkConfig::lab(1, 1500, Tuning::SIMULATION);
     let tcp = TcpProtocol::new(&link, Config::private_wire(), Secret([seed as u8; 32]));
     let bus = GoldenBus::new(card.clone());
-    let mut provider = Provider::open(bus, tcp, DeviceConfig::with_seed(seed))?;
-    provider.set_clock(Clock::Manual(clock.clone()));
-
-    // The other machine.
-    let link = LinkConfig::lab(2, 1500, Tuning::SIMULATION);
-    let mut peer = SmoltcpPeer::open(&link, Clock::Manual(clock.clone()))?;
+    let protocol = (tcp, DeviceConfig::with_seed(seed));
+    let mut machine = Machine::provided(bus, protocol, card, peer, Some(clock.clone()))?;
 
     let disturbance =
         Disturbance { loss: 0.01, reorder: 0.01, delay_ps: 5_000_000, ..Disturbance::default() };
     let exchange =
         Exchange { bytes: mebibytes << 20, seed, disturbance, memory: MemoryKind::Application };
     let bytes = exchange.bytes;
-    let mut watch = Watch { clock: clock.clone(), bytes, sent_ns: None, received_ns: None };
+    let mut watch = Watch { clock, bytes, sent_ns: None, received_ns: None };
     let start = Instant::now();
-    let mut lab =
-        Lab { provider: &mut provider, card: &mut card, peer: &mut peer, clock: Some(clock) };
-    let outcome = lab.run("10.77.0.2:5001".parse()?, &exchange, &mut watch)?;
+    let outcome = machine.exchange("10.77.0.2:5001".parse()?, &exchange, &mut watch)?;
 
     println!("{mebibytes} MiB each way, {} frames lost by the wire", outcome.lost);
     for (what, ns) in [("card to peer", watch.sent_ns), ("peer to card", watch.received_ns)] {
@@ -89,7 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("simulated {:.1?}", outcome.simulated);
     println!("skipped   {:.1?}, in which nothing could happen", outcome.skipped);
     println!("computed in {:.1?}", start.elapsed());
-    for (name, count) in provider.device().counters()? {
+    for (name, count) in machine.host.device().counters()? {
         if count > 0 {
             println!("{name:>20} {count}");
         }

@@ -17,7 +17,7 @@ use host::transport::peer::WirePeer;
 use host::transport::TransportError;
 
 pub use self::driven::{Driver, MachineError};
-pub use self::model::Model;
+pub use self::model::CardModel;
 pub use self::provided::{smoltcp_ends, SmoltcpMachine};
 use crate::exchange::Side;
 use crate::frame::Frame;

@@ -13,6 +13,7 @@ use abi::registers as r;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
 use host::records::commands::Direction;
+use lab::machine::{Driver, Machine};
 use pcie_sim::{MemoryId, PcieConfig};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -62,7 +63,7 @@ fn config() -> PcieConfig {
 }
 
 fn stall(direct: &Direct, hold: Hold) {
-    let pcie = &mut direct.card.borrow_mut().pcie;
+    let pcie = &mut direct.machine.card.borrow_mut().pcie;
     match hold {
         Hold::Port(cycles) => pcie.stall_requests(cycles),
         Hold::Credit(cycles) => pcie.hold_posted(cycles),
@@ -75,7 +76,7 @@ fn stall(direct: &Direct, hold: Hold) {
 
 /// The link stands still all the while.
 fn begin(direct: &Direct, cause: Cause) {
-    let mut card = direct.card.borrow_mut();
+    let mut card = direct.machine.card.borrow_mut();
     let pin = |card: &mut SimulatedCard, name: &str, value: u64| {
         let port = card.model.port(name);
         card.model.set(port, value);
@@ -133,12 +134,12 @@ fn end_under_way(
         let payload = vec![number as u8; PAYLOAD];
         direct.receive(flow.packet(number * PAYLOAD as u32, &payload).frame(0), false);
     }
-    direct.card.borrow_mut().run(moment);
+    direct.machine.card.borrow_mut().run(moment);
     stall(&direct, hold);
     // Nothing else than the port and the hard block may fill before the driver comes.
-    direct.card.borrow_mut().run(moment % 7 * 40);
+    direct.machine.card.borrow_mut().run(moment % 7 * 40);
     {
-        let card = direct.card.borrow();
+        let card = direct.machine.card.borrow();
         let holds = card.pcie.writes_waiting() > 0;
         drawn.count(if holds { "block holds writes" } else { "block is empty" });
         if card.model.is_high(card.model.port("s_axis_rq_tvalid")) {
@@ -146,7 +147,7 @@ fn end_under_way(
         }
     }
     begin(&direct, cause);
-    let Direct { card, device, .. } = direct;
+    let Machine { host: Driver { device, .. }, card, .. } = direct.machine;
     end(device);
     let bytes = || {
         let mut bytes = vec![0; REGION_BYTES];

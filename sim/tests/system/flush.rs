@@ -11,16 +11,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::header_entry as h;
-use host::clock::{Clock, ManualClock};
+use host::clock::ManualClock;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::DeviceConfig;
-use host::observed::Observed;
-use host::provider::Provider;
 use host::records::commands::Direction;
-use host::transport::peer::SmoltcpPeer;
-use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
-use lab::exchange::{Exchange, Lab, LabError, Observer, Side, Status};
+use host::transport::{LinkConfig, Tuning};
+use lab::exchange::{Exchange, LabError, Observer, Side, Status};
 use lab::frame::Frame;
+use lab::machine::Machine;
 use lab::wire::Disturbance;
 use pcie_sim::{Fault, PcieConfig, Target};
 use sim::bus::SimulatedBus;
@@ -48,7 +46,7 @@ impl Bed {
     fn open() -> Bed {
         let pcie = PcieConfig::default();
         let mut direct = Direct::open(small(&pcie), &pcie, DeviceConfig::with_seed(1));
-        let flush = direct.device.bus().flush_address(MemoryKind::Gpu);
+        let flush = direct.machine.host.device.bus().flush_address(MemoryKind::Gpu);
         let kinds = [MemoryKind::Gpu, MemoryKind::Application];
         let mut flows = Vec::new();
         for (id, kind) in (1..).zip(kinds) {
@@ -82,7 +80,7 @@ impl Bed {
     fn break_flushes(&mut self, fault: Fault, count: usize) {
         for _ in 0..count {
             let target = Target::Address(self.flush..self.flush + 4);
-            self.direct.card.borrow_mut().pcie.inject(fault, target);
+            self.direct.machine.card.borrow_mut().pcie.inject(fault, target);
         }
     }
 }
@@ -131,34 +129,28 @@ impl Observer for Breaker {
 
 #[test]
 fn memory_without_flush_ends_its_connection() {
-    let time = ManualClock::default();
-    let clock = || Clock::Manual(time.clone());
-    let transport = SmoltcpTransport::open(&LinkConfig::lab(1, 1500, Tuning::REAL_TIME), clock())
-        .expect("a transport");
-    let mut peer =
-        SmoltcpPeer::open(&LinkConfig::lab(2, 1500, Tuning::REAL_TIME), clock()).expect("a peer");
     let pcie = PcieConfig::default();
-    let mut card = Rc::new(RefCell::new(small(&pcie)));
-    let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
+    let (bus, card) = SimulatedBus::with_card(small(&pcie), &pcie).expect("a bus");
     let flush = bus.flush_address(MemoryKind::Gpu);
+    let links = [1, 2].map(|number| LinkConfig::lab(number, 1500, Tuning::REAL_TIME));
+    let machine = Machine::with_smoltcp(bus, card.clone(), &links, DeviceConfig::with_seed(1));
+    let mut machine = machine.expect("a card");
     let mut breaker = Breaker {
-        time,
-        card: card.clone(),
+        // Both ends have the time that the breaker sets.
+        time: machine.clock.take().expect("a clock"),
+        card,
         flush: flush.expect("GPU memory is flushed"),
         is_broken: false,
         received: 0,
     };
-    let mut provider =
-        Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1)).expect("a card");
     let plan = Exchange {
         bytes: 2 << 20,
         seed: 6,
         disturbance: Disturbance::default(),
         memory: MemoryKind::Gpu,
     };
-    let mut lab = Lab { provider: &mut provider, card: &mut card, peer: &mut peer, clock: None };
     let remote = "10.77.0.2:5001".parse().expect("an address");
-    let outcome = lab.run(remote, &plan, &mut breaker);
+    let outcome = machine.exchange(remote, &plan, &mut breaker);
     assert!(breaker.is_broken, "no data came: {outcome:?}");
     let told =
         matches!(&outcome, Err(LabError::Connection(why)) if why.to_string().contains("no flush"));

@@ -42,8 +42,8 @@ fn one_by_one(direct: &mut Direct) -> Vec<Vec<u8>> {
     for round in 0..ROUNDS {
         let offset = round as u32 * PAYLOAD_BYTES;
         for record in [raw(&frame(round)).record(), flow.descriptor(offset, PAYLOAD_BYTES, 1400)] {
-            direct.device.send(Descriptor::of(&record));
-            direct.device.poll().expect("it polls");
+            direct.machine.host.device.send(Descriptor::of(&record));
+            direct.machine.host.device.poll().expect("it polls");
             // Long enough for the frame and the ring's status.
             direct.run(1_200);
         }
@@ -74,9 +74,9 @@ fn lone_descriptor_comes_with_doorbell() {
 fn many_descriptors_at_once_are_fetched() {
     let mut direct = open(true);
     for round in 0..ROUNDS {
-        direct.device.send(raw(&frame(round)));
+        direct.machine.host.device.send(raw(&frame(round)));
     }
-    direct.device.poll().expect("it polls");
+    direct.machine.host.device.poll().expect("it polls");
     direct.rest();
     let expected: Vec<Vec<u8>> = (0..ROUNDS).map(frame).collect();
     assert_eq!(direct.sent(), expected);
@@ -94,14 +94,14 @@ fn other_owners_push_is_not_sent() {
     for round in 0..ROUNDS {
         // Owner 1 has no ring: its pushes name no slot, whatever its doorbell says.
         for (line, offset) in lines.iter().zip([0, 64]).skip(round % 2) {
-            let bus = direct.device.bus();
+            let bus = direct.machine.host.device.bus();
             bus.write_line(window(1) + offset, line).expect("it writes");
         }
         let doorbell = r::DOORBELLS + r::DOORBELL_STRIDE + r::DOORBELL_SEND;
-        let rung = direct.device.bus().write_register(doorbell, round as u32 + 1);
+        let rung = direct.machine.host.device.bus().write_register(doorbell, round as u32 + 1);
         rung.expect("it writes");
-        direct.device.send(raw(&frame(round)));
-        direct.device.poll().expect("it polls");
+        direct.machine.host.device.send(raw(&frame(round)));
+        direct.machine.host.device.poll().expect("it polls");
         direct.run(1_200);
         assert_eq!(direct.sent(), [frame(round)], "round {round}");
     }
@@ -112,14 +112,14 @@ fn other_owners_push_is_not_sent() {
 fn pushes_that_go_nowhere_are_counted() {
     let mut direct = open(true);
     let line = [0x5a; r::PUSH_BYTES];
-    let owners = 1 << direct.device.sizes().owner_bits;
+    let owners = 1 << direct.machine.host.device.sizes().owner_bits;
     let beyond = r::DOORBELLS + owners * r::DOORBELL_STRIDE + r::PUSH_WINDOW;
-    let bus = direct.device.bus();
+    let bus = direct.machine.host.device.bus();
     bus.write_line(beyond, &line).expect("it writes");
     // Half a line is eight writes to no register.
     let base = PcieConfig::default().bars[0].base;
     let window = base + u64::from(r::DOORBELLS + r::PUSH_WINDOW);
-    let written = direct.card.borrow_mut().pcie.mmio_write(window, &line[..32]);
+    let written = direct.machine.card.borrow_mut().pcie.mmio_write(window, &line[..32]);
     written.expect("it writes");
     direct.run(1_000);
     let counters = direct.counters();

@@ -13,6 +13,7 @@ use host::driver::bus::Bus;
 use host::driver::device::DeviceConfig;
 use host::driver::wire::{WireSettings, WireState as Seen};
 use host::records::descriptor::raw;
+use lab::machine::{Driver, Machine};
 use pcie_sim::{MemoryId, PcieConfig};
 use sim::card::SimulatedCard;
 use sim::direct::Direct;
@@ -32,7 +33,7 @@ fn open(cards: Cards<'_>) -> Direct {
 }
 
 fn reopen(direct: Direct) -> Direct {
-    let Direct { card, device, .. } = direct;
+    let Machine { host: Driver { device, .. }, card, .. } = direct.machine;
     device.close().expect("it closes");
     card.borrow_mut().mac.sent.clear();
     let card = std::rc::Rc::try_unwrap(card).ok().expect("one owner of the card");
@@ -48,12 +49,12 @@ fn frame(id: u8, bytes: usize) -> Vec<u8> {
 }
 
 fn set_wire(direct: &Direct, state: WireState) {
-    direct.card.borrow_mut().wire = state;
+    direct.machine.card.borrow_mut().wire = state;
 }
 
 fn send(direct: &mut Direct, frame: &[u8]) {
-    direct.device.send(raw(frame));
-    direct.device.poll().expect("it polls");
+    direct.machine.host.device.send(raw(frame));
+    direct.machine.host.device.poll().expect("it polls");
 }
 
 /// Frames both ways, and nothing else.
@@ -77,9 +78,9 @@ pub fn cut_off(cards: Cards<'_>) {
     for wait in 0..40 {
         let before = direct.dropped(DropReason::MacReset);
         direct.receive(frame(1, 3000), false);
-        direct.card.borrow_mut().run(20 + wait);
+        direct.machine.card.borrow_mut().run(20 + wait);
         set_wire(&direct, WireState { rx_reset: true, ..WireState::UP });
-        direct.card.borrow_mut().run(8);
+        direct.machine.card.borrow_mut().run(8);
         set_wire(&direct, WireState::UP);
         direct.receive(frame(2, 100), false);
         direct.run(2_000);
@@ -102,7 +103,7 @@ pub fn cut_off(cards: Cards<'_>) {
 /// The wire goes down: no cable, a fault, no alignment, no clock.
 pub fn goes_down(cards: Cards<'_>) {
     let mut direct = open(cards);
-    assert!(direct.device.wire().expect("a register").is_up);
+    assert!(direct.machine.host.device.wire().expect("a register").is_up);
     for kind in 0..4 {
         direct.entries();
         let down = match kind {
@@ -112,10 +113,10 @@ pub fn goes_down(cards: Cards<'_>) {
             _ => WireState::UP,
         };
         set_wire(&direct, down);
-        direct.card.borrow_mut().set_mac_clock(kind != 3);
+        direct.machine.card.borrow_mut().set_mac_clock(kind != 3);
         // 1 ms is 250,000 cycles; it takes one microsecond.
         direct.run(400);
-        let seen = direct.device.wire().expect("a register");
+        let seen = direct.machine.host.device.wire().expect("a register");
         assert!(!seen.is_up, "kind {kind}: {seen:?}");
         assert_eq!(seen.clock_runs, kind != 3);
         if kind != 3 {
@@ -138,7 +139,7 @@ pub fn goes_down(cards: Cards<'_>) {
         }
         direct.run(2_000);
         let settings = WireSettings { sends_fail: true, ..Default::default() };
-        direct.device.set_wire(&settings).expect("registers");
+        direct.machine.host.device.set_wire(&settings).expect("registers");
         for id in 0..3 {
             send(&mut direct, &frame(id, 220));
         }
@@ -150,10 +151,10 @@ pub fn goes_down(cards: Cards<'_>) {
         assert_eq!(moved("tx_frames"), 0);
         let events = direct.entries();
         assert_eq!(events.len(), 3, "each failed send has its event");
-        direct.device.set_wire(&WireSettings::default()).expect("registers");
+        direct.machine.host.device.set_wire(&WireSettings::default()).expect("registers");
 
         set_wire(&direct, WireState::UP);
-        direct.card.borrow_mut().set_mac_clock(true);
+        direct.machine.card.borrow_mut().set_mac_clock(true);
         direct.run(1_000);
         let told = direct.entries();
         assert_eq!(told.len(), 1, "kind {kind}: up again");
@@ -182,19 +183,19 @@ pub const CAUSES: [Cause; 5] =
     [Cause::Command, Cause::FunctionReset, Cause::LinkDown, Cause::HotReset, Cause::D3hot];
 
 fn pin(direct: &Direct, name: &str, value: u64) {
-    let mut card = direct.card.borrow_mut();
+    let mut card = direct.machine.card.borrow_mut();
     let port = card.model.port(name);
     card.model.set(port, value);
 }
 
 fn run(direct: &Direct, cycles: u64) {
-    direct.card.borrow_mut().run(cycles);
+    direct.machine.card.borrow_mut().run(cycles);
 }
 
 /// Begins an epoch; the driver does not know.
 fn begin(direct: &mut Direct, cause: Cause) {
     let epoch = |direct: &mut Direct| {
-        let value = direct.device.bus().read_register(r::EPOCH);
+        let value = direct.machine.host.device.bus().read_register(r::EPOCH);
         value.expect("a register")
     };
     let before = epoch(direct);
@@ -203,26 +204,26 @@ fn begin(direct: &mut Direct, cause: Cause) {
 }
 
 fn cause_epoch(direct: &mut Direct, cause: Cause) {
-    direct.card.borrow_mut().mac.allow_cuts();
+    direct.machine.card.borrow_mut().mac.allow_cuts();
     match cause {
         Cause::Command => {
-            let bus = direct.device.bus();
+            let bus = direct.machine.host.device.bus();
             bus.write_register(r::CONTROL, r::CONTROL_RESET).expect("a register");
             run(direct, 200);
         }
         Cause::FunctionReset => {
-            direct.card.borrow_mut().pcie.start_function_reset();
+            direct.machine.card.borrow_mut().pcie.start_function_reset();
             run(direct, 400);
-            let running = direct.card.borrow().pcie.function_reset_running();
+            let running = direct.machine.card.borrow().pcie.function_reset_running();
             assert!(!running, "a function reset waits for the MAC");
-            direct.card.borrow_mut().pcie.enable_device();
+            direct.machine.card.borrow_mut().pcie.enable_device();
         }
         Cause::LinkDown => {
-            direct.card.borrow_mut().pcie.link_down();
+            direct.machine.card.borrow_mut().pcie.link_down();
             run(direct, 400);
-            direct.card.borrow_mut().pcie.link_up();
+            direct.machine.card.borrow_mut().pcie.link_up();
             run(direct, 4_000);
-            direct.card.borrow_mut().pcie.enable_device();
+            direct.machine.card.borrow_mut().pcie.enable_device();
         }
         Cause::Perst => {
             // The pad alone: nobody but the top can make a reset of it.
@@ -240,9 +241,9 @@ fn cause_epoch(direct: &mut Direct, cause: Cause) {
         Cause::D3hot => {
             pin(direct, "cfg_function_power_state", 4);
             run(direct, 100);
-            let before = direct.card.borrow().pcie.statistics().upstream.tlps;
+            let before = direct.machine.card.borrow().pcie.statistics().upstream.tlps;
             run(direct, 2_000);
-            let after = direct.card.borrow().pcie.statistics().upstream.tlps;
+            let after = direct.machine.card.borrow().pcie.statistics().upstream.tlps;
             assert_eq!(after, before, "the card is not silent in D3hot");
             pin(direct, "cfg_function_power_state", 1);
             run(direct, 100);
@@ -255,19 +256,19 @@ pub fn old_frames(cards: Cards<'_>, causes: &[Cause]) {
     for &cause in causes {
         for stopped in [false, true] {
             let mut direct = open(cards);
-            direct.card.borrow_mut().mac.block_send(true);
+            direct.machine.card.borrow_mut().mac.block_send(true);
             for id in 0..40 {
                 send(&mut direct, &frame(id, 220));
             }
             direct.run(1_000);
-            direct.card.borrow_mut().set_mac_clock(!stopped);
-            direct.card.borrow_mut().run(100);
+            direct.machine.card.borrow_mut().set_mac_clock(!stopped);
+            direct.machine.card.borrow_mut().run(100);
             direct.sent();
             begin(&mut direct, cause);
             // The driver notices, and starts again.
-            direct.card.borrow_mut().set_mac_clock(true);
+            direct.machine.card.borrow_mut().set_mac_clock(true);
             let mut direct = reopen(direct);
-            direct.card.borrow_mut().mac.block_send(false);
+            direct.machine.card.borrow_mut().mac.block_send(false);
             direct.run(4_000);
             let sent = direct.sent();
             assert!(sent.is_empty(), "{cause:?}: {} old frames left", sent.len());
@@ -282,12 +283,12 @@ pub fn stands_still(cards: Cards<'_>) {
         let mut direct = open(cards);
         direct.receive(frame(1, 6000), false);
         run(&direct, 50);
-        direct.card.borrow_mut().set_mac_clock(false);
+        direct.machine.card.borrow_mut().set_mac_clock(false);
         for _ in 0..epochs {
             begin(&mut direct, Cause::Command);
         }
         let mut direct = reopen(direct);
-        direct.card.borrow_mut().set_mac_clock(true);
+        direct.machine.card.borrow_mut().set_mac_clock(true);
         direct.run(2_000);
         let packets = direct
             .entries()

@@ -16,7 +16,7 @@ use host::memory::ApplicationMapping;
 use host::records::commands::Entry;
 use host::records::ticket::{RefusedCommand, Ticket};
 
-use super::{Machine, Model};
+use super::{CardModel, Machine};
 use crate::time::ADVANCE_CYCLES;
 
 /// Rounds within which a command is confirmed.
@@ -90,7 +90,7 @@ impl<B: Bus> Driver<B> {
     }
 }
 
-impl<B: Bus, C: Model> Machine<Driver<B>, C> {
+impl<B: Bus, C: CardModel> Machine<Driver<B>, C> {
     /// Opens a card by its driver.
     pub fn driven(bus: B, card: C, config: DeviceConfig) -> Result<Self, DriverError> {
         Ok(Self { host: Driver::open(bus, config)?, card, peer: (), clock: None })
@@ -103,7 +103,7 @@ impl<B: Bus, C: Model> Machine<Driver<B>, C> {
         Ok(())
     }
 
-    /// Waits until a command of owner 0 is confirmed.
+    /// Waits until a command is confirmed.
     pub fn confirm(&mut self, ticket: Ticket) -> Result<(), MachineError> {
         let cycles = self.host.look_cycles;
         self.host.device.poll()?;

@@ -7,7 +7,7 @@ use crate::golden_card::GoldenCard;
 use crate::network_side::NetworkSide;
 
 /// A card, in RTL or as a model, whose time a test drives and that tells what became of it.
-pub trait Model: NetworkSide {
+pub trait CardModel: NetworkSide {
     /// Lets `cycles` cycles of the card's clock pass.
     fn run(&mut self, cycles: u64);
     /// Frames that have entered the card.
@@ -19,7 +19,7 @@ pub trait Model: NetworkSide {
 }
 
 /// A card that its bus has as well.
-impl<C: Model> Model for Rc<RefCell<C>> {
+impl<C: CardModel> CardModel for Rc<RefCell<C>> {
     fn run(&mut self, cycles: u64) {
         self.borrow_mut().run(cycles);
     }
@@ -37,7 +37,7 @@ impl<C: Model> Model for Rc<RefCell<C>> {
     }
 }
 
-impl Model for GoldenCard {
+impl CardModel for GoldenCard {
     fn run(&mut self, cycles: u64) {
         GoldenCard::run(self, cycles);
     }

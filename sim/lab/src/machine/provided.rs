@@ -22,8 +22,7 @@ use crate::exchange::{Exchange, Lab, LabError, Observer, Outcome};
 use crate::network_side::NetworkSide;
 
 /// A machine with smoltcp at both ends.
-pub type SmoltcpMachine<B, C> =
-    Machine<Provider<B, Observed<SmoltcpTransport>>, C, SmoltcpPeer>;
+pub type SmoltcpMachine<B, C> = Machine<Provider<B, Observed<SmoltcpTransport>>, C, SmoltcpPeer>;
 
 /// smoltcp at both ends of the wire, by one clock: ours at `links[0]`, the peer's at `links[1]`.
 pub fn smoltcp_ends(
@@ -44,7 +43,8 @@ impl<B: Bus, C: NetworkSide> SmoltcpMachine<B, C> {
     ) -> Result<Self, LabError> {
         let clock = ManualClock::default();
         let (transport, peer) = smoltcp_ends(links, &clock)?;
-        Self::provided(bus, (Observed::new(transport), config), card, peer, Some(clock))
+        let protocol = (Observed::new(transport), config);
+        Ok(Self::provided(bus, protocol, card, peer, Some(clock))?)
     }
 }
 
@@ -56,7 +56,7 @@ impl<B: Bus, P: Protocol, C, N> Machine<Provider<B, P>, C, N> {
         card: C,
         peer: N,
         clock: Option<ManualClock>,
-    ) -> Result<Self, LabError> {
+    ) -> host::error::Result<Self> {
         let mut host = Provider::open(bus, protocol, config)?;
         if let Some(clock) = &clock {
             host.set_clock(Clock::Manual(clock.clone()));
@@ -82,6 +82,16 @@ impl<B: Bus, P, C: NetworkSide, N: WirePeer> Machine<Provider<B, P>, C, N>
 where
     P: Protocol<Remote = SocketAddr>,
 {
+    /// The machine as a lab has it.
+    pub(crate) fn lab(&mut self) -> Lab<'_, B, P, C> {
+        Lab {
+            provider: &mut self.host,
+            card: &mut self.card,
+            peer: &mut self.peer,
+            clock: self.clock.clone(),
+        }
+    }
+
     /// Connects to the peer at `remote` and moves the bytes of `exchange` each way.
     pub fn exchange(
         &mut self,
@@ -89,12 +99,6 @@ where
         exchange: &Exchange,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, LabError> {
-        let mut lab = Lab {
-            provider: &mut self.host,
-            card: &mut self.card,
-            peer: &mut self.peer,
-            clock: self.clock.clone(),
-        };
-        lab.run(remote, exchange, observer)
+        self.lab().run(remote, exchange, observer)
     }
 }

@@ -182,7 +182,7 @@ fn frame_during_stop_counts_as_stopped() {
     use abi::registers as r;
     use host::driver::bus::Bus;
     let mut direct = direct();
-    let bus = direct.device.bus();
+    let bus = direct.machine.host.device.bus();
     bus.write_register(r::CONTROL, r::CONTROL_TX).expect("a register");
     direct.run(500);
     let cases = cases();
@@ -235,7 +235,7 @@ fn spoiled_frames_count_as_on_golden() {
     }
     direct.rest();
     direct.entries();
-    let all = direct.device.counters().expect("counters");
+    let all = direct.machine.host.device.counters().expect("counters");
     let (ours, theirs) = (counters(&all), golden_counters(&frames));
     println!("{ours:?}");
     assert_eq!(ours, theirs);

@@ -88,7 +88,7 @@ fn send_with(direct: &mut Direct, flows: &[(Flow, Region); 2], part: &Range<usiz
     let before = direct.counters();
     for (flow, _) in [flows[1], flows[0], flows[1]] {
         let descriptor = flow.descriptor(0, STREAM_BYTES as u32, MSS as u16);
-        direct.device.send(Descriptor::of(&descriptor));
+        direct.machine.host.device.send(Descriptor::of(&descriptor));
     }
     direct.run(TIMEOUT_CYCLES);
     direct.rest();
@@ -130,11 +130,11 @@ fn failed_read_is_reported_others_send() {
         Fault::Lost,
     ] {
         let target = Target::Address(page..page + 4096);
-        direct.card.borrow_mut().pcie.inject(fault, target);
+        direct.machine.card.borrow_mut().pcie.inject(fault, target);
         send_with(&mut direct, &flows, &FIRST_READ, &format!("{fault:?}"));
     }
     // The IOMMU refuses the page: such a read is completed as unsupported.
-    direct.card.borrow_mut().pcie.deny(page..page + 4096);
+    direct.machine.card.borrow_mut().pcie.deny(page..page + 4096);
     send_with(&mut direct, &flows, &PAGE, "a refused page");
     direct.conclude();
 }
@@ -145,7 +145,7 @@ fn refused_write_is_logged_others_receive() {
     let flows = [flow(&mut direct, 1), flow(&mut direct, 2)];
     let (hit, other) = (&flows[0], &flows[1]);
     let page = hit.1.memory.address + 4096;
-    direct.card.borrow_mut().pcie.deny(page..page + 4096);
+    direct.machine.card.borrow_mut().pcie.deny(page..page + 4096);
     for offset in (0..STREAM_BYTES).step_by(MSS) {
         for (flow, _) in &flows {
             let end = STREAM_BYTES.min(offset + MSS);
@@ -154,12 +154,12 @@ fn refused_write_is_logged_others_receive() {
         }
     }
     direct.rest();
-    let faults = direct.device.bus().take_faults();
+    let faults = direct.machine.host.device.bus().take_faults();
     assert!(!faults.is_empty(), "no refused write is in the log");
     for fault in &faults {
         let within = page..page + 4096;
         assert!(within.contains(&fault.address), "a fault at {:#x}", fault.address);
-        let region = direct.regions.at(fault.address).map(|region| region.index);
+        let region = direct.machine.host.regions.at(fault.address).map(|region| region.index);
         assert_eq!(region, Some(hit.1.index), "the region of a fault");
     }
     let entries = direct.entries();
@@ -180,10 +180,10 @@ fn failed_fetch_stops_ring_not_receiving() {
         let mut direct = direct();
         let (flow, region) = flow(&mut direct, 1);
         let before = direct.counters();
-        direct.card.borrow_mut().pcie.inject(fault, Target::Nth(0));
+        direct.machine.card.borrow_mut().pcie.inject(fault, Target::Nth(0));
         let ticket = direct.post([flow.floor(0, 0)]);
         direct.run(TIMEOUT_CYCLES);
-        assert!(!direct.device.is_confirmed(ticket), "{fault:?}: confirmed unread");
+        assert!(!direct.machine.host.device.is_confirmed(ticket), "{fault:?}: confirmed unread");
         let after = direct.counters();
         let moved = |name: &str| after[name] - before[name];
         let counted = moved("read_errors") + moved("read_timeouts");

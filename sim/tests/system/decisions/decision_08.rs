@@ -17,7 +17,7 @@ const MSS: usize = 1000;
 /// Frames of a range, as position and payload.
 fn send_range(rig: &mut Rig, flow: &Flow, offset: u32, bytes: u32) -> Vec<(u32, Vec<u8>)> {
     let record = flow.descriptor(offset, bytes, MSS as u16);
-    rig.direct.device.send(Descriptor::of(&record));
+    rig.direct.machine.host.device.send(Descriptor::of(&record));
     rig.direct.rest();
     let part = |frame: Vec<u8>| {
         let mut sequence = [0; 4];

@@ -31,12 +31,12 @@ fn check(rig: &mut Rig) -> Found {
     rig.arm();
     let direct = &mut rig.direct;
     let record = flow.descriptor(0, STREAM_BYTES as u32, 1448);
-    direct.device.send(Descriptor::of(&record));
+    direct.machine.host.device.send(Descriptor::of(&record));
     for (number, part) in stream.chunks(1448).enumerate() {
         direct.receive(flow.packet((number * 1448) as u32, part).frame(0), false);
     }
     direct.rest();
-    let violations = direct.card.borrow().violations();
+    let violations = direct.machine.card.borrow().violations();
     ensure!(violations.is_empty(), "{}", violations[0]);
     for entry in direct.entries() {
         let end = disposition(&entry);

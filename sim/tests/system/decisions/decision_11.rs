@@ -25,7 +25,7 @@ struct Rings {
 impl Rings {
     fn open(direct: &mut Direct) -> Rings {
         let context = r::CONTEXTS + OWNER * r::CONTEXT_STRIDE;
-        let bus = direct.device.bus();
+        let bus = direct.machine.host.device.bus();
         let mut ring = |register: u32, bytes: usize| {
             let align = bytes.max(4096).next_power_of_two();
             let memory = bus.allocate_control(bytes.max(4096), align);
@@ -59,7 +59,7 @@ impl Rings {
         }
         let doorbell = r::DOORBELLS + OWNER * r::DOORBELL_STRIDE + r::DOORBELL_COMMAND;
         let produced = self.commands.announce().expect("a command");
-        let bus = direct.device.bus();
+        let bus = direct.machine.host.device.bus();
         bus.write_register(doorbell, produced).expect("a register");
         direct.rest();
         std::iter::from_fn(|| self.completions.poll()).collect()

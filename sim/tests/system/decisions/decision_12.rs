@@ -20,23 +20,23 @@ enum Cause {
 }
 
 fn register(direct: &mut Direct, offset: u32) -> u32 {
-    direct.device.bus().read_register(offset).expect("it answers")
+    direct.machine.host.device.bus().read_register(offset).expect("it answers")
 }
 
 fn write(direct: &mut Direct, offset: u32, value: u32) {
-    let written = direct.device.bus().write_register(offset, value);
+    let written = direct.machine.host.device.bus().write_register(offset, value);
     written.expect("a register");
 }
 
 fn begin(direct: &mut Direct, cause: Cause) {
     match cause {
         Cause::Register => write(direct, r::CONTROL, r::CONTROL_RESET),
-        Cause::FunctionReset => direct.card.borrow_mut().pcie.start_function_reset(),
-        Cause::BusMaster => direct.card.borrow_mut().pcie.set_bus_master(false),
-        Cause::LinkDown => direct.card.borrow_mut().pcie.link_down(),
+        Cause::FunctionReset => direct.machine.card.borrow_mut().pcie.start_function_reset(),
+        Cause::BusMaster => direct.machine.card.borrow_mut().pcie.set_bus_master(false),
+        Cause::LinkDown => direct.machine.card.borrow_mut().pcie.link_down(),
     }
-    direct.card.borrow_mut().run(2_000);
-    let card = &mut direct.card.borrow_mut();
+    direct.machine.card.borrow_mut().run(2_000);
+    let card = &mut direct.machine.card.borrow_mut();
     if !card.pcie.is_link_up() {
         card.pcie.link_up();
         card.run(2_000);
@@ -49,7 +49,7 @@ fn begin(direct: &mut Direct, cause: Cause) {
 fn start(direct: &mut Direct) {
     write(direct, r::CONTEXTS + r::CONTEXT_ENABLE, 1);
     write(direct, r::CONTROL, r::CONTROL_RX | r::CONTROL_TX);
-    direct.card.borrow_mut().run(2_000);
+    direct.machine.card.borrow_mut().run(2_000);
 }
 
 fn check(rig: &mut Rig, cause: Cause) -> Found {
@@ -67,10 +67,10 @@ fn check(rig: &mut Rig, cause: Cause) -> Found {
     let control = register(direct, r::CONTROL);
     ensure!(control & 3 == 0, "{cause:?}: a direction still runs, {control:#x}");
     direct.receive(flow.packet(0, &pattern(1, 500)).frame(0), false);
-    direct.card.borrow_mut().run(2_000);
+    direct.machine.card.borrow_mut().run(2_000);
     start(direct);
     direct.receive(flow.packet(0, &pattern(1, 500)).frame(0), false);
-    direct.card.borrow_mut().run(8_000);
+    direct.machine.card.borrow_mut().run(8_000);
     let counters = direct.counters();
     let found = ["stopped", "no_flow"].map(|name| counters[name]);
     ensure!(found == [1, 1], "{cause:?}: {found:?} stopped and no_flow");

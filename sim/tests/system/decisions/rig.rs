@@ -44,7 +44,7 @@ impl Rig {
     /// Switches the fault on, if this run has one.
     pub fn arm(&mut self) {
         if let Some(fault) = self.fault {
-            let model = &mut self.direct.card.borrow_mut().model;
+            let model = &mut self.direct.machine.card.borrow_mut().model;
             let port = model.port(FAULT_PORT);
             model.set(port, fault as u64);
         }
