@@ -5,16 +5,11 @@
 //!                             └──► every other ring and flow goes on
 //! ```
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
-
-use abi::config::{COMMAND_BYTES, SMALL};
+use abi::config::COMMAND_BYTES;
 use abi::reason::SendError;
 use abi::{header_entry as h, registers as r};
-use host::control::regions::Regions;
 use host::driver::bus::{Bus, MemoryKind};
-use host::driver::device::{Device, DeviceConfig};
+use host::driver::device::DeviceConfig;
 use host::driver::error::DriverError;
 use host::driver::rings::HeaderEntry;
 use host::headers::packet::parse_tcp;
@@ -22,65 +17,38 @@ use host::records::commands as cmd;
 use host::records::commands::{Acceptance, Direction, FlowInstall, FlowName, Segment};
 use host::records::descriptor::{self, raw, Payload};
 use host::records::ticket::Ticket;
-use lab::frame::Frame;
-use lab::network_side::NetworkSide;
+use lab::time::ADVANCE_CYCLES;
 use pcie_sim::{Fault, PcieConfig, Target};
-use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
+use sim::direct::Direct;
 use sim::harness::traffic::{Addresses, PacketSpec};
 use verilate::options::Options;
 
 /// Payload of each flow.
 const PAYLOAD_BYTES: u32 = 1000;
 
-struct Bed {
-    card: Rc<RefCell<SimulatedCard>>,
-    device: Device<SimulatedBus>,
+fn open() -> Direct {
+    let config = PcieConfig::default();
+    let card = SimulatedCard::new("small", config.clone(), Options::default());
+    // Every send slot is read from its ring, so that the read can fail.
+    let rings = DeviceConfig { push_slots: false, ..DeviceConfig::with_seed(1) };
+    Direct::open(card.expect("it builds"), &config, rings)
 }
 
-impl Bed {
-    fn open() -> Bed {
-        let config = PcieConfig::default();
-        let card = SimulatedCard::new("small", config.clone(), Options::default());
-        let card = Rc::new(RefCell::new(card.expect("it builds")));
-        let bus = SimulatedBus::new(card.clone(), &config).expect("a bus");
-        // Every send slot is read from its ring, so that the read can fail.
-        let rings = DeviceConfig { push_slots: false, ..DeviceConfig::with_seed(1) };
-        let device = Device::open(bus, rings).expect("it opens");
-        Bed { card, device }
-    }
+/// Lets the card work: 25 microseconds.
+fn work(direct: &mut Direct) {
+    direct.machine.host.device.poll().expect("it polls");
+    (0..25).for_each(|_| direct.run(ADVANCE_CYCLES));
+}
 
-    /// Lets the card work: 25 microseconds.
-    fn run(&mut self) {
-        for _ in 0..25 {
-            self.device.poll().expect("it polls");
-            self.device.bus().advance().expect("time passes");
-        }
-    }
+fn nop(direct: &mut Direct) -> Ticket {
+    direct.machine.host.device.command([0; COMMAND_BYTES])
+}
 
-    fn counters(&mut self) -> BTreeMap<&'static str, u64> {
-        self.device.counters().expect("counters").into_iter().collect()
-    }
-
-    fn nop(&mut self) -> Ticket {
-        self.device.command([0; COMMAND_BYTES])
-    }
-
-    /// The nth read from now on, counted from 0, is answered with wrong data.
-    fn poison(&mut self, nth: u64) {
-        let pcie = &mut self.card.borrow_mut().pcie;
-        pcie.inject(Fault::Poison, Target::Nth(nth));
-    }
-
-    fn frames_sent(&mut self) -> Vec<Vec<u8>> {
-        let sent = &mut self.card.borrow_mut().mac.sent;
-        sent.drain(..).map(|frame| frame.bytes).collect()
-    }
-
-    fn assert_clean(&self) {
-        let violations = self.card.borrow().violations();
-        assert!(violations.is_empty(), "{violations:#?}");
-    }
+/// The nth read from now on, counted from 0, is answered with wrong data.
+fn poison(direct: &mut Direct, nth: u64) {
+    let pcie = &mut direct.machine.card.borrow_mut().pcie;
+    pcie.inject(Fault::Poison, Target::Nth(nth));
 }
 
 fn frame(id: u8) -> Vec<u8> {
@@ -89,82 +57,82 @@ fn frame(id: u8) -> Vec<u8> {
 
 #[test]
 fn unmapped_register_writes_are_counted() {
-    let mut bed = Bed::open();
-    let before = bed.counters();
+    let mut direct = open();
+    let before = direct.counters();
     assert_eq!(before["registers_unmapped"], 0);
     for offset in [r::ID, r::EPOCH, 0x40, 0x9000, r::DOORBELLS + r::DOORBELL_STATUS] {
-        let bus = bed.device.bus();
+        let bus = direct.machine.host.device.bus();
         bus.write_register(offset, 1).expect("it is a register");
     }
     // Half a register, then a whole one: the second takes effect.
     let bar = PcieConfig::default().bars[0].base;
     for bytes in [&[1, 2][..], &[3, 0, 0, 0]] {
-        let pcie = &mut bed.card.borrow_mut().pcie;
+        let pcie = &mut direct.machine.card.borrow_mut().pcie;
         let address = bar + u64::from(r::CONTROL);
         pcie.mmio_write(address, bytes).expect("the link is up");
     }
-    bed.run();
-    let after = bed.counters();
+    work(&mut direct);
+    let after = direct.counters();
     assert_eq!(after["registers_unmapped"], 5);
     assert_eq!(after["registers_malformed"], 1);
     assert_eq!(after["registers_unsupported"], 0);
-    bed.assert_clean();
+    direct.assert_clean();
 }
 
 #[test]
 fn failed_command_read_stops_ring_tells_owner() {
-    let mut bed = Bed::open();
-    bed.poison(0);
-    let lost = bed.nop();
-    bed.run();
-    let counters = bed.counters();
+    let mut direct = open();
+    poison(&mut direct, 0);
+    let lost = nop(&mut direct);
+    work(&mut direct);
+    let counters = direct.counters();
     assert_eq!(counters["command_rings_stopped"], 1);
     assert_eq!(counters["read_errors"], 1);
     assert_eq!(counters["send_rings_stopped"], 0);
-    assert!(!bed.device.is_confirmed(lost));
-    let stopped = |bed: &mut Bed, owner| bed.device.stopped_rings(owner).expect("a register");
-    assert_eq!(stopped(&mut bed, 0), (true, false));
-    let nobody = bed.device.stopped_rings(1);
+    assert!(!direct.machine.host.device.is_confirmed(lost));
+    let stopped = |direct: &mut Direct, owner| {
+        direct.machine.host.device.stopped_rings(owner).expect("a register")
+    };
+    assert_eq!(stopped(&mut direct, 0), (true, false));
+    let nobody = direct.machine.host.device.stopped_rings(1);
     assert!(matches!(nobody, Err(DriverError::UnknownOwner { owner: 1, open: 1 })));
     // The send ring of the same owner goes on.
-    bed.device.send(raw(&frame(1)));
-    bed.run();
-    assert_eq!(bed.frames_sent(), [frame(1)]);
-    bed.assert_clean();
+    direct.machine.host.device.send(raw(&frame(1)));
+    work(&mut direct);
+    assert_eq!(direct.sent(), [frame(1)]);
+    direct.assert_clean();
 }
 
 #[test]
 fn failed_send_read_stops_ring_tells_owner() {
-    let mut bed = Bed::open();
-    bed.poison(0);
-    bed.device.send(raw(&frame(1)));
-    bed.run();
-    let counters = bed.counters();
+    let mut direct = open();
+    poison(&mut direct, 0);
+    direct.machine.host.device.send(raw(&frame(1)));
+    work(&mut direct);
+    let counters = direct.counters();
     assert_eq!(counters["send_rings_stopped"], 1);
     assert_eq!(counters["command_rings_stopped"], 0);
-    assert_eq!(bed.device.stopped_rings(0).expect("a register"), (false, true));
-    let ticket = bed.nop();
-    bed.run();
-    assert!(bed.device.is_confirmed(ticket), "commands go on");
-    assert!(bed.frames_sent().is_empty());
-    bed.assert_clean();
+    assert_eq!(direct.machine.host.device.stopped_rings(0).expect("a register"), (false, true));
+    let ticket = nop(&mut direct);
+    work(&mut direct);
+    assert!(direct.machine.host.device.is_confirmed(ticket), "commands go on");
+    assert!(direct.sent().is_empty());
+    direct.assert_clean();
 }
 
 /// Two flows with a send segment each; returns their names and where their bytes lie.
-fn two_flows(bed: &mut Bed) -> Vec<(FlowName, u64, Vec<u8>)> {
-    let mut regions = Regions::new(SMALL.region_bits as u32, SMALL.page_bits as u32);
+fn two_flows(direct: &mut Direct) -> Vec<(FlowName, u64, Vec<u8>)> {
     let mut flows = Vec::new();
     let mut last = None;
     for id in 1..3u16 {
         let kind = MemoryKind::Application;
-        let memory = bed.device.bus().allocate(kind, 4096, 4096);
+        let memory = direct.machine.host.device.bus().allocate(kind, 4096, 4096);
         let memory = memory.expect("memory");
         let bytes: Vec<u8> = (0..4096u32).map(|at| (at * 7) as u8 ^ id as u8).collect();
-        let range = bed.device.bus().share(&memory).expect("its pages");
-        range.map().expect("a mapping").write(0, &bytes);
+        direct.fill(&memory, 0, &bytes);
         let name = FlowName { flow: id, generation: id as u8 };
         let acceptance = Acceptance { floor: 0, ack_low: 0, ack_high: 0, ..Acceptance::default() };
-        let (region, mut commands) = regions.register(memory, 0).expect("room");
+        let (region, mut commands) = direct.machine.host.regions.register(memory, 0).expect("room");
         commands.push(cmd::flow_install(&FlowInstall {
             name,
             owner: 0,
@@ -183,17 +151,17 @@ fn two_flows(bed: &mut Bed) -> Vec<(FlowName, u64, Vec<u8>)> {
         };
         commands.push(cmd::segment_post(name, Direction::Send, &segment));
         for command in commands {
-            last = Some(bed.device.command(command));
+            last = Some(direct.machine.host.device.command(command));
         }
         flows.push((name, memory.address, bytes));
     }
-    bed.run();
-    assert!(bed.device.is_confirmed(last.expect("commands")));
-    assert_eq!(bed.device.take_refused(), None);
+    work(direct);
+    assert!(direct.machine.host.device.is_confirmed(last.expect("commands")));
+    assert_eq!(direct.machine.host.device.take_refused(), None);
     flows
 }
 
-fn send(bed: &mut Bed, name: FlowName, position: u32) {
+fn send(direct: &mut Direct, name: FlowName, position: u32) {
     let spec = PacketSpec::tcp(
         Addresses::V4([10, 0, 0, 1], [10, 0, 1, name.flow as u8]),
         (1, name.flow),
@@ -206,28 +174,28 @@ fn send(bed: &mut Bed, name: FlowName, position: u32) {
     let header = parse_tcp(&packet).expect("a TCP header");
     let payload =
         Payload { name, position, bytes: PAYLOAD_BYTES, mss_bytes: 1460, segment_index: 0 };
-    bed.device.send(descriptor::send(&packet, (&header).into(), &payload));
+    direct.machine.host.device.send(descriptor::send(&packet, (&header).into(), &payload));
 }
 
 #[test]
 fn failed_payload_read_costs_one_frame() {
     for fault in [Fault::Poison, Fault::UnsupportedRequest, Fault::CompleterAbort, Fault::Lost] {
-        let mut bed = Bed::open();
-        let flows = two_flows(&mut bed);
+        let mut direct = open();
+        let flows = two_flows(&mut direct);
         let (broken, address, _) = flows[0].clone();
         let hit = address + 600..address + 601;
         let target = Target::Address(hit);
-        bed.card.borrow_mut().pcie.inject(fault, target);
+        direct.machine.card.borrow_mut().pcie.inject(fault, target);
         for position in [0, PAYLOAD_BYTES] {
             for (name, ..) in &flows {
-                send(&mut bed, *name, position);
+                send(&mut direct, *name, position);
             }
         }
         // The hard block gives a lost read up after 50 microseconds.
-        (0..6).for_each(|_| bed.run());
+        (0..6).for_each(|_| work(&mut direct));
 
         // The second frame of the flow and both of the other one went out.
-        let bodies: Vec<Vec<u8>> = bed.frames_sent().iter().map(|f| f[54..].to_vec()).collect();
+        let bodies: Vec<Vec<u8>> = direct.sent().iter().map(|f| f[54..].to_vec()).collect();
         let part = |flow: usize, position: u32| {
             let at = position as usize;
             flows[flow].2[at..at + PAYLOAD_BYTES as usize].to_vec()
@@ -235,40 +203,40 @@ fn failed_payload_read_costs_one_frame() {
         let expected = [part(1, 0), part(0, PAYLOAD_BYTES), part(1, PAYLOAD_BYTES)];
         assert!(bodies == expected, "{fault:?}: {} frames", bodies.len());
 
-        let counters = bed.counters();
+        let counters = direct.counters();
         assert_eq!(counters["payload_reads_failed"], 1, "{fault:?}");
         assert_eq!(counters[SendError::ReadFailed.name()], 1, "{fault:?}");
         let is_lost = u64::from(fault == Fault::Lost);
         assert_eq!(counters["read_timeouts"], is_lost, "{fault:?}");
         assert_eq!(counters["tags_quarantined_peak"], is_lost, "{fault:?}");
-        let status = bed.device.bus().read_register(r::STATUS).expect("status");
+        let status = direct.machine.host.device.bus().read_register(r::STATUS).expect("status");
         assert_eq!(u64::from(status & 1), is_lost, "{fault:?}");
 
         let mut entry = HeaderEntry::default();
-        assert!(bed.device.next_header(&mut entry).expect("memory"));
+        assert!(direct.machine.host.device.next_header(&mut entry).expect("memory"));
         let field = |field: abi::field::Field| field.get(&entry.metadata);
         assert_eq!(field(h::KIND), u64::from(h::KIND_EVENT));
         assert_eq!(field(h::FLOW), u64::from(broken.flow));
         assert_eq!(field(h::DISPOSITION), SendError::ReadFailed as u64);
         assert_eq!(field(h::EVENT_VALUE), 0);
-        assert!(!bed.device.next_header(&mut entry).expect("memory"));
-        bed.assert_clean();
+        assert!(!direct.machine.host.device.next_header(&mut entry).expect("memory"));
+        direct.assert_clean();
     }
 }
 
 #[test]
 fn stages_say_where_time_goes() {
-    let mut bed = Bed::open();
-    let flows = two_flows(&mut bed);
-    let before = bed.counters();
+    let mut direct = open();
+    let flows = two_flows(&mut direct);
+    let before = direct.counters();
     for round in 0..8 {
         for (name, ..) in &flows {
-            send(&mut bed, *name, round * 100);
+            send(&mut direct, *name, round * 100);
         }
     }
-    bed.run();
-    assert_eq!(bed.frames_sent().len(), 16);
-    let after = bed.counters();
+    work(&mut direct);
+    assert_eq!(direct.sent().len(), 16);
+    let after = direct.counters();
     let moved = |name: &str| after[name] - before[name];
     assert_eq!(moved("tx_descriptors"), 16);
     assert_eq!(moved("tx_frames"), 16);
@@ -286,35 +254,35 @@ fn stages_say_where_time_goes() {
     for quiet in ["read_errors", "read_timeouts", "flushes_failed", "posted_credit_stall_cycles"] {
         assert_eq!(after[quiet], 0, "{quiet}");
     }
-    bed.assert_clean();
+    direct.assert_clean();
 }
 
 #[test]
 fn mac_stores_report_their_fill() {
-    let mut bed = Bed::open();
-    let flows = two_flows(&mut bed);
-    let peaks = |bed: &mut Bed| {
-        let counters = bed.counters();
+    let mut direct = open();
+    let flows = two_flows(&mut direct);
+    let peaks = |direct: &mut Direct| {
+        let counters = direct.counters();
         ["rx_buffer_beats_peak", "tx_fifo_beats_peak"].map(|name| counters[name])
     };
-    assert_eq!(peaks(&mut bed), [0, 0]);
+    assert_eq!(peaks(&mut direct), [0, 0]);
     // Of no known protocol: each frame is stored to its end before anything of it is read.
-    let receive = |bed: &mut Bed, bytes: usize| {
+    let receive = |direct: &mut Direct, bytes: usize| {
         let mut frame = vec![0x5a; bytes];
         frame[12..14].copy_from_slice(&[0x88, 0xb5]);
-        bed.card.clone().receive(Frame { bytes: frame, ..Frame::default() });
-        bed.run();
+        direct.receive(frame, false);
+        work(direct);
     };
-    receive(&mut bed, 9_000);
-    assert_eq!(peaks(&mut bed), [9_000usize.div_ceil(64) as u64, 0]);
-    receive(&mut bed, 60);
-    send(&mut bed, flows[0].0, 0);
-    bed.run();
-    let sent = bed.frames_sent();
+    receive(&mut direct, 9_000);
+    assert_eq!(peaks(&mut direct), [9_000usize.div_ceil(64) as u64, 0]);
+    receive(&mut direct, 60);
+    send(&mut direct, flows[0].0, 0);
+    work(&mut direct);
+    let sent = direct.sent();
     let beats = sent[0].len().div_ceil(64) as u64;
-    assert_eq!(peaks(&mut bed), [9_000usize.div_ceil(64) as u64, beats]);
+    assert_eq!(peaks(&mut direct), [9_000usize.div_ceil(64) as u64, beats]);
     // Peaks belong to an epoch.
-    let bus = bed.device.bus();
+    let bus = direct.machine.host.device.bus();
     bus.write_register(r::CONTROL, r::CONTROL_RESET).expect("a reset");
-    assert_eq!(peaks(&mut bed), [0, 0]);
+    assert_eq!(peaks(&mut direct), [0, 0]);
 }
