@@ -6,23 +6,20 @@
 //!   mask, read back, rewrite, open ┘
 //! ```
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::COMMAND_BYTES;
 use abi::registers as r;
 use host::driver::bus::Bus;
-use host::driver::device::{Device, DeviceConfig};
-use host::driver::rings::{HeaderEntry, RingSizes};
+use host::driver::device::DeviceConfig;
+use host::driver::rings::RingSizes;
 use host::records::descriptor::raw;
-use lab::frame::Frame;
-use lab::network_side::NetworkSide;
+use lab::machine::{Driver, Machine};
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bus::SimulatedBus;
-use sim::card::SimulatedCard;
+use sim::card::{SharedCard, SimulatedCard};
 use sim::harness::traffic::{Addresses, PacketSpec};
 use verilate::options::Options;
 
@@ -35,9 +32,9 @@ const FRAME_CYCLE: u64 = 300;
 /// Distance of the new address of a vector.
 const MOVED: u32 = 0x40;
 
+/// A machine, and where its interrupts begin.
 struct Rig {
-    device: Device<SimulatedBus>,
-    card: Rc<RefCell<SimulatedCard>>,
+    machine: Machine<Driver<SimulatedBus>, SharedCard>,
     base: u64,
 }
 
@@ -49,49 +46,44 @@ impl Rig {
     fn with(config: DeviceConfig) -> Rig {
         let pcie = PcieConfig::default();
         let card = SimulatedCard::new("small", pcie.clone(), Options::default());
-        let card = Rc::new(RefCell::new(card.expect("it builds")));
-        let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
-        let device = Device::open(bus, config).expect("it opens");
-        Rig { device, card, base: pcie.interrupt_base }
+        let bus = SimulatedBus::with_card(card.expect("it builds"), &pcie);
+        let (bus, card) = bus.expect("a bus");
+        let machine = Machine::driven(bus, card, config).expect("it opens");
+        Rig { machine, base: pcie.interrupt_base }
     }
 
     fn run(&mut self, cycles: u64) {
-        self.card.borrow_mut().run(cycles);
+        self.machine.card.borrow_mut().run(cycles);
     }
 
     fn write(&mut self, offset: u32, value: u32) {
-        self.device.bus().write_register(offset, value).expect("a write");
+        self.machine.host.device.bus().write_register(offset, value).expect("a write");
     }
 
     fn read(&mut self, offset: u32) -> u32 {
-        self.device.bus().read_register(offset).expect("an answer")
+        self.machine.host.device.bus().read_register(offset).expect("an answer")
     }
 
     fn receive(&mut self) {
         let ends = Addresses::V4([10, 0, 0, 1], [10, 0, 0, 100]);
         let spec = PacketSpec::tcp(ends, (4000, 80), (0, 1), 0x10, b"payload".to_vec());
-        self.card.receive(Frame { bytes: spec.frame(0), ..Frame::default() });
+        self.machine.receive(spec.frame(0));
     }
 
     /// Header entries that have come.
     fn take(&mut self) -> usize {
-        let (mut taken, mut entry) = (0, HeaderEntry::default());
-        while self.device.next_header(&mut entry).expect("a queue") {
-            taken += 1;
-        }
-        self.device.return_headers().expect("a doorbell");
-        taken
+        self.machine.host.take_entries().expect("a queue").len()
     }
 
     /// Offsets of the addresses to which messages have come.
     fn messages(&mut self) -> Vec<u64> {
-        let mut card = self.card.borrow_mut();
+        let mut card = self.machine.card.borrow_mut();
         let next = std::iter::from_fn(|| card.pcie.next_interrupt());
         next.map(|interrupt| interrupt.address - self.base).collect()
     }
 
     fn conclude(&mut self) {
-        let violations = self.card.borrow().pcie.violations().to_vec();
+        let violations = self.machine.card.borrow().pcie.violations().to_vec();
         assert!(violations.is_empty(), "{violations:?}");
     }
 }
@@ -100,12 +92,12 @@ impl Rig {
 /// cycle [`FRAME_CYCLE`]. Whether the message had come before the mask was read back.
 fn move_vector(rig: &mut Rig, stall: u64, mask: u64) -> bool {
     let what = format!("RQ stands from cycle {stall} on, masked in cycle {mask}");
-    assert!(rig.device.arm().expect("armed"), "nothing is in flight");
+    assert!(rig.machine.host.device.arm().expect("armed"), "nothing is in flight");
     rig.run(200);
     let last = stall.max(mask).max(FRAME_CYCLE);
     for cycle in 0..=last {
         if cycle == stall {
-            rig.card.borrow_mut().pcie.stall_requests(STALL_CYCLES);
+            rig.machine.card.borrow_mut().pcie.stall_requests(STALL_CYCLES);
         }
         if cycle == mask {
             rig.write(r::MSIX_TABLE + 12, 1);
@@ -131,7 +123,7 @@ fn move_vector(rig: &mut Rig, stall: u64, mask: u64) -> bool {
     }
     assert_eq!(rig.take(), 1, "{what}");
     // The owner is not left disarmed, and its messages go to the new place.
-    assert!(rig.device.arm().expect("armed"), "nothing is in flight");
+    assert!(rig.machine.host.device.arm().expect("armed"), "nothing is in flight");
     rig.run(200);
     rig.receive();
     rig.run(REST_CYCLES);
@@ -167,16 +159,16 @@ fn host_waiting_for_fence_sleeps() {
     for stall in (0..400).step_by(8) {
         for lead in [0, 60, 130, 200, 260, 320] {
             let what = format!("RQ stands from cycle {stall} on, armed {lead} cycles later");
-            let ticket = rig.device.command([0; COMMAND_BYTES]);
-            rig.device.poll().expect("it polls");
+            let ticket = rig.machine.host.device.command([0; COMMAND_BYTES]);
+            rig.machine.host.device.poll().expect("it polls");
             rig.run(stall);
-            rig.card.borrow_mut().pcie.stall_requests(300);
+            rig.machine.card.borrow_mut().pcie.stall_requests(300);
             rig.run(lead);
             trials += 1;
-            while !rig.device.is_confirmed(ticket) {
-                let woken = rig.device.wait(PATIENCE, None).expect("it waits");
+            while !rig.machine.host.device.is_confirmed(ticket) {
+                let woken = rig.machine.host.device.wait(PATIENCE, None).expect("it waits");
                 assert!(woken, "a lost wake-up: {what}");
-                rig.device.poll().expect("it polls");
+                rig.machine.host.device.poll().expect("it polls");
                 waits += 1;
             }
             // One that came although the confirmation was found without it.
@@ -197,26 +189,25 @@ fn host_waiting_for_room_sleeps() {
     let mut random = SmallRng::seed_from_u64(seed::seed());
     let mut waits = 0;
     for number in 0..FRAMES {
-        rig.device.send(raw(&[number as u8; 60]));
+        rig.machine.host.device.send(raw(&[number as u8; 60]));
     }
-    rig.device.poll().expect("it polls");
-    while rig.device.sends_waiting() > 0 {
+    rig.machine.host.device.poll().expect("it polls");
+    while rig.machine.host.device.sends_waiting() > 0 {
         if random.random() {
             let cycles = random.random_range(0..400);
-            rig.card.borrow_mut().pcie.stall_requests(cycles);
+            rig.machine.card.borrow_mut().pcie.stall_requests(cycles);
         }
         rig.run(random.random_range(0..300));
-        let woken = rig.device.wait(PATIENCE, None).expect("it waits");
+        let woken = rig.machine.host.device.wait(PATIENCE, None).expect("it waits");
         // A look at the ring may find room without the interrupt.
-        assert!(woken || rig.device.poll().expect("it polls"), "a lost wake-up");
-        rig.device.poll().expect("it polls");
+        assert!(woken || rig.machine.host.device.poll().expect("it polls"), "a lost wake-up");
+        rig.machine.host.device.poll().expect("it polls");
         waits += 1;
     }
     println!("{waits} waits for {FRAMES} frames in a ring of 4");
     assert!(waits <= 2 * FRAMES, "it polls");
     rig.run(REST_CYCLES);
-    let mut sent = Vec::new();
-    rig.card.take_sent(&mut sent);
+    let sent = rig.machine.take_sent();
     let numbers = Vec::from_iter(sent.iter().map(|frame| usize::from(frame.bytes[0])));
     assert!(numbers.iter().copied().eq(0..FRAMES), "{numbers:?}");
     rig.conclude();
@@ -226,7 +217,7 @@ fn host_waiting_for_room_sleeps() {
 fn card_reset_keeps_moderation() {
     let mut rig = Rig::open();
     let interval = Duration::from_micros(20);
-    rig.device.set_moderation(interval, 0).expect("it is set");
+    rig.machine.host.device.set_moderation(interval, 0).expect("it is set");
     let epoch = rig.read(r::EPOCH);
     rig.write(r::CONTROL, r::CONTROL_RESET);
     while rig.read(r::EPOCH) == epoch {}
@@ -239,13 +230,13 @@ fn card_reset_keeps_moderation() {
     for seen in 0..3 {
         rig.write(r::DOORBELLS + r::DOORBELL_ARM, seen);
         rig.receive();
-        let start = rig.card.borrow().now_ps();
+        let start = rig.machine.card.borrow().now_ps();
         while rig.messages().is_empty() {
             rig.run(8);
-            let now = rig.card.borrow().now_ps();
+            let now = rig.machine.card.borrow().now_ps();
             assert!(now < start + 100_000_000, "no message for entry {seen}");
         }
-        times.push(Duration::from_nanos(rig.card.borrow().now_ps() / 1000));
+        times.push(Duration::from_nanos(rig.machine.card.borrow().now_ps() / 1000));
     }
     for pair in times.windows(2) {
         let apart = pair[1] - pair[0];
