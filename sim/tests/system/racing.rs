@@ -25,9 +25,7 @@ mod slots;
 mod software;
 mod traffic;
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 use abi::config::{CardConfig, DEFAULT, SMALL};
 use abi::header_entry as h;
@@ -35,16 +33,17 @@ use abi::reason::CommandStatus;
 use golden::tables::Tables;
 use host::control::placement::KeyTable;
 use host::driver::bus::{Bus, MemoryKind};
-use host::driver::device::{Device, DeviceConfig};
+use host::driver::device::DeviceConfig;
 use host::driver::rings::{HeaderEntry, RingSizes};
 use host::records::descriptor::Descriptor;
 use host::records::ticket::Ticket;
+use lab::machine::{Driver, Machine};
 use lab::wire::{Disturbance, Wire};
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bus::SimulatedBus;
-use sim::card::SimulatedCard;
+use sim::card::{SharedCard, SimulatedCard};
 use sim::caught::caught_by;
 use sim::faults::{build_with_faults, Fault};
 use sim::switched::FAULT_PORT;
@@ -77,8 +76,7 @@ const WIRE: Disturbance = Disturbance {
 
 struct World {
     random: SmallRng,
-    card: Rc<RefCell<SimulatedCard>>,
-    device: Device<SimulatedBus>,
+    machine: Machine<Driver<SimulatedBus>, SharedCard>,
     software: Software,
     history: History,
     wire: Wire,
@@ -108,9 +106,9 @@ fn pcie(seed: u64) -> PcieConfig {
 fn new_software(
     config: &CardConfig,
     random: &mut SmallRng,
-    device: &mut Device<SimulatedBus>,
-    card: &Rc<RefCell<SimulatedCard>>,
+    machine: &mut Machine<Driver<SimulatedBus>, SharedCard>,
 ) -> Software {
+    let (device, card) = (&mut machine.host.device, &machine.card);
     let mut slots = slots::slots(config, random);
     for slot in &mut slots {
         let frame = traffic::packet(slot, 0, 1, random).frame(0);
@@ -139,13 +137,13 @@ impl World {
 
     fn around(card: SimulatedCard, config: &CardConfig, seed: u64) -> World {
         let mut random = SmallRng::seed_from_u64(seed);
-        let (pcie, card) = (pcie(seed), Rc::new(RefCell::new(card)));
-        let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
+        let (bus, card) = SimulatedBus::with_card(card, &pcie(seed)).expect("a bus");
         let rings = DeviceConfig {
             rings: RingSizes { header_bits: 7, slow_bits: 5, ..RingSizes::default() },
             ..DeviceConfig::with_seed(1)
         };
-        let mut device = Device::open(bus, rings).expect("it opens");
+        let mut machine = Machine::driven(bus, card, rings).expect("it opens");
+        let device = &mut machine.host.device;
         for (register, value) in traffic::profile_registers() {
             let written = device.bus().write_register(register, value);
             written.expect("a register");
@@ -156,7 +154,7 @@ impl World {
         let mut tables = Tables::new(*config);
         tables.secrets = *device.secrets();
         tables.profiles = traffic::profiles();
-        let software = new_software(config, &mut random, &mut device, &card);
+        let software = new_software(config, &mut random, &mut machine);
         World {
             software,
             history: History::new(tables),
@@ -168,13 +166,12 @@ impl World {
             confirmed: 0,
             asleep: 0,
             random,
-            card,
-            device,
+            machine,
         }
     }
 
     fn cycles(&self) -> u64 {
-        self.card.borrow().cycles()
+        self.machine.card.borrow().cycles()
     }
 
     /// Issues some commands, whatever is under way.
@@ -183,9 +180,9 @@ impl World {
             if self.history.issued_count() - self.confirmed > COMMANDS_MAX {
                 return;
             }
-            let card = &mut self.card.borrow_mut();
+            let card = &mut self.machine.card.borrow_mut();
             for issue in self.software.act(&mut self.random, card) {
-                let ticket = self.device.command(issue.entry);
+                let ticket = self.machine.host.device.command(issue.entry);
                 let status = self.history.apply(&issue.entry, issue.touch);
                 assert_eq!(ticket, Ticket(self.history.issued_count() - 1));
                 if status != CommandStatus::Ok {
@@ -199,9 +196,9 @@ impl World {
         }
         let now = (self.confirmed, self.cycles());
         if let Some(record) = self.send.post(&self.software, &mut self.random, now) {
-            self.device.send(Descriptor::of(&record));
+            self.machine.host.device.send(Descriptor::of(&record));
         }
-        self.device.poll().expect("it polls");
+        self.machine.host.device.poll().expect("it polls");
     }
 
     /// Puts a burst of frames on the wire.
@@ -218,7 +215,7 @@ impl World {
                     confirmed: self.confirmed,
                     is_judged: false,
                 });
-                self.card.borrow_mut().mac.receive_frame(frame, 0);
+                self.machine.card.borrow_mut().mac.receive_frame(frame, 0);
             }
         }
     }
@@ -226,13 +223,13 @@ impl World {
     /// Looks at everything that the card has written and sent.
     fn observe(&mut self) {
         let before = self.confirmed;
-        self.device.poll().expect("it polls");
-        while self.device.is_confirmed(Ticket(self.confirmed)) {
+        self.machine.host.device.poll().expect("it polls");
+        while self.machine.host.device.is_confirmed(Ticket(self.confirmed)) {
             self.confirmed += 1;
         }
         let issued = self.history.issued_count();
         let mut entry = HeaderEntry::default();
-        while self.device.next_header(&mut entry).expect("an entry") {
+        while self.machine.host.device.next_header(&mut entry).expect("an entry") {
             if h::KIND.get(&entry.metadata) == u64::from(h::KIND_EVENT) {
                 self.send.event(&entry, issued);
                 continue;
@@ -248,11 +245,11 @@ impl World {
                     .iter_mut()
                     .find(|group| holds(piece.address, &group.arena.memory))
                     .expect("a region");
-                let card = &self.card.borrow();
+                let card = &self.machine.card.borrow();
                 group.arena.note_written(card, piece.address, &piece.bytes);
             }
         }
-        let sent: Vec<_> = self.card.borrow_mut().mac.sent.drain(..).collect();
+        let sent: Vec<_> = self.machine.card.borrow_mut().mac.sent.drain(..).collect();
         for frame in sent {
             self.send.note_sent(frame, issued);
         }
@@ -261,7 +258,7 @@ impl World {
             let Some((_, effect)) = self.effects.pop_front() else {
                 break;
             };
-            let card = &mut self.card.borrow_mut();
+            let card = &mut self.machine.card.borrow_mut();
             self.software.apply_confirmed(effect, self.random.random(), card);
         }
         let settled = self.cycles().saturating_sub(SETTLED_CYCLES);
@@ -270,13 +267,13 @@ impl World {
         self.history.forget_before(needed.min(self.confirmed));
         self.asleep = self.asleep.saturating_sub(1);
         if self.asleep == 0 {
-            self.device.return_headers().expect("a doorbell");
+            self.machine.host.device.return_headers().expect("a doorbell");
         }
     }
 
     fn check_memory(&self, all: bool) {
         for group in &self.software.groups {
-            group.arena.check(&self.card.borrow(), all);
+            group.arena.check(&self.machine.card.borrow(), all);
         }
     }
 
@@ -286,7 +283,7 @@ impl World {
             self.change();
             self.traffic();
             let cycles = self.random.random_range(0..1500);
-            self.card.borrow_mut().run(cycles);
+            self.machine.card.borrow_mut().run(cycles);
             self.observe();
             // Now and then the application sleeps: queue and slow buffers run full.
             if self.asleep == 0 && self.random.random_bool(0.01) {
@@ -300,7 +297,7 @@ impl World {
         self.asleep = 0;
         let end = self.cycles() + REST_CYCLES;
         while self.cycles() < end {
-            self.card.borrow_mut().run(1000);
+            self.machine.card.borrow_mut().run(1000);
             self.observe();
         }
         self.conclude();
@@ -310,11 +307,11 @@ impl World {
         assert_eq!(self.confirmed, self.history.issued_count(), "unconfirmed commands");
         self.check_memory(true);
         let mut refused = Vec::new();
-        while let Some(command) = self.device.take_refused() {
+        while let Some(command) = self.machine.host.device.take_refused() {
             refused.push((command.ticket.0, command.status));
         }
         assert_eq!(refused, self.refusals);
-        let counters = self.device.counters().expect("counters").into_iter().collect();
+        let counters = self.machine.host.device.counters().expect("counters").into_iter().collect();
         println!(
             "{} frames, {} packets with a race, {} commands, {} descriptors, {} cycles",
             self.receive.given.len(),
@@ -327,7 +324,7 @@ impl World {
         println!("{counters:?}, failed sends {failed:?}, {lost} untold, {overtaken} overtaken");
         self.receive.conclude(&counters);
         self.send.conclude(&counters);
-        let card = self.card.borrow();
+        let card = self.machine.card.borrow();
         let violations = card.violations();
         assert!(violations.is_empty(), "{violations:#?}");
         assert!(card.pcie.fault_log().is_empty(), "refused accesses");
@@ -372,7 +369,7 @@ fn race_judges_catch_planted_faults() {
         let card = SimulatedCard::of(&design, pcie(seed)).expect("a card");
         let mut world = World::around(card, &SMALL, seed);
         {
-            let model = &mut world.card.borrow_mut().model;
+            let model = &mut world.machine.card.borrow_mut().model;
             let port = model.port(FAULT_PORT);
             model.set(port, fault as u64);
         }
