@@ -21,20 +21,21 @@ use flow::Flow;
 use host::control::placement::KeyTable;
 use host::control::regions::Regions;
 use host::driver::bus::{Bus, DmaMemory, MemoryKind};
-use host::driver::device::{Device, DeviceConfig};
+use host::driver::device::DeviceConfig;
 use host::driver::rings::HeaderEntry;
-use host::memory::ApplicationMapping;
 use host::records::commands as cmd;
 use host::records::commands::{Entry, FlowInstall, FlowName};
 use lab::frame::Frame;
 use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::machine::CardModel;
 use lab::network_side::NetworkSide;
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bus::SimulatedBus;
-use sim::card::SimulatedCard;
+use sim::card::{SharedCard, SimulatedCard};
 use sim::coverage::Coverage;
+use sim::direct::Direct;
 use verilate::options::Options;
 
 const FLOWS: u16 = 64;
@@ -101,57 +102,48 @@ const DRAWN: [&str; 51] = [
 ];
 
 /// One of the two cards, driven by the same calls.
-struct Half<B: Bus> {
-    device: Device<B>,
+struct Half<B: Bus, C: CardModel> {
+    direct: Direct<B, C>,
     memories: Vec<DmaMemory>,
-    regions: Regions,
     entries: Vec<HeaderEntry>,
     refused: Vec<(u64, u8)>,
 }
 
-impl<B: Bus> Half<B> {
-    fn open(bus: B) -> Self {
-        let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
-        let regions = Regions::new(SMALL.region_bits as u32, SMALL.page_bits as u32);
+type Rtl = Half<SimulatedBus, SharedCard>;
+type Golden = Half<GoldenBus, Rc<RefCell<GoldenCard>>>;
+
+impl<B: Bus, C: CardModel> Half<B, C> {
+    fn open(bus: B, card: C) -> Self {
+        let mut direct = Direct::on(bus, card, DeviceConfig::with_seed(1));
         let memories = (0..FLOWS)
             .map(|_| {
                 let kind = MemoryKind::Application;
-                let memory = device.bus().allocate(kind, REGION_BYTES, REGION_BYTES);
-                let memory = memory.expect("memory");
-                mapping(&mut device, &memory).write(0, &[GUARD; REGION_BYTES]);
+                let bus = direct.machine.host.device.bus();
+                let memory = bus.allocate(kind, REGION_BYTES, REGION_BYTES).expect("memory");
+                direct.fill(&memory, 0, &[GUARD; REGION_BYTES]);
                 memory
             })
             .collect();
-        Half { device, memories, regions, entries: Vec::new(), refused: Vec::new() }
+        Half { direct, memories, entries: Vec::new(), refused: Vec::new() }
     }
 
     /// Posts commands and waits until the last is confirmed.
     fn command(&mut self, entries: Vec<Entry>) {
-        let mut last = None;
-        for entry in entries {
-            last = Some(self.device.command(entry));
-        }
-        let Some(last) = last else { return };
-        for _ in 0..10_000 {
-            self.device.poll().expect("it polls");
-            if self.device.is_confirmed(last) {
-                while let Some(refused) = self.device.take_refused() {
-                    self.refused.push((refused.ticket.0, refused.status as u8));
-                }
-                return;
-            }
-            self.device.bus().advance().expect("time passes");
-        }
-        panic!("a command is not confirmed");
+        let refused = self.direct.command(entries);
+        self.refused.extend(refused.iter().map(|it| (it.ticket.0, it.status as u8)));
+    }
+
+    fn regions(&mut self) -> &mut Regions {
+        &mut self.direct.machine.host.regions
     }
 
     /// Removes a region and installs it with a new key: segments posted before are refused now.
     fn replace_region(&mut self, index: u16) {
-        let entry = self.regions.removal(index).expect("a region");
+        let entry = self.regions().removal(index).expect("a region");
         self.command(vec![entry]);
-        self.regions.forget(index);
+        self.regions().forget(index);
         let memory = self.memories[usize::from(index)];
-        let (region, commands) = self.regions.register(memory, 0).expect("room");
+        let (region, commands) = self.regions().register(memory, 0).expect("room");
         assert_eq!(region.index, index);
         self.command(commands);
     }
@@ -159,32 +151,19 @@ impl<B: Bus> Half<B> {
     /// Puts a flow on the card, with a region of its own.
     fn install(&mut self, flow: &Flow, key: Vec<Entry>) {
         let memory = self.memories[usize::from(flow.name.flow)];
-        let (_, mut commands) = self.regions.register(memory, 0).expect("room");
+        let (_, mut commands) = self.regions().register(memory, 0).expect("room");
         commands.push(install(flow));
         commands.extend(key);
         self.command(commands);
     }
 
     fn take_entries(&mut self) {
-        let mut entry = HeaderEntry::default();
-        while self.device.next_header(&mut entry).expect("an entry") {
-            self.entries.push(entry.clone());
-        }
-        self.device.return_headers().expect("a doorbell");
+        self.entries.extend(self.direct.entries());
     }
 
     fn bytes(&mut self, index: usize) -> Vec<u8> {
-        let memory = self.memories[index];
-        let mut bytes = vec![0; REGION_BYTES];
-        mapping(&mut self.device, &memory).read(0, &mut bytes);
-        bytes
+        self.direct.memory(&self.memories[index])
     }
-}
-
-/// The application's view of its memory.
-fn mapping<B: Bus>(device: &mut Device<B>, memory: &DmaMemory) -> ApplicationMapping {
-    let range = device.bus().share(memory).expect("application memory");
-    range.map().expect("a mapping")
 }
 
 /// A frame for some flow, or for none; some are spoiled.
@@ -249,8 +228,8 @@ fn changes(
     flows: &mut [Flow],
     random: &mut SmallRng,
     keys: &mut [u16],
-    rtl: &mut Half<SimulatedBus>,
-    golden: &mut Half<GoldenBus>,
+    rtl: &mut Rtl,
+    golden: &mut Golden,
 ) {
     let mut both = Vec::new();
     for flow in flows.iter_mut() {
@@ -271,11 +250,11 @@ fn changes(
         let index = random.random_range(0..FLOWS);
         rtl.replace_region(index);
         golden.replace_region(index);
-        keys[usize::from(index)] = rtl.regions.get(index).expect("it is back").key;
+        keys[usize::from(index)] = rtl.regions().get(index).expect("it is back").key;
     }
 }
 
-fn compare(rtl: &mut Half<SimulatedBus>, golden: &mut Half<GoldenBus>, batch: usize) {
+fn compare(rtl: &mut Rtl, golden: &mut Golden, batch: usize) {
     rtl.take_entries();
     golden.take_entries();
     for (number, (ours, theirs)) in rtl.entries.iter().zip(&golden.entries).enumerate() {
@@ -287,8 +266,8 @@ fn compare(rtl: &mut Half<SimulatedBus>, golden: &mut Half<GoldenBus>, batch: us
     golden.entries.clear();
 }
 
-fn packet_counters<B: Bus>(half: &mut Half<B>) -> Vec<(&'static str, u64)> {
-    let counters = half.device.counters().expect("counters");
+fn packet_counters<B: Bus, C: CardModel>(half: &mut Half<B, C>) -> Vec<(&'static str, u64)> {
+    let counters = half.direct.machine.host.device.counters().expect("counters");
     let known = |name: &str| {
         Disposition::ALL.iter().any(|d| d.name() == name)
             || DropReason::ALL.iter().any(|d| d.name() == name)
@@ -308,19 +287,20 @@ fn agree(seed: u64, packets: usize) -> Coverage {
         ..PcieConfig::default()
     };
     let card = SimulatedCard::new("small", pcie.clone(), Options::default());
-    let card = Rc::new(RefCell::new(card.expect("it builds")));
-    let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
+    let bus = SimulatedBus::with_card(card.expect("it builds"), &pcie);
+    let (bus, card) = bus.expect("a bus");
     let mut golden_card = GoldenCard::new(SMALL);
-    let mut rtl = Half::open(bus);
-    let mut golden = Half::open(GoldenBus::new(golden_card.clone()));
+    let mut rtl = Half::open(bus, card.clone());
+    let mut golden = Half::open(GoldenBus::new(golden_card.clone()), golden_card.clone());
     let mut flows = flows(&mut random);
-    let mut table = KeyTable::new(*rtl.device.secrets(), SMALL.bucket_bits as u32);
+    let mut table =
+        KeyTable::new(*rtl.direct.machine.host.device.secrets(), SMALL.bucket_bits as u32);
     let mut keys = Vec::new();
     for flow in &flows {
         let key = table.insert(flow.key(), flow.name.flow).expect("it fits");
         rtl.install(flow, key.clone());
         golden.install(flow, key);
-        keys.push(rtl.regions.get(flow.name.flow).expect("it is there").key);
+        keys.push(rtl.regions().get(flow.name.flow).expect("it is there").key);
     }
     let mut drawn = Coverage::default();
     for batch in 0..packets / BATCH {
@@ -341,8 +321,7 @@ fn agree(seed: u64, packets: usize) -> Coverage {
     println!("{ours:?}, {} cycles", card.borrow().cycles());
     assert_eq!(ours, theirs);
     assert_eq!(ours.iter().map(|(_, count)| count).sum::<u64>(), packets as u64);
-    let violations = card.borrow().violations();
-    assert!(violations.is_empty(), "{} violations, first {}", violations.len(), violations[0]);
+    rtl.direct.assert_clean();
     drawn
 }
 
