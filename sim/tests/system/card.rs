@@ -15,10 +15,10 @@ use abi::registers;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
 use host::observed::Observed;
-use host::provider::Provider;
-use host::transport::peer::{KernelPeer, WirePeer};
+use host::transport::peer::KernelPeer;
 use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};
-use lab::exchange::{Blind, Exchange, Lab};
+use lab::exchange::{Blind, Exchange};
+use lab::machine::Machine;
 use lab::wire::Disturbance;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
@@ -91,7 +91,7 @@ fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKi
     ) else {
         return;
     };
-    let Some(mut peer) = skip_if_refused(
+    let Some(peer) = skip_if_refused(
         KernelPeer::open(&LinkConfig::lab(2, 1500, Tuning::SIMULATION)),
         TransportError::is_refusal,
     ) else {
@@ -99,23 +99,17 @@ fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKi
     };
     let card = card();
     let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
-    let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1))
-        .expect("the device opens");
-    let mut port = card.clone();
-    let mut lab = Lab {
-        provider: &mut provider,
-        card: &mut port,
-        peer: &mut peer as &mut dyn WirePeer,
-        clock: None,
-    };
+    let protocol = (Observed::new(transport), DeviceConfig::with_seed(1));
+    let machine = Machine::provided(bus, protocol, card.clone(), peer, None);
+    let mut machine = machine.expect("the device opens");
     let plan = Exchange { bytes, seed, disturbance, memory };
-    let outcome = lab.run(remote.parse().expect("an address"), &plan, &mut Blind);
+    let outcome = machine.exchange(remote.parse().expect("an address"), &plan, &mut Blind);
     card.borrow_mut().run(2_000);
-    let counters = provider.device().counters().expect("counters");
+    let counters = machine.host.device().counters().expect("counters");
     for (name, count) in counters.iter().filter(|(_, count)| *count > 0) {
         println!("{name:>20} {count}");
     }
-    println!("{:?}, {} cycles", provider.counters(), card.borrow().cycles());
+    println!("{:?}, {} cycles", machine.host.counters(), card.borrow().cycles());
     let total = |names: &[&str]| -> u64 {
         let counted = counters.iter().filter(|(name, _)| names.contains(name));
         counted.map(|(_, count)| count).sum()

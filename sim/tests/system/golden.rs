@@ -13,11 +13,11 @@ use abi::config::SMALL;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::observed::Observed;
-use host::provider::Provider;
-use host::transport::peer::{KernelPeer, WirePeer};
+use host::transport::peer::KernelPeer;
 use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};
-use lab::exchange::{Blind, Exchange, Lab};
+use lab::exchange::{Blind, Exchange};
 use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::machine::Machine;
 use lab::wire::Disturbance;
 use skip::skip_if_refused;
 
@@ -33,26 +33,22 @@ fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) 
     ) else {
         return;
     };
-    let Some(mut peer) = skip_if_refused(
+    let Some(peer) = skip_if_refused(
         KernelPeer::open(&LinkConfig::lab(2, mtu_bytes, TUNING)),
         TransportError::is_refusal,
     ) else {
         return;
     };
-    let mut card = GoldenCard::late(SMALL, seed);
+    let card = GoldenCard::late(SMALL, seed);
     let bus = GoldenBus::new(card.clone());
-    let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1))
-        .expect("the device opens");
-    let mut lab = Lab {
-        provider: &mut provider,
-        card: &mut card,
-        peer: &mut peer as &mut dyn WirePeer,
-        clock: None,
-    };
+    let protocol = (Observed::new(transport), DeviceConfig::with_seed(1));
+    let machine = Machine::provided(bus, protocol, card, peer, None);
+    let mut machine = machine.expect("the device opens");
     let plan = Exchange { bytes, seed, disturbance, memory: MemoryKind::Application };
-    let outcome = lab.run(remote.parse().expect("an address"), &plan, &mut Blind).expect("it ends");
-    println!("{:?}", provider.counters());
-    for (name, count) in provider.device().counters().expect("counters") {
+    let remote = remote.parse().expect("an address");
+    let outcome = machine.exchange(remote, &plan, &mut Blind).expect("it ends");
+    println!("{:?}", machine.host.counters());
+    for (name, count) in machine.host.device().counters().expect("counters") {
         if count > 0 {
             println!("{name:>20} {count}");
         }

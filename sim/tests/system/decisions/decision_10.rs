@@ -6,18 +6,16 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::SMALL;
-use host::clock::{Clock, ManualClock};
+use host::clock::ManualClock;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::headers::layout::{ACK, SYN};
 use host::headers::packet::parse_tcp;
-use host::observed::Observed;
-use host::provider::Provider;
-use host::transport::peer::SmoltcpPeer;
-use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
-use lab::exchange::{Exchange, Lab, LabError, Observer, Side, Status};
+use host::transport::{LinkConfig, Tuning};
+use lab::exchange::{Exchange, LabError, Observer, Side, Status};
 use lab::frame::Frame;
 use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::machine::Machine;
 use lab::wire::Disturbance;
 
 use crate::decisions::rig::Found;
@@ -92,20 +90,17 @@ impl Observer for Windows {
 
 /// `late` is the seed of a card that takes its time.
 fn check(wrong: Wrong, late: Option<u64>) -> Found {
-    let time = ManualClock::default();
-    let clock = || Clock::Manual(time.clone());
-    let transport = SmoltcpTransport::open(&LinkConfig::lab(1, 1500, Tuning::REAL_TIME), clock())
-        .expect("a transport");
-    let mut peer =
-        SmoltcpPeer::open(&LinkConfig::lab(2, 1500, Tuning::REAL_TIME), clock()).expect("a peer");
-    let mut card = match late {
+    let card = match late {
         Some(seed) => GoldenCard::late(SMALL, seed),
         None => GoldenCard::new(SMALL),
     };
     let seen = Rc::new(RefCell::new(Seen::default()));
     let bus = Watching::on(GoldenBus::new(card.clone()), wrong, seen.clone());
-    let mut provider =
-        Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1)).expect("a card");
+    let links = [1, 2].map(|number| LinkConfig::lab(number, 1500, Tuning::REAL_TIME));
+    let machine = Machine::with_smoltcp(bus, card, &links, DeviceConfig::with_seed(1));
+    let mut machine = machine.expect("a card");
+    // Both ends have the time that the judge of windows sets.
+    let time = machine.clock.take().expect("a clock");
     let mut windows = Windows { time, seen, shift: 0, edge: None, judged: 0, broken: None };
     let plan = Exchange {
         bytes: 2 << 20,
@@ -113,15 +108,14 @@ fn check(wrong: Wrong, late: Option<u64>) -> Found {
         disturbance: Disturbance::default(),
         memory: MemoryKind::Application,
     };
-    let mut lab = Lab { provider: &mut provider, card: &mut card, peer: &mut peer, clock: None };
     let remote = "10.77.0.2:5001".parse().expect("an address");
-    match lab.run(remote, &plan, &mut windows) {
+    match machine.exchange(remote, &plan, &mut windows) {
         Err(LabError::Stopped(broken)) => return Err(broken),
         Err(other) => panic!("{other}"),
         Ok(outcome) => assert!(outcome.is_exact(), "{outcome:?}"),
     }
     seed::enough("windows judged", windows.judged.into(), 100);
-    let copied = provider.counters().copied_payload_bytes;
+    let copied = machine.host.counters().copied_payload_bytes;
     // What comes while a late card has not confirmed its place is deferred.
     ensure!(
         copied == 0 || late.is_some(),

@@ -5,16 +5,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use host::clock::{Clock, ManualClock};
+use host::clock::ManualClock;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::failure::Failure;
-use host::observed::Observed;
-use host::provider::Provider;
-use host::transport::peer::SmoltcpPeer;
-use host::transport::{LinkConfig, SmoltcpTransport, Tuning};
-use lab::exchange::{Exchange, Lab, LabError, Observer, Side, Status, BUFFER_BYTES};
+use host::transport::{LinkConfig, Tuning};
+use lab::exchange::{Exchange, LabError, Observer, Side, Status, BUFFER_BYTES};
 use lab::frame::Frame;
+use lab::machine::Machine;
 use lab::wire::Disturbance;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
@@ -64,31 +62,26 @@ impl Observer for Denial {
 }
 
 fn check(wrong: Wrong) -> Found {
-    let time = ManualClock::default();
-    let clock = || Clock::Manual(time.clone());
-    let transport = SmoltcpTransport::open(&LinkConfig::lab(1, 1500, Tuning::REAL_TIME), clock())
-        .expect("a transport");
-    let mut peer =
-        SmoltcpPeer::open(&LinkConfig::lab(2, 1500, Tuning::REAL_TIME), clock()).expect("a peer");
     let pcie = PcieConfig::default();
     let card = SimulatedCard::new("small", pcie.clone(), Options::default());
-    let mut card = Rc::new(RefCell::new(card.expect("it builds")));
     let seen = Rc::new(RefCell::new(Seen::default()));
-    let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
+    let bus = SimulatedBus::with_card(card.expect("it builds"), &pcie);
+    let (bus, card) = bus.expect("a bus");
     let bus = Watching::on(bus, wrong, seen.clone());
-    let mut provider =
-        Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1)).expect("a card");
-    let mut denial =
-        Denial { time, card: card.clone(), seen: seen.clone(), is_denied: false, announced: 0 };
+    let links = [1, 2].map(|number| LinkConfig::lab(number, 1500, Tuning::REAL_TIME));
+    let machine = Machine::with_smoltcp(bus, card.clone(), &links, DeviceConfig::with_seed(1));
+    let mut machine = machine.expect("a card");
+    // Both ends have the time that the denial sets.
+    let time = machine.clock.take().expect("a clock");
+    let mut denial = Denial { time, card, seen: seen.clone(), is_denied: false, announced: 0 };
     let plan = Exchange {
         bytes: 2 << 20,
         seed: 13,
         disturbance: Disturbance::default(),
         memory: MemoryKind::Application,
     };
-    let mut lab = Lab { provider: &mut provider, card: &mut card, peer: &mut peer, clock: None };
     let remote = "10.77.0.2:5001".parse().expect("an address");
-    let outcome = lab.run(remote, &plan, &mut denial);
+    let outcome = machine.exchange(remote, &plan, &mut denial);
     assert!(seen.borrow().faults > 0, "no write was refused: {outcome:?}");
     match outcome {
         Err(LabError::Connection(Failure::WriteRefused { .. })) => Ok(()),
