@@ -15,13 +15,13 @@ use host::clock::{Clock, ManualClock};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::observed::Observed;
-use host::provider::Provider;
 use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
 use host::transport::{
     LinkConfig, LinuxTransport, NextTimer, SmoltcpTransport, Transport, TransportError, Tuning,
 };
-use lab::exchange::{Blind, Exchange, Lab, LabError, Outcome, Stuck};
+use lab::exchange::{Blind, Exchange, LabError, Outcome, Stuck};
 use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::machine::{smoltcp_ends, Machine};
 use lab::wire::Disturbance;
 use skip::skip_if_refused;
 
@@ -32,39 +32,34 @@ fn link(host: u8, mtu_bytes: u16) -> LinkConfig {
 }
 
 /// On a golden card that takes its time where the wire does.
-fn exchange(
-    transport: impl Transport,
-    peer: &mut dyn WirePeer,
+fn exchange<N: WirePeer>(
+    (transport, peer): (impl Transport, N),
     clock: ManualClock,
     seed: u64,
     disturbance: Disturbance,
-) -> Result<Outcome, LabError> {
-    let mut card = match disturbance == Disturbance::default() {
+) -> (Result<Outcome, LabError>, N) {
+    let card = match disturbance == Disturbance::default() {
         true => GoldenCard::new(SMALL),
         false => GoldenCard::late(SMALL, seed),
     };
     let bus = GoldenBus::new(card.clone());
-    let mut provider =
-        Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1)).expect("a card");
-    let mut lab = Lab { provider: &mut provider, card: &mut card, peer, clock: Some(clock) };
+    let protocol = (Observed::new(transport), DeviceConfig::with_seed(1));
+    let machine = Machine::provided(bus, protocol, card, peer, Some(clock));
+    let mut machine = machine.expect("a card");
     let plan = Exchange { bytes: BYTES, seed, disturbance, memory: MemoryKind::Application };
     let remote = "10.77.0.2:5001".parse().expect("an address");
-    lab.run(remote, &plan, &mut Blind)
+    (machine.exchange(remote, &plan, &mut Blind), machine.peer)
 }
 
 /// smoltcp on headers, and smoltcp as the peer that is host `peer`, by one clock.
 fn both(clock: &ManualClock, peer: u8, mtu_bytes: u16) -> (SmoltcpTransport, SmoltcpPeer) {
-    let by = || Clock::Manual(clock.clone());
-    let transport = SmoltcpTransport::open(&link(1, mtu_bytes), by()).expect("a transport");
-    let peer = SmoltcpPeer::open(&link(peer, mtu_bytes), by()).expect("a peer");
-    (transport, peer)
+    smoltcp_ends(&[link(1, mtu_bytes), link(peer, mtu_bytes)], clock).expect("two ends")
 }
 
 /// smoltcp at both ends.
 fn run(seed: u64, mtu_bytes: u16, disturbance: Disturbance) -> Result<Outcome, LabError> {
     let clock = ManualClock::default();
-    let (transport, mut peer) = both(&clock, 2, mtu_bytes);
-    exchange(transport, &mut peer, clock, seed, disturbance)
+    exchange(both(&clock, 2, mtu_bytes), clock, seed, disturbance).0
 }
 
 fn losing(loss: f64) -> Disturbance {
@@ -99,8 +94,7 @@ fn an_undisturbed_run_skips_nothing() {
 #[test]
 fn end_of_time_wait_is_no_timer() {
     let clock = ManualClock::default();
-    let (transport, mut peer) = both(&clock, 2, 1500);
-    let outcome = exchange(transport, &mut peer, clock.clone(), 1, losing(0.0));
+    let (outcome, mut peer) = exchange(both(&clock, 2, 1500), clock, 1, losing(0.0));
     assert!(outcome.expect("it ends").is_exact());
     assert_eq!(peer.next_timer(), NextTimer::Never);
 }
@@ -130,8 +124,7 @@ fn dead_wire_is_found_by_simulated_time() {
 #[test]
 fn silent_peer_is_found_sooner() {
     let clock = ManualClock::default();
-    let (transport, mut other) = both(&clock, 3, 1500);
-    match exchange(transport, &mut other, clock, 1, Disturbance::default()) {
+    match exchange(both(&clock, 3, 1500), clock, 1, Disturbance::default()).0 {
         Err(LabError::Stuck { why, lost, .. }) => {
             assert_eq!(why, Stuck::SimulatedTime(Duration::from_secs(100)));
             assert_eq!(lost, 0);
@@ -144,7 +137,7 @@ fn silent_peer_is_found_sooner() {
 #[test]
 fn kernel_end_is_given_time() {
     let seed = seed::seed_or(3);
-    let Some(mut kernel) =
+    let Some(kernel) =
         skip_if_refused(KernelPeer::open(&link(2, 1500)), TransportError::is_refusal)
     else {
         return;
@@ -157,13 +150,13 @@ fn kernel_end_is_given_time() {
     let clock = ManualClock::default();
     let smoltcp = SmoltcpTransport::open(&link(1, 1500), Clock::Manual(clock.clone()));
     let smoltcp = smoltcp.expect("a transport");
-    let outcome = exchange(smoltcp, &mut kernel, clock, seed, losing(0.01)).expect("it ends");
+    let outcome = exchange((smoltcp, kernel), clock, seed, losing(0.01)).0.expect("it ends");
     println!("{outcome:?}");
     assert!(outcome.is_exact(), "{outcome:?}");
     let clock = ManualClock::default();
     let smoltcp = SmoltcpPeer::open(&link(2, 1500), Clock::Manual(clock.clone()));
-    let mut smoltcp = smoltcp.expect("a peer");
-    let outcome = exchange(linux, &mut smoltcp, clock, seed, losing(0.01)).expect("it ends");
+    let smoltcp = smoltcp.expect("a peer");
+    let outcome = exchange((linux, smoltcp), clock, seed, losing(0.01)).0.expect("it ends");
     println!("{outcome:?}");
     assert!(outcome.is_exact(), "{outcome:?}");
 }
