@@ -31,8 +31,10 @@ use host::protocol::Protocol;
 use host::provider::{ApplicationId, Completion, Provider, ReceiveOptions};
 use host::transport::peer::{RandomBytes, Script, SmoltcpPeer, WirePeer};
 use host::transport::{LinkConfig, Tuning};
-use lab::exchange::{Blind, Exchange, Lab, Outcome};
+use lab::exchange::{Blind, Exchange, Outcome};
+use lab::frame::Frame;
 use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::machine::Machine;
 use lab::network_side::NetworkSide;
 use lab::wire::Disturbance;
 use plain_tcp::{PlainTcp, RTO_NS};
@@ -41,11 +43,8 @@ const LOCAL: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(10, 77, 0, 1), 50_00
 const REMOTE: &str = "10.77.0.2:5001";
 
 /// A provider on the protocol, its card, its peer and the clock of both.
-struct World<P: Protocol = PlainTcp> {
-    provider: Provider<GoldenBus, P>,
-    card: Rc<RefCell<GoldenCard>>,
-    peer: Box<dyn WirePeer>,
-    clock: ManualClock,
+struct World<P: Protocol = PlainTcp, N: WirePeer = SmoltcpPeer> {
+    machine: Machine<Provider<GoldenBus, P>, Rc<RefCell<GoldenCard>>, N>,
 }
 
 impl World {
@@ -60,21 +59,17 @@ impl<P: Protocol<Remote = SocketAddr>> World<P> {
         let clock = ManualClock::default();
         let link = LinkConfig::lab(2, 1500, Tuning::SIMULATION);
         let peer = SmoltcpPeer::open(&link, Clock::Manual(clock.clone())).expect("a peer");
-        Self::with(protocol, card, Box::new(peer), clock)
+        Self::with(protocol, card, peer, clock)
     }
+}
 
+impl<P: Protocol<Remote = SocketAddr>, N: WirePeer> World<P, N> {
     /// With a peer, and the clock of both.
-    fn with(
-        protocol: P,
-        card: Rc<RefCell<GoldenCard>>,
-        peer: Box<dyn WirePeer>,
-        clock: ManualClock,
-    ) -> Self {
+    fn with(protocol: P, card: Rc<RefCell<GoldenCard>>, peer: N, clock: ManualClock) -> Self {
         let bus = GoldenBus::new(card.clone());
-        let provider = Provider::open(bus, protocol, DeviceConfig::with_seed(1));
-        let mut provider = provider.expect("a card");
-        provider.set_clock(Clock::Manual(clock.clone()));
-        Self { provider, card, peer, clock }
+        let config = DeviceConfig::with_seed(1);
+        let machine = Machine::provided(bus, (protocol, config), card, peer, Some(clock));
+        Self { machine: machine.expect("a card") }
     }
 
     /// Moves `bytes` bytes each way.
@@ -91,14 +86,8 @@ impl<P: Protocol<Remote = SocketAddr>> World<P> {
         seed: u64,
         disturbance: Disturbance,
     ) -> Outcome {
-        let mut lab = Lab {
-            provider: &mut self.provider,
-            card: &mut self.card,
-            peer: self.peer.as_mut(),
-            clock: Some(self.clock.clone()),
-        };
         let plan = Exchange { bytes, seed, disturbance, memory: MemoryKind::Application };
-        let outcome = lab.run(remote, &plan, &mut Blind);
+        let outcome = self.machine.exchange(remote, &plan, &mut Blind);
         let outcome = outcome.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         assert_eq!(outcome.received, (bytes, outcome.received_expected), "seed {seed}");
         assert_eq!(outcome.sent, (bytes, outcome.sent_expected), "seed {seed}");
@@ -110,7 +99,7 @@ impl<P: Protocol<Remote = SocketAddr>> World<P> {
 fn own_protocol_is_exact_without_copy() {
     let mut world = World::new(GoldenCard::new(SMALL));
     world.exchange(1 << 20, 1, Disturbance::default());
-    let counters = world.provider.counters();
+    let counters = world.machine.host.counters();
     assert_eq!(counters.copied_payload_bytes, 0, "{counters:?}");
     assert_eq!(counters.withheld_headers, 0);
 }
@@ -157,22 +146,22 @@ fn own_protocol_is_exact_on_bad_wires() {
 fn protocol_timers_fire_in_sleeping_host() {
     let mut world = World::new(GoldenCard::new(SMALL));
     let remote = REMOTE.parse().expect("an address");
-    world.provider.connect(ApplicationId::FIRST, remote).expect("a flow");
+    world.machine.host.connect(ApplicationId::FIRST, remote).expect("a flow");
+    let clock = world.machine.clock.clone().expect("it has one");
     let mut requests = Vec::new();
     for wait in 0..40 {
-        world.provider.poll().expect("it polls");
+        world.machine.host.poll().expect("it polls");
         // Nobody answers.
-        let mut sent = Vec::new();
-        world.card.take_sent(&mut sent);
-        requests.extend(sent.iter().map(|_| world.clock.now_ns()));
+        let sent = world.machine.take_sent();
+        requests.extend(sent.iter().map(|_| clock.now_ns()));
         if requests.len() == 5 {
             break;
         }
-        let start_ps = world.card.now_ps();
-        let due = world.provider.wait(Duration::from_secs(100)).expect("it waits");
+        let start_ps = world.machine.card.now_ps();
+        let due = world.machine.host.wait(Duration::from_secs(100)).expect("it waits");
         assert!(due, "wait {wait}: nothing to do");
-        let slept = Duration::from_nanos((world.card.now_ps() - start_ps) / 1000);
-        world.clock.advance(slept);
+        let slept = Duration::from_nanos((world.machine.card.now_ps() - start_ps) / 1000);
+        world.machine.pass(slept);
     }
     let apart = Vec::from_iter(requests.windows(2).map(|pair| pair[1] - pair[0]));
     let expected = [1, 2, 4, 8].map(|times| times * RTO_NS);
@@ -185,14 +174,14 @@ fn protocol_timers_fire_in_sleeping_host() {
 fn sleep_ends_with_limit_or_timer() {
     let mut world = World::new(GoldenCard::new(SMALL));
     let limit = Duration::from_micros(700);
-    assert!(!world.provider.wait(limit).expect("it waits"), "no timer is set");
+    assert!(!world.machine.host.wait(limit).expect("it waits"), "no timer is set");
     let remote = REMOTE.parse().expect("an address");
-    world.provider.connect(ApplicationId::FIRST, remote).expect("a flow");
-    world.provider.poll().expect("it polls");
-    world.provider.poll().expect("it polls");
-    assert!(!world.provider.wait(limit).expect("it waits"), "the timer is later");
-    world.clock.advance(Duration::from_nanos(RTO_NS));
-    assert!(world.provider.wait(Duration::from_secs(1)).expect("it waits"), "it is due");
+    world.machine.host.connect(ApplicationId::FIRST, remote).expect("a flow");
+    world.machine.host.poll().expect("it polls");
+    world.machine.host.poll().expect("it polls");
+    assert!(!world.machine.host.wait(limit).expect("it waits"), "the timer is later");
+    world.machine.pass(Duration::from_nanos(RTO_NS));
+    assert!(world.machine.host.wait(Duration::from_secs(1)).expect("it waits"), "it is due");
 }
 
 /// A partial request is returned while the peer goes on sending: its buffer is truncated under the
@@ -215,8 +204,8 @@ fn in_parts(card: Rc<RefCell<GoldenCard>>) -> u32 {
     let mut world = World::new(card);
     let remote = REMOTE.parse().expect("an address");
     let script = Script { send_bytes: BYTES, seed: 5, receive_bytes_max: None };
-    world.peer.listen(remote, script).expect("it listens");
-    let provider = &mut world.provider;
+    world.machine.peer.listen(remote, script).expect("it listens");
+    let provider = &mut world.machine.host;
     let first = ApplicationId::FIRST;
     let region = provider.register(first, MemoryKind::Application, 1 << 16);
     let region = region.expect("room");
@@ -235,6 +224,7 @@ fn in_parts(card: Rc<RefCell<GoldenCard>>) -> u32 {
         if received.len() as u64 == BYTES {
             break;
         }
+        let provider = &mut world.machine.host;
         provider.poll().expect("it polls");
         while let Some(completion) = provider.next_completion() {
             match completion {
@@ -249,22 +239,18 @@ fn in_parts(card: Rc<RefCell<GoldenCard>>) -> u32 {
                 _ => {}
             }
         }
-        let mut sent = Vec::new();
-        world.card.take_sent(&mut sent);
-        for sent in sent {
-            world.peer.inject_frame(&sent.bytes).expect("it is taken");
+        for sent in world.machine.take_sent() {
+            world.machine.peer.inject_frame(&sent.bytes).expect("it is taken");
         }
         // Slowly, so that requests are returned in part.
         let polled = match round % 4 {
-            0 => world.peer.poll_frame(&mut frame).expect("a frame"),
+            0 => world.machine.peer.poll_frame(&mut frame).expect("a frame"),
             _ => None,
         };
         if let Some(bytes) = polled {
-            let mut bytes = frame[..bytes].to_vec();
-            bytes.resize(bytes.len().max(60), 0);
-            world.card.receive(lab::frame::Frame { bytes, ..Default::default() });
+            world.machine.card.receive(Frame::padded(&frame[..bytes]));
         }
-        world.clock.advance(Duration::from_micros(10));
+        world.machine.pass(Duration::from_micros(10));
     }
     let mut expected = vec![0; BYTES as usize];
     RandomBytes::new(5).fill(&mut expected);

@@ -16,7 +16,7 @@ const BYTES: u32 = 2000;
 fn is_complete_with_payload_ahead_by(bytes: u32) {
     let mut world = World::new(GoldenCard::new(SMALL));
     let first = ApplicationId::FIRST;
-    let provider = &mut world.provider;
+    let provider = &mut world.machine.host;
     let region = provider.register(first, MemoryKind::Application, 1 << 16);
     let region = region.expect("room");
     let id = provider.connect(first, REMOTE.parse().expect("an address"));
@@ -37,10 +37,10 @@ fn is_complete_with_payload_ahead_by(bytes: u32) {
         world.round();
     }
     let numbers = (PEER + 1 + bytes, start.wrapping_add(BYTES));
-    world.card.receive(answer(&syn, numbers, ACK, 60_000, &[7; 10]));
+    world.machine.card.receive(answer(&syn, numbers, ACK, 60_000, &[7; 10]));
     let is_sent = (0..1000).any(|_| {
         world.round();
-        let completion = world.provider.next_completion();
+        let completion = world.machine.host.next_completion();
         matches!(completion, Some(Completion::Sent { request: 2, .. }))
     });
     assert!(is_sent, "{bytes} bytes ahead: the acknowledgement was lost");

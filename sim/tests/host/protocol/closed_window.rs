@@ -35,7 +35,7 @@ fn next_probe(world: &mut World, edge: u32, distances: &[u32]) -> (u32, Vec<u8>)
 fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
     let mut world = World::new(card);
     let first = ApplicationId::FIRST;
-    let provider = &mut world.provider;
+    let provider = &mut world.machine.host;
     let region = provider.register(first, MemoryKind::Application, 1 << 16);
     let region = region.expect("room");
     let mut expected = vec![0; BYTES as usize];
@@ -59,7 +59,7 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
     assert_eq!(received.len(), usize::from(WINDOW));
     let edge = start.wrapping_add(WINDOW.into());
     let close = || answer(&syn, (PEER + 1, edge), ACK, 0, &[]);
-    world.card.receive(close());
+    world.machine.card.receive(close());
     let mut distances = Vec::new();
     while distances.len() < 8 {
         let (rounds, probe) = next_probe(&mut world, edge, &distances);
@@ -67,7 +67,7 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
         distances.push(rounds);
         // The first answer is lost, too.
         if distances.len() > 1 {
-            world.card.receive(close());
+            world.machine.card.receive(close());
         }
     }
     // The card takes its time, so a distance is not exact: the last ones are far longer than that.
@@ -76,7 +76,7 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
 
     let opened = edge.wrapping_add(1);
     received.push(expected[3000]);
-    world.card.receive(answer(&syn, (PEER + 1, opened), ACK, 60_000, &[]));
+    world.machine.card.receive(answer(&syn, (PEER + 1, opened), ACK, 60_000, &[]));
     let mut is_sent = false;
     for _ in 0..100_000 {
         for (header, payload) in world.round() {
@@ -88,9 +88,9 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
         }
         let number = start.wrapping_add(received.len() as u32);
         if received.len() == expected.len() {
-            world.card.receive(answer(&syn, (PEER + 1, number), ACK, 60_000, &[]));
+            world.machine.card.receive(answer(&syn, (PEER + 1, number), ACK, 60_000, &[]));
         }
-        while let Some(completion) = world.provider.next_completion() {
+        while let Some(completion) = world.machine.host.next_completion() {
             is_sent |= matches!(completion, Completion::Sent { request: 1, .. });
         }
         if is_sent {

@@ -30,7 +30,6 @@ use host::protocol::{
 };
 use host::provider::{ConnectionId, ShardId};
 use host::transport::{ListenerId, NextTimer, SmoltcpTransport, TransportError};
-use lab::frame::Frame;
 use lab::golden_card::RingKind;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -283,10 +282,7 @@ fn check<P: Inner>(provider: &mut Failer<P>, id: ConnectionId, talk: &Talk) {
 
 /// A provider on a late card, its peer, and what they say to each other.
 struct Run<P: Inner> {
-    provider: Failer<P>,
-    card: Rc<RefCell<GoldenCard>>,
-    peer: SmoltcpPeer,
-    clock: ManualClock,
+    machine: Machine<Failer<P>, Rc<RefCell<GoldenCard>>, SmoltcpPeer>,
     talks: BTreeMap<u32, Talk>,
     closing: BTreeSet<u32>,
 }
@@ -299,19 +295,19 @@ impl<P: Inner> Run<P> {
         let card = GoldenCard::late(SMALL, seed);
         let protocol = Failing::around(inner, seed, failed);
         let bus = GoldenBus::new(card.clone());
-        let mut provider =
-            Provider::open(bus, protocol, DeviceConfig::with_seed(1)).expect("a card");
-        provider.set_clock(Clock::Manual(clock.clone()));
-        Self { provider, card, peer, clock, talks: BTreeMap::new(), closing: BTreeSet::new() }
+        let config = DeviceConfig::with_seed(1);
+        let machine = Machine::provided(bus, (protocol, config), card, peer, Some(clock));
+        let machine = machine.expect("a card");
+        Self { machine, talks: BTreeMap::new(), closing: BTreeSet::new() }
     }
 
     fn talk(&mut self, id: ConnectionId) {
-        let talk = start(&mut self.provider, id);
+        let talk = start(&mut self.machine.host, id);
         self.talks.insert(id.0, talk);
     }
 
     fn take_completions(&mut self) {
-        while let Some(completion) = self.provider.next_completion() {
+        while let Some(completion) = self.machine.host.next_completion() {
             let (Completion::Opened(id)
             | Completion::EndOfStream(id)
             | Completion::Closed(id)
@@ -322,27 +318,17 @@ impl<P: Inner> Run<P> {
             let talk = self.talks.get_mut(&id.0).expect("one of ours");
             take(talk, completion);
             if talk.is_sent && talk.received == BYTES && self.closing.insert(id.0) {
-                let _ = self.provider.close(id);
+                let _ = self.machine.host.close(id);
             }
         }
     }
 
     /// Everybody goes on for a moment.
     fn step(&mut self) {
-        self.provider.poll().expect("no error of a protocol is one of the card");
+        self.machine.host.poll().expect("no error of a protocol is one of the card");
         self.take_completions();
-        let mut sent = Vec::new();
-        self.card.take_sent(&mut sent);
-        for frame in sent {
-            self.peer.inject_frame(&frame.bytes).expect("it is taken");
-        }
-        let mut buffer = vec![0; 2048];
-        while let Some(bytes) = self.peer.poll_frame(&mut buffer).expect("a frame") {
-            let mut bytes = buffer[..bytes].to_vec();
-            bytes.resize(bytes.len().max(60), 0);
-            self.card.receive(Frame { bytes, ..Default::default() });
-        }
-        self.clock.advance(Duration::from_micros(50));
+        self.machine.carry(|_, _| true).expect("frames");
+        self.machine.pass(Duration::from_micros(50));
     }
 
     /// Goes on until all talks are over, and judges them. Returns how many connections failed.
@@ -357,7 +343,7 @@ impl<P: Inner> Run<P> {
         for (id, talk) in &self.talks {
             let id = ConnectionId(*id);
             assert!(talk.is_over, "{id:?} never ends: {} bytes, {:?}", talk.received, talk.failed);
-            check(&mut self.provider, id, talk);
+            check(&mut self.machine.host, id, talk);
             match &talk.failed {
                 None => assert_eq!((talk.received, talk.is_sent), (BYTES, true), "{id:?}"),
                 Some(why) => {
@@ -370,7 +356,7 @@ impl<P: Inner> Run<P> {
         let told_of_none = failed.borrow();
         let of_none = ["abort", "arrive_without_flow", "arrive_frame", "advance", "transmit"];
         let any = of_none.iter().any(|call| told_of_none.contains_key(call));
-        assert!(!any || self.provider.protocol_error().is_some());
+        assert!(!any || self.machine.host.protocol_error().is_some());
         failures
     }
 }
@@ -383,9 +369,9 @@ fn script() -> Script {
 fn connect_all(seed: u64, failed: &Failed) -> u32 {
     let mut run = Run::new(PlainTcp::new(LOCAL), ManualClock::default(), seed, failed);
     let remote = REMOTE.parse().expect("an address");
-    run.peer.listen(remote, script()).expect("it listens");
+    run.machine.peer.listen(remote, script()).expect("it listens");
     for _ in 0..CONNECTIONS {
-        let id = persist(|| run.provider.connect(ApplicationId::FIRST, remote));
+        let id = persist(|| run.machine.host.connect(ApplicationId::FIRST, remote));
         run.talk(id);
     }
     run.end(failed)
@@ -411,38 +397,38 @@ fn accept_all_by_tcp(seed: u64, failed: &Failed) -> u32 {
 
 fn accept_all_by<P: Inner>(mut run: Run<P>, failed: &Failed) -> u32 {
     let local = SocketAddr::from(([10, 77, 0, 1], 80));
-    let listener = persist(|| run.provider.listen(ApplicationId::FIRST, local));
-    let address = persist(|| run.provider.listener_address(listener));
+    let listener = persist(|| run.machine.host.listen(ApplicationId::FIRST, local));
+    let address = persist(|| run.machine.host.listener_address(listener));
     assert_eq!(address, local);
     // An error of a call leaves everything as it is.
     for port in 1000..1100 {
         let other = SocketAddr::from(([10, 77, 0, 1], port));
-        let other = persist(|| run.provider.listen(ApplicationId::FIRST, other));
-        while run.provider.unlisten(other).is_err() {
-            assert!(!is_unknown(run.provider.accept(other)), "it still listens");
+        let other = persist(|| run.machine.host.listen(ApplicationId::FIRST, other));
+        while run.machine.host.unlisten(other).is_err() {
+            assert!(!is_unknown(run.machine.host.accept(other)), "it still listens");
         }
     }
-    (0..CONNECTIONS).for_each(|_| run.peer.connect(local, script()).expect("it starts"));
+    (0..CONNECTIONS).for_each(|_| run.machine.peer.connect(local, script()).expect("it starts"));
     let mut steps = 0..400_000;
     while run.talks.len() < usize::from(CONNECTIONS) {
         steps.next().expect("all are accepted in the end");
         run.step();
         // An error of the call takes nothing from the listener.
-        if let Ok(Some(id)) = run.provider.accept(listener) {
+        if let Ok(Some(id)) = run.machine.host.accept(listener) {
             for _ in 0..20 {
-                assert_eq!(persist(|| run.provider.addresses(id)).0, local);
+                assert_eq!(persist(|| run.machine.host.addresses(id)).0, local);
             }
             run.talk(id);
         }
     }
     let failures = run.end(failed);
-    run.card.borrow_mut().make_unreadable(ShardId::FIRST.0, RingKind::Command);
+    run.machine.card.borrow_mut().make_unreadable(ShardId::FIRST.0, RingKind::Command);
     let mut is_refused = |round: u32| {
         if round.is_multiple_of(1000) {
-            run.peer.connect(local, script()).expect("it starts");
+            run.machine.peer.connect(local, script()).expect("it starts");
         }
         run.step();
-        match run.provider.accept(listener) {
+        match run.machine.host.accept(listener) {
             Err(HostError::Driver(DriverError::RingStopped { ring: "command", .. })) => true,
             // Nobody has noticed yet: it fails, and the peer tries again.
             Ok(Some(id)) => {
@@ -453,8 +439,8 @@ fn accept_all_by<P: Inner>(mut run: Run<P>, failed: &Failed) -> u32 {
         }
     };
     assert!((0..20_000).any(&mut is_refused), "no connection is refused");
-    persist(|| run.provider.unlisten(listener));
-    assert!(is_unknown(run.provider.accept(listener)));
+    persist(|| run.machine.host.unlisten(listener));
+    assert!(is_unknown(run.machine.host.accept(listener)));
     failures
 }
 

@@ -48,10 +48,9 @@ pub(super) fn answer(
 impl World {
     /// A tenth of a millisecond. Returns the TCP packets that were sent: header, payload.
     pub(super) fn round(&mut self) -> Vec<(TcpHeader, Vec<u8>)> {
-        self.clock.advance(Duration::from_micros(100));
-        self.provider.poll().expect("it polls");
-        let mut sent = Vec::new();
-        self.card.take_sent(&mut sent);
+        self.machine.pass(Duration::from_micros(100));
+        self.machine.host.poll().expect("it polls");
+        let sent = self.machine.take_sent();
         let parsed = |frame: &Frame| {
             let layout = TcpLayout::parse(&frame.bytes).ok()?;
             assert_eq!(tcp_checksum(&frame.bytes, &layout), 0);
@@ -66,7 +65,7 @@ impl World {
     pub(super) fn answer_syn(&mut self, window: u16) -> TcpHeader {
         let (syn, _) = self.until_sent().remove(0);
         let numbers = (PEER, syn.sequence.wrapping_add(1));
-        self.card.receive(answer(&syn, numbers, SYN | ACK, window, &[]));
+        self.machine.card.receive(answer(&syn, numbers, SYN | ACK, window, &[]));
         syn
     }
 

@@ -84,7 +84,7 @@ fn at_both_ends(law: Law, mtu_bytes: u16, seed: u64, disturbance: Disturbance) -
         true => GoldenCard::new(SMALL),
         false => GoldenCard::late(SMALL, seed),
     };
-    let mut world = World::with(own_tcp(1, mtu_bytes, law, seed), card, Box::new(peer), clock);
+    let mut world = World::with(own_tcp(1, mtu_bytes, law, seed), card, peer, clock);
     let families = if mtu_bytes < 1280 { 1 } else { 2 };
     let mut sum = (Duration::ZERO, 0);
     for remote in &REMOTES[..families] {
@@ -152,7 +152,7 @@ fn our_own_tcp_and_kernels_of_all_settings_are_exact() {
             println!("{controller}, SACK {sack}, timestamps {timestamps}, {law:?}, seed {seed}");
             let tcp = own_tcp(1, mtu_bytes, law, seed);
             let card = GoldenCard::new(SMALL);
-            let mut world = World::with(tcp, card, Box::new(kernel), ManualClock::default());
+            let mut world = World::with(tcp, card, kernel, ManualClock::default());
             let remote = REMOTES[0].parse().expect("an address");
             world.exchange_with(remote, 100_000, seed, disturbance);
             runs += 1;
@@ -177,7 +177,7 @@ fn own_tcp_and_kernel_are_exact() {
         let clock = ManualClock::default();
         let tcp = own_tcp(1, mtu_bytes, law, seed);
         let card = GoldenCard::new(SMALL);
-        let mut world = World::with(tcp, card, Box::new(kernel), clock);
+        let mut world = World::with(tcp, card, kernel, clock);
         let remote = REMOTES[at % 2].parse().expect("an address");
         world.exchange_with(remote, 200_000, seed, disturbance);
     }
