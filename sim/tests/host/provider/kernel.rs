@@ -17,11 +17,11 @@ use host::memory::ApplicationMapping;
 use host::observed::Observed;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use host::transport::patience::Patience;
-use host::transport::peer::{SmoltcpPeer, WirePeer};
+use host::transport::peer::SmoltcpPeer;
 use host::transport::{LinuxTransport, ListenerId, TransportError};
-use lab::frame::Frame;
+use lab::exchange::Side;
 use lab::golden_card::{GoldenBus, GoldenCard};
-use lab::network_side::NetworkSide;
+use lab::machine::Machine;
 use sim::harness::traffic::{timestamp_option, Addresses, Layer4, PacketSpec};
 use skip::skip_if_refused;
 
@@ -62,11 +62,12 @@ struct Segment {
     destination_options: bool,
 }
 
+type KernelMachine =
+    Machine<Provider<GoldenBus, Observed<LinuxTransport>>, Rc<RefCell<GoldenCard>>, SmoltcpPeer>;
+
 /// The kernel's TCP on a golden card; the peer answers address questions, its TCP is made by hand.
 struct Hand {
-    provider: Provider<GoldenBus, Observed<LinuxTransport>>,
-    card: Rc<RefCell<GoldenCard>>,
-    neighbour: SmoltcpPeer,
+    machine: KernelMachine,
     completions: Vec<Completion>,
     /// TCP headers that our side has sent.
     sent: Vec<TcpHeader>,
@@ -84,11 +85,11 @@ impl Hand {
         let transport =
             skip_if_refused(LinuxTransport::open(&link(1)), TransportError::is_refusal)?;
         let bus = GoldenBus::new(card.clone());
-        let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::with_seed(1));
+        let protocol = (Observed::new(transport), DeviceConfig::with_seed(1));
+        let neighbour = SmoltcpPeer::open(&link(2), Clock::Wall { divisor: 1 }).expect("a peer");
+        let machine = Machine::provided(bus, protocol, card, neighbour, None);
         Some(Self {
-            provider: provider.expect("the device opens"),
-            card,
-            neighbour: SmoltcpPeer::open(&link(2), Clock::Wall { divisor: 1 }).expect("a peer"),
+            machine: machine.expect("the device opens"),
             completions: Vec::new(),
             sent: Vec::new(),
             ipv6,
@@ -97,23 +98,15 @@ impl Hand {
     }
 
     fn step(&mut self) {
-        self.provider.poll().expect("it polls");
-        let completions = std::iter::from_fn(|| self.provider.next_completion());
-        self.completions.extend(completions);
-        let mut sent = Vec::new();
-        self.card.take_sent(&mut sent);
-        for frame in sent {
-            match parse_tcp(&frame.bytes) {
-                Some(header) => self.sent.push(header),
-                None => self.neighbour.inject_frame(&frame.bytes).expect("a frame"),
-            }
-        }
-        let mut buffer = vec![0; 2000];
-        while let Some(bytes) = self.neighbour.poll_frame(&mut buffer).expect("a frame") {
-            let mut frame = Frame { bytes: buffer[..bytes].to_vec(), ..Frame::default() };
-            frame.bytes.resize(bytes.max(60), 0);
-            self.card.receive(frame);
-        }
+        self.completions.extend(self.machine.poll().expect("it polls"));
+        let sent = &mut self.sent;
+        let carried = self.machine.carry(|side, frame| {
+            let header = parse_tcp(&frame.bytes).filter(|_| side == Side::ToPeer);
+            let is_ours = header.is_some();
+            sent.extend(header);
+            !is_ours
+        });
+        carried.expect("frames");
         std::thread::sleep(Duration::from_millis(1));
     }
 
@@ -172,7 +165,7 @@ impl Hand {
         if segment.destination_options {
             insert_destination_options(&mut bytes);
         }
-        self.card.receive(Frame { bytes, ..Frame::default() });
+        self.machine.receive(bytes);
     }
 
     /// A handshake from `port` on; the ACK number of everything that follows.
@@ -204,7 +197,7 @@ impl Hand {
     fn accept(&mut self, listener: ListenerId) -> ConnectionId {
         let mut id = None;
         self.until("a connection", |hand| {
-            id = hand.provider.accept(listener).expect("it accepts");
+            id = hand.machine.host.accept(listener).expect("it accepts");
             id.is_some()
         });
         id.expect("found")
@@ -212,12 +205,12 @@ impl Hand {
 
     /// An open connection whose first `bytes` bytes go to the start of a page.
     fn connect(&mut self, bytes: u32, options: [&[u8]; 2]) -> Connected {
-        let listener = self.provider.listen(FIRST, self.local()).expect("a port");
+        let listener = self.machine.host.listen(FIRST, self.local()).expect("a port");
         let acknowledgement = self.shake_hands(PEER_PORT, options[0], options[1]);
         let id = self.accept(listener);
-        let region = self.provider.register(FIRST, DRAM, 4096).expect("a region");
-        let memory = self.provider.map(region).expect("a mapping");
-        self.provider.recv(id, region.span(0, bytes), 1).expect("a request");
+        let region = self.machine.host.register(FIRST, DRAM, 4096).expect("a region");
+        let memory = self.machine.host.map(region).expect("a mapping");
+        self.machine.host.recv(id, region.span(0, bytes), 1).expect("a request");
         self.completion(|c| *c == Completion::Opened(id));
         self.rest();
         Connected { id, region, memory, acknowledgement }
@@ -299,7 +292,7 @@ fn reset_is_failure_not_stream_end() {
     hand.completion(|c| *c == received_completion(connected.id, 1, 100));
     let (id, region) = (connected.id, connected.region);
     // No receive request is open: nothing but the status tells.
-    hand.provider.send(id, region.span(1000, 500), 2).unwrap();
+    hand.machine.host.send(id, region.span(1000, 500), 2).unwrap();
     let before = hand.sent.len();
     hand.until("our bytes", |hand| hand.sent[before..].iter().any(|h| h.flags & PSH != 0));
     let reset = Segment { flags: RST | ACK, ..data(&connected, 100) };
@@ -322,7 +315,7 @@ fn end_of_stream_is_no_failure() {
     hand.receive(&end, &[]);
     hand.completion(|c| *c == received_completion(connected.id, 1, 100));
     hand.completion(|c| *c == Completion::EndOfStream(connected.id));
-    hand.provider.close(connected.id).unwrap();
+    hand.machine.host.close(connected.id).unwrap();
     hand.until("our FIN", |hand| hand.sent.iter().any(|h| h.flags & FIN != 0));
     let last = Segment {
         acknowledgement: connected.acknowledgement.wrapping_add(1),
@@ -345,14 +338,14 @@ fn reset_as_last_ack_is_no_failure() {
     hand.receive(&end, &[]);
     hand.completion(|c| *c == Completion::EndOfStream(connected.id));
     hand.completion(|c| *c == received_completion(connected.id, 1, 0));
-    hand.provider.finish(connected.id).unwrap();
+    hand.machine.host.finish(connected.id).unwrap();
     hand.until("our FIN", |hand| hand.sent.iter().any(|h| h.flags & FIN != 0));
     end.sequence += 1;
     end.flags = RST | ACK;
     hand.receive(&end, &[]);
     hand.rest();
     assert_eq!(hand.completions, []);
-    hand.provider.close(connected.id).unwrap();
+    hand.machine.host.close(connected.id).unwrap();
     hand.completion(|c| *c == Completion::Closed(connected.id));
     assert_eq!(hand.completions, []);
 }
@@ -379,7 +372,7 @@ fn a_syn_ack_opens(destination_options: bool, payload: &[u8]) {
         return;
     };
     let peer = (v6(2), PEER_PORT).into();
-    let id = hand.provider.connect(FIRST, peer).unwrap();
+    let id = hand.machine.host.connect(FIRST, peer).unwrap();
     hand.until("our SYN", |hand| !hand.sent.is_empty());
     let syn = hand.sent[0];
     let mut segment = Segment {
@@ -392,9 +385,9 @@ fn a_syn_ack_opens(destination_options: bool, payload: &[u8]) {
     };
     hand.receive(&segment, payload);
     hand.completion(|c| *c == Completion::Opened(id));
-    let region = hand.provider.register(FIRST, DRAM, 4096).unwrap();
-    let memory = hand.provider.map(region).unwrap();
-    hand.provider.recv(id, region.span(0, 100), 1).unwrap();
+    let region = hand.machine.host.register(FIRST, DRAM, 4096).unwrap();
+    let memory = hand.machine.host.map(region).unwrap();
+    hand.machine.host.recv(id, region.span(0, 100), 1).unwrap();
     hand.rest();
     (segment.sequence, segment.flags) = (START, ACK);
     hand.receive(&segment, &[0x11; 100]);
@@ -454,8 +447,8 @@ fn connection_without_key_slot_is_served() {
     let Some(mut hand) = Hand::on(GoldenCard::new(SMALL), false) else {
         return;
     };
-    let secrets = *hand.provider.device().secrets();
-    let mask = (1u16 << hand.provider.device().sizes().bucket_bits) - 1;
+    let secrets = *hand.machine.host.device().secrets();
+    let mask = (1u16 << hand.machine.host.device().sizes().bucket_bits) - 1;
     let mut sharing = HashMap::<[u16; 2], Vec<u16>>::new();
     for port in 1024..=u16::MAX {
         let key = flow_key(([10, 77, 0, 2], port).into(), hand.local());
@@ -464,15 +457,15 @@ fn connection_without_key_slot_is_served() {
     }
     let ports = sharing.into_values().find(|ports| ports.len() >= 9);
     let ports = ports.expect("more ports than pairs of buckets");
-    let region = hand.provider.register(FIRST, DRAM, 4096).expect("room");
-    let memory = hand.provider.map(region).expect("it maps");
-    let listener = hand.provider.listen(FIRST, hand.local()).expect("a port");
+    let region = hand.machine.host.register(FIRST, DRAM, 4096).expect("room");
+    let memory = hand.machine.host.map(region).expect("it maps");
+    let listener = hand.machine.host.listen(FIRST, hand.local()).expect("a port");
     for (number, &port) in ports.iter().take(9).enumerate() {
         let acknowledgement = hand.shake_hands(port, &[], &[]);
         let id = hand.accept(listener);
         hand.completion(|c| *c == Completion::Opened(id));
         let at = 100 * number as u64;
-        let recv = hand.provider.recv(id, region.span(at, 100), 1);
+        let recv = hand.machine.host.recv(id, region.span(at, 100), 1);
         recv.expect("a request");
         hand.rest();
         let segment = Segment {
@@ -487,7 +480,7 @@ fn connection_without_key_slot_is_served() {
         let mut bytes = [0xff; 100];
         memory.read(at as usize, &mut bytes);
         assert_eq!(bytes, [number as u8; 100]);
-        let counters = hand.provider.counters();
+        let counters = hand.machine.host.counters();
         let beyond = u64::from(number == 8);
         let counted = (counters.unplaced_connections, counters.copied_payload_bytes);
         assert_eq!(counted, (beyond, 100 * beyond));
