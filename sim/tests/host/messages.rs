@@ -7,9 +7,7 @@
 //! Proven: messages in both directions arrive exact and in place, several at a time, each in the
 //! buffer of its own number; over a bad wire, and beyond the flow table, too.
 
-use std::cell::RefCell;
 use std::net::SocketAddr;
-use std::rc::Rc;
 
 use abi::config::SMALL;
 use host::driver::bus::{Bus, MemoryKind};
@@ -21,9 +19,7 @@ use host::memory::ApplicationMapping;
 use host::message::{Endpoint, MessageDone, Station};
 use host::provider::RegionId;
 use host::transport::peer::RandomBytes;
-use lab::frame::Frame;
 use lab::golden_card::{GoldenBus, GoldenCard};
-use lab::network_side::NetworkSide;
 use lab::wire::{Disturbance, Wire};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
@@ -118,23 +114,13 @@ impl<B: Bus> End<B> {
     }
 }
 
-fn carry(from: &mut impl NetworkSide, wire: &mut Wire, to: &mut impl NetworkSide) {
-    let (mut sent, mut arrived) = (Vec::new(), Vec::new());
-    from.take_sent(&mut sent);
-    for frame in sent {
-        let bytes = frame.bytes;
-        wire.carry(Frame { bytes, ..Frame::default() }, &mut arrived);
-    }
-    arrived.into_iter().for_each(|frame| to.receive(frame));
-}
-
 /// Both ends exchange all messages; the payload bytes that the CPU of the Verilated side copied.
 fn exchange(ipv6: bool, disturbance: Disturbance) -> u64 {
     let seed = seed::seed();
     let options = Options::default();
     let card = SimulatedCard::new("small", PcieConfig::default(), options).expect("it builds");
-    let mut card = Rc::new(RefCell::new(card));
-    let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
+    let bus = SimulatedBus::with_card(card, &PcieConfig::default());
+    let (bus, mut card) = bus.expect("a bus");
     let mut golden = GoldenCard::late(SMALL, seed + 4);
     let mut here = End::new(bus, 1, ipv6, seed);
     let mut there = End::new(GoldenBus::new(golden.clone()), 2, ipv6, seed + 1);
@@ -151,8 +137,8 @@ fn exchange(ipv6: bool, disturbance: Disturbance) -> u64 {
         }
         here.done.extend(here.endpoint.poll(now_ns).expect("it polls"));
         there.done.extend(there.endpoint.poll(now_ns).expect("it polls"));
-        carry(&mut card, &mut out, &mut golden);
-        carry(&mut golden, &mut back, &mut card);
+        out.join(&mut card, &mut golden);
+        back.join(&mut golden, &mut card);
         now_ns += ROUND_NS;
     }
     here.judge(seed + 1);
@@ -228,8 +214,8 @@ fn more_messages_than_flows_arrive() {
         if (sent, received) == (MESSAGES as usize, MESSAGES as usize) {
             break;
         }
-        carry(&mut near, &mut out, &mut far);
-        carry(&mut far, &mut back, &mut near);
+        out.join(&mut near, &mut far);
+        back.join(&mut far, &mut near);
         now_ns += ROUND_NS;
     }
     assert_eq!((sent, received), (MESSAGES as usize, MESSAGES as usize));
