@@ -7,9 +7,8 @@ mod turns;
 
 use abi::header_entry;
 use abi::reason::{CommandStatus, Disposition, SendError};
-use host::control::placement::KeyTable;
-use host::control::regions::{Region, Regions};
-use host::driver::bus::{Bus, DmaMemory, MemoryKind};
+use host::control::regions::Region;
+use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::DriverError;
 use host::driver::rings::{HeaderEntry, RingSizes};
@@ -20,12 +19,12 @@ use host::records::commands::{
 };
 use host::records::descriptor::{raw, send, Payload};
 use host::records::queue::QueueError;
-use host::records::ticket::Ticket;
 use lab::frame::Frame;
 use lab::golden_card::{GoldenBus, GoldenCard};
-use lab::network_side::NetworkSide;
+use lab::machine::CardModel;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
+use sim::direct::Direct;
 use sim::harness::traffic::{Addresses, PacketSpec};
 
 use crate::provider::rig::{assert_clean, verilated_card};
@@ -46,56 +45,42 @@ pub fn frame(number: u8, position: u32, payload: &[u8]) -> Frame {
     Frame { bytes: spec.frame(0), ..Frame::default() }
 }
 
-struct Bench<B: Bus, C: NetworkSide> {
-    device: Device<B>,
-    card: C,
-    regions: Regions,
-    keys: KeyTable,
+/// A machine with two owners beside the driver's.
+struct Bench<B: Bus, C: CardModel> {
+    direct: Direct<B, C>,
 }
 
-impl<B: Bus, C: NetworkSide> Bench<B, C> {
+impl<B: Bus, C: CardModel> Bench<B, C> {
     fn new(bus: B, card: C) -> Self {
-        let mut device = Device::open(bus, DeviceConfig::with_seed(1)).expect("it opens");
-        let sizes = device.sizes();
+        let mut direct = Direct::on(bus, card, DeviceConfig::with_seed(1));
         for number in 1..3 {
-            let owner = device.open_owner(RingSizes::default());
+            let owner = direct.machine.host.device.open_owner(RingSizes::default());
             assert_eq!(owner.expect("an owner"), number);
         }
-        Self {
-            regions: Regions::new(sizes.region_bits, sizes.page_bits),
-            keys: KeyTable::new(*device.secrets(), sizes.bucket_bits),
-            device,
-            card,
-        }
+        Self { direct }
     }
 
-    fn settle(&mut self, ticket: Ticket) -> Result<(), CommandStatus> {
-        for _ in 0..ROUNDS {
-            self.device.poll().expect("it polls");
-            if self.device.is_confirmed(ticket) {
-                return match self.device.take_refused() {
-                    Some(refused) => {
-                        assert_eq!(refused.ticket, ticket);
-                        Err(refused.status)
-                    }
-                    None => Ok(()),
-                };
-            }
-            self.device.bus().advance().expect("time passes");
-        }
-        panic!("{ticket:?} is not confirmed");
+    fn device(&mut self) -> &mut Device<B> {
+        &mut self.direct.machine.host.device
     }
 
     fn run(&mut self, owner: u8, entry: Entry) -> Result<(), CommandStatus> {
-        let ticket = self.device.command_of(owner, entry).expect("an owner");
-        self.settle(ticket)
+        let ticket = self.device().command_of(owner, entry).expect("an owner");
+        self.direct.wait(ticket);
+        match self.device().take_refused() {
+            Some(refused) => {
+                assert_eq!(refused.ticket, ticket);
+                Err(refused.status)
+            }
+            None => Ok(()),
+        }
     }
 
     /// A region of an owner's domain, and a flow of it with the owner's number.
     fn give(&mut self, owner: u8) -> (Region, FlowName) {
         let kind = MemoryKind::Application;
-        let memory = self.device.bus().allocate(kind, BYTES, BYTES);
-        let registered = self.regions.register(memory.expect("room"), owner.into());
+        let memory = self.device().bus().allocate(kind, BYTES, BYTES).expect("room");
+        let registered = self.direct.machine.host.regions.register(memory, owner.into());
         let (region, mut commands) = registered.expect("room");
         let name = FlowName { flow: owner.into(), generation: 1 };
         let list = List::committed(name.flow);
@@ -109,7 +94,7 @@ impl<B: Bus, C: NetworkSide> Bench<B, C> {
         }));
         let remote = ([10, 0, 0, owner], 4000).into();
         let key = flow_key(remote, ([10, 0, 0, 100], 80).into());
-        commands.extend(self.keys.insert(key, name.flow).expect("a slot"));
+        commands.extend(self.direct.machine.host.keys.insert(key, name.flow).expect("a slot"));
         for entry in commands {
             assert_eq!(self.run(0, entry), Ok(()));
         }
@@ -120,21 +105,14 @@ impl<B: Bus, C: NetworkSide> Bench<B, C> {
     fn entry(&mut self) -> HeaderEntry {
         let mut entry = HeaderEntry::default();
         for _ in 0..ROUNDS {
-            self.device.poll().expect("it polls");
-            if self.device.next_header(&mut entry).expect("a queue") {
-                self.device.return_headers().expect("a doorbell");
+            self.device().poll().expect("it polls");
+            if self.device().next_header(&mut entry).expect("a queue") {
+                self.device().return_headers().expect("a doorbell");
                 return entry;
             }
-            self.device.bus().advance().expect("time passes");
+            self.device().bus().advance().expect("time passes");
         }
         panic!("no entry");
-    }
-
-    fn bytes(&mut self, memory: &DmaMemory) -> Vec<u8> {
-        let mut bytes = vec![0; BYTES];
-        let range = self.device.bus().share(memory).expect("pages");
-        range.map().expect("a mapping").read(0, &mut bytes);
-        bytes
     }
 }
 
@@ -157,59 +135,57 @@ fn disposition(entry: &HeaderEntry) -> Option<Disposition> {
     Disposition::from_code(header_entry::DISPOSITION.get(&entry.metadata) as u8)
 }
 
-fn isolation<B: Bus, C: NetworkSide>(bus: B, card: C) {
+fn isolation<B: Bus, C: CardModel>(bus: B, card: C) {
     let mut bench = Bench::new(bus, card);
     let (region_1, flow_1) = bench.give(1);
     let (region_2, flow_2) = bench.give(2);
     let post = |name, region| segment_post(name, Direction::Receive, &segment(region));
     // Owner 1 in its own domain: placed, and told to owner 1.
     assert_eq!(bench.run(1, post(flow_1, &region_1)), Ok(()));
-    bench.card.receive(frame(1, FLOOR, b"first"));
+    bench.direct.machine.card.receive(frame(1, FLOOR, b"first"));
     let entry = bench.entry();
     assert_eq!((entry.owner, disposition(&entry)), (1, Some(Disposition::PlacedInOrder)));
-    assert_eq!(bench.bytes(&region_1.memory)[..5], *b"first");
+    assert_eq!(bench.direct.memory(&region_1.memory)[..5], *b"first");
     // Owner 2 posts memory of owner 1 for its own flow: the region refuses.
     assert_eq!(bench.run(2, post(flow_2, &region_1)), Ok(()));
-    bench.card.receive(frame(2, FLOOR, b"stray"));
+    bench.direct.machine.card.receive(frame(2, FLOOR, b"stray"));
     let entry = bench.entry();
     assert_eq!((entry.owner, disposition(&entry)), (2, Some(Disposition::RegionRefused)));
     assert_eq!(entry.deferred.as_deref(), Some(&b"stray"[..]));
-    assert_eq!(bench.bytes(&region_1.memory)[..5], *b"first");
-    assert_eq!(bench.bytes(&region_2.memory), [0; BYTES]);
+    assert_eq!(bench.direct.memory(&region_1.memory)[..5], *b"first");
+    assert_eq!(bench.direct.memory(&region_2.memory), [0; BYTES]);
     // Owner 2 touches the flow of owner 1, and an owner does what only owner 0 may.
     let foreign = floor_set(flow_1, acceptance(FLOOR + 100), 0);
     assert_eq!(bench.run(2, foreign), Err(CommandStatus::NotOwner));
     let privileged = flow_remove(flow_1);
     assert_eq!(bench.run(1, privileged), Err(CommandStatus::NotOwner));
-    bench.card.receive(frame(1, FLOOR + 5, b" second"));
+    bench.direct.machine.card.receive(frame(1, FLOOR + 5, b" second"));
     let entry = bench.entry();
     assert_eq!((entry.owner, disposition(&entry)), (1, Some(Disposition::PlacedInOrder)));
-    assert_eq!(bench.bytes(&region_1.memory)[..12], *b"first second");
+    assert_eq!(bench.direct.memory(&region_1.memory)[..12], *b"first second");
     // A packet without a flow is owner 0's.
-    bench.card.receive(frame(9, 0, b"who?"));
+    bench.direct.machine.card.receive(frame(9, 0, b"who?"));
     let entry = bench.entry();
     assert_eq!((entry.owner, disposition(&entry)), (0, Some(Disposition::NoFlow)));
     sends_are_kept_apart(&mut bench, flow_1);
 }
 
 /// Owner 2 sends from the flow of owner 1: it gets the event, the wire gets nothing.
-fn sends_are_kept_apart<B: Bus, C: NetworkSide>(bench: &mut Bench<B, C>, flow_1: FlowName) {
+fn sends_are_kept_apart<B: Bus, C: CardModel>(bench: &mut Bench<B, C>, flow_1: FlowName) {
     let stolen = frame(1, 0, b"stolen").bytes;
     let parsed = parse_tcp(&stolen).expect("TCP");
     let payload =
         Payload { name: flow_1, position: FLOOR, bytes: 6, mss_bytes: 1460, segment_index: 0 };
     let descriptor = send(&stolen[..54], (&parsed).into(), &payload);
-    bench.device.send_of(2, descriptor).expect("an owner");
+    bench.device().send_of(2, descriptor).expect("an owner");
     let entry = bench.entry();
     let code = header_entry::DISPOSITION.get(&entry.metadata) as u8;
     assert_eq!((entry.owner, SendError::from_code(code)), (2, Some(SendError::SendBadFlow)));
-    let mut sent = Vec::new();
-    bench.card.take_sent(&mut sent);
-    assert_eq!(sent, []);
+    assert_eq!(bench.direct.machine.take_sent(), []);
     // Nobody else is there.
-    let refused = bench.device.command_of(7, [0; 64]).unwrap_err();
+    let refused = bench.device().command_of(7, [0; 64]).unwrap_err();
     assert!(matches!(refused, QueueError::UnknownOwner { owner: 7, open: 3 }), "{refused}");
-    let refused = bench.device.send_of(3, raw(&[0; 60])).unwrap_err();
+    let refused = bench.device().send_of(3, raw(&[0; 60])).unwrap_err();
     assert!(matches!(refused, DriverError::UnknownOwner { owner: 3, open: 3 }), "{refused}");
 }
 
