@@ -11,12 +11,13 @@ use std::collections::VecDeque;
 
 use abi::config::{
     CardConfig, COMMAND_BYTES, COMPLETION_BYTES, METADATA_BYTES, PROFILES, SLOT_BYTES,
-    SLOT_HEADER_BYTES, SLOW_BUFFER_BYTES,
+    SLOT_HEADER_BYTES,
 };
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
 use abi::{completion, header_entry as h, registers as r, send_descriptor};
 
 use crate::packet::check_length;
+use crate::rings::{self, address_in, Context, Ring};
 use crate::rx::{receive, undo, Delivery};
 use crate::tables::{Flow, Tables};
 
@@ -35,7 +36,7 @@ pub trait Memory {
 
 #[derive(Clone, Debug, Default)]
 struct Owner {
-    context: [u32; 16],
+    context: Context,
     doorbells: [u32; 5],
     commands_taken: u32,
     commands_confirmed: u32,
@@ -58,13 +59,22 @@ pub enum RingKind {
     Send,
 }
 
+impl From<RingKind> for Ring {
+    fn from(kind: RingKind) -> Self {
+        match kind {
+            RingKind::Command => Ring::Command,
+            RingKind::Send => Ring::Send,
+        }
+    }
+}
+
 impl Owner {
     /// What is posted in a ring and not taken; `None` when it stops here: its index is more than
     /// its size ahead, or it cannot be read.
     fn due(&self, ring: RingKind) -> Option<u32> {
         let taken = [self.commands_taken, self.sends_taken][ring as usize];
         let due = self.doorbells[ring as usize].wrapping_sub(taken);
-        let fits = due <= 1 << self.bits(ring as u32);
+        let fits = due <= 1 << Ring::from(ring).bits(&self.context);
         (fits && (due == 0 || !self.unreadable[ring as usize])).then_some(due)
     }
 
@@ -72,22 +82,13 @@ impl Owner {
         self.is_enabled() && !self.stopped[ring as usize]
     }
 
-    fn base(&self, offset: u32) -> u64 {
-        let at = offset as usize / 4;
-        u64::from(self.context[at + 1]) << 32 | u64::from(self.context[at])
-    }
-
-    fn bits(&self, byte: u32) -> u32 {
-        (self.context[r::CONTEXT_SIZES as usize / 4] >> (8 * byte)) & 0xff
-    }
-
     fn is_enabled(&self) -> bool {
-        self.context[r::CONTEXT_ENABLE as usize / 4] & 1 == 1
+        rings::is_enabled(&self.context)
     }
 
     fn has_header_slots(&self, slots: u32) -> bool {
         let used = self.headers.wrapping_sub(self.doorbells[2]);
-        self.is_enabled() && used + slots <= 1 << self.bits(2)
+        self.is_enabled() && used + slots <= 1 << Ring::Header.bits(&self.context)
     }
 }
 
@@ -123,10 +124,6 @@ struct HeldWork {
     /// Owner and status of the commands carried out since: a confirmation waits for the sends that
     /// were looked up before.
     commands: Vec<(usize, CommandStatus)>,
-}
-
-fn phase(index: u32, bits: u32) -> u64 {
-    u64::from((index >> bits) & 1 == 0)
 }
 
 impl GoldenDevice {
@@ -175,12 +172,11 @@ impl GoldenDevice {
         if !owner.takes(ring) || owner.due(ring) == Some(0) {
             return None;
         }
-        let (base, bytes, taken) = match ring {
-            RingKind::Command => (r::CONTEXT_COMMAND_BASE, COMMAND_BYTES, owner.commands_taken),
-            RingKind::Send => (r::CONTEXT_SEND_BASE, SLOT_BYTES, owner.sends_taken),
+        let (bytes, taken) = match ring {
+            RingKind::Command => (COMMAND_BYTES, owner.commands_taken),
+            RingKind::Send => (SLOT_BYTES, owner.sends_taken),
         };
-        let slot = taken.wrapping_add(ahead) & ((1 << owner.bits(ring as u32)) - 1);
-        let at = owner.base(base) + u64::from(slot) * bytes as u64;
+        let at = Ring::from(ring).address(&owner.context, taken.wrapping_add(ahead));
         let entry = owner.due(ring).and_then(|_| memory.read(at, bytes));
         if entry.is_none() {
             self.stop(id, ring, memory);
@@ -202,15 +198,13 @@ impl GoldenDevice {
 
     fn complete(&mut self, id: usize, status: CommandStatus, memory: &mut dyn Memory) {
         let owner = &mut self.owners[id];
-        let bits = owner.bits(0);
+        let (context, index) = (&owner.context, owner.completions);
         let mut entry = [0; COMPLETION_BYTES];
         completion::INDEX.set(&mut entry, owner.commands_confirmed.into());
         completion::STATUS.set(&mut entry, status as u64);
-        completion::PHASE.set(&mut entry, phase(owner.completions, bits));
+        completion::PHASE.set(&mut entry, Ring::Completion.phase(context, index));
         completion::EPOCH.set(&mut entry, self.epoch.into());
-        let slot = u64::from(owner.completions & ((1 << bits) - 1));
-        memory
-            .write(owner.base(r::CONTEXT_COMPLETION_BASE) + slot * COMPLETION_BYTES as u64, &entry);
+        memory.write(Ring::Completion.address(context, index), &entry);
         owner.completions = owner.completions.wrapping_add(1);
         owner.commands_confirmed = owner.commands_confirmed.wrapping_add(1);
     }
@@ -234,7 +228,7 @@ impl GoldenDevice {
             let owner = &mut self.owners[id];
             owner.sends_taken = owner.sends_taken.wrapping_add(slots);
             let taken = owner.sends_taken.to_le_bytes();
-            memory.write(owner.base(r::CONTEXT_SEND_STATUS), &taken);
+            memory.write(address_in(&owner.context, r::CONTEXT_SEND_STATUS), &taken);
         }
     }
 
@@ -304,12 +298,12 @@ impl GoldenDevice {
         }
         let mut slow_buffer = h::SLOW_BUFFER_NONE;
         if let Some(payload) = &delivery.deferred {
-            if owner.slow.wrapping_sub(owner.doorbells[3]) >= 1 << owner.bits(3) {
+            let (context, index) = (&owner.context, owner.slow);
+            if index.wrapping_sub(owner.doorbells[3]) >= 1 << Ring::Slow.bits(context) {
                 return Err(DropReason::SlowBufferFull);
             }
-            slow_buffer = (owner.slow & ((1 << owner.bits(3)) - 1)) as u16;
-            let offset = u64::from(slow_buffer) * SLOW_BUFFER_BYTES as u64;
-            memory.write(owner.base(r::CONTEXT_SLOW_BASE) + offset, payload);
+            slow_buffer = Ring::Slow.place(context, index) as u16;
+            memory.write(Ring::Slow.address(context, index), payload);
             owner.slow = owner.slow.wrapping_add(1);
         }
         for piece in &delivery.pieces {
@@ -329,18 +323,15 @@ impl GoldenDevice {
         memory: &mut dyn Memory,
     ) {
         let owner = &mut self.owners[id];
-        let bits = owner.bits(2);
         let two_slots = header.len() > SLOT_HEADER_BYTES;
         h::TWO_SLOTS.set(&mut metadata, two_slots.into());
-        let base = owner.base(r::CONTEXT_HEADER_BASE);
         for number in (0..1 + u32::from(two_slots)).rev() {
             let index = owner.headers.wrapping_add(number);
-            h::PHASE.set(&mut metadata, phase(index, bits));
+            h::PHASE.set(&mut metadata, Ring::Header.phase(&owner.context, index));
             let mut slot = metadata.to_vec();
             slot.extend_from_slice(&header[number as usize * h::SECOND_SLOT_HEADER_AT..]);
             slot.truncate(SLOT_BYTES);
-            let at = u64::from(index & ((1 << bits) - 1)) * SLOT_BYTES as u64;
-            memory.write(base + at, &slot);
+            memory.write(Ring::Header.address(&owner.context, index), &slot);
         }
         owner.headers = owner.headers.wrapping_add(1 + u32::from(two_slots));
     }

@@ -16,6 +16,7 @@ pub mod commands;
 pub mod device;
 pub mod interrupts;
 pub mod packet;
+pub mod rings;
 pub mod rx;
 pub mod tables;
 pub mod tx;

@@ -10,6 +10,7 @@ use abi::config::{COMMAND_BYTES, COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, S
 use abi::field::Field;
 use abi::reason::CommandStatus;
 use abi::{completion, header_entry as h, registers as r, send_descriptor};
+use golden::rings::{address_in, is_enabled, Context, Ring};
 use host::driver::control_memory::ControlMemory;
 use host::memory::ApplicationMapping;
 use host::records::words::WORD_BYTES;
@@ -59,15 +60,11 @@ impl Memory {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rings {
     number: usize,
-    context: [u32; 16],
+    context: Context,
     commands: u32,
     completions: u32,
     sends: u32,
     headers: u32,
-}
-
-fn phase(index: u32, bits: u32) -> u64 {
-    u64::from((index >> bits) & 1 == 0)
 }
 
 impl Rings {
@@ -85,18 +82,7 @@ impl Rings {
     }
 
     pub fn is_enabled(&self) -> bool {
-        self.context[r::CONTEXT_ENABLE as usize / 4] & 1 == 1
-    }
-
-    fn bits(&self, byte: u32) -> u32 {
-        (self.context[r::CONTEXT_SIZES as usize / 4] >> (8 * byte)) & 0xff
-    }
-
-    /// The address of the entry of an index.
-    fn entry(&self, base: u32, bits: u32, index: u32, bytes: usize) -> u64 {
-        let at = base as usize / 4;
-        let start = u64::from(self.context[at + 1]) << 32 | u64::from(self.context[at]);
-        start + u64::from(index & ((1 << bits) - 1)) * bytes as u64
+        is_enabled(&self.context)
     }
 
     /// The next command, if its doorbell has announced it.
@@ -110,11 +96,10 @@ impl Rings {
         if !self.is_enabled() || doorbell == self.commands || is_stopped {
             return None;
         }
-        let base = r::CONTEXT_COMMAND_BASE;
-        let address = self.entry(base, self.bits(0), self.commands, COMMAND_BYTES);
+        let address = Ring::Command.address(&self.context, self.commands);
         let mut entry = [0; COMMAND_BYTES];
         let announced = doorbell.wrapping_sub(self.commands);
-        if announced > 1 << self.bits(0) || !memory.read(address, &mut entry) {
+        if announced > 1 << Ring::Command.bits(&self.context) || !memory.read(address, &mut entry) {
             shared.stop(self.number, r::STATUS_COMMAND_STOPPED);
             return None;
         }
@@ -124,16 +109,14 @@ impl Rings {
 
     /// Confirms all commands taken so far; the last one ended with this status.
     pub fn confirm(&mut self, shared: &Shared, memory: &Memory, status: CommandStatus) {
-        let bits = self.bits(0);
+        let (ring, at) = (Ring::Completion, self.completions);
         let mut entry = [0; COMPLETION_BYTES];
         let index = self.commands.wrapping_sub(1);
         completion::INDEX.set(&mut entry, index.into());
         completion::STATUS.set(&mut entry, status as u64);
-        completion::PHASE.set(&mut entry, phase(self.completions, bits));
+        completion::PHASE.set(&mut entry, ring.phase(&self.context, at));
         completion::EPOCH.set(&mut entry, shared.epoch().into());
-        let base = r::CONTEXT_COMPLETION_BASE;
-        let address = self.entry(base, bits, self.completions, COMPLETION_BYTES);
-        memory.publish(address, &entry);
+        memory.publish(ring.address(&self.context, at), &entry);
         self.completions = self.completions.wrapping_add(1);
     }
 
@@ -146,7 +129,7 @@ impl Rings {
         if !self.is_enabled() || announced == 0 || is_stopped {
             return false;
         }
-        if announced > 1 << self.bits(1) {
+        if announced > 1 << Ring::Send.bits(&self.context) {
             shared.stop(self.number, r::STATUS_SEND_STOPPED);
             return false;
         }
@@ -154,7 +137,7 @@ impl Rings {
             let at = into.len();
             into.resize(at + SLOT_BYTES, 0);
             let index = self.sends.wrapping_add((at / SLOT_BYTES) as u32);
-            let address = self.entry(r::CONTEXT_SEND_BASE, self.bits(1), index, SLOT_BYTES);
+            let address = Ring::Send.address(&self.context, index);
             if !memory.read(address, &mut into[at..]) {
                 shared.stop(self.number, r::STATUS_SEND_STOPPED);
                 return false;
@@ -169,7 +152,7 @@ impl Rings {
 
     /// Reports how far the send ring was read.
     pub fn report_sends(&self, memory: &Memory) {
-        let address = self.entry(r::CONTEXT_SEND_STATUS, 0, 0, 0);
+        let address = address_in(&self.context, r::CONTEXT_SEND_STATUS);
         memory.publish(address, &u64::from(self.sends).to_le_bytes());
     }
 
@@ -177,7 +160,7 @@ impl Rings {
     pub fn has_room(&self, shared: &Shared) -> bool {
         let returned = shared.doorbell(self.number, r::DOORBELL_HEADER as usize / 4);
         let used = self.headers.wrapping_sub(returned);
-        self.is_enabled() && used + 2 <= 1 << self.bits(2)
+        self.is_enabled() && used + 2 <= 1 << Ring::Header.bits(&self.context)
     }
 
     /// Writes a header entry; the caller has checked that there is room.
@@ -187,7 +170,6 @@ impl Rings {
         fields: impl Iterator<Item = (Field, u64)>,
         header: &[u8],
     ) {
-        let bits = self.bits(2);
         let is_long = header.len() > SLOT_HEADER_BYTES;
         let mut slot = [0; SLOT_BYTES];
         for (field, value) in fields {
@@ -196,12 +178,12 @@ impl Rings {
         h::TWO_SLOTS.set(&mut slot, is_long.into());
         for number in (0..1 + u32::from(is_long)).rev() {
             let index = self.headers.wrapping_add(number);
-            h::PHASE.set(&mut slot, phase(index, bits));
+            h::PHASE.set(&mut slot, Ring::Header.phase(&self.context, index));
             let part = &header[number as usize * h::SECOND_SLOT_HEADER_AT..];
             let part = &part[..part.len().min(SLOT_HEADER_BYTES)];
             slot[METADATA_BYTES..METADATA_BYTES + part.len()].copy_from_slice(part);
             let bytes = (METADATA_BYTES + part.len()).next_multiple_of(WORD_BYTES);
-            let address = self.entry(r::CONTEXT_HEADER_BASE, bits, index, SLOT_BYTES);
+            let address = Ring::Header.address(&self.context, index);
             memory.publish(address, &slot[..bytes]);
         }
         self.headers = self.headers.wrapping_add(1 + u32::from(is_long));
