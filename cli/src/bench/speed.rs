@@ -73,7 +73,7 @@ pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
     scenario.card = config.name().to_owned();
     scenario.time_ns = time_us * 1000;
     let measurement = Measurement::open(&scenario, Options::default())?;
-    let card = measurement.host.card.clone();
+    let card = measurement.host.machine.card.clone();
     card.borrow_mut().profile = Some(Profile::default());
     let (cycles, started, on_core) = (card.borrow().cycles(), Instant::now(), core_seconds());
     let mut progress = simulated_time(scenario.time_ns);

@@ -11,19 +11,18 @@
 
 mod setup;
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::rc::Rc;
 
-use host::driver::device::{Device, DeviceConfig};
+use host::driver::device::DeviceConfig;
 use host::driver::rings::{HeaderEntry, RingSizes};
 use host::driver::wire::WireSettings;
 use host::error::HostError;
 use host::records::commands::{floor_set, send_floor_set, Acceptance, Direction, Entry, FlowName};
 use host::records::ticket::Ticket;
+use lab::machine::{Driver, Machine};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
-use sim::card::{CardError, SimulatedCard};
+use sim::card::{CardError, SharedCard, SimulatedCard};
 
 use crate::buffers::{region_bytes, Buffers, Floor};
 use crate::content::Content;
@@ -92,10 +91,8 @@ enum Pending {
 
 /// The host with its card.
 pub struct Host {
-    /// The card in its slot.
-    pub card: Rc<RefCell<SimulatedCard>>,
-    /// The driver.
-    pub device: Device<SimulatedBus>,
+    /// The card in its slot, and the driver.
+    pub machine: Machine<Driver<SimulatedBus>, SharedCard>,
     /// The flows.
     pub flows: Vec<Flow>,
     /// What went wrong, in order; the first few are kept.
@@ -147,8 +144,8 @@ impl Host {
     ) -> Result<Self, MeasureError> {
         let mut pcie = scenario.pcie.clone();
         pcie.dram_bytes = pcie.dram_bytes.max(memory_bytes(scenario));
-        let card = Rc::new(RefCell::new(build(pcie.clone())?));
-        let bus = SimulatedBus::new(card.clone(), &pcie).map_err(HostError::from)?;
+        let bus = SimulatedBus::with_card(build(pcie.clone())?, &pcie);
+        let (bus, card) = bus.map_err(HostError::from)?;
         let config = DeviceConfig {
             rings: RingSizes {
                 command_bits: 10,
@@ -159,7 +156,8 @@ impl Host {
             hash_seed: Some(scenario.seed),
             push_slots: scenario.push_slots,
         };
-        let mut device = Device::open(bus, config)?;
+        let mut machine = Machine::driven(bus, card, config)?;
+        let device = &mut machine.host.device;
         device.set_wire(&WireSettings {
             asks_pause: scenario.pause,
             pause_beats: scenario.pause_beats,
@@ -171,8 +169,7 @@ impl Host {
         }
         let is_undrained = scenario.rival == Some(Rival::Undrained);
         let mut host = Self {
-            card,
-            device,
+            machine,
             flows: Vec::with_capacity(usize::from(scenario.flows)),
             problems: Problems::default(),
             acks_owed: VecDeque::new(),
@@ -193,8 +190,8 @@ impl Host {
     /// Posts commands, takes confirmations and acts on them.
     pub fn look(&mut self) -> Result<(), MeasureError> {
         self.hand_over();
-        self.device.poll()?;
-        let now = self.card.borrow().now_ps();
+        self.machine.host.device.poll()?;
+        let now = self.machine.card.borrow().now_ps();
         while let Some(&(at, flow, end)) = self.windows.front() {
             if at > now {
                 break;
@@ -202,11 +199,11 @@ impl Host {
             self.windows.pop_front();
             self.flows[flow].window_end = end;
         }
-        while let Some(refused) = self.device.take_refused() {
+        while let Some(refused) = self.machine.host.device.take_refused() {
             self.problems.add(|| format!("command refused: {refused:?}"));
         }
         while let Some((ticket, _)) = self.pending.front() {
-            if !self.device.is_confirmed(*ticket) {
+            if !self.machine.host.device.is_confirmed(*ticket) {
                 break;
             }
             let Some((_, pending)) = self.pending.pop_front() else {
@@ -231,7 +228,7 @@ impl Host {
     /// Announces to the peer that it may send up to `end`.
     fn offer(&mut self, flow: usize, end: u64) {
         if self.acks == Acks::InData {
-            let at = self.card.borrow().now_ps() + ACK_DELAY_NS * 1000;
+            let at = self.machine.card.borrow().now_ps() + ACK_DELAY_NS * 1000;
             self.windows.push_back((at, flow, end));
             return;
         }
@@ -253,23 +250,23 @@ impl Host {
 
     /// Commands whose fence has not passed.
     pub fn unconfirmed_count(&self) -> usize {
-        self.queued.len() + self.device.unconfirmed_count()
+        self.queued.len() + self.machine.host.device.unconfirmed_count()
     }
 
     fn queue(&mut self, entry: Entry, pending: Pending) {
         if self.queued.is_empty() {
-            self.queued_since_ps = self.card.borrow().now_ps();
+            self.queued_since_ps = self.machine.card.borrow().now_ps();
         }
         self.queued.push_back((entry, pending));
     }
 
     fn hand_over(&mut self) {
-        let waited_ps = self.card.borrow().now_ps() - self.queued_since_ps;
+        let waited_ps = self.machine.card.borrow().now_ps() - self.queued_since_ps;
         if self.queued.len() < COMMANDS_TOGETHER && waited_ps < COMMAND_WAIT_PS {
             return;
         }
         for (entry, pending) in self.queued.drain(..) {
-            let ticket = self.device.command(entry);
+            let ticket = self.machine.host.device.command(entry);
             self.pending.push_back((ticket, pending));
         }
     }
@@ -329,7 +326,7 @@ impl Host {
         let mut taken = HeaderEntry::default();
         let mut entry = None;
         while let (None, Some(owner)) = (&entry, owners.next()) {
-            if self.device.next_header_of(owner, &mut taken)? {
+            if self.machine.host.device.next_header_of(owner, &mut taken)? {
                 entry = Some(std::mem::take(&mut taken));
             }
         }
@@ -347,19 +344,19 @@ impl Host {
     pub fn return_entries(&mut self) -> Result<(), MeasureError> {
         if self.unreturned > 0 {
             self.unreturned = 0;
-            self.device.return_headers()?;
+            self.machine.host.device.return_headers()?;
         }
         Ok(())
     }
 
     /// Reads application memory directly.
     pub fn read(&self, address: u64, into: &mut [u8]) -> Result<(), MeasureError> {
-        let card = self.card.borrow();
+        let card = self.machine.card.borrow();
         card.pcie.read(address, into).map_err(MeasureError::Memory)
     }
 
     fn write(&mut self, address: u64, from: &[u8]) -> Result<(), MeasureError> {
-        let mut card = self.card.borrow_mut();
+        let mut card = self.machine.card.borrow_mut();
         card.pcie.write(address, from).map_err(MeasureError::Memory)
     }
 

@@ -178,7 +178,7 @@ type Watched = (Outcome, Vec<(u64, Passage)>, std::ops::Range<u64>);
 /// Runs a scenario with a probe; also where the one flow's receive buffers lie.
 fn watch(scenario: &Scenario) -> Result<Watched, MeasureError> {
     let measurement = Measurement::open(scenario, Options::default())?;
-    let card = measurement.host.card.clone();
+    let card = measurement.host.machine.card.clone();
     let probe = Probe::new(&card.borrow().model);
     card.borrow_mut().probe = Some(probe);
     let memory = measurement.host.flows[0].receive.memory();

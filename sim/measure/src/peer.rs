@@ -158,7 +158,7 @@ impl Peer {
 
     /// Fills the wire to a little beyond now: acknowledgements first, then data.
     pub fn fill_wire(&mut self, host: &mut Host) {
-        let card = host.card.clone();
+        let card = host.machine.card.clone();
         let mut card = card.borrow_mut();
         let now = card.now_ps();
         self.now_ps = now;

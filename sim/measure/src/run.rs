@@ -154,7 +154,7 @@ impl Measurement {
         scenario.check()?;
         let mut host = Host::open(scenario, build)?;
         Ok(Self {
-            idle: host.device.counters()?,
+            idle: host.machine.host.device.counters()?,
             host,
             peer: Peer::new(scenario),
             sender: Sender::new(scenario),
@@ -170,12 +170,12 @@ impl Measurement {
         self.sender.take_frames(&mut self.host, &mut self.peer)?;
         self.sender.post(&mut self.host);
         self.peer.fill_wire(&mut self.host);
-        self.host.card.borrow_mut().run(POLL_CYCLES);
+        self.host.machine.card.borrow_mut().run(POLL_CYCLES);
         Ok(())
     }
 
     fn snapshot(&self) -> Snapshot {
-        let card = self.host.card.borrow();
+        let card = self.host.machine.card.borrow();
         Snapshot {
             time_ps: card.now_ps(),
             received: self.peer.arrived,
@@ -191,7 +191,7 @@ impl Measurement {
     }
 
     fn now_ns(&self) -> u64 {
-        self.host.card.borrow().now_ps() / 1000
+        self.host.machine.card.borrow().now_ps() / 1000
     }
 
     /// Fewest passes over a list since.
@@ -308,7 +308,7 @@ impl Measurement {
             Some((_, count)) if !is_peak(name) => *count,
             _ => 0,
         };
-        let counters = self.host.device.counters()?.into_iter();
+        let counters = self.host.machine.host.device.counters()?.into_iter();
         let since = counters.map(|(name, count)| (name, count.wrapping_sub(before(name))));
         Ok(since.filter(|(_, count)| *count > 0).collect())
     }
@@ -340,8 +340,8 @@ impl Measurement {
     /// Guards, rules of link and MAC, conservation of frames, and counters that must not move.
     fn judge(&mut self) -> Result<(), MeasureError> {
         self.host.check_guards()?;
-        let counters = self.host.device.counters()?;
-        let card = self.host.card.clone();
+        let counters = self.host.machine.host.device.counters()?;
+        let card = self.host.machine.card.clone();
         let card = card.borrow();
         let problems = &mut self.host.problems;
         for violation in card.violations() {
@@ -419,7 +419,7 @@ impl Measurement {
             bytes / time_ns as f64 / lanes_bytes_per_ns(&self.scenario.pcie)
         };
         let limits = limits(&self.scenario);
-        let cycles = self.host.card.borrow().cycles();
+        let cycles = self.host.machine.card.borrow().cycles();
         Outcome {
             limits,
             receive: self.scenario.receive.then_some(receive),

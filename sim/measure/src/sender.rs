@@ -121,8 +121,8 @@ impl Sender {
 
     /// Keeps the send ring full: acknowledgements first, then data.
     pub fn post(&mut self, host: &mut Host) {
-        let now_ps = host.card.borrow().now_ps();
-        while host.device.sends_waiting() < WAITING_MAX {
+        let now_ps = host.machine.card.borrow().now_ps();
+        while host.machine.host.device.sends_waiting() < WAITING_MAX {
             if let Some(flow) = host.acks_owed.pop_front() {
                 self.post_frame(host, flow, 0, 0);
             } else if !self.may_post(now_ps) || !self.post_data(host) {
@@ -219,7 +219,7 @@ impl Sender {
         packet.resize(header_bytes + bytes as usize, 0);
         it.contents[1].fill(offset, &mut packet[header_bytes..]);
         if let Some(parsed) = parse_tcp(&packet) {
-            host.device.send(header(&packet, (&parsed).into()));
+            host.machine.host.device.send(header(&packet, (&parsed).into()));
             self.queued_bytes += bytes;
             self.expected.push_back(expected);
         }
@@ -244,16 +244,16 @@ impl Sender {
             mss_bytes: it.payload_bytes as u16,
             segment_index,
         };
-        host.device.send(send(&header, (&parsed).into(), &payload));
+        host.machine.host.device.send(send(&header, (&parsed).into(), &payload));
         self.queued_bytes += bytes;
         self.expected.push_back(expected);
     }
 
     /// Judges the frames that have left the card and schedules their acknowledgements.
     pub fn take_frames(&mut self, host: &mut Host, peer: &mut Peer) -> Result<(), MeasureError> {
-        let now = host.card.borrow().now_ps();
+        let now = host.machine.card.borrow().now_ps();
         loop {
-            let frame = host.card.borrow_mut().mac.sent.pop_front();
+            let frame = host.machine.card.borrow_mut().mac.sent.pop_front();
             let Some(frame) = frame else { break };
             self.take(host, peer, &frame);
         }

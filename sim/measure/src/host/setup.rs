@@ -4,8 +4,7 @@
 //!   flow ──► region of its own with guards ──► flow_install, list_move, keys ──► segments posted
 //! ```
 
-use host::control::placement::KeyTable;
-use host::control::regions::{Region, Regions};
+use host::control::regions::Region;
 use host::driver::bus::{Bus, MemoryKind};
 use host::error::HostError;
 use host::headers::packet::flow_key;
@@ -29,18 +28,16 @@ fn scatter(seed: u64, number: u64) -> u64 {
 
 impl Host {
     pub(super) fn install(&mut self, scenario: &Scenario) -> Result<(), MeasureError> {
-        let sizes = self.device.sizes();
+        let sizes = self.machine.host.device.sizes();
         if u32::from(scenario.flows) > 1 << sizes.flow_bits {
             return Err(MeasureError::TooManyFlows(scenario.flows));
         }
-        let mut keys = KeyTable::new(*self.device.secrets(), sizes.bucket_bits);
-        let mut regions = Regions::new(sizes.region_bits, sizes.page_bits);
         // Borrowed lists lie after the committed ones.
         let mut pool = 8u32 << sizes.flow_bits;
         for number in 0..scenario.flows {
-            let flow = self.make_flow(scenario, number, &mut regions)?;
+            let flow = self.make_flow(scenario, number)?;
             let (remote, local) = ends(number, scenario.is_ipv6(number));
-            let placed = keys.insert(flow_key(remote, local), number);
+            let placed = self.machine.host.keys.insert(flow_key(remote, local), number);
             let entries = placed.ok_or(MeasureError::TooManyFlows(number))?;
             self.send_commands(&install_entries(&flow, scenario, &mut pool));
             self.send_commands(&entries);
@@ -61,12 +58,7 @@ impl Host {
         Ok(())
     }
 
-    fn make_flow(
-        &mut self,
-        scenario: &Scenario,
-        number: u16,
-        regions: &mut Regions,
-    ) -> Result<Flow, MeasureError> {
+    fn make_flow(&mut self, scenario: &Scenario, number: u16) -> Result<Flow, MeasureError> {
         let seed = scenario.seed;
         let is_ipv6 = scenario.is_ipv6(number);
         let (remote, local) = ends(number, is_ipv6);
@@ -82,7 +74,7 @@ impl Host {
                 return Ok(Buffers::none(name, direction, base));
             }
             let sizes = scenario.slot_sizes(number);
-            let region = self.register(&sizes, scenario.shift_bytes(), number, regions)?;
+            let region = self.register(&sizes, scenario.shift_bytes(), number)?;
             Ok(Buffers::new(name, direction, base, region, &sizes, shift))
         };
         Ok(Flow {
@@ -108,20 +100,19 @@ impl Host {
         sizes: &[u32],
         shift_bytes: usize,
         number: u16,
-        regions: &mut Regions,
     ) -> Result<Region, MeasureError> {
         let bytes = region_bytes(sizes.iter().copied(), shift_bytes);
-        let memory = self.device.bus().allocate(MemoryKind::Application, bytes, bytes);
+        let memory = self.machine.host.device.bus().allocate(MemoryKind::Application, bytes, bytes);
         let memory = memory.map_err(HostError::from)?;
         self.write(memory.address, &vec![GUARD; bytes])?;
-        let (region, commands) = regions.register(memory, number)?;
+        let (region, commands) = self.machine.host.regions.register(memory, number)?;
         self.send_commands(&commands);
         Ok(region)
     }
 
     fn send_commands(&mut self, entries: &[Entry]) {
         for entry in entries {
-            self.device.command(*entry);
+            self.machine.host.device.command(*entry);
         }
     }
 
@@ -130,7 +121,7 @@ impl Host {
         let mut polls = 0;
         while self.unconfirmed_count() > left {
             self.look()?;
-            self.card.borrow_mut().run(POLL_CYCLES);
+            self.machine.card.borrow_mut().run(POLL_CYCLES);
             polls += 1;
             if polls > SETUP_POLLS_MAX {
                 return Err(MeasureError::Stuck("setup"));

@@ -120,7 +120,7 @@ fn an_overwritten_guard_fails() {
     let scenario = Scenario { receive: true, ..small(Size::Mtu(1500)) };
     let measurement = Measurement::open(&scenario, Options::default()).expect("it opens");
     let memory = measurement.host.flows[0].receive.memory().expect("buffers");
-    let card = measurement.host.card.clone();
+    let card = measurement.host.machine.card.clone();
     card.borrow_mut().pcie.write(memory.address + 3, &[0]).expect("memory");
     let outcome = measurement.run(&mut |_| {}).expect("a verdict");
     let first = &outcome.problems.first[0];
@@ -139,7 +139,7 @@ fn given_up_frames_entry_is_late() {
     for _ in 0..120 {
         measurement.host.look().expect("the driver works");
         measurement.peer.fill_wire(&mut measurement.host);
-        measurement.host.card.borrow_mut().run(64);
+        measurement.host.machine.card.borrow_mut().run(64);
     }
     measurement.peer.give_up_lost(&mut measurement.host);
     let lost = measurement.peer.arrived[0].lost;
@@ -160,7 +160,7 @@ fn lost_frame_fails_where_none_may() {
     }
     // One frame that the peer does not know, and which has a wrong FCS: a counted drop.
     let frame = lab::frame::Frame { bytes: vec![0; 60], is_bad: true, time_ps: 0 };
-    measurement.host.card.borrow_mut().mac.receive_frame(frame, 0);
+    measurement.host.machine.card.borrow_mut().mac.receive_frame(frame, 0);
     let outcome = measurement.run(&mut |_| {}).expect("a verdict");
     let first = &outcome.problems.first[0];
     assert!(first.contains("bad_fcs"), "{first}");
@@ -195,7 +195,7 @@ fn dropped_frames_bytes_in_memory_fail() {
     let scenario = Scenario { receive: true, interval_ps: 0, ..small(Size::Frame(128)) };
     let measurement = Measurement::open(&scenario, Options::default()).expect("it opens");
     let flow = &measurement.host.flows[0];
-    let card = measurement.host.card.clone();
+    let card = measurement.host.machine.card.clone();
     for posted in flow.receive.all_posted() {
         let mut bytes = vec![0; posted.bytes as usize];
         flow.contents[0].fill(posted.start, &mut bytes);

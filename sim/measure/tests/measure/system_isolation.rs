@@ -39,7 +39,7 @@ fn run(design: &Design, rival: Rival, fault: Option<Fault>) -> Outcome {
         measurement.step().expect("a step");
     }
     {
-        let model = &mut measurement.host.card.borrow_mut().model;
+        let model = &mut measurement.host.machine.card.borrow_mut().model;
         let port = model.port(FAULT_PORT);
         model.set(port, fault.map_or(0, |fault| fault as u64));
     }

@@ -142,7 +142,7 @@ fn finish(
     fault: u8,
 ) -> Result<Outcome, MeasureError> {
     {
-        let mut card = measurement.host.card.borrow_mut();
+        let mut card = measurement.host.machine.card.borrow_mut();
         card.mac.stall_send(side.mac, seed);
         if let Some(port) = card.model.find_port(FAULT_PORT) {
             card.model.set(port, u64::from(fault));
