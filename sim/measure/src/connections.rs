@@ -22,9 +22,8 @@ use host::driver::device::DeviceConfig;
 use host::error::HostError;
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
-use lab::frame::Frame;
 use lab::golden_card::{GoldenBus, GoldenCard};
-use lab::network_side::NetworkSide;
+use lab::machine::Machine;
 use thiserror::Error;
 
 use self::echo::Echo;
@@ -110,8 +109,7 @@ fn resident_bytes() -> Option<u64> {
 
 struct Run<'a, 'm> {
     meter: &'m mut Meter<'a>,
-    card: Rc<RefCell<GoldenCard>>,
-    provider: Host,
+    machine: Machine<Host, Rc<RefCell<GoldenCard>>>,
     echo: Echo,
     region: RegionId,
     memory: ApplicationMapping,
@@ -139,15 +137,15 @@ impl<'a, 'm> Run<'a, 'm> {
         let bus = GoldenBus::late(card.clone());
         // With one of 600 secrets, some keys of a full table find no slot. These connections would
         // be copied.
-        let mut provider = Provider::open(bus, protocol, DeviceConfig::with_seed(1))?;
-        provider.look_ahead();
+        let protocol = (protocol, DeviceConfig::with_seed(1));
+        let mut machine = Machine::provided(bus, protocol, card, (), None)?;
+        machine.host.look_ahead();
         let bytes = 2 * connections * BYTES as usize;
-        let region = provider.register(ApplicationId::FIRST, MemoryKind::Application, bytes)?;
+        let region = machine.host.register(ApplicationId::FIRST, MemoryKind::Application, bytes)?;
         let mut run = Self {
             meter,
-            card,
-            memory: provider.map(region)?,
-            provider,
+            memory: machine.host.map(region)?,
+            machine,
             echo: Echo::default(),
             region,
             pattern: Pattern::new(BYTES as usize),
@@ -170,7 +168,7 @@ impl<'a, 'm> Run<'a, 'm> {
 
     /// Calls the host.
     fn call<T>(&mut self, call: impl FnOnce(&mut Host) -> host::error::Result<T>) -> Result<T> {
-        let (provider, mut call, mut result) = (&mut self.provider, Some(call), None);
+        let (provider, mut call, mut result) = (&mut self.machine.host, Some(call), None);
         (self.meter)(&mut || {
             if let Some(call) = call.take() {
                 result = Some(call(provider));
@@ -192,7 +190,7 @@ impl<'a, 'm> Run<'a, 'm> {
 
     fn poll(&mut self) -> Result<()> {
         self.call(Provider::poll)?;
-        while let Some(completion) = self.provider.next_completion() {
+        while let Some(completion) = self.machine.host.next_completion() {
             match completion {
                 Completion::Opened(_) => self.opened += 1,
                 Completion::Received { request, bytes, .. } => {
@@ -211,15 +209,13 @@ impl<'a, 'm> Run<'a, 'm> {
                 }
             }
         }
-        self.provider.device().bus().carry_out();
-        let mut frames = Vec::new();
-        self.card.take_sent(&mut frames);
-        for frame in frames {
+        self.machine.host.device().bus().carry_out();
+        for frame in self.machine.take_sent() {
             self.echo.take(&frame.bytes);
         }
         for _ in 0..FRAMES_PER_POLL {
             let Some(bytes) = self.echo.next() else { break };
-            self.card.receive(Frame { bytes, ..Frame::default() });
+            self.machine.receive(bytes);
         }
         Ok(())
     }
@@ -314,6 +310,6 @@ pub fn run_on(
         using,
         closing: started.elapsed() - opening - using,
         memory_bytes: grown.map(|(after, before)| after.saturating_sub(before)),
-        copied_bytes: run.provider.counters().copied_payload_bytes,
+        copied_bytes: run.machine.host.counters().copied_payload_bytes,
     })
 }

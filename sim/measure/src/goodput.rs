@@ -16,10 +16,8 @@
 //!    compared.
 //! 2. A run follows from its seed.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::rc::Rc;
 
 use host::clock::{Clock, ManualClock};
 use host::driver::bus::{Bus, MemoryKind};
@@ -31,11 +29,12 @@ use host::tcp::TcpProtocol;
 use host::transport::peer::{digest_of, Conversation, RandomBytes, Script, TcpPeer, WirePeer};
 use host::transport::{LinkConfig, TransportError, Tuning};
 use lab::frame::Frame;
+use lab::machine::{CardModel, Machine};
 use lab::network_side::NetworkSide;
 use lab::wire::{Disturbance, Wire};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
-use sim::card::SimulatedCard;
+use sim::card::{SharedCard, SimulatedCard};
 use tcp::{Config, Secret};
 use thiserror::Error;
 
@@ -43,8 +42,6 @@ use thiserror::Error;
 const BUFFER_BYTES: u32 = 64 << 10;
 /// Longest frame that a peer may hand out, bytes.
 const FRAME_BYTES_MAX: usize = 65_600;
-/// Shortest frame on a wire without its FCS, bytes (IEEE 802.3, 4A.4.2).
-const FRAME_BYTES_MIN: usize = 60;
 /// Rounds without a byte after which a run is stuck: 100 ms of the card.
 const ROUNDS_MAX: u64 = 100_000;
 const PORT: u16 = 5001;
@@ -190,25 +187,20 @@ impl Goodput {
     /// # Errors
     /// See [`GoodputError`].
     pub fn measure(&self, card: SimulatedCard, pcie: &PcieConfig) -> Result<Measured> {
-        let card = Rc::new(RefCell::new(card));
-        let bus = SimulatedBus::new(card.clone(), pcie);
-        let bus = bus.map_err(|error| GoodputError::Card(error.to_string()))?;
+        let bus = SimulatedBus::with_card(card, pcie);
+        let (bus, card) = bus.map_err(|error| GoodputError::Card(error.to_string()))?;
         let clock = ManualClock::default();
-        let mut provider =
-            Provider::open(bus, self.protocol(&self.link(1)), DeviceConfig::with_seed(self.seed))?;
-        provider.set_clock(Clock::Manual(clock.clone()));
         let link = self.link(2);
         let peer = TcpPeer::new(self.protocol(&link), &link, Clock::Manual(clock.clone()));
+        let protocol = (self.protocol(&self.link(1)), DeviceConfig::with_seed(self.seed));
         let mut run = Run {
-            provider,
-            card: card.clone(),
-            peer,
+            machine: Machine::provided(bus, protocol, card, peer, Some(clock.clone()))?,
             clock,
             to_peer: Direction::new(self),
             to_card: Direction::new(self),
         };
         let mut measured = run.measure(self)?;
-        measured.violations = card.borrow().violations().len();
+        measured.violations = run.machine.card.violations().len();
         Ok(measured)
     }
 
@@ -234,9 +226,7 @@ impl Goodput {
 
 /// A run under way.
 struct Run {
-    provider: Provider<SimulatedBus, TcpProtocol>,
-    card: Rc<RefCell<SimulatedCard>>,
-    peer: TcpPeer,
+    machine: Machine<Provider<SimulatedBus, TcpProtocol>, SharedCard, TcpPeer>,
     clock: ManualClock,
     to_peer: Direction,
     to_card: Direction,
@@ -246,19 +236,19 @@ impl Run {
     fn measure(&mut self, goodput: &Goodput) -> Result<Measured> {
         let remote: SocketAddr = ([10, 77, 0, 2], PORT).into();
         let script = Script { send_bytes: 0, seed: goodput.seed, receive_bytes_max: None };
-        self.peer.listen(remote, script)?;
+        self.machine.peer.listen(remote, script)?;
         let owner = ApplicationId::FIRST;
         let buffers = u64::from(goodput.window_bytes / BUFFER_BYTES).max(2);
         let bytes = (buffers * u64::from(BUFFER_BYTES)) as usize;
-        let region = self.provider.register(owner, MemoryKind::Application, bytes)?;
+        let region = self.machine.host.register(owner, MemoryKind::Application, bytes)?;
         let mut application = Application {
-            connection: self.provider.connect(owner, remote)?,
+            connection: self.machine.host.connect(owner, remote)?,
             region,
-            memory: self.provider.map(region)?,
+            memory: self.machine.host.map(region)?,
             random: RandomBytes::new(goodput.seed),
         };
         for buffer in 0..buffers {
-            application.send(&mut self.provider, buffer)?;
+            application.send(&mut self.machine.host, buffer)?;
         }
         let mut rounds = 0;
         while self.received_bytes() == 0 {
@@ -288,11 +278,11 @@ impl Run {
     }
 
     fn now_ps(&self) -> u64 {
-        NetworkSide::now_ps(&self.card)
+        NetworkSide::now_ps(&self.machine.card)
     }
 
     fn conversation(&self) -> Option<Conversation> {
-        self.peer.conversations().pop()
+        self.machine.peer.conversations().pop()
     }
 
     fn received_bytes(&self) -> u64 {
@@ -315,12 +305,11 @@ impl Run {
 
     /// The host polls, which lets the card's time pass; then frames leave and arrive.
     fn round(&mut self, application: &mut Application) -> Result<()> {
-        self.provider.poll()?;
-        while let Some(completion) = self.provider.next_completion() {
+        for completion in self.machine.poll()? {
             match completion {
                 Completion::Opened(_) => {}
                 Completion::Sent { request, .. } => {
-                    application.send(&mut self.provider, request)?;
+                    application.send(&mut self.machine.host, request)?;
                 }
                 other => return Err(GoodputError::Ended(format!("{other:?}"))),
             }
@@ -329,22 +318,19 @@ impl Run {
         let now_ns = now_ps / PS_PER_NS;
         let passed = std::time::Duration::from_nanos(now_ns.saturating_sub(self.clock.now_ns()));
         self.clock.advance(passed);
-        let mut sent = Vec::new();
-        self.card.take_sent(&mut sent);
-        for frame in sent {
+        for frame in self.machine.take_sent() {
             self.to_peer.send(frame);
         }
         while let Some(frame) = self.to_peer.arrive(now_ps) {
-            self.peer.inject_frame(&frame.bytes)?;
+            self.machine.peer.inject_frame(&frame.bytes)?;
         }
         let mut buffer = vec![0; FRAME_BYTES_MAX];
-        while let Some(length) = self.peer.poll_frame(&mut buffer)? {
-            let mut bytes = buffer[..length].to_vec();
-            bytes.resize(length.max(FRAME_BYTES_MIN), 0);
-            self.to_card.send(Frame { bytes, is_bad: false, time_ps: now_ps });
+        while let Some(length) = self.machine.peer.poll_frame(&mut buffer)? {
+            let frame = Frame::padded(&buffer[..length]);
+            self.to_card.send(Frame { time_ps: now_ps, ..frame });
         }
         while let Some(frame) = self.to_card.arrive(now_ps) {
-            self.card.receive(frame);
+            self.machine.card.receive(frame);
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::DEFAULT;
-use host::clock::{Clock, ManualClock};
+use host::clock::ManualClock;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::error::HostError;
@@ -33,6 +33,7 @@ use host::transport::patience::{Patience, PATIENCE};
 use host::transport::{LinkConfig, LinuxTransport, ListenerId, TransportError, Tuning};
 use lab::frame::{wire_time_ps, Frame};
 use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::machine::Machine;
 use lab::network_side::NetworkSide;
 use tcp::{Config, Secret};
 use thiserror::Error;
@@ -85,8 +86,7 @@ type Result<T, E = JoinedError> = std::result::Result<T, E>;
 
 /// One host with its card.
 struct End<P: Protocol> {
-    provider: Provider<GoldenBus, P>,
-    card: Rc<RefCell<GoldenCard>>,
+    machine: Machine<Provider<GoldenBus, P>, Rc<RefCell<GoldenCard>>>,
     region: RegionId,
     memory: ApplicationMapping,
     connection: Option<ConnectionId>,
@@ -97,17 +97,16 @@ struct End<P: Protocol> {
 }
 
 impl<P: Protocol> End<P> {
-    fn open(protocol: P, clock: Clock) -> Result<Self> {
+    fn open(protocol: P, clock: Option<ManualClock>) -> Result<Self> {
         let card = GoldenCard::new(DEFAULT);
         let bus = GoldenBus::late(card.clone());
-        let mut provider = Provider::open(bus, protocol, DeviceConfig::default())?;
-        provider.set_clock(clock);
+        let protocol = (protocol, DeviceConfig::default());
+        let mut machine = Machine::provided(bus, protocol, card, (), clock)?;
         let bytes = BUFFER.0 as usize * BUFFER.1;
-        let region = provider.register(ApplicationId::FIRST, MemoryKind::Application, bytes)?;
+        let region = machine.host.register(ApplicationId::FIRST, MemoryKind::Application, bytes)?;
         Ok(Self {
-            memory: provider.map(region)?,
-            provider,
-            card,
+            memory: machine.host.map(region)?,
+            machine,
             region,
             connection: None,
             posted: 0,
@@ -117,7 +116,7 @@ impl<P: Protocol> End<P> {
 
     /// Polls once.
     fn poll(&mut self, side: Side, meter: &mut Meter) -> Result<()> {
-        let provider = &mut self.provider;
+        let provider = &mut self.machine.host;
         let mut result = Ok(false);
         meter(side, &mut || {
             let seen = |provider: &Provider<GoldenBus, P>| {
@@ -188,15 +187,12 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
         clock: Option<(ManualClock, Duration)>,
         protocol: impl Fn(u8) -> Result<P>,
     ) -> Result<Self> {
-        let by = || match &clock {
-            Some((clock, _)) => Clock::Manual(clock.clone()),
-            None => Clock::Wall { divisor: 1 },
-        };
+        let by = || clock.as_ref().map(|(clock, _)| clock.clone());
         let mut sender = End::open(protocol(1)?, by())?;
         let mut receiver = End::open(protocol(2)?, by())?;
         let remote = ([10, 77, 0, 2], PORT).into();
-        let listener = receiver.provider.listen(ApplicationId::FIRST, remote)?;
-        let connection = sender.provider.connect(ApplicationId::FIRST, remote)?;
+        let listener = receiver.machine.host.listen(ApplicationId::FIRST, remote)?;
+        let connection = sender.machine.host.connect(ApplicationId::FIRST, remote)?;
         sender.connection = Some(connection);
         Ok(Self {
             sender,
@@ -234,7 +230,7 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
     /// Both hosts poll, then both cards and the wire do their part.
     pub fn round(&mut self, meter: &mut Meter) -> Result<()> {
         self.sender.poll(Side::Sender, meter)?;
-        while let Some(completion) = self.sender.provider.next_completion() {
+        while let Some(completion) = self.sender.machine.host.next_completion() {
             match completion {
                 Completion::Opened(_) => {
                     for _ in 0..BUFFER.1 {
@@ -246,7 +242,7 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
             }
         }
         if self.receiver.connection.is_none() {
-            self.receiver.connection = self.receiver.provider.accept(self.listener)?;
+            self.receiver.connection = self.receiver.machine.host.accept(self.listener)?;
             if self.receiver.connection.is_some() {
                 for _ in 0..BUFFER.1 {
                     self.receive(meter)?;
@@ -254,7 +250,7 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
             }
         }
         self.receiver.poll(Side::Receiver, meter)?;
-        while let Some(completion) = self.receiver.provider.next_completion() {
+        while let Some(completion) = self.receiver.machine.host.next_completion() {
             match completion {
                 Completion::Opened(_) => {}
                 Completion::Received { bytes, .. } => {
@@ -283,7 +279,7 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
         };
         end.memory.write(offset as usize, self.pattern.at(self.sent, bytes as usize));
         self.sent += u64::from(bytes);
-        let (provider, mut result) = (&mut end.provider, Ok(()));
+        let (provider, mut result) = (&mut end.machine.host, Ok(()));
         meter(Side::Sender, &mut || {
             result = provider.send(id, region.span(offset, bytes), 0);
             true
@@ -297,7 +293,7 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
         let Some(id) = end.connection else {
             return Ok(());
         };
-        let (provider, mut result) = (&mut end.provider, Ok(()));
+        let (provider, mut result) = (&mut end.machine.host, Ok(()));
         meter(Side::Receiver, &mut || {
             result = provider.recv(id, region.span(offset, bytes), 0);
             true
@@ -327,19 +323,17 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
     /// The cards' part, and the wire's.
     fn carry(&mut self) {
         let ends = [&mut self.sender, &mut self.receiver];
-        let mut sent = [Vec::new(), Vec::new()];
-        for (end, sent) in ends.into_iter().zip(&mut sent) {
-            end.provider.device().bus().carry_out();
-            end.card.take_sent(sent);
-        }
-        let [from_sender, from_receiver] = sent;
+        let [from_sender, from_receiver] = ends.map(|end| {
+            end.machine.host.device().bus().carry_out();
+            end.machine.take_sent()
+        });
         self.receiver.frames.extend(from_sender);
         self.sender.frames.extend(from_receiver);
         let limits = [FRAMES_PER_ROUND, self.frames_per_round];
         for (end, limit) in [&mut self.sender, &mut self.receiver].into_iter().zip(limits) {
             let count = end.frames.len().min(limit);
             for frame in end.frames.drain(..count) {
-                end.card.receive(frame);
+                end.machine.card.receive(frame);
             }
         }
     }
