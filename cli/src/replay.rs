@@ -32,15 +32,14 @@ mod traffic;
 mod wire;
 mod write;
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use abi::config::{CardConfig, DEFAULT};
 use anyhow::{Context, Result};
 use clap::Args;
 use host::driver::bus::{Bus, MemoryKind};
 use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::machine::CardModel;
 use pcie_sim::PcieConfig;
 use serde::Serialize;
 use sim::bus::SimulatedBus;
@@ -52,7 +51,7 @@ use self::flows::read_plan;
 use self::learn::{learn, CardSide, Connections, LearnOptions};
 use self::plan::Plan;
 use self::results::Results;
-use self::rig::{Model, Rig};
+use self::rig::Rig;
 use self::traffic::{nothing, Frames, Skipped, Traffic, Way};
 use self::write::flow_file;
 use crate::shared::config::{ConfigName, ModelName};
@@ -209,13 +208,13 @@ fn run_rtl(arguments: &SimArguments, job: Job, wave: Option<&ResultFile>) -> Res
     let options = Options { trace: arguments.wave.is_some(), ..Options::default() };
     let config = pcie_config(job.plan);
     let card = SimulatedCard::new(arguments.config.sizes().name, config.clone(), options);
-    let card = Rc::new(RefCell::new(card.context("the card does not build")?));
+    let mut card = card.context("the card does not build")?;
     let wave = wave.map(ResultFile::begin).transpose()?;
     if let Some(path) = wave.as_ref().map(Begun::path) {
-        let open = card.borrow_mut().model.open_wave(path);
+        let open = card.model.open_wave(path);
         open.with_context(|| format!("waveform {}", path.display()))?;
     }
-    let bus = SimulatedBus::new(card.clone(), &config)?;
+    let (bus, card) = SimulatedBus::with_card(card, &config)?;
     let rig = Rig::open(bus, card.clone(), job.plan)?;
     let ok = job.replay(rig);
     // Of a run that has failed, too, it is whole up to there.
@@ -299,7 +298,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn replay<B: Bus, C: Model>(mut self, mut rig: Rig<B, C>) -> Result<bool> {
+    fn replay<B: Bus, C: CardModel>(mut self, mut rig: Rig<B, C>) -> Result<bool> {
         let (plan, traffic, results) = (self.plan, self.traffic, self.results);
         if results.sent.is_none() {
             let mut received = receive::replay(&mut rig, plan, traffic, Some(results), self.model)?;

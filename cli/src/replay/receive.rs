@@ -20,6 +20,7 @@ use host::driver::bus::Bus;
 use host::driver::rings::HeaderEntry;
 use host::records::commands::Direction;
 use lab::frame::Frame;
+use lab::machine::CardModel;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -27,7 +28,7 @@ use super::entries::{disposition, flow_index, line};
 use super::packet::Packet;
 use super::plan::{Accept, FlowPlan, Plan};
 use super::results::{buffer_name, Results};
-use super::rig::{Model, Rig, ROUNDS_MAX};
+use super::rig::{Rig, ROUNDS_MAX};
 use super::traffic::{Numbered, Traffic, Way};
 use crate::shared::failure::CardFault;
 use crate::shared::progress::{Progress, Unit};
@@ -137,7 +138,7 @@ struct Landing {
 }
 
 /// Replays the incoming frames and writes the results, if there are files for them.
-pub fn replay<B: Bus, C: Model>(
+pub fn replay<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
     traffic: &Traffic,
@@ -182,19 +183,19 @@ pub fn replay<B: Bus, C: Model>(
 }
 
 /// Hands in one frame and waits until it has an entry or is counted as dropped.
-fn pass<B: Bus, C: Model>(
+fn pass<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
     frame: &Numbered,
     frames_in: u64,
     entries_before: u64,
 ) -> Result<Vec<HeaderEntry>> {
-    rig.card.receive(Frame { bytes: frame.bytes.clone(), ..Frame::default() });
+    rig.machine.card.receive(Frame { bytes: frame.bytes.clone(), ..Frame::default() });
     for round in 0..ROUNDS_MAX {
         let entries = rig.advance()?;
         if !entries.is_empty() {
             return Ok(entries);
         }
-        if round >= ROUNDS_BEFORE_TOTALS && rig.card.is_quiet() {
+        if round >= ROUNDS_BEFORE_TOTALS && rig.machine.card.is_quiet() {
             let totals = rig.totals()?;
             if totals.entries + totals.drops == frames_in && totals.entries == entries_before {
                 return Ok(entries);
@@ -206,7 +207,7 @@ fn pass<B: Bus, C: Model>(
 }
 
 impl Landing {
-    fn take<B: Bus, C: Model>(
+    fn take<B: Bus, C: CardModel>(
         &mut self,
         rig: &mut Rig<B, C>,
         plan: &Plan,
@@ -253,7 +254,7 @@ impl Landing {
 }
 
 /// Bytes of the stream that memory holds otherwise than the packet that was just placed.
-fn wrong_bytes<B: Bus, C: Model>(
+fn wrong_bytes<B: Bus, C: CardModel>(
     rig: &Rig<B, C>,
     flow: &FlowPlan,
     frame: &Numbered,
@@ -280,7 +281,7 @@ fn wrong_bytes<B: Bus, C: Model>(
     placed.end - placed.start - equal
 }
 
-fn report<B: Bus, C: Model>(
+fn report<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
     traffic: &Traffic,
@@ -288,7 +289,7 @@ fn report<B: Bus, C: Model>(
     results: Option<&Results>,
     model: &'static str,
 ) -> Result<ReceiveReport> {
-    let counters = rig.device.counters()?;
+    let counters = rig.machine.host.device.counters()?;
     let counted = |names: Vec<&'static str>| -> BTreeMap<&'static str, u64> {
         let all = counters.iter().filter(|(name, count)| *count > 0 && names.contains(name));
         all.copied().collect()
@@ -300,7 +301,7 @@ fn report<B: Bus, C: Model>(
     let conserved = frames_in == up + drops.values().sum::<u64>() && up == landing.entries;
     let guards_intact = guards_intact(rig, plan, landing)?;
     let buffers = write_buffers(rig, plan, landing, results)?;
-    let violations = rig.card.violations();
+    let violations = rig.machine.card.violations();
     Ok(ReceiveReport {
         ok: conserved && guards_intact && landing.wrong_bytes == 0 && violations.is_empty(),
         model,
@@ -318,12 +319,12 @@ fn report<B: Bus, C: Model>(
         buffers,
         violations,
         differs_from_golden: None,
-        sim_time_ns: rig.card.time_ns(),
+        sim_time_ns: rig.machine.card.time_ns(),
     })
 }
 
 /// Whether every byte that no packet was placed in still holds its region's guard.
-fn guards_intact<B: Bus, C: Model>(
+fn guards_intact<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
     landing: &Landing,
@@ -364,7 +365,7 @@ fn landed_in(landed: &RangeSet, stream: Range<u64>) -> Vec<(u64, u64)> {
     parts
 }
 
-fn write_buffers<B: Bus, C: Model>(
+fn write_buffers<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
     landing: &Landing,
@@ -439,11 +440,19 @@ mod tests {
         }
 
         fn traffic(&self) -> Option<u64> {
-            NetworkSide::traffic(&self.card)
+            self.card.traffic()
         }
     }
 
-    impl Model for LyingCard {
+    impl CardModel for LyingCard {
+        fn run(&mut self, cycles: u64) {
+            self.card.run(cycles);
+        }
+
+        fn frames_in(&self) -> u64 {
+            self.card.frames_in()
+        }
+
         fn violations(&self) -> Vec<String> {
             Vec::new()
         }

@@ -5,18 +5,15 @@
 //!   frames ──► wire ──► card ──► header entries, application memory
 //! ```
 
-use std::cell::RefCell;
 use std::ops::Range;
-use std::rc::Rc;
 
 use abi::command;
 use abi::config::SEGMENTS_COMMITTED_BITS;
 use abi::reason::{Disposition, DropReason};
 use anyhow::{Context, Result};
-use host::control::placement::KeyTable;
-use host::control::regions::{Region, Regions};
+use host::control::regions::Region;
 use host::driver::bus::{Bus, BusError, DmaMemory};
-use host::driver::device::{Device, DeviceConfig};
+use host::driver::device::DeviceConfig;
 use host::driver::error::DriverError;
 use host::driver::rings::HeaderEntry;
 use host::error::table::TableError;
@@ -27,9 +24,7 @@ use host::records::commands::{
     floor_set, flow_install, segment_post, Acceptance, Direction, Entry, FlowInstall, FlowName,
     Segment,
 };
-use lab::golden_card::GoldenCard;
-use lab::network_side::NetworkSide;
-use sim::card::SimulatedCard;
+use lab::machine::{CardModel, Driver, Machine, MachineError};
 
 use super::plan::{FlowPlan, Plan, RegionPlan};
 use crate::shared::failure::CardFault;
@@ -40,34 +35,6 @@ pub const ROUNDS_MAX: u32 = 4000;
 
 /// Guard bytes that are written at a time.
 const GUARD_BYTES: usize = 1 << 20;
-
-/// What a model of the card reports.
-pub trait Model: NetworkSide {
-    /// Rules that the card broke.
-    fn violations(&self) -> Vec<String>;
-    /// Simulated time, if there is any.
-    fn time_ns(&self) -> Option<u64>;
-}
-
-impl Model for Rc<RefCell<GoldenCard>> {
-    fn violations(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn time_ns(&self) -> Option<u64> {
-        None
-    }
-}
-
-impl Model for Rc<RefCell<SimulatedCard>> {
-    fn violations(&self) -> Vec<String> {
-        self.borrow().violations()
-    }
-
-    fn time_ns(&self) -> Option<u64> {
-        Some(self.borrow().now_ps() / 1000)
-    }
-}
 
 /// The flow of a plan on the card.
 #[derive(Clone, Debug)]
@@ -80,19 +47,16 @@ pub struct Installed {
     pub acceptance: Acceptance,
 }
 
-/// A card with its driver.
-pub struct Rig<B: Bus, C: Model> {
-    /// The driver.
-    pub device: Device<B>,
-    /// The card's network side.
-    pub card: C,
+/// A card with its driver, and the regions and flows of a plan.
+pub struct Rig<B: Bus, C: CardModel> {
+    /// The driver and the card.
+    pub machine: Machine<Driver<B>, C>,
     /// The regions of the plan.
     pub regions: Vec<Region>,
     /// The application's views of them.
     mappings: Vec<ApplicationMapping>,
     /// The flows of the plan.
     pub flows: Vec<Installed>,
-    keys: KeyTable,
     pool_next: u32,
 }
 
@@ -105,11 +69,11 @@ pub struct Totals {
     pub drops: u64,
 }
 
-impl<B: Bus, C: Model> Rig<B, C> {
+impl<B: Bus, C: CardModel> Rig<B, C> {
     /// Opens the card and registers the regions.
     pub fn open(bus: B, card: C, plan: &Plan) -> Result<Self> {
-        let mut device = Device::open(bus, DeviceConfig::with_seed(1))?;
-        let sizes = device.sizes();
+        let mut machine = Machine::driven(bus, card, DeviceConfig::with_seed(1))?;
+        let sizes = machine.host.device.sizes();
         for (what, count, bits) in [
             ("flows", plan.flows.len(), sizes.flow_bits),
             ("regions", plan.regions.len(), sizes.region_bits),
@@ -120,17 +84,15 @@ impl<B: Bus, C: Model> Rig<B, C> {
                 return Err(UsageError(message).into());
             }
         }
-        let keys = KeyTable::new(*device.secrets(), sizes.bucket_bits);
-        let mut table = Regions::new(sizes.region_bits, sizes.page_bits);
         let (mut regions, mut mappings) = (Vec::new(), Vec::new());
         for region in &plan.regions {
-            let (region, mapping) = register(&mut device, &mut table, region)?;
+            let (region, mapping) = register(&mut machine.host, region)?;
             regions.push(region);
             mappings.push(mapping);
         }
         let pool_next = 1 << (sizes.flow_bits + SEGMENTS_COMMITTED_BITS as u32);
         let flows = Vec::new();
-        let mut rig = Self { device, card, regions, mappings, flows, keys, pool_next };
+        let mut rig = Self { machine, regions, mappings, flows, pool_next };
         rig.settle().context("the regions")?;
         Ok(rig)
     }
@@ -161,11 +123,11 @@ impl<B: Bus, C: Model> Rig<B, C> {
             command::TIMESTAMP_CHECK.set(&mut entry, 1);
             command::INSTALL_TIMESTAMP_FLOOR.set(&mut entry, floor.into());
         }
-        self.device.command(entry);
+        self.machine.host.device.command(entry);
         let key = flow_key(flow.remote, flow.local);
-        let slots = self.keys.insert(key, id);
+        let slots = self.machine.host.keys.insert(key, id);
         for entry in slots.with_context(|| no_slot(flow))? {
-            self.device.command(entry);
+            self.machine.host.device.command(entry);
         }
         for (index, segment) in flow.segments.iter().enumerate() {
             let region = &self.regions[segment.region];
@@ -177,7 +139,7 @@ impl<B: Bus, C: Model> Rig<B, C> {
                 region_key: region.key,
                 offset: segment.offset,
             };
-            self.device.command(segment_post(name, direction, &posted));
+            self.machine.host.device.command(segment_post(name, direction, &posted));
         }
         self.flows.push(Installed { name, base, acceptance });
         self.settle().with_context(|| format!("flow '{}'", flow.name))
@@ -192,7 +154,7 @@ impl<B: Bus, C: Model> Rig<B, C> {
         let bits = segments.next_power_of_two().trailing_zeros();
         let base = self.pool_next.next_multiple_of(1 << bits);
         let end = base + (1 << bits);
-        let limit = 1 << self.device.sizes().segment_bits;
+        let limit = 1 << self.machine.host.device.sizes().segment_bits;
         if end > limit {
             let name = &flow.name;
             let message = format!("flow '{name}': {segments} segments do not fit in {limit}");
@@ -214,52 +176,42 @@ impl<B: Bus, C: Model> Rig<B, C> {
 
     /// Runs one command to its confirmation.
     fn command(&mut self, entry: Entry) -> Result<()> {
-        self.device.command(entry);
+        self.machine.host.device.command(entry);
         self.settle()
     }
 
     /// Waits until every command is confirmed.
     pub fn settle(&mut self) -> Result<()> {
-        let last = self.device.command(abi_nop());
-        for _ in 0..ROUNDS_MAX {
-            self.device.poll()?;
-            if let Some(refused) = self.device.take_refused() {
-                let (flow, opcode) = (refused.flow, refused.opcode);
-                let status = refused.status.name();
-                let message = format!("it refuses command {opcode} of flow {flow}: {status}");
-                return Err(CardFault(message).into());
+        let refused = match self.machine.command([abi_nop()]) {
+            Err(MachineError::Unconfirmed { .. }) => {
+                return Err(CardFault("it does not confirm its commands".to_owned()).into());
             }
-            if self.device.is_confirmed(last) {
-                return Ok(());
-            }
-            self.device.bus().advance()?;
+            settled => settled?,
+        };
+        if let Some(refused) = refused.first() {
+            let (flow, opcode) = (refused.flow, refused.opcode);
+            let status = refused.status.name();
+            let message = format!("it refuses command {opcode} of flow {flow}: {status}");
+            return Err(CardFault(message).into());
         }
-        Err(CardFault("it does not confirm its commands".to_owned()).into())
+        Ok(())
     }
 
     /// Lets time pass and takes what the card has published.
     pub fn advance(&mut self) -> Result<Vec<HeaderEntry>> {
-        self.device.poll()?;
-        self.device.bus().advance()?;
+        self.machine.host.device.poll()?;
+        self.machine.host.device.bus().advance()?;
         self.take_entries()
     }
 
     /// Takes what the card has published.
     pub fn take_entries(&mut self) -> Result<Vec<HeaderEntry>> {
-        let mut entries = Vec::new();
-        let mut entry = HeaderEntry::default();
-        while self.device.next_header(&mut entry)? {
-            entries.push(entry.clone());
-        }
-        if !entries.is_empty() {
-            self.device.return_headers()?;
-        }
-        Ok(entries)
+        Ok(self.machine.host.take_entries()?)
     }
 
     /// Sums of the counters: packets with a header entry, and dropped frames.
     pub fn totals(&mut self) -> Result<Totals> {
-        let counters = self.device.counters()?;
+        let counters = self.machine.host.device.counters()?;
         let sum = |names: Vec<&str>| {
             counters.iter().filter(|(name, _)| names.contains(name)).map(|(_, count)| count).sum()
         };
@@ -295,21 +247,20 @@ fn abi_nop() -> Entry {
 }
 
 fn register<B: Bus>(
-    device: &mut Device<B>,
-    table: &mut Regions,
+    host: &mut Driver<B>,
     plan: &RegionPlan,
 ) -> Result<(Region, ApplicationMapping)> {
-    let memory = device.bus().allocate_region(plan.memory, plan.bytes);
+    let memory = host.device.bus().allocate_region(plan.memory, plan.bytes);
     let memory: DmaMemory = memory.map_err(|error| refusal(plan, error.into()))?;
-    let mut mapping = device.bus().share(&memory)?.map()?;
+    let mut mapping = host.map(&memory)?;
     let guard = vec![plan.guard; plan.bytes.min(GUARD_BYTES)];
     for at in (0..plan.bytes).step_by(GUARD_BYTES) {
         mapping.write(at, &guard[..guard.len().min(plan.bytes - at)]);
     }
-    let registered = table.register(memory, 0);
+    let registered = host.regions.register(memory, 0);
     let (region, commands) = registered.map_err(|error| refusal(plan, error))?;
     for entry in commands {
-        device.command(entry);
+        host.device.command(entry);
     }
     Ok((region, mapping))
 }
@@ -335,6 +286,7 @@ fn refusal(plan: &RegionPlan, error: HostError) -> anyhow::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use host::control::regions::Regions;
     use host::driver::bus::MemoryKind;
 
     #[test]

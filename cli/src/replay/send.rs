@@ -21,6 +21,7 @@ use host::driver::bus::Bus;
 use host::records::commands::Direction;
 use host::records::descriptor::Descriptor;
 use lab::frame::Frame;
+use lab::machine::CardModel;
 use serde::Serialize;
 use sim::harness::pcapng::CaptureWriter;
 
@@ -28,7 +29,7 @@ use self::work::{prepare, Work};
 use super::entries::line;
 use super::plan::Plan;
 use super::results::Results;
-use super::rig::{Model, Rig};
+use super::rig::Rig;
 use super::traffic::{Numbered, Skipped, Traffic, Way};
 use crate::shared::progress::{Progress, Unit};
 
@@ -98,7 +99,7 @@ impl SendReport {
 }
 
 /// Sends the outgoing packets and writes the results. Also returns the frames that were not sent.
-pub fn replay<B: Bus, C: Model>(
+pub fn replay<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
     traffic: &Traffic,
@@ -111,7 +112,7 @@ pub fn replay<B: Bus, C: Model>(
     }
     let mut work = prepare(rig, plan, traffic)?;
     for descriptor in &work.descriptors {
-        rig.device.send(Descriptor::of(descriptor));
+        rig.machine.host.device.send(Descriptor::of(descriptor));
     }
     let mut sent: Vec<Frame> = Vec::new();
     let mut lines = String::new();
@@ -119,15 +120,15 @@ pub fn replay<B: Bus, C: Model>(
     let mut idle = 0;
     let mut progress = Progress::new(work.expected.len() as u64, Unit::Count("frames"));
     while idle < IDLE_ROUNDS_MAX && (sent.len() < work.expected.len() || idle < 4) {
-        let before = (sent.len(), events, rig.device.sends_waiting());
+        let before = (sent.len(), events, rig.machine.host.device.sends_waiting());
         for entry in rig.advance()? {
             events += 1;
             lines += &line(events, None, &entry, plan, &rig.flows);
             lines.push('\n');
         }
-        rig.card.take_sent(&mut sent);
+        sent.extend(rig.machine.take_sent());
         progress.set(sent.len() as u64, "");
-        let moved = before != (sent.len(), events, rig.device.sends_waiting());
+        let moved = before != (sent.len(), events, rig.machine.host.device.sends_waiting());
         idle = if moved { 0 } else { idle + 1 };
     }
     results.entries.write(lines.as_bytes())?;
@@ -146,19 +147,19 @@ fn capture_of(sent: &[Frame]) -> std::io::Result<Vec<u8>> {
     writer.finish()
 }
 
-fn report<B: Bus, C: Model>(
+fn report<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
     traffic: &Traffic,
     work: &Work,
     sent: &[Frame],
     model: &'static str,
 ) -> Result<SendReport> {
-    let counters = rig.device.counters()?;
+    let counters = rig.machine.host.device.counters()?;
     let names: Vec<_> = SendError::ALL.iter().map(|code| code.name()).collect();
     let errors = counters.into_iter().filter(|(name, count)| *count > 0 && names.contains(name));
     let errors: BTreeMap<_, _> = errors.collect();
     let first_difference = first_difference(&work.expected, sent);
-    let violations = rig.card.violations();
+    let violations = rig.machine.card.violations();
     Ok(SendReport {
         ok: first_difference.is_none() && errors == work.refused && violations.is_empty(),
         model,
@@ -175,7 +176,7 @@ fn report<B: Bus, C: Model>(
         identical: first_difference.is_none() && work.trimmed.is_empty(),
         first_difference,
         violations,
-        sim_time_ns: rig.card.time_ns(),
+        sim_time_ns: rig.machine.card.time_ns(),
         first_trimmed: work.trimmed.first().copied(),
     })
 }

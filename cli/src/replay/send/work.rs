@@ -17,11 +17,12 @@ use host::control::flow::ranges::RangeSet;
 use host::driver::bus::Bus;
 use host::headers::packet::clear_checksums;
 use host::records::descriptor::{self, raw, Record, INLINE_BYTES_MAX};
+use lab::machine::CardModel;
 
 use super::super::cut::complete_checksums;
 use super::super::packet::Packet;
 use super::super::plan::{FlowPlan, Plan};
-use super::super::rig::{Model, Rig};
+use super::super::rig::Rig;
 use super::super::traffic::{FlowIndex, Numbered, Skipped, Traffic};
 use super::super::wire::complete_left;
 use super::outgoing::Outgoing;
@@ -64,7 +65,7 @@ enum Payload {
 }
 
 /// Fills the memory and makes the descriptors.
-pub fn prepare<B: Bus, C: Model>(
+pub fn prepare<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
     traffic: &Traffic,
@@ -152,7 +153,7 @@ struct Part {
 }
 
 /// Puts a packet's payload where the flow's segments want it.
-fn fill<B: Bus, C: Model>(
+fn fill<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
     flow: &FlowPlan,
     outgoing: &Outgoing,
@@ -282,7 +283,7 @@ impl Work {
     }
 
     /// Makes the descriptor of a train.
-    fn finish<B: Bus, C: Model>(&mut self, rig: &Rig<B, C>, plan: &Plan, train: Option<Train>) {
+    fn finish<B: Bus, C: CardModel>(&mut self, rig: &Rig<B, C>, plan: &Plan, train: Option<Train>) {
         let Some(train) = train else { return };
         let flow = train.flow();
         let descriptor = train.descriptor(&plan.flows[flow], &rig.flows[flow]);
