@@ -7,12 +7,12 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use host::clock::{Clock, ManualClock};
 use host::driver::device::DeviceConfig;
-use host::provider::Provider;
 use host::tcp::TcpProtocol;
 use host::transport::peer::TcpPeer;
 use host::transport::{LinkConfig, Tuning};
 use lab::exchange::{Harm, Scenario};
 use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::machine::Machine;
 use tcp::{Config, Secret};
 
 use crate::shared::config::ConfigName;
@@ -104,15 +104,12 @@ pub fn run(arguments: &ScenarioArguments) -> Result<bool> {
         let config = Config { law: arguments.controller.law(), ..Config::private_wire() };
         TcpProtocol::new(link, config, Secret(secret))
     };
-    let mut card = GoldenCard::late(arguments.config.sizes(), arguments.seed);
+    let card = GoldenCard::late(arguments.config.sizes(), arguments.seed);
     let bus = GoldenBus::new(card.clone());
-    let mut provider =
-        Provider::open(bus, protocol(&links[0]), DeviceConfig::with_seed(arguments.seed))?;
-    provider.set_clock(Clock::Manual(clock.clone()));
-    let mut peer = TcpPeer::new(protocol(&links[1]), &links[1], Clock::Manual(clock.clone()));
-    scenario
-        .run(&mut provider, &mut card, &mut peer, clock)
-        .map_err(|error| failure::wrong(error.to_string()))?;
+    let peer = TcpPeer::new(protocol(&links[1]), &links[1], Clock::Manual(clock.clone()));
+    let protocol = (protocol(&links[0]), DeviceConfig::with_seed(arguments.seed));
+    let mut machine = Machine::provided(bus, protocol, card, peer, Some(clock))?;
+    scenario.run(&mut machine).map_err(|error| failure::wrong(error.to_string()))?;
     print(&format!("all {} connections are as they should be\n", arguments.connections))?;
     Ok(true)
 }

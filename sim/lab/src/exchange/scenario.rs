@@ -11,9 +11,10 @@
 //! bytes, and the peer one of its own. The application that misbehaves is judged by what it does to
 //! the others: nothing.
 
+use std::cell::RefCell;
 use std::net::SocketAddr;
+use std::rc::Rc;
 
-use host::clock::ManualClock;
 use host::driver::bus::{Bus, MemoryKind};
 use host::error::HostError;
 use host::headers::builder::{Route, Tcp};
@@ -36,9 +37,9 @@ use super::observer::Blind;
 use super::plan::LabError;
 use super::quiet::{Quiet, Stuck};
 use super::wires::Wires;
-use super::Lab;
 use crate::frame::Frame;
 use crate::golden_card::{GoldenBus, GoldenCard};
+use crate::machine::Machine;
 use crate::network_side::NetworkSide;
 use crate::wire::{Disturbance, Wire};
 
@@ -293,29 +294,29 @@ fn remote(number: usize) -> SocketAddr {
 }
 
 impl Scenario {
-    /// Runs it: a protocol and a peer on the links of the lab, and the clock of both.
+    /// Runs it on a machine with a protocol and a peer on the links of the lab, and a clock.
     ///
     /// # Errors
     /// What is not as it should be: see [`ScenarioError`].
-    pub fn run<P: Protocol<Remote = SocketAddr>>(
+    pub fn run<P: Protocol<Remote = SocketAddr>, N: WirePeer>(
         &self,
-        provider: &mut Provider<GoldenBus, P>,
-        card: &mut std::rc::Rc<std::cell::RefCell<GoldenCard>>,
-        peer: &mut dyn WirePeer,
-        clock: ManualClock,
+        machine: &mut Machine<Provider<GoldenBus, P>, Rc<RefCell<GoldenCard>>, N>,
     ) -> Result<()> {
-        let mut talks = self.open_talks(provider, peer)?;
+        let mut lab = machine.lab();
+        let mut talks = self.open_talks(lab.provider, lab.peer)?;
         let mut misbehaving = match self.harm {
-            Some(harm) => Some(Misbehaving::open(harm, provider, peer, remote(self.connections))?),
+            Some(harm) => {
+                let remote = remote(self.connections);
+                Some(Misbehaving::open(harm, lab.provider, lab.peer, remote)?)
+            }
             None => None,
         };
         let mut wires = Wires {
             to_card: Wire::new(self.disturbance, self.seed ^ 1),
             to_peer: Wire::new(self.disturbance, self.seed ^ 2),
         };
-        let mut quiet = Quiet::new(Some(clock.clone()), card.borrow().now_ps(), true);
+        let mut quiet = Quiet::new(lab.clock.clone(), lab.card.now_ps(), true);
         let mut random = SmallRng::seed_from_u64(self.seed ^ 3);
-        let mut lab = Lab { provider, card, peer, clock: Some(clock) };
         loop {
             for talk in &mut talks {
                 talk.post(lab.provider, self)?;
