@@ -16,28 +16,19 @@
 
 mod agreement;
 mod applications;
-mod beyond;
 mod bounce;
+mod calls;
 mod connections;
 mod counters;
-mod events;
-mod failures;
-mod headers;
 mod names;
 mod options;
-mod progress;
-mod registration;
-mod rekey;
-mod requests;
+mod polling;
 mod secrets;
-mod shards;
-mod transmit;
 
 pub(crate) mod copier;
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use self::applications::Applications;
 use self::bounce::Bounce;
@@ -50,22 +41,20 @@ use self::secrets::Rekeying;
 use crate::ahead::{Ahead, LookAhead};
 use crate::clock::Clock;
 use crate::control::budget::{Budget, HELD_BYTES_MAX};
-use crate::control::connection::{Connection, Progress};
+use crate::control::connection::Progress;
 use crate::control::lists::Shared;
 use crate::control::placement::KeyTable;
 use crate::control::regions::Regions;
-use crate::control::rest::Rest;
 use crate::driver::bus::Bus;
 use crate::driver::device::{Device, DeviceConfig};
-use crate::error::request::RequestError;
 use crate::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::observed::Observed;
 pub use crate::protocol::ConnectOptions;
-use crate::protocol::{FlowIndex, Protocol};
+use crate::protocol::Protocol;
 use crate::records::profile::Profile;
 use crate::records::ticket::Ticket;
-use crate::transport::{ListenerId, NextTimer, Transport, TransportError};
+use crate::transport::{ListenerId, Transport};
 
 /// A completed event. Completions are reported in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,16 +213,6 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         self.clock.now_ns(self.started)
     }
 
-    /// When the protocol acts next, if nothing comes before.
-    pub fn deadline(&mut self) -> NextTimer {
-        let held = self.held.front().map(|(until_ns, _)| *until_ns);
-        match (self.protocol.deadline(), held) {
-            (NextTimer::At(at), Some(held)) => NextTimer::At(at.min(held)),
-            (NextTimer::Never, Some(held)) => NextTimer::At(held),
-            (timer, _) => timer,
-        }
-    }
-
     /// Counters of the control stack so far.
     pub fn counters(&self) -> ProviderCounters {
         let of_protocol = self.protocol.counters();
@@ -251,123 +230,6 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         }
     }
 
-    /// Starts a connection of an application.
-    pub fn connect(
-        &mut self,
-        application: ApplicationId,
-        remote: P::Remote,
-    ) -> Result<ConnectionId> {
-        self.connect_with(application, remote, &ConnectOptions::default())
-    }
-
-    /// The same, with options.
-    pub fn connect_with(
-        &mut self,
-        application: ApplicationId,
-        remote: P::Remote,
-        options: &ConnectOptions,
-    ) -> Result<ConnectionId> {
-        let owner = self.usable_shard(application)?;
-        let name = self.connections.take_name()?;
-        let now_ns = self.now_ns();
-        let started = self.protocol.connect(now_ns, FlowIndex(name.flow), remote, options);
-        started.inspect_err(|_| self.connections.give_back(name))?;
-        let connection = Connection::new(name, (owner, application.0));
-        Ok(self.connections.add(connection))
-    }
-
-    /// Starts to listen on a port for an application.
-    pub fn listen(&mut self, application: ApplicationId, local: SocketAddr) -> Result<ListenerId> {
-        self.applications.shard(application)?;
-        let listener = self.protocol.listen(local)?;
-        self.listeners.insert(listener, application);
-        Ok(listener)
-    }
-
-    /// The address a listener is bound to.
-    pub fn listener_address(&self, listener: ListenerId) -> Result<SocketAddr> {
-        self.protocol.listener_address(listener)
-    }
-
-    /// Stops listening. Connections that were accepted stay; those that were not are reset.
-    pub fn unlisten(&mut self, listener: ListenerId) -> Result<()> {
-        self.protocol.unlisten(listener)?;
-        self.listeners.remove(&listener);
-        Ok(())
-    }
-
-    /// Local and remote address of a connection.
-    pub fn addresses(&self, id: ConnectionId) -> Result<(SocketAddr, SocketAddr)> {
-        let connection = self.connections.get(id);
-        let connection =
-            connection.ok_or(HostError::Request(RequestError::UnknownConnection(id.0)))?;
-        self.protocol.addresses(connection.index())
-    }
-
-    /// The next connection of a listener, if there is one. It belongs to the listener's
-    /// application. One for which there is no flow, or whose shard has a ring that has stopped, is
-    /// reset.
-    pub fn accept(&mut self, listener: ListenerId) -> Result<Option<ConnectionId>> {
-        let application = self.listeners.get(&listener).copied();
-        let application = application.ok_or(TransportError::UnknownListener(listener))?;
-        let owner = self.usable_shard(application);
-        let now_ns = self.now_ns();
-        let name = owner.and_then(|owner| Ok((owner, self.connections.take_name()?)));
-        let (owner, name) = match name {
-            Ok(name) => name,
-            Err(full) => {
-                return match self.protocol.refuse(now_ns, listener)? {
-                    true => Err(full),
-                    false => Ok(None),
-                }
-            }
-        };
-        let accepted = self.protocol.accept(now_ns, listener, FlowIndex(name.flow));
-        if !matches!(accepted, Ok(true)) {
-            self.connections.give_back(name);
-        }
-        let connection = Connection::new(name, (owner, application.0));
-        Ok(match accepted? {
-            true => Some(self.connections.add(connection)),
-            false => None,
-        })
-    }
-
-    /// Waits for the card or for the protocol, at most for `limit` of the card's time; see
-    /// [`Device::wait`]. Returns whether there may be something to poll for. It ends when the
-    /// protocol's next timer is due ([`Protocol::deadline`]), and does not begin while a connection
-    /// is due.
-    pub fn wait(&mut self, limit: Duration) -> Result<bool> {
-        let mut limit = limit;
-        let mut ends_with_timer = false;
-        let held_ns = self.held.front().map(|held| held.0);
-        let due_ns = match self.protocol.deadline() {
-            NextTimer::At(at_ns) => Some(held_ns.map_or(at_ns, |held_ns| held_ns.min(at_ns))),
-            _ => held_ns,
-        };
-        if let Some(at_ns) = due_ns {
-            let left = self.clock.lasting(at_ns.saturating_sub(self.now_ns()));
-            ends_with_timer = left <= limit;
-            limit = limit.min(left);
-        }
-        if limit.is_zero() || self.connections.has_ready() {
-            self.device.bus().advance()?;
-            return Ok(true);
-        }
-        // Room in a bounce region comes when the card has taken descriptors over.
-        for bounce in self.bounces.iter().filter(|bounce| !bounce.has_room()) {
-            if !self.device.await_sends(bounce.owner, bounce.slots_seen())? {
-                self.device.bus().advance()?;
-                return Ok(false);
-            }
-        }
-        match self.device.wait(limit, self.protocol.readiness()) {
-            Ok(came) => Ok(came || ends_with_timer),
-            // A ring that stopped while nobody polled: what follows of it is to be polled for.
-            Err(error) => self.end_shard(error.into()).map(|()| true),
-        }
-    }
-
     /// Ends the use of the card, and with it all connections, which are not told: close them first.
     /// Releases the memory of all regions; existing mappings of it stay valid. A provider that is
     /// dropped stops the card, too.
@@ -379,72 +241,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         Ok(())
     }
 
-    /// Advances card, protocol and connections. Returns whether there are completions to take. An
-    /// error is the card's: it has to be opened again. What a protocol fails at ends a connection,
-    /// or nothing ([`crate::protocol`]).
-    pub fn poll(&mut self) -> Result<bool> {
-        self.device.bus().advance()?;
-        let now_ns = self.now_ns();
-        self.take_faults()?;
-        self.poll_device()?;
-        self.connections.wake(|mark| self.device.has_passed(mark));
-        self.take_headers(now_ns)?;
-        self.take_refused();
-        let advanced = self.protocol.advance(now_ns);
-        self.note_protocol(advanced);
-        self.take_events();
-        self.step_rekeying()?;
-        self.step_bounces()?;
-        self.touch_held(now_ns);
-        self.step_connections(now_ns);
-        self.transmit(now_ns);
-        self.end_removals()?;
-        self.poll_device()?;
-        Ok(!self.completions.is_empty())
-    }
-
     /// The oldest completion that was not taken.
     pub fn next_completion(&mut self) -> Option<Completion> {
         self.completions.pop_front()
-    }
-
-    /// Steps the connections whose floors have waited long enough.
-    fn touch_held(&mut self, now_ns: u64) {
-        while let Some(&(_, id)) = self.held.front().filter(|(until_ns, _)| *until_ns <= now_ns) {
-            self.held.pop_front();
-            self.connections.touch(id);
-        }
-    }
-
-    fn step_connections(&mut self, now_ns: u64) {
-        let mut stepped = std::mem::take(&mut self.stepped);
-        if self.shared.take_returned() {
-            // An entry came free that one of them may have.
-            self.wanting.drain().for_each(|id| self.connections.touch(id));
-        }
-        self.connections.take_ready(&mut stepped);
-        self.connections.expect_steps(&stepped);
-        for &id in &stepped {
-            // All that fails here is the connection's: its protocol, its regions, its bytes.
-            if let Err(error) = self.step_connection(id, now_ns) {
-                self.fail(id, Failure::of(&error));
-            }
-            let Some(connection) = self.connections.get_mut(id) else {
-                continue;
-            };
-            connection.charge(&mut self.budget);
-            if connection.wants_list() {
-                self.wanting.insert(id);
-            }
-            match connection.rest() {
-                Rest::Quiet => {}
-                Rest::UnderWay => {
-                    let mark = self.device.mark(connection.owner);
-                    self.connections.await_card(id, mark);
-                }
-                Rest::Due => self.connections.touch(id),
-            }
-        }
-        self.stepped = stepped;
     }
 }

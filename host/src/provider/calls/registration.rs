@@ -1,13 +1,15 @@
 //! Registration: application memory becomes a region of the card, and leaves it again.
+//!
+//! Called by applications; `register_memory` also by a poll that needs a bounce region.
 
-use super::applications::PROVIDER_DOMAIN;
-use super::{ApplicationId, Provider, RegionId};
 use crate::control::regions::{Region, Regions};
 use crate::driver::bus::{Bus, DmaMemory, MemoryKind};
 use crate::error::region::RegionError;
 use crate::error::{HostError, Result};
 use crate::memory::{ApplicationMapping, MemoryRange};
 use crate::protocol::Protocol;
+use crate::provider::applications::PROVIDER_DOMAIN;
+use crate::provider::{ApplicationId, Provider, RegionId};
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Allocates memory for an application and registers it with the card.
@@ -52,7 +54,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         registered
     }
 
-    pub(super) fn register_memory(&mut self, domain: u16, memory: DmaMemory) -> Result<RegionId> {
+    pub(in crate::provider) fn register_memory(
+        &mut self,
+        domain: u16,
+        memory: DmaMemory,
+    ) -> Result<RegionId> {
         let range = self.device.bus().share(&memory)?;
         let (region, commands) = self.regions.register(memory, domain)?;
         if let Err(error) = self.copier.add(region.name(), &range) {
@@ -92,7 +98,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     /// A region that is registered and not being removed.
-    pub(super) fn region(&self, region: RegionId) -> Result<&Region> {
+    pub(in crate::provider) fn region(&self, region: RegionId) -> Result<&Region> {
         let leaving = self.removals.iter().any(|(_, index)| *index == region.0);
         self.regions
             .get(region.0)

@@ -7,15 +7,17 @@
 //! Whoever has learned the secrets can find addresses that share both buckets. The keys are placed
 //! under the new secrets on the host first, so that nothing begins that does not end. Connections
 //! that open meanwhile wait.
+//!
+//! Called by applications; `step_rekeying` by each poll.
 
-use super::secrets::Rekeying;
-use super::Provider;
 use crate::driver::bus::Bus;
 use crate::driver::start::secret_words;
 use crate::error::request::RequestError;
 use crate::error::table::TableError;
 use crate::error::{HostError, Result};
 use crate::protocol::Protocol;
+use crate::provider::secrets::Rekeying;
+use crate::provider::Provider;
 
 use abi::flow_key::Secret;
 
@@ -51,7 +53,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     /// Writes the secrets and sets the keys again when all are cleared.
-    pub(super) fn step_rekeying(&mut self) -> Result<()> {
+    pub(in crate::provider) fn step_rekeying(&mut self) -> Result<()> {
         let device = &self.device;
         let is_clear = |rekeying: &mut Rekeying| {
             let cleared = rekeying.cleared;
@@ -68,7 +70,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     /// Slots of the flow table.
-    pub(super) fn key_slots(&self) -> usize {
+    pub(in crate::provider) fn key_slots(&self) -> usize {
         1 << (self.device.sizes().bucket_bits + 3)
     }
 }

@@ -4,8 +4,9 @@
 //!   request ─► checked ─► waits ─► posted ─► complete
 //!                           └─ cancel ─► cancelled
 //! ```
+//!
+//! Called by applications.
 
-use super::{Completion, ConnectionId, Provider, ReceiveOptions, Span};
 use crate::control::connection::{Connection, Ending};
 use crate::control::flow::buffer::Buffer;
 use crate::control::flow::posted::REQUESTS_MAX;
@@ -14,6 +15,7 @@ use crate::error::region::RegionError;
 use crate::error::request::RequestError;
 use crate::error::{HostError, Result};
 use crate::protocol::Protocol;
+use crate::provider::{Completion, ConnectionId, Provider, ReceiveOptions, Span};
 
 /// Checks that a connection may have one more request open.
 fn check_requests(id: ConnectionId, open: usize) -> Result<()> {

@@ -6,9 +6,9 @@
 //!                 │   └── a ring stops ─► connections fail ─► closed ─┐
 //!                 └──────────────────── restart_shard ◄───────────────┘
 //! ```
+//!
+//! Called by applications; `usable_shard` by the calls that open connections.
 
-use super::bounce::Bounce;
-use super::{ApplicationId, Provider, ShardId};
 use crate::driver::bus::Bus;
 use crate::driver::device::Lost;
 use crate::driver::error::DriverError;
@@ -16,6 +16,8 @@ use crate::driver::rings::RingSizes;
 use crate::error::application::ApplicationError;
 use crate::error::{HostError, Result};
 use crate::protocol::Protocol;
+use crate::provider::bounce::Bounce;
+use crate::provider::{ApplicationId, Provider, ShardId};
 use crate::records::commands::flow_remove;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
@@ -47,7 +49,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     /// The shard of an application, whose rings the card has not stopped.
-    pub(super) fn usable_shard(&self, application: ApplicationId) -> Result<u8> {
+    pub(in crate::provider) fn usable_shard(&self, application: ApplicationId) -> Result<u8> {
         let owner = self.applications.shard(application)?.0;
         let ring = match self.device.known_stopped(owner) {
             (false, false) => return Ok(owner),

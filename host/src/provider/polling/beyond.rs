@@ -6,26 +6,33 @@
 //! They keep all rules of the others, but the card has none of their commands: each is confirmed at
 //! once ([`NoCard`](crate::records::queue::NoCard)), because the card uses none of their buffers.
 //! A connection stays beyond the table until it is closed.
+//!
+//! `step_bounces` is called by each poll, `bounce_of` by what takes an event or a refusal of its
+//! flow, `has_bounce` by the step that installs.
 
-use super::applications::PROVIDER_DOMAIN;
-use super::bounce::{Bounce, REGION_BYTES};
-use super::{Provider, RegionId};
 use crate::driver::bus::{Bus, DmaMemory, MemoryKind};
 use crate::driver::error::DriverError;
 use crate::error::region::RegionError;
 use crate::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::protocol::Protocol;
+use crate::provider::applications::PROVIDER_DOMAIN;
+use crate::provider::bounce::{Bounce, REGION_BYTES};
+use crate::provider::{Provider, RegionId};
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// The bounce flow of this name.
-    pub(super) fn bounce_of(&mut self, flow: u16, generation: u8) -> Option<&mut Bounce> {
+    pub(in crate::provider) fn bounce_of(
+        &mut self,
+        flow: u16,
+        generation: u8,
+    ) -> Option<&mut Bounce> {
         let mut bounces = self.bounces.iter_mut();
         bounces.find(|bounce| (bounce.name.flow, bounce.name.generation) == (flow, generation))
     }
 
     /// Whether an owner can send for connections beyond the table. The first one starts it.
-    pub(super) fn has_bounce(&mut self, owner: u8) -> Result<bool> {
+    pub(in crate::provider) fn has_bounce(&mut self, owner: u8) -> Result<bool> {
         let at = self.bounces.iter().position(|bounce| bounce.owner == owner);
         let open = self.device.owners();
         let at = at.ok_or(HostError::Driver(DriverError::UnknownOwner { owner, open }))?;
@@ -61,7 +68,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     /// Makes progress with what connections beyond the table have sent.
-    pub(super) fn step_bounces(&mut self) -> Result<()> {
+    pub(in crate::provider) fn step_bounces(&mut self) -> Result<()> {
         for bounce in &mut self.bounces {
             if let Some(region) = bounce.region().and_then(|index| self.regions.get(index)) {
                 let taken = self.device.send_progress(bounce.owner).0;

@@ -1,14 +1,16 @@
 //! What the protocol tells of the connections.
+//!
+//! `take_events` is called by each poll, when the protocol has advanced.
 
-use super::Provider;
 use crate::control::connection::ended::Ended;
 use crate::control::connection::Connection;
 use crate::driver::bus::Bus;
 use crate::protocol::{Protocol, ProtocolEvent};
+use crate::provider::Provider;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Takes all events. Each touches its connection, unless that needs no step.
-    pub(super) fn take_events(&mut self) {
+    pub(in crate::provider) fn take_events(&mut self) {
         while let Some(event) = self.protocol.event() {
             let Some(id) = self.connections.of_index(event.flow()) else {
                 continue;

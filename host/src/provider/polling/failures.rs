@@ -1,7 +1,8 @@
 //! Failures of connections: refused DMA writes, refused commands, stopped rings, failed steps.
+//!
+//! Called by each poll, first and last, and by whatever fails between.
 
 use super::progress::commands_of;
-use super::{Completion, ConnectionId, Provider};
 use crate::control::connection::{Connection, Phase};
 use crate::control::flow::buffer::Copy;
 use crate::control::regions::Region;
@@ -10,13 +11,14 @@ use crate::driver::error::DriverError;
 use crate::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::protocol::Protocol;
+use crate::provider::{Completion, ConnectionId, Provider};
 use crate::records::queue::NoCard;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// A refused posted write is reported nowhere else. The flows that use its region fail before
     /// any of its bytes is announced. A write outside all regions was for a ring or a slow buffer:
     /// an entry is missing there, of an unknown flow, so the call fails.
-    pub(super) fn take_faults(&mut self) -> Result<()> {
+    pub(in crate::provider) fn take_faults(&mut self) -> Result<()> {
         for fault in self.device.bus().take_faults() {
             let Some(region) = self.regions.at(fault.address).map(Region::name) else {
                 let address = fault.address;
@@ -39,7 +41,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// A stopped ring of a shard ends the connections of that shard alone, and new ones of it are
     /// refused until [`Provider::restart_shard`]. A stopped ring of owner 0 is an error of the
     /// card.
-    pub(super) fn poll_device(&mut self) -> Result<()> {
+    pub(in crate::provider) fn poll_device(&mut self) -> Result<()> {
         let error = match self.device.poll() {
             Ok(_) => return Ok(()),
             Err(error) => error,
@@ -48,7 +50,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     /// Ends the connections of a shard whose ring has stopped; other errors stay errors.
-    pub(super) fn end_shard(&mut self, error: HostError) -> Result<()> {
+    pub(in crate::provider) fn end_shard(&mut self, error: HostError) -> Result<()> {
         let HostError::Driver(DriverError::RingStopped { owner, .. }) = error else {
             return Err(error);
         };
@@ -68,7 +70,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
     /// Ends a connection. What its protocol had accepted of a receive is reported first, when the
     /// card has confirmed that the flow is gone: until then it may write there.
-    pub(super) fn fail(&mut self, id: ConnectionId, reason: Failure) {
+    pub(in crate::provider) fn fail(&mut self, id: ConnectionId, reason: Failure) {
         self.connections.touch(id);
         let now_ns = self.now_ns();
         let Some(connection) = self.connections.get_mut(id) else {
@@ -99,7 +101,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     /// An error of the protocol that is no connection's ends nothing.
-    pub(super) fn note_protocol(&mut self, result: Result<()>) {
+    pub(in crate::provider) fn note_protocol(&mut self, result: Result<()>) {
         if let Err(error) = result {
             self.counters.protocol_errors += 1;
             self.protocol_error = Some(error);
@@ -113,7 +115,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
     /// Ends the requests of a connection whose flow is gone: with what was received, then its
     /// failure, then those that have nothing.
-    pub(super) fn end_requests(&mut self, id: ConnectionId, connection: &mut Connection) {
+    pub(in crate::provider) fn end_requests(
+        &mut self,
+        id: ConnectionId,
+        connection: &mut Connection,
+    ) {
         let failure = self.failing.remove(&id);
         let spares_payload = failure.as_ref().is_none_or(Failure::spares_payload);
         let copier = &mut self.copier;
@@ -130,7 +136,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     /// A refused command ends its connection, unless the flow is already being removed.
-    pub(super) fn take_refused(&mut self) {
+    pub(in crate::provider) fn take_refused(&mut self) {
         while let Some(refused) = self.device.take_refused() {
             let (opcode, status) = (refused.opcode, refused.status.name());
             let reason = Failure::CommandRefused { opcode, status };

@@ -1,9 +1,10 @@
 //! Header entries on their way to the protocol.
+//!
+//! `take_headers` is called by each poll, before the protocol advances.
 
 use abi::header_entry;
 use abi::reason::{Disposition, SendError};
 
-use super::{ConnectionId, Provider};
 use crate::control::connection::received_packet::{Packet, Room};
 use crate::control::flow::buffer::Misplaced;
 use crate::driver::bus::Bus;
@@ -13,6 +14,7 @@ use crate::failure::Failure;
 use crate::headers::layout::{is_ipv6_fragment, tcp_checksum, TcpLayout};
 use crate::headers::packet::parse_tcp;
 use crate::protocol::{Doubt, FlowIndex, Protocol, Segment, SegmentPayload, Verdict};
+use crate::provider::{ConnectionId, Provider};
 
 /// Header entries from the present one on whose connections are asked for.
 const AHEAD: usize = 8;
@@ -29,7 +31,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         }
     }
 
-    pub(super) fn take_headers(&mut self, now_ns: u64) -> Result<()> {
+    pub(in crate::provider) fn take_headers(&mut self, now_ns: u64) -> Result<()> {
         let mut is_first = true;
         // One entry is used for all.
         let mut entry = HeaderEntry::default();

@@ -1,6 +1,7 @@
 //! Progress of the provider's connections: install, transfer, withdrawal, removal.
+//!
+//! `step_connection` is called by each poll for each connection that is due.
 
-use super::{agreement, Completion, ConnectionId, Provider};
 use crate::control::connection::{missing, Connection, Ending, Phase};
 use crate::control::flow::buffer::CompletedBuffer;
 use crate::control::flow::receive::ReceiveSide;
@@ -8,10 +9,11 @@ use crate::driver::bus::Bus;
 use crate::driver::device::Device;
 use crate::error::Result;
 use crate::protocol::Protocol;
+use crate::provider::{agreement, Completion, ConnectionId, Provider};
 use crate::records::queue::{CommandQueue, NoCard};
 
 /// Where the commands of a connection go.
-pub(super) fn commands_of<'a, B: Bus>(
+pub(in crate::provider) fn commands_of<'a, B: Bus>(
     connection: &Connection,
     device: &'a mut Device<B>,
     no_card: &'a mut NoCard,
@@ -27,7 +29,11 @@ fn completion_of(connection: ConnectionId, done: &CompletedBuffer) -> Completion
 }
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
-    pub(super) fn step_connection(&mut self, id: ConnectionId, now_ns: u64) -> Result<()> {
+    pub(in crate::provider) fn step_connection(
+        &mut self,
+        id: ConnectionId,
+        now_ns: u64,
+    ) -> Result<()> {
         let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
@@ -178,7 +184,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     /// Frees name, key and lists of a flow that is not, or no longer, on the card.
-    pub(super) fn forget(&mut self, id: ConnectionId) {
+    pub(in crate::provider) fn forget(&mut self, id: ConnectionId) {
         let Some(mut connection) = self.connections.remove(id) else {
             return;
         };
@@ -194,13 +200,13 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     /// Returns requests whose buffers the card no longer has.
-    pub(super) fn cancel_requests(&mut self, id: ConnectionId, requests: Vec<u64>) {
+    pub(in crate::provider) fn cancel_requests(&mut self, id: ConnectionId, requests: Vec<u64>) {
         let cancelled =
             requests.into_iter().map(|request| Completion::Cancelled { connection: id, request });
         self.completions.extend(cancelled);
     }
 
-    pub(super) fn end_removals(&mut self) -> Result<()> {
+    pub(in crate::provider) fn end_removals(&mut self) -> Result<()> {
         let device = &self.device;
         let (done, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.removals)
             .into_iter()

@@ -4,14 +4,11 @@
 //!   header ─┬─ of a flow on the card ─────────────► descriptor with its position
 //!           └─ beyond the table ── payload copied ─► descriptor of the shard's bounce flow
 //! ```
+//!
+//! `transmit` is called by each poll, once connections have been stepped.
 
 use abi::config::FRAME_BYTES_MAX;
 
-use super::bounce::Bounce;
-use super::connections::Connections;
-use super::copier::Copier;
-use super::counters::ProviderCounters;
-use super::{ConnectionId, Provider};
 use crate::ahead::SENDERS_AHEAD;
 use crate::control::connection::Connection;
 use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
@@ -22,6 +19,11 @@ use crate::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::headers::layers::Layers;
 use crate::protocol::{FlowIndex, HeaderSink, OutgoingHeader, OutgoingPayload, Protocol};
+use crate::provider::bounce::Bounce;
+use crate::provider::connections::Connections;
+use crate::provider::copier::Copier;
+use crate::provider::counters::ProviderCounters;
+use crate::provider::{ConnectionId, Provider};
 use crate::records::descriptor::{header, raw, send, Descriptor, Payload};
 
 /// Slots and descriptors that wait for a send ring that does not move, from which on headers for it
@@ -30,7 +32,7 @@ const SENDS_LEFT_MAX: usize = 1000;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Sends the headers that are due. One that breaks a limit ends its connection.
-    pub(super) fn transmit(&mut self, now_ns: u64) {
+    pub(in crate::provider) fn transmit(&mut self, now_ns: u64) {
         loop {
             let payloads_left = self.look_ahead_to_send();
             let mut sink = Sink {
