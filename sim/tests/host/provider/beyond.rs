@@ -24,7 +24,7 @@ const PORT: u16 = 5001;
 const PEER_SEED: u64 = 7;
 
 fn open<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, of: ApplicationId) -> ConnectionId {
-    let id = rig.provider.connect(of, peer_address(PORT));
+    let id = rig.machine.host.connect(of, peer_address(PORT));
     let id = id.expect("it starts");
     rig.completion(|c| *c == Completion::Opened(id));
     id
@@ -33,9 +33,9 @@ fn open<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, of: ApplicationId) -> Conne
 /// Opens as many connections as the table has flows; their peer sends and receives `bytes`.
 fn full<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, bytes: u32) -> Vec<ConnectionId> {
     let script = Script { send_bytes: bytes.into(), seed: PEER_SEED, receive_bytes_max: None };
-    rig.peer.listen(peer_address(PORT), script).expect("a port");
+    rig.machine.peer.listen(peer_address(PORT), script).expect("a port");
     let ids: Vec<_> = (0..FLOWS).map(|_| open(rig, FIRST)).collect();
-    assert_eq!(rig.provider.counters().unplaced_connections, 0);
+    assert_eq!(rig.machine.host.counters().unplaced_connections, 0);
     ids
 }
 
@@ -56,7 +56,7 @@ impl Talk {
         (of, id): (ApplicationId, ConnectionId),
         bytes: u32,
     ) -> Self {
-        let provider = &mut rig.provider;
+        let provider = &mut rig.machine.host;
         let region = provider.register(of, DRAM, 2 * bytes as usize);
         let region = region.expect("room");
         let seed = 100 + u64::from(id.0);
@@ -84,7 +84,7 @@ impl Talk {
             rig.completion(|c| *c == sent_completion(self.id, request.into()));
         }
         rig.completion(|c| *c == Completion::EndOfStream(self.id));
-        let memory = rig.provider.map(self.region).expect("it maps");
+        let memory = rig.machine.host.map(self.region).expect("it maps");
         let (mut found, mut expected) =
             (vec![0; self.bytes as usize], vec![0; self.bytes as usize]);
         memory.read(self.bytes as usize, &mut found);
@@ -96,7 +96,7 @@ impl Talk {
     fn check_arrived<B: Bus, C: NetworkSide>(&self, rig: &mut Rig<B, C>) {
         let digest = digest_of(self.seed, self.bytes.into());
         rig.until("the peer's end", |rig| {
-            let all = rig.peer.conversations();
+            let all = rig.machine.peer.conversations();
             let mut ended = all.iter().filter(|c| c.progress == Progress::Finished);
             ended.any(|c| c.received_digest == digest)
         });
@@ -117,9 +117,9 @@ fn exchange<B: Bus, C: NetworkSide>(
 ) {
     let ids = full(rig, bytes);
     let mut talkers: Vec<_> = (0..more).map(|_| open(rig, FIRST)).collect();
-    assert_eq!(rig.provider.counters().unplaced_connections, more as u64);
+    assert_eq!(rig.machine.host.counters().unplaced_connections, more as u64);
     talkers.push(ids[0]);
-    let before_bytes = rig.provider.counters().copied_payload_bytes;
+    let before_bytes = rig.machine.host.counters().copied_payload_bytes;
     let talks: Vec<_> =
         talkers.into_iter().map(|id| Talk::start(rig, (FIRST, id), bytes)).collect();
     let mut rounds = 0;
@@ -137,10 +137,10 @@ fn exchange<B: Bus, C: NetworkSide>(
         talk.check_arrived(rig);
     }
     // Both directions, and what was lost and came again.
-    let copied_bytes = rig.provider.counters().copied_payload_bytes - before_bytes;
+    let copied_bytes = rig.machine.host.counters().copied_payload_bytes - before_bytes;
     assert!(copied_bytes >= 2 * more as u64 * u64::from(bytes), "{copied_bytes}");
     for talk in &talks {
-        rig.provider.close(talk.id).expect("it closes");
+        rig.machine.host.close(talk.id).expect("it closes");
         rig.completion(|c| *c == Completion::Closed(talk.id));
     }
 }
@@ -154,7 +154,7 @@ fn connections_beyond_table_exchange_every_byte() {
 fn verilated_connections_beyond_table_exchange_bytes() {
     let mut rig = verilated_rig();
     exchange(&mut rig, (2, 40_000), false);
-    assert_clean(&rig.card);
+    assert_clean(&rig.machine.card);
 }
 
 /// The bounce region is filled several times.
@@ -174,18 +174,18 @@ fn freed_flow_is_used_again() {
     let mut rig = prompt();
     let ids = full(&mut rig, 10_000);
     let beyond = open(&mut rig, FIRST);
-    rig.provider.close(ids[3]).expect("it closes");
+    rig.machine.host.close(ids[3]).expect("it closes");
     rig.completion(|c| *c == Completion::Closed(ids[3]));
     let next = open(&mut rig, FIRST);
-    assert_eq!(rig.provider.counters().unplaced_connections, 1);
+    assert_eq!(rig.machine.host.counters().unplaced_connections, 1);
     let talk = Talk::start(&mut rig, (FIRST, next), 10_000);
     talk.end(&mut rig);
-    assert_eq!(rig.provider.counters().copied_payload_bytes, 0);
+    assert_eq!(rig.machine.host.counters().copied_payload_bytes, 0);
     // The other one stays where it is.
     let talk = Talk::start(&mut rig, (FIRST, beyond), 10_000);
     talk.end(&mut rig);
     talk.check_arrived(&mut rig);
-    assert_eq!(rig.provider.counters().copied_payload_bytes, 20_000);
+    assert_eq!(rig.machine.host.counters().copied_payload_bytes, 20_000);
 }
 
 /// Each shard has a bounce flow of its own, whose region no application can name.
@@ -207,9 +207,9 @@ fn shards_bounce_beside_harmed_one() {
 /// `harmed` flows are somebody else's, and the regions that are there.
 fn bounce_apart(rig: &mut GoldenRig, harmed: usize) {
     let others: Vec<u16> =
-        (0..64).filter(|index| rig.provider.memory(RegionId(*index)).is_ok()).collect();
-    let shard = rig.provider.open_shard(RingSizes::default());
-    let other = rig.provider.open_application(shard.expect("an owner"));
+        (0..64).filter(|index| rig.machine.host.memory(RegionId(*index)).is_ok()).collect();
+    let shard = rig.machine.host.open_shard(RingSizes::default());
+    let other = rig.machine.host.open_application(shard.expect("an owner"));
     let other = other.expect("a domain");
     full_but(rig, 1 + harmed);
     let users = [FIRST, other, other];
@@ -217,7 +217,7 @@ fn bounce_apart(rig: &mut GoldenRig, harmed: usize) {
         let id = open(rig, of);
         Talk::start(rig, (of, id), 100_000)
     });
-    assert_eq!(rig.provider.counters().unplaced_connections, 3);
+    assert_eq!(rig.machine.host.counters().unplaced_connections, 3);
     for talk in &talks {
         talk.end(rig);
         talk.check_arrived(rig);
@@ -225,16 +225,16 @@ fn bounce_apart(rig: &mut GoldenRig, harmed: usize) {
     for region in 0..64 {
         let is_a_talks = talks.iter().any(|talk| talk.region.0 == region);
         let is_lent = is_a_talks || others.contains(&region);
-        assert_eq!(rig.provider.memory(RegionId(region)).is_ok(), is_lent, "region {region}");
+        assert_eq!(rig.machine.host.memory(RegionId(region)).is_ok(), is_lent, "region {region}");
     }
-    let refused = rig.provider.deregister(RegionId(first_bounce(&talks, &others)));
+    let refused = rig.machine.host.deregister(RegionId(first_bounce(&talks, &others)));
     assert!(matches!(refused, Err(HostError::Region(RegionError::UnknownRegion(_)))));
 }
 
 /// Opens all but `less` of the connections that have flows.
 fn full_but(rig: &mut GoldenRig, less: usize) {
     let script = Script { send_bytes: 100_000, seed: PEER_SEED, receive_bytes_max: None };
-    rig.peer.listen(peer_address(PORT), script).expect("a port");
+    rig.machine.peer.listen(peer_address(PORT), script).expect("a port");
     for _ in 0..FLOWS - less {
         open(rig, FIRST);
     }
@@ -256,30 +256,30 @@ fn full_bounce_region_blocks_no_shard() {
     const SENT: u32 = 60_000;
     let mut rig = golden();
     let rings = RingSizes { send_bits: 12, ..RingSizes::default() };
-    let shard = rig.provider.open_shard(rings).expect("an owner");
-    let other = rig.provider.open_application(shard).expect("a domain");
+    let shard = rig.machine.host.open_shard(rings).expect("an owner");
+    let other = rig.machine.host.open_application(shard).expect("a domain");
     // One is left for the talk of the first shard.
     full_but(&mut rig, 2);
     let talker = open(&mut rig, FIRST);
-    let region = rig.provider.register(other, DRAM, SENT as usize).expect("room");
+    let region = rig.machine.host.register(other, DRAM, SENT as usize).expect("room");
     let ids = (0..MANY).map(|_| open(&mut rig, other)).collect::<Vec<_>>();
-    assert_eq!(rig.provider.counters().unplaced_connections, MANY as u64);
+    assert_eq!(rig.machine.host.counters().unplaced_connections, MANY as u64);
     // A TCP that has just begun sends little at once.
     for id in &ids {
-        rig.provider.send(*id, region.span(0, SENT), 8).expect("a request");
+        rig.machine.host.send(*id, region.span(0, SENT), 8).expect("a request");
     }
     for id in &ids {
         rig.completion(|c| *c == sent_completion(*id, 8));
     }
-    rig.card.borrow_mut().withhold(Some(Withheld::SendsOf(shard.0)));
+    rig.machine.card.borrow_mut().withhold(Some(Withheld::SendsOf(shard.0)));
     for id in &ids {
-        rig.provider.send(*id, region.span(0, SENT), 9).expect("a request");
+        rig.machine.host.send(*id, region.span(0, SENT), 9).expect("a request");
     }
-    rig.until("a full region", |rig| rig.provider.counters().unsent_headers > 0);
+    rig.until("a full region", |rig| rig.machine.host.counters().unsent_headers > 0);
     let talk = Talk::start(&mut rig, (FIRST, talker), 100_000);
     talk.end(&mut rig);
     talk.check_arrived(&mut rig);
-    rig.card.borrow_mut().withhold(None);
+    rig.machine.card.borrow_mut().withhold(None);
     for id in &ids {
         rig.completion(|c| *c == sent_completion(*id, 9));
     }

@@ -24,16 +24,16 @@ fn prepare<B: Bus, C: NetworkSide>(
     bytes: u64,
 ) -> (RegionId, ApplicationMapping) {
     let script = Script { send_bytes: bytes, seed: PEER_SEED, receive_bytes_max: None };
-    rig.peer.listen(peer_address(5001), script).expect("a port");
+    rig.machine.peer.listen(peer_address(5001), script).expect("a port");
     let kind = MemoryKind::Application;
-    let region = rig.provider.register(ApplicationId::FIRST, kind, 4 * bytes as usize);
+    let region = rig.machine.host.register(ApplicationId::FIRST, kind, 4 * bytes as usize);
     let region = region.expect("room");
-    let memory = rig.provider.map(region).expect("a mapping");
+    let memory = rig.machine.host.map(region).expect("a mapping");
     (region, memory)
 }
 
 fn connect<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) -> ConnectionId {
-    rig.provider.connect(ApplicationId::FIRST, peer_address(5001)).expect("it starts")
+    rig.machine.host.connect(ApplicationId::FIRST, peer_address(5001)).expect("it starts")
 }
 
 fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
@@ -48,13 +48,16 @@ fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
         // From the end on: buffers that follow each other in memory would share segments.
         let from = all - BYTES - offset;
         memory.write(from as usize, &outgoing[offset as usize..][..BYTES as usize]);
-        rig.provider.send(id, region.span(from, bytes), request).expect("a request");
-        rig.provider.recv(id, region.span(all + offset, bytes), 1000 + request).expect("a request");
+        rig.machine.host.send(id, region.span(from, bytes), request).expect("a request");
+        rig.machine
+            .host
+            .recv(id, region.span(all + offset, bytes), 1000 + request)
+            .expect("a request");
     }
-    rig.provider.finish(id).expect("it ends");
+    rig.machine.host.finish(id).expect("it ends");
     let mut borrowed_most = 0;
     rig.until("the end of the stream", |rig| {
-        borrowed_most = borrowed_most.max(rig.provider.counters().borrowed_entries);
+        borrowed_most = borrowed_most.max(rig.machine.host.counters().borrowed_entries);
         rig.completions.contains(&Completion::EndOfStream(id))
     });
     rig.until("everything sent", |rig| {
@@ -63,8 +66,8 @@ fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
     });
     // 64 entries in each direction hold 40.
     assert_eq!(borrowed_most, 2 * 64);
-    rig.until("both lists returned", |rig| rig.provider.counters().borrowed_entries == 0);
-    assert_eq!(rig.provider.counters().list_refusals, 0);
+    rig.until("both lists returned", |rig| rig.machine.host.counters().borrowed_entries == 0);
+    assert_eq!(rig.machine.host.counters().list_refusals, 0);
     for request in 0..REQUESTS {
         let (request, bytes) = (1000 + request, BYTES as u32);
         let done = received_completion(id, request, bytes);
@@ -73,7 +76,7 @@ fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
     let mut incoming = vec![0; all as usize];
     memory.read(all as usize, &mut incoming);
     assert!(incoming == bytes_of(PEER_SEED, all), "received bytes differ");
-    let conversations = rig.peer.conversations();
+    let conversations = rig.machine.peer.conversations();
     assert_eq!(conversations[0].received_digest, digest_of(SEED, all));
 }
 
@@ -86,7 +89,7 @@ fn forty_requests_borrow_on_golden_card() {
 fn forty_requests_borrow_on_verilated_card() {
     let mut rig = verilated_rig();
     forty_each_way(&mut rig);
-    assert_clean(&rig.card);
+    assert_clean(&rig.machine.card);
 }
 
 #[test]
@@ -102,23 +105,23 @@ fn flow_continues_when_pool_is_empty() {
         let id = connect(&mut rig);
         for request in 0..REQUESTS {
             let (offset, bytes) = (number * all + request * BYTES, BYTES as u32);
-            rig.provider.recv(id, region.span(offset, bytes), request).expect("a request");
+            rig.machine.host.recv(id, region.span(offset, bytes), request).expect("a request");
         }
     }
     let mut borrowed_most = 0;
     rig.until("everything received", |rig| {
-        borrowed_most = borrowed_most.max(rig.provider.counters().borrowed_entries);
+        borrowed_most = borrowed_most.max(rig.machine.host.counters().borrowed_entries);
         let is_received = |c: &&Completion| matches!(c, Completion::Received { .. });
         let done = rig.completions.iter().filter(is_received).count() as u64;
         done == CONNECTIONS * REQUESTS
     });
     assert_eq!(borrowed_most, 2048 + 1024 + 512);
-    assert!(rig.provider.counters().list_refusals > 0);
+    assert!(rig.machine.host.counters().list_refusals > 0);
     for number in 0..CONNECTIONS {
         let mut incoming = vec![0; all as usize];
         memory.read((number * all) as usize, &mut incoming);
         let expected = bytes_of(PEER_SEED, all);
         assert!(incoming == expected, "connection {number}");
     }
-    rig.until("all lists returned", |rig| rig.provider.counters().borrowed_entries == 0);
+    rig.until("all lists returned", |rig| rig.machine.host.counters().borrowed_entries == 0);
 }

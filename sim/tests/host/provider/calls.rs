@@ -31,9 +31,9 @@ pub fn connect_idle() -> (GoldenRig, ConnectionId, RegionId) {
 }
 
 fn connected_on(mut rig: GoldenRig) -> (GoldenRig, ConnectionId, RegionId) {
-    rig.peer.listen(peer_address(5001), Script::default()).expect("a port");
-    let region = rig.provider.register(FIRST, DRAM, 64 << 10).expect("room");
-    let id = rig.provider.connect(FIRST, peer_address(5001)).expect("a connection");
+    rig.machine.peer.listen(peer_address(5001), Script::default()).expect("a port");
+    let region = rig.machine.host.register(FIRST, DRAM, 64 << 10).expect("room");
+    let id = rig.machine.host.connect(FIRST, peer_address(5001)).expect("a connection");
     rig.completion(|c| *c == Completion::Opened(id));
     (rig, id, region)
 }
@@ -41,13 +41,13 @@ fn connected_on(mut rig: GoldenRig) -> (GoldenRig, ConnectionId, RegionId) {
 #[test]
 fn refused_connection_fails_and_is_forgotten() {
     let mut rig = golden();
-    let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
-    let id = rig.provider.connect(FIRST, peer_address(9)).expect("it starts");
-    rig.provider.recv(id, region.span(0, 4096), 77).expect("a request");
+    let region = rig.machine.host.register(FIRST, DRAM, 4096).expect("room");
+    let id = rig.machine.host.connect(FIRST, peer_address(9)).expect("it starts");
+    rig.machine.host.recv(id, region.span(0, 4096), 77).expect("a request");
     rig.completion(|c| failure(c, id) == Some(libc::ECONNREFUSED));
     rig.completion(|c| *c == cancelled_completion(id, 77));
     rig.completion(|c| *c == Completion::Closed(id));
-    let again = rig.provider.recv(id, region.span(0, 1), 0);
+    let again = rig.machine.host.recv(id, region.span(0, 1), 0);
     assert!(
         matches!(again, Err(HostError::Request(RequestError::UnknownConnection(n))) if n == id.0)
     );
@@ -58,36 +58,36 @@ fn refused_connection_fails_and_is_forgotten() {
 #[test]
 fn connection_begins_at_requested_local_address() {
     let mut rig = golden();
-    rig.peer.listen(peer_address(5001), Script::default()).expect("a port");
+    rig.machine.peer.listen(peer_address(5001), Script::default()).expect("a port");
     let from = |host, port| ConnectOptions { local: Some(([10, 77, 0, host], port).into()) };
     for _ in 0..70_000 {
-        let refused = rig.provider.connect_with(FIRST, peer_address(5001), &from(9, 4000));
+        let refused = rig.machine.host.connect_with(FIRST, peer_address(5001), &from(9, 4000));
         let Err(HostError::Transport(TransportError::NotLocal(ip))) = refused else {
             panic!("{refused:?}");
         };
         assert_eq!(ip, IpAddr::from([10, 77, 0, 9]));
     }
-    let id = rig.provider.connect_with(FIRST, peer_address(5001), &from(1, 4000));
+    let id = rig.machine.host.connect_with(FIRST, peer_address(5001), &from(1, 4000));
     let id = id.expect("a connection");
     rig.completion(|c| *c == Completion::Opened(id));
     let local = ([10, 77, 0, 1], 4000).into();
-    assert_eq!(rig.provider.addresses(id).expect("it is open"), (local, peer_address(5001)));
+    assert_eq!(rig.machine.host.addresses(id).expect("it is open"), (local, peer_address(5001)));
 }
 
 #[test]
 fn after_close_nothing_more_is_accepted() {
     let (mut rig, id, region) = connect_idle();
-    rig.provider.finish(id).expect("it ends");
-    let send = rig.provider.send(id, region.span(0, 1), 0);
+    rig.machine.host.finish(id).expect("it ends");
+    let send = rig.machine.host.send(id, region.span(0, 1), 0);
     assert!(matches!(send, Err(HostError::Request(RequestError::Finished(n))) if n == id.0));
-    rig.provider.recv(id, region.span(0, 1), 5).expect("the other half is open");
-    rig.provider.close(id).expect("it closes");
-    let recv = rig.provider.recv(id, region.span(0, 1), 6);
+    rig.machine.host.recv(id, region.span(0, 1), 5).expect("the other half is open");
+    rig.machine.host.close(id).expect("it closes");
+    let recv = rig.machine.host.recv(id, region.span(0, 1), 6);
     assert!(matches!(recv, Err(HostError::Request(RequestError::Finished(n))) if n == id.0));
-    let twice = rig.provider.close(id);
+    let twice = rig.machine.host.close(id);
     assert!(matches!(twice, Err(HostError::Request(RequestError::Finished(n))) if n == id.0));
     rig.completion(|c| *c == Completion::Closed(id));
-    let gone = rig.provider.close(id);
+    let gone = rig.machine.host.close(id);
     assert!(
         matches!(gone, Err(HostError::Request(RequestError::UnknownConnection(n))) if n == id.0)
     );
@@ -96,8 +96,8 @@ fn after_close_nothing_more_is_accepted() {
 #[test]
 fn connection_closed_before_open_leaves_nothing() {
     let mut rig = golden();
-    let id = rig.provider.connect(FIRST, peer_address(9)).expect("it starts");
-    rig.provider.close(id).expect("it closes");
+    let id = rig.machine.host.connect(FIRST, peer_address(9)).expect("it starts");
+    rig.machine.host.close(id).expect("it closes");
     rig.completion(|c| *c == Completion::Closed(id));
     assert_eq!(rig.completions, []);
 }
@@ -112,27 +112,27 @@ fn buffers_must_lie_in_existing_region() {
         other => panic!("{other:?}"),
     };
     let all = 64 << 10;
-    assert_eq!(bad(rig.provider.send(id, region.span(0, 0), 0)), (0, 0, all));
-    let over = rig.provider.recv(id, region.span(1, all as u32), 0);
+    assert_eq!(bad(rig.machine.host.send(id, region.span(0, 0), 0)), (0, 0, all));
+    let over = rig.machine.host.recv(id, region.span(1, all as u32), 0);
     assert_eq!(bad(over), (1, all, all));
-    let wrap = rig.provider.send(id, region.span(u64::MAX, 2), 0);
+    let wrap = rig.machine.host.send(id, region.span(u64::MAX, 2), 0);
     assert_eq!(bad(wrap), (u64::MAX, 2, all));
-    let unknown = rig.provider.send(id, RegionId(40).span(0, 1), 0);
+    let unknown = rig.machine.host.send(id, RegionId(40).span(0, 1), 0);
     assert!(matches!(unknown, Err(HostError::Region(RegionError::UnknownRegion(40)))));
-    rig.provider.deregister(region).expect("it goes");
-    let leaving = rig.provider.send(id, region.span(0, 1), 0);
+    rig.machine.host.deregister(region).expect("it goes");
+    let leaving = rig.machine.host.send(id, region.span(0, 1), 0);
     assert!(
         matches!(leaving, Err(HostError::Region(RegionError::UnknownRegion(n))) if n == region.0)
     );
-    let twice = rig.provider.deregister(region);
+    let twice = rig.machine.host.deregister(region);
     assert!(
         matches!(twice, Err(HostError::Region(RegionError::UnknownRegion(n))) if n == region.0)
     );
     assert!(matches!(
-        rig.provider.map(region),
+        rig.machine.host.map(region),
         Err(HostError::Region(RegionError::UnknownRegion(n))) if n == region.0
     ));
-    let nothing = rig.provider.register(FIRST, DRAM, 0);
+    let nothing = rig.machine.host.register(FIRST, DRAM, 0);
     assert!(matches!(
         nothing,
         Err(HostError::Size(SizeError { name: "region bytes", value: 0, .. }))
@@ -156,11 +156,11 @@ fn application_keeps_regions_beside_harmed_one() {
 /// `next` is the application that is opened next.
 fn uses_its_own_regions_only(rig: GoldenRig, next: ApplicationId) {
     let (mut rig, id, _) = connected_on(rig);
-    let other = rig.provider.open_application(ShardId::FIRST);
+    let other = rig.machine.host.open_application(ShardId::FIRST);
     let other = other.expect("a domain");
     assert_eq!(other, next);
-    let region = rig.provider.register(other, DRAM, 4096).expect("room");
-    let foreign = rig.provider.recv(id, region.span(0, 1), 0);
+    let region = rig.machine.host.register(other, DRAM, 4096).expect("room");
+    let foreign = rig.machine.host.recv(id, region.span(0, 1), 0);
     match foreign {
         Err(HostError::Region(RegionError::ForeignRegion {
             region: index,
@@ -179,14 +179,14 @@ fn uses_its_own_regions_only(rig: GoldenRig, next: ApplicationId) {
         }
         _ => false,
     };
-    let refused = rig.provider.register(nobody, DRAM, 1).unwrap_err();
+    let refused = rig.machine.host.register(nobody, DRAM, 1).unwrap_err();
     assert!(unknown(&refused), "{refused}");
-    let refused = rig.provider.connect(nobody, peer_address(1)).unwrap_err();
+    let refused = rig.machine.host.connect(nobody, peer_address(1)).unwrap_err();
     assert!(unknown(&refused), "{refused}");
     let local = ([10, 77, 0, 1], 80).into();
-    let refused = rig.provider.listen(nobody, local).unwrap_err();
+    let refused = rig.machine.host.listen(nobody, local).unwrap_err();
     assert!(unknown(&refused), "{refused}");
-    let refused = rig.provider.accept(ListenerId(99)).unwrap_err();
+    let refused = rig.machine.host.accept(ListenerId(99)).unwrap_err();
     assert!(
         matches!(refused, HostError::Transport(TransportError::UnknownListener(ListenerId(99)))),
         "{refused}"
@@ -206,15 +206,15 @@ fn full(error: HostError) -> (&'static str, usize) {
 fn exhausted_resource_is_named_with_limit() {
     let mut rig = golden();
     for number in 2..4 {
-        let shard = rig.provider.open_shard(RingSizes::default());
+        let shard = rig.machine.host.open_shard(RingSizes::default());
         assert_eq!(shard.expect("an owner"), ShardId(number));
     }
-    let owners = rig.provider.open_shard(RingSizes::default());
+    let owners = rig.machine.host.open_shard(RingSizes::default());
     assert_eq!(full(owners.unwrap_err()), ("owners", 4));
     for _ in 0..64 {
-        rig.provider.register(FIRST, DRAM, 4096).expect("a region");
+        rig.machine.host.register(FIRST, DRAM, 4096).expect("a region");
     }
-    let regions = rig.provider.register(FIRST, DRAM, 4096);
+    let regions = rig.machine.host.register(FIRST, DRAM, 4096);
     assert_eq!(full(regions.unwrap_err()), ("regions", 64));
 }
 
@@ -223,7 +223,7 @@ fn unacceptable_rings_are_refused() {
     let mut rig = golden();
     for (bits, field) in [(1, "send_bits"), (16, "send_bits")] {
         let rings = RingSizes { send_bits: bits, ..RingSizes::default() };
-        match rig.provider.open_shard(rings) {
+        match rig.machine.host.open_shard(rings) {
             Err(HostError::Driver(DriverError::Size(SizeError {
                 name,
                 value,

@@ -23,9 +23,9 @@ const RESET: &str = "Connection reset by peer (os error 104)";
 /// A connection to a peer that sends `send_bytes`, and a region of a page.
 fn connect_sender(rig: &mut GoldenRig, send_bytes: u64) -> (ConnectionId, RegionId) {
     let script = Script { send_bytes, seed: 7, receive_bytes_max: None };
-    rig.peer.listen(peer_address(5001), script).unwrap();
-    let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
-    let id = rig.provider.connect(FIRST, peer_address(5001)).unwrap();
+    rig.machine.peer.listen(peer_address(5001), script).unwrap();
+    let region = rig.machine.host.register(FIRST, DRAM, 4096).unwrap();
+    let id = rig.machine.host.connect(FIRST, peer_address(5001)).unwrap();
     rig.completion(|c| *c == Completion::Opened(id));
     (id, region)
 }
@@ -47,9 +47,9 @@ const PORTS: (u16, u16) = (4444, 80);
 /// Our listener, with the real peer's link address known and the peer cut off.
 fn listening(rig: &mut GoldenRig) -> ListenerId {
     let local = ([10, 77, 0, 1], PORTS.1).into();
-    let listener = rig.provider.listen(FIRST, local).unwrap();
+    let listener = rig.machine.host.listen(FIRST, local).unwrap();
     let other = ([10, 77, 0, 1], 9999).into();
-    rig.peer.connect(other, Script::default()).unwrap();
+    rig.machine.peer.connect(other, Script::default()).unwrap();
     rig.steps(30);
     rig.cut = true;
     listener
@@ -61,7 +61,7 @@ fn accept_forged(rig: &mut GoldenRig, listener: ListenerId, sequence: u32) -> (C
     rig.forge(PORTS, (sequence + 1, next), ACK, &[]);
     let mut id = None;
     rig.until("a connection", |rig| {
-        id = rig.provider.accept(listener).unwrap();
+        id = rig.machine.host.accept(listener).unwrap();
         id.is_some()
     });
     (id.unwrap(), next)
@@ -79,18 +79,18 @@ fn cancelled_buffer_is_never_written_again() {
     let mut rig = slow_commands();
     rig.hold = (0..1000).collect();
     let (id, region) = connect_sender(&mut rig, 3000);
-    let mut memory = rig.provider.map(region).unwrap();
-    rig.provider.recv(id, region.span(0, 2000), 1).unwrap();
+    let mut memory = rig.machine.host.map(region).unwrap();
+    rig.machine.host.recv(id, region.span(0, 2000), 1).unwrap();
     rig.until("two packets held", |rig| rig.held.len() >= 2);
     for _ in 0..30 {
-        rig.provider.register(FIRST, DRAM, 4096).unwrap();
+        rig.machine.host.register(FIRST, DRAM, 4096).unwrap();
     }
     reset(&mut rig);
     rig.completion(|c| is_reset(c, id));
     rig.completion(|c| *c == cancelled_completion(id, 1));
     memory.write(0, &[0x11; 4096]);
     for frame in std::mem::take(&mut rig.held) {
-        rig.card.receive(frame);
+        rig.machine.card.receive(frame);
     }
     let mut now = vec![0; 4096];
     memory.read(0, &mut now);
@@ -103,7 +103,10 @@ fn bytes_before_reset_reach_partial_request() {
     let mut rig = golden();
     rig.hold = (0..1000).collect();
     let (id, region) = connect_sender(&mut rig, 3000);
-    rig.provider.recv_with(id, region.span(0, 4096), 1, ReceiveOptions { partial: true }).unwrap();
+    rig.machine
+        .host
+        .recv_with(id, region.span(0, 4096), 1, ReceiveOptions { partial: true })
+        .unwrap();
     rig.steps(30);
     let (sequence, acknowledgement, ports) = rig.peer_next();
     rig.cut = true;
@@ -124,11 +127,11 @@ fn partial_buffer_before_reset_is_reported() {
         rig.hold = (0..1000).collect();
         let (id, region) = connect_sender(&mut rig, 3000);
         for (request, at, bytes) in [(1, 0, 60), (2, 60, 2000), (3, 2060, 100)] {
-            rig.provider.recv(id, region.span(at, bytes), request).unwrap();
+            rig.machine.host.recv(id, region.span(at, bytes), request).unwrap();
         }
         // What is sent stays unacknowledged: the forged packets acknowledge nothing of it.
         rig.cut = true;
-        rig.provider.send(id, region.span(3000, 10), 4).unwrap();
+        rig.machine.host.send(id, region.span(3000, 10), 4).unwrap();
         rig.steps(30);
         let (sequence, acknowledgement, ports) = rig.peer_next();
         // Payload with the urgent flag is not placed.
@@ -146,7 +149,7 @@ fn partial_buffer_before_reset_is_reported() {
         );
         assert_eq!(behind, [cancelled_completion(id, 4), cancelled_completion(id, 3)]);
         let mut now = vec![0; 101];
-        rig.provider.map(region).unwrap().read(0, &mut now);
+        rig.machine.host.map(region).unwrap().read(0, &mut now);
         assert_eq!(now, [&[7; 100][..], &[0]].concat());
     }
 }
@@ -157,7 +160,7 @@ fn reset_fails_connection_with_open_sends() {
     let (id, region) = connect_sender(&mut rig, 0);
     rig.steps(20);
     rig.cut = true;
-    rig.provider.send(id, region.span(0, 1000), 5).unwrap();
+    rig.machine.host.send(id, region.span(0, 1000), 5).unwrap();
     rig.steps(10);
     reset(&mut rig);
     rig.completion(|c| is_reset(c, id));
@@ -169,7 +172,7 @@ fn reset_fails_connection_with_open_sends() {
 fn a_reset_fails_an_idle_connection() {
     let mut rig = golden();
     let (id, region) = connect_sender(&mut rig, 100_000);
-    rig.provider.recv(id, region.span(0, 4096), 1).unwrap();
+    rig.machine.host.recv(id, region.span(0, 4096), 1).unwrap();
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
     reset(&mut rig);
     rig.completion(|c| is_reset(c, id));
@@ -181,8 +184,8 @@ fn a_reset_fails_an_idle_connection() {
 fn close_after_send_lets_it_complete() {
     let mut rig = golden();
     let (id, region) = connect_sender(&mut rig, 0);
-    rig.provider.send(id, region.span(0, 1000), 5).unwrap();
-    rig.provider.close(id).unwrap();
+    rig.machine.host.send(id, region.span(0, 1000), 5).unwrap();
+    rig.machine.host.close(id).unwrap();
     rig.completion(|c| *c == Completion::Closed(id));
     assert!(rig.completions.contains(&sent_completion(id, 5)));
     assert!(!rig.completions.contains(&cancelled_completion(id, 5)));
@@ -212,7 +215,7 @@ fn addresses_may_return_while_flow_leaves() {
     let (first, next) = accept_forged(&mut rig, listener, 1000);
     rig.completion(|c| *c == Completion::Opened(first));
     for _ in 0..40 {
-        rig.provider.register(FIRST, DRAM, 4096).unwrap();
+        rig.machine.host.register(FIRST, DRAM, 4096).unwrap();
     }
     rig.forge(PORTS, (1001, next), RST | ACK, &[]);
     rig.completion(|c| is_reset(c, first));
@@ -221,8 +224,8 @@ fn addresses_may_return_while_flow_leaves() {
     rig.completion(|c| *c == Completion::Opened(second));
     assert!(rig.completions.contains(&Completion::Closed(first)));
     // And it works.
-    let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
-    rig.provider.recv(second, region.span(0, 100), 1).unwrap();
+    let region = rig.machine.host.register(FIRST, DRAM, 4096).unwrap();
+    rig.machine.host.recv(second, region.span(0, 100), 1).unwrap();
     rig.steps(30);
     rig.forge(PORTS, (500_001, next), ACK, &[0x77; 100]);
     rig.completion(|c| *c == received_completion(second, 1, 100));

@@ -82,7 +82,7 @@ fn mappings(name: &CStr) -> usize {
 /// A connection in the course of which the peer fills the first half of a region and gets the
 /// second half.
 fn exchange<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, region: RegionId) {
-    let provider = &mut rig.provider;
+    let provider = &mut rig.machine.host;
     let id = provider.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
     let half = BYTES as u32;
@@ -93,23 +93,23 @@ fn exchange<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, region: RegionId) {
     for done in [received_completion(id, 1, half), sent_completion(id, 2)] {
         rig.completion(|c| *c == done);
     }
-    rig.provider.close(id).expect("it closes");
+    rig.machine.host.close(id).expect("it closes");
     rig.completion(|c| *c == Completion::Closed(id));
-    let last = rig.peer.conversations().pop().expect("a conversation");
+    let last = rig.machine.peer.conversations().pop().expect("a conversation");
     assert_eq!(last.received_bytes, BYTES as u64);
     assert_eq!(last.received_digest, digest_of(SEED, BYTES as u64));
 }
 
 fn fills_and_sends<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, name: &CStr) {
     let script = Script { send_bytes: BYTES as u64, seed: PEER_SEED, receive_bytes_max: None };
-    rig.peer.listen(peer_address(5001), script).expect("a port");
+    rig.machine.peer.listen(peer_address(5001), script).expect("a port");
     let file = memfd(name, FILE_BYTES, libc::F_SEAL_SHRINK);
     file.write_all_at(&[0x5a; FILE_BYTES], 0).expect("room");
     let at = (PAGE + BYTES) as u64;
     file.write_all_at(&random(SEED), at).expect("room");
     let range = adopt(&file).expect("it is sealed").range(PAGE, 2 * BYTES);
     let range = range.expect("pages of the file");
-    let first = rig.provider.register_existing(FIRST, range.clone());
+    let first = rig.machine.host.register_existing(FIRST, range.clone());
     let first = first.expect("room");
     exchange(rig, first);
     let expected = [random(PEER_SEED), random(SEED)].concat();
@@ -117,21 +117,21 @@ fn fills_and_sends<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, name: &CStr) {
     for outside in [0, FILE_BYTES - PAGE] {
         assert_eq!(read(&file, outside, PAGE), [0x5a; PAGE]);
     }
-    assert_eq!(rig.provider.counters().copied_payload_bytes, 0);
+    assert_eq!(rig.machine.host.counters().copied_payload_bytes, 0);
 
     // The same pages as another region, which stays when the first one goes.
-    let second = rig.provider.register_existing(FIRST, range);
+    let second = rig.machine.host.register_existing(FIRST, range);
     let second = second.expect("room");
     assert_ne!(first, second);
     // The card's mapping of each region, and the guarded one.
     assert_eq!(mappings(name), 4);
-    rig.provider.deregister(first).expect("it goes");
+    rig.machine.host.deregister(first).expect("it goes");
     rig.until("the first to go", |_| mappings(name) == 2);
     file.write_all_at(&[0; BYTES], PAGE as u64).expect("room");
     exchange(rig, second);
     assert!(read(&file, PAGE, 2 * BYTES) == expected, "other bytes");
-    assert_eq!(rig.provider.counters().copied_payload_bytes, 0);
-    rig.provider.deregister(second).expect("it goes");
+    assert_eq!(rig.machine.host.counters().copied_payload_bytes, 0);
+    rig.machine.host.deregister(second).expect("it goes");
     rig.until("the second to go", |_| mappings(name) == 0);
     assert!(read(&file, PAGE, 2 * BYTES) == expected, "other bytes");
 }
@@ -145,7 +145,7 @@ fn golden_card_uses_programs_own_memory() {
 fn verilated_card_uses_programs_own_memory() {
     let mut rig = verilated_rig();
     fills_and_sends(&mut rig, c"own-memory-verilated");
-    assert_clean(&rig.card);
+    assert_clean(&rig.machine.card);
 }
 
 /// Pages that this program has mapped for itself, private and anonymous, as those of an allocator.
@@ -198,21 +198,21 @@ impl Drop for Arena {
 /// there, and its neighbours stay as they are.
 fn fills_and_sends_at_an_address<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
     let script = Script { send_bytes: BYTES as u64, seed: PEER_SEED, receive_bytes_max: None };
-    rig.peer.listen(peer_address(5001), script).expect("a port");
+    rig.machine.peer.listen(peer_address(5001), script).expect("a port");
     let arena = Arena::new(FILE_BYTES);
     arena.bytes().write(0, &[0x5a; FILE_BYTES]);
     arena.bytes().write(PAGE + BYTES, &random(SEED));
-    let region = rig.provider.register_existing(FIRST, arena.range(PAGE, 2 * BYTES));
+    let region = rig.machine.host.register_existing(FIRST, arena.range(PAGE, 2 * BYTES));
     let region = region.expect("room");
     exchange(rig, region);
     let expected = [random(PEER_SEED), random(SEED)].concat();
     assert!(arena.bytes().to_vec(PAGE, 2 * BYTES) == expected, "other bytes");
-    assert_eq!(rig.provider.counters().copied_payload_bytes, 0);
+    assert_eq!(rig.machine.host.counters().copied_payload_bytes, 0);
 
     for outside in [0, FILE_BYTES - PAGE] {
         assert_eq!(arena.bytes().to_vec(outside, PAGE), [0x5a; PAGE]);
     }
-    rig.provider.deregister(region).expect("it goes");
+    rig.machine.host.deregister(region).expect("it goes");
     // The region, its guarded mapping and the card let go of the arena, and nobody unmaps it.
     rig.until("the region to go", |_| Arc::strong_count(&arena) == 1);
     assert!(arena.bytes().to_vec(PAGE, 2 * BYTES) == expected, "other bytes");
@@ -227,22 +227,22 @@ fn golden_card_uses_memory_at_address() {
 fn verilated_card_uses_memory_at_address() {
     let mut rig = verilated_rig();
     fills_and_sends_at_an_address(&mut rig);
-    assert_clean(&rig.card);
+    assert_clean(&rig.machine.card);
 }
 
 /// A dma-buf is refused with the reason, and takes no region and no address.
 fn refuses_a_dma_buf<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
-    let known = rig.provider.register(FIRST, MemoryKind::Application, PAGE).expect("room");
+    let known = rig.machine.host.register(FIRST, MemoryKind::Application, PAGE).expect("room");
     let null = File::open("/dev/null").expect("it is there");
     let buffer = MemoryRange::from(DmaBuf::new(null.into(), 2 * PAGE).expect("whole pages"));
-    let refused = rig.provider.register_existing(FIRST, buffer).expect_err("it is refused");
+    let refused = rig.machine.host.register_existing(FIRST, buffer).expect_err("it is refused");
     let HostError::Driver(DriverError::Bus(BusError::Memory(MemoryError::NotMappable { bytes }))) =
         refused
     else {
         panic!("{refused}");
     };
     assert_eq!(bytes, 2 * PAGE);
-    let next = rig.provider.register(FIRST, MemoryKind::Application, PAGE).expect("room");
+    let next = rig.machine.host.register(FIRST, MemoryKind::Application, PAGE).expect("room");
     assert_eq!(next.0, known.0 + 1);
 }
 
@@ -270,23 +270,23 @@ fn mapped_region_stays_beside_harmed_one() {
 fn mapped_region(rig: &mut GoldenRig) {
     let file = memfd(c"own-memory-shared", 2 * PAGE, libc::F_SEAL_SHRINK);
     let range = adopt(&file).expect("it is sealed").all().expect("pages");
-    let other = rig.provider.open_application(ShardId::FIRST);
+    let other = rig.machine.host.open_application(ShardId::FIRST);
     let other = other.expect("a domain");
-    let region = rig.provider.register_existing(other, range.clone());
+    let region = rig.machine.host.register_existing(other, range.clone());
     let region = region.expect("room");
-    let memory = rig.provider.memory(region).expect("a region");
+    let memory = rig.machine.host.memory(region).expect("a region");
     assert_eq!(memory.kind, MemoryKind::Application);
     assert_eq!((memory.bytes, memory.address % 8192), (2 * PAGE, 0));
-    let mut mapping = rig.provider.map(region).expect("a mapping");
+    let mut mapping = rig.machine.host.map(region).expect("a mapping");
     mapping.write(PAGE, b"seen by all");
     assert_eq!(read(&file, PAGE, 11), b"seen by all");
     // It is the other application's.
-    let id = rig.provider.connect(FIRST, peer_address(9));
+    let id = rig.machine.host.connect(FIRST, peer_address(9));
     let id = id.expect("it starts");
-    let foreign = rig.provider.recv(id, region.span(0, 1), 1);
+    let foreign = rig.machine.host.recv(id, region.span(0, 1), 1);
     assert!(matches!(foreign, Err(HostError::Region(RegionError::ForeignRegion { .. }))));
-    let own = rig.provider.register_existing(FIRST, range).expect("room");
-    let recv = rig.provider.recv(id, own.span(0, 1), 1);
+    let own = rig.machine.host.register_existing(FIRST, range).expect("room");
+    let recv = rig.machine.host.recv(id, own.span(0, 1), 1);
     recv.expect("the first application's own registration");
     rig.completion(|c| *c == cancelled_completion(id, 1));
 }
@@ -317,7 +317,7 @@ fn transient_or_partial_pages_are_refused() {
     }
     let mut rig = golden();
     let mut refused = |application, range: MemoryRange| {
-        let registered = rig.provider.register_existing(application, range);
+        let registered = rig.machine.host.register_existing(application, range);
         registered.expect_err("it is refused")
     };
     let file = MemoryFile::new(2 * PAGE).expect("room");

@@ -21,12 +21,12 @@ fn answer_to_other_station_opens_nothing() {
     let mut rig = golden();
     // The peer makes its link address known, and is cut off.
     let other = ([10, 77, 0, 1], 9999).into();
-    let known = rig.peer.connect(other, Script::default());
+    let known = rig.machine.peer.connect(other, Script::default());
     known.expect("it starts");
     rig.steps(30);
     rig.cut = true;
     rig.sent.clear();
-    let id = rig.provider.connect(ApplicationId::FIRST, peer_address(PORT));
+    let id = rig.machine.host.connect(ApplicationId::FIRST, peer_address(PORT));
     let id = id.expect("it starts");
     let syn = |frame: &Vec<u8>| parse_tcp(frame).filter(|header| header.flags == SYN);
     rig.until("our SYN", |rig| rig.sent.iter().any(|it| syn(it).is_some()));
@@ -36,14 +36,14 @@ fn answer_to_other_station_opens_nothing() {
     let answer = forge_packet(ports, numbers, SYN | ACK, &[]);
     let mut foreign = answer.clone();
     foreign.bytes[5] ^= 0x40;
-    assert_eq!(rig.provider.counters().withheld_foreign, 0);
-    rig.card.receive(foreign);
+    assert_eq!(rig.machine.host.counters().withheld_foreign, 0);
+    rig.machine.card.receive(foreign);
     rig.steps(30);
-    assert_eq!(rig.provider.counters().withheld_foreign, 1);
+    assert_eq!(rig.machine.host.counters().withheld_foreign, 1);
     assert!(!rig.completions.contains(&Completion::Opened(id)));
-    rig.card.receive(answer);
+    rig.machine.card.receive(answer);
     rig.completion(|c| *c == Completion::Opened(id));
-    assert_eq!(rig.provider.counters().withheld_foreign, 1);
+    assert_eq!(rig.machine.host.counters().withheld_foreign, 1);
 }
 
 /// A packet lands ahead, and TCP holds it. It comes again with a bit of its link address changed
@@ -55,18 +55,18 @@ fn foreign_station_repetition_keeps_tcp_bytes() {
     let (mut rig, id, region, memory) = connect_idle(BYTES.into());
     // The first packet: those behind it land ahead.
     rig.hold = vec![0];
-    let request = rig.provider.recv(id, region.span(0, BYTES), 1);
+    let request = rig.machine.host.recv(id, region.span(0, BYTES), 1);
     request.expect("a request");
     rig.until("a packet ahead", |rig| rig.payload_frames > 1);
     rig.steps(2);
     let mut bytes = rig.received.last().expect("the packet ahead").clone();
     assert!(carries_payload(&bytes));
     bytes[5] ^= 0x40;
-    rig.card.receive(Frame { bytes, ..Frame::default() });
+    rig.machine.card.receive(Frame { bytes, ..Frame::default() });
     rig.steps(2);
-    assert_eq!(rig.provider.counters().withheld_foreign, 1);
+    assert_eq!(rig.machine.host.counters().withheld_foreign, 1);
     let held = rig.held.pop().expect("the first");
-    rig.card.receive(held);
+    rig.machine.card.receive(held);
     rig.completion(|c| *c == received_completion(id, 1, BYTES));
     let (mut found, mut expected) = (vec![0; BYTES as usize], vec![0; BYTES as usize]);
     memory.read(0, &mut found);

@@ -28,11 +28,11 @@ const ROUNDS: usize = 300;
 pub fn connect_idle(send_bytes: u64) -> (GoldenRig, ConnectionId, RegionId, ApplicationMapping) {
     let mut rig = golden();
     let script = Script { send_bytes, seed: SEED, receive_bytes_max: None };
-    rig.peer.listen(peer_address(5001), script).expect("a port");
-    let region = rig.provider.register(FIRST, MemoryKind::Application, 8192);
+    rig.machine.peer.listen(peer_address(5001), script).expect("a port");
+    let region = rig.machine.host.register(FIRST, MemoryKind::Application, 8192);
     let region = region.expect("room");
-    let memory = rig.provider.map(region).expect("it maps");
-    let id = rig.provider.connect(FIRST, peer_address(5001));
+    let memory = rig.machine.host.map(region).expect("it maps");
+    let id = rig.machine.host.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
     rig.completion(|c| *c == Completion::Opened(id));
     rig.steps(ROUNDS);
@@ -41,7 +41,7 @@ pub fn connect_idle(send_bytes: u64) -> (GoldenRig, ConnectionId, RegionId, Appl
 }
 
 fn withhold(rig: &mut GoldenRig, withheld: Withheld) {
-    rig.card.borrow_mut().withhold(Some(withheld));
+    rig.machine.card.borrow_mut().withhold(Some(withheld));
 }
 
 /// Goes on for a while, without waiting for what is withheld.
@@ -50,7 +50,7 @@ fn wait(rig: &mut GoldenRig) {
 }
 
 fn release(rig: &mut GoldenRig) {
-    rig.card.borrow_mut().withhold(None);
+    rig.machine.card.borrow_mut().withhold(None);
 }
 
 /// Bytes of payload that our side has sent.
@@ -70,7 +70,7 @@ fn nothing_is_sent_before_segment_confirmation() {
     for withheld in [Withheld::Commands, Withheld::Confirmations] {
         let (mut rig, id, region, _) = connect_idle(0);
         withhold(&mut rig, withheld);
-        rig.provider.send(id, region.span(0, BYTES), 1).expect("a request");
+        rig.machine.host.send(id, region.span(0, BYTES), 1).expect("a request");
         wait(&mut rig);
         assert_eq!(payload_sent(&rig), 0, "{withheld:?}");
         release(&mut rig);
@@ -84,7 +84,7 @@ fn window_is_offered_after_segment_confirmation() {
     for withheld in [Withheld::Commands, Withheld::Confirmations] {
         let (mut rig, id, region, memory) = connect_idle(u64::from(BYTES));
         withhold(&mut rig, withheld);
-        rig.provider.recv(id, region.span(0, BYTES), 1).expect("a request");
+        rig.machine.host.recv(id, region.span(0, BYTES), 1).expect("a request");
         wait(&mut rig);
         let open = |frame: &Vec<u8>| parse_tcp(frame).is_some_and(|header| header.window > 0);
         assert!(!rig.sent.iter().any(open), "{withheld:?}");
@@ -102,11 +102,11 @@ fn window_is_offered_after_segment_confirmation() {
 #[test]
 fn send_completes_with_floor_confirmation() {
     let (mut rig, id, region, _) = connect_idle(0);
-    rig.provider.send(id, region.span(0, BYTES), 1).expect("a request");
+    rig.machine.host.send(id, region.span(0, BYTES), 1).expect("a request");
     rig.until("payload", |rig| payload_sent(rig) > 0);
     withhold(&mut rig, Withheld::Confirmations);
     wait(&mut rig);
-    let peer = rig.peer.conversations();
+    let peer = rig.machine.peer.conversations();
     assert_eq!(peer[0].received_bytes, u64::from(BYTES));
     let is_sent = rig.completions.contains(&sent_completion(id, 1));
     assert!(!is_sent, "before its floor is confirmed");
@@ -117,7 +117,7 @@ fn send_completes_with_floor_confirmation() {
 #[test]
 fn bytes_are_announced_with_floor_confirmation() {
     let (mut rig, id, region, _) = connect_idle(u64::from(BYTES));
-    rig.provider.recv(id, region.span(0, BYTES), 1).expect("a request");
+    rig.machine.host.recv(id, region.span(0, BYTES), 1).expect("a request");
     rig.until("a window", |rig| {
         let open = |frame: &Vec<u8>| parse_tcp(frame).is_some_and(|header| header.window > 0);
         rig.sent.iter().any(open)
@@ -147,9 +147,9 @@ const BUFFERS: u64 = 4;
 /// come `rounds` rounds apart. Every byte is right when its buffer is returned, and still right
 /// when the buffer is posted again. Returns how many requests were returned with bytes missing.
 fn in_parts(rig: &mut GoldenRig, id: ConnectionId, rounds: usize) -> u32 {
-    let region = rig.provider.register(FIRST, MemoryKind::Application, 8192);
+    let region = rig.machine.host.register(FIRST, MemoryKind::Application, 8192);
     let region = region.expect("room");
-    let mut memory = rig.provider.map(region).expect("it maps");
+    let mut memory = rig.machine.host.map(region).expect("it maps");
     let mut stream = vec![0; STREAM_BYTES as usize];
     RandomBytes::new(SEED).fill(&mut stream);
     rig.hold = (0..10_000).collect();
@@ -167,7 +167,7 @@ fn in_parts(rig: &mut GoldenRig, id: ConnectionId, rounds: usize) -> u32 {
             let before = &returned[(request % BUFFERS) as usize];
             assert!(content(request) == *before, "a returned buffer was written");
             let at = place(request);
-            let recv = rig.provider.recv_with(
+            let recv = rig.machine.host.recv_with(
                 id,
                 region.span(at, BUFFER_BYTES),
                 request,
@@ -178,7 +178,7 @@ fn in_parts(rig: &mut GoldenRig, id: ConnectionId, rounds: usize) -> u32 {
         }
         if !rig.held.is_empty() {
             let frame = rig.held.remove(0);
-            rig.card.receive(frame);
+            rig.machine.card.receive(frame);
         }
         (0..rounds).for_each(|_| rig.step());
         for completion in std::mem::take(&mut rig.completions) {

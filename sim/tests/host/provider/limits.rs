@@ -33,10 +33,10 @@ fn is_refused(result: Result<(), HostError>, of: u32) -> bool {
 fn open_requests_are_limited_by_completions() {
     let (mut rig, id, region) = connect_idle();
     for request in 0..REQUESTS_MAX {
-        let send = rig.provider.send(id, region.span(request, 1), request);
+        let send = rig.machine.host.send(id, region.span(request, 1), request);
         send.expect("below the limit");
     }
-    let provider = &mut rig.provider;
+    let provider = &mut rig.machine.host;
     assert!(is_refused(provider.send(id, region.span(0, 1), 0), id.0));
     // The other direction has a limit of its own.
     for request in 0..REQUESTS_MAX {
@@ -48,23 +48,23 @@ fn open_requests_are_limited_by_completions() {
     rig.until("a completion", |rig| rig.completions.iter().any(sent));
     let free = rig.completions.iter().filter(|c| sent(c)).count();
     for request in 0..free as u64 {
-        let send = rig.provider.send(id, region.span(0, 1), request);
+        let send = rig.machine.host.send(id, region.span(0, 1), request);
         send.expect("one for each completion");
     }
-    assert!(is_refused(rig.provider.send(id, region.span(0, 1), 0), id.0));
+    assert!(is_refused(rig.machine.host.send(id, region.span(0, 1), 0), id.0));
 }
 
 #[test]
 fn requests_before_handshake_are_limited() {
     let mut rig = golden();
-    let region = rig.provider.register(FIRST, DRAM, 64 << 10).expect("room");
-    let id = rig.provider.connect(FIRST, peer_address(5001));
+    let region = rig.machine.host.register(FIRST, DRAM, 64 << 10).expect("room");
+    let id = rig.machine.host.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
     for request in 0..REQUESTS_MAX {
-        let recv = rig.provider.recv(id, region.span(request, 1), request);
+        let recv = rig.machine.host.recv(id, region.span(request, 1), request);
         recv.expect("below the limit");
     }
-    let recv = rig.provider.recv(id, region.span(0, 1), 0);
+    let recv = rig.machine.host.recv(id, region.span(0, 1), 0);
     assert!(is_refused(recv, id.0));
 }
 
@@ -74,18 +74,18 @@ fn held_bytes_are_counted_until_close() {
     let mut rig = golden();
     let script =
         Script { send_bytes: 3 * u64::from(PACKET_BYTES), seed: 7, receive_bytes_max: None };
-    rig.peer.listen(peer_address(5001), script).expect("a port");
-    let region = rig.provider.register(FIRST, DRAM, 8192).expect("room");
+    rig.machine.peer.listen(peer_address(5001), script).expect("a port");
+    let region = rig.machine.host.register(FIRST, DRAM, 8192).expect("room");
     rig.hold = vec![0];
-    let id = rig.provider.connect(FIRST, peer_address(5001));
+    let id = rig.machine.host.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
-    rig.provider.recv(id, region.span(0, 3 * PACKET_BYTES), 1).expect("a request");
-    assert_eq!(rig.provider.counters().held_bytes, 0);
-    rig.until("held bytes", |rig| rig.provider.counters().held_bytes > 0);
+    rig.machine.host.recv(id, region.span(0, 3 * PACKET_BYTES), 1).expect("a request");
+    assert_eq!(rig.machine.host.counters().held_bytes, 0);
+    rig.until("held bytes", |rig| rig.machine.host.counters().held_bytes > 0);
     rig.cut = true;
-    rig.provider.close(id).expect("it closes");
+    rig.machine.host.close(id).expect("it closes");
     rig.completion(|c| *c == Completion::Closed(id));
-    assert_eq!(rig.provider.counters().held_bytes, 0);
+    assert_eq!(rig.machine.host.counters().held_bytes, 0);
 }
 
 /// A request whose region is not confirmed waits; the command ring is short.
@@ -95,16 +95,16 @@ fn waiting_request_cancels_at_once() {
     // The peer has bytes that never come, so that its stream does not end.
     rig.hold = (0..1000).collect();
     let script = Script { send_bytes: 3000, ..Script::default() };
-    rig.peer.listen(peer_address(5001), script).expect("a port");
-    let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
-    let id = rig.provider.connect(FIRST, peer_address(5001));
+    rig.machine.peer.listen(peer_address(5001), script).expect("a port");
+    let region = rig.machine.host.register(FIRST, DRAM, 4096).expect("room");
+    let id = rig.machine.host.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
     // Before the handshake.
     for request in [1, 2, 2] {
-        let recv = rig.provider.recv(id, region.span(0, 100), request);
+        let recv = rig.machine.host.recv(id, region.span(0, 100), request);
         recv.expect("a request");
     }
-    rig.provider.cancel(id, 2).expect("it waits");
+    rig.machine.host.cancel(id, 2).expect("it waits");
     rig.step();
     assert_eq!(rig.completions, [cancelled_completion(id, 2)]);
     rig.completions.clear();
@@ -115,29 +115,29 @@ fn waiting_request_cancels_at_once() {
         last.is_some_and(|header| header.window == 200)
     });
     for _ in 0..30 {
-        rig.provider.register(FIRST, DRAM, 4096).expect("room");
+        rig.machine.host.register(FIRST, DRAM, 4096).expect("room");
     }
-    let fresh = rig.provider.register(FIRST, DRAM, 4096).expect("room");
-    rig.provider.recv(id, fresh.span(0, 100), 1).expect("a request");
-    rig.provider.send(id, fresh.span(0, 100), 3).expect("a request");
+    let fresh = rig.machine.host.register(FIRST, DRAM, 4096).expect("room");
+    rig.machine.host.recv(id, fresh.span(0, 100), 1).expect("a request");
+    rig.machine.host.send(id, fresh.span(0, 100), 3).expect("a request");
     rig.step();
     for request in [1, 3] {
-        rig.provider.cancel(id, request).expect("it waits");
+        rig.machine.host.cancel(id, request).expect("it waits");
     }
     rig.step();
     assert_eq!(rig.completions, [cancelled_completion(id, 1), cancelled_completion(id, 3)]);
-    let error = rig.provider.cancel(id, 3).unwrap_err();
+    let error = rig.machine.host.cancel(id, 3).unwrap_err();
     assert_eq!(error.to_string(), format!("connection {} has no open request 3", id.0));
     // What was cancelled is never posted.
     rig.completions.clear();
     rig.steps(200);
     assert_eq!(rig.completions, []);
-    let conversations = rig.peer.conversations();
+    let conversations = rig.machine.peer.conversations();
     assert_eq!(conversations[0].received_bytes, 0);
-    rig.provider.close(id).expect("it closes");
+    rig.machine.host.close(id).expect("it closes");
     rig.completion(|c| *c == Completion::Closed(id));
     assert_eq!(rig.completions, [cancelled_completion(id, 1), cancelled_completion(id, 2)]);
-    let gone = rig.provider.cancel(id, 1);
+    let gone = rig.machine.host.cancel(id, 1);
     assert!(
         matches!(gone, Err(HostError::Request(RequestError::UnknownConnection(n))) if n == id.0)
     );
@@ -159,22 +159,22 @@ fn cancelled_receive_leaves_the_others() {
         let mut rig = prompt();
         let script =
             Script { send_bytes: 2 * u64::from(PACKET_BYTES), seed: 7, receive_bytes_max: None };
-        rig.peer.listen(peer_address(5001), script).expect("a port");
-        let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
-        let mut memory = rig.provider.map(region).expect("it maps");
+        rig.machine.peer.listen(peer_address(5001), script).expect("a port");
+        let region = rig.machine.host.register(FIRST, DRAM, 4096).expect("room");
+        let mut memory = rig.machine.host.map(region).expect("it maps");
         memory.write(0, &[GUARD; 4096]);
         // It comes again after the peer's timeout.
         rig.hold = vec![1];
-        let id = rig.provider.connect(FIRST, peer_address(5001));
+        let id = rig.machine.host.connect(FIRST, peer_address(5001));
         let id = id.expect("it starts");
         for request in 1..=4 {
             let at = (request - 1) * u64::from(BYTES);
-            let recv = rig.provider.recv(id, region.span(at, BYTES), request);
+            let recv = rig.machine.host.recv(id, region.span(at, BYTES), request);
             recv.expect("a request");
         }
         rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
-        rig.provider.cancel(id, cancel).expect("it is posted");
-        assert!(rig.provider.cancel(id, 9).is_err(), "there is none");
+        rig.machine.host.cancel(id, cancel).expect("it is posted");
+        assert!(rig.machine.host.cancel(id, 9).is_err(), "there is none");
         rig.until("the end", |rig| rig.completions.contains(&Completion::EndOfStream(id)));
         let mut received = vec![(1, BYTES)];
         received.extend(rig.completions.iter().filter_map(|c| match c {
@@ -203,17 +203,17 @@ fn cancelled_receive_leaves_the_others() {
 #[test]
 fn a_posted_send_is_not_cancelled() {
     let mut rig = golden();
-    rig.peer.listen(peer_address(5001), Script::default()).expect("a port");
-    let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
-    let id = rig.provider.connect(FIRST, peer_address(5001));
+    rig.machine.peer.listen(peer_address(5001), Script::default()).expect("a port");
+    let region = rig.machine.host.register(FIRST, DRAM, 4096).expect("room");
+    let id = rig.machine.host.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
     rig.completion(|c| *c == Completion::Opened(id));
     rig.cut = true;
     rig.sent.clear();
-    rig.provider.send(id, region.span(0, 100), 5).expect("a request");
+    rig.machine.host.send(id, region.span(0, 100), 5).expect("a request");
     // Its segment is confirmed, or nothing would be sent.
     rig.until("its packet", |rig| rig.sent.iter().any(|it| carries_payload(it)));
-    let error = rig.provider.cancel(id, 5).unwrap_err();
+    let error = rig.machine.host.cancel(id, 5).unwrap_err();
     assert_eq!(posted_state(&error, id), (5, PostedState::Confirmed));
     rig.cut = false;
     let (connection, request) = (id, 5);

@@ -27,46 +27,46 @@ fn is_gone<T>(result: Result<T, HostError>) -> bool {
 fn ended_listener_keeps_accepted_resets_rest() {
     let mut rig = golden();
     let local = ([10, 77, 0, 1], 80).into();
-    let listener = rig.provider.listen(FIRST, local).expect("a port");
+    let listener = rig.machine.host.listen(FIRST, local).expect("a port");
     let script = Script { send_bytes: BYTES.into(), seed: 7, receive_bytes_max: None };
     for _ in 0..2 {
-        rig.peer.connect(local, script).expect("it starts");
+        rig.machine.peer.connect(local, script).expect("it starts");
     }
     rig.steps(50);
-    let id = rig.provider.accept(listener).expect("a listener");
+    let id = rig.machine.host.accept(listener).expect("a listener");
     let id = id.expect("one waits");
-    rig.provider.unlisten(listener).expect("it ends");
-    assert!(is_gone(rig.provider.accept(listener)));
-    assert!(is_gone(rig.provider.unlisten(listener)));
+    rig.machine.host.unlisten(listener).expect("it ends");
+    assert!(is_gone(rig.machine.host.accept(listener)));
+    assert!(is_gone(rig.machine.host.unlisten(listener)));
     let kind = MemoryKind::Application;
-    let region = rig.provider.register(FIRST, kind, 4096).expect("room");
-    let recv = rig.provider.recv(id, region.span(0, BYTES), 1);
+    let region = rig.machine.host.register(FIRST, kind, 4096).expect("room");
+    let recv = rig.machine.host.recv(id, region.span(0, BYTES), 1);
     recv.expect("a request");
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
     let failed = |rig: &mut crate::provider::rig::GoldenRig| {
-        let all = rig.peer.conversations();
+        let all = rig.machine.peer.conversations();
         let is_failed = |progress: &Progress| matches!(progress, Progress::Failed(_));
         all.iter().filter(|c| is_failed(&c.progress)).count()
     };
     rig.until("the reset", |rig| failed(rig) > 0);
     // Nobody listens any more.
-    rig.peer.connect(local, script).expect("it starts");
+    rig.machine.peer.connect(local, script).expect("it starts");
     rig.until("the refusal", |rig| failed(rig) > 1);
-    assert!(is_gone(rig.provider.accept(listener)));
+    assert!(is_gone(rig.machine.host.accept(listener)));
     // The port is free.
-    rig.provider.listen(FIRST, local).expect("a port");
+    rig.machine.host.listen(FIRST, local).expect("a port");
 }
 
 #[test]
 fn connection_tells_addresses_until_gone() {
     let (mut rig, id, _) = connect_idle();
-    let (local, remote) = rig.provider.addresses(id).expect("a connection");
+    let (local, remote) = rig.machine.host.addresses(id).expect("a connection");
     assert_eq!(remote, peer_address(5001));
-    let conversations = rig.peer.conversations();
+    let conversations = rig.machine.peer.conversations();
     assert_eq!(local, conversations[0].remote);
-    rig.provider.close(id).expect("it closes");
+    rig.machine.host.close(id).expect("it closes");
     rig.completion(|c| *c == Completion::Closed(id));
-    let gone = rig.provider.addresses(id);
+    let gone = rig.machine.host.addresses(id);
     assert!(
         matches!(gone, Err(HostError::Request(RequestError::UnknownConnection(n))) if n == id.0)
     );

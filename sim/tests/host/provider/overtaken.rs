@@ -18,11 +18,11 @@ fn a_repetition_is_overtaken(acknowledged: u32) {
     // The test itself holds what is to be overtaken.
     let mut rig = prompt();
     let script = Script::default();
-    rig.peer.listen(peer_address(5001), script).expect("a port");
+    rig.machine.peer.listen(peer_address(5001), script).expect("a port");
     let (first, dram) = (ApplicationId::FIRST, MemoryKind::Application);
-    let region = rig.provider.register(first, dram, 16384).expect("room");
+    let region = rig.machine.host.register(first, dram, 16384).expect("room");
     let remote = peer_address(5001);
-    let id = rig.provider.connect(first, remote).expect("a connection");
+    let id = rig.machine.host.connect(first, remote).expect("a connection");
     rig.completion(|c| *c == Completion::Opened(id));
     rig.steps(20);
     let (sequence, start, ports) = rig.peer_next();
@@ -30,20 +30,20 @@ fn a_repetition_is_overtaken(acknowledged: u32) {
     rig.cut = true;
     for request in 0..2 {
         let offset = request * u64::from(BYTES);
-        let asked = rig.provider.send(id, region.span(offset, BYTES), request);
+        let asked = rig.machine.host.send(id, region.span(offset, BYTES), request);
         asked.expect("a request");
     }
     rig.steps(20);
-    rig.card.borrow_mut().hold_sends();
-    rig.until("a repetition", |rig| rig.card.borrow().held_sends() > 0);
+    rig.machine.card.borrow_mut().hold_sends();
+    rig.until("a repetition", |rig| rig.machine.card.borrow().held_sends() > 0);
     rig.forge(ports, (sequence, start.wrapping_add(acknowledged)), ACK, &[]);
     rig.steps(20);
     let early = |c: &&Completion| matches!(c, Completion::Sent { .. });
     let done = rig.completions.iter().find(early);
     assert_eq!(done, None, "a floor is confirmed before the sends in front of it");
-    rig.card.borrow_mut().release_sends();
+    rig.machine.card.borrow_mut().release_sends();
     rig.steps(20);
-    assert!(rig.provider.counters().overtaken_sends > 0, "nothing raced");
+    assert!(rig.machine.host.counters().overtaken_sends > 0, "nothing raced");
 
     // The connection lives, and what is left arrives.
     rig.forge(ports, (sequence, start.wrapping_add(2 * BYTES)), ACK, &[]);

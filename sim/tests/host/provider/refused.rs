@@ -165,13 +165,13 @@ fn receiving(
         Box::new(Refusing { transport, headers, frames, late_polls, late: VecDeque::new() })
     });
     let script = Script { send_bytes: send_bytes as u64, seed: SEED, receive_bytes_max: None };
-    rig.peer.listen(peer_address(5001), script).unwrap();
+    rig.machine.peer.listen(peer_address(5001), script).unwrap();
     let first = ApplicationId::FIRST;
-    let id = rig.provider.connect(first, peer_address(5001)).unwrap();
+    let id = rig.machine.host.connect(first, peer_address(5001)).unwrap();
     let kind = MemoryKind::Application;
-    let region = rig.provider.register(first, kind, BYTES).unwrap();
-    let memory = rig.provider.map(region).unwrap();
-    let recv = rig.provider.recv(id, region.span(0, BYTES as u32), 1);
+    let region = rig.machine.host.register(first, kind, BYTES).unwrap();
+    let memory = rig.machine.host.map(region).unwrap();
+    let recv = rig.machine.host.recv(id, region.span(0, BYTES as u32), 1);
     recv.unwrap();
     (rig, memory)
 }
@@ -194,7 +194,7 @@ fn packet_refused_by_transport_ends_nothing() {
     // The first answer to our question for the peer's link address, and the first packet.
     counts.iter().for_each(|c| c.store(1, Ordering::Relaxed));
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
-    assert_eq!(rig.provider.counters().refused_headers, 2);
+    assert_eq!(rig.machine.host.counters().refused_headers, 2);
     assert_received(&rig, &memory);
 }
 

@@ -22,23 +22,23 @@ const DRAM: MemoryKind = MemoryKind::Application;
 fn missing_regions_bytes_reach_nobody_else() {
     let mut rig = golden();
     let script = Script { send_bytes: 3000, seed: 7, receive_bytes_max: None };
-    rig.peer.listen(peer_address(5001), script).unwrap();
-    let gone = rig.provider.register(FIRST, DRAM, 4096).unwrap();
+    rig.machine.peer.listen(peer_address(5001), script).unwrap();
+    let gone = rig.machine.host.register(FIRST, DRAM, 4096).unwrap();
     rig.hold = (0..1000).collect();
-    let id = rig.provider.connect(FIRST, peer_address(5001)).unwrap();
+    let id = rig.machine.host.connect(FIRST, peer_address(5001)).unwrap();
     rig.completion(|c| *c == Completion::Opened(id));
-    rig.provider.recv(id, gone.span(0, 2000), 1).unwrap();
+    rig.machine.host.recv(id, gone.span(0, 2000), 1).unwrap();
     rig.until("two packets held", |rig| rig.held.len() >= 2);
-    rig.provider.deregister(gone).unwrap();
+    rig.machine.host.deregister(gone).unwrap();
     rig.steps(50);
-    let other = rig.provider.open_application(ShardId::FIRST).unwrap();
-    let next = rig.provider.register(other, DRAM, 4096).unwrap();
+    let other = rig.machine.host.open_application(ShardId::FIRST).unwrap();
+    let next = rig.machine.host.register(other, DRAM, 4096).unwrap();
     assert_eq!(next, gone, "the test needs the index to be used again");
-    let mut memory = rig.provider.map(next).unwrap();
+    let mut memory = rig.machine.host.map(next).unwrap();
     memory.write(0, &[0x11; 4096]);
     rig.hold.clear();
     for frame in std::mem::take(&mut rig.held) {
-        rig.card.receive(frame);
+        rig.machine.card.receive(frame);
     }
     let failed =
         Completion::Failed { connection: id, reason: Failure::UnknownRegion { region: 0 } };
@@ -65,16 +65,16 @@ fn fresh_region_sends_beside_harmed_application() {
 }
 
 fn fresh_region(rig: &mut GoldenRig) {
-    rig.peer.listen(peer_address(5001), Script::default()).unwrap();
-    let shard = rig.provider.open_shard(RingSizes::default()).unwrap();
-    let other = rig.provider.open_application(shard).unwrap();
-    let id = rig.provider.connect(other, peer_address(5001)).unwrap();
+    rig.machine.peer.listen(peer_address(5001), Script::default()).unwrap();
+    let shard = rig.machine.host.open_shard(RingSizes::default()).unwrap();
+    let other = rig.machine.host.open_application(shard).unwrap();
+    let id = rig.machine.host.connect(other, peer_address(5001)).unwrap();
     rig.completion(|c| *c == Completion::Opened(id));
     for _ in 0..30 {
-        rig.provider.register(FIRST, DRAM, 4096).unwrap();
+        rig.machine.host.register(FIRST, DRAM, 4096).unwrap();
     }
-    let region = rig.provider.register(other, DRAM, 4096).unwrap();
-    rig.provider.send(id, region.span(0, 1000), 5).unwrap();
+    let region = rig.machine.host.register(other, DRAM, 4096).unwrap();
+    rig.machine.host.send(id, region.span(0, 1000), 5).unwrap();
     let ends = |c: &Completion| match c {
         Completion::Sent { connection, .. }
         | Completion::Cancelled { connection, .. }

@@ -34,15 +34,15 @@ fn change_under_stream<B: Bus, C: NetworkSide>(
     mut judge: impl FnMut(u64, u64),
 ) {
     let script = Script { send_bytes: BYTES.into(), seed: 9, receive_bytes_max: None };
-    rig.peer.listen(peer_address(5001), script).expect("a port");
+    rig.machine.peer.listen(peer_address(5001), script).expect("a port");
     let region =
-        rig.provider.register(FIRST, MemoryKind::Application, BYTES as usize).expect("room");
-    let memory = rig.provider.map(region).expect("it maps");
-    let id = rig.provider.connect(FIRST, peer_address(5001));
+        rig.machine.host.register(FIRST, MemoryKind::Application, BYTES as usize).expect("room");
+    let memory = rig.machine.host.map(region).expect("it maps");
+    let id = rig.machine.host.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
     for request in 0..4 {
         let at = request * u64::from(PIECE_BYTES);
-        rig.provider.recv(id, region.span(at, PIECE_BYTES), request).expect("a request");
+        rig.machine.host.recv(id, region.span(at, PIECE_BYTES), request).expect("a request");
     }
     let is_done = |wanted: u64| {
         move |c: &Completion| match c {
@@ -51,16 +51,16 @@ fn change_under_stream<B: Bus, C: NetworkSide>(
         }
     };
     rig.completion(is_done(0));
-    judge(0, rig.provider.counters().copied_payload_bytes);
-    let before = *rig.provider.device().secrets();
-    rig.provider.rekey(Some(77)).expect("all keys have room");
-    let again = rig.provider.rekey(None);
+    judge(0, rig.machine.host.counters().copied_payload_bytes);
+    let before = *rig.machine.host.device().secrets();
+    rig.machine.host.rekey(Some(77)).expect("all keys have room");
+    let again = rig.machine.host.rekey(None);
     assert!(matches!(again, Err(HostError::Request(RequestError::Rekeying))), "{again:?}");
-    rig.until("new secrets", |rig| !rig.provider.is_rekeying());
-    assert!(*rig.provider.device().secrets() != before);
+    rig.until("new secrets", |rig| !rig.machine.host.is_rekeying());
+    assert!(*rig.machine.host.device().secrets() != before);
     for request in 1..4 {
         rig.completion(is_done(request));
-        judge(request, rig.provider.counters().copied_payload_bytes);
+        judge(request, rig.machine.host.counters().copied_payload_bytes);
     }
     let (mut found, mut expected) = (vec![0; BYTES as usize], vec![0; BYTES as usize]);
     memory.read(0, &mut found);
@@ -84,28 +84,28 @@ fn secrets_change_under_late_cards_stream() {
 fn secrets_change_under_verilated_cards_stream() {
     let mut rig = verilated_rig();
     receive_across(&mut rig);
-    assert_clean(&rig.card);
+    assert_clean(&rig.machine.card);
 }
 
 /// No key of a connection that goes meanwhile is left, and one that opens is found.
 #[test]
 fn connections_change_during_secret_change() {
     let mut rig = golden();
-    rig.peer.listen(peer_address(5001), Script::default()).expect("a port");
+    rig.machine.peer.listen(peer_address(5001), Script::default()).expect("a port");
     let open = |rig: &mut crate::provider::rig::GoldenRig| {
-        let id = rig.provider.connect(FIRST, peer_address(5001));
+        let id = rig.machine.host.connect(FIRST, peer_address(5001));
         id.expect("it starts")
     };
     let leaving = open(&mut rig);
     rig.completion(|c| *c == Completion::Opened(leaving));
-    rig.provider.rekey(None).expect("room");
+    rig.machine.host.rekey(None).expect("room");
     let coming = open(&mut rig);
-    rig.provider.close(leaving).expect("it closes");
+    rig.machine.host.close(leaving).expect("it closes");
     rig.completion(|c| *c == Completion::Opened(coming));
     rig.completion(|c| *c == Completion::Closed(leaving));
-    assert!(!rig.provider.is_rekeying());
-    rig.provider.rekey(Some(1)).expect("room");
-    rig.until("new secrets", |rig| !rig.provider.is_rekeying());
-    rig.provider.close(coming).expect("it closes");
+    assert!(!rig.machine.host.is_rekeying());
+    rig.machine.host.rekey(Some(1)).expect("room");
+    rig.until("new secrets", |rig| !rig.machine.host.is_rekeying());
+    rig.machine.host.close(coming).expect("it closes");
     rig.completion(|c| *c == Completion::Closed(coming));
 }

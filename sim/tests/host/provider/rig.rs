@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::SMALL;
-use host::clock::{Clock, ManualClock};
+use host::clock::ManualClock;
 use host::driver::bus::Bus;
 use host::driver::device::DeviceConfig;
 use host::driver::rings::RingSizes;
@@ -13,10 +13,12 @@ use host::headers::layout::{ACK, SYN};
 use host::headers::packet::parse_tcp;
 use host::observed::Observed;
 use host::provider::{Completion, ConnectionId, Provider};
-use host::transport::peer::{SmoltcpPeer, WirePeer};
-use host::transport::{LinkConfig, SmoltcpTransport, Transport, Tuning};
+use host::transport::peer::SmoltcpPeer;
+use host::transport::{LinkConfig, Transport, Tuning};
+use lab::exchange::Side;
 use lab::frame::Frame;
 use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::machine::{smoltcp_ends, Machine};
 use lab::network_side::NetworkSide;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
@@ -32,18 +34,18 @@ const REST_ROUNDS_MAX: usize = 200;
 const REST_ROUNDS: usize = 4;
 /// Time that the protocols' clock moves on in a round.
 const ROUND: Duration = Duration::from_micros(500);
-const FRAME_BYTES: usize = 65_600;
 
 /// The golden card in a rig.
 pub type GoldenRig = Rig<GoldenBus, Rc<RefCell<GoldenCard>>>;
 /// The Verilated card in a rig.
 pub type VerilatedRig = Rig<SimulatedBus, Rc<RefCell<SimulatedCard>>>;
 
+/// A provider on any transport.
+type ObservedProvider<B> = Provider<B, Observed<Box<dyn Transport>>>;
+
 /// Our side, the card and the peer.
 pub struct Rig<B: Bus, C: NetworkSide> {
-    pub provider: Provider<B, Observed<Box<dyn Transport>>>,
-    pub card: C,
-    pub peer: SmoltcpPeer,
+    pub machine: Machine<ObservedProvider<B>, C, SmoltcpPeer>,
     /// Completions that no test has taken.
     pub completions: Vec<Completion>,
     /// Frames of the peer that carry payload and are held back: those with these numbers, from 0.
@@ -59,7 +61,6 @@ pub struct Rig<B: Bus, C: NetworkSide> {
     pub cut: bool,
     /// Connections whose stream has ended.
     ended: Vec<ConnectionId>,
-    clock: ManualClock,
 }
 
 /// Small enough for a window without a scale: every byte of a buffer can be offered.
@@ -168,15 +169,11 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
         wrap: impl FnOnce(Box<dyn Transport>) -> Box<dyn Transport>,
     ) -> Self {
         let clock = ManualClock::default();
-        let manual = || Clock::Manual(clock.clone());
-        let transport = SmoltcpTransport::open(&link(1), manual()).expect("a transport");
-        let transport = wrap(Box::new(transport));
-        let peer = SmoltcpPeer::open(&link(2), manual()).expect("a peer");
-        let provider = Provider::open(bus, Observed::new(transport), config);
+        let (transport, peer) = smoltcp_ends(&[link(1), link(2)], &clock).expect("two ends");
+        let protocol = (Observed::new(wrap(Box::new(transport))), config);
+        let machine = Machine::provided(bus, protocol, card, peer, Some(clock));
         Self {
-            provider: provider.expect("the device opens"),
-            card,
-            peer,
+            machine: machine.expect("the device opens"),
             completions: Vec::new(),
             hold: Vec::new(),
             held: Vec::new(),
@@ -185,42 +182,33 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
             received: Vec::new(),
             cut: false,
             ended: Vec::new(),
-            clock,
         }
     }
 
     /// Lets everybody go on for a moment.
     pub fn step(&mut self) {
-        self.provider.poll().expect("it polls");
-        while let Some(completion) = self.provider.next_completion() {
+        for completion in self.machine.poll().expect("it polls") {
             self.note_end(&completion);
             self.completions.push(completion);
         }
-        let mut sent = Vec::new();
-        self.card.take_sent(&mut sent);
-        for frame in sent {
-            if !self.cut {
-                self.peer.inject_frame(&frame.bytes).expect("a frame");
+        let Self { machine, sent, received, hold, held, payload_frames, cut, .. } = self;
+        let carried = machine.carry(|side, frame| {
+            if side == Side::ToPeer {
+                sent.push(frame.bytes.clone());
+                return !*cut;
             }
-            self.sent.push(frame.bytes);
-        }
-        let mut buffer = vec![0; FRAME_BYTES];
-        while let Some(bytes) = self.peer.poll_frame(&mut buffer).expect("a frame") {
-            let mut frame = Frame { bytes: buffer[..bytes].to_vec(), ..Frame::default() };
-            frame.bytes.resize(bytes.max(60), 0);
             if carries_payload(&frame.bytes) {
-                self.payload_frames += 1;
-                if self.hold.contains(&(self.payload_frames - 1)) {
-                    self.held.push(frame);
-                    continue;
+                *payload_frames += 1;
+                if hold.contains(&(*payload_frames - 1)) {
+                    held.push(frame.clone());
+                    return false;
                 }
             }
-            self.received.push(frame.bytes.clone());
-            if !self.cut {
-                self.card.receive(frame);
-            }
-        }
-        self.clock.advance(ROUND);
+            received.push(frame.bytes.clone());
+            !*cut
+        });
+        carried.expect("frames");
+        self.machine.pass(ROUND);
     }
 
     /// The end of a stream is said behind all its bytes.
@@ -240,7 +228,7 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
         (0..rounds).for_each(|_| self.step());
         let mut at_rest = 0;
         for _ in 0..REST_ROUNDS_MAX {
-            at_rest = self.card.traffic().map_or(0, |_| at_rest + 1);
+            at_rest = self.machine.card.traffic().map_or(0, |_| at_rest + 1);
             if at_rest == REST_ROUNDS {
                 break;
             }
@@ -269,7 +257,7 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
 
     /// The card receives a TCP packet from the peer's address that the peer never sent.
     pub fn forge(&mut self, ports: (u16, u16), numbers: (u32, u32), flags: u8, payload: &[u8]) {
-        self.card.receive(forge_packet(ports, numbers, flags, payload));
+        self.machine.card.receive(forge_packet(ports, numbers, flags, payload));
     }
 
     /// The card receives a forged SYN and answers; our next sequence number.

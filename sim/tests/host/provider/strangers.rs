@@ -19,19 +19,19 @@ const PACKET_BYTES: usize = 1460;
 /// A peer that sends `send_bytes` has connected to a listener; nobody has accepted it yet.
 fn waiting(rig: &mut GoldenRig, send_bytes: u64) -> ListenerId {
     let local = ([10, 77, 0, 1], 80).into();
-    let listener = rig.provider.listen(FIRST, local).unwrap();
+    let listener = rig.machine.host.listen(FIRST, local).unwrap();
     let script = Script { send_bytes, seed: SEED, receive_bytes_max: None };
-    rig.peer.connect(local, script).unwrap();
+    rig.machine.peer.connect(local, script).unwrap();
     rig.steps(50);
     listener
 }
 
 /// Accepts the connection and receives what it sends.
 fn accept(rig: &mut GoldenRig, listener: ListenerId, bytes: u32) {
-    let id = rig.provider.accept(listener).unwrap().expect("one waits");
+    let id = rig.machine.host.accept(listener).unwrap().expect("one waits");
     rig.completion(|c| *c == Completion::Opened(id));
-    let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
-    rig.provider.recv(id, region.span(0, bytes), 1).unwrap();
+    let region = rig.machine.host.register(FIRST, DRAM, 4096).unwrap();
+    rig.machine.host.recv(id, region.span(0, bytes), 1).unwrap();
     rig.completion(|c| *c == received_completion(id, 1, bytes));
 }
 
@@ -70,11 +70,11 @@ fn late_packet_leaves_landed_bytes() {
     let mut rig = golden();
     rig.hold = (0..1000).collect();
     let listener = waiting(&mut rig, 2 * PACKET_BYTES as u64);
-    let id = rig.provider.accept(listener).unwrap().unwrap();
-    let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
-    let memory = rig.provider.map(region).unwrap();
+    let id = rig.machine.host.accept(listener).unwrap().unwrap();
+    let region = rig.machine.host.register(FIRST, DRAM, 4096).unwrap();
+    let memory = rig.machine.host.map(region).unwrap();
     let bytes = 2 * PACKET_BYTES as u32;
-    rig.provider.recv(id, region.span(0, bytes), 1).unwrap();
+    rig.machine.host.recv(id, region.span(0, bytes), 1).unwrap();
     let take = |rig: &mut GoldenRig, sequence: u32| {
         let is_it = |frame: &Frame| parse_tcp(&frame.bytes).unwrap().sequence == sequence;
         let at = rig.held.iter().position(is_it)?;
@@ -88,14 +88,14 @@ fn late_packet_leaves_landed_bytes() {
         second = take(rig, ahead);
         second.is_some()
     });
-    rig.card.receive(second.unwrap());
+    rig.machine.card.receive(second.unwrap());
     rig.step();
     let numbers = (ahead, acknowledged.wrapping_sub(1));
     rig.forge(ports, numbers, ACK, &[0xee; PACKET_BYTES]);
     rig.step();
     rig.hold.clear();
     for frame in std::mem::take(&mut rig.held) {
-        rig.card.receive(frame);
+        rig.machine.card.receive(frame);
     }
     rig.completion(|c| *c == received_completion(id, 1, bytes));
     let (mut now, mut expected) = ([0; 2 * PACKET_BYTES], [0; 2 * PACKET_BYTES]);
@@ -126,7 +126,7 @@ fn listener_outlives_absent_peers() {
     rig.cut = false;
     accept(&mut rig, listener, 100);
     let script = Script { send_bytes: 100, seed: SEED, receive_bytes_max: None };
-    rig.peer.connect(([10, 77, 0, 1], 80).into(), script).unwrap();
+    rig.machine.peer.connect(([10, 77, 0, 1], 80).into(), script).unwrap();
     rig.steps(50);
     accept(&mut rig, listener, 100);
 }
@@ -158,17 +158,17 @@ fn the_good_packet_stands(forge: impl Fn(&mut GoldenRig, (u32, u32, (u16, u16)))
     let mut rig = golden();
     rig.hold = (0..1000).collect();
     let listener = waiting(&mut rig, PACKET_BYTES as u64);
-    let id = rig.provider.accept(listener).unwrap().unwrap();
-    let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
-    let memory = rig.provider.map(region).unwrap();
+    let id = rig.machine.host.accept(listener).unwrap().unwrap();
+    let region = rig.machine.host.register(FIRST, DRAM, 4096).unwrap();
+    let memory = rig.machine.host.map(region).unwrap();
     let bytes = PACKET_BYTES as u32;
-    rig.provider.recv(id, region.span(0, bytes), 1).unwrap();
+    rig.machine.host.recv(id, region.span(0, bytes), 1).unwrap();
     rig.until("the good packet", |rig| !rig.held.is_empty());
     let next = rig.peer_next();
     forge(&mut rig, next);
     rig.step();
     let good = rig.held.remove(0);
-    rig.card.receive(good);
+    rig.machine.card.receive(good);
     rig.completion(|c| *c == received_completion(id, 1, bytes));
     let (mut now, mut expected) = ([0; PACKET_BYTES], [0; PACKET_BYTES]);
     memory.read(0, &mut now);
@@ -190,11 +190,11 @@ fn the_late_packet_stands(forged: impl Fn(u32) -> u32) {
     let buffer = 64u32 << 10;
     let mut rig = golden();
     let listener = waiting(&mut rig, (warm_up + stream) as u64);
-    let id: ConnectionId = rig.provider.accept(listener).unwrap().unwrap();
-    let region = rig.provider.register(FIRST, DRAM, 4 << 16).unwrap();
-    let memory = rig.provider.map(region).unwrap();
+    let id: ConnectionId = rig.machine.host.accept(listener).unwrap().unwrap();
+    let region = rig.machine.host.register(FIRST, DRAM, 4 << 16).unwrap();
+    let memory = rig.machine.host.map(region).unwrap();
     let far = 3 * u64::from(buffer);
-    rig.provider.recv(id, region.span(far, warm_up as u32), 9).unwrap();
+    rig.machine.host.recv(id, region.span(far, warm_up as u32), 9).unwrap();
     rig.completion(|c| matches!(c, Completion::Received { request: 9, .. }));
     let syns = rig.received.iter().filter_map(|f| parse_tcp(f));
     let base = syns.clone().find(|h| h.flags & SYN != 0).unwrap().sequence;
@@ -205,17 +205,19 @@ fn the_late_packet_stands(forged: impl Fn(u32) -> u32) {
     rig.forge(ports, numbers, ACK, &[0xee; PACKET_BYTES]);
     rig.step();
     rig.hold = vec![rig.payload_frames + 1];
-    rig.provider
+    rig.machine
+        .host
         .recv_with(id, region.span(0, buffer), 0, ReceiveOptions { partial: true })
         .unwrap();
     rig.completion(|c| matches!(c, Completion::Received { request: 0, .. }));
-    rig.provider
+    rig.machine
+        .host
         .recv_with(id, region.span(buffer.into(), buffer), 1, ReceiveOptions { partial: true })
         .unwrap();
     rig.until("the late packet", |rig| !rig.held.is_empty());
     rig.steps(20);
     let late = rig.held.remove(0);
-    rig.card.receive(late);
+    rig.machine.card.receive(late);
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
     let mut rest = vec![0; stream - PACKET_BYTES];
     memory.read(buffer as usize, &mut rest);

@@ -143,19 +143,19 @@ fn late_second_line_is_read_whole() {
     };
     let mut rig = Rig::new(bus, card);
     let script = Script { send_bytes: BYTES as u64, seed: SEED, receive_bytes_max: None };
-    rig.peer.listen(peer_address(5001), script).unwrap();
+    rig.machine.peer.listen(peer_address(5001), script).unwrap();
     let first = ApplicationId::FIRST;
-    let id = rig.provider.connect(first, peer_address(5001)).unwrap();
-    let region = rig.provider.register(first, MemoryKind::Application, BYTES);
+    let id = rig.machine.host.connect(first, peer_address(5001)).unwrap();
+    let region = rig.machine.host.register(first, MemoryKind::Application, BYTES);
     let region = region.unwrap();
-    let memory = rig.provider.map(region).unwrap();
-    rig.provider.recv(id, region.span(0, BYTES as u32), 1).unwrap();
+    let memory = rig.machine.host.map(region).unwrap();
+    rig.machine.host.recv(id, region.span(0, BYTES as u32), 1).unwrap();
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
     let (mut bytes, mut expected) = (vec![0; BYTES], vec![0; BYTES]);
     memory.read(0, &mut bytes);
     RandomBytes::new(SEED).fill(&mut expected);
     assert!(bytes == expected, "other bytes");
-    let queues = &rig.provider.device().bus().hooks.0;
+    let queues = &rig.machine.host.device().bus().hooks.0;
     let torn: usize = queues.iter().map(|queue| queue.torn).sum();
     seed::enough("late lines", torn as u64, 4);
 }

@@ -19,10 +19,10 @@ fn stream_passes_sequence_number_wrap() {
     for order in [[0, 1, 2, 3, 4, 5], [1, 0, 3, 5, 2, 4], [3, 2, 5, 1, 0, 4]] {
         let mut rig = golden();
         let local = ([10, 77, 0, 1], PORTS.1).into();
-        let listener = rig.provider.listen(FIRST, local).expect("a port");
+        let listener = rig.machine.host.listen(FIRST, local).expect("a port");
         // The real peer makes its link address known, and is cut off.
         let other = ([10, 77, 0, 1], 9999).into();
-        let known = rig.peer.connect(other, Script::default());
+        let known = rig.machine.peer.connect(other, Script::default());
         known.expect("it starts");
         rig.steps(30);
         rig.cut = true;
@@ -32,15 +32,15 @@ fn stream_passes_sequence_number_wrap() {
         rig.forge(PORTS, (first, next), ACK, &[]);
         let mut accepted: Option<ConnectionId> = None;
         rig.until("a connection", |rig| {
-            accepted = rig.provider.accept(listener).expect("a listener");
+            accepted = rig.machine.host.accept(listener).expect("a listener");
             accepted.is_some()
         });
         let id = accepted.expect("accepted");
         let bytes = PIECES * PIECE_BYTES;
-        let region = rig.provider.register(FIRST, MemoryKind::Application, bytes);
+        let region = rig.machine.host.register(FIRST, MemoryKind::Application, bytes);
         let region = region.expect("room");
-        let memory = rig.provider.map(region).expect("it maps");
-        rig.provider.recv(id, region.span(0, bytes as u32), 1).expect("a request");
+        let memory = rig.machine.host.map(region).expect("it maps");
+        rig.machine.host.recv(id, region.span(0, bytes as u32), 1).expect("a request");
         rig.steps(50);
 
         let mut stream = vec![0; bytes];
@@ -60,7 +60,7 @@ fn stream_passes_sequence_number_wrap() {
         let (numbers, _, _) = rig.peer_next();
         assert_eq!(numbers, first.wrapping_add(bytes as u32));
         // Of what came twice nothing is left.
-        let counters = rig.provider.counters();
+        let counters = rig.machine.host.counters();
         assert_eq!(counters.held_bytes, 0);
         // All was shown to TCP: it has to acknowledge again what it has.
         assert_eq!(counters.withheld_headers, 0);

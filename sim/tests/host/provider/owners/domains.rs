@@ -24,7 +24,7 @@ const BYTES: usize = 1000;
 
 /// Packets whose payload a region refused.
 fn refusals(rig: &mut GoldenRig) -> u64 {
-    let counters = rig.provider.device().counters().expect("counters");
+    let counters = rig.machine.host.device().counters().expect("counters");
     let name = Disposition::RegionRefused.name();
     let counter = counters.into_iter().find(|(other, _)| *other == name);
     counter.expect("it is counted").1
@@ -33,24 +33,24 @@ fn refusals(rig: &mut GoldenRig) -> u64 {
 /// What a packet of the first application's connection does when the shard's command ring posts a
 /// segment of a region: how often it was refused, and the first byte of the region after it.
 fn posted_past_the_provider(mut rig: GoldenRig, of_other: bool) -> (u64, u8) {
-    rig.peer.listen(peer_address(5001), Script::default()).unwrap();
-    let other = rig.provider.open_application(ShardId::FIRST).unwrap();
+    rig.machine.peer.listen(peer_address(5001), Script::default()).unwrap();
+    let other = rig.machine.host.open_application(ShardId::FIRST).unwrap();
     let application = if of_other { other } else { FIRST };
-    let region = rig.provider.register(application, DRAM, 4096).unwrap();
-    let mut memory = rig.provider.map(region).unwrap();
+    let region = rig.machine.host.register(application, DRAM, 4096).unwrap();
+    let mut memory = rig.machine.host.map(region).unwrap();
     memory.write(0, &[0x11; BYTES]);
-    let id = rig.provider.connect(FIRST, peer_address(5001)).unwrap();
+    let id = rig.machine.host.connect(FIRST, peer_address(5001)).unwrap();
     rig.completion(|c| *c == Completion::Opened(id));
     rig.steps(5);
     let (position, acknowledgement, ports) = rig.peer_next_at(5001);
     let segment =
         Segment { index: 0, position, bytes: 4096, region: region.0, region_key: 1, offset: 0 };
     let flow = FlowName { flow: id.0 as u16, generation: 1 };
-    let device = rig.provider.device();
+    let device = rig.machine.host.device();
     let entry = segment_post(flow, Direction::Receive, &segment);
     let ticket = device.command_of(ShardId::FIRST.0, entry).unwrap();
-    rig.until("a segment", |rig| rig.provider.device().is_confirmed(ticket));
-    assert!(rig.provider.device().take_refused().is_none());
+    rig.until("a segment", |rig| rig.machine.host.device().is_confirmed(ticket));
+    assert!(rig.machine.host.device().take_refused().is_none());
     rig.forge(ports, (position, acknowledgement), ACK, &[0x22; BYTES]);
     rig.steps(5);
     let mut now = [0; BYTES];
@@ -83,12 +83,12 @@ fn applications_stay_apart_beside_harmed_one() {
 }
 
 fn buffers_of_the_other_are_refused(mut rig: GoldenRig) {
-    let other = rig.provider.open_application(ShardId::FIRST).unwrap();
-    let region = rig.provider.register(other, DRAM, 4096).unwrap();
-    let id = rig.provider.connect(FIRST, peer_address(5001)).unwrap();
+    let other = rig.machine.host.open_application(ShardId::FIRST).unwrap();
+    let region = rig.machine.host.register(other, DRAM, 4096).unwrap();
+    let id = rig.machine.host.connect(FIRST, peer_address(5001)).unwrap();
     for foreign in [
-        rig.provider.recv(id, region.span(0, 4096), 1),
-        rig.provider.send(id, region.span(0, 4096), 2),
+        rig.machine.host.recv(id, region.span(0, 4096), 1),
+        rig.machine.host.send(id, region.span(0, 4096), 2),
     ] {
         match foreign {
             Err(HostError::Region(RegionError::ForeignRegion { application, user, .. })) => {
@@ -105,15 +105,15 @@ fn buffers_of_the_other_are_refused(mut rig: GoldenRig) {
 fn every_domain_may_be_shards_client() {
     const DOMAINS: usize = (1 << 16) - 1;
     let mut rig = golden();
-    rig.peer.listen(peer_address(5001), Script::default()).unwrap();
-    let id = rig.provider.connect(FIRST, peer_address(5001)).unwrap();
+    rig.machine.peer.listen(peer_address(5001), Script::default()).unwrap();
+    let id = rig.machine.host.connect(FIRST, peer_address(5001)).unwrap();
     let mut names = HashSet::from([FIRST]);
     for number in 1..DOMAINS {
-        let application = rig.provider.open_application(ShardId::FIRST).unwrap();
+        let application = rig.machine.host.open_application(ShardId::FIRST).unwrap();
         assert!(names.insert(application), "{application:?} twice");
         if number % 1024 == 0 {
-            let region = rig.provider.register(application, DRAM, 4096).unwrap();
-            match rig.provider.recv(id, region.span(0, 1), 1) {
+            let region = rig.machine.host.register(application, DRAM, 4096).unwrap();
+            match rig.machine.host.recv(id, region.span(0, 1), 1) {
                 Err(HostError::Region(RegionError::ForeignRegion {
                     application: other,
                     user: 0,
@@ -123,11 +123,11 @@ fn every_domain_may_be_shards_client() {
                 }
                 other => panic!("{other:?}"),
             }
-            rig.provider.deregister(region).unwrap();
+            rig.machine.host.deregister(region).unwrap();
             rig.steps(3);
         }
     }
-    match rig.provider.open_application(ShardId::FIRST) {
+    match rig.machine.host.open_application(ShardId::FIRST) {
         Err(HostError::Table(TableError::Full { what, limit })) => {
             assert_eq!((what, limit), ("domains", DOMAINS))
         }
@@ -152,35 +152,36 @@ fn domain_is_reused_beside_harmed_application() {
 
 /// `next` is the application that is opened next, `shards` the number of those and of the driver's.
 fn used_again(mut rig: GoldenRig, next: ApplicationId, shards: u8) {
-    rig.peer.listen(peer_address(5001), Script::default()).unwrap();
-    let busy = |rig: &mut GoldenRig, application| match rig.provider.close_application(application)
-    {
-        Err(HostError::Application(ApplicationError::Busy {
-            listeners,
-            connections,
-            regions,
-            ..
-        })) => Some((listeners, connections, regions)),
-        Ok(()) => None,
-        other => panic!("{other:?}"),
-    };
-    let other = rig.provider.open_application(ShardId::FIRST).unwrap();
-    let region = rig.provider.register(other, DRAM, 4096).unwrap();
-    let id = rig.provider.connect(other, peer_address(5001)).unwrap();
+    rig.machine.peer.listen(peer_address(5001), Script::default()).unwrap();
+    let busy =
+        |rig: &mut GoldenRig, application| match rig.machine.host.close_application(application) {
+            Err(HostError::Application(ApplicationError::Busy {
+                listeners,
+                connections,
+                regions,
+                ..
+            })) => Some((listeners, connections, regions)),
+            Ok(()) => None,
+            other => panic!("{other:?}"),
+        };
+    let other = rig.machine.host.open_application(ShardId::FIRST).unwrap();
+    let region = rig.machine.host.register(other, DRAM, 4096).unwrap();
+    let id = rig.machine.host.connect(other, peer_address(5001)).unwrap();
     let local = ([10, 77, 0, 1], 80).into();
-    let listener = rig.provider.listen(other, local).unwrap();
+    let listener = rig.machine.host.listen(other, local).unwrap();
     rig.completion(|c| *c == Completion::Opened(id));
     assert_eq!(busy(&mut rig, other), Some((1, 1, 1)));
-    rig.provider.unlisten(listener).unwrap();
-    rig.provider.close(id).unwrap();
-    rig.provider.deregister(region).unwrap();
+    rig.machine.host.unlisten(listener).unwrap();
+    rig.machine.host.close(id).unwrap();
+    rig.machine.host.deregister(region).unwrap();
     assert_eq!(busy(&mut rig, other), Some((0, 1, 1)), "on their way out");
     rig.completion(|c| *c == Completion::Closed(id));
     rig.steps(5);
     assert_eq!(busy(&mut rig, other), None);
-    for gone in
-        [rig.provider.close_application(other), rig.provider.register(other, DRAM, 4096).map(drop)]
-    {
+    for gone in [
+        rig.machine.host.close_application(other),
+        rig.machine.host.register(other, DRAM, 4096).map(drop),
+    ] {
         assert!(
             matches!(
                 gone,
@@ -190,12 +191,12 @@ fn used_again(mut rig: GoldenRig, next: ApplicationId, shards: u8) {
             "{gone:?}"
         );
     }
-    let again = rig.provider.open_application(ShardId::FIRST).unwrap();
+    let again = rig.machine.host.open_application(ShardId::FIRST).unwrap();
     assert_eq!((again, other), (next, next));
-    assert_eq!(rig.provider.close_application(FIRST).ok(), Some(()));
+    assert_eq!(rig.machine.host.close_application(FIRST).ok(), Some(()));
     // Owner 0 is the driver's, and there is no further shard yet.
     for shard in [0, shards] {
-        let refused = rig.provider.open_application(ShardId(shard));
+        let refused = rig.machine.host.open_application(ShardId(shard));
         match refused {
             Err(HostError::Driver(DriverError::UnknownOwner { owner, open })) => {
                 assert_eq!((owner, open), (shard, shards.into()))

@@ -73,7 +73,7 @@ fn connect<B: Bus, C: NetworkSide>(
     of: ApplicationId,
     port: u16,
 ) -> ConnectionId {
-    let id = rig.provider.connect(of, peer_address(port)).expect("it starts");
+    let id = rig.machine.host.connect(of, peer_address(port)).expect("it starts");
     rig.completion(|c| *c == Completion::Opened(id));
     id
 }
@@ -83,35 +83,41 @@ fn connect<B: Bus, C: NetworkSide>(
 pub fn harm_application(rig: &mut GoldenRig, harm: Harm) -> Harmed {
     let script =
         Script { send_bytes: HARMED_BYTES.into(), seed: PEER_SEED, receive_bytes_max: None };
-    rig.peer.listen(peer_address(HARMED_PORT), script).expect("a port");
+    rig.machine.peer.listen(peer_address(HARMED_PORT), script).expect("a port");
     let rings = RingSizes { send_bits: 3, ..RingSizes::default() };
-    let shard = rig.provider.open_shard(rings).expect("an owner");
-    let application = rig.provider.open_application(shard).expect("a domain");
+    let shard = rig.machine.host.open_shard(rings).expect("an owner");
+    let application = rig.machine.host.open_application(shard).expect("a domain");
     let bytes = HARMED_BYTES as usize;
-    let region = rig.provider.register(application, DRAM, 2 * bytes).expect("room");
+    let region = rig.machine.host.register(application, DRAM, 2 * bytes).expect("room");
     let ids = (0..HARMED).map(|_| connect(rig, application, HARMED_PORT)).collect::<Vec<_>>();
     let half = HARMED_BYTES / 2;
     for id in &ids {
-        rig.provider.recv(*id, region.span(0, half), 1).expect("a request");
-        rig.provider.send(*id, region.span(u64::from(HARMED_BYTES), half), 2).expect("a request");
+        rig.machine.host.recv(*id, region.span(0, half), 1).expect("a request");
+        rig.machine
+            .host
+            .send(*id, region.span(u64::from(HARMED_BYTES), half), 2)
+            .expect("a request");
     }
     // As long as a request takes at most: what is posted next is under way when it is harmed.
     (0..20).for_each(|_| rig.step());
     let owner = shard.0;
     match harm {
-        Harm::Commands => rig.card.borrow_mut().make_unreadable(owner, RingKind::Command),
-        Harm::Sends => rig.card.borrow_mut().make_unreadable(owner, RingKind::Send),
-        Harm::Full => rig.card.borrow_mut().withhold(Some(Withheld::SendsOf(owner))),
+        Harm::Commands => rig.machine.card.borrow_mut().make_unreadable(owner, RingKind::Command),
+        Harm::Sends => rig.machine.card.borrow_mut().make_unreadable(owner, RingKind::Send),
+        Harm::Full => rig.machine.card.borrow_mut().withhold(Some(Withheld::SendsOf(owner))),
         Harm::Refused => {
             for id in &ids {
                 let name = FlowName { flow: id.0 as u16, generation: 1 };
-                rig.provider.device().command(flow_remove(name));
+                rig.machine.host.device().command(flow_remove(name));
             }
         }
     }
     for id in &ids {
-        rig.provider.recv(*id, region.span(u64::from(half), half), 3).expect("a request");
-        rig.provider.send(*id, region.span(u64::from(HARMED_BYTES), half), 4).expect("a request");
+        rig.machine.host.recv(*id, region.span(u64::from(half), half), 3).expect("a request");
+        rig.machine
+            .host
+            .send(*id, region.span(u64::from(HARMED_BYTES), half), 4)
+            .expect("a request");
     }
     Harmed { shard, application, ids }
 }
@@ -130,34 +136,34 @@ impl Harmed {
 pub fn talk<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, of: ApplicationId, port: u16) {
     let script = Script { send_bytes: BYTES.into(), seed: PEER_SEED, receive_bytes_max: None };
     // Another talk may have made the peer listen.
-    let _ = rig.peer.listen(peer_address(port), script);
+    let _ = rig.machine.peer.listen(peer_address(port), script);
     let id = connect(rig, of, port);
-    let region = rig.provider.register(of, DRAM, 2 * BYTES as usize).expect("room");
+    let region = rig.machine.host.register(of, DRAM, 2 * BYTES as usize).expect("room");
     let seed = 77 + u64::from(id.0);
     let mut payload = vec![0; BYTES as usize];
     RandomBytes::new(seed).fill(&mut payload);
-    rig.provider.map(region).expect("it maps").write(0, &payload);
-    rig.provider.send(id, region.span(0, BYTES), 1).expect("a request");
-    rig.provider.recv(id, region.span(BYTES.into(), BYTES), 2).expect("a request");
-    rig.provider.finish(id).expect("it is open");
+    rig.machine.host.map(region).expect("it maps").write(0, &payload);
+    rig.machine.host.send(id, region.span(0, BYTES), 1).expect("a request");
+    rig.machine.host.recv(id, region.span(BYTES.into(), BYTES), 2).expect("a request");
+    rig.machine.host.finish(id).expect("it is open");
     rig.completion(|c| *c == sent_completion(id, 1));
     rig.completion(|c| *c == received_completion(id, 2, BYTES));
     rig.completion(|c| *c == Completion::EndOfStream(id));
     check(rig, region, seed);
-    rig.provider.close(id).expect("it closes");
+    rig.machine.host.close(id).expect("it closes");
     rig.completion(|c| *c == Completion::Closed(id));
-    rig.provider.deregister(region).expect("it goes");
+    rig.machine.host.deregister(region).expect("it goes");
 }
 
 fn check<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, region: RegionId, seed: u64) {
-    let memory = rig.provider.map(region).expect("it maps");
+    let memory = rig.machine.host.map(region).expect("it maps");
     let (mut found, mut expected) = (vec![0; BYTES as usize], vec![0; BYTES as usize]);
     memory.read(BYTES as usize, &mut found);
     RandomBytes::new(PEER_SEED).fill(&mut expected);
     assert!(found == expected, "a byte in the wrong place");
     let digest = digest_of(seed, BYTES.into());
     rig.until("the peer's end", |rig| {
-        let all = rig.peer.conversations();
+        let all = rig.machine.peer.conversations();
         let mut ended = all.iter().filter(|c| c.progress == Progress::Finished);
         ended.any(|c| c.received_digest == digest)
     });
@@ -165,7 +171,7 @@ fn check<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, region: RegionId, seed: u6
 
 /// Nothing is under way any more, and a thread may sleep.
 fn may_sleep<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
-    rig.until("a sleep", |rig| rig.provider.device().arm().expect("it arms"));
+    rig.until("a sleep", |rig| rig.machine.host.device().arm().expect("it arms"));
 }
 
 #[test]
@@ -190,9 +196,9 @@ fn stopped_rings_dependents_end_in_time() {
     for harm in [Harm::Commands, Harm::Sends] {
         let mut rig = golden();
         let harmed = harm_application(&mut rig, harm);
-        let begun = rig.provider.device().bus().now();
+        let begun = rig.machine.host.device().bus().now();
         harmed.ends(&mut rig);
-        let took = rig.provider.device().bus().now() - begun;
+        let took = rig.machine.host.device().bus().now() - begun;
         assert!(took.as_millis() < 5, "{harm:?}: {took:?}");
     }
 }
@@ -206,7 +212,7 @@ fn ring_stopping_during_sleep_is_noticed() {
         let (mut failed, mut sleeps) = (0, 0);
         while failed < harmed.ids.len() {
             assert!(sleeps < 1000, "{harm:?}: {failed} failed");
-            rig.provider.wait(Duration::from_millis(1)).expect("it waits");
+            rig.machine.host.wait(Duration::from_millis(1)).expect("it waits");
             rig.step();
             let known = |id: &ConnectionId| {
                 rig.completions.iter().any(|c| failure(c, *id) == Some(libc::EIO))
@@ -226,7 +232,7 @@ fn shard_with_stopped_ring_restarts() {
         let mut rig = golden();
         let harmed = harm_application(&mut rig, harm);
         let Harmed { shard, application, ids } = &harmed;
-        let busy = rig.provider.restart_shard(*shard);
+        let busy = rig.machine.host.restart_shard(*shard);
         let connections = ids.len();
         match busy {
             Err(HostError::Application(ApplicationError::ShardBusy {
@@ -235,7 +241,7 @@ fn shard_with_stopped_ring_restarts() {
             other => panic!("{other:?}"),
         }
         harmed.ends(&mut rig);
-        let refused = rig.provider.connect(*application, peer_address(PORT));
+        let refused = rig.machine.host.connect(*application, peer_address(PORT));
         assert!(
             matches!(
                 refused,
@@ -243,7 +249,7 @@ fn shard_with_stopped_ring_restarts() {
             ),
             "{refused:?}"
         );
-        let lost = rig.provider.restart_shard(*shard).expect("it restarts");
+        let lost = rig.machine.host.restart_shard(*shard).expect("it restarts");
         println!("{harm:?}: {lost:?}");
         assert!(if harm == Harm::Commands { lost.commands } else { lost.sends } > 0);
         for _ in 0..2 {
@@ -257,25 +263,25 @@ fn shard_with_stopped_ring_restarts() {
 /// A wrong index stops a ring of the card itself, too.
 fn stop_by_index<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, owner: u8, doorbell: u32) {
     let page = r::DOORBELLS + u32::from(owner) * r::DOORBELL_STRIDE;
-    let bus = rig.provider.device().bus();
+    let bus = rig.machine.host.device().bus();
     bus.write_register(page + doorbell, 1 << 30).expect("a doorbell");
 }
 
 fn restarts<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
-    let shard = rig.provider.open_shard(RingSizes::default()).expect("an owner");
-    let application = rig.provider.open_application(shard).expect("a domain");
+    let shard = rig.machine.host.open_shard(RingSizes::default()).expect("an owner");
+    let application = rig.machine.host.open_application(shard).expect("a domain");
     for doorbell in [r::DOORBELL_SEND, r::DOORBELL_COMMAND] {
         let script = Script { send_bytes: 0, seed: 1, receive_bytes_max: None };
-        let _ = rig.peer.listen(peer_address(HARMED_PORT), script);
+        let _ = rig.machine.peer.listen(peer_address(HARMED_PORT), script);
         let id = connect(rig, application, HARMED_PORT);
-        let region = rig.provider.register(application, DRAM, 4096).expect("room");
+        let region = rig.machine.host.register(application, DRAM, 4096).expect("room");
         rig.steps(5);
         stop_by_index(rig, shard.0, doorbell);
         // The next doorbell does not take its place.
         rig.steps(100);
-        rig.provider.send(id, region.span(0, 4096), 1).expect("a request");
+        rig.machine.host.send(id, region.span(0, 4096), 1).expect("a request");
         Harmed { shard, application, ids: vec![id] }.ends(rig);
-        rig.provider.restart_shard(shard).expect("it restarts");
+        rig.machine.host.restart_shard(shard).expect("it restarts");
         talk(rig, application, PORT);
         talk(rig, FIRST, PORT);
     }
@@ -291,7 +297,7 @@ fn ring_stopped_by_index_is_restarted() {
 fn stopped_verilated_ring_is_restarted() {
     let mut rig = verilated_rig();
     restarts(&mut rig);
-    assert_clean(&rig.card);
+    assert_clean(&rig.machine.card);
 }
 
 /// Pieces of control memory that a golden card reaches.
@@ -304,7 +310,7 @@ fn control(card: &Rc<RefCell<GoldenCard>>) -> usize {
 fn closed_shard_returns_its_memory() {
     for harm in [None, Some(Harm::Commands), Some(Harm::Sends)] {
         let mut rig = golden();
-        let before = control(&rig.card);
+        let before = control(&rig.machine.card);
         let (shard, application) = match harm {
             Some(harm) => {
                 let harmed = harm_application(&mut rig, harm);
@@ -312,12 +318,12 @@ fn closed_shard_returns_its_memory() {
                 (harmed.shard, harmed.application)
             }
             None => {
-                let shard = rig.provider.open_shard(RingSizes::default()).expect("an owner");
-                (shard, rig.provider.open_application(shard).expect("a domain"))
+                let shard = rig.machine.host.open_shard(RingSizes::default()).expect("an owner");
+                (shard, rig.machine.host.open_application(shard).expect("a domain"))
             }
         };
-        assert_eq!(control(&rig.card), before + 6);
-        let busy = rig.provider.close_shard(shard);
+        assert_eq!(control(&rig.machine.card), before + 6);
+        let busy = rig.machine.host.close_shard(shard);
         assert!(
             matches!(
                 busy,
@@ -326,20 +332,20 @@ fn closed_shard_returns_its_memory() {
             "{busy:?}"
         );
         if harm.is_some() {
-            rig.provider.deregister(RegionId(0)).expect("it goes");
+            rig.machine.host.deregister(RegionId(0)).expect("it goes");
             rig.steps(20);
         }
-        rig.provider.close_application(application).expect("nothing is left");
-        rig.provider.close_shard(shard).expect("it closes");
-        let gone = rig.provider.open_application(shard);
+        rig.machine.host.close_application(application).expect("nothing is left");
+        rig.machine.host.close_shard(shard).expect("it closes");
+        let gone = rig.machine.host.open_application(shard);
         assert!(
             matches!(gone, Err(HostError::Driver(DriverError::UnknownOwner { open: 2, .. }))),
             "{gone:?}"
         );
-        rig.until("the memory", |rig| control(&rig.card) == before);
-        let again = rig.provider.open_shard(RingSizes::default()).expect("an owner");
+        rig.until("the memory", |rig| control(&rig.machine.card) == before);
+        let again = rig.machine.host.open_shard(RingSizes::default()).expect("an owner");
         assert_eq!(again, shard);
-        let application = rig.provider.open_application(again).expect("a domain");
+        let application = rig.machine.host.open_application(again).expect("a domain");
         talk(&mut rig, application, PORT);
         talk(&mut rig, FIRST, PORT);
         may_sleep(&mut rig);
