@@ -15,6 +15,7 @@ pub mod chips;
 pub mod flash;
 pub mod identity;
 pub mod image;
+pub mod mac;
 pub mod pci;
 pub mod port;
 pub mod resource;

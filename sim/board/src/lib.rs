@@ -3,11 +3,14 @@
 //! ```text
 //!   xvc: a cable ─► jtag: device, its configuration ─┬─► flash_chip: SPI flash ─► boot
 //!   flash_window: the board window without a card ───┘
+//!     └► board_window: with pins, clocks and mac_core, the MAC's registers before a wire
 //! ```
 //! No card is simulated here. Tests that join these models with one take it from crate `sim`.
 
+pub mod board_window;
 pub mod boot;
 pub mod flash_chip;
 pub mod flash_window;
 pub mod jtag;
+pub mod mac_core;
 pub mod xvc;
