@@ -3,6 +3,7 @@
 //! ```text
 //!   list ──────────────────────► what is there
 //!   info, counters, doctor ────► card: looked at, by its registers
+//!   link ──────────────────────► its MAC: up, down, what stands in the way
 //!   reset, selftest ───────────► card: opened by the driver
 //!   reprogram ─────────────────► a card in a running machine, by sysfs
 //! ```
@@ -14,6 +15,7 @@ mod counters;
 mod doctor;
 mod express;
 mod info;
+mod link;
 mod list;
 mod report;
 mod reprogram;
@@ -38,6 +40,8 @@ enum DeviceCommand {
     Info(info::InfoArguments),
     /// Show all counters of a card, with what each counts
     Counters(counters::CountersArguments),
+    /// Bring the wire up or down, or say what stands in its way
+    Link(link::LinkArguments),
     /// Start a new epoch: tables and rings of a card are empty after it
     Reset(reset::ResetArguments),
     /// Examine a card and the machine around it, with advice
@@ -55,6 +59,7 @@ pub fn run(arguments: &DeviceArguments) -> Result<bool> {
         DeviceCommand::List(arguments) => list::run(arguments),
         DeviceCommand::Info(arguments) => info::run(arguments),
         DeviceCommand::Counters(arguments) => counters::run(arguments),
+        DeviceCommand::Link(arguments) => link::run(arguments),
         DeviceCommand::Reset(arguments) => reset::run(arguments),
         DeviceCommand::Doctor(arguments) => doctor::run(arguments),
         DeviceCommand::Selftest(arguments) => selftest::run(arguments),

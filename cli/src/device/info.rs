@@ -58,8 +58,13 @@ struct BoardInfo {
 impl From<Identity> for BoardInfo {
     fn from(identity: Identity) -> Self {
         let known = ::board::boards::BOARDS.iter().find(|it| it.number == identity.board);
+        let board = match (identity.board, known) {
+            (0, _) => "simulated".to_owned(),
+            (_, Some(board)) => board.name.to_owned(),
+            (number, None) => format!("number {number}"),
+        };
         Self {
-            board: known.map_or(format!("number {}", identity.board), |it| it.name.to_owned()),
+            board,
             image_contract: format!("{}.{}", identity.contract.0, identity.contract.1),
             configuration: identity.config,
             git: identity.git,

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!   socket ─► vfio_user::Server ─► ServedCard ─┬─ configuration space
+//!                                              ├─ board window: MAC, clocks, pins ─► wire: up?
 //!                                              ├─ registers ─► golden device ─► DMA, interrupts
 //!   pages ──► doorbells that the client stores ─┘                 │
 //!                         frames in, frames out ──────────────────┘
 //! ```
 //! The card takes no time: it has done everything when a call returns. When its client is not
-//! there, frames are lost, as those of a card that nobody has enabled.
+//! there, frames are lost, as those of a card that nobody has enabled. They are lost as well while
+//! the MAC's link is down, without a count or an event: the golden device knows a wire that is up.
 //!
 //! Invariants
 //! 1. The golden device reaches the client's memory by bus addresses that the client has mapped,
@@ -16,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod doorbells;
+mod wire;
 
 use std::path::Path;
 use std::time::Duration;
@@ -33,6 +36,7 @@ pub use vfio_user::Served;
 use vfio_user::{Description, Device, Errno, Region, Server, ServerError, Session};
 
 use crate::doorbells::Doorbells;
+use crate::wire::ServedWire;
 
 const BAR_0: u32 = 0;
 
@@ -61,6 +65,7 @@ struct Card {
     owner_bits: usize,
     space: ConfigSpace,
     device: GoldenDevice,
+    wire: ServedWire,
     interrupts: Interrupts,
     /// Pages that the client maps, if it does.
     doorbells: Option<Doorbells>,
@@ -114,6 +119,7 @@ impl Card {
         Ok(Self {
             space: ConfigSpace::new(&identity, &[bar], link, Some(msix))?,
             device: GoldenDevice::new(config),
+            wire: ServedWire::new(config.name),
             interrupts: Interrupts::new(1 << config.owner_bits),
             owner_bits: config.owner_bits,
             doorbells: None,
@@ -125,8 +131,21 @@ impl Card {
         1 << self.owner_bits
     }
 
+    /// Reads a register.
+    fn read_register(&mut self, offset: u32) -> u32 {
+        match offset {
+            r::STATUS => self.wire.status(self.device.read_register(offset)),
+            offset if ServedWire::has(offset) => self.wire.read(offset),
+            offset => self.device.read_register(offset),
+        }
+    }
+
     /// Carries out a register write.
     fn write_register(&mut self, offset: u32, value: u32, session: &mut Session) {
+        if ServedWire::has(offset) {
+            self.wire.write(offset, value);
+            return;
+        }
         self.interrupts.note_register(offset, value);
         self.act(session, |device, memory| device.write_register(offset, value, memory));
         let Some(doorbells) = &mut self.doorbells else { return };
@@ -159,6 +178,7 @@ impl Card {
         let interrupts = &mut self.interrupts;
         let mut memory = ClientMemory { session, interrupts, may_reach };
         act(&mut self.device, &mut memory);
+        self.wire.loop_sent(&mut self.device, &mut memory);
         self.raise(session);
     }
 
@@ -212,7 +232,7 @@ impl Device for Card {
             return Err(Errno::INVAL);
         }
         for (at, word) in into.chunks_exact_mut(4).enumerate() {
-            let value = self.device.read_register(offset as u32 + 4 * at as u32);
+            let value = self.read_register(offset as u32 + 4 * at as u32);
             word.copy_from_slice(&value.to_le_bytes());
         }
         Ok(())
@@ -303,6 +323,9 @@ impl ServedCard {
 
     /// A frame arrives from the wire, without its check sequence. Without a client it is lost.
     pub fn receive(&mut self, bytes: &[u8], is_bad: bool) {
+        if !self.card.wire.is_open() {
+            return;
+        }
         if let Some(session) = self.server.session() {
             self.card.act(session, |device, memory| device.receive(bytes, is_bad, memory));
         }
@@ -315,7 +338,11 @@ impl ServedCard {
 
     /// The frames that the card has sent, oldest first.
     pub fn take_sent(&mut self) -> Vec<Vec<u8>> {
-        self.card.device.sent.drain(..).collect()
+        let sent = self.card.device.sent.drain(..);
+        if self.card.wire.is_open() {
+            return sent.collect();
+        }
+        Vec::new()
     }
 
     /// Sleeps until [`ServedCard::serve`] has something to do, or the time is over.
