@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
 # A Linux guest that finds the card: QEMU without rights, a stock Debian kernel, vfio-pci, zeronic.
-# Usage: ci/guest.sh [PROGRAM]; PROGRAM is a built `zeronic`, without one target/release/zeronic.
+# Usage: ci/guest.sh [PROGRAM [TEST...]]; PROGRAM is a built `zeronic`, without one
+# target/release/zeronic. Tests: card, link, bind, kills, map; without one the first four.
 #
 #   zeronic sim-card ── socket ── QEMU (TCG) ─► root port ─► emulated IOMMU ─► guest
 #     golden card, echo at its wire                            vfio-pci ─► zeronic device ..., demo
+#                                                                (ci/guest/init.sh)
 #
 # QEMU and kernel are Debian's packages, fetched once (about 80 MB) into a folder that git ignores
 # (`.tools/guest`; ZERONIC_TOOLS moves it) and unpacked there. The guest's first program is a
 # script; the built program comes with the libraries that it has here. What the guest says is
-# printed; the last line is the verdict. Exit status: 0 all right, 1 something failed, 2 it cannot
+# printed; the last line is the verdict. ZERONIC_GUEST_KERNEL names another kernel with all drivers
+# built in; ZERONIC_GUEST_MAP the bytes of the test `map` (1GiB). Exit status: 0 all right, 1 something failed, 2 it cannot
 # be run here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-suite=trixie
+source ci/guest/apt.sh
 packages=(qemu-system-x86 busybox-static libc6)
 limit_s=${ZERONIC_GUEST_LIMIT-180}
+begun=$(date +%s%N)
 program=$(realpath -m "${1-target/release/zeronic}")
 tools=$(realpath -m "${ZERONIC_TOOLS-.tools}")/guest
 work=$(mktemp -d "${TMPDIR-/tmp}/zeronic-guest.XXXXXX")
@@ -24,38 +28,30 @@ cleanup() { [ -z "$card" ] || kill "$card" 2>/dev/null || true; rm -rf "$work"; 
 trap cleanup EXIT
 fail() { echo "guest: $*" >&2; exit 2; }
 
+shift $(($# > 0 ? 1 : 0))
+tests=${*-}
+tests=${tests:-card link bind kills}
+for test in $tests; do
+    case $test in
+    card | link | bind | kills | map) ;;
+    *) fail "no test '$test': card, link, bind, kills, map" ;;
+    esac
+done
 [ -x "$program" ] || fail "no $program: cargo build --release, or name another"
 
 # --- QEMU and kernel -------------------------------------------------------------------------
 
-# apt with folders of its own: it changes nothing of this machine, and needs no rights.
-own_apt() {
-    local command=$1
-    shift
-    local folder=$tools/apt
-    mkdir -p "$folder"/{lists/partial,archives/partial}
-    : >>"$folder/status"
-    printf 'deb [signed-by=%s] http://deb.debian.org/debian %s main\n' \
-        /usr/share/keyrings/debian-archive-keyring.gpg "$suite" \
-        /usr/share/keyrings/debian-archive-keyring.gpg "$suite-backports" >"$folder/sources.list"
-    "$command" -qq -o "Dir::State::lists=$folder/lists" -o "Dir::State::status=$folder/status" \
-        -o "Dir::Cache=$folder" -o "Dir::Cache::archives=$folder/archives" \
-        -o "Dir::Etc::sourcelist=$folder/sources.list" -o "Dir::Etc::sourceparts=$folder/none" \
-        -o APT::Sandbox::User= -o Debug::NoLocking=1 -o APT::Architecture=amd64 \
-        -o APT::Install-Recommends=0 -o Acquire::Languages=none "$@"
-}
-
 fetch() {
     command -v apt-get >/dev/null || fail "needs apt-get: QEMU and kernel are Debian's packages"
     echo "guest: fetching QEMU and a kernel, about 80 MB, into $tools"
-    own_apt apt-get update
-    own_apt apt-get install -y --download-only -t "$suite-backports" "${packages[@]}"
+    own_apt "$tools/apt" apt-get update
+    own_apt "$tools/apt" apt-get install -y --download-only -t "$suite-backports" "${packages[@]}"
     local kernel
-    kernel=$(own_apt apt-cache depends -t "$suite-backports" linux-image-cloud-amd64 |
+    kernel=$(own_apt "$tools/apt" apt-cache depends -t "$suite-backports" linux-image-cloud-amd64 |
         sed -n 's/.*Depends: linux-image-\([0-9].*\)$/\1/p' | head -n 1)
     [ -n "$kernel" ] || fail "no kernel among Debian's packages"
     (cd "$tools/apt/archives" &&
-        own_apt apt-get download -t "$suite-backports" "linux-binary-$kernel" "linux-modules-$kernel")
+        own_apt "$tools/apt" apt-get download -t "$suite-backports" "linux-binary-$kernel" "linux-modules-$kernel")
     echo "guest: unpacking"
     rm -rf "$tools/root"
     mkdir -p "$tools/root"
@@ -73,6 +69,7 @@ flock -u 9
 root=$tools/root
 kernel=$(cat "$tools/kernel")
 image=$(find "$root" -name 'vmlinuz*' | head -n 1)
+image=${ZERONIC_GUEST_KERNEL-$image}
 [ -n "$image" ] || fail "no kernel in $tools: remove that folder and run again"
 
 # --- The first root file system --------------------------------------------------------------
@@ -88,8 +85,10 @@ ldd "$program" | grep -o '/[^ ]*' | sort -u | while IFS= read -r library; do
 done
 # Drivers, in the order in which they are loaded.
 : >"$initial/modules/order"
-for module in irqbypass vfio vfio_iommu_type1 vfio-pci-core vfio-pci; do
-    file=$(find "$root" -path "*$kernel*" -name "$module.ko*" | head -n 1)
+for module in irqbypass vfio vfio_iommu_type1 vfio-pci-core vfio-pci vmxnet3; do
+    file=
+    [ -n "${ZERONIC_GUEST_KERNEL-}" ] ||
+        file=$(find "$root" -path "*$kernel*" -name "$module.ko*" | head -n 1)
     case $file in
     *.xz) xz -dc "$file" >"$initial/modules/$module.ko" ;;
     *.zst) zstd -qdc "$file" >"$initial/modules/$module.ko" ;;
@@ -99,45 +98,7 @@ for module in irqbypass vfio vfio_iommu_type1 vfio-pci-core vfio-pci; do
     esac
     echo "$module" >>"$initial/modules/order"
 done
-cat >"$initial/init" <<'INIT'
-#!/bin/busybox sh
-b=/bin/busybox
-$b mount -t proc none /proc; $b mount -t sysfs none /sys; $b mount -t devtmpfs none /dev
-$b mkdir -p /dev/shm; $b mount -t tmpfs none /dev/shm; $b mount -t tmpfs none /tmp
-for name in $($b cat /modules/order); do $b insmod /modules/$name.ko; done
-$b ifconfig lo up 2>/dev/null
-echo "GUEST kernel $($b uname -r), up $($b cut -d' ' -f1 /proc/uptime) s"
-export RUST_MIN_STACK=33554432
-at=
-for device in /sys/bus/pci/devices/*; do
-    ids=$($b cat $device/vendor $device/device | $b tr '\n' ' ')
-    [ "$ids" = "CARD_IDS " ] || continue
-    at=$($b basename $device)
-done
-[ -n "$at" ] || { echo "GUEST no card on its buses"; $b poweroff -f; }
-failed=0
-run() {
-    echo "GUEST $*"
-    "$@"
-    status=$?
-    echo "GUEST status $status"
-    [ $status -eq 0 ] || failed=1
-}
-echo "GUEST before it is bound, the card is refused:"
-/bin/zeronic device info --bus vfio:$at; [ $? -eq 2 ] || failed=1
-echo vfio-pci > /sys/bus/pci/devices/$at/driver_override
-echo $at > /sys/bus/pci/drivers_probe
-run /bin/zeronic device list
-run /bin/zeronic device info --bus vfio:$at
-run /bin/zeronic device reset --bus vfio:$at
-run /bin/zeronic device selftest --bus vfio:$at
-run /bin/zeronic device counters --bus vfio:$at
-run /bin/zeronic demo --transport tcp --bytes 4MiB --bus vfio:$at
-/bin/zeronic device doctor --bus vfio:$at
-echo "GUEST up $($b cut -d' ' -f1 /proc/uptime) s"
-[ $failed -eq 0 ] && echo "GUEST verdict: all right" || echo "GUEST verdict: something failed"
-$b poweroff -f
-INIT
+cp ci/guest/init.sh "$initial/init"
 ids=$(sed -n 's/^pub const \(VENDOR\|DEVICE\)_ID: u16 = 0x\([0-9a-f]*\);.*/0x\2/p' \
     hdl/abi/src/pci_ids.rs | tr '\n' ' ' | sed 's/ $//')
 sed -i "s/CARD_IDS/$ids/" "$initial/init"
@@ -145,6 +106,12 @@ chmod +x "$initial/init"
 (cd "$initial" && find . | bin/busybox cpio -o -H newc 2>/dev/null | gzip -1) >"$work/initial.gz"
 
 # --- The card, and the machine around it -----------------------------------------------------
+
+# What the test `map` maps is in memory twice, in pages of both sizes.
+memory=1024
+case " $tests " in *" map "*) memory=3072 ;; esac
+options="console=ttyS0 quiet panic=-1 zeronic.tests=$(echo "$tests" | tr ' ' ',')"
+options+=" zeronic.map=${ZERONIC_GUEST_MAP-1GiB}"
 
 socket=$work/card
 "$program" sim-card --vfio-user "$socket" --config small --peer smoltcp >"$work/card.log" 2>&1 &
@@ -160,16 +127,19 @@ set +e
 timeout "$limit_s" "$loader" --library-path "$libraries" "$root/usr/bin/qemu-system-x86_64" \
     -L "$root/usr/share/qemu" -L "$root/usr/share/seabios" -L "$root/usr/lib/ipxe/qemu" \
     -M q35,kernel-irqchip=split,memory-backend=ram \
-    -object memory-backend-memfd,id=ram,size=1024M,share=on \
-    -accel tcg -cpu max -smp 2 -m 1024 -nodefaults -display none -no-reboot -serial stdio \
+    -object memory-backend-memfd,id=ram,size=${memory}M,share=on \
+    -accel tcg -cpu max -smp 2 -m $memory -nodefaults -display none -no-reboot -serial stdio \
     -device intel-iommu,intremap=on,caching-mode=on \
     -device pcie-root-port,id=root_port,chassis=1,slot=1 -device "$device" \
-    -kernel "$image" -initrd "$work/initial.gz" -append "console=ttyS0 quiet panic=-1" \
+    -device pcie-root-port,id=other_port,chassis=2,slot=2 \
+    -device vmxnet3,bus=other_port,romfile= \
+    -kernel "$image" -initrd "$work/initial.gz" -append "$options" \
     2>"$work/qemu.log" </dev/null | tee "$work/guest.log"
 status=${PIPESTATUS[0]}
 set -e
 if grep -q "GUEST verdict: all right" "$work/guest.log"; then
-    echo "guest: the card was found, examined and used: all right"
+    seconds=$((($(date +%s%N) - begun) / 1000000000))
+    echo "guest: the card was found, examined and used ($tests): all right, $seconds s in all"
     exit 0
 fi
 echo "guest: QEMU ended with $status" >&2

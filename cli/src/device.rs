@@ -2,14 +2,16 @@
 //!
 //! ```text
 //!   list ──────────────────────► what is there
+//!   bind, unbind ──────────────► to VFIO, and back to the driver before
 //!   info, counters, doctor ────► card: looked at, by its registers
 //!   link ──────────────────────► its MAC: up, down, what stands in the way
-//!   reset, selftest ───────────► card: opened by the driver
+//!   reset, selftest, top ──────► card: opened by the driver
 //!   reprogram ─────────────────► a card in a running machine, by sysfs
 //! ```
 //! Whoever opens a bus has the card alone: it is empty, and what another program had set up is gone
 //! or was never touched. Counters live on.
 
+mod bind;
 mod card;
 mod counters;
 mod doctor;
@@ -21,6 +23,7 @@ mod report;
 mod reprogram;
 mod reset;
 mod selftest;
+mod top;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -36,6 +39,10 @@ pub struct DeviceArguments {
 enum DeviceCommand {
     /// List the cards of this machine, and those at sockets
     List(list::ListArguments),
+    /// Give a card in a slot to VFIO, so that --bus vfio:ADDRESS opens it; as root
+    Bind(bind::BindArguments),
+    /// Give it back to the driver that the system has for it; as root
+    Unbind(bind::BindArguments),
     /// Show what a card is: contract, configuration, epoch, wire, board
     Info(info::InfoArguments),
     /// Show all counters of a card, with what each counts
@@ -48,6 +55,8 @@ enum DeviceCommand {
     Doctor(doctor::DoctorArguments),
     /// Test a card: registers, rings, interrupt, and bytes over the wire and back
     Selftest(selftest::SelftestArguments),
+    /// Show a card at work: flows and owners, drops, stalls and repetitions, on the whole screen
+    Top(top::TopArguments),
     /// Exchange the image of a card while the machine runs: the bridge above it is told to be
     /// silent, the system lets the card go, and finds it again
     Reprogram(reprogram::ReprogramArguments),
@@ -57,12 +66,15 @@ enum DeviceCommand {
 pub fn run(arguments: &DeviceArguments) -> Result<bool> {
     match &arguments.what {
         DeviceCommand::List(arguments) => list::run(arguments),
+        DeviceCommand::Bind(arguments) => bind::run(arguments, false),
+        DeviceCommand::Unbind(arguments) => bind::run(arguments, true),
         DeviceCommand::Info(arguments) => info::run(arguments),
         DeviceCommand::Counters(arguments) => counters::run(arguments),
         DeviceCommand::Link(arguments) => link::run(arguments),
         DeviceCommand::Reset(arguments) => reset::run(arguments),
         DeviceCommand::Doctor(arguments) => doctor::run(arguments),
         DeviceCommand::Selftest(arguments) => selftest::run(arguments),
+        DeviceCommand::Top(arguments) => top::run(arguments),
         DeviceCommand::Reprogram(arguments) => reprogram::run(arguments),
     }
 }

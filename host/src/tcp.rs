@@ -25,7 +25,7 @@ mod tests;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
-use ::tcp::connection::{End, Event};
+use ::tcp::connection::{Counters as TcpCounters, End, Event};
 use ::tcp::endpoint::{Departure, OpenError};
 use ::tcp::receive::Verdict as EngineVerdict;
 use ::tcp::segment::Codepoint;
@@ -109,6 +109,13 @@ impl TcpProtocol {
             next_port: 0,
             parked: VecDeque::new(),
         }
+    }
+
+    /// What the connection between two ends has counted; `None`: there is none.
+    pub fn counters_between(&self, local: SocketAddr, remote: SocketAddr) -> Option<TcpCounters> {
+        let index = self.by_tuple.get(&Tuple { local, remote })?;
+        let flow = self.flow(*index).ok()?;
+        self.endpoint.connection(flow.id).map(|connection| connection.counters())
     }
 
     fn flow(&self, index: FlowIndex) -> Result<&Flow> {

@@ -42,6 +42,14 @@ impl CardArguments {
         self.bus.to_string()
     }
 
+    /// The slot that it names, if it is one.
+    pub fn slot(&self) -> Option<&str> {
+        match &self.bus {
+            CardName::Slot(address) => Some(address),
+            CardName::Socket(_) => None,
+        }
+    }
+
     /// The file for what is found.
     pub fn json(&self) -> Result<Option<ResultFile>, UsageError> {
         json_file(self.json.as_deref())

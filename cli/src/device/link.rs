@@ -147,11 +147,14 @@ impl Report {
         let module = self.module.map(|has| word(has, "there", "none"));
         row("module", module.unwrap_or_else(|| "the board does not say".to_owned()));
         row("MAC", format!("core {}", self.core));
-        row("RS-FEC", match (self.rs_fec, self.fec_aligned) {
-            (false, _) => "off".to_owned(),
-            (true, false) => "on, not aligned".to_owned(),
-            (true, true) => "on, aligned".to_owned(),
-        });
+        row(
+            "RS-FEC",
+            match (self.rs_fec, self.fec_aligned) {
+                (false, _) => "off".to_owned(),
+                (true, false) => "on, not aligned".to_owned(),
+                (true, true) => "on, aligned".to_owned(),
+            },
+        );
         let aligned = word(self.aligned, "aligned", "not aligned");
         row("lanes", format!("{} of 20 find blocks, {aligned}", self.lanes_locked));
         let faults = [

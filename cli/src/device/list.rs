@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use abi::pci_ids::{DEVICE_ID, VENDOR_ID};
 use anyhow::{Context, Result};
 use clap::Args;
-use host_board::pci::{Kernel, Sysfs};
+use host_board::pci::{Kernel, PciDevice, Sysfs};
 use serde::Serialize;
 
 use super::card::{configuration, contract, look_at};
@@ -39,31 +39,15 @@ struct ListedCard {
 
 /// The cards in sysfs.
 fn on_pci(sysfs: &Sysfs) -> Result<Vec<ListedCard>> {
-    let folder = sysfs.devices();
-    if !folder.exists() {
-        return Ok(Vec::new());
-    }
-    let names = sysfs.names(&folder);
-    let names = names.with_context(|| format!("devices in {}", folder.display()))?;
-    let mut found = Vec::new();
-    for name in names {
-        let device = folder.join(&name);
-        let mut ids = [0; 4];
-        // One that has just left the bus, or that nobody may look at, is not listed.
-        if sysfs.read(&device.join("config"), 0, &mut ids).is_err() {
-            continue;
-        }
-        let [vendor, id] = [0, 2].map(|at| u16::from_le_bytes([ids[at], ids[at + 1]]));
-        if (vendor, id) != (VENDOR_ID, DEVICE_ID) {
-            continue;
-        }
-        let driver = sysfs.resolve(&device.join("driver")).ok();
-        let driver = driver.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    let found = PciDevice::with_ids(sysfs, (VENDOR_ID, DEVICE_ID));
+    let found = found.with_context(|| format!("devices in {}", sysfs.devices().display()))?;
+    let listed = |device: &PciDevice| {
+        let driver = device.driver(sysfs);
         let driver = driver.map_or("no driver".to_owned(), |name| format!("driver {name}"));
-        let what = format!("a card, {driver}");
-        found.push(ListedCard { bus: format!("vfio:{name}"), is_card: true, what });
-    }
-    Ok(found)
+        let (bus, what) = (format!("vfio:{}", device.address), format!("a card, {driver}"));
+        ListedCard { bus, is_card: true, what }
+    };
+    Ok(found.iter().map(listed).collect())
 }
 
 /// The card behind a bus.

@@ -2,10 +2,13 @@
 //!
 //! ```text
 //!   registers ─► reset ─► rings: commands and their confirmations ─► interrupt
+//!   loopback: frames through the MAC, without a wire
 //!   wire: random bytes to a peer that sends them back, every byte judged
 //! ```
-//! The card has no loopback of its own: without a peer at its wire that part is left out, and the
-//! report says so.
+//! Without a peer at its wire the last part is left out, and the report says so.
+
+mod looped;
+mod mapping;
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -63,6 +66,9 @@ pub struct SelftestArguments {
     /// Seed of the bytes
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Time how long so much memory takes to be mapped for the card, in large and in small pages
+    #[arg(long, value_name = "N", value_parser = moved_bytes)]
+    map: Option<Bytes>,
 }
 
 /// Runs the command. True where nothing is bad.
@@ -85,6 +91,10 @@ pub fn run(arguments: &SelftestArguments) -> Result<bool> {
     checks.push(rings(&mut device)?);
     checks.push(interrupt(&mut device)?);
     device.close()?;
+    if let Some(Bytes(bytes)) = arguments.map {
+        checks.push(mapping::mapping(arguments.card.open()?, usize::try_from(bytes)?)?);
+    }
+    checks.push(looped::looped(arguments.card.open()?, arguments.seed)?);
     checks.push(wire(arguments)?);
     conclude(&checks, json)
 }
@@ -186,7 +196,7 @@ fn wire(arguments: &SelftestArguments) -> Result<Check> {
             Check::new("wire, every byte", verdict, found, "card, wire or peer changes bytes")
         }
         Err(LabError::Stopped(why)) => {
-            let found = "not tested: the card has no loopback of its own";
+            let found = "not tested: nobody is at the wire";
             Check::new("wire, every byte", Verdict::Unseen, found, why)
         }
         Err(LabError::Host(error)) => return Err(refusal(error)),

@@ -1,5 +1,8 @@
 //! `zeronic device` on a card in another process.
 
+mod link;
+mod top;
+
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -40,7 +43,10 @@ fn a_card_says_what_it_is() {
     assert_eq!(info["configuration"], "small");
     assert_eq!((&info["flows"], &info["owners"]), (&64.into(), &4.into()));
     assert_eq!(info["contract"], format!("1.{}", abi::ABI_VERSION & 0xffff));
-    assert_eq!(info["board"], Value::Null);
+    assert_eq!(
+        (&info["board"]["board"], &info["board"]["slot"]),
+        (&"simulated".into(), &"user".into())
+    );
 }
 
 #[test]
@@ -102,7 +108,22 @@ fn doctor_gives_each_verdict_and_advice() {
         let (text, report) = json_of(&["device", "doctor", "--bus", &card.bus()], &name);
         let checks = checks(&report);
         assert_eq!(report["ok"], true);
-        for what in ["register read", "bus mastering", "link", "wire", "cores", "IOMMU"] {
+        let names = [
+            "register read",
+            "bus mastering",
+            "link",
+            "IOMMU",
+            "AER",
+            "wire",
+            "board",
+            "clocks",
+            "FEC",
+            "alignment",
+            "cores",
+            "large pages",
+            "locked memory",
+        ];
+        for what in names {
             assert!(checks.iter().any(|(name, _)| *name == what), "{what}: {checks:?}");
         }
         assert!(checks.contains(&("doorbell", verdict)), "{checks:?}");
@@ -117,7 +138,7 @@ fn selftest_judges_everything_the_wire_returns() {
     let bus = card.bus();
     let (text, report) = json_of(&["device", "selftest", "--bus", &bus], "device_selftest");
     let checks = checks(&report);
-    let names = ["registers", "reset", "rings, DMA", "interrupt", "wire, every byte"];
+    let names = ["registers", "reset", "rings, DMA", "interrupt", "loopback", "wire, every byte"];
     assert_eq!(checks, names.map(|name| (name, "good")), "{text}");
     assert!(text.contains("1048576 bytes out and back, each as sent"), "{text}");
 }
@@ -128,7 +149,8 @@ fn selftest_without_peer_names_its_need() {
     let selftest = ["device", "selftest", "--bus", &card.bus()];
     let (text, report) = json_of(&selftest, "device_alone");
     assert!(checks(&report).contains(&("wire, every byte", "unseen")), "{text}");
-    assert!(text.contains("no loopback") && report["ok"] == true, "{text}");
+    assert!(checks(&report).contains(&("loopback", "good")), "{text}");
+    assert!(text.contains("nobody is at the wire") && report["ok"] == true, "{text}");
 }
 
 #[test]

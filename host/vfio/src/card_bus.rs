@@ -49,6 +49,14 @@ impl CardBus {
         }
     }
 
+    /// How the kernel's VFIO was opened, and the node near the card; `None`: it is at a socket.
+    pub fn slot(&self) -> Option<(&'static str, Option<u32>)> {
+        match self {
+            CardBus::Socket(_) => None,
+            CardBus::Slot(bus) => Some((bus.way(), bus.node())),
+        }
+    }
+
     /// Whether it is a slot of this machine.
     pub fn is_slot(&self) -> bool {
         matches!(self, CardBus::Slot(_))

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   read_register, write_register ─► load, store of the mapped BAR
-//!   allocate, map ─► pages of this process, pinned, at an address of the card's IOMMU
+//!   allocate ──────► pages, large ones where there are some, near the card; then as map
+//!   map ───────────► pages of this process, pinned, at an address of the card's IOMMU
 //!   interrupts    ─► one event a vector
 //! ```
 //! A line would reach the card in parts of eight bytes: the push window is not used.
@@ -19,14 +20,13 @@ use std::time::{Duration, Instant};
 use abi::pci_ids::{DEVICE_ID, VENDOR_ID};
 use abi::registers::{BAR_BYTES, PUSH_BYTES};
 use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
-use host::driver::bus_memory::new_pages;
 use host::driver::control_memory::ControlMemory;
 use host::memory::{DeviceMapping, MemoryRange};
 use thiserror::Error;
 use vfio_user::{Event, Mapping};
 
 use crate::card::{device, ids, Reached, COMMAND, COMMAND_ON, LOOK_EVERY};
-use crate::kernel::{self, VfioDevice, REGION_BAR_0};
+use crate::kernel::{self, card_pages, prefer_node, VfioDevice, LARGE_PAGE_BYTES, REGION_BAR_0};
 use crate::vectors::{Vectors, Woken};
 
 /// Why a card cannot be opened.
@@ -131,6 +131,16 @@ impl KernelBus {
         self.device.read_config(offset, into).map_err(device)
     }
 
+    /// How VFIO was opened, in words.
+    pub fn way(&self) -> &'static str {
+        self.device.way()
+    }
+
+    /// The node whose memory is near the card.
+    pub fn node(&self) -> Option<u32> {
+        self.device.node()
+    }
+
     /// Interrupt vectors of the card.
     pub fn vectors(&self) -> u32 {
         self.vector_count.into()
@@ -152,11 +162,34 @@ impl KernelBus {
         Ok(())
     }
 
-    /// Adds memory at the next address of that alignment, and returns it.
-    fn add(&mut self, is_control: bool, range: MemoryRange, align: u64) -> Result<u64> {
+    /// New memory near the card, at an address of that alignment.
+    fn add_new(
+        &mut self,
+        is_control: bool,
+        bytes: usize,
+        align: u64,
+    ) -> Result<(MemoryRange, u64)> {
+        let (range, is_large) = card_pages(bytes)?;
+        let align = if is_large { align.max(LARGE_PAGE_BYTES as u64) } else { align };
+        let node = self.device.node();
+        Ok((range.clone(), self.add(is_control, range, (align, node))?))
+    }
+
+    /// Adds memory at the next address of that alignment, and returns it. Where a node is named,
+    /// nobody has touched the memory before.
+    fn add(
+        &mut self,
+        is_control: bool,
+        range: MemoryRange,
+        (align, node): (u64, Option<u32>),
+    ) -> Result<u64> {
         let card = &self.device;
         self.reached.add(is_control, range, align, |bus_address, range| {
             let mapping = range.map_device()?;
+            if let Some(node) = node {
+                // A wish: memory that is far is memory as well.
+                let _ = prefer_node(&mapping, range.bytes(), node);
+            }
             let (address, bytes) = (mapping.address().as_ptr().addr(), range.bytes() as u64);
             card.map(address, bus_address, bytes).map_err(|error| {
                 let hint = match error.kind() {
@@ -221,8 +254,7 @@ impl Bus for KernelBus {
     }
 
     fn allocate_control(&mut self, bytes: usize, align_bytes: usize) -> Result<ControlMemory> {
-        let pages = new_pages(bytes)?;
-        let address = self.add(true, pages.clone(), align_bytes as u64)?;
+        let (pages, address) = self.add_new(true, bytes, align_bytes as u64)?;
         Ok(ControlMemory::new(address, &pages)?)
     }
 
@@ -231,13 +263,13 @@ impl Bus for KernelBus {
     }
 
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
-        let address = self.add(false, new_pages(bytes)?, align as u64)?;
+        let (_, address) = self.add_new(false, bytes, align as u64)?;
         Ok(DmaMemory { address, bytes, kind })
     }
 
     fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
         let bytes = range.bytes();
-        let address = self.add(false, range.clone(), 1 << page_bits(bytes as u64))?;
+        let address = self.add(false, range.clone(), (1 << page_bits(bytes as u64), None))?;
         Ok(DmaMemory { address, bytes, kind: MemoryKind::Application })
     }
 

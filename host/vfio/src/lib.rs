@@ -6,7 +6,6 @@
 //!                          └── sealed files: rings, slow buffers, application memory ──► its DMA
 //!                   or KernelBus ─► /dev/vfio ─► the card in its slot
 //! ```
-//! Not here yet: iommufd.
 #![deny(unsafe_code)]
 
 mod card;
@@ -17,5 +16,6 @@ mod socket_bus;
 mod vectors;
 
 pub use self::card_bus::CardBus;
+pub use self::kernel::{card_pages, LARGE_PAGE_BYTES};
 pub use self::kernel_bus::{KernelBus, KernelOpenError};
 pub use self::socket_bus::{OpenError, SocketBus};

@@ -5,10 +5,9 @@ use abi::registers as r;
 use anyhow::Result;
 use host::driver::counters::{read_counters, CounterKind, CounterValue};
 use host::driver::look::CardLook;
-use host_board::identity::identity;
-use host_board::window::WindowError;
 use vfio::CardBus;
 
+use super::board;
 use crate::device::card::{configuration, contract, BusWindow};
 use crate::device::report::{Check, Verdict};
 use crate::shared::bus::driver_refusal;
@@ -42,7 +41,7 @@ pub fn checks(card: &mut CardBus, look: &CardLook) -> Result<Vec<Check>> {
     let found = format!("contract {}, {named}, epoch {}", contract(look.version), look.epoch);
     let mut checks = vec![Check::new("card", Verdict::Good, found, "")];
     checks.extend(of_status(look));
-    checks.push(board(card)?);
+    checks.extend(board::checks(&mut BusWindow(card))?);
     checks.push(counted(&read_counters(card).map_err(driver_refusal)?));
     Ok(checks)
 }
@@ -84,24 +83,6 @@ fn of_status(look: &CardLook) -> Vec<Check> {
             "cable, module, FEC of both ends; a remote fault is the other end's",
         ),
     ]
-}
-
-fn board(card: &mut CardBus) -> Result<Check> {
-    let none = "no board window: a simulated card";
-    Ok(match identity(&mut BusWindow(card)) {
-        Ok(identity) => {
-            let slot = if identity.slot == 0 { "golden" } else { "user" };
-            let found = format!("board {}, {} image {}", identity.board, slot, identity.git);
-            Check::new("board", Verdict::Good, found, "")
-        }
-        Err(WindowError::NoDirectory { .. } | WindowError::NoBlock { .. }) => Check::new(
-            "board, clocks, FEC",
-            Verdict::Unseen,
-            none,
-            "on a board they are in its window",
-        ),
-        Err(error) => return Err(error.into()),
-    })
 }
 
 /// Whether a counter that is not zero tells of a fault.

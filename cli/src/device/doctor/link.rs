@@ -32,19 +32,6 @@ pub fn checks(card: &mut CardBus) -> Result<Vec<Check>> {
             "it is not that of a card: use a card and a program of one release",
         )),
     }
-    checks.push(match card.is_slot() {
-        true => Check::new("IOMMU", Verdict::Good, "the card reaches what VFIO has mapped", ""),
-        false => {
-            let files =
-                "this bus has none: the serving process reaches the files that it is passed";
-            Check::new("IOMMU", Verdict::Unseen, files, "nothing to do")
-        }
-    });
-    let none = match card.is_slot() {
-        true => "the kernel's log has them (dmesg, lines of AER)",
-        false => "this bus reports no errors of PCI Express",
-    };
-    checks.push(Check::new("AER", Verdict::Unseen, none, "nothing to do"));
     Ok(checks)
 }
 

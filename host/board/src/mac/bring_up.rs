@@ -88,10 +88,14 @@ pub fn bring_up(window: &mut impl Window, plan: &LinkPlan) -> Result<MacState, L
     }
     write(window, place, mac::TX_CONFIGURATION, mac::TX_ENABLE)?;
     let wait = Wait { limit: plan.limit, step: STEP };
-    let up = wait.until(window, |window, time| window.wait(time), |window| {
-        let state = mac_state(window)?;
-        Ok::<_, WindowError>(state.obstacle().is_none().then_some(state))
-    })?;
+    let up = wait.until(
+        window,
+        |window, time| window.wait(time),
+        |window| {
+            let state = mac_state(window)?;
+            Ok::<_, WindowError>(state.obstacle().is_none().then_some(state))
+        },
+    )?;
     if let Some(state) = up {
         return Ok(state);
     }
@@ -161,10 +165,14 @@ fn is_aligned_within(
     limit: Duration,
 ) -> Result<bool, WindowError> {
     let wait = Wait { limit, step: STEP };
-    let aligned = wait.until(window, |window, time| window.wait(time), |window| {
-        let status = read_present(window, place, mac::RX_STATUS)?;
-        Ok::<_, WindowError>((status & mac::RX_ALIGNED != 0).then_some(()))
-    })?;
+    let aligned = wait.until(
+        window,
+        |window, time| window.wait(time),
+        |window| {
+            let status = read_present(window, place, mac::RX_STATUS)?;
+            Ok::<_, WindowError>((status & mac::RX_ALIGNED != 0).then_some(()))
+        },
+    )?;
     Ok(aligned.is_some())
 }
 

@@ -137,7 +137,9 @@ impl Obstacle {
             Self::NoModule => "push module or cable in until it clicks",
             Self::ModuleSleeps => "`device link up` wakes it",
             Self::Off | Self::Reset => "`device link up`",
-            Self::NoSignal => "cable, module, and whether the other end is switched on, at 100 Gb/s",
+            Self::NoSignal => {
+                "cable, module, and whether the other end is switched on, at 100 Gb/s"
+            }
             Self::FecMismatch { here: true } => "`device link up --fec none`, or RS-FEC over there",
             Self::FecMismatch { here: false } => "`device link up --fec rs`, or none over there",
             Self::NotAligned { .. } => "one lane's fibre or contact; try another cable",
@@ -173,11 +175,7 @@ impl MacState {
 }
 
 /// Reads a register whose bits are kept until they are read: the present.
-pub fn read_present(
-    window: &mut impl Window,
-    place: Place,
-    word: u32,
-) -> Result<u32, WindowError> {
+pub fn read_present(window: &mut impl Window, place: Place, word: u32) -> Result<u32, WindowError> {
     read_word(window, place, word)?;
     read_word(window, place, word)
 }

@@ -40,9 +40,10 @@ impl FromStr for Address {
         let is_slot = |slot: &str, function: &str| {
             is_hex(slot, 2) && matches!(function.as_bytes(), [b'0'..=b'7'])
         };
-        let parts: Vec<&str> = full.split([':', '.']).collect();
+        let (place, function) = full.rsplit_once('.').unwrap_or((&full, ""));
+        let parts: Vec<&str> = place.split(':').collect();
         match parts[..] {
-            [domain, bus, slot, function]
+            [domain, bus, slot]
                 if is_hex(domain, 4) && is_hex(bus, 2) && is_slot(slot, function) =>
             {
                 Ok(Self(full.to_ascii_lowercase()))

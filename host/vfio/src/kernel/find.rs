@@ -1,127 +1,139 @@
-//! A device by its address: whether VFIO has it, and in which group.
+//! A device by its address: whether VFIO has it, and by which file it is opened.
+//!
+//! ```text
+//!   0000:01:00.0 ─► vfio-pci has it? ─┬─ /dev/iommu, vfio-dev ─► /dev/vfio/devices/vfio0
+//!                                     └─ else ─────────────────► /dev/vfio/GROUP
+//! ```
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-
+use host_board::pci::bind::VFIO_DRIVER;
+use host_board::pci::{Address, Kernel, PciDevice};
 use thiserror::Error;
 
-/// The driver that gives devices to programs.
-const DRIVER: &str = "vfio-pci";
-
-/// Why there is no group to open.
+/// Why there is no file to open.
 #[derive(Debug, Error)]
 pub enum FindError {
     /// The words are no address.
-    #[error("`{0}` is no address of a PCI device: it looks as 0000:01:00.0")]
+    #[error("{0}")]
     NoAddress(String),
     /// No such device.
-    #[error("there is no PCI device {0}; `lspci -D -d {1}` lists the cards of this kind")]
-    NoDevice(String, String),
+    #[error("there is no PCI device {0}; `zeronic device list` shows the cards of this machine")]
+    NoDevice(Address),
     /// The device belongs to no group.
     #[error(
         "{0} is in no IOMMU group: turn the IOMMU on (firmware: VT-d or AMD-Vi; kernel: \
          intel_iommu=on on Intel)"
     )]
-    NoGroup(String),
+    NoGroup(Address),
     /// VFIO does not have it.
-    #[error(
-        "{address} is bound to {driver}: as root, `modprobe vfio-pci; echo vfio-pci > \
-         /sys/bus/pci/devices/{address}/driver_override; {unbind}echo {address} > \
-         /sys/bus/pci/drivers_probe`"
-    )]
+    #[error("{address} is bound to {driver}: as root, `zeronic device bind {address}`")]
     OtherDriver {
         /// The device.
-        address: String,
+        address: Address,
         /// Its driver, or `no driver`.
         driver: String,
-        /// What takes it from that driver; empty without one.
-        unbind: String,
     },
 }
 
-/// The group of a device that `vfio-pci` has, by its number.
-pub fn group(sysfs: &Path, address: &str) -> Result<String, FindError> {
-    if !is_address(address) {
-        return Err(FindError::NoAddress(address.to_owned()));
-    }
-    let device = sysfs.join("bus/pci/devices").join(address);
-    if !device.exists() {
-        let (vendor, id) = (abi::pci_ids::VENDOR_ID, abi::pci_ids::DEVICE_ID);
-        return Err(FindError::NoDevice(address.to_owned(), format!("{vendor:04x}:{id:04x}")));
-    }
-    let driver = name_of(&device.join("driver"));
-    if driver.as_deref().ok() != Some(DRIVER) {
-        let unbind = match &driver {
-            Ok(_) => format!("echo {address} > /sys/bus/pci/devices/{address}/driver/unbind; "),
-            Err(_) => String::new(),
-        };
-        let driver = driver.unwrap_or_else(|_| "no driver".to_owned());
-        return Err(FindError::OtherDriver { address: address.to_owned(), driver, unbind });
-    }
-    name_of(&device.join("iommu_group")).map_err(|_| FindError::NoGroup(address.to_owned()))
+/// How a device is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// By its group and a container.
+    Group(String),
+    /// By a file of its own, below `/dev/vfio/devices`, and iommufd.
+    Device(String),
 }
 
-/// The last part of what a link leads to.
-fn name_of(link: &Path) -> io::Result<String> {
-    let target: PathBuf = fs::read_link(link)?;
-    let name = target.file_name().map(|name| name.to_string_lossy().into_owned());
-    name.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+/// A device that `vfio-pci` has.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Where it is.
+    pub address: Address,
+    /// How it is opened.
+    pub way: Way,
+    /// The node whose memory is near it.
+    pub node: Option<u32>,
 }
 
-/// Whether these are the words of an address: domain, bus, device, function.
-fn is_address(words: &str) -> bool {
-    let parts: Vec<&str> = words.split([':', '.']).collect();
-    let digits = [4, 2, 2, 1];
-    let is_hex = |(part, count): (&&str, usize)| {
-        part.len() == count && part.chars().all(|digit| digit.is_ascii_hexdigit())
+/// Finds a device; `has_iommufd`: the system has `/dev/iommu`.
+pub fn find(kernel: &impl Kernel, words: &str, has_iommufd: bool) -> Result<Found, FindError> {
+    let address: Address = words.parse().map_err(FindError::NoAddress)?;
+    let Some(device) = PciDevice::at(kernel, &address) else {
+        return Err(FindError::NoDevice(address));
     };
-    parts.len() == digits.len()
-        && parts.iter().zip(digits).all(is_hex)
-        && words.as_bytes().get(10) == Some(&b'.')
+    let driver = device.driver(kernel).unwrap_or_else(|| "no driver".to_owned());
+    if driver != VFIO_DRIVER {
+        return Err(FindError::OtherDriver { address, driver });
+    }
+    let own = device.vfio_name(kernel).filter(|_| has_iommufd);
+    let way = match own {
+        Some(name) => Way::Device(name),
+        None => match device.group(kernel) {
+            Some(group) => Way::Group(group),
+            None => return Err(FindError::NoGroup(address)),
+        },
+    };
+    Ok(Found { address, way, node: device.node(kernel) })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
+
+    use host_board::pci::Sysfs;
 
     use super::*;
 
     const ADDRESS: &str = "0000:01:00.0";
 
     /// A made-up sysfs in which the device has these links.
-    fn sysfs(name: &str, links: &[(&str, &str)]) -> PathBuf {
+    fn sysfs(name: &str, links: &[(&str, &str)]) -> (PathBuf, Sysfs) {
         let root = std::env::temp_dir().join(format!("vfio-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         let device = root.join("bus/pci/devices").join(ADDRESS);
         fs::create_dir_all(&device).expect("a folder");
         for (link, target) in links {
+            let target = root.join(target);
+            fs::create_dir_all(&target).expect("a folder");
             symlink(target, device.join(link)).expect("a link");
         }
-        root
+        let kernel = Sysfs::new(&root);
+        (device, kernel)
+    }
+
+    fn refused(kernel: &Sysfs, words: &str) -> String {
+        find(kernel, words, true).expect_err("it is refused").to_string()
     }
 
     #[test]
-    fn vfio_device_has_a_group() {
-        let links = [("driver", "../drivers/vfio-pci"), ("iommu_group", "../iommu_groups/7")];
-        assert_eq!(group(&sysfs("good", &links), ADDRESS).expect("a group"), "7");
+    fn device_is_opened_by_file_or_group() {
+        let links = [("driver", "drivers/vfio-pci"), ("iommu_group", "iommu_groups/7")];
+        let (device, kernel) = sysfs("good", &links);
+        let way = |has_iommufd| find(&kernel, ADDRESS, has_iommufd).expect("a device").way;
+        assert_eq!(way(true), Way::Group("7".to_owned()), "it has no file of its own");
+        fs::create_dir_all(device.join("vfio-dev/vfio4")).expect("a folder");
+        assert_eq!(way(true), Way::Device("vfio4".to_owned()));
+        assert_eq!(way(false), Way::Group("7".to_owned()));
+        fs::write(device.join("numa_node"), "1\n").expect("a file");
+        assert_eq!(find(&kernel, "01:00.0", true).expect("a device").node, Some(1));
     }
 
     #[test]
     fn obstacle_is_named_with_its_remedy() {
-        let root = sysfs("other", &[("driver", "../drivers/xdma")]);
-        let error = group(&root, ADDRESS).expect_err("another driver").to_string();
-        assert!(error.contains("bound to xdma") && error.contains("driver/unbind"), "{error}");
-        let error = group(&sysfs("none", &[]), ADDRESS).expect_err("no driver").to_string();
-        assert!(error.contains("no driver") && !error.contains("unbind"), "{error}");
-        let root = sysfs("alone", &[("driver", "../drivers/vfio-pci")]);
-        let error = group(&root, ADDRESS).expect_err("no group").to_string();
+        let (_, kernel) = sysfs("other", &[("driver", "drivers/xdma")]);
+        let error = refused(&kernel, ADDRESS);
+        assert!(error.contains("bound to xdma") && error.contains("device bind 0000"), "{error}");
+        let (_, kernel) = sysfs("none", &[]);
+        assert!(refused(&kernel, ADDRESS).contains("no driver"));
+        let (_, kernel) = sysfs("alone", &[("driver", "drivers/vfio-pci")]);
+        let error = refused(&kernel, ADDRESS);
         assert!(error.contains("intel_iommu=on"), "{error}");
-        let error = group(&root, "0000:02:00.0").expect_err("no device").to_string();
+        let error = refused(&kernel, "0000:02:00.0");
         assert!(error.contains("no PCI device 0000:02:00.0"), "{error}");
-        for words in ["01:00.0", "0000:01:00:0", "0000:01:00.0/..", "../../../0.0", ""] {
-            let error = group(&root, words).expect_err("no address").to_string();
-            assert!(error.contains("no address"), "{words}: {error}");
+        for words in ["0000:01:00:0", "0000:01:00.0/..", "../../../0.0", ""] {
+            let error = refused(&kernel, words);
+            assert!(error.contains("no PCI address"), "{words}: {error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The calls of VFIO: the one file of this crate with unsafe code.
+//! The calls of VFIO: with `pages.rs` the files of this crate with unsafe code.
 //!
 //! Each structure is that of `include/uapi/linux/vfio.h`, begins with its own length (`argsz`), and
 //! holds what the kernel reads and writes in the call and not a moment longer.
@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 /// `_IO(VFIO_TYPE, VFIO_BASE + number)`.
-const fn call(number: libc::Ioctl) -> libc::Ioctl {
+pub(super) const fn call(number: libc::Ioctl) -> libc::Ioctl {
     (b';' as libc::Ioctl) << 8 | (100 + number)
 }
 
@@ -91,7 +91,7 @@ struct Unmap {
     bytes: u64,
 }
 
-const fn length<T>() -> u32 {
+pub(super) const fn length<T>() -> u32 {
     size_of::<T>() as u32
 }
 
@@ -108,10 +108,12 @@ fn with_number(fd: BorrowedFd<'_>, call: libc::Ioctl, number: libc::c_ulong) -> 
     checked(unsafe { libc::ioctl(fd.as_raw_fd(), call, number) })
 }
 
-/// Makes a call with a structure.
-fn with<T>(fd: BorrowedFd<'_>, call: libc::Ioctl, structure: &mut T) -> io::Result<i32> {
-    // SAFETY: each caller gives the structure that its call takes, whose `argsz` is its length, or
-    // the number that `GROUP_SET_CONTAINER` reads: the kernel reads and writes nothing behind it.
+/// Makes a call with a structure, whose first word is its length: whoever calls gives the one that
+/// the call takes.
+pub(super) fn with<T>(fd: BorrowedFd<'_>, call: libc::Ioctl, structure: &mut T) -> io::Result<i32> {
+    // SAFETY: each caller, all in this module's folder, gives the structure that its call takes,
+    // whose first word is its length, or the number that `GROUP_SET_CONTAINER` reads: the kernel
+    // reads and writes nothing behind it, and nothing that it points to but memory that is mapped.
     // It is borrowed until the call returns.
     checked(unsafe { libc::ioctl(fd.as_raw_fd(), call, std::ptr::from_mut(structure)) })
 }

@@ -7,10 +7,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use host_board::pci::Sysfs;
+use host_board::resource::SYSFS;
 use thiserror::Error;
 
-use super::find::{group, FindError};
+use super::find::{find, FindError, Way};
 use super::ioctls::{self, Region, API_VERSION, TYPE_1_V2};
+use super::iommufd::AddressSpace;
 
 /// Regions of a PCI device, as VFIO counts them.
 pub const REGION_BAR_0: u32 = 0;
@@ -19,6 +22,7 @@ const REGION_CONFIG: u32 = 7;
 const INTERRUPT_MSIX: u32 = 2;
 
 const CONTAINER: &str = "/dev/vfio/vfio";
+const IOMMUFD: &str = "/dev/iommu";
 
 /// Why a device cannot be opened.
 #[derive(Debug, Error)]
@@ -63,41 +67,50 @@ pub enum OpenError {
     },
 }
 
-/// A device, its group and its container. Fields are dropped in this order: the kernel wants it.
+/// What makes memory reachable.
+#[derive(Debug)]
+enum Reach {
+    /// A container with the device's group. Fields are dropped in this order: the kernel wants it.
+    Container { _group: OwnedFd, container: OwnedFd },
+    /// An address space of iommufd.
+    Space(AddressSpace),
+}
+
+/// A device, and what it reaches. The device is dropped first: the kernel wants it.
 #[derive(Debug)]
 pub struct VfioDevice {
     device: File,
     config: Region,
-    _group: OwnedFd,
-    container: OwnedFd,
+    reach: Reach,
+    node: Option<u32>,
 }
 
 impl VfioDevice {
     /// Opens the device at an address, such as `0000:01:00.0`.
     pub fn open(address: &str) -> Result<Self, OpenError> {
-        let number = group(Path::new("/sys"), address)?;
-        let container = opened(PathBuf::from(CONTAINER))?;
-        let group = opened(Path::new("/dev/vfio").join(&number))?;
-        let failed = |what| {
-            let address = address.to_owned();
-            move |source| OpenError::Call { what, address, source }
+        let has_iommufd = Path::new(IOMMUFD).exists();
+        let found = find(&Sysfs::new(SYSFS.as_ref()), address, has_iommufd)?;
+        let address = found.address.name();
+        let (device, reach) = match &found.way {
+            Way::Group(group) => by_group(address, group)?,
+            Way::Device(name) => by_device(address, name)?,
         };
-        let version = ioctls::api_version(container.as_fd()).map_err(failed("the version"))?;
-        let has_type_1 = ioctls::has_iommu(container.as_fd(), TYPE_1_V2);
-        if version != API_VERSION || !has_type_1.map_err(failed("the IOMMU"))? {
-            return Err(OpenError::Kind(version));
-        }
-        if !ioctls::is_viable(group.as_fd()).map_err(failed("the group"))? {
-            return Err(OpenError::Shared(number));
-        }
-        ioctls::set_container(group.as_fd(), container.as_fd()).map_err(failed("the container"))?;
-        ioctls::set_iommu(container.as_fd(), TYPE_1_V2).map_err(failed("the IOMMU"))?;
-        // An address has no zero inside.
-        let name = CString::new(address).unwrap_or_default();
-        let device = ioctls::device(group.as_fd(), &name).map_err(failed("the device"))?;
         let config = ioctls::region(device.as_fd(), REGION_CONFIG);
-        let config = config.map_err(failed("the configuration space"))?;
-        Ok(Self { device: File::from(device), config, _group: group, container })
+        let config = config.map_err(failed("the configuration space", address))?;
+        Ok(Self { device: File::from(device), config, reach, node: found.node })
+    }
+
+    /// The node whose memory is near.
+    pub fn node(&self) -> Option<u32> {
+        self.node
+    }
+
+    /// How it was opened, in a word.
+    pub fn way(&self) -> &'static str {
+        match self.reach {
+            Reach::Container { .. } => "group and container",
+            Reach::Space(_) => "device file and iommufd",
+        }
     }
 
     /// Reads the configuration space.
@@ -133,12 +146,23 @@ impl VfioDevice {
 
     /// Lets it reach memory of this process, which stays mapped until [`VfioDevice::unmap`].
     pub fn map(&self, address: usize, bus_address: u64, bytes: u64) -> io::Result<()> {
-        ioctls::map(self.container.as_fd(), address, bus_address, bytes)
+        match &self.reach {
+            Reach::Container { container, .. } => {
+                ioctls::map(container.as_fd(), address, bus_address, bytes)
+            }
+            Reach::Space(space) => space.map(address, bus_address, bytes),
+        }
     }
 
     /// Takes it from it.
     pub fn unmap(&self, bus_address: u64, bytes: u64) -> io::Result<()> {
-        match ioctls::unmap(self.container.as_fd(), bus_address, bytes)? {
+        let unmapped = match &self.reach {
+            Reach::Container { container, .. } => {
+                ioctls::unmap(container.as_fd(), bus_address, bytes)
+            }
+            Reach::Space(space) => space.unmap(bus_address, bytes),
+        };
+        match unmapped? {
             unmapped if unmapped == bytes => Ok(()),
             unmapped => Err(io::Error::other(format!("{unmapped} of {bytes} bytes were mapped"))),
         }
@@ -149,6 +173,41 @@ impl AsFd for VfioDevice {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.device.as_fd()
     }
+}
+
+fn failed(what: &'static str, address: &str) -> impl FnOnce(io::Error) -> OpenError {
+    let address = address.to_owned();
+    move |source| OpenError::Call { what, address, source }
+}
+
+/// Opens a device by its group.
+fn by_group(address: &str, number: &str) -> Result<(OwnedFd, Reach), OpenError> {
+    let failed = |what| failed(what, address);
+    let container = opened(PathBuf::from(CONTAINER))?;
+    let group = opened(Path::new("/dev/vfio").join(number))?;
+    let version = ioctls::api_version(container.as_fd()).map_err(failed("the version"))?;
+    let has_type_1 = ioctls::has_iommu(container.as_fd(), TYPE_1_V2);
+    if version != API_VERSION || !has_type_1.map_err(failed("the IOMMU"))? {
+        return Err(OpenError::Kind(version));
+    }
+    if !ioctls::is_viable(group.as_fd()).map_err(failed("the group"))? {
+        return Err(OpenError::Shared(number.to_owned()));
+    }
+    ioctls::set_container(group.as_fd(), container.as_fd()).map_err(failed("the container"))?;
+    ioctls::set_iommu(container.as_fd(), TYPE_1_V2).map_err(failed("the IOMMU"))?;
+    // An address has no zero inside.
+    let name = CString::new(address).unwrap_or_default();
+    let device = ioctls::device(group.as_fd(), &name).map_err(failed("the device"))?;
+    Ok((device, Reach::Container { _group: group, container }))
+}
+
+/// Opens a device by its own file.
+fn by_device(address: &str, name: &str) -> Result<(OwnedFd, Reach), OpenError> {
+    let iommu = opened(PathBuf::from(IOMMUFD))?;
+    let device = opened(Path::new("/dev/vfio/devices").join(name))?;
+    let space = AddressSpace::new(iommu, device.as_fd());
+    let space = space.map_err(failed("the address space", address))?;
+    Ok((device, Reach::Space(space)))
 }
 
 fn opened(path: PathBuf) -> Result<OwnedFd, OpenError> {
