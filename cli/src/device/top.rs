@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use self::page::{page, CardPart, Sample};
 use self::screen::{Key, Screen};
-use self::traffic::Traffic;
+use self::traffic::{Plan, Traffic};
 use super::card::{look_at, CardArguments};
 use crate::shared::bus::driver_refusal;
 use crate::shared::failure::STATUSES;
@@ -96,7 +96,8 @@ pub fn run(arguments: &TopArguments) -> Result<bool> {
     let mut card = arguments.card.open()?;
     look_at(&mut card)?;
     let name = arguments.card.name();
-    let mut traffic = Traffic::open(card, arguments)?;
+    let TopArguments { owners, flows, peer, mtu, seed, .. } = *arguments;
+    let mut traffic = Traffic::open(card, &Plan { owners, flows, peer, mtu, seed })?;
     let every = Duration::from_secs(arguments.every);
     let begun = Instant::now();
     let mut before = look(&mut traffic, &name, begun)?;
@@ -106,7 +107,6 @@ pub fn run(arguments: &TopArguments) -> Result<bool> {
         traffic.step()?;
         if !traffic.has_moved() && begun.elapsed() > ANSWER {
             drop(screen);
-            let peer = arguments.peer;
             return Err(UsageError(format!(
                 "{peer} does not answer: at the wire must be a machine that sends back what it \
                  receives, such as that of `zeronic sim-card --peer smoltcp`"

@@ -18,7 +18,6 @@ use host_board::mac::{bring_down, bring_up, mac_state, LinkError, LinkPlan, MacS
 use host_board::window::{Window, WindowError};
 use vfio::CardBus;
 
-use super::LIMIT;
 use crate::device::card::BusWindow;
 use crate::device::report::{Check, Verdict};
 use crate::shared::bus::driver_refusal;
@@ -32,6 +31,8 @@ const FRAME_BYTES_MIN: usize = 60;
 const ETHERNET_BYTES: usize = 14;
 /// For experiments in one's own network (IEEE 802, 9.2.3).
 const EXPERIMENT: [u8; 2] = [0x88, 0xb5];
+/// How long a frame may take: it takes microseconds.
+const LIMIT: Duration = Duration::from_secs(1);
 /// How long the transceivers may take.
 const LINK_LIMIT: Duration = Duration::from_secs(3);
 

@@ -21,7 +21,6 @@ use tcp::Config;
 use vfio::CardBus;
 
 use super::page::{FlowPart, OwnerPart};
-use super::TopArguments;
 use crate::shared::bus::refusal;
 use crate::shared::options::UsageError;
 use crate::shared::secret::fresh_secret;
@@ -35,6 +34,21 @@ const AHEAD_BYTES: u64 = (BUFFERS * BUFFER_BYTES) as u64;
 const SLEEP: Duration = Duration::from_millis(1);
 /// Rounds of a step: between two of them the screen's keys are looked at.
 const ROUNDS: usize = 64;
+
+/// What is to be carried.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Owners, each with rings of its own.
+    pub owners: u8,
+    /// Flows, shared out among the owners.
+    pub flows: u16,
+    /// Who sends back.
+    pub peer: SocketAddr,
+    /// Largest IP packet, bytes.
+    pub mtu: u16,
+    /// Seed of the bytes.
+    pub seed: u64,
+}
 
 /// A flow and its application.
 struct Flow {
@@ -183,26 +197,26 @@ fn connection_of(completion: &Completion) -> ConnectionId {
 
 impl Traffic {
     /// Opens the card, its owners and the flows.
-    pub fn open(card: CardBus, arguments: &TopArguments) -> Result<Self> {
-        let link = LinkConfig::lab(1, arguments.mtu, Tuning::REAL_TIME);
+    pub fn open(card: CardBus, plan: &Plan) -> Result<Self> {
+        let link = LinkConfig::lab(1, plan.mtu, Tuning::REAL_TIME);
         let protocol = TcpProtocol::new(&link, Config::private_wire(), fresh_secret());
         let provider = Provider::open(card, protocol, DeviceConfig::default());
         let mut provider = provider.map_err(refusal)?;
         let mut applications = vec![(ApplicationId::FIRST, 1)];
-        for _ in 1..arguments.owners {
+        for _ in 1..plan.owners {
             let shard = provider.open_shard(RingSizes::default()).map_err(|error| {
                 let error = refusal(error);
                 let number = applications.len() + 1;
-                UsageError(format!("owner {number} of {}: {error}", arguments.owners))
+                UsageError(format!("owner {number} of {}: {error}", plan.owners))
             })?;
             applications.push((provider.open_application(shard).map_err(refusal)?, shard.0));
         }
         let owners = applications.iter().map(|it| it.1).collect();
         let mut flows = Vec::new();
-        for number in 0..arguments.flows {
+        for number in 0..plan.flows {
             let application = applications[usize::from(number) % applications.len()];
-            let seed = arguments.seed.wrapping_mul(1 << 16).wrapping_add(number.into());
-            let flow = Flow::new(&mut provider, application, arguments.peer, seed);
+            let seed = plan.seed.wrapping_mul(1 << 16).wrapping_add(number.into());
+            let flow = Flow::new(&mut provider, application, plan.peer, seed);
             flows.push(flow.map_err(refusal)?);
         }
         Ok(Self { provider, owners, flows })
