@@ -162,6 +162,11 @@ impl MacCore {
         self.wire.clock && !self.is_reset(mac::RESET_RX) && arrives && has_fec == sends_fec
     }
 
+    /// A loopback is set that the transceivers have not taken.
+    fn waits_for_gt_reset(&self) -> bool {
+        self.word(mac::GT_LOOPBACK) != self.loopback
+    }
+
     /// What is sent is received.
     pub fn loops(&self) -> bool {
         self.loopback & mac::LOOPBACK_NEAR != 0
@@ -246,10 +251,8 @@ impl MacCore {
             mac::TX_CONFIGURATION if value & mac::TX_ENABLE != 0 && !self.is_aligned() => {
                 self.breaches.push(Breach::SendsUnaligned);
             }
-            mac::RX_CONFIGURATION if value & mac::RX_ENABLE != 0 => {
-                if self.word(mac::GT_LOOPBACK) != self.loopback {
-                    self.breaches.push(Breach::LoopbackWithoutReset);
-                }
+            mac::RX_CONFIGURATION if value & mac::RX_ENABLE != 0 && self.waits_for_gt_reset() => {
+                self.breaches.push(Breach::LoopbackWithoutReset);
             }
             mac::TICK => {
                 let corrected = std::mem::take(&mut self.corrected);

@@ -77,9 +77,7 @@ impl Screen {
 
     /// A key that was pressed, or a signal that has come, since the last call.
     pub fn key(&mut self) -> Option<Key> {
-        if self.modes.is_none() {
-            return None;
-        }
+        self.modes.as_ref()?;
         if self.kernel.is_asked_to_end() {
             return Some(Key::Quit);
         }
