@@ -4,13 +4,14 @@
 //!   rx, tx, duplex ── one scenario    latency ── port to port    sim ── speed of the simulation
 //!   dma ── its engines alone            area ── of the device, by block
 //!   host ── the control stack alone, on a card that does nothing, in wall-clock time
+//!   doorbell ── what a doorbell costs on the bus to a card, and the opening of one
 //!   cpu ── CPU time of the host stack, beside that of the kernel's TCP
 //!   connections ── as many as the card has flows, opened, used and closed
 //!   loss, fairness, incast ── our own TCP on simulated networks, without a card
 //!   all ── every row of the page: Markdown, and HTML with plots
 //! ```
-//! All but those of `host`, `cpu` and `connections` are in simulated time. Every run judges every
-//! byte, and exits with 0 only if all are right.
+//! All but those of `host`, `doorbell`, `cpu` and `connections` are in simulated time. Every run
+//! judges every byte, and exits with 0 only if all are right.
 
 mod all;
 mod area;
@@ -18,6 +19,7 @@ mod connections;
 mod cores;
 mod cpu;
 mod dma;
+mod doorbell;
 mod host;
 mod latency;
 mod loss;
@@ -63,6 +65,8 @@ enum BenchCommand {
     /// spread by 5 % or more is measured again, up to five times; if that does not help, the exit
     /// status is 1. Instructions are counted where Valgrind is installed.
     Host(host::HostArguments),
+    /// What a doorbell, a register read and the opening of a card cost on its bus
+    Doorbell(doorbell::DoorbellArguments),
     /// CPU seconds for a GB, beside the kernel's TCP over veth
     ///
     /// Both ends together. Kernel: time for which the machine's cores were busy, less when idle,
@@ -100,7 +104,7 @@ enum BenchCommand {
     /// The same switch; 256 KiB from each of 64 and of 256 hosts. Goals are those of the
     /// model-based controller.
     Incast(networks::NetworkArguments),
-    /// All of these, as a page of Markdown and one of HTML with plots
+    /// All of these but `doorbell`, as a page of Markdown and one of HTML with plots
     All(all::AllArguments),
 }
 
@@ -113,6 +117,7 @@ pub fn run(arguments: &BenchArguments) -> Result<bool> {
         BenchCommand::Latency(arguments) => latency::run(arguments),
         BenchCommand::Dma(arguments) => dma::run(arguments),
         BenchCommand::Host(arguments) => host::run(arguments),
+        BenchCommand::Doorbell(arguments) => doorbell::run(arguments),
         BenchCommand::Cpu(arguments) => cpu::run(arguments),
         BenchCommand::Connections(arguments) => connections::run(arguments),
         BenchCommand::Area(arguments) => area::run(arguments),

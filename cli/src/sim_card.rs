@@ -7,6 +7,7 @@
 //! frames.
 
 mod line;
+mod null;
 mod rtl;
 mod shown;
 
@@ -20,6 +21,7 @@ use host::transport::Tuning;
 use served::{GoldenModel, Served, ServedCard};
 
 use self::line::{Line, LineConfig, PeerName};
+use self::null::NullModel;
 use self::rtl::RtlModel;
 use self::shown::Shown;
 use crate::shared::config::ConfigName;
@@ -46,6 +48,8 @@ enum ModelName {
     Golden,
     /// The emitted Verilog, in Verilator
     Rtl,
+    /// Nothing but the contract of the rings: what `zeronic bench host --bus` measures on
+    Null,
 }
 
 impl ModelName {
@@ -53,6 +57,7 @@ impl ModelName {
         match self {
             ModelName::Golden => "golden",
             ModelName::Rtl => "Verilated",
+            ModelName::Null => "null",
         }
     }
 }
@@ -132,6 +137,7 @@ pub fn run(arguments: &SimCardArguments) -> Result<bool> {
     let sizes = arguments.config.sizes();
     match arguments.model {
         ModelName::Golden => serve(arguments, GoldenModel::new(sizes), line, None),
+        ModelName::Null => serve(arguments, NullModel::new(sizes), line, None),
         ModelName::Rtl => {
             let mut model = RtlModel::new(sizes, wave.is_some())?;
             let wave = wave.as_ref().map(ResultFile::begin).transpose()?;

@@ -11,7 +11,8 @@
 //! empty the caches. The transport (`measure::null_protocol`) costs a few stores.
 //! So this is wall-clock time of the control stack alone, in one thread, with the rings in its
 //! caches: a real card's writes come from farther away. With `--thread` packets also come from a
-//! card that runs beside the host, on another core.
+//! card that runs beside the host, on another core; with `--bus` the card is in another process
+//! (`host/far.rs`).
 //!
 //! Each batch is measured between two passes of a loop of known work, and divided by their time:
 //! what slows the core down slows both. So ns are those of a core that takes the median of the
@@ -24,6 +25,7 @@
 //! batches that the machine has interrupted, are left out and shown.
 
 mod counts;
+mod far;
 mod figures;
 mod flows;
 mod meter;
@@ -43,6 +45,7 @@ use self::plan::Plan;
 pub use self::report::{Report, HEAD};
 use self::work::{Work, BATCH};
 use super::statistics::SPREAD_MAX;
+use crate::shared::bus::BusName;
 use crate::shared::output::{json_file, print};
 
 /// Most flows in a quick run.
@@ -70,11 +73,15 @@ pub struct HostArguments {
     /// Also receive from a card that runs in a thread of its own; needs two idle cores
     #[arg(long)]
     thread: bool,
+    /// Bus to the card: `sim`, one in this process; `vfio-user:SOCKET`, that of `zeronic sim-card
+    /// --model null`, beside one in this process
+    #[arg(long, default_value = "sim", value_name = "BUS", conflicts_with_all = ["thread"])]
+    bus: BusName,
     /// Write the figures as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Only count instructions and allocations, and compare them with this file, within 5 %
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "thread", "json"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "thread", "bus", "json"])]
     counts: Option<PathBuf>,
     /// Write the file instead
     #[arg(long, requires = "counts")]
@@ -96,6 +103,7 @@ impl HostArguments {
             packets: PACKETS,
             quick,
             thread: false,
+            bus: BusName::Sim,
             json: None,
             counts: None,
             bless: false,
@@ -148,6 +156,14 @@ pub fn run(arguments: &HostArguments) -> Result<bool> {
         return Ok(ok);
     }
     let json = json_file(arguments.json.as_deref())?;
+    if let BusName::Card(name) = &arguments.bus {
+        let report = arguments.plan().measure_far(name)?;
+        if let Some(json) = json {
+            json.write_json(&report)?;
+        }
+        print(&report.text())?;
+        return Ok(report.ok);
+    }
     let report = arguments.measure()?;
     if let Some(json) = json {
         json.write_json(&report)?;

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use abi::registers as r;
 use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
+use serde_json::Value;
 use skip::{skip, Need};
 use vfio::SocketBus;
 
-use crate::run::{command, expect_refusal, folder};
+use crate::run::{command, expect_refusal, expect_success, folder};
 
 /// The process, ended with the test.
 pub struct Card {
@@ -43,9 +44,13 @@ impl Card {
         let serves = String::new();
         let mut card = Self { process, said, socket: socket.to_owned(), serves };
         card.serves = card.line();
-        let is_rtl = arguments.contains(&"rtl");
-        let what = if is_rtl { "serving a Verilated card" } else { "serving a golden card" };
-        assert!(card.serves.contains(&format!("{what} (small)")), "{}", card.serves);
+        let model = arguments.iter().find_map(|argument| match *argument {
+            "rtl" => Some("Verilated"),
+            "null" => Some("null"),
+            _ => None,
+        });
+        let what = format!("serving a {} card (small)", model.unwrap_or("golden"));
+        assert!(card.serves.contains(&what), "{}", card.serves);
         let free = card.line();
         assert!(free.contains("clocks run free") && free.contains("do not repeat"), "{free}");
         card
@@ -170,6 +175,40 @@ fn impossible_peer_or_wave_is_refused() {
     with(&["--wave", "w.fst"], &["--wave", "--model rtl"]);
     with(&["--peer", "windows"], &["'windows'", "tap:NAME"]);
     with(&["--peer", "tap:sixteen-letters-"], &["15 bytes"]);
+}
+
+/// Times of a machine that does other things as well are not judged.
+#[test]
+fn host_is_measured_across_processes() {
+    let json = folder("bench-far").join("b.json");
+    let path = json.to_str().expect("a path");
+    let card = Card::with("null", &["--model", "null"]);
+    let text = expect_success(&["bench", "host", "--bus", &card.bus(), "--quick", "--json", path]);
+    for part in ["every descriptor is right", "doorbells by stores", "a posted message"] {
+        assert!(text.contains(part), "'{part}' is not in: {text}");
+    }
+    let report: Value = serde_json::from_slice(&std::fs::read(json).expect("it")).expect("JSON");
+    let rows = report["rows"].as_array().expect("rows");
+    let is_positive = |value: &Value| value.as_f64().is_some_and(|value| value > 0.0);
+    assert_eq!(rows.len(), 8);
+    assert!(rows.iter().all(|row| is_positive(&row["far_ns"]) && is_positive(&row["near_ns"])));
+}
+
+#[test]
+fn doorbells_of_served_card_are_measured() {
+    let mut card = Card::start("doorbell");
+    let bus = card.bus();
+    let text = expect_success(&["bench", "doorbell", "--bus", &bus]);
+    assert!(text.contains("a store to a mapped page") && text.contains("opened, used"), "{text}");
+    let text = expect_success(&["bench", "doorbell", "--bus", &bus, "--messages"]);
+    assert!(text.contains("a posted message"), "{text}");
+    // The one after it would find the card taken.
+    for _ in 0..46 {
+        card.line_with("the client has gone");
+    }
+    expect_refusal(&["bench", "host", "--bus", &bus], &["no null card", "--model null"]);
+    let slot = ["bench", "host", "--bus", "vfio:0000:01:00.0"];
+    expect_refusal(&slot, &["takes no orders", "bench doorbell"]);
 }
 
 #[test]

@@ -120,6 +120,21 @@ impl SocketBus {
         self.client.read(REGION_CONFIG, offset, into).map_err(device)
     }
 
+    /// Length of a region; 0: there is none of that index.
+    pub fn region_bytes(&self, region: u32) -> u64 {
+        self.client.region_bytes(region)
+    }
+
+    /// Reads a region of the device's own.
+    pub fn read_region(&mut self, region: u32, offset: u64, into: &mut [u8]) -> Result<()> {
+        self.client.read(region, offset, into).map_err(device)
+    }
+
+    /// Writes one, and returns when the device has taken it, and all that was stored before.
+    pub fn write_region(&mut self, region: u32, offset: u64, from: &[u8]) -> Result<()> {
+        self.client.write(region, offset, from).map_err(device)
+    }
+
     /// Whether doorbells are stores.
     pub fn has_mapped_doorbells(&self) -> bool {
         self.doorbells.is_some()

@@ -25,6 +25,7 @@ mod judge;
 mod later;
 mod offer;
 mod offering;
+pub mod order;
 pub mod payload;
 mod peer;
 pub mod rig;
@@ -53,6 +54,7 @@ use self::offer::{common, Offer, NO_FLOW};
 use self::payload::Pattern;
 use self::peer::{tuple, Peer, Tuple};
 use self::rings::{Memory, Rings};
+pub use self::shared::FarMemory;
 use self::shared::{Setting, Shared};
 use self::turn::Turn;
 use self::wrong::equal;
@@ -163,7 +165,8 @@ impl NullCard {
         for setting in self.shared.take_settings() {
             self.judge_kept();
             match setting {
-                Setting::Memory(mapping) => self.memory.0.push(mapping),
+                Setting::Memory(address, piece) => self.memory.add(address, piece),
+                Setting::NoMemory(address) => self.memory.remove(address),
                 Setting::Register(offset, value) => self.set(offset, value),
             }
         }

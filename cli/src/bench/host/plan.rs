@@ -9,6 +9,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use measure::null_card::rig::CardSide;
 use network::measure::statistics::quantile;
 
 use super::figures::{AckCost, Cost, FlowsCost, MessageCost, Speed, Timed, FLOWS_GOAL};
@@ -51,7 +52,17 @@ pub(super) struct Place<'a> {
     seen: Vec<f64>,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
+    /// A place on these cores.
+    pub fn new(cores: &'a Cores) -> Self {
+        Self { cores, reference: Reference::new(), seen: Vec::new() }
+    }
+
+    /// The median time of the reference loop, ns.
+    pub fn median_ns(&self) -> f64 {
+        quantile(&self.seen, 0.5)
+    }
+
     /// Time of a piece of work over that of the loop: the faster of two, as one of them may be
     /// interrupted.
     fn over_reference(&mut self, spent: Duration, before_ns: f64, after_ns: f64) -> f64 {
@@ -115,7 +126,12 @@ impl Plan {
     }
 
     /// Works until nothing is new to any flow.
-    pub(super) fn warm_up(&self, worker: &mut Worker, work: Work, flows: usize) -> Result<()> {
+    pub(super) fn warm_up<C: CardSide>(
+        &self,
+        worker: &mut Worker<C>,
+        work: Work,
+        flows: usize,
+    ) -> Result<()> {
         for _ in 0..work.warm_up_batches(flows).max(self.batches / 4) {
             worker.batch(work, flows, &mut Meter::Off)?;
         }
@@ -123,17 +139,17 @@ impl Plan {
     }
 
     /// One run of a piece of work on so many flows: the time of a packet, in times of the loop.
-    pub(super) fn run(
+    pub(super) fn run<C: CardSide>(
         &self,
         place: &mut Place,
-        worker: &mut Worker,
+        worker: &mut Worker<C>,
         (work, flows): (Work, usize),
         timed: &mut Timed,
     ) -> Result<f64> {
         let mut batches = Vec::new();
         // Whatever was measured before has emptied the caches: a round of all flows is not timed.
         let untimed = flows.div_ceil(BATCH);
-        worker.judge_later(work, flows, untimed + self.batches);
+        worker.judge_later(work, flows, untimed + self.batches)?;
         for _ in 0..untimed {
             worker.batch(work, flows, &mut Meter::Off)?;
         }
@@ -207,7 +223,7 @@ impl Plan {
     pub fn measure(&self) -> Result<Report> {
         let cores = Cores::find();
         let kept = cores.keep(0);
-        let place = &mut Place { cores: &cores, reference: Reference::new(), seen: Vec::new() };
+        let place = &mut Place::new(&cores);
         let mut costs = Vec::new();
         for (name, work, goal_ns) in ROWS {
             costs.push((name, self.cost(place, work, 1)?, goal_ns));
@@ -219,7 +235,8 @@ impl Plan {
         let flows = self.flows(place)?;
         let beside = self.thread.then(|| self.time_beside(place)).transpose()?;
         let at = |share| quantile(&place.seen, share);
-        let reference = Speed { median_ns: at(0.5), fast_ns: at(0.05), slow_ns: at(0.95) };
+        let reference =
+            Speed { median_ns: place.median_ns(), fast_ns: at(0.05), slow_ns: at(0.95) };
         let found = Measurements { costs, messages, flows, idle, beside };
         Ok(found.report(reference, self.flows_max, kept.is_kept()))
     }
@@ -368,8 +385,8 @@ mod tests {
     /// A core at half its clock takes twice as long for both.
     #[test]
     fn slow_core_changes_no_figure() {
-        let mut place =
-            Place { cores: &Cores::find(), reference: Reference::new(), seen: Vec::new() };
+        let cores = Cores::find();
+        let mut place = Place::new(&cores);
         let fast = place.over_reference(Duration::from_nanos(500), 10.0, 11.0);
         let slow = place.over_reference(Duration::from_nanos(1000), 900.0, 20.0);
         assert_eq!((fast, slow), (50.0, 50.0));

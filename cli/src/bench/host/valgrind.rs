@@ -26,7 +26,7 @@ pub fn count(work: Work, flows: usize) -> Result<u64> {
     for _ in 0..WARM_UP_BATCHES.max(work.warm_up_batches(flows)) {
         worker.batch(work, flows, &mut Meter::Off)?;
     }
-    worker.judge_later(work, flows, BATCHES);
+    worker.judge_later(work, flows, BATCHES)?;
     let mut meter = Meter::Instructions;
     let items = (0..BATCHES).map(|_| worker.batch(work, flows, &mut meter)).sum();
     worker.judge()?;

@@ -12,8 +12,9 @@ use abi::config::DEFAULT;
 use anyhow::Result;
 use clap::ValueEnum;
 use host::protocol::FlowIndex;
-use measure::null_card::rig::{NullRig, RigConfig, RigError, FRAME_PAYLOAD_BYTES};
-use measure::null_card::NullCard;
+use measure::null_card::order::Order;
+use measure::null_card::rig::{CardSide, NullRig, RigConfig, RigError, FRAME_PAYLOAD_BYTES};
+use measure::null_card::{NullCard, NullCounters};
 
 use super::meter::Meter;
 use crate::bench::cores::Cores;
@@ -153,31 +154,42 @@ impl Work {
     }
 }
 
+/// What a rig has for this work, with so many connections.
+fn rig_config(work: Work, flows: usize) -> RigConfig {
+    RigConfig {
+        card: DEFAULT,
+        flows,
+        send_bytes: work.send_bytes(),
+        frame_bytes: work.frame_bytes(),
+        segments_per_ack: work.segments_per_ack(),
+        burst: work.burst() as u32,
+        receive: work.receive_buffers(),
+        partial: work.is_messages(),
+        send: work.send_buffers(),
+        apart: !work.is_messages(),
+        reads: false,
+        run_packets: 1,
+    }
+}
+
 /// A rig at work.
-pub struct Worker {
-    rig: NullRig,
+pub struct Worker<C: CardSide = NullCard> {
+    rig: NullRig<C>,
     /// Packets that are made ready together.
     ahead: usize,
 }
 
 impl Worker {
-    /// A worker with so many connections.
+    /// A worker with so many connections, on a card in this process.
     pub fn open(work: Work, flows: usize) -> Result<Self> {
-        let rig = NullRig::open(RigConfig {
-            card: DEFAULT,
-            flows,
-            send_bytes: work.send_bytes(),
-            frame_bytes: work.frame_bytes(),
-            segments_per_ack: work.segments_per_ack(),
-            burst: work.burst() as u32,
-            receive: work.receive_buffers(),
-            partial: work.is_messages(),
-            send: work.send_buffers(),
-            apart: !work.is_messages(),
-            reads: false,
-            run_packets: 1,
-        })?;
-        Ok(Self { rig, ahead: BATCH })
+        Ok(Self { rig: NullRig::open(rig_config(work, flows))?, ahead: BATCH })
+    }
+}
+
+impl<C: CardSide> Worker<C> {
+    /// The same on a card that is there.
+    pub fn open_on(card: C, bus: C::Bus, work: Work, flows: usize) -> Result<Self> {
+        Ok(Self { rig: NullRig::open_on(card, bus, rig_config(work, flows))?, ahead: BATCH })
     }
 
     /// Polls once, measured.
@@ -194,21 +206,40 @@ impl Worker {
     /// From now on the card judges in [`Worker::judge`] alone, and has the packets of so many
     /// batches ready, as far as the windows take them: its tables and peers would empty the caches
     /// of the host between two batches, as no card does.
-    pub fn judge_later(&mut self, work: Work, flows: usize, batches: usize) {
+    pub fn judge_later(&mut self, work: Work, flows: usize, batches: usize) -> Result<()> {
         // Where a message lies depends on the command for the one before.
         if work.is_messages() {
-            return;
+            return Ok(());
         }
-        self.rig.card.judge_later();
+        self.rig.order(Order::JudgeLater)?;
         if work.is_receive() {
             self.ahead = batches * BATCH;
-            self.rig.card.prepare(self.ahead, FRAME_PAYLOAD_BYTES, flows);
+            self.prepare(flows)?;
         }
+        Ok(())
+    }
+
+    /// Has the card make packets ready.
+    fn prepare(&mut self, flows: usize) -> Result<()> {
+        let packets = self.ahead as u32;
+        self.rig.order(Order::Prepare(packets, FRAME_PAYLOAD_BYTES, flows as u32))?;
+        Ok(())
+    }
+
+    /// Has the card offer packets; how many the host took.
+    fn offer(&mut self, packets: usize, bytes: u32, flows: usize) -> Result<usize> {
+        let order = Order::Offer(packets as u32, bytes, flows as u32);
+        Ok(self.rig.order(order)?.done as usize)
+    }
+
+    /// What the card has done.
+    fn counters(&mut self) -> Result<NullCounters> {
+        Ok(self.rig.order(Order::Count)?.counters)
     }
 
     /// Has the card judge what it has taken, and from now on what it takes.
     pub fn judge(&mut self) -> Result<()> {
-        self.rig.card.judge_at_once();
+        self.rig.order(Order::JudgeAtOnce)?;
         Ok(self.rig.step()?)
     }
 
@@ -243,11 +274,10 @@ impl Worker {
 
     fn receive(&mut self, flows: usize, meter: &mut Meter) -> Result<u64> {
         for _ in 0..POLLS_MAX {
-            self.rig.step()?;
-            if self.rig.card.ready() < BATCH {
-                self.rig.card.prepare(self.ahead, FRAME_PAYLOAD_BYTES, flows);
+            if self.rig.order(Order::Step)?.ready < BATCH as u64 {
+                self.prepare(flows)?;
             }
-            let offered = self.rig.card.offer(BATCH, FRAME_PAYLOAD_BYTES, flows);
+            let offered = self.offer(BATCH, FRAME_PAYLOAD_BYTES, flows)?;
             self.poll(meter)?;
             if offered > 0 {
                 return Ok(offered as u64);
@@ -260,7 +290,7 @@ impl Worker {
     fn receive_messages(&mut self, flows: usize, meter: &mut Meter) -> Result<u64> {
         let messages = flows.min(BATCH);
         self.rig.step()?;
-        let offered = self.rig.card.offer(messages, MESSAGE_BYTES, flows);
+        let offered = self.offer(messages, MESSAGE_BYTES, flows)?;
         if offered != messages {
             return Err(stuck("messages whose window is open", offered));
         }
@@ -269,27 +299,26 @@ impl Worker {
     }
 
     /// Commands of the host so far.
-    pub fn commands(&self) -> u64 {
-        self.rig.card.counters().commands
+    pub fn commands(&mut self) -> Result<u64> {
+        Ok(self.counters()?.commands)
     }
 
     /// Commands of one message, over so many batches.
     pub fn commands_each(&mut self, work: Work, flows: usize, batches: usize) -> Result<f64> {
-        let (before, mut items) = (self.commands(), 0);
+        let (before, mut items) = (self.commands()?, 0);
         for _ in 0..batches {
             items += self.batch(work, flows, &mut Meter::Off)?;
         }
         self.rig.step()?;
-        Ok((self.commands() - before) as f64 / items as f64)
+        Ok((self.commands()? - before) as f64 / items as f64)
     }
 
     fn send(&mut self, meter: &mut Meter, ack_each: bool) -> Result<u64> {
-        let before = self.rig.card.counters().sends;
+        let before = self.counters()?.sends;
         for _ in 0..POLLS_MAX {
-            self.rig.card.acknowledge(usize::MAX, ack_each);
+            self.rig.order(Order::Acknowledge(u32::MAX, ack_each))?;
             self.poll(meter)?;
-            self.rig.step()?;
-            let sent = self.rig.card.counters().sends - before;
+            let sent = self.rig.order(Order::Step)?.counters.sends - before;
             if sent > 0 {
                 return Ok(sent);
             }
@@ -298,15 +327,15 @@ impl Worker {
     }
 
     fn take_acks(&mut self, meter: &mut Meter) -> Result<u64> {
-        let (sends, done) = (self.rig.card.counters().sends, self.rig.sent_count());
+        let (sends, done) = (self.counters()?.sends, self.rig.sent_count());
         self.rig.post_send(0)?;
         for _ in 0..POLLS_MAX {
             self.poll(&mut Meter::Off)?;
             self.rig.step()?;
         }
-        let sent = self.rig.card.counters().sends - sends;
-        let taken = self.rig.card.acknowledge(BATCH, true);
-        if sent as usize != BATCH || taken != BATCH {
+        let sent = self.counters()?.sends - sends;
+        let taken = self.rig.order(Order::Acknowledge(BATCH as u32, true))?.done;
+        if sent as usize != BATCH || taken as usize != BATCH {
             return Err(stuck("descriptors", sent as usize));
         }
         for _ in 0..POLLS_MAX {
@@ -320,7 +349,7 @@ impl Worker {
     }
 
     fn write_acks(&mut self, meter: &mut Meter) -> Result<u64> {
-        let before = self.rig.card.counters().headers;
+        let before = self.counters()?.headers;
         let protocol = self.rig.provider.protocol();
         protocol.acknowledge(FlowIndex(0), BATCH)?;
         let rig = &mut self.rig;
@@ -330,8 +359,8 @@ impl Worker {
             true
         });
         result?;
-        rig.step()?;
-        match (rig.card.counters().headers - before) as usize {
+        let after = rig.order(Order::Step)?.counters.headers;
+        match (after - before) as usize {
             BATCH => Ok(BATCH as u64),
             written => Err(stuck("ACKs", written)),
         }

@@ -10,7 +10,7 @@ use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::driver::control_memory::ControlMemory;
 use host::memory::{MemoryFile, MemoryRange};
 
-use super::shared::{address_of, piece_at, Piece, Setting, Shared, DOORBELLS};
+use super::shared::{address_of, piece_at, FarMemory, Piece, Setting, Shared, DOORBELLS};
 
 /// The host's side of a null card.
 pub struct NullBus {
@@ -49,6 +49,16 @@ impl NullBus {
         self.rung.iter().sum()
     }
 
+    /// Lets the card reach memory of a host in another process, at a bus address of that host's.
+    pub fn attach(&mut self, address: u64, memory: Box<dyn FarMemory>) {
+        self.shared.set(Setting::Memory(address, Piece::Far(memory)));
+    }
+
+    /// Takes such memory from the card.
+    pub fn detach(&mut self, address: u64) {
+        self.shared.set(Setting::NoMemory(address));
+    }
+
     /// Memory of an application at an address of its own.
     fn add(&mut self, kind: MemoryKind, range: MemoryRange) -> Result<DmaMemory> {
         let (address, bytes) = (address_of(self.pieces.len()), range.bytes());
@@ -60,7 +70,7 @@ impl NullBus {
                 Piece::Untouched
             }
         };
-        self.shared.set(Setting::Memory(there));
+        self.shared.set(Setting::Memory(address, there));
         self.pieces.push(Some(range));
         Ok(DmaMemory { address, bytes, kind })
     }
@@ -122,7 +132,7 @@ impl Bus for NullBus {
     fn allocate_control(&mut self, bytes: usize, _align: usize) -> Result<ControlMemory> {
         let address = address_of(self.pieces.len());
         let memory = ControlMemory::new(address, &pages(bytes)?)?;
-        self.shared.set(Setting::Memory(Piece::Control(memory.clone())));
+        self.shared.set(Setting::Memory(address, Piece::Control(memory.clone())));
         self.pieces.push(None);
         Ok(memory)
     }
@@ -146,7 +156,7 @@ impl Bus for NullBus {
     }
 
     fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
-        match self.pieces.get(piece_at(memory.address).0) {
+        match self.pieces.get(piece_at(memory.address)) {
             Some(Some(range)) => Ok(range.clone()),
             _ => Err(BusError::BadAddress { address: memory.address, bytes: memory.bytes }),
         }

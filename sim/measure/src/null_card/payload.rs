@@ -11,7 +11,6 @@ use host::memory::ApplicationMapping;
 use thiserror::Error;
 
 use super::rings::Memory;
-use super::shared::piece_at;
 
 /// Bytes after which the pattern begins again.
 const PERIOD_BYTES: usize = 4093;
@@ -116,8 +115,7 @@ pub(super) fn place(
         let wanted = (segment.bytes - within).min(rest.len() as u32);
         let grant = tables.translate(&segment, within.into(), wanted.into(), flow.domain, true)?;
         let (now, later) = rest.split_at(grant.1 as usize);
-        let (piece, offset) = piece_at(grant.0);
-        let target = memory.application(piece)?;
+        let (target, offset) = memory.application(grant.0)?;
         let fits = offset + now.len() <= target.bytes();
         fits.then(|| target.write(offset, now))?;
         position = position.wrapping_add(now.len() as u32);

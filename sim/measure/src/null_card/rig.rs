@@ -11,13 +11,14 @@ use std::net::Ipv4Addr;
 
 use abi::config::CardConfig;
 use host::control::flow::receive::FLOOR_LAG_MAX;
-use host::driver::bus::MemoryKind;
+use host::driver::bus::{Bus, BusError, MemoryKind};
 use host::driver::device::{DeviceConfig, COALESCE_TIME};
 use host::error::{HostError, Result};
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, ReceiveOptions, RegionId};
 use thiserror::Error;
 
+use super::order::{Order, Outcome};
 use super::payload::{sum_of_buffer, Pattern, WrongSum};
 use super::{NullBus, NullCard, Wrong};
 use crate::null_protocol::{NullConfig, NullProtocol};
@@ -75,6 +76,12 @@ pub enum RigError {
     /// The card has found something wrong.
     #[error("the card found: {0}")]
     Wrong(Wrong),
+    /// A card in another process has.
+    #[error("the card found: {0}")]
+    FarWrong(String),
+    /// Such a card cannot be told anything.
+    #[error("{0}")]
+    Bus(#[from] BusError),
     /// A connection ended.
     #[error("connection {0:?} ended: {1}")]
     Ended(ConnectionId, String),
@@ -95,12 +102,41 @@ pub enum RigError {
     },
 }
 
+/// The card's side of a rig, wherever the card is.
+pub trait CardSide {
+    /// The host's bus to it.
+    type Bus: Bus;
+
+    /// Has the card carry out an order. What was wrong is found by [`Order::Step`].
+    fn carry_out(
+        &mut self,
+        bus: &mut Self::Bus,
+        order: Order,
+    ) -> std::result::Result<Outcome, RigError>;
+}
+
+impl CardSide for NullCard {
+    type Bus = NullBus;
+
+    fn carry_out(
+        &mut self,
+        _bus: &mut NullBus,
+        order: Order,
+    ) -> std::result::Result<Outcome, RigError> {
+        let outcome = NullCard::carry_out(self, order);
+        match self.wrongs().first() {
+            Some(wrong) if order == Order::Step => Err(RigError::Wrong(*wrong)),
+            _ => Ok(outcome),
+        }
+    }
+}
+
 /// The rig. See the head of this file.
-pub struct NullRig {
+pub struct NullRig<C: CardSide = NullCard> {
     /// The card.
-    pub card: NullCard,
+    pub card: C,
     /// The host.
-    pub provider: Provider<NullBus, NullProtocol>,
+    pub provider: Provider<C::Bus, NullProtocol>,
     config: RigConfig,
     connections: Vec<ConnectionId>,
     opened: usize,
@@ -141,14 +177,19 @@ impl Reader {
 const SENDS_FROM: u64 = 1 << 32;
 
 impl NullRig {
-    /// Opens the card and all connections, and posts their buffers.
+    /// Opens a card in this process and all connections, and posts their buffers.
     pub fn open(config: RigConfig) -> std::result::Result<Self, RigError> {
-        let (mut card, bus) = match config.reads {
+        let (card, bus) = match config.reads {
             true => NullCard::with_payload(config.card),
             false => NullCard::new(config.card),
         };
-        card.set_burst(config.burst as usize);
-        card.set_run(config.run_packets);
+        Self::open_on(card, bus, config)
+    }
+}
+
+impl<C: CardSide> NullRig<C> {
+    /// The same on a card that is there, and the bus to it.
+    pub fn open_on(card: C, bus: C::Bus, config: RigConfig) -> std::result::Result<Self, RigError> {
         let protocol = NullProtocol::new(NullConfig {
             local: LOCAL,
             send_bytes: config.send_bytes,
@@ -183,6 +224,8 @@ impl NullRig {
                 turn: 0,
             }),
         };
+        rig.order(Order::SetBurst(config.burst))?;
+        rig.order(Order::SetRun(config.run_packets as u32))?;
         for first in (0..config.flows).step_by(OPENED_TOGETHER) {
             let end = config.flows.min(first + OPENED_TOGETHER);
             rig.connect(first..end)?;
@@ -277,11 +320,12 @@ impl NullRig {
 
     /// The card takes what the host has given it.
     pub fn step(&mut self) -> std::result::Result<(), RigError> {
-        self.card.step();
-        match self.card.wrongs().first() {
-            Some(wrong) => Err(RigError::Wrong(*wrong)),
-            None => Ok(()),
-        }
+        self.order(Order::Step).map(drop)
+    }
+
+    /// The card carries out an order.
+    pub fn order(&mut self, order: Order) -> std::result::Result<Outcome, RigError> {
+        self.card.carry_out(self.provider.device().bus(), order)
     }
 
     /// Receive requests that are complete.

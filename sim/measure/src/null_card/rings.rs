@@ -6,52 +6,73 @@
 //! ```
 //! Indices and phases as in the contract: `abi::completion`, `abi::header_entry`.
 
+use std::collections::BTreeMap;
+
 use abi::config::{COMMAND_BYTES, COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
 use abi::field::Field;
 use abi::reason::CommandStatus;
 use abi::{completion, header_entry as h, registers as r, send_descriptor};
 use golden::rings::{address_in, is_enabled, Context, Ring};
-use host::driver::control_memory::ControlMemory;
 use host::memory::ApplicationMapping;
 use host::records::words::WORD_BYTES;
 
-use super::shared::{piece_at, Piece, Shared};
+use super::shared::{Piece, Shared};
 
-/// All memory that the card reaches.
+/// All memory that the card reaches, by bus address.
 #[derive(Default)]
-pub(super) struct Memory(pub Vec<Piece>);
+pub(super) struct Memory(BTreeMap<u64, Piece>);
 
 impl Memory {
-    /// Control memory and the offset in it, if it has so many bytes there.
-    fn at(&self, address: u64, bytes: usize) -> Option<(&ControlMemory, usize)> {
-        let (piece, offset) = piece_at(address);
-        let Piece::Control(memory) = self.0.get(piece)? else {
-            return None;
-        };
-        (offset + bytes <= memory.bytes()).then_some((memory, offset))
+    /// Adds a piece.
+    pub fn add(&mut self, address: u64, piece: Piece) {
+        self.0.insert(address, piece);
     }
 
-    /// Memory of an application.
-    pub fn application(&mut self, piece: usize) -> Option<&mut ApplicationMapping> {
-        match self.0.get_mut(piece)? {
-            Piece::Application(memory) => Some(memory),
+    /// Removes one.
+    pub fn remove(&mut self, address: u64) {
+        self.0.remove(&address);
+    }
+
+    /// The piece of an address, and the offset in it.
+    fn at(&self, address: u64) -> Option<(&Piece, usize)> {
+        let (start, piece) = self.0.range(..=address).next_back()?;
+        Some((piece, usize::try_from(address - start).ok()?))
+    }
+
+    /// Memory of an application, and the offset in it.
+    pub fn application(&mut self, address: u64) -> Option<(&mut ApplicationMapping, usize)> {
+        let (start, piece) = self.0.range_mut(..=address).next_back()?;
+        match piece {
+            Piece::Application(memory) => Some((memory, usize::try_from(address - start).ok()?)),
             _ => None,
         }
     }
 
     fn read(&self, address: u64, into: &mut [u8]) -> bool {
-        let found = self.at(address, into.len());
-        found.inspect(|(memory, offset)| memory.read(*offset, into)).is_some()
+        match self.at(address) {
+            Some((Piece::Control(memory), at)) if at + into.len() <= memory.bytes() => {
+                memory.read(at, into);
+                true
+            }
+            Some((Piece::Far(memory), at)) => memory.read(at, into),
+            _ => false,
+        }
     }
 
     /// Writes whole words, the first one last: it publishes the others.
     fn publish(&self, address: u64, from: &[u8]) {
-        let Some((memory, offset)) = self.at(address, from.len()) else {
-            return;
-        };
-        if let Some((first, rest)) = from.split_first_chunk::<WORD_BYTES>() {
-            memory.write(offset + WORD_BYTES, rest);
-            memory.store_release(offset, u64::from_le_bytes(*first));
+        match self.at(address) {
+            Some((Piece::Control(memory), at)) if at + from.len() <= memory.bytes() => {
+                if let Some((first, rest)) = from.split_first_chunk::<WORD_BYTES>() {
+                    memory.write(at + WORD_BYTES, rest);
+                    memory.store_release(at, u64::from_le_bytes(*first));
+                }
+            }
+            Some((Piece::Far(memory), at)) => {
+                // A write that is refused is lost, as on a bus.
+                let _ = memory.write(at, from);
+            }
+            _ => {}
         }
     }
 }
@@ -220,8 +241,8 @@ mod tests {
         let mut queue = HeaderQueue::new(0, slots.clone(), BITS, slow);
         let (mut memory, mut rings) = (Memory::default(), Rings::new(0));
         for setting in shared.take_settings() {
-            if let Setting::Memory(mapping) = setting {
-                memory.0.push(mapping);
+            if let Setting::Memory(address, piece) = setting {
+                memory.add(address, piece);
             }
         }
         rings.set(r::CONTEXT_HEADER_BASE, slots.address() as u32);

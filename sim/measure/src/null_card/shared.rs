@@ -25,11 +25,21 @@ pub(super) fn address_of(piece: usize) -> u64 {
     (piece as u64 + 1) << PIECE_BITS
 }
 
-/// Piece of a bus address, and the offset in it.
-pub(super) fn piece_at(address: u64) -> (usize, usize) {
-    let piece = (address >> PIECE_BITS) as usize;
-    let offset = address & ((1 << PIECE_BITS) - 1);
-    (piece.wrapping_sub(1), offset as usize)
+/// The piece of a bus address.
+pub(super) fn piece_at(address: u64) -> usize {
+    ((address >> PIECE_BITS) as usize).wrapping_sub(1)
+}
+
+/// Memory of a host in another process, by its offset.
+pub trait FarMemory: Send {
+    /// Length.
+    fn bytes(&self) -> usize;
+
+    /// Copies out; whether it can.
+    fn read(&self, offset: usize, into: &mut [u8]) -> bool;
+
+    /// Copies in, the first word last; whether it can.
+    fn write(&self, offset: usize, from: &[u8]) -> bool;
 }
 
 /// A piece of memory, as the card has it.
@@ -40,14 +50,18 @@ pub(super) enum Piece {
     Application(ApplicationMapping),
     /// An application's, of a card that touches none.
     Untouched,
+    /// Of a host in another process, of either kind.
+    Far(Box<dyn FarMemory>),
 }
 
 /// Something that the host has set.
 pub(super) enum Setting {
     /// A register other than a doorbell.
     Register(u32, u32),
-    /// The next piece of memory.
-    Memory(Piece),
+    /// A piece of memory, at its bus address.
+    Memory(u64, Piece),
+    /// No memory is there any more.
+    NoMemory(u64),
 }
 
 /// See the head of this file.

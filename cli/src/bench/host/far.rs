@@ -1,0 +1,195 @@
+//! The same work on a card that another process serves, beside one in this process.
+//!
+//! ```text
+//!   round:  card in this process │ card behind the socket        21 rounds
+//!                 └── over it: ◄─────────┘
+//! ```
+//! The card of `zeronic sim-card --model null` does its part where the one in this process does it:
+//! between the measured calls, told by messages that are not measured. What is measured is the time
+//! of the host's thread, whose doorbells are stores to mapped pages, or messages. The rings are
+//! written by another process, on another core if there is one: reading them is part of it.
+//!
+//! The ratio is of the same round; the median of these counts, and the middle half is the spread.
+
+use std::path::Path;
+
+use anyhow::Result;
+use measure::null_card::order::{Order, Outcome, OUTCOME_BYTES};
+use measure::null_card::rig::{CardSide, RigError};
+use serde::Serialize;
+use served::REGION_CONTROL;
+use vfio::{CardBus, SocketBus};
+
+use super::plan::{Place, Plan};
+use super::work::{Work, Worker, BATCH};
+use crate::bench::cores::Cores;
+use crate::bench::doorbell::{self, Ring};
+use crate::bench::statistics::median;
+use crate::shared::bus::{self, CardName};
+use crate::shared::options::UsageError;
+use crate::shared::table::table;
+
+/// What is done on how many flows.
+const ROWS: [(&str, Work, usize); 4] = [
+    ("packet of 1448 B received, 1 flow", Work::Receive, 1),
+    ("descriptor of 1448 B sent, 1 flow", Work::Send, 1),
+    ("packet received, 16 flows", Work::ReceiveBursts, 16),
+    ("descriptor sent, 16 flows", Work::SendBursts, 16),
+];
+/// Time over that on the card in this process, to reach: with mapped doorbells.
+const GOAL: f64 = 1.3;
+
+/// A null card behind a socket.
+struct FarCard;
+
+impl CardSide for FarCard {
+    type Bus = SocketBus;
+
+    fn carry_out(&mut self, bus: &mut SocketBus, order: Order) -> Result<Outcome, RigError> {
+        let mut said = [0; OUTCOME_BYTES];
+        bus.write_region(REGION_CONTROL, 0, &order.encode())?;
+        bus.read_region(REGION_CONTROL, 0, &mut said)?;
+        let outcome = Outcome::decode(&said);
+        match outcome.wrong.is_empty() || order != Order::Step {
+            true => Ok(outcome),
+            false => Err(RigError::FarWrong(outcome.wrong)),
+        }
+    }
+}
+
+/// A row.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    name: String,
+    /// ns on the card in this process.
+    near_ns: f64,
+    /// ns on that behind the socket.
+    far_ns: f64,
+    /// The one over the other, of the same round.
+    ratio: f64,
+    spread: f64,
+    /// Doorbells are stores to mapped pages.
+    is_mapped: bool,
+}
+
+/// What is measured over a socket.
+#[derive(Clone, Debug, Serialize)]
+pub struct FarReport {
+    /// Everything that the card took was right.
+    pub ok: bool,
+    rows: Vec<Row>,
+    doorbells: Vec<doorbell::Costs>,
+}
+
+/// Opens a card that takes orders, with mapped doorbells or without.
+fn open(name: &CardName, is_mapped: bool) -> Result<SocketBus> {
+    let socket: &Path = match name {
+        CardName::Socket(socket) => socket,
+        CardName::Slot(slot) => {
+            let reason = format!(
+                "vfio:{slot}: a card in a slot takes no orders; start `zeronic sim-card --model \
+                 null`, or use `zeronic bench doorbell`"
+            );
+            return Err(UsageError(reason).into());
+        }
+    };
+    let opened = bus::open(name)?;
+    let CardBus::Socket(opened) = opened else { unreachable!("a socket is opened as one") };
+    if opened.region_bytes(REGION_CONTROL) == 0 {
+        let reason = format!("{name}: no null card; start `zeronic sim-card --model null`");
+        return Err(UsageError(reason).into());
+    }
+    match is_mapped {
+        true if !opened.has_mapped_doorbells() => {
+            let reason = format!("{name}: its doorbells are messages; leave --doorbells out there");
+            Err(UsageError(reason).into())
+        }
+        true => Ok(*opened),
+        false => {
+            drop(opened);
+            Ok(doorbell::open_by_messages(socket)?)
+        }
+    }
+}
+
+impl Plan {
+    /// Measures everything over the socket.
+    pub fn measure_far(&self, name: &CardName) -> Result<FarReport> {
+        let cores = Cores::find();
+        let _kept = cores.keep(0);
+        let place = &mut Place::new(&cores);
+        let mut rows = Vec::new();
+        for is_mapped in [true, false] {
+            for (what, work, flows) in ROWS {
+                let bus = open(name, is_mapped)?;
+                rows.push(self.compare(place, bus, (what, work, flows), is_mapped)?);
+            }
+        }
+        for row in &mut rows {
+            row.near_ns *= place.median_ns();
+            row.far_ns *= place.median_ns();
+        }
+        let mut doorbells = Vec::new();
+        for ring in [Ring::Store, Ring::Message] {
+            let mut bus = open(name, ring == Ring::Store)?;
+            doorbells.push(doorbell::measure_doorbell(&mut bus, ring)?);
+        }
+        Ok(FarReport { ok: true, rows, doorbells })
+    }
+
+    fn compare(
+        &self,
+        place: &mut Place,
+        bus: SocketBus,
+        (what, work, flows): (&str, Work, usize),
+        is_mapped: bool,
+    ) -> Result<Row> {
+        let mut near = Worker::open(work, flows)?;
+        let mut far = Worker::open_on(FarCard, bus, work, flows)?;
+        self.warm_up(&mut near, work, flows)?;
+        self.warm_up(&mut far, work, flows)?;
+        let (mut nears, mut fars, mut timed) = (Vec::new(), Vec::new(), Default::default());
+        for _ in 0..self.runs {
+            nears.push(self.run(place, &mut near, (work, flows), &mut timed)?);
+            fars.push(self.run(place, &mut far, (work, flows), &mut timed)?);
+        }
+        let ratios = nears.iter().zip(&fars).map(|(near, far)| far / near).collect();
+        let (ratio, spread) = median(ratios);
+        let how = if is_mapped { "stores" } else { "messages" };
+        Ok(Row {
+            name: format!("{what}, bursts of {BATCH}, doorbells by {how}"),
+            near_ns: median(nears).0,
+            far_ns: median(fars).0,
+            ratio,
+            spread,
+            is_mapped,
+        })
+    }
+}
+
+impl FarReport {
+    /// The table.
+    pub fn text(&self) -> String {
+        let mut rows = table(&["cost", "in process ns", "over the socket ns", "ratio", "spread"]);
+        for row in &self.rows {
+            let verdict = match (row.is_mapped, row.ratio <= GOAL) {
+                (false, _) => String::new(),
+                (true, true) => format!(" ({GOAL}: yes)"),
+                (true, false) => format!(" ({GOAL}: no)"),
+            };
+            rows.add_row([
+                row.name.clone(),
+                format!("{:.0}", row.near_ns),
+                format!("{:.0}", row.far_ns),
+                format!("{:.2}{verdict}", row.ratio),
+                format!("{:.1} %", 100.0 * row.spread),
+            ]);
+        }
+        let doorbells: Vec<String> = self.doorbells.iter().map(ToString::to_string).collect();
+        format!(
+            "{rows}\n{}\nin a guest: zeronic bench doorbell --bus vfio:SLOT\nevery descriptor is \
+             right; times are the machine's, and runs do not repeat from a seed\n",
+            doorbells.join("\n")
+        )
+    }
+}
