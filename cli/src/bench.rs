@@ -16,7 +16,7 @@ mod all;
 mod area;
 mod connections;
 mod cores;
-mod cpu;
+pub mod cpu;
 mod dma;
 mod host;
 mod latency;

@@ -22,7 +22,7 @@
 //! beside it, where the machine has them.
 
 mod joined;
-mod kernel;
+pub mod kernel;
 mod machine;
 mod null;
 mod rate;

@@ -39,11 +39,13 @@ pub enum Need {
     Clang,
     /// QEMU and a kernel for a guest, Debian's packages.
     Guest,
+    /// A Chromium, Node and the packages that drive it.
+    Browser,
 }
 
 impl Need {
     /// All of them.
-    pub const ALL: [Need; 7] = [
+    pub const ALL: [Need; 8] = [
         Need::Namespaces,
         Need::Packages,
         Need::Instructions,
@@ -51,6 +53,7 @@ impl Need {
         Need::ChosenBlock,
         Need::Clang,
         Need::Guest,
+        Need::Browser,
     ];
 
     /// Its name in `ZERONIC_REQUIRE` and in the report.
@@ -63,6 +66,7 @@ impl Need {
             Need::ChosenBlock => "chosen-block",
             Need::Clang => "clang",
             Need::Guest => "guest",
+            Need::Browser => "browser",
         }
     }
 }
