@@ -6,8 +6,19 @@ const LIMITS = ["wire", "sender's thread", "receiver's thread", "thread beside i
   "PCIe to the host", "PCIe to the card", "memory at the end"];
 const NO_LIMIT = 1e6;
 
-const value = (row, pays, per) => row.cells.reduce(
-  (sum, cell) => cell.pays === pays && cell.per === per ? sum + cell.value : sum, 0);
+// What a row pays for each thing, summed once.
+const SUMS = new Map();
+function value(row, pays, per) {
+  if (!SUMS.has(row)) {
+    const sums = {};
+    for (const cell of row.cells) {
+      const of = sums[cell.pays] ??= {};
+      of[cell.per] = (of[cell.per] ?? 0) + cell.value;
+    }
+    SUMS.set(row, sums);
+  }
+  return SUMS.get(row)[pays]?.[per] ?? 0;
+}
 const paid = (row, pays, counts) => PERS.reduce(
   (sum, per, place) => sum + value(row, pays, per) * counts[place], 0);
 const find = (rows, id) => rows.find((row) => row.id === id);

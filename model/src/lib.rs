@@ -9,6 +9,7 @@
 //! No I/O: both tables are part of the crate.
 
 pub mod cost;
+pub mod document;
 pub mod error;
 pub mod fit;
 pub mod page;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use zeronic_model::fit::{fit, squares};
 use zeronic_model::published::points;
-use zeronic_model::table::{Basis, Table};
+use zeronic_model::table::{Basis, Cell, Pays, Table};
 use zeronic_model::validate::{
     compare, error, errors, Compared, MEDIAN_MAX, POINTS_LEAST, WORST_MAX,
 };
@@ -41,11 +41,14 @@ fn table_holds_what_fit_finds() {
     assert!(after > before * 0.98, "the fit finds {after} where the table has {before}: fit anew");
 }
 
+/// The fit walks to the nearest minimum, so two coefficients are spoilt, not all.
 #[test]
-fn fit_moves_spoilt_table_back() {
+fn fit_moves_spoilt_coefficients_back() {
     let (mut table, points) = (Table::read().unwrap(), points().unwrap());
     let right = squares(&table, &points).unwrap();
-    for cell in table.fitted() {
+    let spoilt =
+        |cell: &&mut Cell| matches!((cell.pays, cell.per), (Pays::Wait, _) | (Pays::Scale, _));
+    for cell in table.fitted().into_iter().filter(spoilt) {
         cell.value *= 1.3;
     }
     table.resolve().unwrap();
