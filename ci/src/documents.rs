@@ -28,6 +28,12 @@ const DOCUMENTS: &[Document] = &[
         arguments: &["run", "--release", "--", "verilog", "--manual", "docs/registers.md"],
     },
     Document {
+        name: "model",
+        what: "docs/model.md",
+        is_blessed: true,
+        arguments: &["test", "--package", "zeronic-model", "--test", "document"],
+    },
+    Document {
         name: "boards",
         what: "constraints and docs/boards, tables in docs",
         is_blessed: true,

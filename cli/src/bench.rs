@@ -17,7 +17,7 @@ mod all;
 mod area;
 mod connections;
 mod cores;
-mod cpu;
+pub mod cpu;
 mod dma;
 mod doorbell;
 mod host;

@@ -7,6 +7,7 @@ mod card;
 mod demo;
 mod device;
 mod merge;
+mod model;
 mod replay;
 mod scenario;
 mod shard;
@@ -52,6 +53,8 @@ enum Task {
     SimCard(sim_card::SimCardArguments),
     /// Measure the card in simulated time, beside its physical limits
     Bench(bench::BenchArguments),
+    /// Model what a stream costs on each data path: cores, memory, PCIe, latency
+    Model(model::ModelArguments),
     /// Merge the files of all shards of a measurement into its report
     Merge(merge::MergeArguments),
     /// Run random demos and scenarios, each to be repeated with its own command
@@ -104,6 +107,7 @@ fn main() -> ExitCode {
         Task::Sim(sim) => replay::run(sim),
         Task::SimCard(arguments) => sim_card::run(arguments),
         Task::Bench(arguments) => bench::run(arguments),
+        Task::Model(arguments) => model::run(arguments),
         Task::Merge(arguments) => merge::run(arguments),
         Task::Soak(soak) => soak::run(soak),
         Task::Scenario(scenario) => scenario::run(scenario),

@@ -8,5 +8,14 @@
 //! ```
 //! No I/O: both tables are part of the crate.
 
+pub mod cost;
+pub mod document;
 pub mod error;
+pub mod fit;
+pub mod page;
+pub mod pcie;
 pub mod published;
+pub mod setup;
+pub mod table;
+pub mod validate;
+pub mod wire;

@@ -9,6 +9,7 @@
 use serde::Deserialize;
 
 use crate::error::ModelError;
+use crate::setup::Coalescing;
 
 const TEXT: &str = include_str!("../published.toml");
 
@@ -67,8 +68,10 @@ pub struct Given {
     pub endpoint: Option<f64>,
     /// Both threads of the receiver share a core.
     pub one_core: Option<bool>,
-    /// The receiver coalesces segments.
-    pub coalesces: Option<bool>,
+    /// Who coalesces received packets.
+    pub coalescing: Option<Coalescing>,
+    /// Payload ends in the card: only headers reach the host.
+    pub discards: Option<bool>,
 }
 
 /// One published number.
@@ -146,7 +149,8 @@ impl Given {
             header: self.header.or(other.header),
             endpoint: self.endpoint.or(other.endpoint),
             one_core: self.one_core.or(other.one_core),
-            coalesces: self.coalesces.or(other.coalesces),
+            coalescing: self.coalescing.or(other.coalescing),
+            discards: self.discards.or(other.discards),
         }
     }
 }

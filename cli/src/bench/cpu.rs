@@ -24,7 +24,7 @@
 
 mod coalescing;
 mod joined;
-mod kernel;
+pub mod kernel;
 mod machine;
 mod null;
 mod rate;

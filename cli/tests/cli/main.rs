@@ -12,6 +12,7 @@ mod documents;
 mod fakes;
 mod far;
 mod guest;
+mod model;
 mod networks;
 mod output;
 mod regions;

@@ -10,7 +10,7 @@
 
 use pcie_sim::{PcieConfig, CYCLE_NS};
 
-use crate::limits::{lanes_bytes_per_ns, round_trip_ns};
+use crate::limits::{lanes_bytes_per_ns, slot};
 
 /// Bytes of host memory that jobs cover; each half wraps by itself.
 pub const SPAN_BYTES: u64 = 1 << 20;
@@ -135,7 +135,7 @@ pub fn read_limit(kinds: &[Kind], pcie: &PcieConfig) -> f64 {
         .min(f64::from(pcie.completion_data) / mean(data))
         .min(TAGS);
     let request = bytes / requests as f64;
-    let round_trip_cycles = round_trip_ns(pcie, request.floor()) / CYCLE_NS as f64;
+    let round_trip_cycles = slot(pcie).round_trip_ns(request.floor()) / CYCLE_NS as f64;
     let held = in_flight.floor() * request / round_trip_cycles;
     (bytes / lanes).min(held)
 }

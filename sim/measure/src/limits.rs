@@ -14,7 +14,9 @@
 //! figure may exceed its limit by 0.05 %. A larger excess is an error of the measurement.
 
 use abi::config::{COMMAND_BYTES, METADATA_BYTES, SLOT_BYTES};
-use lab::frame::{BYTE_PS, GAP_BYTES, PREAMBLE_BYTES};
+use lab::frame::BYTE_PS;
+use model::pcie::Slot;
+use model::wire::frame_bytes_on_wire;
 use pcie_sim::PcieConfig;
 
 /// Descriptor of a request on the requester port.
@@ -62,8 +64,7 @@ pub struct Limit {
 
 /// Nanoseconds that a frame of that many bytes, FCS included, occupies the wire.
 pub fn wire_ns(frame_bytes: f64) -> f64 {
-    let around = (PREAMBLE_BYTES + GAP_BYTES) as f64;
-    (frame_bytes + around) * BYTE_PS as f64 / 1000.0
+    frame_bytes_on_wire(frame_bytes) * BYTE_PS as f64 / 1000.0
 }
 
 /// Bytes that one direction of the lanes carries in a nanosecond.
@@ -77,10 +78,20 @@ pub const fn entry_bytes(header_bytes: usize) -> f64 {
     (METADATA_BYTES + header_bytes).next_multiple_of(4) as f64
 }
 
-/// Lane bytes of one write of `bytes`, cut only at the maximum payload size.
-pub fn write_bytes(pcie: &PcieConfig, bytes: f64) -> f64 {
-    let tlps = (bytes / f64::from(pcie.mps_bytes)).ceil();
-    bytes + tlps * f64::from(pcie.link.request_overhead_bytes)
+/// The simulated slot, for the formulas that hold of any.
+pub fn slot(pcie: &PcieConfig) -> Slot {
+    Slot {
+        bytes_per_ns: lanes_bytes_per_ns(pcie),
+        mps_bytes: pcie.mps_bytes.into(),
+        mrrs_bytes: pcie.mrrs_bytes.into(),
+        rcb_bytes: pcie.rcb_bytes.into(),
+        completion_payload_bytes: pcie.completion_payload_bytes.into(),
+        request_overhead_bytes: pcie.link.request_overhead_bytes.into(),
+        completion_overhead_bytes: pcie.link.completion_overhead_bytes.into(),
+        latency_ns: pcie.latency_ns as f64,
+        completion_headers: pcie.completion_headers.into(),
+        completion_data_bytes: f64::from(pcie.completion_data * 16),
+    }
 }
 
 /// Half beats of the requester port that one write of `bytes` takes, cut only at the maximum
@@ -110,36 +121,10 @@ pub fn request_half_beats(pcie: &PcieConfig, bytes: f64) -> f64 {
     bytes / f64::from(pcie.mrrs_bytes)
 }
 
-/// Lane bytes of the completions of `bytes` of a long read.
-pub fn completion_bytes(pcie: &PcieConfig, bytes: f64) -> f64 {
-    let each = f64::from(pcie.completion_payload_bytes);
-    bytes * (1.0 + f64::from(pcie.link.completion_overhead_bytes) / each)
-}
-
-/// Lane bytes of the requests that ask for `bytes` of a long read.
-pub fn request_bytes(pcie: &PcieConfig, bytes: f64) -> f64 {
-    bytes / f64::from(pcie.mrrs_bytes) * f64::from(pcie.link.request_overhead_bytes)
-}
-
-/// Least time from a request for `bytes` to the last byte of its completions: the root complex's
-/// round trip, and the link's time for the completions.
-pub fn round_trip_ns(pcie: &PcieConfig, bytes: f64) -> f64 {
-    let completions = (bytes / f64::from(pcie.completion_payload_bytes)).ceil();
-    let answer = bytes + completions * f64::from(pcie.link.completion_overhead_bytes);
-    pcie.latency_ns as f64 + answer / lanes_bytes_per_ns(pcie)
-}
-
-/// Bytes a nanosecond that reads can bring, by what may be in flight in one round trip.
-pub fn reads_bytes_per_ns(pcie: &PcieConfig) -> f64 {
-    let by_headers = pcie.completion_headers * pcie.rcb_bytes;
-    let by_data = pcie.completion_data * 16;
-    f64::from(by_headers.min(by_data)) / round_trip_ns(pcie, pcie.mrrs_bytes.into())
-}
-
 /// Lane bytes from the card to the host for one received packet of `load`.
 pub fn receive_up(pcie: &PcieConfig, load: &Load) -> f64 {
-    let payload = write_bytes(pcie, load.payload_bytes);
-    let entry = write_bytes(pcie, load.entry_bytes);
+    let payload = slot(pcie).write_bytes(load.payload_bytes);
+    let entry = slot(pcie).write_bytes(load.entry_bytes);
     payload + entry + commands_up(pcie, load) + slots_up(pcie, load.pure_acks)
 }
 
@@ -164,33 +149,33 @@ pub fn receive_down(pcie: &PcieConfig, load: &Load) -> f64 {
 
 /// Lane bytes from the card to the host for one sent packet.
 pub fn send_up(pcie: &PcieConfig, load: &Load) -> f64 {
-    let entries = load.pure_acks * write_bytes(pcie, load.ack_entry_bytes);
-    let reads = request_bytes(pcie, load.payload_bytes);
+    let entries = load.pure_acks * slot(pcie).write_bytes(load.ack_entry_bytes);
+    let reads = slot(pcie).request_bytes(load.payload_bytes);
     reads + slots_up(pcie, load.slots) + commands_up(pcie, load) + entries
 }
 
 /// Lane bytes from the host to the card for one sent packet.
 pub fn send_down(pcie: &PcieConfig, load: &Load) -> f64 {
-    let payload = completion_bytes(pcie, load.payload_bytes);
+    let payload = slot(pcie).completion_bytes(load.payload_bytes);
     payload + slots_down(pcie, load.slots) + commands_down(pcie, load)
 }
 
 fn commands_up(pcie: &PcieConfig, load: &Load) -> f64 {
     // Commands are fetched in long reads; one completion entry confirms a fetched batch at best,
     // which is too little to count.
-    request_bytes(pcie, load.commands * COMMAND_BYTES as f64)
+    slot(pcie).request_bytes(load.commands * COMMAND_BYTES as f64)
 }
 
 fn commands_down(pcie: &PcieConfig, load: &Load) -> f64 {
-    completion_bytes(pcie, load.commands * COMMAND_BYTES as f64)
+    slot(pcie).completion_bytes(load.commands * COMMAND_BYTES as f64)
 }
 
 fn slots_up(pcie: &PcieConfig, slots: f64) -> f64 {
-    request_bytes(pcie, slots * SLOT_BYTES as f64)
+    slot(pcie).request_bytes(slots * SLOT_BYTES as f64)
 }
 
 fn slots_down(pcie: &PcieConfig, slots: f64) -> f64 {
-    completion_bytes(pcie, slots * SLOT_BYTES as f64)
+    slot(pcie).completion_bytes(slots * SLOT_BYTES as f64)
 }
 
 /// Limits from rates in packets a nanosecond.
@@ -250,7 +235,7 @@ pub fn send_limits(pcie: &PcieConfig, load: &Load) -> Vec<Limit> {
         ("pcie up", lanes / send_up(pcie, load)),
         ("rq port", HALF_BEATS_PER_NS / send_port(pcie, load)),
         ("pcie down", lanes / send_down(pcie, load)),
-        ("reads in flight", reads_bytes_per_ns(pcie) / read),
+        ("reads in flight", slot(pcie).reads_bytes_per_ns() / read),
         ("wire of ACKs", ack_wire(load)),
     ];
     limits(load, &candidates)
@@ -271,7 +256,7 @@ pub fn duplex_limits(pcie: &PcieConfig, receive: &Load, send: &Load) -> Vec<Limi
         ("pcie up", lanes / up),
         ("rq port", HALF_BEATS_PER_NS / port),
         ("pcie down", lanes / down),
-        ("reads in flight", reads_bytes_per_ns(pcie) / read),
+        ("reads in flight", slot(pcie).reads_bytes_per_ns() / read),
     ];
     limits(receive, &candidates)
 }
@@ -314,7 +299,16 @@ mod tests {
         near(gbps(receive_up(&pcie, &packet)), 111.6, 0.05);
         let together = receive_up(&pcie, &whole_slot);
         near(gbps(together), 113.4, 0.05);
-        near(gbps(together + write_bytes(&pcie, 64.0)), 119.1, 0.05);
+        near(gbps(together + slot(&pcie).write_bytes(64.0)), 119.1, 0.05);
+    }
+
+    /// What the model takes for a slot of the third generation is the simulated one.
+    #[test]
+    fn simulated_slot_is_the_modelled_one() {
+        let simulated = slot(&PcieConfig::default());
+        let modelled = Slot::new(3, 16).expect("a slot");
+        near(simulated.bytes_per_ns, modelled.bytes_per_ns, 1e-6);
+        assert_eq!(Slot { bytes_per_ns: modelled.bytes_per_ns, ..simulated }, modelled);
     }
 
     #[test]

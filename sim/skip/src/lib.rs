@@ -41,6 +41,8 @@ pub enum Need {
     Guest,
     /// A terminal that a test can look at: `tmux`.
     Terminal,
+    /// A Chromium, Node and the packages that drive it.
+    Browser,
 }
 
 impl Need {
@@ -54,6 +56,7 @@ impl Need {
         Need::Clang,
         Need::Guest,
         Need::Terminal,
+        Need::Browser,
     ];
 
     /// Its name in `ZERONIC_REQUIRE` and in the report.
@@ -67,6 +70,7 @@ impl Need {
             Need::Clang => "clang",
             Need::Guest => "guest",
             Need::Terminal => "terminal",
+            Need::Browser => "browser",
         }
     }
 }
