@@ -93,6 +93,10 @@ impl Owner {
         self.context[r::CONTEXT_ENABLE as usize / 4] & r::CONTEXT_ENABLE_COALESCE != 0
     }
 
+    fn slow_is_full(&self) -> bool {
+        self.slow.wrapping_sub(self.doorbells[3]) >= 1 << self.bits(3)
+    }
+
     /// `slots` more are free, beside those that `reserved` ones are kept for.
     fn has_header_slots(&self, slots: u32, reserved: u32) -> bool {
         let used = self.headers.wrapping_sub(self.doorbells[2]).wrapping_add(reserved);
@@ -313,12 +317,13 @@ impl GoldenDevice {
         if !self.has_header_slots(id, slots) {
             return Err(DropReason::HeaderQueueFull);
         }
+        if delivery.deferred.is_some() && self.owners[id].slow_is_full() {
+            return Err(DropReason::SlowBufferFull);
+        }
+        self.end_run_before(frame, delivery, memory);
         let owner = &mut self.owners[id];
         let mut slow_buffer = h::SLOW_BUFFER_NONE;
         if let Some(payload) = &delivery.deferred {
-            if owner.slow.wrapping_sub(owner.doorbells[3]) >= 1 << owner.bits(3) {
-                return Err(DropReason::SlowBufferFull);
-            }
             slow_buffer = (owner.slow & ((1 << owner.bits(3)) - 1)) as u16;
             let offset = u64::from(slow_buffer) * SLOW_BUFFER_BYTES as u64;
             memory.write(owner.base(r::CONTEXT_SLOW_BASE) + offset, payload);
