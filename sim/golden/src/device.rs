@@ -95,7 +95,7 @@ impl Owner {
     }
 
     fn slow_is_full(&self) -> bool {
-        self.slow.wrapping_sub(self.doorbells[3]) >= 1 << self.bits(3)
+        self.slow.wrapping_sub(self.doorbells[3]) >= 1 << Ring::Slow.bits(&self.context)
     }
 
     /// `slots` more are free, beside those that `reserved` ones are kept for.
