@@ -12,7 +12,12 @@
 //! 3. Every segment beyond a hole is acknowledged on its own, its block first; a block is said in
 //!    the three ACKs that follow it (RFC 2018, 4). Segments of one poll that fall into one block
 //!    share an ACK.
-//! 4. At most [`HELD_MAX`] ranges are held, 16 KiB; a segment that would be one more is not taken.
+//! 4. A run of n packets in order leads to one ACK, sent at once if they are two full segments, as
+//!    n packets that were found together do. Where a peer that counts ACKs may be in slow start
+//!    (RFC 5681, 3.1: at the start of a stream, and after a hole was filled), it leads to those of
+//!    n packets that came one by one, and one for the last, for the next [`STEPPED_BYTES_MAX`]
+//!    bytes.
+//! 5. At most [`HELD_MAX`] ranges are held, 16 KiB; a segment that would be one more is not taken.
 //!
 //! Sources: RFC 9293, 3.8.6 and 3.10.7.4; RFC 5681, 4.2; RFC 2018, 4; RFC 2883, 4.
 
@@ -30,12 +35,16 @@ pub const HELD_MAX: usize = 1_024;
 const TRIGGERS_MAX: usize = 256;
 /// Blocks whose order of arrival is remembered.
 const RECENT_MAX: usize = 16;
+/// So many bytes of runs are acknowledged as single packets would be (RFC 5681, 4.2), before a run
+/// has one ACK: enough for a window of 10 segments to double four times.
+pub const STEPPED_BYTES_MAX: u64 = 256 << 10;
 
 /// What became of the payload of a segment (RFC 9293, 3.10.7.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// This range of stream offsets is new and stands; it is empty for a segment without payload.
-    /// Of a segment that covers several holes, only the first is taken.
+    /// Of a segment that covers several holes, only the first is taken; of a run, all, and the
+    /// range is from the first byte taken to the last.
     Taken(Range),
     /// Nothing of it is new, but it is of the stream.
     Ignored,
@@ -49,6 +58,15 @@ enum Due {
     Never,
     At(u64),
     Now,
+}
+
+/// ACK numbers before RCV.NXT that are owed, of a run (RFC 5681, 4.2).
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    /// The next.
+    at: u64,
+    /// From one to the next.
+    bytes: u64,
 }
 
 /// The receiving half of a connection (RFC 9293, 3.3.1: RCV).
@@ -73,6 +91,9 @@ pub struct Receiver {
     due: Due,
     /// Accepted since the last ACK.
     quiet_bytes: u64,
+    steps: Option<Steps>,
+    /// So much of runs is still to be acknowledged in steps.
+    stepped_bytes: u64,
 }
 
 impl Receiver {
@@ -94,6 +115,8 @@ impl Receiver {
             fin_at: None,
             due: Due::Never,
             quiet_bytes: 0,
+            steps: None,
+            stepped_bytes: STEPPED_BYTES_MAX,
         }
     }
 
@@ -259,11 +282,42 @@ impl Receiver {
         // RFC 5681, 4.2: at once if it fills a hole, and for every second full segment.
         let is_filling = !self.held.is_empty() || !self.recent.is_empty();
         self.recent.retain(|offset| *offset >= first);
+        if is_filling {
+            self.stepped_bytes = STEPPED_BYTES_MAX;
+        }
         if is_filling || self.quiet_bytes >= 2 * self.mss_bytes {
             self.due = Due::Now;
         } else if self.due == Due::Never {
             self.due = Due::At(now_ns + self.delay_ns);
         }
+    }
+
+    /// A run was taken, as far as `range`: what its packets, one by one, would have had
+    /// acknowledged is owed, where that matters (RFC 5681, 4.2).
+    pub fn owe_steps(&mut self, range: Range, segment_bytes: u64) {
+        let (start, bytes) = (range.start + 1, range.end - range.start);
+        let is_in_order = range.end < self.next && self.held.is_empty();
+        if !is_in_order || self.stepped_bytes == 0 || segment_bytes == 0 {
+            return;
+        }
+        self.stepped_bytes = self.stepped_bytes.saturating_sub(bytes);
+        let full_bytes = 2 * self.mss_bytes;
+        let quiet_bytes = self.quiet_bytes.saturating_sub(bytes);
+        let packets = |bytes: u64| bytes.div_ceil(segment_bytes).max(1) * segment_bytes;
+        let first_bytes = packets(full_bytes.saturating_sub(quiet_bytes));
+        let steps = Steps { at: start + first_bytes, bytes: packets(full_bytes) };
+        self.steps.get_or_insert(steps);
+    }
+
+    /// The next ACK number that a run has called for, but for its last (RFC 5681, 4.2).
+    pub fn step(&mut self) -> Option<u64> {
+        let at = self.steps?.at;
+        if at >= self.next {
+            self.steps = None;
+            return None;
+        }
+        self.steps.as_mut()?.at += self.steps?.bytes;
+        Some(at)
     }
 
     /// An ACK has to be sent at once, for a reason that is not payload (RFC 9293, 3.10.7.4).

@@ -95,7 +95,22 @@ pub struct Options {
     pub sack: ArrayVec<SackBlock, SACK_BLOCKS_MAX>,
 }
 
-/// A segment (RFC 9293, 3.1). The payload is known by its length alone.
+/// What the packets of a run say beyond the header of the first. A run is packets of one connection
+/// in order, without a gap and with equal flags but for a PSH on the last, that a card has summed
+/// up (RFC 9293, 3.8.6.3 lets a receiver look at several segments before it answers).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Payload of every packet but the last, which has no more.
+    pub segment_bytes: u32,
+    /// Acknowledgement number of the last, which is not before that of the first.
+    pub acknowledgement: u32,
+    /// Window field of the last, unscaled.
+    pub window: u16,
+    /// Timestamps of the last.
+    pub timestamps: Option<Timestamps>,
+}
+
+/// A segment, or a run of them (RFC 9293, 3.1). The payload is known by its length alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// Sequence number.
@@ -110,8 +125,10 @@ pub struct Segment {
     pub options: Options,
     /// ECN field of the IP header.
     pub codepoint: Codepoint,
-    /// Length of the payload.
+    /// Length of the payload; of a run, of the whole.
     pub payload_bytes: u32,
+    /// The rest of a run, whose first packet is described above.
+    pub run: Option<Run>,
 }
 
 impl Segment {
@@ -119,5 +136,24 @@ impl Segment {
     pub fn length(&self) -> u64 {
         let bits = [Flags::SYN, Flags::FIN].iter().filter(|bit| self.flags.has(**bit)).count();
         u64::from(self.payload_bytes) + bits as u64
+    }
+
+    /// The newest acknowledgement number: of a run, that of its last packet (RFC 9293, 3.1).
+    pub fn last_acknowledgement(&self) -> u32 {
+        self.run.map_or(self.acknowledgement, |run| run.acknowledgement)
+    }
+
+    /// The newest window field, unscaled (RFC 9293, 3.1).
+    pub fn last_window(&self) -> u16 {
+        self.run.map_or(self.window, |run| run.window)
+    }
+
+    /// Payload before that of the last packet: 0 for a single one (RFC 9293, 3.1).
+    pub fn lead_bytes(&self) -> u32 {
+        let segment_bytes = self.run.map_or(0, |run| run.segment_bytes);
+        match segment_bytes {
+            0 => 0,
+            _ => self.payload_bytes.saturating_sub(1) / segment_bytes * segment_bytes,
+        }
     }
 }

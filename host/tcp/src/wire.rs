@@ -59,6 +59,7 @@ pub fn parse(
         options: parse_options(options),
         codepoint,
         payload_bytes,
+        run: None,
     })
 }
 

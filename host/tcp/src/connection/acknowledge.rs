@@ -7,6 +7,8 @@
 //! 1. An ACK of what was never sent, or from before the largest window ago, is answered and not
 //!    believed (RFC 5961, 5.2): an optimistic receiver cannot grow the window.
 //! 2. A SACK block counts only inside of what was sent and is not acknowledged (RFC 2018, 3).
+//! 3. Of a run the last packet speaks for all: its ACK number covers those before, and its window
+//!    is the one that stands (RFC 9293, 3.10.7.4, fifth).
 //!
 //! Sources: RFC 9293, 3.10.7.4; RFC 6675, 5; RFC 8985, 6.2; RFC 2883, 4; RFC 8257, 3.3.
 
@@ -37,7 +39,7 @@ impl Connection {
         segment: &Segment,
         start: i64,
     ) -> bool {
-        let acknowledged = self.numbers.offset(segment.acknowledgement, self.una);
+        let acknowledged = self.numbers.offset(segment.last_acknowledgement(), self.una);
         let lowest = self.una as i64 - self.window.bytes_max as i64;
         if acknowledged < lowest || acknowledged > self.next as i64 {
             self.challenge(now_ns);
@@ -112,13 +114,13 @@ impl Connection {
 
     /// The send window (RFC 9293, 3.10.7.4, fifth).
     fn take_window(&mut self, segment: &Segment, start: i64, acknowledged: u64) {
-        let start = start.max(0) as u64;
+        let start = start.max(0) as u64 + u64::from(segment.lead_bytes());
         let window = &mut self.window;
         let is_newer = window.by_sequence < start
             || (window.by_sequence == start && window.by_acknowledgement <= acknowledged);
         if is_newer {
             let was_closed = window.bytes == 0;
-            window.bytes = u64::from(segment.window) << window.shift;
+            window.bytes = u64::from(segment.last_window()) << window.shift;
             window.bytes_max = window.bytes_max.max(window.bytes);
             window.by_sequence = start;
             window.by_acknowledgement = acknowledged;

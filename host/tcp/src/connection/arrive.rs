@@ -9,12 +9,16 @@
 //! 2. A reset ends the connection only at exactly RCV.NXT (RFC 5961, 3.2).
 //! 3. Challenge ACKs are limited per connection: a limit for all would tell one about another.
 //! 4. The urgent pointer is not looked at: urgent data is data (RFC 9293, 3.8.5; RFC 6093).
+//! 5. A run is taken as one segment with the payload of all. The timestamp that is checked, and
+//!    echoed, is that of its first packet, as if all had come before an ACK was sent (RFC 7323, 4.3
+//!    and 5.3); which ACKs follow says `receive.rs`.
 //!
 //! Sources: RFC 9293, 3.10.7; RFC 5961, 3 to 5; RFC 7323, 5.3.
 
 use super::open::Offer;
 use super::{Arrival, Connection, End, Purpose, State};
 use crate::config::S_NS;
+use crate::ranges::Range;
 use crate::receive::Verdict;
 use crate::segment::{Flags, Segment};
 
@@ -274,14 +278,34 @@ impl Connection {
         }
         let was_ended = self.receiver.is_ended();
         let is_fin = segment.flags.has(Flags::FIN);
-        let verdict = match segment.length() {
+        let mut verdict = match segment.length() {
             0 => self.receiver.take_nothing(),
             _ => self.receiver.take(now_ns, start, bytes, is_fin),
         };
         if self.receiver.is_ended() && !was_ended {
             self.take_fin();
         }
+        if let (Some(run), Verdict::Taken(range)) = (segment.run, verdict) {
+            let range = self.take_rest(now_ns, range, start + bytes as i64);
+            self.receiver.owe_steps(range, run.segment_bytes.into());
+            verdict = Verdict::Taken(range);
+        }
         verdict
+    }
+
+    /// Takes what is behind the first part of a run, which ends before `end`: each of its packets
+    /// may fill a hole of its own. Returns the range of all that was taken.
+    fn take_rest(&mut self, now_ns: u64, taken: Range, end: i64) -> Range {
+        let mut all = taken;
+        while (all.end as i64) < end - 1 {
+            let from = all.end as i64 + 1;
+            let more = self.receiver.take(now_ns, from, (end - from) as u64, false);
+            match more {
+                Verdict::Taken(range) if range.end > all.end => all.end = range.end,
+                _ => break,
+            }
+        }
+        all
     }
 
     /// RFC 9293, 3.10.7.4, eighth.

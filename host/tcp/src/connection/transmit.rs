@@ -1,8 +1,8 @@
 //! What is sent next, and its header.
 //!
 //! ```text
-//!   reset ─► handshake ─► ACK of a changed mark ─► ACK with blocks ─► repetition ─► tail probe
-//!        ─► new data ─► probe of a closed window ─► ACK
+//!   reset ─► handshake ─► ACK of a changed mark ─► ACKs inside of a run ─► ACK with blocks
+//!        ─► repetition ─► tail probe ─► new data ─► probe of a closed window ─► ACK
 //! ```
 //! Invariants
 //! 1. New data is sent only inside of the peer's window, the congestion window and the pace.
@@ -46,6 +46,9 @@ impl Connection {
         }
         if self.state == State::TimeWait {
             return self.acknowledgement(now_ns);
+        }
+        if let Some(number) = self.receiver.step() {
+            return Some(self.step(now_ns, number));
         }
         let owed = self.receiver.owes_blocks().then(|| self.acknowledgement(now_ns));
         owed.flatten()
@@ -363,6 +366,17 @@ impl Connection {
         let mut segment = self.header(now_ns, Flags::ACK, self.next, 0);
         segment.acknowledgement = number;
         segment.flags = if is_echoing { Flags::ACK | Flags::ECE } else { Flags::ACK };
+        Outgoing { segment, offset: 0, mss_bytes: 0 }
+    }
+
+    /// RFC 5681, 4.2: what packets of a run, one by one, would have had acknowledged. The window
+    /// ends where that of the last ACK ends (RFC 9293, 3.8.6).
+    fn step(&mut self, now_ns: u64, number: u64) -> Outgoing {
+        let behind = self.receiver.next() - number;
+        let mut segment = self.header(now_ns, Flags::ACK, self.next, 0);
+        let window = u64::from(segment.window) + (behind >> self.receiver.shift());
+        segment.acknowledgement = self.receiver.numbers().of(number);
+        segment.window = window.min(u16::MAX.into()) as u16;
         Outgoing { segment, offset: 0, mss_bytes: 0 }
     }
 

@@ -1,6 +1,7 @@
 //! Random operations against models that are too simple to be wrong.
 
 mod ranges;
+mod runs;
 mod scoreboard;
 mod segments;
 

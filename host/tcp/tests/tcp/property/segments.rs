@@ -6,7 +6,7 @@ use rand::rngs::SmallRng;
 use rand::Rng;
 use tcp::config::{Config, Ecn, Law};
 use tcp::connection::State;
-use tcp::segment::{Codepoint, Flags, SackBlock, Segment, Timestamps};
+use tcp::segment::{Codepoint, Flags, Run, SackBlock, Segment, Timestamps};
 use tcp::wire::{emit, parse, HEADER_BYTES_MAX};
 use tcp::{Endpoint, Limits, Secret, Tuple};
 
@@ -136,6 +136,14 @@ fn no_peer_makes_it_panic() {
                     block.start = near(&mut random, ours);
                     block.end = near(&mut random, ours);
                 }
+            }
+            if step > 0 && random.random_bool(0.3) {
+                segment.run = Some(Run {
+                    segment_bytes: [0, 1, 500, u32::MAX][random.random_range(0..4)],
+                    acknowledgement: near(&mut random, ours),
+                    window: random.random(),
+                    timestamps: segment.options.timestamps,
+                });
             }
             if let Some(timestamps) = &mut segment.options.timestamps {
                 *timestamps = Timestamps { value: step, echo: stamp };

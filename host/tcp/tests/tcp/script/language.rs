@@ -20,7 +20,7 @@
 //! icmp too-big N at SEQ │ icmp hard N at SEQ │ icmp soft at SEQ     and: believed │ not believed
 //!
 //! SEGMENT   FLAGS START:END ack N [win N] [mss N] [wscale N] [sackok] [ts V:E] [sack A:B,A:B]
-//!           [ce │ ect] [raw]
+//!           [ce │ ect] [run N [last-ack N] [last-win N] [last-ts V:E]]
 //! FLAGS     of S A F R P U E (ECE) C (CWR); `.` for none
 //! TIME      a number with ns, us, ms or s
 //! ```
@@ -30,10 +30,12 @@
 //! first number. Counters: `lost`, `repeated` (bytes), `timeouts`, `undone`, `tail_probes`,
 //! `duplicates`, `challenges`, `withheld`, `old`, `time_waits`, `connections`.
 //!
-//! START and END are numbers relative to the SYN, END - START is the payload. `win` and options of
-//! a SYN are compared only where they are given; flags, numbers, payload and SACK blocks always.
+//! START and END are numbers relative to the SYN, END - START is the payload. With `run` it is a
+//! run of packets with N bytes each, the last with the rest, whose last packet says the same as the
+//! first unless it is said otherwise. `win` and options of a SYN are compared only where they are
+//! given; flags, numbers, payload and SACK blocks always.
 
-use tcp::segment::{Codepoint, Flags, SackBlock, Segment, Timestamps};
+use tcp::segment::{Codepoint, Flags, Run, SackBlock, Segment, Timestamps};
 
 /// What may come of a line.
 pub type Outcome<T> = Result<T, String>;
@@ -55,6 +57,7 @@ pub struct Said {
     pub segment: Segment,
     pub window: Option<u16>,
     pub codepoint: Option<Codepoint>,
+    pub last_window: Option<u16>,
 }
 
 pub fn number<N: std::str::FromStr>(text: &str) -> Outcome<N> {
@@ -77,6 +80,10 @@ fn pair(text: &str) -> Outcome<(u32, u32)> {
     Ok((number(from)?, number(to)?))
 }
 
+fn timestamps(text: &str) -> Outcome<Timestamps> {
+    pair(text).map(|(value, echo)| Timestamps { value, echo })
+}
+
 /// Reads a segment.
 pub fn segment(words: &[&str]) -> Outcome<Said> {
     let [flags, numbers, rest @ ..] = words else {
@@ -91,6 +98,7 @@ pub fn segment(words: &[&str]) -> Outcome<Said> {
     let (start, end) = pair(numbers)?;
     said.segment.sequence = start;
     said.segment.payload_bytes = end.wrapping_sub(start);
+    let (mut last_ack, mut last_timestamps, mut segment_bytes) = (None, None, None);
     let mut rest = rest.iter();
     while let Some(word) = rest.next() {
         let mut value = || rest.next().copied().ok_or_else(|| format!("{word} of what"));
@@ -100,12 +108,13 @@ pub fn segment(words: &[&str]) -> Outcome<Said> {
             "mss" => said.segment.options.mss_bytes = Some(number(value()?)?),
             "wscale" => said.segment.options.window_scale = Some(number(value()?)?),
             "sackok" => said.segment.options.is_sack_permitted = true,
+            "run" => segment_bytes = Some(number(value()?)?),
+            "last-ack" => last_ack = Some(number(value()?)?),
+            "last-win" => said.last_window = Some(number(value()?)?),
+            "last-ts" => last_timestamps = Some(timestamps(value()?)?),
             "ce" => said.codepoint = Some(Codepoint::Experienced),
             "ect" => said.codepoint = Some(Codepoint::Capable0),
-            "ts" => {
-                let (value, echo) = pair(value()?)?;
-                said.segment.options.timestamps = Some(Timestamps { value, echo });
-            }
+            "ts" => said.segment.options.timestamps = Some(timestamps(value()?)?),
             "sack" => {
                 for block in value()?.split(',') {
                     let (start, end) = pair(block)?;
@@ -115,6 +124,13 @@ pub fn segment(words: &[&str]) -> Outcome<Said> {
             other => return Err(format!("no such word in a segment: {other}")),
         }
     }
+    let segment = &mut said.segment;
+    segment.run = segment_bytes.map(|segment_bytes| Run {
+        segment_bytes,
+        acknowledgement: last_ack.unwrap_or(segment.acknowledgement),
+        window: 0,
+        timestamps: last_timestamps.or(segment.options.timestamps),
+    });
     Ok(said)
 }
 

@@ -228,7 +228,7 @@ impl Player {
     }
 
     fn arrive(&mut self, words: &[&str], how: &str) -> Outcome<()> {
-        let Said { mut segment, window, codepoint } = language::segment(words)?;
+        let Said { mut segment, window, codepoint, last_window } = language::segment(words)?;
         let (now_ns, tuple) = (self.now_ns, Self::tuple(self.port));
         let peer = self.peer();
         segment.sequence = segment.sequence.wrapping_add(peer.first);
@@ -243,6 +243,10 @@ impl Player {
             timestamps.echo = peer.last_timestamp;
         }
         segment.window = window.unwrap_or(u16::MAX);
+        if let Some(run) = &mut segment.run {
+            run.acknowledgement = run.acknowledgement.wrapping_add(peer.ours);
+            run.window = last_window.unwrap_or(segment.window);
+        }
         segment.codepoint = codepoint.unwrap_or_default();
         let has_room = how != "<!";
         let (_, arrival) = self.endpoint().arrive(now_ns, &tuple, &segment, has_room);
