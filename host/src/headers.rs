@@ -10,6 +10,7 @@
 //! | `layers.rs` | where layers begin, as the card is told |
 //! | `layout.rs` | finds the layers of a frame, sums checksums |
 //! | `packet.rs` | reads and adjusts the fields of TCP |
+//! | `run.rs` | headers of packets that the card has summed up |
 //! | `error.rs` | why bytes are no header |
 
 pub mod builder;
@@ -17,3 +18,4 @@ pub mod error;
 pub mod layers;
 pub mod layout;
 pub mod packet;
+pub mod run;

@@ -51,6 +51,7 @@ use crate::error::protocol::ProtocolError;
 use crate::error::{HostError, Result};
 use crate::failure::Failure;
 use crate::headers::layers::Layers;
+use crate::headers::run::Run;
 use crate::records::profile::Profile;
 use crate::transport::{ListenerId, NextTimer};
 
@@ -61,17 +62,19 @@ pub struct FlowIndex(pub u16);
 /// A key of the card's flow table.
 pub type FlowKey = [u8; flow_key::KEY_BYTES];
 
-/// A received packet without its payload.
+/// A received packet without its payload, or a run of packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
-    /// From the Ethernet header to the last byte before the payload.
+    /// From the Ethernet header to the last byte before the payload; of a run, that of the first.
     pub header: &'a [u8],
     /// Offset of the transport header.
     pub l4_offset: usize,
     /// Stream position of the first payload byte.
     pub position: u32,
-    /// Length of the payload.
+    /// Length of the payload; of a run, of all of it.
     pub payload_bytes: u32,
+    /// The rest of a run, which is one of TCP and lies in the buffers of its flow, untrimmed.
+    pub run: Option<Run>,
     /// Where the payload is.
     pub payload: SegmentPayload<'a>,
     /// When it arrived, by the provider's clock. The card does not say so far: it is the time at
@@ -94,6 +97,13 @@ pub enum SegmentPayload<'a> {
     Deferred(&'a [u8]),
     /// There is none, or it was below the floor, or in the buffers of an old flow.
     Nowhere,
+}
+
+impl Segment<'_> {
+    /// Packets that it stands for.
+    pub fn packets(&self) -> u32 {
+        self.run.map_or(1, |run| run.packets)
+    }
 }
 
 /// How much speaks against a packet that a black box has not judged yet.

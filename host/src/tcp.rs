@@ -28,7 +28,7 @@ use std::net::{IpAddr, SocketAddr};
 use ::tcp::connection::{End, Event};
 use ::tcp::endpoint::{Departure, OpenError};
 use ::tcp::receive::Verdict as EngineVerdict;
-use ::tcp::segment::Codepoint;
+use ::tcp::segment::{Codepoint, Timestamps};
 use ::tcp::wire::{self, HEADER_BYTES_MAX};
 use ::tcp::{Config, ConnectionId, Endpoint, Limits, Secret, Tuple};
 
@@ -86,7 +86,13 @@ fn unknown_listener(listener: ListenerId) -> HostError {
 fn read(segment: &Segment<'_>) -> Option<(Tuple, ::tcp::Segment)> {
     let header = parse_tcp(segment.header)?;
     let tcp = segment.header.get(header.l4_offset..)?;
-    let read = wire::parse(tcp, segment.payload_bytes, Codepoint::NotCapable).ok()?;
+    let mut read = wire::parse(tcp, segment.payload_bytes, Codepoint::NotCapable).ok()?;
+    read.run = segment.run.map(|run| ::tcp::segment::Run {
+        segment_bytes: run.segment_bytes,
+        acknowledgement: run.acknowledgement,
+        window: run.window,
+        timestamps: run.timestamps.map(|(value, echo)| Timestamps { value, echo }),
+    });
     Some((Tuple { local: header.destination, remote: header.source }, read))
 }
 

@@ -42,6 +42,8 @@ use std::os::fd::BorrowedFd;
 use abi::config::{METADATA_BYTES, SLOT_BYTES};
 use arrayvec::ArrayVec;
 
+use crate::headers::run::Run;
+
 mod boxed;
 mod error;
 mod link;
@@ -145,6 +147,17 @@ pub trait Transport: Send {
     /// `payload_bytes` bytes of payload. The transport sees filler instead of the payload and does
     /// not check the TCP checksum. The IP length must match `payload_bytes`.
     fn deliver(&mut self, header: &[u8], payload_bytes: usize) -> Result<()>;
+
+    /// Delivers a run of TCP packets from the header of the first, as [`Transport::deliver`] does
+    /// one. A stack that can take several in one is given them so.
+    fn deliver_run(&mut self, header: &[u8], run: &Run) -> Result<()> {
+        for packet in 0..run.packets {
+            let packet = packet..packet + 1;
+            let payload_bytes = run.payload_bytes(packet.clone()) as usize;
+            self.deliver(&run.header(header, packet)?, payload_bytes)?;
+        }
+        Ok(())
+    }
 
     /// Delivers a whole frame that is not TCP, without frame check sequence, with final checksums.
     fn deliver_frame(&mut self, frame: &[u8]) -> Result<()>;

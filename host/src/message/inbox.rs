@@ -57,6 +57,7 @@ mod tests {
             payload_bytes,
             payload,
             arrived_ns: 0,
+            run: None,
             has_room: true,
         }
     }

@@ -46,7 +46,7 @@ impl<T: Transport> Observed<T> {
     /// The packet that was judged last is kept: it is shown to the TCP.
     pub(super) fn take_judged(&mut self, index: FlowIndex, segment: &Segment<'_>) -> Result<()> {
         if let Some((parsed, doubt)) = self.judged.take() {
-            self.known_mut(index)?.note_received(&parsed, segment.payload_bytes, doubt);
+            self.known_mut(index)?.note_received(&parsed, segment, doubt);
         }
         self.deliver(segment)
     }
@@ -90,7 +90,10 @@ impl<T: Transport> Observed<T> {
 
     fn deliver(&mut self, segment: &Segment<'_>) -> Result<()> {
         let payload_bytes = segment.payload_bytes as usize;
-        let delivered = self.transport.deliver(segment.header, payload_bytes);
+        let delivered = match &segment.run {
+            None => self.transport.deliver(segment.header, payload_bytes),
+            Some(run) => self.transport.deliver_run(segment.header, run),
+        };
         self.count_refused(delivered)
     }
 

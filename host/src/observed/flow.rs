@@ -116,8 +116,21 @@ impl Flow {
         let is_beyond = bytes > 0 && end.is_some_and(|end| end > self.window.transport_edge());
         Verdict::Later(match is_beyond {
             true => Doubt::Foreign,
-            false => self.expected.find_doubt(parsed, self.send_floor()),
+            false => self.find_doubt(parsed, segment),
         })
+    }
+
+    /// What speaks against a packet; against a run, what speaks against its first or its last. Those
+    /// between say nothing that is before the first or behind the last.
+    fn find_doubt(&self, parsed: &TcpHeader, segment: &Segment<'_>) -> Doubt {
+        let floor = self.send_floor();
+        let first = self.expected.find_doubt(parsed, floor);
+        let last = segment.run.map(|run| self.expected.find_doubt(&run.last(parsed), floor));
+        match (first, last) {
+            (Doubt::None, Some(doubt)) | (doubt, None | Some(Doubt::None)) => doubt,
+            (Doubt::Foreign, _) | (_, Some(Doubt::Foreign)) => Doubt::Foreign,
+            (Doubt::Late, Some(Doubt::Late)) => Doubt::Late,
+        }
     }
 
     /// What becomes of a packet that was sent to another station, which no TCP is shown.
@@ -133,10 +146,15 @@ impl Flow {
         }
     }
 
-    /// A packet is shown to the TCP.
-    pub fn note_received(&mut self, parsed: &TcpHeader, payload_bytes: u32, doubt: Doubt) {
-        match doubt {
-            Doubt::None => self.expected.note_received(parsed, payload_bytes),
+    /// A packet is shown to the TCP, or a run.
+    pub fn note_received(&mut self, parsed: &TcpHeader, segment: &Segment<'_>, doubt: Doubt) {
+        let payload_bytes = segment.payload_bytes;
+        match (doubt, segment.run) {
+            (Doubt::None, None) => self.expected.note_received(parsed, payload_bytes),
+            (Doubt::None, Some(run)) => {
+                self.expected.note_received(parsed, payload_bytes);
+                self.expected.note_received(&run.last(parsed), run.last_bytes);
+            }
             _ => {
                 let floor = self.send_floor();
                 self.expected.note_doubtful(parsed, payload_bytes, floor);
@@ -229,8 +247,7 @@ mod tests {
             };
             let is_kept = self.connection.keep(&packet.segment, doubt);
             if is_kept {
-                let bytes = packet.segment.payload_bytes;
-                self.flow.note_received(parsed, bytes, doubt);
+                self.flow.note_received(parsed, &packet.segment, doubt);
             }
             is_kept
         }
@@ -252,6 +269,7 @@ mod tests {
                     None => SegmentPayload::Deferred(payload),
                 },
                 arrived_ns: 0,
+                run: None,
                 has_room: true,
             },
             first: 0,

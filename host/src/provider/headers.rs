@@ -137,6 +137,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 _ => SegmentPayload::Deferred(payload),
             },
             arrived_ns: now_ns,
+            run: None,
             has_room: true,
         };
         let (flow, hit) = (None, None);

@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 
+use crate::headers::run::Run;
+
 use super::{
     Drained, Event, ListenerId, NextTimer, Result, StreamId, StreamInfo, StreamStatus,
     TransmitHeader, Transport, TransportCounters,
@@ -15,6 +17,10 @@ impl<T: Transport + ?Sized> Transport for Box<T> {
 
     fn deliver(&mut self, header: &[u8], payload_bytes: usize) -> Result<()> {
         (**self).deliver(header, payload_bytes)
+    }
+
+    fn deliver_run(&mut self, header: &[u8], run: &Run) -> Result<()> {
+        (**self).deliver_run(header, run)
     }
 
     fn deliver_frame(&mut self, frame: &[u8]) -> Result<()> {

@@ -8,8 +8,8 @@
 //! For measurements and tests alone: no loss, no reordering, no timers, no end of a stream. What
 //! does not follow in order is refused, and ends the connection.
 //!
-//! - A connection acknowledges once in a poll, and at most [`ACK_BYTES_MAX`] at once, as a TCP
-//!   behind receive offload does; or once for so many segments.
+//! - A connection acknowledges once in a poll, and at most [`ACK_BYTES_MAX`] at once, or a run, as a
+//!   TCP behind receive offload does; or once for so many segments.
 //! - Its local port is its flow and a constant.
 
 mod flow;
@@ -78,6 +78,12 @@ pub struct NullProtocol {
     events: VecDeque<ProtocolEvent>,
 }
 
+/// ACK number and window of a header.
+#[inline]
+fn numbers(header: &[u8]) -> (u32, u16) {
+    (get32(header, TCP + 8), get16(header, TCP + 14))
+}
+
 impl NullProtocol {
     /// A protocol without connections.
     pub fn new(config: NullConfig) -> Self {
@@ -134,7 +140,7 @@ impl NullProtocol {
         if let Some(flow) = self.flow_mut(index) {
             flow.expected = get32(header, TCP + 4).wrapping_add(1);
             let due = (index, flow.expected);
-            self.take_numbers(index, header);
+            self.take_numbers(index, numbers(header));
             self.due.push_back(due);
             self.events.push_back(ProtocolEvent::Opened(index));
         }
@@ -143,12 +149,11 @@ impl NullProtocol {
     /// Takes ACK number and window. Returns the stream offset that is acknowledged, 0 if it is not
     /// a new one.
     #[inline]
-    fn take_numbers(&mut self, index: FlowIndex, header: &[u8]) -> u64 {
+    fn take_numbers(&mut self, index: FlowIndex, (number, window): (u32, u16)) -> u64 {
         let Some(flow) = self.flow_mut(index) else {
             return 0;
         };
-        let number = get32(header, TCP + 8);
-        flow.edge = number.wrapping_add(u32::from(get16(header, TCP + 14)) << WINDOW_SCALE);
+        flow.edge = number.wrapping_add(u32::from(window) << WINDOW_SCALE);
         let more = number.wrapping_sub(flow.acknowledged_number);
         let mut acknowledged_to = 0;
         if more > 0 && (more as i32) > 0 {
@@ -178,7 +183,7 @@ impl NullProtocol {
         flow.expected = flow.expected.wrapping_add(bytes);
         flow.accepted += u64::from(bytes);
         flow.unacknowledged_bytes += bytes;
-        flow.unacknowledged_segments += 1;
+        flow.unacknowledged_segments += segment.packets();
         let (expected, accepted_to) = (flow.expected, flow.accepted);
         let is_due = match config.segments_per_ack {
             Some(segments) => flow.unacknowledged_segments >= segments,
@@ -362,7 +367,10 @@ impl Protocol for NullProtocol {
         if segment.header.len() < HEADER_BYTES {
             return Ok(Verdict::Refused.into());
         }
-        let acknowledged_to = self.take_numbers(index, segment.header);
+        let acknowledged_to = match &segment.run {
+            None => self.take_numbers(index, numbers(segment.header)),
+            Some(run) => self.take_numbers(index, (run.acknowledgement, run.window)),
+        };
         let verdict = match segment.payload_bytes {
             0 => Verdict::Taken { accepted_to: 0 },
             _ => self.take_payload(index, segment),

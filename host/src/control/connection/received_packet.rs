@@ -56,6 +56,7 @@ impl<'a> Packet<'a> {
                 payload_bytes: get(header_entry::PAYLOAD_BYTES) as u32,
                 payload,
                 arrived_ns,
+                run: None,
                 has_room: true,
             },
             flow: (is_placed || disposition == Some(Disposition::Old)).then_some(name),

@@ -209,6 +209,7 @@ impl TcpPeer {
             payload_bytes: parts.payload.len() as u32,
             payload: SegmentPayload::Deferred(parts.payload),
             arrived_ns: now_ns,
+            run: None,
             has_room: true,
         };
         let flow = self.protocol.flow_of(&segment);

@@ -329,7 +329,8 @@ impl Protocol for PlainTcp {
             flow.is_ack_due = true;
             return Ok(Verdict::Refused.into());
         }
-        let acknowledged_to = match flow.take_numbers(&parsed, now_ns) {
+        let newest = segment.run.map_or(parsed, |run| run.last(&parsed));
+        let acknowledged_to = match flow.take_numbers(&newest, now_ns) {
             true => flow.acknowledged.min(flow.offered),
             false => 0,
         };
