@@ -14,6 +14,7 @@
 mod card;
 mod kernel_scripts;
 mod rig;
+mod runs;
 mod streams;
 mod wire;
 

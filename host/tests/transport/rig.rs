@@ -10,6 +10,7 @@ use host::transport::{Event, StreamId, StreamInfo, Transport};
 use sha2::{Digest, Sha256};
 
 use crate::card::{self, Card, Memory};
+use crate::runs::Summing;
 use crate::wire::{Faults, Wire};
 
 const BURST: usize = 64;
@@ -57,6 +58,8 @@ pub struct Rig {
     /// Draws how many frames each end takes and gives in a step, and how far the clock goes on with
     /// each draw, so that frames and timeouts of the two ends cross. Without it all frames go.
     pub uneven: Option<RandomBytes>,
+    /// The card sums packets up.
+    pub summing: Option<Summing>,
     stepped: Option<Instant>,
     runs: Vec<Run>,
 }
@@ -82,6 +85,7 @@ impl Rig {
             longest_payload: 0,
             longest_pause: Duration::ZERO,
             uneven: None,
+            summing: None,
             stepped: None,
             runs: Vec::new(),
         }
@@ -177,12 +181,19 @@ impl Rig {
                 break;
             };
             moved = true;
-            match self.card.receive(&frame) {
-                Some((header, payload)) => {
-                    self.transport.deliver(&frame[..header], payload).unwrap();
+            let transport = &mut *self.transport;
+            match (self.card.receive(&frame), &mut self.summing) {
+                (Some((header, payload)), Some(summing)) => {
+                    summing.take(transport, &frame[..header], payload);
                 }
-                None => self.transport.deliver_frame(&frame).unwrap(),
+                (Some((header, payload)), None) => {
+                    transport.deliver(&frame[..header], payload).unwrap();
+                }
+                (None, _) => transport.deliver_frame(&frame).unwrap(),
             }
+        }
+        if let Some(summing) = &mut self.summing {
+            summing.flush(&mut *self.transport);
         }
         while let Some(event) = self.transport.poll_event().unwrap() {
             self.events.push(event);
