@@ -19,6 +19,7 @@
 //! | `owner.rs` | one owner: its rings and its commands in flight |
 //! | `read.rs` | reads registers, notices a card that is gone |
 //! | `rings.rs` | producer and consumer sides of the rings |
+//! | `run_entry.rs` | reads header entries that stand for a run of packets |
 //! | `sleep.rs` | sleeps on interrupts and the transport's descriptor |
 //! | `start.rs` | sizes, reset and hash secrets of a card |
 //! | `watch.rs` | detects lost epochs and stopped rings |
@@ -35,6 +36,7 @@ pub mod look;
 mod owner;
 mod read;
 pub mod rings;
+mod run_entry;
 mod sleep;
 pub(crate) mod start;
 mod watch;

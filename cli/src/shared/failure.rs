@@ -132,6 +132,7 @@ fn breaks_contract(error: &DriverError) -> bool {
             | DriverError::RingStopped { .. }
             | DriverError::WriteRefused { .. }
             | DriverError::BadEntry { .. }
+            | DriverError::BadRun { .. }
             | DriverError::CommandRefused { .. }
             | DriverError::Bus(BusError::NoAnswer(_))
     )

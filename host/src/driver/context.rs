@@ -60,8 +60,19 @@ pub(super) fn write_context(
     Ok(bus.write_register(context + registers::CONTEXT_SIZES, word)?)
 }
 
-/// Enables or disables a context. Both make the card forget what it had of its rings.
-pub(super) fn enable(bus: &mut dyn Bus, number: u8, is_on: bool) -> Result<()> {
+/// Enables a context, with or without runs of received packets. The card forgets what it had of its
+/// rings.
+pub(super) fn enable(bus: &mut dyn Bus, number: u8, takes_runs: bool) -> Result<()> {
+    let runs = if takes_runs { registers::CONTEXT_ENABLE_COALESCE } else { 0 };
+    write_enable(bus, number, 1 | runs)
+}
+
+/// Disables a context. The card forgets what it had of its rings.
+pub(super) fn disable(bus: &mut dyn Bus, number: u8) -> Result<()> {
+    write_enable(bus, number, 0)
+}
+
+fn write_enable(bus: &mut dyn Bus, number: u8, word: u32) -> Result<()> {
     let context = registers::CONTEXTS + u32::from(number) * registers::CONTEXT_STRIDE;
-    Ok(bus.write_register(context + registers::CONTEXT_ENABLE, is_on.into())?)
+    Ok(bus.write_register(context + registers::CONTEXT_ENABLE, word)?)
 }

@@ -31,13 +31,13 @@ use super::bus::{Bus, MemoryKind};
 use super::control_memory::ControlMemory;
 use super::error::{DriverError, Result};
 pub use super::owner::Lost;
-use super::owner::{doorbell_page, Owner, Ring};
+use super::owner::{doorbell_page, Owner, OwnerOptions, Ring};
 use super::read::read;
 use super::rings::RingSizes;
 pub use super::start::CardSizes;
 use super::start::{
-    check_card, read_sizes, secret_words, start_epoch, wait_for_requests, wait_for_tables,
-    write_secrets, SecretWords,
+    check_card, read_sizes, secret_words, set_coalesce_time, start_epoch, wait_for_requests,
+    wait_for_tables, write_secrets, SecretWords, CYCLE,
 };
 use super::watch::Watch;
 use super::wire::{WireSettings, WireState};
@@ -58,13 +58,21 @@ pub struct DeviceConfig {
     pub hash_seed: Option<u64>,
     /// Push a descriptor with its doorbell when the send ring is empty, and card and bus can.
     pub push_slots: bool,
+    /// One header entry may stand for a run of packets, and is written so long after the first of
+    /// them at the latest ([`COALESCE_TIME`]); `None`: each packet has an entry of its own. For all
+    /// owners. A card that cannot is not opened.
+    pub coalesce: Option<Duration>,
 }
 
 impl Default for DeviceConfig {
     fn default() -> Self {
-        Self { rings: RingSizes::default(), hash_seed: None, push_slots: true }
+        Self { rings: RingSizes::default(), hash_seed: None, push_slots: true, coalesce: None }
     }
 }
+
+/// How long a card waits for more packets of a run unless it is told otherwise.
+pub const COALESCE_TIME: Duration =
+    Duration::from_nanos(registers::COALESCE_CYCLES_START as u64 * CYCLE.as_nanos() as u64);
 
 impl DeviceConfig {
     /// The default with hash secrets that follow from a seed: for simulations and tests.
@@ -72,9 +80,6 @@ impl DeviceConfig {
         Self { hash_seed: Some(hash_seed), ..Self::default() }
     }
 }
-
-/// One cycle of the card's clock, the unit of interrupt moderation.
-const CYCLE: Duration = Duration::from_nanos(4);
 
 /// Longest sleep while a ring has work: the card does it within microseconds.
 const WATCH_TIME: Duration = Duration::from_millis(10);
@@ -91,7 +96,7 @@ pub struct Device<B: Bus> {
     leaving: Vec<(Duration, Vec<ControlMemory>)>,
     /// The owner whose header queue is read, and entries that it may still have in this turn.
     turn: (usize, u32),
-    push_slots: bool,
+    options: OwnerOptions,
     /// Confirmations and the send status raise interrupts.
     arms_all: bool,
     watch: Watch,
@@ -118,6 +123,14 @@ impl<B: Bus> Device<B> {
         }
         let features = read(&mut bus, registers::FEATURES)?;
         let can_push = bus.writes_lines() && features & registers::FEATURE_PUSH != 0;
+        let can_coalesce = features & registers::FEATURE_COALESCE != 0;
+        if let Some(time) = config.coalesce {
+            set_coalesce_time(&mut bus, can_coalesce, time)?;
+        }
+        let options = OwnerOptions {
+            push_slots: config.push_slots && can_push,
+            takes_runs: config.coalesce.is_some(),
+        };
         let watch = Watch::begin(&mut bus)?;
         let mut device = Self {
             watch,
@@ -127,7 +140,7 @@ impl<B: Bus> Device<B> {
             owners: Vec::new(),
             leaving: Vec::new(),
             turn: (0, TURN_ENTRIES),
-            push_slots: config.push_slots && can_push,
+            options,
             arms_all: features & registers::FEATURE_ARM != 0,
         };
         // The moderation of whoever had the card before survives its epoch.
@@ -149,7 +162,7 @@ impl<B: Bus> Device<B> {
             return Err(DriverError::OwnersFull { limit });
         }
         self.bus.enable_interrupt(number as u16)?;
-        let owner = Owner::open(&mut self.bus, number as u8, rings, self.push_slots)?;
+        let owner = Owner::open(&mut self.bus, number as u8, rings, self.options)?;
         match self.owners.get_mut(number) {
             Some(place) => *place = Some(owner),
             None => self.owners.push(Some(owner)),

@@ -50,6 +50,12 @@ pub enum DriverError {
     /// A configured size that the card does not support.
     #[error(transparent)]
     Size(#[from] SizeError),
+    /// The card cannot sum received packets up.
+    #[error(
+        "the card has an entry for each received packet and no runs: open it without coalescing, \
+         or load an image with contract 1.10 that offers them"
+    )]
+    NoRuns,
     /// All owners of the card are open.
     #[error("all {limit} owners are in use")]
     OwnersFull {
@@ -99,6 +105,22 @@ pub enum DriverError {
         value: u64,
         /// First value that is not allowed.
         limit: u64,
+    },
+    /// The card wrote a run of packets that the contract does not allow: it is broken.
+    #[error(
+        "run in the header queue of owner {owner}: {what} is {value}, must be {least} to {most}"
+    )]
+    BadRun {
+        /// Owner of the queue.
+        owner: u8,
+        /// The field.
+        what: &'static str,
+        /// Value of the field.
+        value: u64,
+        /// First value that is allowed.
+        least: u64,
+        /// Last value that is allowed.
+        most: u64,
     },
     /// The card refused a command.
     #[error("the card refused command {opcode} of flow {flow}: {status}")]

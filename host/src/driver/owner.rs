@@ -16,7 +16,7 @@ use abi::config::{COMMAND_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
 use abi::{command, registers};
 
 use super::bus::Bus;
-use super::context::{allocate, enable, write_context, RINGS};
+use super::context::{allocate, disable, enable, write_context, RINGS};
 use super::control_memory::ControlMemory;
 use super::error::Result;
 use super::rings::{
@@ -70,6 +70,15 @@ pub struct Lost {
 /// Slots and descriptors that wait for their ring, from which on it counts as full.
 const SENDS_WAITING_MAX: usize = 64;
 
+/// How the card is to serve an owner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OwnerOptions {
+    /// Descriptors go with their doorbell when the send ring is empty.
+    pub push_slots: bool,
+    /// One header entry may stand for a run of packets.
+    pub takes_runs: bool,
+}
+
 /// One owner. See the module's head.
 #[derive(Debug)]
 pub(crate) struct Owner {
@@ -84,6 +93,7 @@ pub(crate) struct Owner {
     completions: CompletionRing,
     sends: PostRing<SLOT_WORDS>,
     push_slots: bool,
+    takes_runs: bool,
     send_waiting: VecDeque<Record>,
     /// Consumer index of the send ring with which [`Owner::arm`] arms, if somebody waits for more.
     sends_awaited: Option<u32>,
@@ -105,7 +115,7 @@ impl Owner {
         bus: &mut dyn Bus,
         number: u8,
         sizes: RingSizes,
-        push_slots: bool,
+        options: OwnerOptions,
     ) -> Result<Self> {
         sizes.check()?;
         let mut memory = Vec::with_capacity(RINGS);
@@ -120,8 +130,10 @@ impl Owner {
         }
         let [commands, completions, sends, send_status, headers, slow] =
             [0, 1, 2, 3, 4, 5].map(|at: usize| memory[at].clone());
+        let OwnerOptions { push_slots, takes_runs } = options;
         let headers = HeaderQueue::new(number, headers, sizes.header_bits, slow);
-        enable(bus, number, true)?;
+        let headers = headers.with_runs(takes_runs);
+        enable(bus, number, takes_runs)?;
         Ok(Self {
             number,
             commands: PostRing::new(commands, sizes.command_bits),
@@ -133,6 +145,7 @@ impl Owner {
             completions: CompletionRing::new(completions, sizes.command_bits),
             sends: PostRing::new(sends, sizes.send_bits),
             push_slots,
+            takes_runs,
             send_waiting: VecDeque::new(),
             sends_awaited: None,
             send_status,
@@ -219,7 +232,7 @@ impl Owner {
     /// The card is to take nothing from the rings any more, and to write nothing into them once a
     /// command of owner 0 behind this was confirmed.
     pub(crate) fn disable(&mut self, bus: &mut dyn Bus) -> Result<()> {
-        enable(bus, self.number, false)?;
+        disable(bus, self.number)?;
         self.stop(Ring::Command);
         self.stop(Ring::Send);
         Ok(())
@@ -249,7 +262,7 @@ impl Owner {
         self.sends_awaited = None;
         self.headers.restart();
         self.states = Default::default();
-        enable(bus, self.number, true)?;
+        enable(bus, self.number, self.takes_runs)?;
         Ok(lost)
     }
 

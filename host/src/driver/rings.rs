@@ -26,6 +26,8 @@ use super::bus::Bus;
 use super::control_memory::{copy_words, store_bytes, store_words, ControlMemory};
 use super::error::{DriverError, Result};
 use super::read::read;
+use super::run_entry::{read_run, Wrong};
+use crate::headers::run::Run;
 use crate::records::size::SizeError;
 use crate::records::words::{METADATA_WORDS, WORD_BYTES};
 
@@ -205,8 +207,7 @@ impl CompletionRing {
 }
 
 /// What an entry may be of. Whoever takes an entry knows no other.
-const KINDS: RangeInclusive<u64> =
-    header_entry::KIND_PACKET as u64..=header_entry::KIND_EVENT as u64;
+const KINDS: RangeInclusive<u64> = header_entry::KIND_PACKET as u64..=header_entry::KIND_RUN as u64;
 
 /// Whether an entry is of a packet whose payload was placed.
 fn is_placed(metadata: &[u8]) -> bool {
@@ -295,6 +296,8 @@ pub struct HeaderEntry {
     pub header: HeaderBytes,
     /// Deferred payload, copied out of its slow buffer.
     pub deferred: Option<Vec<u8>>,
+    /// The packets behind the first, of an entry that stands for a run of them.
+    pub run: Option<Run>,
 }
 
 /// The consuming side of a header queue with its slow buffers.
@@ -311,6 +314,8 @@ pub struct HeaderQueue {
     mark: u64,
     /// Slots and slow buffers last reported to the card.
     returned: (u32, u32),
+    /// The card may sum packets up.
+    takes_runs: bool,
 }
 
 impl HeaderQueue {
@@ -328,9 +333,15 @@ impl HeaderQueue {
             slow_consumed: 0,
             mark: RandomState::new().build_hasher().finish(),
             returned: (0, 0),
+            takes_runs: false,
         };
         queue.mark_free(0, 1 << bits);
         queue
+    }
+
+    /// Sets whether the card may sum packets up ([`registers::CONTEXT_ENABLE_COALESCE`]).
+    pub fn with_runs(self, takes_runs: bool) -> Self {
+        Self { takes_runs, ..self }
     }
 
     #[inline]
@@ -417,6 +428,11 @@ impl HeaderQueue {
         entry.owner = self.owner;
         let second = two_slots.then(|| self.slot(self.consumed.wrapping_add(1)));
         entry.header.take(header_bytes, slot, second);
+        if kind == u64::from(header_entry::KIND_RUN) {
+            self.take_run(entry)?;
+            return Ok(true);
+        }
+        entry.run = None;
         entry.deferred = match header_entry::SLOW_BUFFER.get(&entry.metadata) {
             NO_SLOW_BUFFER => None,
             buffer => self.take_slow_buffer(&entry.metadata, buffer)?,
@@ -437,6 +453,26 @@ impl HeaderQueue {
     #[cold]
     fn bad_entry(&self, what: &'static str, value: u64, limit: u64) -> DriverError {
         DriverError::BadEntry { owner: self.owner, what, value, limit }
+    }
+
+    /// An entry that stands for a run of packets, in one slot. Only an owner that was told to has
+    /// such entries.
+    fn take_run(&mut self, entry: &mut HeaderEntry) -> Result<()> {
+        let kind = header_entry::KIND_RUN.into();
+        let limit = if self.takes_runs { kind + 1 } else { kind };
+        self.check("kind, of an owner without runs", kind, limit)?;
+        let run = read_run(&entry.metadata, &entry.header);
+        let owner = self.owner;
+        let run = run.map_err(|Wrong { what, value, least, most }| DriverError::BadRun {
+            owner,
+            what,
+            value,
+            least,
+            most,
+        })?;
+        (entry.run, entry.deferred) = (Some(run), None);
+        self.consumed = self.consumed.wrapping_add(1);
+        Ok(())
     }
 
     /// The payload of an entry whose field names a slow buffer.

@@ -14,6 +14,7 @@ use abi::{registers, ABI_VERSION};
 use super::bus::Bus;
 use super::error::{DriverError, Result};
 use super::read::read;
+use crate::records::size::SizeError;
 
 /// Sizes that the card reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,10 @@ pub struct CardSizes {
     pub owner_bits: u32,
 }
 
+/// One cycle of the card's clock, the unit of its times.
+pub(super) const CYCLE: Duration = Duration::from_nanos(4);
+/// Most that [`registers::COALESCE_CYCLES`] holds.
+const COALESCE_CYCLES_MAX: u64 = 0xffff;
 /// Limit for the end of the reset, and again for the clearing of the tables, which takes 262 us at
 /// 250 MHz. As all limits here it is one of the bus's clock.
 const RESET_MAX: Duration = Duration::from_millis(10);
@@ -52,6 +57,21 @@ pub(super) fn check_card(bus: &mut dyn Bus) -> Result<()> {
         true => Ok(()),
         false => Err(DriverError::Version { card: version, host: ABI_VERSION }),
     }
+}
+
+/// Sets how long a run waits for more packets, of a card that can sum packets up.
+pub(super) fn set_coalesce_time(bus: &mut dyn Bus, is_able: bool, time: Duration) -> Result<()> {
+    if !is_able {
+        return Err(DriverError::NoRuns);
+    }
+    let cycles = u64::try_from(time.as_nanos() / CYCLE.as_nanos()).unwrap_or(u64::MAX);
+    let (name, cycle_ns) = ("coalescing time, ns", CYCLE.as_nanos() as u64);
+    if !(1..=COALESCE_CYCLES_MAX).contains(&cycles) {
+        let value = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let (min, max) = (cycle_ns, COALESCE_CYCLES_MAX * cycle_ns);
+        return Err(DriverError::Size(SizeError { name, value, min, max }));
+    }
+    Ok(bus.write_register(registers::COALESCE_CYCLES, cycles as u32)?)
 }
 
 /// Reads the sizes of the card.

@@ -11,6 +11,10 @@ pub struct ProviderCounters {
     pub unplaced_connections: u64,
     /// Header entries taken.
     pub header_entries: u64,
+    /// Of them, those that stand for a run of packets.
+    pub run_entries: u64,
+    /// Packets of those runs.
+    pub run_packets: u64,
     /// Headers of the protocol sent.
     pub sent_headers: u64,
     /// Headers withheld from the protocol because their payload was not kept: the flow had used up

@@ -94,6 +94,10 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             }
             return;
         }
+        if let Some(run) = &entry.run {
+            self.counters.run_entries += 1;
+            self.counters.run_packets += u64::from(run.packets);
+        }
         let code = header_entry::DISPOSITION.get(&entry.metadata) as u8;
         let disposition = Disposition::from_code(code);
         match disposition {

@@ -158,6 +158,7 @@ impl Host {
             },
             hash_seed: Some(scenario.seed),
             push_slots: scenario.push_slots,
+            ..DeviceConfig::default()
         };
         let mut device = Device::open(bus, config)?;
         device.set_wire(&WireSettings {

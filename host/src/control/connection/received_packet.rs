@@ -41,7 +41,15 @@ impl<'a> Packet<'a> {
             flow: get(header_entry::FLOW) as u16,
             generation: get(header_entry::GENERATION) as u8,
         };
+        let (position, payload_bytes) = match &entry.run {
+            None => (get(header_entry::POSITION) as u32, get(header_entry::PAYLOAD_BYTES) as u32),
+            Some(run) => {
+                let bytes = run.payload_bytes(0..run.packets);
+                ((get(header_entry::CURSOR) as u32).wrapping_sub(bytes), bytes)
+            }
+        };
         let payload = match &entry.deferred {
+            _ if entry.run.is_some() => SegmentPayload::Placed { trimmed_bytes: 0 },
             _ if is_placed => {
                 SegmentPayload::Placed { trimmed_bytes: get(header_entry::TRIMMED_BYTES) as u32 }
             }
@@ -52,11 +60,11 @@ impl<'a> Packet<'a> {
             segment: Segment {
                 header: &entry.header,
                 l4_offset: get(header_entry::L4_OFFSET) as usize,
-                position: get(header_entry::POSITION) as u32,
-                payload_bytes: get(header_entry::PAYLOAD_BYTES) as u32,
+                position,
+                payload_bytes,
                 payload,
                 arrived_ns,
-                run: None,
+                run: entry.run,
                 has_room: true,
             },
             flow: (is_placed || disposition == Some(Disposition::Old)).then_some(name),
