@@ -6,7 +6,7 @@
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use host::clock::{Clock, ManualClock};
-use host::driver::device::DeviceConfig;
+use host::driver::device::{DeviceConfig, COALESCE_TIME};
 use host::provider::Provider;
 use host::tcp::TcpProtocol;
 use host::transport::peer::TcpPeer;
@@ -67,6 +67,9 @@ pub struct ScenarioArguments {
     #[arg(long, default_value_t = 1500, value_name = "BYTES",
           value_parser = clap::value_parser!(u16).range(576..=9000))]
     mtu: u16,
+    /// One header entry for a run of received packets
+    #[arg(long)]
+    coalesce: bool,
     /// Sizes of the card's tables
     #[arg(long, value_enum, default_value_t = ConfigName::Small)]
     config: ConfigName,
@@ -106,8 +109,11 @@ pub fn run(arguments: &ScenarioArguments) -> Result<bool> {
     };
     let mut card = GoldenCard::late(arguments.config.sizes(), arguments.seed);
     let bus = GoldenBus::new(card.clone());
-    let mut provider =
-        Provider::open(bus, protocol(&links[0]), DeviceConfig::with_seed(arguments.seed))?;
+    let device = DeviceConfig {
+        coalesce: arguments.coalesce.then_some(COALESCE_TIME),
+        ..DeviceConfig::with_seed(arguments.seed)
+    };
+    let mut provider = Provider::open(bus, protocol(&links[0]), device)?;
     provider.set_clock(Clock::Manual(clock.clone()));
     let mut peer = TcpPeer::new(protocol(&links[1]), &links[1], Clock::Manual(clock.clone()));
     scenario

@@ -21,6 +21,7 @@
 //! The kernel's connection has CUBIC, which nothing paces. BBR, Reno and sends by reference stand
 //! beside it, where the machine has them.
 
+mod coalescing;
 mod joined;
 mod kernel;
 mod machine;
@@ -35,9 +36,13 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use host::transport::{TransportError, VethPair};
+use measure::joined::JoinedConfig;
 
+pub use self::coalescing::HEAD as COALESCING_HEAD;
+use self::coalescing::{Coalesce, Coalescing};
+use self::joined::JoinedCost;
 use self::kernel::{Kernel, Way, BASELINE, OTHERS};
-use self::null::{Acks, SideCost};
+use self::null::Acks;
 use self::refusal::refusal_error;
 use self::report::{Key, Samples};
 pub use self::report::{Report, BIAS, HEAD, RATES_HEAD};
@@ -80,6 +85,10 @@ pub struct CpuArguments {
     /// The protocol on our stack; the page has all
     #[arg(long = "transport", value_enum, default_value = "null")]
     transports: Vec<TransportName>,
+    /// Also the receiving host alone, with an entry for each packet and with entries for runs of
+    /// packets: `on,off` has both side by side
+    #[arg(long, value_enum, value_delimiter = ',')]
+    coalesce: Vec<Coalesce>,
     /// Repetitions
     #[arg(long, default_value_t = REPETITIONS, value_name = "N",
         value_parser = clap::value_parser!(u32).range(3..=100))]
@@ -113,7 +122,8 @@ impl CpuArguments {
     pub fn of_page(quick: bool, has_linux: bool) -> Self {
         let mut transports = vec![TransportName::Null, TransportName::Tcp];
         transports.extend(has_linux.then_some(TransportName::Linux));
-        Self { transports, repetitions: REPETITIONS, quick, json: None }
+        let coalesce = vec![Coalesce::Off, Coalesce::On];
+        Self { transports, coalesce, repetitions: REPETITIONS, quick, json: None }
     }
 
     fn plan(&self) -> Plan {
@@ -145,6 +155,7 @@ impl CpuArguments {
         let pairs = pairs.map_err(refusal_error)?;
         let cores = Cores::find();
         let mut samples = Samples::default();
+        let mut coalescing = Coalescing::default();
         for part in 0..plan.parts * plan.repetitions {
             for (mtu, pair) in &pairs {
                 let mut part = Part {
@@ -163,6 +174,8 @@ impl CpuArguments {
                     }
                 }
             }
+            let of = (plan, part % plan.repetitions);
+            coalescing.measure(of, (&self.transports, &self.coalesce), &cores)?;
         }
         if self.transports.contains(&TransportName::Null) {
             for (gbps, mtu) in RATES_GBPS.iter().flat_map(|gbps| MTUS.map(|mtu| (*gbps, mtu))) {
@@ -173,12 +186,13 @@ impl CpuArguments {
             }
         }
         let has_receive_offload = pairs.iter().all(|(_, pair)| pair.has_receive_offload());
-        Ok(samples.report(!self.quick, has_receive_offload, cores.count()))
+        let report = samples.report(!self.quick, has_receive_offload, cores.count());
+        Ok(Report { coalescing: coalescing.rows(), ..report })
     }
 }
 
-/// Measures both ends of two joined cards: MTU, whether the bytes are read, how many.
-type Joined = fn(u16, bool, u64, &Cores) -> Result<SideCost>;
+/// Measures the ends of two joined cards: what goes over the wire, how many bytes.
+type Joined = fn(JoinedConfig, u64, &Cores) -> Result<JoinedCost>;
 
 /// A part of a repetition, at one MTU.
 struct Part<'a> {
@@ -220,7 +234,8 @@ impl Part<'_> {
     /// A real TCP at both ends.
     fn joined(&mut self, transport: TransportName, measure: Joined) -> Result<()> {
         for touched in [false, true] {
-            let both = measure(self.mtu, touched, self.plan.bytes, self.cores)?;
+            let config = JoinedConfig { mtu_bytes: self.mtu, touched, coalesces: false };
+            let both = measure(config, self.plan.bytes, self.cores)?.both;
             let key = self.key(touched);
             self.samples.add_ours(self.repetition, (transport.name(), key), &[both]);
         }

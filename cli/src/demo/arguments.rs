@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use host::driver::device::{DeviceConfig, COALESCE_TIME};
 
 use super::stacks::Stack;
 use crate::shared::bus::BusName;
@@ -57,6 +58,9 @@ pub struct DemoArguments {
     /// Use IPv6
     #[arg(long)]
     pub ipv6: bool,
+    /// One header entry for a run of received packets; a card that cannot sum packets up is refused
+    #[arg(long)]
+    pub coalesce: bool,
     /// What the wire does.
     #[command(flatten)]
     pub faults: Faults,
@@ -72,4 +76,12 @@ pub struct DemoArguments {
     /// Write the figures as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+}
+
+impl DemoArguments {
+    /// How the card is opened.
+    pub fn device(&self) -> DeviceConfig {
+        let coalesce = self.coalesce.then_some(COALESCE_TIME);
+        DeviceConfig { coalesce, ..DeviceConfig::default() }
+    }
 }

@@ -12,7 +12,6 @@ use std::time::Duration;
 use anyhow::Result;
 use host::clock::Clock;
 use host::driver::bus::MemoryKind;
-use host::driver::device::DeviceConfig;
 use host::observed::Observed;
 use host::protocol::Protocol;
 use host::provider::Provider;
@@ -76,7 +75,7 @@ fn run_over<P: Protocol<Remote = SocketAddr>>(
     protocol: P,
     transport: &str,
 ) -> Result<bool> {
-    let provider = Provider::open(card, protocol, DeviceConfig::default());
+    let provider = Provider::open(card, protocol, arguments.device());
     let mut provider = provider.map_err(bus::refusal)?;
     let before = provider.device().counters()?;
     let remote = remote(arguments);

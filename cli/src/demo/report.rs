@@ -44,6 +44,9 @@ pub struct Report {
     pub copied_payload_bytes: u64,
     /// Packets by disposition and frames by drop reason; zeros left out.
     pub dispositions: BTreeMap<&'static str, u64>,
+    /// Packets for each header entry of one; only where the card has summed some up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets_per_entry: Option<f64>,
     /// Time that was simulated, cycle by cycle.
     pub sim_time_ns: u64,
     /// Time in which only a timer of smoltcp could happen, and that was skipped.
@@ -52,6 +55,8 @@ pub struct Report {
     pub cycles_per_second: f64,
     #[serde(skip)]
     header_entries: u64,
+    #[serde(skip)]
+    runs: (u64, u64),
     #[serde(skip)]
     frames: (u64, u64),
     #[serde(skip)]
@@ -98,7 +103,9 @@ impl Report {
             sim_time_ns: 0,
             skipped_time_ns: 0,
             cycles_per_second: 0.0,
+            packets_per_entry: packets_per_entry(&provider),
             header_entries: provider.header_entries,
+            runs: (provider.run_entries, provider.run_packets),
             frames: (frames_in, frames_out),
             violations,
             is_forgotten: outcome.is_forgotten,
@@ -137,7 +144,7 @@ impl Report {
         }
         let copied = format!("{} bytes", self.copied_payload_bytes);
         table.add_row(["payload copied by the CPU".to_owned(), copied]);
-        table.add_row(["header entries".to_owned(), self.header_entries.to_string()]);
+        add_entries(&mut table, self.header_entries, self.runs);
         for (name, count) in &self.dispositions {
             table.add_row([format!("  {name}"), format!("{count} packets")]);
         }
@@ -181,6 +188,21 @@ impl Report {
     }
 }
 
+/// Packets for each header entry, where some entries are of runs.
+fn packets_per_entry(provider: &ProviderCounters) -> Option<f64> {
+    let ProviderCounters { header_entries, run_entries, run_packets, .. } = *provider;
+    let packets = header_entries - run_entries + run_packets;
+    (run_entries > 0).then(|| packets as f64 / header_entries as f64)
+}
+
+/// The rows of a table about header entries.
+fn add_entries(table: &mut Table, header_entries: u64, (runs, packets): (u64, u64)) {
+    table.add_row(["header entries".to_owned(), header_entries.to_string()]);
+    if runs > 0 {
+        table.add_row(["  of runs".to_owned(), format!("{runs}, of {packets} packets")]);
+    }
+}
+
 /// A rate with three digits that count.
 fn rate(gbps: f64) -> String {
     let (value, unit) = match gbps {
@@ -209,8 +231,13 @@ pub struct FarReport {
     pub copied_payload_bytes: u64,
     /// Packets by disposition and frames by drop reason; zeros left out.
     pub dispositions: BTreeMap<&'static str, u64>,
+    /// Packets for each header entry of one; only where the card has summed some up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets_per_entry: Option<f64>,
     #[serde(skip)]
     header_entries: u64,
+    #[serde(skip)]
+    runs: (u64, u64),
 }
 
 impl FarReport {
@@ -233,7 +260,9 @@ impl FarReport {
             wall_time_ns,
             copied_payload_bytes: provider.copied_payload_bytes,
             dispositions: counters.into_iter().filter(is_moved).collect(),
+            packets_per_entry: packets_per_entry(&provider),
             header_entries: provider.header_entries,
+            runs: (provider.run_entries, provider.run_packets),
         }
     }
 
@@ -248,7 +277,7 @@ impl FarReport {
         table.add_row(["  goodput".to_owned(), goodput]);
         let copied = format!("{} bytes", self.copied_payload_bytes);
         table.add_row(["payload copied by the CPU".to_owned(), copied]);
-        table.add_row(["header entries".to_owned(), self.header_entries.to_string()]);
+        add_entries(&mut table, self.header_entries, self.runs);
         for (name, count) in &self.dispositions {
             table.add_row([format!("  {name}"), format!("{count} packets")]);
         }

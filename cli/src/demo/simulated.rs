@@ -27,6 +27,7 @@ use super::outputs::Outputs;
 use super::report::Report;
 use super::stacks::{ChosenStack, Stacks};
 use super::watcher::Watcher;
+use crate::shared::bus;
 use crate::shared::config::ModelName;
 use crate::shared::output::{print, Begun, ResultFile};
 
@@ -83,7 +84,8 @@ fn run_on<P: Protocol<Remote = SocketAddr>, C: DemoCard>(
         ADVANCE_CYCLES * USER_CLOCK_PS / 1000,
         skipping([is_skipping, peer.is_skipping])
     ))?;
-    let mut provider = Provider::open(card.bus()?, protocol, DeviceConfig::with_seed(1))?;
+    let device = DeviceConfig { hash_seed: Some(1), ..arguments.device() };
+    let mut provider = Provider::open(card.bus()?, protocol, device).map_err(bus::refusal)?;
     provider.set_clock(Clock::Manual(clock.clone()));
     let wave = outputs.wave.as_ref().map(ResultFile::begin).transpose()?;
     if let Some(path) = wave.as_ref().map(Begun::path) {

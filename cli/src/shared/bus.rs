@@ -110,9 +110,10 @@ pub fn driver_refusal(error: DriverError) -> anyhow::Error {
             let remedy = "use a card and a program of one release";
             UsageError(format!("{error}; {remedy}")).into()
         }
-        DriverError::NotACard(_) | DriverError::GoldenImage | DriverError::Gone => {
-            UsageError(error.to_string()).into()
-        }
+        DriverError::NotACard(_)
+        | DriverError::GoldenImage
+        | DriverError::Gone
+        | DriverError::NoRuns => UsageError(error.to_string()).into(),
         error => error.into(),
     }
 }

@@ -114,6 +114,9 @@ impl Draw {
         option("--config", &config);
         option("--mtu", &self.mtu());
         option("--seed", &self.below(1 << 32));
+        if self.one(&[false, true]) {
+            arguments.push("--coalesce".to_owned());
+        }
         Trial { config, arguments }
     }
 
@@ -143,6 +146,10 @@ impl Draw {
         option("--seed", &self.below(1 << 32));
         if ipv6 && mtu >= u64::from(IPV6_MTU_BYTES_MIN) {
             arguments.push("--ipv6".to_owned());
+        }
+        // The card's RTL may not offer it; the golden model does.
+        if self.one(&[false, true]) && model == ModelName::Golden {
+            arguments.push("--coalesce".to_owned());
         }
         Trial { config, arguments }
     }
@@ -207,7 +214,8 @@ mod tests {
             let parsed = Arguments::try_parse_from(words.split(' '));
             assert!(parsed.is_ok(), "{words}: {parsed:?}");
         }
-        for option in ["--close-at", "--harm commands", "--harm sends", "--harm full"] {
+        for option in ["--close-at", "--harm commands", "--harm sends", "--harm full", "--coalesce"]
+        {
             let has = |it: &&Trial| it.command().contains(option);
             assert!(scenarios.iter().filter(has).count() > 20, "{option}");
         }

@@ -10,7 +10,9 @@ use super::draw::{Trial, FAULTS};
 /// Trials that are run for one, at most.
 const TRIALS_MAX: usize = 200;
 /// Options that may be left out.
-const LEFT_OUT: [&str; 4] = ["--ipv6", "--harm", "--close-at", "--forged"];
+const LEFT_OUT: [&str; 5] = ["--ipv6", "--coalesce", "--harm", "--close-at", "--forged"];
+/// Of them, those without a value.
+const FLAGS: [&str; 2] = ["--ipv6", "--coalesce"];
 /// Numbers that may be halved.
 const HALVED: [&str; 2] = ["--connections", "--bytes"];
 /// Options that have a usual value.
@@ -45,7 +47,7 @@ fn smaller(trial: &Trial) -> Vec<Trial> {
     for name in LEFT_OUT.into_iter().chain(FAULTS) {
         let Some(at) = place(name) else { continue };
         let mut arguments = trial.arguments.clone();
-        arguments.drain(at..at + if name == "--ipv6" { 1 } else { 2 });
+        arguments.drain(at..at + if FLAGS.contains(&name) { 1 } else { 2 });
         found.push(Trial { arguments, ..trial.clone() });
     }
     let mut put = |name: &str, value: String| {

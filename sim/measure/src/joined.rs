@@ -21,8 +21,8 @@ use std::time::Duration;
 
 use abi::config::DEFAULT;
 use host::clock::{Clock, ManualClock};
-use host::driver::bus::MemoryKind;
-use host::driver::device::DeviceConfig;
+use host::driver::bus::{Bus, MemoryKind};
+use host::driver::device::{DeviceConfig, COALESCE_TIME};
 use host::error::HostError;
 use host::memory::ApplicationMapping;
 use host::observed::Observed;
@@ -47,7 +47,28 @@ const PORT: u16 = 5001;
 const ETHERNET_BYTES: usize = 14;
 
 /// Calls a piece of the host's work, which returns whether it found anything.
-pub type Meter<'a> = dyn FnMut(&mut dyn FnMut() -> bool) + 'a;
+pub type Meter<'a> = dyn FnMut(Whose, &mut dyn FnMut() -> bool) + 'a;
+
+/// Whose work a piece is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// The host that sends.
+    Sender,
+    /// The host that receives, and its application.
+    Receiver,
+}
+
+/// What goes over the wire, and how it is taken.
+#[derive(Clone, Copy, Debug)]
+pub struct JoinedConfig {
+    /// Largest IP packet, bytes.
+    pub mtu_bytes: u16,
+    /// The application's reading of each received byte is a piece of the host's work; otherwise
+    /// bytes are only judged.
+    pub touched: bool,
+    /// Both cards sum received packets up.
+    pub coalesces: bool,
+}
 
 /// Why a run stops.
 #[derive(Debug, Error)]
@@ -76,6 +97,7 @@ type Result<T, E = JoinedError> = std::result::Result<T, E>;
 
 /// One host with its card.
 struct End<P: Protocol> {
+    whose: Whose,
     provider: Provider<GoldenBus, P>,
     card: Rc<RefCell<GoldenCard>>,
     region: RegionId,
@@ -88,14 +110,17 @@ struct End<P: Protocol> {
 }
 
 impl<P: Protocol> End<P> {
-    fn open(protocol: P, clock: Clock) -> Result<Self> {
+    fn open(whose: Whose, coalesces: bool, protocol: P, clock: Clock) -> Result<Self> {
         let card = GoldenCard::new(DEFAULT);
         let bus = GoldenBus::late(card.clone());
-        let mut provider = Provider::open(bus, protocol, DeviceConfig::default())?;
+        let coalesce = coalesces.then_some(COALESCE_TIME);
+        let device = DeviceConfig { coalesce, ..DeviceConfig::default() };
+        let mut provider = Provider::open(bus, protocol, device)?;
         provider.set_clock(clock);
         let bytes = BUFFER.0 as usize * BUFFER.1;
         let region = provider.register(ApplicationId::FIRST, MemoryKind::Application, bytes)?;
         Ok(Self {
+            whose,
             memory: provider.map(region)?,
             provider,
             card,
@@ -110,7 +135,7 @@ impl<P: Protocol> End<P> {
     fn poll(&mut self, meter: &mut Meter) -> Result<()> {
         let provider = &mut self.provider;
         let mut result = Ok(false);
-        meter(&mut || {
+        meter(self.whose, &mut || {
             let seen = |provider: &Provider<GoldenBus, P>| {
                 let counters = provider.counters();
                 (counters.sent_headers, counters.header_entries)
@@ -137,21 +162,22 @@ pub struct Joined<P: Protocol> {
     receiver: End<P>,
     listener: ListenerId,
     pattern: Pattern,
-    touched: bool,
+    config: JoinedConfig,
+    /// What a round takes on the wire.
+    round: Duration,
     /// Places of the next byte to post for sending, and of the next one that is received.
     sent: u64,
     received: u64,
     patience: Patience<u64>,
-    /// The clock of both, where it is not the wall's, and how much a round takes.
-    clock: Option<(ManualClock, Duration)>,
+    /// The clock of both, where it is not the wall's.
+    clock: Option<ManualClock>,
 }
 
 impl Joined<Observed<LinuxTransport>> {
-    /// Two hosts with Linux TCP. With `touched`, the application's reading of each received byte is
-    /// a piece of the host's work; otherwise bytes are only judged.
-    pub fn linux(mtu_bytes: u16, touched: bool) -> Result<Self> {
-        Self::open(touched, None, |number| {
-            let link = LinkConfig::lab(number, mtu_bytes, Tuning::REAL_TIME);
+    /// Two hosts with Linux TCP.
+    pub fn linux(config: JoinedConfig) -> Result<Self> {
+        Self::open(config, None, |number| {
+            let link = LinkConfig::lab(number, config.mtu_bytes, Tuning::REAL_TIME);
             Ok(Observed::new(LinuxTransport::open(&link)?))
         })
     }
@@ -159,12 +185,9 @@ impl Joined<Observed<LinuxTransport>> {
 
 impl Joined<TcpProtocol> {
     /// The same with our own TCP, on a wire of 100 Gb/s that is full.
-    pub fn own(mtu_bytes: u16, touched: bool) -> Result<Self> {
-        let frame_ps = wire_time_ps(usize::from(mtu_bytes) + ETHERNET_BYTES);
-        let round = Duration::from_nanos(FRAMES_PER_ROUND as u64 * frame_ps / 1000);
-        let clock = (ManualClock::default(), round);
-        Self::open(touched, Some(clock), |number| {
-            let link = LinkConfig::lab(number, mtu_bytes, Tuning::REAL_TIME);
+    pub fn own(config: JoinedConfig) -> Result<Self> {
+        Self::open(config, Some(ManualClock::default()), |number| {
+            let link = LinkConfig::lab(number, config.mtu_bytes, Tuning::REAL_TIME);
             Ok(TcpProtocol::new(&link, Config::private_wire(), Secret([number; 32])))
         })
     }
@@ -173,16 +196,18 @@ impl Joined<TcpProtocol> {
 impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
     /// Opens both hosts and starts to connect them.
     fn open(
-        touched: bool,
-        clock: Option<(ManualClock, Duration)>,
+        config: JoinedConfig,
+        clock: Option<ManualClock>,
         protocol: impl Fn(u8) -> Result<P>,
     ) -> Result<Self> {
         let by = || match &clock {
-            Some((clock, _)) => Clock::Manual(clock.clone()),
+            Some(clock) => Clock::Manual(clock.clone()),
             None => Clock::Wall { divisor: 1 },
         };
-        let mut sender = End::open(protocol(1)?, by())?;
-        let mut receiver = End::open(protocol(2)?, by())?;
+        let frame_ps = wire_time_ps(usize::from(config.mtu_bytes) + ETHERNET_BYTES);
+        let coalesces = config.coalesces;
+        let mut sender = End::open(Whose::Sender, coalesces, protocol(1)?, by())?;
+        let mut receiver = End::open(Whose::Receiver, coalesces, protocol(2)?, by())?;
         let remote = ([10, 77, 0, 2], PORT).into();
         let listener = receiver.provider.listen(ApplicationId::FIRST, remote)?;
         let connection = sender.provider.connect(ApplicationId::FIRST, remote)?;
@@ -192,7 +217,8 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
             receiver,
             listener,
             pattern: Pattern::new(BUFFER.0 as usize),
-            touched,
+            config,
+            round: Duration::from_nanos(FRAMES_PER_ROUND as u64 * frame_ps / 1000),
             sent: 0,
             received: 0,
             patience: Patience::new(0),
@@ -239,13 +265,34 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
             }
         }
         self.carry();
-        if let Some((clock, round)) = &self.clock {
-            clock.advance(*round);
-        }
+        self.pass_round()?;
         match self.patience.is_over(self.received) {
             true => Err(JoinedError::Stuck { bytes: self.received }),
             false => Ok(()),
         }
+    }
+
+    /// The time of a round passes: on the hosts' clock, and on that of cards whose runs wait for
+    /// it.
+    fn pass_round(&mut self) -> Result<()> {
+        if let Some(clock) = &self.clock {
+            clock.advance(self.round);
+        }
+        for end in [&mut self.sender, &mut self.receiver] {
+            let bus = end.provider.device().bus();
+            let over = bus.now() + self.round;
+            while self.config.coalesces && bus.now() < over {
+                bus.advance().map_err(HostError::from)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Header entries that the receiving host has taken, and packets that they stand for.
+    pub fn received_entries(&self) -> (u64, u64) {
+        let counters = self.receiver.provider.counters();
+        let single = counters.header_entries - counters.run_entries;
+        (counters.header_entries, single + counters.run_packets)
     }
 
     /// Fills the next buffer and posts it.
@@ -257,8 +304,8 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
         };
         end.memory.write(offset as usize, self.pattern.at(self.sent, bytes as usize));
         self.sent += u64::from(bytes);
-        let (provider, mut result) = (&mut end.provider, Ok(()));
-        meter(&mut || {
+        let (whose, provider, mut result) = (end.whose, &mut end.provider, Ok(()));
+        meter(whose, &mut || {
             result = provider.send(id, region.span(offset, bytes), 0);
             true
         });
@@ -271,8 +318,8 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
         let Some(id) = end.connection else {
             return Ok(());
         };
-        let (provider, mut result) = (&mut end.provider, Ok(()));
-        meter(&mut || {
+        let (whose, provider, mut result) = (end.whose, &mut end.provider, Ok(()));
+        meter(whose, &mut || {
             result = provider.recv(id, region.span(offset, bytes), 0);
             true
         });
@@ -288,8 +335,8 @@ impl<P: Protocol<Remote = SocketAddr>> Joined<P> {
             found = sum_of_buffer(memory, start, bytes as usize);
             true
         };
-        match self.touched {
-            true => meter(&mut read),
+        match self.config.touched {
+            true => meter(Whose::Receiver, &mut read),
             false => {
                 read();
             }

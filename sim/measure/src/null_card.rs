@@ -97,6 +97,8 @@ pub struct NullCard {
     turn: Turn,
     /// Packets that are ready to be offered.
     ready: VecDeque<Offer>,
+    /// Packets that one header entry stands for, at most.
+    run_packets: usize,
     record: Vec<u8>,
     payload: Option<Pattern>,
     counters: NullCounters,
@@ -128,6 +130,7 @@ impl NullCard {
             later: None,
             turn: Turn::new(1),
             ready: VecDeque::new(),
+            run_packets: 1,
             record: Vec::new(),
             payload,
             counters: NullCounters::default(),

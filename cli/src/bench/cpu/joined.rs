@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use host::protocol::Protocol;
-use measure::joined::{Joined, JoinedError};
+use measure::joined::{Joined, JoinedConfig, JoinedError, Whose};
 
 use super::null::{clock_cost, SideCost, GB};
 use super::refusal::refusal_error;
@@ -32,9 +32,20 @@ struct Calls {
     idle_polls: u64,
 }
 
-/// What both ends with Linux TCP cost together, over so many bytes.
-pub fn linux(mtu: u16, touched: bool, bytes: u64, cores: &Cores) -> Result<SideCost> {
-    let joined = Joined::linux(mtu, touched).map_err(|error| match error {
+/// What the ends cost.
+#[derive(Clone, Copy, Debug)]
+pub struct JoinedCost {
+    /// Both together.
+    pub both: SideCost,
+    /// The receiver alone.
+    pub receiver: SideCost,
+    /// Packets for each header entry that the receiver has taken.
+    pub packets_per_entry: f64,
+}
+
+/// What the ends with Linux TCP cost, over so many bytes.
+pub fn linux(config: JoinedConfig, bytes: u64, cores: &Cores) -> Result<JoinedCost> {
+    let joined = Joined::linux(config).map_err(|error| match error {
         JoinedError::Transport(error) => refusal_error(error),
         other => other.into(),
     })?;
@@ -42,25 +53,28 @@ pub fn linux(mtu: u16, touched: bool, bytes: u64, cores: &Cores) -> Result<SideC
 }
 
 /// The same with our own TCP.
-pub fn own(mtu: u16, touched: bool, bytes: u64, cores: &Cores) -> Result<SideCost> {
-    measure(Joined::own(mtu, touched)?, bytes, cores)
+pub fn own(config: JoinedConfig, bytes: u64, cores: &Cores) -> Result<JoinedCost> {
+    measure(Joined::own(config)?, bytes, cores)
 }
 
 fn measure<P: Protocol<Remote = SocketAddr>>(
     mut joined: Joined<P>,
     bytes: u64,
     cores: &Cores,
-) -> Result<SideCost> {
+) -> Result<JoinedCost> {
     let _kept = cores.keep(0);
     let warm_up = bytes.div_ceil(WARM_UP);
     while joined.received_bytes() < warm_up {
-        joined.round(&mut |call| {
+        joined.round(&mut |_, call| {
             call();
         })?;
     }
-    let (from, cost, mut calls) = (joined.received_bytes(), clock_cost(), Calls::default());
+    let (from, cost) = (joined.received_bytes(), clock_cost());
+    let (entries, packets) = joined.received_entries();
+    let mut calls = [Calls::default(); 2];
     while joined.received_bytes() < from + bytes {
-        joined.round(&mut |call| {
+        joined.round(&mut |whose, call| {
+            let calls = &mut calls[usize::from(whose == Whose::Receiver)];
             let started = thread_time();
             let found = call();
             let spent = (thread_time() - started).saturating_sub(cost);
@@ -74,9 +88,21 @@ fn measure<P: Protocol<Remote = SocketAddr>>(
         })?;
     }
     let bytes = joined.received_bytes() - from;
-    Ok(SideCost {
+    let of = |calls: Calls| SideCost {
         seconds_per_gb: calls.spent.as_secs_f64() / (bytes as f64 / GB),
         idle_polls: calls.idle_polls,
         idle: calls.idle,
+    };
+    let [sender, receiver] = calls;
+    let both = Calls {
+        spent: sender.spent + receiver.spent,
+        idle: sender.idle + receiver.idle,
+        idle_polls: sender.idle_polls + receiver.idle_polls,
+    };
+    let (taken, stood_for) = joined.received_entries();
+    Ok(JoinedCost {
+        both: of(both),
+        receiver: of(receiver),
+        packets_per_entry: (stood_for - packets) as f64 / (taken - entries).max(1) as f64,
     })
 }

@@ -19,6 +19,7 @@ use anyhow::Result;
 use measure::null_card::rig::{NullRig, RigConfig, RigError, IP_TCP_BYTES};
 use measure::null_card::NullCard;
 
+use super::coalescing::Coalesce;
 use crate::bench::cores::{thread_time, Cores};
 use crate::bench::statistics::median;
 use crate::shared::failure::wrong;
@@ -182,6 +183,25 @@ fn take_turns(
 
 /// A rig of one end, and the payload of its frames.
 pub fn open(mtu: u16, acks: Acks, sends: bool, reads: bool) -> Result<(NullRig, u32), RigError> {
+    open_with_runs((mtu, acks), sends, reads, 1)
+}
+
+/// Packets of a run: those of a segment of 64 KiB.
+pub fn run_packets(mtu: u16, mode: Coalesce) -> usize {
+    let frame_bytes = u32::from(mtu) - IP_TCP_BYTES;
+    match mode {
+        Coalesce::Off => 1,
+        Coalesce::On => (SEND_BYTES_MAX / frame_bytes) as usize,
+    }
+}
+
+/// The same where a header entry stands for so many packets at most.
+pub fn open_with_runs(
+    (mtu, acks): (u16, Acks),
+    sends: bool,
+    reads: bool,
+    run_packets: usize,
+) -> Result<(NullRig, u32), RigError> {
     let frame_bytes = u32::from(mtu) - IP_TCP_BYTES;
     let send_bytes = SEND_BYTES_MAX / frame_bytes * frame_bytes;
     let rig = NullRig::open(RigConfig {
@@ -199,6 +219,7 @@ pub fn open(mtu: u16, acks: Acks, sends: bool, reads: bool) -> Result<(NullRig, 
             false => (send_bytes, 0),
         },
         reads,
+        run_packets,
     })?;
     Ok((rig, frame_bytes))
 }
@@ -217,16 +238,29 @@ fn cost(polls: Polls, bytes: u64) -> Result<SideCost> {
 /// Receives so many batches on one connection; with `reads`, the card writes the payload and the
 /// application reads each byte once.
 pub fn receive(mtu: u16, acks: Acks, reads: bool, batches: u32, cores: &Cores) -> Result<SideCost> {
+    Ok(receive_runs((mtu, acks, reads), 1, batches, cores)?.0)
+}
+
+/// The same where a header entry stands for so many packets at most; and how many it was.
+pub fn receive_runs(
+    (mtu, acks, reads): (u16, Acks, bool),
+    run_packets: usize,
+    batches: u32,
+    cores: &Cores,
+) -> Result<(SideCost, f64)> {
     let _kept = cores.keep(0);
-    let (mut rig, frame_bytes) = open(mtu, acks, false, reads)?;
+    let (mut rig, frame_bytes) = open_with_runs((mtu, acks), false, reads, run_packets)?;
     let offer = move |card: &mut NullCard| {
         card.offer(BATCH, frame_bytes, 1);
     };
     take_turns(&mut rig, batches.div_ceil(WARM_UP), cores, offer)?;
     let before = rig.card.counters().packets;
+    let entries = rig.provider.counters().header_entries;
     let polls = take_turns(&mut rig, batches, cores, offer)?;
     let packets = rig.card.counters().packets - before;
-    cost(polls, packets * u64::from(frame_bytes))
+    let entries = rig.provider.counters().header_entries - entries;
+    let cost = cost(polls, packets * u64::from(frame_bytes))?;
+    Ok((cost, packets as f64 / entries.max(1) as f64))
 }
 
 /// Sends so many batches on one connection.

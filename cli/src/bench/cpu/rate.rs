@@ -13,10 +13,12 @@ use std::time::{Duration, Instant};
 
 use abi::config::DEFAULT;
 use anyhow::{anyhow, Result};
+use host::driver::device::COALESCE_TIME;
 use measure::null_card::rig::NullRig;
 use measure::null_card::NullCard;
 
-use super::null::{clock_cost, open, Acks, BATCH, GB, SEND_BYTES_MAX};
+use super::coalescing::Coalesce;
+use super::null::{clock_cost, open, open_with_runs, run_packets, Acks, BATCH, GB, SEND_BYTES_MAX};
 use super::report::{Rate, MMIO_WRITE_NS};
 use crate::bench::cores::{thread_time, Cores};
 
@@ -92,6 +94,40 @@ fn run(
     rig.step()?;
     anyhow::ensure!(end.bytes > 0, "nothing was moved");
     Ok(end)
+}
+
+/// The receiving end at a rate of arrival, with or without runs, which wait for more packets as a
+/// card lets them. Returns CPU seconds for a GB of the polls that found something, and packets for
+/// each header entry.
+pub fn receive(
+    mtu: u16,
+    gbps: f64,
+    mode: Coalesce,
+    window: Duration,
+    cores: &Cores,
+) -> Result<(f64, f64)> {
+    let _kept = cores.keep(0);
+    let run_packets = run_packets(mtu, mode);
+    let (mut rig, frame_bytes) = open_with_runs((mtu, Acks::Each64KiB), false, false, run_packets)?;
+    let entries = rig.provider.counters().header_entries;
+    let mut waits_since = None;
+    let received = run(&mut rig, (gbps, window), cores, move |card, due| {
+        let packets = (due / u64::from(frame_bytes)).min(BATCH as u64) as usize;
+        if packets == 0 {
+            return (0, 0);
+        }
+        let waits = packets < run_packets;
+        let since: &mut Instant = waits_since.get_or_insert_with(Instant::now);
+        if waits && since.elapsed() < COALESCE_TIME {
+            return (0, 0);
+        }
+        waits_since = None;
+        let taken = card.offer(packets, frame_bytes, 1) as u64;
+        (taken * u64::from(frame_bytes), taken)
+    })?;
+    let entries = rig.provider.counters().header_entries - entries;
+    let packets_per_entry = received.items as f64 / entries.max(1) as f64;
+    Ok((received.per_gb(received.spent.as_secs_f64()), packets_per_entry))
 }
 
 /// Both ends at a rate of arrival: packets at the receiver, acknowledgements at the sender.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::coalescing;
 use super::kernel::{KernelCost, Way, BASELINE};
 use super::null::SideCost;
 use crate::bench::statistics::{median, SPREAD_MAX};
@@ -74,6 +75,8 @@ pub struct Report {
     pub one_ack_for_two: Vec<Row>,
     /// Our stack where packets arrive at a rate, and the host polls all the time.
     pub rates: Vec<Rate>,
+    /// The receiving host with and without runs.
+    pub coalescing: Vec<coalescing::Row>,
     /// The kernel's TCP.
     pub kernel: Vec<KernelRow>,
     /// The greatest spread.
@@ -123,15 +126,15 @@ pub const MMIO_WRITE_NS: f64 = 100.0;
 
 /// Values of the parts of each repetition, by its number.
 #[derive(Debug, Default)]
-struct Values(BTreeMap<u32, Vec<f64>>);
+pub(super) struct Values(BTreeMap<u32, Vec<f64>>);
 
 impl Values {
-    fn add(&mut self, repetition: u32, value: f64) {
+    pub(super) fn add(&mut self, repetition: u32, value: f64) {
         self.0.entry(repetition).or_default().push(value);
     }
 
     /// The median of the repetitions, each the mean of its parts, and their spread.
-    fn median(&self) -> (f64, f64) {
+    pub(super) fn median(&self) -> (f64, f64) {
         let mean = |parts: &Vec<f64>| parts.iter().sum::<f64>() / parts.len() as f64;
         median(self.0.values().map(mean).collect())
     }
@@ -263,6 +266,7 @@ impl Samples {
             rows,
             one_ack_for_two,
             rates: self.rates.clone(),
+            coalescing: Vec::new(),
             kernel,
             spread,
             idle_polls: self.idle_polls,
@@ -406,6 +410,11 @@ impl Report {
         self.rates.iter().map(Rate::cells).collect()
     }
 
+    /// Rows of the table of runs.
+    pub fn coalescing_cells(&self) -> Vec<[String; 7]> {
+        self.coalescing.iter().map(coalescing::Row::cells).collect()
+    }
+
     /// Names and CPU ms for a GB: each row of the kernel and those of ours beside it.
     pub fn bars(&self) -> Vec<(String, f64)> {
         let mut bars = Vec::new();
@@ -456,7 +465,10 @@ impl Report {
         };
         let mut rates = crate::shared::table::table(&RATES_HEAD);
         rates.add_rows(self.rate_cells());
-        format!("{table}\n{}\n{BIAS}\n{rates}\n{verdict}\n", self.idle())
+        let mut runs = crate::shared::table::table(&coalescing::HEAD);
+        runs.add_rows(self.coalescing_cells());
+        let runs = if self.coalescing.is_empty() { String::new() } else { format!("{runs}\n") };
+        format!("{table}\n{}\n{BIAS}\n{rates}\n{runs}{verdict}\n", self.idle())
     }
 }
 

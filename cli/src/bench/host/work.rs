@@ -175,6 +175,7 @@ impl Worker {
             send: work.send_buffers(),
             apart: !work.is_messages(),
             reads: false,
+            run_packets: 1,
         })?;
         Ok(Self { rig, ahead: BATCH })
     }

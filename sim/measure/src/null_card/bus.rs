@@ -78,7 +78,7 @@ impl Bus for NullBus {
             r::VERSION => ABI_VERSION,
             r::SIZES_0 => word([c.flow_bits, c.bucket_bits, c.segment_bits, c.region_bits]),
             r::SIZES_1 => word([c.page_bits, c.owner_bits, 0, 0]),
-            r::FEATURES => r::FEATURE_TSO,
+            r::FEATURES => r::FEATURE_TSO | r::FEATURE_COALESCE,
             r::EPOCH => self.shared.epoch(),
             at if at >= r::DOORBELLS && at % r::DOORBELL_STRIDE == r::DOORBELL_STATUS => {
                 self.shared.status(((at - r::DOORBELLS) / r::DOORBELL_STRIDE) as usize)

@@ -17,7 +17,7 @@ use host::records::commands::FlowName;
 use super::judge::covers;
 use super::peer::{Peer, WINDOW_UNIT};
 use super::wrong::{within, Wrong};
-use crate::null_protocol::header::HEADER_BYTES;
+use crate::null_protocol::header::{get16, get32, HEADER_BYTES};
 
 /// What an entry names that the card found no flow for.
 pub(super) const NO_FLOW: FlowName = FlowName { flow: h::FLOW_NONE, generation: 0 };
@@ -91,6 +91,30 @@ impl Offer {
             pieces: 1 + u8::from(within_first < bytes),
             header: *peer.packet(bytes),
         }))
+    }
+
+    /// Whether it is the next packet of the same flow, of the same length.
+    pub fn follows(&self, before: &Self) -> bool {
+        let end = before.position.wrapping_add(before.offered.bytes);
+        (self.owner, self.name, self.position) == (before.owner, before.name, end)
+            && self.offered.bytes == before.offered.bytes
+    }
+
+    /// Fields of the entry of a run of so many packets whose last it is, beyond those of the first.
+    pub fn run_fields(&self, packets: usize) -> [(Field, u64); 9] {
+        let tcp = &self.header[L4_OFFSET as usize..];
+        let word = |at: usize| get32(tcp, at).into();
+        [
+            (h::KIND, h::KIND_RUN.into()),
+            (h::RUN_PUSH, 0),
+            (h::PAYLOAD_BYTES, self.offered.bytes.into()),
+            (h::CURSOR, self.position.wrapping_add(self.offered.bytes).into()),
+            (h::RUN_PACKETS, packets as u64),
+            (h::RUN_ACK, word(8)),
+            (h::RUN_WINDOW, get16(tcp, 14).into()),
+            (h::RUN_TIMESTAMP, word(24)),
+            (h::RUN_TIMESTAMP_ECHO, word(28)),
+        ]
     }
 
     /// Fields of its entry.

@@ -3,6 +3,9 @@
 //! ```text
 //!   Turn ── whose ──► Offer::make ──► ready ── when there is room ──► header queue ──► judged
 //! ```
+//! A card that was told to sums up what is ready of one peer: an entry for a run of packets.
+
+use abi::config::RUN_PACKETS_MAX;
 
 use super::offer::{accepts, Offer, Offered};
 use super::payload::place;
@@ -21,8 +24,11 @@ impl NullCard {
     pub fn offer(&mut self, packets: usize, payload_bytes: u32, peers: usize) -> usize {
         self.prepare(packets, payload_bytes, peers);
         let mut taken = 0;
-        while taken < packets && self.publish_offer() {
-            taken += 1;
+        while taken < packets {
+            match self.publish_offer(packets - taken) {
+                0 => break,
+                published => taken += published,
+            }
         }
         self.counters.packets += taken as u64;
         taken
@@ -73,25 +79,57 @@ impl NullCard {
         placed.ok_or(range).map(|()| Some(offer))
     }
 
-    /// Publishes the next packet that is ready, if there is one and the queue has room.
-    fn publish_offer(&mut self) -> bool {
-        let Some(&offer) = self.ready.front() else {
-            return false;
+    /// From now on one header entry stands for so many packets at most: the host must have asked
+    /// for runs ([`host::driver::device::DeviceConfig::coalesce`]).
+    pub fn set_run(&mut self, packets: usize) {
+        self.run_packets = packets.min(RUN_PACKETS_MAX);
+    }
+
+    /// Packets at the front of those that are ready that one entry may stand for, of so many.
+    fn run_length(&self, packets_max: usize) -> usize {
+        let Some(first) = self.ready.front() else {
+            return 0;
         };
-        let rings = &mut self.owners[usize::from(offer.owner)];
+        let followers = self.ready.iter().zip(self.ready.iter().skip(1));
+        let joins = |(before, next): &(&Offer, &Offer)| next.follows(before);
+        let length = 1 + followers.take_while(joins).count();
+        let most = if self.takes_runs(first.owner) { self.run_packets } else { 1 };
+        length.min(most).min(packets_max)
+    }
+
+    fn takes_runs(&self, owner: u8) -> bool {
+        self.owners[usize::from(owner)].takes_runs()
+    }
+
+    /// Publishes the next packet that is ready, or a run of at most so many, if there is one and
+    /// the queue has room. Returns how many packets it was.
+    fn publish_offer(&mut self, packets_max: usize) -> usize {
+        let length = self.run_length(packets_max);
+        let Some((&first, &last)) = self.ready.front().zip(self.ready.get(length.max(1) - 1))
+        else {
+            return 0;
+        };
+        let rings = &mut self.owners[usize::from(first.owner)];
         if !rings.has_room(&self.shared) {
-            return false;
+            return 0;
         }
-        rings.publish(&self.memory, offer.fields(), &offer.header);
-        self.ready.pop_front();
-        match &mut self.later {
-            Some(kept) => kept.offered(offer.offered),
-            None => {
-                let judged = self.judge_offered(offer.offered);
-                self.note(judged);
+        match length {
+            1 => rings.publish(&self.memory, first.fields(), &first.header),
+            _ => {
+                let fields = first.fields().chain(last.run_fields(length));
+                rings.publish(&self.memory, fields, &first.header);
             }
         }
-        true
+        for offer in self.ready.drain(..length).collect::<Vec<_>>() {
+            match &mut self.later {
+                Some(kept) => kept.offered(offer.offered),
+                None => {
+                    let judged = self.judge_offered(offer.offered);
+                    self.note(judged);
+                }
+            }
+        }
+        length
     }
 
     /// Judges whether a packet that was published is one that its flow takes.

@@ -12,7 +12,7 @@ use std::net::Ipv4Addr;
 use abi::config::CardConfig;
 use host::control::flow::receive::FLOOR_LAG_MAX;
 use host::driver::bus::MemoryKind;
-use host::driver::device::DeviceConfig;
+use host::driver::device::{DeviceConfig, COALESCE_TIME};
 use host::error::{HostError, Result};
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, ReceiveOptions, RegionId};
@@ -62,6 +62,8 @@ pub struct RigConfig {
     /// The card writes the payload that it offers, and the application reads each received byte
     /// once and judges it. For one flow.
     pub reads: bool,
+    /// Packets that one header entry stands for, at most; 1: no runs.
+    pub run_packets: usize,
 }
 
 /// Why a rig stops.
@@ -146,6 +148,7 @@ impl NullRig {
             false => NullCard::new(config.card),
         };
         card.set_burst(config.burst as usize);
+        card.set_run(config.run_packets);
         let protocol = NullProtocol::new(NullConfig {
             local: LOCAL,
             send_bytes: config.send_bytes,
@@ -153,7 +156,9 @@ impl NullRig {
             segments_per_ack: config.segments_per_ack,
             burst: config.burst,
         });
-        let mut provider = Provider::open(bus, protocol, DeviceConfig::with_seed(1))?;
+        let coalesce = (config.run_packets > 1).then_some(COALESCE_TIME);
+        let device = DeviceConfig { coalesce, ..DeviceConfig::with_seed(1) };
+        let mut provider = Provider::open(bus, protocol, device)?;
         provider.look_ahead();
         let receive_bytes = config.receive.0 as usize * config.receive.1;
         let send_bytes = config.send.0 as usize * config.send.1.max(1);

@@ -180,6 +180,11 @@ impl Rings {
         self.is_enabled() && used + 2 <= 1 << self.bits(2)
     }
 
+    /// Whether its header queue takes runs.
+    pub fn takes_runs(&self) -> bool {
+        self.context[r::CONTEXT_ENABLE as usize / 4] & r::CONTEXT_ENABLE_COALESCE != 0
+    }
+
     /// Writes a header entry; the caller has checked that there is room.
     pub fn publish(
         &mut self,

@@ -20,12 +20,12 @@ fn put32(bytes: &mut [u8], at: usize, value: u32) {
 }
 
 /// A word of a header.
-pub(super) fn get32(bytes: &[u8], at: usize) -> u32 {
+pub(crate) fn get32(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 /// Half a word of a header.
-pub(super) fn get16(bytes: &[u8], at: usize) -> u16 {
+pub(crate) fn get16(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 

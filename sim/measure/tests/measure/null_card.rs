@@ -36,6 +36,7 @@ fn config(flows: usize) -> RigConfig {
         send: (BATCH as u32 * FRAME_PAYLOAD_BYTES, 0),
         apart: false,
         reads: false,
+        run_packets: 1,
     }
 }
 

@@ -1,0 +1,162 @@
+//! What the receiving host costs with an entry for each packet, and with entries for runs.
+//!
+//! ```text
+//!   null:             a batch of 64 packets between two polls        ─┐
+//!   null at 100 Gb/s: packets as they come, a run waits for 8 us     ─┼─ off │ on ─► CPU s/GB
+//!   tcp, linux:       the receiving one of two hosts, golden cards   ─┘
+//! ```
+//! Off and on take turns. The bytes are not read. Packets are those of 64 KiB segments, so a run
+//! has as many as these have, where the card decides by itself at most 64.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use measure::joined::JoinedConfig;
+use serde::Serialize;
+
+use super::joined::JoinedCost;
+use super::null::{self, Acks};
+use super::report::Values;
+use super::{joined, rate, Plan, TransportName, MTUS};
+use crate::bench::cores::Cores;
+
+/// Whether received packets are summed up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Coalesce {
+    /// An entry for each packet.
+    Off,
+    /// Entries for runs of packets.
+    On,
+}
+
+/// The rate of arrival of the row that has one, Gb/s of payload.
+const RATE_GBPS: f64 = 100.0;
+
+/// What a row is about: the way packets come, the MTU, whether they are summed up.
+type Key = (&'static str, u16, Coalesce);
+
+/// A row.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The protocol, and how packets come.
+    pub transport: &'static str,
+    /// Size of an IP packet, bytes.
+    pub mtu: u16,
+    /// Whether received packets are summed up.
+    pub coalesce: bool,
+    /// CPU seconds for a GB of the receiving host alone.
+    pub seconds_per_gb: f64,
+    /// The middle half of the repetitions over their median.
+    pub spread: f64,
+    /// Packets for each header entry.
+    pub packets_per_entry: f64,
+    /// How many times less it is than without.
+    pub times_less: Option<f64>,
+}
+
+/// What the repetitions have found.
+#[derive(Debug, Default)]
+pub struct Coalescing(BTreeMap<Key, (Values, f64)>);
+
+impl Coalescing {
+    /// A part of a repetition, of all that is asked for.
+    pub fn measure(
+        &mut self,
+        (plan, repetition): (Plan, u32),
+        (transports, modes): (&[TransportName], &[Coalesce]),
+        cores: &Cores,
+    ) -> Result<()> {
+        for (mtu, mode) in MTUS.iter().flat_map(|mtu| modes.iter().map(|mode| (*mtu, *mode))) {
+            let config =
+                JoinedConfig { mtu_bytes: mtu, touched: false, coalesces: mode == Coalesce::On };
+            let of_joined =
+                |cost: JoinedCost| (cost.receiver.seconds_per_gb, cost.packets_per_entry);
+            for transport in transports {
+                let (name, found) = match transport {
+                    TransportName::Null => {
+                        let at_rate = rate::receive(mtu, RATE_GBPS, mode, plan.window / 4, cores)?;
+                        self.add(("null at 100 Gb/s", mtu, mode), repetition, at_rate);
+                        let run = null::run_packets(mtu, mode);
+                        let acks = Acks::Each64KiB;
+                        let cost =
+                            null::receive_runs((mtu, acks, false), run, plan.batches, cores)?;
+                        ("null, batches of 64", (cost.0.seconds_per_gb, cost.1))
+                    }
+                    TransportName::Tcp => {
+                        ("tcp", of_joined(joined::own(config, plan.bytes, cores)?))
+                    }
+                    TransportName::Linux => {
+                        ("linux", of_joined(joined::linux(config, plan.bytes, cores)?))
+                    }
+                };
+                self.add((name, mtu, mode), repetition, found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Seconds for a GB, and packets for each entry.
+    fn add(&mut self, key: Key, repetition: u32, (seconds_per_gb, packets): (f64, f64)) {
+        let (values, packets_per_entry) = self.0.entry(key).or_default();
+        values.add(repetition, seconds_per_gb);
+        *packets_per_entry = packets;
+    }
+
+    /// The figures of all repetitions.
+    pub fn rows(&self) -> Vec<Row> {
+        let row = |(key, (values, packets)): (&Key, &(Values, f64))| {
+            let (transport, mtu, mode) = *key;
+            let (seconds_per_gb, spread) = values.median();
+            let without = self.0.get(&(transport, mtu, Coalesce::Off)).map(|it| it.0.median().0);
+            Row {
+                transport,
+                mtu,
+                coalesce: mode == Coalesce::On,
+                seconds_per_gb,
+                spread,
+                packets_per_entry: *packets,
+                times_less: without
+                    .filter(|_| mode == Coalesce::On)
+                    .map(|without| without / seconds_per_gb),
+            }
+        };
+        self.0.iter().map(row).collect()
+    }
+}
+
+/// Head of the table.
+pub const HEAD: [&str; 7] =
+    ["receiving host", "MTU", "runs", "packets an entry", "CPU s/GB", "spread", "times less"];
+
+impl Row {
+    /// The row of the table.
+    pub fn cells(&self) -> [String; 7] {
+        [
+            self.transport.to_owned(),
+            self.mtu.to_string(),
+            if self.coalesce { "on" } else { "off" }.to_owned(),
+            format!("{:.1}", self.packets_per_entry),
+            format!("{:.4}", self.seconds_per_gb),
+            format!("{:.1} %", 100.0 * self.spread),
+            self.times_less.map_or(String::new(), |times| format!("{times:.1}")),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn on_compares_with_off_beside_it() {
+        let mut found = Coalescing::default();
+        for (mtu, mode, seconds) in
+            [(1500, Coalesce::Off, 0.5), (1500, Coalesce::On, 0.125), (9000, Coalesce::On, 0.25)]
+        {
+            found.add(("null", mtu, mode), 0, (seconds, 3.0));
+        }
+        let rows: Vec<_> = found.rows().iter().map(|row| (row.mtu, row.times_less)).collect();
+        assert_eq!(rows, [(1500, None), (1500, Some(4.0)), (9000, None)]);
+    }
+}
