@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
 use host::driver::bus::{Bus, BusError, DmaMemory};
-use host::driver::device::{Device, DeviceConfig};
+use host::driver::device::{Device, DeviceConfig, COALESCE_TIME_MAX};
 use host::driver::error::DriverError;
 use host::driver::rings::HeaderEntry;
 use host::error::table::TableError;
@@ -32,6 +32,7 @@ use lab::network_side::NetworkSide;
 use sim::card::SimulatedCard;
 
 use super::plan::{FlowPlan, Plan, RegionPlan};
+use crate::shared::bus;
 use crate::shared::failure::CardFault;
 use crate::shared::options::UsageError;
 
@@ -94,6 +95,8 @@ pub struct Rig<B: Bus, C: Model> {
     pub flows: Vec<Installed>,
     keys: KeyTable,
     pool_next: u32,
+    /// The card sums received packets up.
+    pub coalesces: bool,
 }
 
 /// Sums of the card's counters.
@@ -106,9 +109,12 @@ pub struct Totals {
 }
 
 impl<B: Bus, C: Model> Rig<B, C> {
-    /// Opens the card and registers the regions.
-    pub fn open(bus: B, card: C, plan: &Plan) -> Result<Self> {
-        let mut device = Device::open(bus, DeviceConfig::with_seed(1))?;
+    /// Opens the card and registers the regions. One that sums packets up has time for it: a frame
+    /// takes some rounds of the host.
+    pub fn open(bus: B, card: C, plan: &Plan, coalesces: bool) -> Result<Self> {
+        let coalesce = coalesces.then_some(COALESCE_TIME_MAX);
+        let config = DeviceConfig { coalesce, ..DeviceConfig::with_seed(1) };
+        let mut device = Device::open(bus, config).map_err(bus::driver_refusal)?;
         let sizes = device.sizes();
         for (what, count, bits) in [
             ("flows", plan.flows.len(), sizes.flow_bits),
@@ -130,7 +136,7 @@ impl<B: Bus, C: Model> Rig<B, C> {
         }
         let pool_next = 1 << (sizes.flow_bits + SEGMENTS_COMMITTED_BITS as u32);
         let flows = Vec::new();
-        let mut rig = Self { device, card, regions, mappings, flows, keys, pool_next };
+        let mut rig = Self { device, card, regions, mappings, flows, keys, pool_next, coalesces };
         rig.settle().context("the regions")?;
         Ok(rig)
     }

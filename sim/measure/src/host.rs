@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use host::driver::device::{Device, DeviceConfig};
+use host::driver::device::{Device, DeviceConfig, COALESCE_TIME};
 use host::driver::rings::{HeaderEntry, RingSizes};
 use host::driver::wire::WireSettings;
 use host::error::HostError;
@@ -158,7 +158,7 @@ impl Host {
             },
             hash_seed: Some(scenario.seed),
             push_slots: scenario.push_slots,
-            ..DeviceConfig::default()
+            coalesce: scenario.coalesce.then_some(COALESCE_TIME),
         };
         let mut device = Device::open(bus, config)?;
         device.set_wire(&WireSettings {
