@@ -149,7 +149,7 @@ pub fn replay<B: Bus, C: CardModel>(
     let (mut waits, mut dropped) = (VecDeque::new(), 0);
     for (index, frame) in traffic.incoming.iter().enumerate() {
         progress.set(index as u64, "");
-        rig.card.receive(Frame { bytes: frame.bytes.clone(), ..Frame::default() });
+        rig.machine.card.receive(Frame { bytes: frame.bytes.clone(), ..Frame::default() });
         let frames_in = index as u64 + 1;
         let passed = match rig.coalesces {
             true => pass_into_run(rig, frames_in, &mut dropped),

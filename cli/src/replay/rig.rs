@@ -78,10 +78,7 @@ impl<B: Bus, C: CardModel> Rig<B, C> {
     pub fn open(bus: B, card: C, plan: &Plan, coalesces: bool) -> Result<Self> {
         let coalesce = coalesces.then_some(COALESCE_TIME_MAX);
         let config = DeviceConfig { coalesce, ..DeviceConfig::with_seed(1) };
-        let mut machine = Machine::driven(bus, card, config).map_err(|error| match error {
-            MachineError::Driver(error) => bus::driver_refusal(error),
-            error => error.into(),
-        })?;
+        let mut machine = Machine::driven(bus, card, config).map_err(bus::driver_refusal)?;
         let sizes = machine.host.device.sizes();
         for (what, count, bits) in [
             ("flows", plan.flows.len(), sizes.flow_bits),

@@ -47,7 +47,7 @@ pub enum Need {
 
 impl Need {
     /// All of them.
-    pub const ALL: [Need; 8] = [
+    pub const ALL: [Need; 9] = [
         Need::Namespaces,
         Need::Packages,
         Need::Instructions,
