@@ -94,6 +94,10 @@ impl Owner {
         self.context[r::CONTEXT_ENABLE as usize / 4] & r::CONTEXT_ENABLE_COALESCE != 0
     }
 
+    fn slow_is_full(&self) -> bool {
+        self.slow.wrapping_sub(self.doorbells[3]) >= 1 << Ring::Slow.bits(&self.context)
+    }
+
     /// `slots` more are free, beside those that `reserved` ones are kept for.
     fn has_header_slots(&self, slots: u32, reserved: u32) -> bool {
         let used = self.headers.wrapping_sub(self.doorbells[2]).wrapping_add(reserved);
@@ -307,13 +311,14 @@ impl GoldenDevice {
         if !self.has_header_slots(id, slots) {
             return Err(DropReason::HeaderQueueFull);
         }
+        if delivery.deferred.is_some() && self.owners[id].slow_is_full() {
+            return Err(DropReason::SlowBufferFull);
+        }
+        self.end_run_before(frame, delivery, memory);
         let owner = &mut self.owners[id];
         let mut slow_buffer = h::SLOW_BUFFER_NONE;
         if let Some(payload) = &delivery.deferred {
             let (context, index) = (&owner.context, owner.slow);
-            if index.wrapping_sub(owner.doorbells[3]) >= 1 << Ring::Slow.bits(context) {
-                return Err(DropReason::SlowBufferFull);
-            }
             slow_buffer = Ring::Slow.place(context, index) as u16;
             memory.write(Ring::Slow.address(context, index), payload);
             owner.slow = owner.slow.wrapping_add(1);

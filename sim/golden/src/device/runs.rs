@@ -86,8 +86,28 @@ impl GoldenDevice {
         self.runs.counters
     }
 
-    /// Takes a delivered packet into a run, or ends the run that it may not join. `false`: the
-    /// packet has an entry of its own.
+    /// Ends the run that a packet may not join, or whose place it needs, before anything of the
+    /// packet is written.
+    pub(super) fn end_run_before(
+        &mut self,
+        frame: &[u8],
+        delivery: &Delivery,
+        memory: &mut dyn Memory,
+    ) {
+        let Some(flow) = delivery.flow else { return };
+        let place = usize::from(flow) % RUNS_OPEN_MAX;
+        let Some(run) = &self.runs.open[place] else { return };
+        if run.flow == flow {
+            let joins = self.coalesces(delivery) && run.clone().join(frame, delivery).is_some();
+            if !joins {
+                self.end_run(place, RunEnd::Packet, memory);
+            }
+        } else if self.opens_run(frame, delivery) {
+            self.end_run(place, RunEnd::Place, memory);
+        }
+    }
+
+    /// Takes a packet, which was written, into a run. `false`: it has an entry of its own.
     pub(super) fn coalesce(
         &mut self,
         frame: &[u8],
@@ -97,28 +117,29 @@ impl GoldenDevice {
     ) -> bool {
         let Some(flow) = delivery.flow else { return false };
         let place = usize::from(flow) % RUNS_OPEN_MAX;
-        let coalesces = self.owners[usize::from(delivery.owner)].coalesces();
-        let run = self.runs.open[place].as_mut().filter(|run| run.flow == flow);
-        if let Some(run) = run {
-            match run.join(frame, delivery).filter(|_| coalesces) {
-                Some(ends) => {
-                    self.runs.counters[JOINED] += 1;
-                    if ends {
-                        self.end_run(place, RunEnd::Last, memory);
-                    }
-                    return true;
-                }
-                None => self.end_run(place, RunEnd::Packet, memory),
+        if let Some(run) = self.runs.open[place].as_mut().filter(|run| run.flow == flow) {
+            self.runs.counters[JOINED] += 1;
+            if run.join(frame, delivery) == Some(true) {
+                self.end_run(place, RunEnd::Last, memory);
             }
+            return true;
         }
-        if !coalesces || self.runs.cycles == 0 {
+        if !self.opens_run(frame, delivery) {
             return false;
         }
-        let Some(run) = Run::open(frame, delivery, metadata, self.runs.now) else { return false };
-        self.end_run(place, RunEnd::Place, memory);
-        self.runs.open[place] = Some(run);
+        self.runs.open[place] = Run::open(frame, delivery, metadata, self.runs.now);
         self.runs.counters[OPENED] += 1;
         true
+    }
+
+    fn coalesces(&self, delivery: &Delivery) -> bool {
+        self.owners[usize::from(delivery.owner)].coalesces()
+    }
+
+    fn opens_run(&self, frame: &[u8], delivery: &Delivery) -> bool {
+        let metadata = [0; METADATA_BYTES];
+        let may = self.coalesces(delivery) && self.runs.cycles != 0;
+        may && Run::open(frame, delivery, metadata, self.runs.now).is_some()
     }
 
     /// Ends what a command of an owner ends.
