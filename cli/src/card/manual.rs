@@ -333,6 +333,8 @@ mod tests {
                 "RING_BITS_MAX",
                 "PAUSE_LIMIT_CYCLES",
                 "PAUSE_BEATS_START",
+                "COALESCE_CYCLES_START",
+                "CONTEXT_ENABLE_COALESCE",
                 "BOARD_WINDOW_END",
             ];
             let prefixes = ["MAC_CONTROL_", "FEATURE_", "CONTROL_", "STATUS_"];
