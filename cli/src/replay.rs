@@ -15,12 +15,14 @@
 //! | `rig.rs` | a card with its driver, set up as the plan says |
 //! | `results.rs` | the files in DIR |
 //! | `receive.rs`, `send.rs` | the two sides |
+//! | `landing.rs` | what packets have come to on the receive side |
 //! | `entries.rs` | header entries as text |
 
 mod address;
 mod cut;
 mod entries;
 mod flows;
+mod landing;
 mod learn;
 mod packet;
 mod plan;
@@ -92,6 +94,10 @@ pub struct SimArguments {
     /// Sizes of the card's tables
     #[arg(long, value_enum, default_value_t = ConfigName::Small)]
     config: ConfigName,
+    /// One header entry for a run of received packets (`--rx`); a card that cannot sum packets up
+    /// is refused
+    #[arg(long, requires = "rx")]
+    coalesce: bool,
     /// Record waveforms (FST, for GTKWave or Surfer)
     #[arg(long, value_name = "F.fst")]
     wave: Option<PathBuf>,
@@ -148,13 +154,14 @@ pub fn run(arguments: &SimArguments) -> Result<bool> {
         traffic: &traffic,
         results: &results,
         compared: (arguments.model == ModelName::Rtl).then_some(arguments.config.sizes()),
+        coalesces: arguments.coalesce,
         told,
     };
     match arguments.model {
         ModelName::Golden => {
             let card = GoldenCard::new(arguments.config.sizes());
             let bus = GoldenBus::new(card.clone());
-            let rig = Rig::open(bus, card, &plan)?;
+            let rig = Rig::open(bus, card, &plan, arguments.coalesce)?;
             job.replay(rig)
         }
         ModelName::Rtl => run_rtl(arguments, job, wave.as_ref()),
@@ -215,7 +222,7 @@ fn run_rtl(arguments: &SimArguments, job: Job, wave: Option<&ResultFile>) -> Res
         open.with_context(|| format!("waveform {}", path.display()))?;
     }
     let (bus, card) = SimulatedBus::with_card(card, &config)?;
-    let rig = Rig::open(bus, card.clone(), job.plan)?;
+    let rig = Rig::open(bus, card.clone(), job.plan, job.coalesces)?;
     let ok = job.replay(rig);
     // Of a run that has failed, too, it is whole up to there.
     if let Some(wave) = wave {
@@ -294,6 +301,8 @@ struct Job<'a> {
     results: &'a Results,
     /// Sizes of the golden model that the card is compared with.
     compared: Option<CardConfig>,
+    /// The card sums received packets up.
+    coalesces: bool,
     told: ReplayNotes,
 }
 
@@ -304,7 +313,8 @@ impl Job<'_> {
             let mut received = receive::replay(&mut rig, plan, traffic, Some(results), self.model)?;
             if let Some(config) = self.compared {
                 let card = GoldenCard::new(config);
-                let mut rig = Rig::open(GoldenBus::new(card.clone()), card, plan)?;
+                let bus = GoldenBus::new(card.clone());
+                let mut rig = Rig::open(bus, card, plan, self.coalesces)?;
                 let golden = receive::replay(&mut rig, plan, traffic, None, "golden")?;
                 received.compare(&golden);
             }

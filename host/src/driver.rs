@@ -12,6 +12,7 @@
 //! | `control_memory.rs` | memory that host and card share: words, loaded and stored in place |
 //! | `counters.rs` | reads the counters of a card |
 //! | `device.rs` | opens a card, moves its rings |
+//! | `device/config.rs` | how a card is opened |
 //! | `device/counters.rs` | the counters of an open card |
 //! | `device/marks.rs` | marks behind commands, and whether the card has passed them |
 //! | `device/restart.rs` | restarts and closes the rings of an owner |

@@ -27,6 +27,7 @@ mod joined;
 mod kernel;
 mod machine;
 mod null;
+mod plan;
 mod rate;
 mod refusal;
 mod report;
@@ -35,50 +36,28 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use host::transport::{TransportError, VethPair};
 use measure::joined::JoinedConfig;
 
+use self::coalescing::Coalescing;
 pub use self::coalescing::HEAD as COALESCING_HEAD;
-use self::coalescing::{Coalesce, Coalescing};
 use self::joined::JoinedCost;
 use self::kernel::{Kernel, Way, BASELINE, OTHERS};
 use self::null::Acks;
+pub use self::plan::{Coalesce, TransportName};
+use self::plan::{Plan, MTUS};
 use self::refusal::refusal_error;
 use self::report::{Key, Samples};
 pub use self::report::{Report, BIAS, HEAD, RATES_HEAD};
 use super::cores::Cores;
 use crate::shared::output::{json_file, print};
 
-/// Sizes of IP packets that are measured, bytes.
-const MTUS: [u16; 2] = [1500, 9000];
-
 /// Rates at which packets arrive, Gb/s of payload.
 const RATES_GBPS: [f64; 3] = [10.0, 40.0, 100.0];
 
 /// Repetitions, unless said otherwise.
 const REPETITIONS: u32 = 5;
-
-/// The protocol that runs on our stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TransportName {
-    /// The least protocol there is: what is left is the control stack
-    Null,
-    /// Our own TCP at each end of two joined cards, with the model-based controller
-    Tcp,
-    /// Linux TCP on headers alone, behind a TAP device at each end of two joined cards
-    Linux,
-}
-
-impl TransportName {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Tcp => "tcp",
-            Self::Linux => "linux",
-        }
-    }
-}
 
 /// Arguments of `zeronic bench cpu`.
 #[derive(Clone, Debug, Args)]
@@ -100,22 +79,6 @@ pub struct CpuArguments {
     /// Write the figures as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-}
-
-/// How much is measured.
-#[derive(Clone, Copy, Debug)]
-struct Plan {
-    repetitions: u32,
-    /// Parts of each repetition.
-    parts: u32,
-    /// Runs of the kernel that are repeated, in all, as others were busy beside them.
-    repeated_max: u32,
-    /// Time of each run of the kernel, and of the idle machine before it.
-    window: Duration,
-    /// Batches of each run of ours with the null protocol.
-    batches: u32,
-    /// Bytes of each run of ours with a real TCP.
-    bytes: u64,
 }
 
 impl CpuArguments {

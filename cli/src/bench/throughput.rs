@@ -14,6 +14,8 @@ use measure::scenario::{Acks, Family, Order, Rival, Scenario, Size};
 use serde::Serialize;
 use verilate::options::Options;
 
+use super::cpu::Coalesce;
+
 use crate::shared::config::ConfigName;
 use crate::shared::options::{one_of, time_us, UsageError};
 use crate::shared::output::json_file;
@@ -102,6 +104,10 @@ pub struct ThroughputArguments {
     /// Where acknowledgements travel
     #[arg(long, value_enum, default_value_t = AckName::Data)]
     acks: AckName,
+    /// Whether the card sums received packets up; with `on`, the peer sends segments of 64 KiB, cut
+    /// into packets, PSH on the last. Refused by a card that cannot
+    #[arg(long, value_enum, default_value_t = Coalesce::Off)]
+    coalesce: Coalesce,
     /// Packets of a flow in a row, and in one send descriptor [default: 1 in a row; 2 in a
     /// descriptor, as one ACK releases them; a single flow sends up to 64 KiB]
     #[arg(long, value_name = "PACKETS")]
@@ -184,6 +190,7 @@ impl ThroughputArguments {
         scenario.seed = self.seed;
         scenario.pause = self.pause;
         scenario.pause_beats = self.pause_beats;
+        scenario.coalesce = self.coalesce == Coalesce::On;
         scenario
     }
 
@@ -242,6 +249,8 @@ pub struct Report {
     pub limits_mpps: BTreeMap<&'static str, f64>,
     /// Figure divided by limit.
     pub ratio: f64,
+    /// Received packets for each header entry.
+    pub packets_per_entry: Option<f64>,
     /// Frames without a header entry; a rival's not counted.
     pub frames_lost: u64,
     /// Frames of the rival on the wire, in millions a second.
@@ -298,6 +307,7 @@ impl Report {
             limited_by: limit.by,
             limits_mpps: outcome.limits.iter().map(by_name).collect(),
             ratio: mpps / limit.mpps,
+            packets_per_entry: outcome.receive.map(|_| outcome.packets_per_entry),
             frames_lost: outcome.frames_lost,
             rival_offered_mpps: outcome.rival.map(|rival| rival.offered_mpps),
             rival_mpps: outcome.rival.map(|rival| rival.mpps),
@@ -336,6 +346,9 @@ impl Report {
         let (gbps, mpps, by) = (self.limit_gbps, self.limit_mpps, self.limited_by);
         row("limit", format!("{gbps:.2} Gb/s, {mpps:.3} Mpps ({by})"));
         row("reached", format!("{:.2} % of it", 100.0 * self.ratio));
+        if let Some(packets) = self.packets_per_entry {
+            row("packets for each header entry", format!("{packets:.2}"));
+        }
         row("frames lost", self.frames_lost.to_string());
         if let (Some(offered), Some(taken), Some(lost)) =
             (self.rival_offered_mpps, self.rival_mpps, self.rival_frames_lost)

@@ -6,6 +6,7 @@ use abi::header_entry as h;
 use abi::reason::{Disposition, SendError};
 use host::driver::rings::HeaderEntry;
 use host::headers::packet::{parse_tcp, TcpHeader};
+use host::headers::run::Run;
 
 use super::plan::Plan;
 use super::rig::Installed;
@@ -51,6 +52,52 @@ pub fn line(
             text += &format!(" position={}", h::EVENT_VALUE.get(&entry.metadata));
         }
     }
+    text
+}
+
+/// One line about an entry that stands for a run; `frames` are its packets' numbers in the capture.
+pub fn run_line(
+    number: usize,
+    frames: &[usize],
+    (entry, run): (&HeaderEntry, &Run),
+    plan: &Plan,
+    flows: &[Installed],
+) -> String {
+    let get = |field: abi::field::Field| field.get(&entry.metadata);
+    let flow = flow_index(entry, flows);
+    let named = flow.map_or("-", |index| &plan.flows[index].name);
+    let payload = run.payload_bytes(0..run.packets);
+    let position = (get(h::CURSOR) as u32).wrapping_sub(payload);
+    let (first, last) = (frames.first().unwrap_or(&0), frames.last().unwrap_or(&0));
+    let mut text = format!("{number:5} frame={first}-{last} run flow={named}");
+    let mut put = |name: &str, value: u64| {
+        let _ = write!(text, " {name}={value}");
+    };
+    put("packets", run.packets.into());
+    put("payload", payload.into());
+    put("each", run.segment_bytes.into());
+    put("last", run.last_bytes.into());
+    put("position", position.into());
+    if let Some(index) = flow {
+        let offset = |position: u32| position.wrapping_sub(flows[index].base) as i32;
+        let cursor = get(h::CURSOR) as u32;
+        let _ = write!(text, " offset={} cursor={}", offset(position), offset(cursor));
+    }
+    let mut put = |name: &str, value: u64| {
+        let _ = write!(text, " {name}={value}");
+    };
+    put("segment", get(h::SEGMENT_INDEX));
+    put("header", get(h::HEADER_BYTES));
+    put("generation", get(h::GENERATION));
+    put("last_ack", run.acknowledgement.into());
+    put("last_window", run.window.into());
+    if let Some((value, echo)) = run.timestamps {
+        put("last_timestamp", value.into());
+        put("last_echo", echo.into());
+    }
+    put("push", run.is_pushed.into());
+    text.push_str(" | ");
+    text.push_str(&layers(&entry.header));
     text
 }
 

@@ -9,32 +9,25 @@
 //! confirmation is awaited before the next frame. What a packet has placed is compared with it at
 //! once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use abi::header_entry as h;
 use abi::reason::Disposition;
 use anyhow::{Context, Result};
 use host::control::flow::ranges::RangeSet;
 use host::driver::bus::Bus;
-use host::driver::rings::HeaderEntry;
 use host::records::commands::Direction;
 use lab::frame::Frame;
 use lab::machine::CardModel;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::entries::{disposition, flow_index, line};
-use super::packet::Packet;
-use super::plan::{Accept, FlowPlan, Plan};
+use super::landing::{pass, pass_into_run, Landing};
+use super::plan::Plan;
 use super::results::{buffer_name, Results};
 use super::rig::{Rig, ROUNDS_MAX};
-use super::traffic::{Numbered, Traffic, Way};
-use crate::shared::failure::CardFault;
+use super::traffic::{Traffic, Way};
 use crate::shared::progress::{Progress, Unit};
-
-/// Rounds after which a frame without an entry is searched among the drops.
-const ROUNDS_BEFORE_TOTALS: u32 = 8;
 
 /// One application buffer after the run.
 #[derive(Debug, Serialize)]
@@ -59,6 +52,9 @@ pub struct ReceiveReport {
     packets_cut: usize,
     checksums_completed: usize,
     header_entries: u64,
+    /// Header entries of runs of packets, and their packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<[u64; 2]>,
     dispositions: BTreeMap<&'static str, u64>,
     drops: BTreeMap<&'static str, u64>,
     conserved: bool,
@@ -127,16 +123,6 @@ impl Received {
     }
 }
 
-/// What has arrived on the flows so far.
-struct Landing {
-    landed: Vec<RangeSet>,
-    floors: Vec<u64>,
-    entries: u64,
-    deferred_bytes: u64,
-    wrong_bytes: u64,
-    lines: String,
-}
-
 /// Replays the incoming frames and writes the results, if there are files for them.
 pub fn replay<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
@@ -157,22 +143,32 @@ pub fn replay<B: Bus, C: CardModel>(
         };
         rig.install(flow, Direction::Receive, base, acks)?;
     }
-    let mut landing = Landing {
-        landed: plan.flows.iter().map(|_| RangeSet::default()).collect(),
-        floors: plan.flows.iter().map(|flow| flow.floor).collect(),
-        entries: 0,
-        deferred_bytes: 0,
-        wrong_bytes: 0,
-        lines: String::new(),
-    };
+    let mut landing = Landing::new(plan);
     let mut progress = Progress::new(traffic.incoming.len() as u64, Unit::Count("frames"));
+    // Frames without an entry so far, oldest first.
+    let (mut waits, mut dropped) = (VecDeque::new(), 0);
     for (index, frame) in traffic.incoming.iter().enumerate() {
         progress.set(index as u64, "");
-        let entries = pass(rig, frame, index as u64 + 1, landing.entries)
-            .with_context(|| format!("frame {}", frame.number))?;
-        for entry in entries {
-            landing.take(rig, plan, frame, &entry)?;
+        rig.machine.card.receive(Frame { bytes: frame.bytes.clone(), ..Frame::default() });
+        let frames_in = index as u64 + 1;
+        let passed = match rig.coalesces {
+            true => pass_into_run(rig, frames_in, &mut dropped),
+            false => pass(rig, frames_in, landing.entries).map(|entries| (entries, false)),
+        };
+        let (entries, is_dropped) = passed.with_context(|| format!("frame {}", frame.number))?;
+        if !rig.coalesces {
+            waits.clear();
         }
+        waits.extend((!is_dropped).then_some(frame));
+        landing.take_all(rig, plan, &mut waits, &entries)?;
+    }
+    // Runs that are open end by themselves.
+    for _ in 0..ROUNDS_MAX {
+        if landing.packets == rig.totals()?.entries {
+            break;
+        }
+        let entries = rig.advance()?;
+        landing.take_all(rig, plan, &mut waits, &entries)?;
     }
     if let Some(results) = results {
         results.entries.write(landing.lines.as_bytes())?;
@@ -180,105 +176,6 @@ pub fn replay<B: Bus, C: CardModel>(
     let report = report(rig, plan, traffic, &landing, results, model)?;
     let lines = landing.lines;
     Ok(Received { report, lines })
-}
-
-/// Hands in one frame and waits until it has an entry or is counted as dropped.
-fn pass<B: Bus, C: CardModel>(
-    rig: &mut Rig<B, C>,
-    frame: &Numbered,
-    frames_in: u64,
-    entries_before: u64,
-) -> Result<Vec<HeaderEntry>> {
-    rig.machine.card.receive(Frame { bytes: frame.bytes.clone(), ..Frame::default() });
-    for round in 0..ROUNDS_MAX {
-        let entries = rig.advance()?;
-        if !entries.is_empty() {
-            return Ok(entries);
-        }
-        if round >= ROUNDS_BEFORE_TOTALS && rig.machine.card.is_quiet() {
-            let totals = rig.totals()?;
-            if totals.entries + totals.drops == frames_in && totals.entries == entries_before {
-                return Ok(entries);
-            }
-        }
-    }
-    let message = "it neither published nor dropped the frame";
-    Err(CardFault(message.to_owned()).into())
-}
-
-impl Landing {
-    fn take<B: Bus, C: CardModel>(
-        &mut self,
-        rig: &mut Rig<B, C>,
-        plan: &Plan,
-        frame: &Numbered,
-        entry: &HeaderEntry,
-    ) -> Result<()> {
-        self.entries += 1;
-        self.lines += &line(self.entries as usize, Some(frame.number), entry, plan, &rig.flows);
-        self.lines.push('\n');
-        self.deferred_bytes += entry.deferred.as_ref().map_or(0, |payload| payload.len() as u64);
-        let placed = matches!(
-            disposition(entry),
-            Some(Disposition::PlacedInOrder | Disposition::PlacedAhead)
-        );
-        let Some(index) = flow_index(entry, &rig.flows).filter(|_| placed) else {
-            return Ok(());
-        };
-        let get = |field: abi::field::Field| field.get(&entry.metadata);
-        let floor = self.floors[index];
-        // A placed byte lies less than 2^30 beyond the floor.
-        let floor_sequence = rig.flows[index].base.wrapping_add(floor as u32);
-        let first = (get(h::POSITION) as u32).wrapping_add(get(h::TRIMMED_BYTES) as u32);
-        let start = floor + u64::from(first.wrapping_sub(floor_sequence));
-        let bytes = get(h::PAYLOAD_BYTES) - get(h::TRIMMED_BYTES);
-        self.landed[index].insert(start, start + bytes);
-        let flow = &plan.flows[index];
-        let trimmed = get(h::TRIMMED_BYTES) as usize;
-        self.wrong_bytes += wrong_bytes(rig, flow, frame, trimmed, start..start + bytes);
-        if flow.accept == Accept::InOrder {
-            let end = self.landed_end(index, floor);
-            if end > floor {
-                self.floors[index] = end;
-                rig.accept(index, flow, end)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The end of the bytes that have landed from `floor` on without a gap.
-    fn landed_end(&self, index: usize, floor: u64) -> u64 {
-        let limit = floor + u64::from(abi::config::FLOW_REACH_BYTES);
-        self.landed[index].gaps(floor, limit).first().map_or(limit, |gap| gap.0)
-    }
-}
-
-/// Bytes of the stream that memory holds otherwise than the packet that was just placed.
-fn wrong_bytes<B: Bus, C: CardModel>(
-    rig: &Rig<B, C>,
-    flow: &FlowPlan,
-    frame: &Numbered,
-    trimmed_bytes: usize,
-    placed: Range<u64>,
-) -> u64 {
-    let packet = Packet::read(&frame.bytes);
-    let payload = packet.and_then(|packet| frame.bytes.get(packet.payload));
-    let payload = payload.and_then(|payload| payload.get(trimmed_bytes..));
-    let (mut equal, mut at) = (0, placed.start);
-    for segment in &flow.segments {
-        let stream = segment.stream();
-        let (from, to) = (at.max(stream.start), placed.end.min(stream.end));
-        if from >= to {
-            continue;
-        }
-        let place = segment.offset + (from - segment.position);
-        let held = rig.read(segment.region, place..place + (to - from));
-        let sent = payload.and_then(|payload| payload.get((from - placed.start) as usize..));
-        let pairs = held.iter().zip(sent.unwrap_or(&[]));
-        equal += pairs.filter(|(held, sent)| held == sent).count() as u64;
-        at = to;
-    }
-    placed.end - placed.start - equal
 }
 
 fn report<B: Bus, C: CardModel>(
@@ -298,7 +195,7 @@ fn report<B: Bus, C: CardModel>(
     let drops = counted(abi::reason::DropReason::ALL.iter().map(|code| code.name()).collect());
     let frames_in = traffic.incoming.len() as u64;
     let up: u64 = dispositions.values().sum();
-    let conserved = frames_in == up + drops.values().sum::<u64>() && up == landing.entries;
+    let conserved = frames_in == up + drops.values().sum::<u64>() && up == landing.packets;
     let guards_intact = guards_intact(rig, plan, landing)?;
     let buffers = write_buffers(rig, plan, landing, results)?;
     let violations = rig.machine.card.violations();
@@ -310,6 +207,7 @@ fn report<B: Bus, C: CardModel>(
         packets_cut: traffic.packets_cut,
         checksums_completed: traffic.checksums_completed,
         header_entries: landing.entries,
+        runs: rig.coalesces.then_some(landing.runs),
         dispositions,
         drops,
         conserved,
@@ -398,7 +296,7 @@ fn write_buffers<B: Bus, C: CardModel>(
 mod tests {
     use super::*;
     use crate::replay::cut::complete_checksums;
-    use crate::replay::plan::{Positions, RegionPlan, SegmentPlan, GUARD};
+    use crate::replay::plan::{Accept, FlowPlan, Positions, RegionPlan, SegmentPlan, GUARD};
     use crate::replay::traffic::Frames;
     use abi::config::SMALL;
     use host::driver::bus::MemoryKind;
@@ -508,7 +406,7 @@ mod tests {
         let traffic = Traffic::sort(&frames, &plan).unwrap();
         let card = GoldenCard::new(SMALL);
         let bus = GoldenBus::new(card.clone());
-        let mut rig = Rig::open(bus, LyingCard { card, change }, &plan).unwrap();
+        let mut rig = Rig::open(bus, LyingCard { card, change }, &plan, false).unwrap();
         replay(&mut rig, &plan, &traffic, None, "liar").unwrap()
     }
 

@@ -13,7 +13,7 @@ use abi::reason::{Disposition, DropReason};
 use anyhow::{Context, Result};
 use host::control::regions::Region;
 use host::driver::bus::{Bus, BusError, DmaMemory};
-use host::driver::device::DeviceConfig;
+use host::driver::device::{DeviceConfig, COALESCE_TIME_MAX};
 use host::driver::error::DriverError;
 use host::driver::rings::HeaderEntry;
 use host::error::table::TableError;
@@ -27,6 +27,7 @@ use host::records::commands::{
 use lab::machine::{CardModel, Driver, Machine, MachineError};
 
 use super::plan::{FlowPlan, Plan, RegionPlan};
+use crate::shared::bus;
 use crate::shared::failure::CardFault;
 use crate::shared::options::UsageError;
 
@@ -58,6 +59,8 @@ pub struct Rig<B: Bus, C: CardModel> {
     /// The flows of the plan.
     pub flows: Vec<Installed>,
     pool_next: u32,
+    /// The card sums received packets up.
+    pub coalesces: bool,
 }
 
 /// Sums of the card's counters.
@@ -70,9 +73,12 @@ pub struct Totals {
 }
 
 impl<B: Bus, C: CardModel> Rig<B, C> {
-    /// Opens the card and registers the regions.
-    pub fn open(bus: B, card: C, plan: &Plan) -> Result<Self> {
-        let mut machine = Machine::driven(bus, card, DeviceConfig::with_seed(1))?;
+    /// Opens the card and registers the regions. One that sums packets up has time for it: a frame
+    /// takes some rounds of the host.
+    pub fn open(bus: B, card: C, plan: &Plan, coalesces: bool) -> Result<Self> {
+        let coalesce = coalesces.then_some(COALESCE_TIME_MAX);
+        let config = DeviceConfig { coalesce, ..DeviceConfig::with_seed(1) };
+        let mut machine = Machine::driven(bus, card, config).map_err(bus::driver_refusal)?;
         let sizes = machine.host.device.sizes();
         for (what, count, bits) in [
             ("flows", plan.flows.len(), sizes.flow_bits),
@@ -92,7 +98,7 @@ impl<B: Bus, C: CardModel> Rig<B, C> {
         }
         let pool_next = 1 << (sizes.flow_bits + SEGMENTS_COMMITTED_BITS as u32);
         let flows = Vec::new();
-        let mut rig = Self { machine, regions, mappings, flows, pool_next };
+        let mut rig = Self { machine, regions, mappings, flows, pool_next, coalesces };
         rig.settle().context("the regions")?;
         Ok(rig)
     }

@@ -140,6 +140,30 @@ fn golden_model_demo_repeats_from_seed() {
     expect_refusal(&["demo", "--model", "golden", "--wave", "w.fst"], &["--wave", "no signals"]);
 }
 
+/// A card that sums received packets up: every byte is right with each stack of this process, over
+/// a bad wire too, and far fewer header entries are taken where packets follow each other.
+#[test]
+fn summed_up_packets_are_exact() {
+    let json = folder("demo_runs").join("d.json");
+    let path = json.to_str().expect("a path");
+    let words = ["demo", "--model", "golden", "--coalesce", "--bytes", "1MiB", "--json", path];
+    let run = |more: &[&str]| {
+        let text = expect_success(&[&words[..], more].concat());
+        assert!(text.contains("every byte is right"), "{text}");
+        let report = std::fs::read(&json).expect("the report");
+        let report: Value = serde_json::from_slice(&report).expect("JSON");
+        report["packets_per_entry"].as_f64().unwrap_or(1.0)
+    };
+    for ipv6 in [&["--peer", "tcp"][..], &["--peer", "tcp", "--ipv6"]] {
+        for transport in ["tcp", "smoltcp"] {
+            let packets = run(&[ipv6, &["--transport", transport]].concat());
+            assert!(packets > 1.2, "{transport}: {packets} packets an entry");
+        }
+        let bad = ["--transport", "tcp", "--loss", "1%", "--reorder", "1%", "--duplicate", "1%"];
+        run(&[ipv6, &bad].concat());
+    }
+}
+
 /// With smoltcp at both ends the wall clock has no part in it.
 #[test]
 fn lossy_demo_skips_idle_repeats_from_seed() {

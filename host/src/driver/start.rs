@@ -36,7 +36,7 @@ pub struct CardSizes {
 /// One cycle of the card's clock, the unit of its times.
 pub(super) const CYCLE: Duration = Duration::from_nanos(4);
 /// Most that [`registers::COALESCE_CYCLES`] holds.
-const COALESCE_CYCLES_MAX: u64 = 0xffff;
+pub(super) const COALESCE_CYCLES_MAX: u64 = 0xffff;
 /// Limit for the end of the reset, and again for the clearing of the tables, which takes 262 us at
 /// 250 MHz. As all limits here it is one of the bus's clock.
 const RESET_MAX: Duration = Duration::from_millis(10);

@@ -120,8 +120,8 @@ impl Flow {
         })
     }
 
-    /// What speaks against a packet; against a run, what speaks against its first or its last. Those
-    /// between say nothing that is before the first or behind the last.
+    /// What speaks against a packet; against a run, what speaks against its first or its last.
+    /// Those between say nothing that is before the first or behind the last.
     fn find_doubt(&self, parsed: &TcpHeader, segment: &Segment<'_>) -> Doubt {
         let floor = self.send_floor();
         let first = self.expected.find_doubt(parsed, floor);

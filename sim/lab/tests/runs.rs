@@ -241,7 +241,9 @@ impl Peer {
         let is_marked = draw == 20;
         let bytes = self.finish(route(flow), &tcp, (start, payload_bytes), is_marked);
         let end = start + payload_bytes;
-        self.next = self.next.max(if draw > 13 || draw < 12 { end } else { self.next });
+        if !(12..=13).contains(&draw) {
+            self.next = self.next.max(end);
+        }
         bytes
     }
 

@@ -13,7 +13,7 @@ mod setup;
 
 use std::collections::VecDeque;
 
-use host::driver::device::DeviceConfig;
+use host::driver::device::{DeviceConfig, COALESCE_TIME};
 use host::driver::rings::{HeaderEntry, RingSizes};
 use host::driver::wire::WireSettings;
 use host::error::HostError;
@@ -155,7 +155,7 @@ impl Host {
             },
             hash_seed: Some(scenario.seed),
             push_slots: scenario.push_slots,
-            ..DeviceConfig::default()
+            coalesce: scenario.coalesce.then_some(COALESCE_TIME),
         };
         let mut machine = Machine::driven(bus, card, config)?;
         let device = &mut machine.host.device;

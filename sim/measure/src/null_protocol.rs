@@ -8,8 +8,8 @@
 //! For measurements and tests alone: no loss, no reordering, no timers, no end of a stream. What
 //! does not follow in order is refused, and ends the connection.
 //!
-//! - A connection acknowledges once in a poll, and at most [`ACK_BYTES_MAX`] at once, or a run, as a
-//!   TCP behind receive offload does; or once for so many segments.
+//! - A connection acknowledges once in a poll, and at most [`ACK_BYTES_MAX`] at once, or a run, as
+//!   a TCP behind receive offload does; or once for so many segments.
 //! - Its local port is its flow and a constant.
 
 mod flow;

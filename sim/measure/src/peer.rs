@@ -11,6 +11,8 @@
 //! move. An entry that arrives for one of them later is reported as late: it cannot be judged any
 //! more, since the floor may have passed it, and it is not a loss.
 
+mod runs;
+
 use std::collections::VecDeque;
 
 use abi::config::METADATA_BYTES;
@@ -64,7 +66,7 @@ pub struct Arrived {
     pub payload_bytes: u64,
     /// Packets of data: frames that only acknowledge not counted.
     pub packets: u64,
-    /// Header entries.
+    /// Packets with a header entry, of their own or of a run.
     pub entries: u64,
     /// Frames without an entry.
     pub lost: u64,
@@ -101,6 +103,8 @@ pub struct Peer {
     pub frames: [u64; OWNERS],
     /// Bytes of all frames, FCS included.
     pub frame_bytes: u64,
+    /// Header entries taken, of all owners.
+    pub header_entries: u64,
     streams: Vec<Stream>,
     in_flight: [VecDeque<InFlight>; OWNERS],
     /// Frames given up because no entry arrived, in order; they count as lost until one arrives.
@@ -131,6 +135,7 @@ impl Peer {
             window_closed_ps: 0,
             frames: [0; OWNERS],
             frame_bytes: 0,
+            header_entries: 0,
             streams: (0..scenario.flows).map(|flow| Stream::new(scenario, flow)).collect(),
             in_flight: Default::default(),
             given_up: Default::default(),
@@ -238,11 +243,13 @@ impl Peer {
         self.serial = self.serial.wrapping_add(1);
         let is_data = acknowledged.is_none();
         let acknowledged = acknowledged.unwrap_or(it.delivered);
+        // Of a flow with one flow label packets can be summed up.
+        let is_labelled = it.is_ipv6 && self.scenario.coalesce;
         let fields = Fields {
             sequence: it.receive.position(offset),
             acknowledgement: it.send.position(acknowledged),
-            flags: ACK,
-            id: self.serial,
+            flags: ACK | self.push_flag(offset, bytes),
+            id: if is_labelled { 0 } else { self.serial },
         };
         let frame = it.arriving.frame(&fields, it.contents[0], offset, bytes);
         let header_bytes = it.arriving.bytes();
@@ -268,6 +275,7 @@ impl Peer {
         while let Some(entry) = host.next_entry()? {
             let owner = usize::from(entry.owner);
             self.arrived[owner].entries += 1;
+            self.header_entries += 1;
             self.last_entry_ps[owner] = self.now_ps;
             self.take(host, &entry)?;
         }
@@ -296,13 +304,16 @@ impl Peer {
     }
 
     fn take(&mut self, host: &mut Host, seen: &HeaderEntry) -> Result<(), MeasureError> {
-        if entry::KIND.get(&seen.metadata) != u64::from(entry::KIND_PACKET) {
+        if entry::KIND.get(&seen.metadata) == u64::from(entry::KIND_EVENT) {
             let code = entry::DISPOSITION.get(&seen.metadata);
             host.problems.add(|| format!("event {code} from the send side"));
             return Ok(());
         }
         if self.take_late(host, seen) {
             return Ok(());
+        }
+        if self.scenario.coalesce {
+            return self.take_of_flow(host, seen);
         }
         let owner = usize::from(seen.owner);
         if !(self.in_flight[owner].iter()).any(|sent| sent.is_named_by(seen)) {

@@ -75,6 +75,8 @@ pub struct Outcome {
     pub rival: Option<RivalFigures>,
     /// The limits of each direction.
     pub limits: Vec<Limit>,
+    /// Received packets for each header entry; 0 without any.
+    pub packets_per_entry: f64,
     /// Frames for which no header entry came; a rival's not counted.
     pub frames_lost: u64,
     /// Simulated time that was measured.
@@ -111,6 +113,7 @@ pub struct Status {
 struct Snapshot {
     time_ps: u64,
     received: [Arrived; OWNERS],
+    header_entries: u64,
     offered: [u64; OWNERS],
     sent: crate::sender::Sent,
     link: Statistics,
@@ -179,6 +182,7 @@ impl Measurement {
         Snapshot {
             time_ps: card.now_ps(),
             received: self.peer.arrived,
+            header_entries: self.peer.header_entries,
             offered: self.peer.frames,
             sent: self.sender.sent,
             link: card.pcie.statistics(),
@@ -420,8 +424,11 @@ impl Measurement {
         };
         let limits = limits(&self.scenario);
         let cycles = self.host.machine.card.borrow().cycles();
+        let entries = after.header_entries - before.header_entries;
+        let seen = |of: &Snapshot| of.received.iter().map(|it| it.entries).sum::<u64>();
         Outcome {
             limits,
+            packets_per_entry: (seen(after) - seen(before)) as f64 / entries.max(1) as f64,
             receive: self.scenario.receive.then_some(receive),
             send: self.scenario.send.then_some(send),
             rival: self.scenario.rival.map(|_| rival),

@@ -132,6 +132,8 @@ pub struct Scenario {
     pub pause: bool,
     /// Beats in the packet buffer from which on it asks.
     pub pause_beats: u16,
+    /// The card sums received packets up: the peer sends segments of 64 KiB, cut into packets.
+    pub coalesce: bool,
     /// Seed of contents, positions and order.
     pub seed: u64,
 }
@@ -165,6 +167,7 @@ impl Scenario {
             push_slots: true,
             pause: false,
             pause_beats: PAUSE_BEATS_START as u16,
+            coalesce: false,
             seed: 1,
         }
     }

@@ -11,24 +11,15 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use clap::ValueEnum;
 use measure::joined::JoinedConfig;
 use serde::Serialize;
 
 use super::joined::JoinedCost;
 use super::null::{self, Acks};
+use super::plan::{Coalesce, Plan, TransportName, MTUS};
 use super::report::Values;
-use super::{joined, rate, Plan, TransportName, MTUS};
+use super::{joined, rate};
 use crate::bench::cores::Cores;
-
-/// Whether received packets are summed up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum Coalesce {
-    /// An entry for each packet.
-    Off,
-    /// Entries for runs of packets.
-    On,
-}
 
 /// The rate of arrival of the row that has one, Gb/s of payload.
 const RATE_GBPS: f64 = 100.0;

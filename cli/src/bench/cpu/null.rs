@@ -19,7 +19,7 @@ use anyhow::Result;
 use measure::null_card::rig::{NullRig, RigConfig, RigError, IP_TCP_BYTES};
 use measure::null_card::NullCard;
 
-use super::coalescing::Coalesce;
+use super::plan::Coalesce;
 use crate::bench::cores::{thread_time, Cores};
 use crate::bench::statistics::median;
 use crate::shared::failure::wrong;

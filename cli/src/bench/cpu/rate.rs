@@ -17,8 +17,8 @@ use host::driver::device::COALESCE_TIME;
 use measure::null_card::rig::NullRig;
 use measure::null_card::NullCard;
 
-use super::coalescing::Coalesce;
 use super::null::{clock_cost, open, open_with_runs, run_packets, Acks, BATCH, GB, SEND_BYTES_MAX};
+use super::plan::Coalesce;
 use super::report::{Doorbells, Rate, MMIO_WRITE_NS};
 use crate::bench::cores::{thread_time, Cores};
 

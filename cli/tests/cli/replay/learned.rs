@@ -294,6 +294,16 @@ fn capturing_hosts_changes_are_undone() {
         assert_eq!(summary["drops"]["l4_checksum"], 1, "{summary}");
         let buffer = std::fs::read(out.join("buffers/c1-0.bin")).expect("a buffer");
         assert_eq!(buffer[..60_800], bytes(60_800, 0));
+        // The same with runs: the 60 frames that a host had merged are one entry of 60 packets.
+        let summed = replay("--rx", &capture, &out, &["--coalesce"]);
+        assert_eq!(summed["ok"], true, "{summed}");
+        for same in ["frames_in", "dispositions", "drops", "buffers", "wrong_bytes"] {
+            assert_eq!(summed[same], summary[same], "{same}");
+        }
+        let [runs, packets] = [0, 1].map(|at| summed["runs"][at].as_u64());
+        assert_eq!((runs, packets), (Some(1), Some(61)), "{summed}");
+        let entries = std::fs::read_to_string(out.join("entries.txt")).expect("entries");
+        assert!(entries.contains(" run flow=c1 packets=61 payload=60500 "), "{entries}");
     }
 }
 

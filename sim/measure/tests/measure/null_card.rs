@@ -1,6 +1,7 @@
 //! The null card takes what is right and refuses what is wrong.
 
 mod messages;
+mod runs;
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +24,7 @@ use measure::null_card::{NullCard, Wrong};
 const BATCH: usize = 64;
 const BURST: u32 = BATCH as u32;
 
-fn config(flows: usize) -> RigConfig {
+pub fn config(flows: usize) -> RigConfig {
     RigConfig {
         card: SMALL,
         flows,
