@@ -31,6 +31,8 @@ mod plan;
 mod rate;
 mod refusal;
 mod report;
+mod runs_table;
+mod values;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -41,7 +43,6 @@ use host::transport::{TransportError, VethPair};
 use measure::joined::JoinedConfig;
 
 use self::coalescing::Coalescing;
-pub use self::coalescing::HEAD as COALESCING_HEAD;
 use self::joined::JoinedCost;
 use self::kernel::{Kernel, Way, BASELINE, OTHERS};
 use self::null::Acks;
@@ -50,6 +51,7 @@ use self::plan::{Plan, MTUS};
 use self::refusal::refusal_error;
 use self::report::{Key, Samples};
 pub use self::report::{Report, BIAS, HEAD, RATES_HEAD};
+pub use self::runs_table::HEAD as RUNS_HEAD;
 use super::cores::Cores;
 use crate::shared::output::{json_file, print};
 

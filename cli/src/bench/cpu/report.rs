@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::coalescing;
 use super::kernel::{KernelCost, Way, BASELINE};
 use super::null::SideCost;
-use crate::bench::statistics::{median, SPREAD_MAX};
+use super::runs_table;
+use super::values::Values;
+use crate::bench::statistics::SPREAD_MAX;
 use crate::shared::table::table;
 
 /// Cores that other programs may keep busy; above it, their load invalidates the run.
@@ -76,7 +77,7 @@ pub struct Report {
     /// Our stack where packets arrive at a rate, and the host polls all the time.
     pub rates: Vec<Rate>,
     /// The receiving host with and without runs.
-    pub coalescing: Vec<coalescing::Row>,
+    pub coalescing: Vec<runs_table::Row>,
     /// The kernel's TCP.
     pub kernel: Vec<KernelRow>,
     /// The greatest spread.
@@ -133,22 +134,6 @@ pub struct Doorbells {
 
 /// What a write to a register is taken to cost on a bus, ns. The null card's is a store.
 pub const MMIO_WRITE_NS: f64 = 100.0;
-
-/// Values of the parts of each repetition, by its number.
-#[derive(Debug, Default)]
-pub(super) struct Values(BTreeMap<u32, Vec<f64>>);
-
-impl Values {
-    pub(super) fn add(&mut self, repetition: u32, value: f64) {
-        self.0.entry(repetition).or_default().push(value);
-    }
-
-    /// The median of the repetitions, each the mean of its parts, and their spread.
-    pub(super) fn median(&self) -> (f64, f64) {
-        let mean = |parts: &Vec<f64>| parts.iter().sum::<f64>() / parts.len() as f64;
-        median(self.0.values().map(mean).collect())
-    }
-}
 
 /// What the repetitions have found.
 #[derive(Debug, Default)]
@@ -224,7 +209,7 @@ impl Samples {
             KernelRow {
                 congestion_control: way.congestion_control,
                 by_reference: way.by_reference,
-                copied: (!copied.0.is_empty()).then(|| copied.median().0),
+                copied: (!copied.is_empty()).then(|| copied.median().0),
                 gbps: gbps.median().0,
                 mtu: key.mtu,
                 touched: key.touched,
@@ -432,7 +417,7 @@ impl Report {
 
     /// Rows of the table of runs.
     pub fn coalescing_cells(&self) -> Vec<[String; 7]> {
-        self.coalescing.iter().map(coalescing::Row::cells).collect()
+        self.coalescing.iter().map(runs_table::Row::cells).collect()
     }
 
     /// Names and CPU ms for a GB: each row of the kernel and those of ours beside it.
@@ -485,7 +470,7 @@ impl Report {
         };
         let mut rates = crate::shared::table::table(&RATES_HEAD);
         rates.add_rows(self.rate_cells());
-        let mut runs = crate::shared::table::table(&coalescing::HEAD);
+        let mut runs = crate::shared::table::table(&runs_table::HEAD);
         runs.add_rows(self.coalescing_cells());
         let runs = if self.coalescing.is_empty() { String::new() } else { format!("{runs}\n") };
         format!("{table}\n{}\n{BIAS}\n{rates}\n{runs}{verdict}\n", self.idle())

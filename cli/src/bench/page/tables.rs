@@ -170,7 +170,7 @@ fn coalescing_table(report: &cpu::Report) -> Table {
                and Linux TCP behind a TAP device on golden cards. What the kernel does for the TAP \
                device outside of the host's thread is not counted."
             .to_owned(),
-        head: own_cells(&cpu::COALESCING_HEAD),
+        head: own_cells(&cpu::RUNS_HEAD),
         rows: report.coalescing_cells().into_iter().map(Into::into).collect(),
     }
 }
