@@ -110,7 +110,7 @@ pub fn check_refusals(arguments: &[&str]) {
     let gone = fake(Answers { is_gone: true, ..Answers::CARD });
     with(&gone.bus(), &["the card is gone", "power"]);
     with("vfio:9999:01:00.0", &["no PCI device 9999:01:00.0", "device list"]);
-    with("vfio:01:00.0", &["`01:00.0` is no address", "0000:01:00.0"]);
+    with("vfio:0000:01:00:0", &["no PCI address as 0000:01:00.0"]);
     with("pci", &["'pci'", "vfio-user:SOCKET"]);
 }
 
