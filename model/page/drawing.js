@@ -257,6 +257,20 @@ function drawMachine(cost, path) {
     + (path.payload_way.includes("copy") ? ", copied on the way" : "")
     + `; headers go ${headers.map(placeName).join(", ")}. `;
 }
+
+// A message's time, hop by hop; hatched is guessed.
+function drawHops(cost, path) {
+  const wire = ["wire", 8 * state.message / state.rate / cost.efficiency, "wire"];
+  const hops = [wire, ...cellsOf(path, ["latency"]).map((cell) =>
+    [cell.hop, cell.per === "byte" ? cell.value * state.message : cell.value, cell.basis])];
+  const time = (ns) => ns >= 1e6 ? `${trim(ns / 1e6)} ms` : `${trim(ns / 1e3)} us`;
+  at("hops").replaceChildren(...hops.map(([name, ns, basis]) =>
+    element("span", { class: basis, style: `flex-grow:${ns}` },
+      ns > 90 * cost.latency ? name : "")));
+  at("hops-text").textContent = `${time(1000 * cost.latency)}: `
+    + hops.map(([name, ns]) => `${name} ${time(ns)}`).join(", ")
+    + ". Queues, and cores that are late, come on top.";
+}
 const placeName = (id) => NAMES[id].filter(Boolean).join(" ");
 
 // ---- bars, table, points
@@ -435,6 +449,7 @@ function draw() {
   const path = find(TABLE.path, state.path), cost = costs[state.path];
   showControls();
   drawMachine(cost, path);
+  drawHops(cost, path);
   drawBars(costs);
   drawNumbers(costs);
   at("status").replaceChildren(`${path.name}: `, element("b", {}, `${trim(cost.goodput)} Gb/s`),

@@ -126,7 +126,7 @@ pub struct Cell {
     /// Name of the hop, of a latency.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hop: String,
-    /// `ROW:PAYS:PER` of the cell that this is the same as.
+    /// `ROW:PAYS:PER` of the cell that this is the same as, with `:HOP` of a latency.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub like: String,
 }
@@ -358,8 +358,10 @@ impl Table {
     /// # Errors
     /// If one names a cell that is not there.
     pub fn resolve(&mut self) -> Result<(), ModelError> {
-        let key =
-            |row: &Row, cell: &Cell| format!("{}:{}:{}", row.id, word(cell.pays), word(cell.per));
+        let key = |row: &Row, cell: &Cell| {
+            let hop = if cell.hop.is_empty() { "" } else { ":" };
+            format!("{}:{}:{}{hop}{}", row.id, word(cell.pays), word(cell.per), cell.hop)
+        };
         let mut known = BTreeMap::new();
         for row in self.rows() {
             for cell in row.cells.iter().filter(|cell| cell.like.is_empty()) {

@@ -68,6 +68,22 @@ fn gpu_paths_leave_memory_alone() {
     }
 }
 
+/// Card, PCIe, polling and TCP once; the message's bytes on the wire, headers and gaps included.
+#[test]
+fn latency_is_hops_and_wire() {
+    let message = 8948.0 * 10.0;
+    let setup = Setup { message_bytes: message, ..Setup::default() };
+    let wire_ns = 10.0 * 9038.0 * 0.08;
+    near(
+        cost("zeronic-user", &setup).latency_us,
+        (277.0 + 300.0 + 300.0 + 200.0 + wire_ns) / 1e3,
+        1e-9,
+    );
+    let copy_ns = 0.148 * message;
+    let kernel_ns = 500.0 + 300.0 + 3000.0 + 1500.0 + 5000.0;
+    near(cost("kernel-copy", &setup).latency_us, (kernel_ns + copy_ns + wire_ns) / 1e3, 1e-9);
+}
+
 #[test]
 fn narrow_slot_binds_first() {
     let setup = Setup { rate_gbps: 400.0, lanes: 4, generation: 3, ..Setup::default() };

@@ -82,7 +82,7 @@ pub fn one_path(coefficients: &Table, id: &str, cost: &Cost) -> Result<String> {
     let mut cells = table(&["pays", "for", "value", "unit", "spread", "basis", "source"]);
     for cell in &path.cells {
         cells.add_row([
-            format!("{:?}", cell.pays),
+            format!("{:?} {}", cell.pays, cell.hop).trim_end().to_owned(),
             format!("{:?}", cell.per),
             number(cell.value),
             cell.unit.clone(),
