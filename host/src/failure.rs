@@ -177,8 +177,9 @@ impl Failure {
 
     /// What kind of failure it is, as an error number of Linux: that of its TCP (`ECONNRESET`,
     /// `ETIMEDOUT`, ...), `EFAULT` when card or host could not reach a region, `EIO` when the card
-    /// failed, `ECANCELED` when it was given up, `ENETDOWN` when the wire was down, `ENOBUFS` when there was no room for its flow,
-    /// `EPROTO` and `EMSGSIZE` when the protocol broke its contract.
+    /// failed, `ECANCELED` when it was given up, `ENETDOWN` when the wire was down, `ENOBUFS` when
+    /// there was no room for its flow, `EPROTO` and `EMSGSIZE` when the protocol broke its
+    /// contract.
     pub fn errno(&self) -> i32 {
         match self {
             Self::Protocol { errno, .. } => *errno,

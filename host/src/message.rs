@@ -20,12 +20,13 @@
 //! Invariants
 //! 1. A buffer is returned only after a fence: the receive floor beyond a whole message, or the
 //!    send floor beyond an acknowledged one.
-//! 2. A complete message is acknowledged again when its packets arrive again, however late: a number
-//!    names one message of a pair of stations, and is not used again.
+//! 2. A complete message is acknowledged again when its packets arrive again, however late: a
+//!    number names one message of a pair of stations, and is not used again.
 //! 3. Who waits for [`MessageDone::Ready`] before the other end sends has nothing copied without
 //!    loss: the card knows the place of every byte that comes.
 
 mod channel;
+mod channels;
 mod endpoint;
 mod header;
 mod inbox;

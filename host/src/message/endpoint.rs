@@ -12,8 +12,9 @@ use std::time::Duration;
 use abi::config::FRAME_BYTES_MAX;
 
 use super::channel::CONTROL_BYTES_MAX;
+use super::channels::{ControlEvent, CHANNELS_MAX};
 use super::header::{Station, HEADER_BYTES};
-use super::protocol::{ControlEvent, Messages, Remote, CHANNELS_MAX};
+use super::protocol::{Messages, Remote};
 use crate::clock::{Clock, ManualClock};
 use crate::driver::bus::{Bus, MemoryKind};
 use crate::driver::device::{Device, DeviceConfig};
@@ -164,7 +165,7 @@ impl<B: Bus> Endpoint<B> {
         self.provider.deregister(region)
     }
 
-    /// Whether a region is still being removed. Asked after each poll, as its number is given again.
+    /// Whether a region is still being removed. Asked after each poll: its number is given again.
     pub fn is_leaving(&self, region: RegionId) -> bool {
         self.provider.is_leaving(region)
     }
@@ -225,7 +226,7 @@ impl<B: Bus> Endpoint<B> {
             }));
         }
         let now_ns = self.clock.now_ns();
-        let is_taken = self.provider.protocol().say(now_ns, to, content.to_vec());
+        let is_taken = self.provider.protocol().channels().say(now_ns, to, content.to_vec());
         let limit = CHANNELS_MAX;
         let full = TableError::Full { what: "stations", limit };
         is_taken.then_some(()).ok_or(HostError::Table(full))
@@ -242,12 +243,12 @@ impl<B: Bus> Endpoint<B> {
     /// From now on the silence of a station is told, or is not.
     pub fn watch(&mut self, station: Station, is_watched: bool) {
         let now_ns = self.clock.now_ns();
-        self.provider.protocol().watch(now_ns, station, is_watched);
+        self.provider.protocol().channels().watch(now_ns, station, is_watched);
     }
 
     /// Whether all that was said is acknowledged.
     pub fn is_said(&mut self) -> bool {
-        self.provider.protocol().is_said()
+        self.provider.protocol().channels().is_said()
     }
 
     /// When a poll is due, if nothing comes before, by the clock of [`Endpoint::poll`].
@@ -299,7 +300,7 @@ impl<B: Bus> Endpoint<B> {
         while let Some(completion) = self.provider.next_completion() {
             self.take(completion, &mut done)?;
         }
-        while let Some(event) = self.provider.protocol().control_event() {
+        while let Some(event) = self.provider.protocol().channels().event() {
             done.push(match event {
                 ControlEvent::Told(from, content) => MessageDone::Told { from, content },
                 ControlEvent::Lost(station) => MessageDone::Lost { station },

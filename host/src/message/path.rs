@@ -125,7 +125,7 @@ impl Path {
             self.rtt.measure_min(now_ns, rtt_ns);
         }
         self.rtt.progress();
-        // Several acknowledgements come before the window is filled again: it was used all the same.
+        // Several acknowledgements come before the window is filled again: it was used.
         let window_bytes = self.controller.window_bytes();
         let is_full = delivered.order < self.full_before;
         let used_bytes = if is_full { window_bytes.max(before_bytes) } else { before_bytes };

@@ -6,11 +6,10 @@
 //!   said ─────► channel of the station ─► packets without a flow ─► told
 //! ```
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 
-use super::channel::Channel;
+use super::channels::Channels;
 use super::header::{key, profile, Header, Meaning, Station, MESSAGES_END, PROFILE};
 use super::inbox::{read_blocks, Incoming};
 use super::outbox::Outgoing;
@@ -27,9 +26,6 @@ use crate::transport::{NextTimer, TransportError};
 
 /// Names a message: address of the other end, and number given by the sender.
 type Name = (SocketAddr, u64);
-
-/// Stations that have a channel.
-pub const CHANNELS_MAX: usize = 4096;
 
 /// The far end of a connection: one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,19 +65,7 @@ pub struct Messages {
     /// Acknowledgements of complete messages that are due.
     repeated: Vec<(Station, u64, u32)>,
     events: VecDeque<ProtocolEvent>,
-    /// Names this opening of the card.
-    incarnation: u64,
-    channels: HashMap<SocketAddr, Channel>,
-    heard: VecDeque<ControlEvent>,
-}
-
-/// What comes of control messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ControlEvent {
-    /// A station has said this.
-    Told(Station, Vec<u8>),
-    /// A station is gone: silent for too long, or opened again.
-    Lost(Station),
+    channels: Channels,
 }
 
 impl Messages {
@@ -89,12 +73,9 @@ impl Messages {
     /// `incarnation` names this opening of the card: another one than the last.
     pub fn new(local: Station, payload_bytes_max: u32, incarnation: u64) -> Self {
         Self {
-            // 0 is that of nobody.
-            incarnation: (incarnation % MESSAGES_END).max(1),
-            channels: HashMap::new(),
+            channels: Channels::new(local, incarnation),
             limits: HashMap::new(),
             paths: HashMap::new(),
-            heard: VecDeque::new(),
             local,
             payload_bytes_max,
             transfers: Vec::new(),
@@ -221,33 +202,9 @@ impl Messages {
         Ok(())
     }
 
-    fn send_control(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
-        for channel in self.channels.values_mut() {
-            while sink.has_room() {
-                let Some((header, content)) = channel.packet(now_ns) else {
-                    break;
-                };
-                let (packet, layers) = header.packet_with(&self.local, &channel.to, &content, 0);
-                let layers = Some(layers);
-                sink.send(&OutgoingHeader { flow: None, bytes: &packet, layers, payload: None })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The channel of a station; `None` if there are too many.
-    fn channel(&mut self, station: Station, now_ns: u64) -> Option<&mut Channel> {
-        let (incarnation, open) = (self.incarnation, self.channels.len());
-        match self.channels.entry(station.address) {
-            Entry::Occupied(entry) => Some(entry.into_mut()),
-            Entry::Vacant(_) if open >= CHANNELS_MAX => None,
-            Entry::Vacant(entry) => Some(entry.insert(Channel::new(station, incarnation, now_ns))),
-        }
-    }
-
-    /// Says something to a station. Returns whether it is taken: there may be too many stations.
-    pub fn say(&mut self, now_ns: u64, to: Station, content: Vec<u8>) -> bool {
-        self.channel(to, now_ns).map(|channel| channel.say(content)).is_some()
+    /// The control messages.
+    pub fn channels(&mut self) -> &mut Channels {
+        &mut self.channels
     }
 
     /// Packets to a station carry no more than this.
@@ -258,43 +215,6 @@ impl Messages {
         if let Some(path) = self.paths.get_mut(&station.address).filter(|_| has_changed) {
             path.change_payload(bytes_max);
         }
-    }
-
-    /// From now on the silence of a station counts, or does not.
-    pub fn watch(&mut self, now_ns: u64, station: Station, is_watched: bool) {
-        if let Some(channel) = self.channel(station, now_ns) {
-            channel.watch(is_watched, now_ns);
-        }
-    }
-
-    /// The next thing that a station has said, or that is known of one.
-    pub fn control_event(&mut self) -> Option<ControlEvent> {
-        self.heard.pop_front()
-    }
-
-    /// Whether everything that was said is acknowledged.
-    pub fn is_said(&self) -> bool {
-        self.channels.values().all(Channel::is_idle)
-    }
-
-    /// Takes a packet of a channel.
-    fn hear(&mut self, now_ns: u64, address: SocketAddr, header: &Header, segment: &Segment<'_>) {
-        let Some(&mac) = segment.header.get(6..).and_then(|rest| rest.first_chunk()) else {
-            return;
-        };
-        let station = Station { mac, address };
-        let SegmentPayload::Deferred(content) = segment.payload else {
-            return;
-        };
-        let heard = self.channel(station, now_ns).map(|c| c.hear(header, content, now_ns));
-        let Some(heard) = heard else {
-            return;
-        };
-        if heard.is_new {
-            self.complete.remove(&address);
-            self.heard.push_back(ControlEvent::Lost(station));
-        }
-        self.heard.extend(heard.told.map(|content| ControlEvent::Told(station, content)));
     }
 
     fn send_data(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
@@ -462,7 +382,9 @@ impl Protocol for Messages {
                 }
             }
             Meaning::Control(_) | Meaning::Heard | Meaning::Probe => {
-                self.hear(now_ns, from, &header, segment);
+                if self.channels.hear(now_ns, (from, &header), segment) {
+                    self.complete.remove(&from);
+                }
             }
         }
         Ok(())
@@ -479,10 +401,7 @@ impl Protocol for Messages {
 
     fn advance(&mut self, now_ns: u64) -> Result<()> {
         self.find_lost(now_ns);
-        let mut silent: Vec<Station> = Vec::new();
-        let channels = self.channels.values_mut();
-        silent.extend(channels.filter_map(|c| c.take_lost(now_ns).then_some(c.to)));
-        self.heard.extend(silent.into_iter().map(ControlEvent::Lost));
+        self.channels.find_lost(now_ns);
         Ok(())
     }
 
@@ -491,14 +410,13 @@ impl Protocol for Messages {
     }
 
     fn transmit(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
-        self.send_control(now_ns, sink)?;
+        self.channels.transmit(now_ns, sink)?;
         self.send_acknowledgements(sink)?;
         self.send_data(now_ns, sink)
     }
 
     fn deadline(&mut self) -> NextTimer {
         let paths = self.paths.values().filter_map(Path::deadline_ns);
-        let channels = self.channels.values().filter_map(Channel::deadline_ns);
-        paths.chain(channels).min().map_or(NextTimer::Never, NextTimer::At)
+        paths.chain(self.channels.deadline_ns()).min().map_or(NextTimer::Never, NextTimer::At)
     }
 }

@@ -5,8 +5,8 @@
 //!                └─ kernels that it launches ─► queue ─► kernel: rings and messages on the CPU
 //! ```
 //! For tests alone. NCCL links the CUDA runtime statically and keeps its symbols, so each entry can
-//! be overwritten by a jump. What is not replaced says its name and fails. A kernel reads NCCL's own
-//! structures: their layouts are those of one release ([`layout`]), and another one is refused.
+//! be overwritten by a jump. What is not replaced says its name and fails. A kernel reads NCCL's
+//! own structures: their layouts are those of one release ([`layout`]), and another one is refused.
 
 mod allocations;
 mod entries;

@@ -10,9 +10,11 @@
 //! its send is done, closes with requests in flight. Behind every buffer lies a canary.
 
 mod buffers;
+pub mod lone;
 mod pair;
 mod plan;
 pub mod plant;
+mod report;
 
 use std::time::{Duration, Instant};
 
@@ -22,6 +24,8 @@ use rand::{Rng, SeedableRng};
 
 use self::pair::Pair;
 pub use self::plan::Plan;
+use self::report::check;
+pub use self::report::Report;
 use crate::net::{Net, Properties};
 
 /// What a schedule is to do.
@@ -33,38 +37,6 @@ pub struct Settings {
     pub registers: bool,
     /// How long it may take before it is stuck, seconds.
     pub limit_s: u64,
-}
-
-/// What a schedule has done.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Report {
-    /// Sends that were taken.
-    pub sends: u64,
-    /// Groups of receives that were taken.
-    pub receives: u64,
-    /// Sends and receives that had to be tried again.
-    pub retries: u64,
-    /// Messages without bytes.
-    pub empty: u64,
-    /// Bytes received.
-    pub bytes: u64,
-}
-
-impl Report {
-    /// Adds another one.
-    pub fn add(&mut self, other: &Self) {
-        self.sends += other.sends;
-        self.receives += other.receives;
-        self.retries += other.retries;
-        self.empty += other.empty;
-        self.bytes += other.bytes;
-    }
-}
-
-/// A call that failed is the end of a schedule.
-pub(crate) fn check(code: i32, call: &str) -> Result<()> {
-    ensure!(code == 0, "{call} has returned {code}");
-    Ok(())
 }
 
 /// Runs the schedule of a seed.
@@ -132,7 +104,7 @@ fn drive(
     while !pair.is_over() && stop_at.is_none_or(|at| pair.received() < at) {
         let moved = pair.step(random)?;
         turns += 1;
-        if registers && turns % 512 == 0 {
+        if registers && turns.is_multiple_of(512) {
             pair.register_meanwhile()?;
         }
         if !moved {

@@ -183,6 +183,36 @@ fn byte_of(rank: usize, at: usize, turn: usize) -> u8 {
     (at.wrapping_mul(131) + rank * 17 + turn) as u8
 }
 
+/// Starts an operation of this rank, with its neighbours.
+fn start(
+    nccl: &Nccl,
+    comm: Comm,
+    (op, bytes): (Operation, usize),
+    (from, into): (&Buffer, &Buffer),
+    (next, before): (usize, usize),
+) -> Result<Code> {
+    let floats = bytes / size_of::<f32>();
+    let (start, end) = (from.start, into.start);
+    // SAFETY: as `nccl.h` says; the buffers have the lengths that the operation needs.
+    Ok(unsafe {
+        match op {
+            Operation::AllReduce => (nccl.all_reduce)(start, end, floats, FLOATS, SUM, comm, 0),
+            Operation::ReduceScatter => {
+                (nccl.reduce_scatter)(start, end, floats, FLOATS, SUM, comm, 0)
+            }
+            Operation::AllGather => (nccl.all_gather)(start, end, bytes, BYTES, comm, 0),
+            Operation::SendRecv | Operation::Registered => {
+                check((nccl.group_start)(), "ncclGroupStart")?;
+                let sent = (nccl.send)(start, bytes, BYTES, next as c_int, comm, 0);
+                check(sent, "ncclSend")?;
+                let received = (nccl.recv)(end, bytes, BYTES, before as c_int, comm, 0);
+                check(received, "ncclRecv")?;
+                (nccl.group_end)()
+            }
+        }
+    })
+}
+
 /// Runs an operation once. Returns the wrong elements, and how long it took.
 fn run(
     nccl: &Nccl,
@@ -220,32 +250,13 @@ fn run(
         }
     }
     let started = Instant::now();
-    let floats = bytes / size_of::<f32>();
-    let (start, end) = (from.start, into.start);
-    // SAFETY: as `nccl.h` says; the buffers have the lengths that the operation needs.
-    let code = unsafe {
-        match op {
-            Operation::AllReduce => (nccl.all_reduce)(start, end, floats, FLOATS, SUM, comm, 0),
-            Operation::ReduceScatter => {
-                (nccl.reduce_scatter)(start, end, floats, FLOATS, SUM, comm, 0)
-            }
-            Operation::AllGather => (nccl.all_gather)(start, end, bytes, BYTES, comm, 0),
-            Operation::SendRecv | Operation::Registered => {
-                check((nccl.group_start)(), "ncclGroupStart")?;
-                let sent = (nccl.send)(start, bytes, BYTES, next as c_int, comm, 0);
-                check(sent, "ncclSend")?;
-                let received = (nccl.recv)(end, bytes, BYTES, before as c_int, comm, 0);
-                check(received, "ncclRecv")?;
-                (nccl.group_end)()
-            }
-        }
-    };
+    let code = start(nccl, comm, (op, bytes), (&from, &into), (next, before))?;
     check(code, "the operation")?;
     drain();
     let took = started.elapsed();
     let wrong = match op {
         Operation::AllReduce => into.wrong(sum),
-        Operation::ReduceScatter => into.wrong(|at| sum(rank * floats + at)),
+        Operation::ReduceScatter => into.wrong(|at| sum(rank * (bytes / 4) + at)),
         Operation::AllGather => into.wrong(|at| byte_of(at / bytes, at % bytes, turn)),
         _ => into.wrong(|at| byte_of(before, at, turn)),
     };

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{ensure, Context, Result};
 use clap::Parser;
+use nccl_harness::driver::lone::{connect_many, hold, reach};
 use nccl_harness::driver::plant::{Fault, Planted};
 use nccl_harness::driver::{run, Report, Settings};
 use nccl_harness::net::{lines, linked, load, Net};
@@ -35,6 +36,15 @@ struct Arguments {
     /// Seconds until a schedule is stuck.
     #[arg(long, default_value_t = 60)]
     limit_s: u64,
+    /// Connects so many communicators each way, and says how long it took.
+    #[arg(long)]
+    comms: Option<usize>,
+    /// Listens by a handle in this file, posts a receive and never comes back.
+    #[arg(long)]
+    hold: Option<PathBuf>,
+    /// Connects to the handle of a file, and says how it learns that the other one is gone.
+    #[arg(long)]
+    reach: Option<PathBuf>,
     /// Prints what the plugin has logged.
     #[arg(long)]
     verbose: bool,
@@ -63,6 +73,18 @@ fn drive(arguments: &Arguments) -> Result<()> {
         None => net,
     };
     ensure!(net.init() == 0, "init has failed: {:?}", lines());
+    if let Some(count) = arguments.comms {
+        let [one, other] = connect_many(&*net, count)?;
+        println!("{count} communicators each way: {one:?}, {other:?}");
+        return Ok(());
+    }
+    if let Some(file) = &arguments.hold {
+        return hold(&*net, file);
+    }
+    if let Some(file) = &arguments.reach {
+        println!("known to be gone by {}", reach(&*net, file)?);
+        return Ok(());
+    }
     let mut all = Report::default();
     for seed in arguments.seed..arguments.seed + arguments.count {
         let settings = Settings {

@@ -4,20 +4,17 @@
 //! Each channel is a thread, as it is a block of a GPU; the works of a batch run side by side.
 #![allow(unsafe_code)]
 
+mod channel;
 mod collective;
 mod message;
 
+use self::channel::ChannelOf;
 use super::layout::{Arguments, Batch, Channel, Collective, Comm, Message};
 use super::primitives::Aborted;
 
 /// Kinds of work (`ncclDevWorkType`).
 const KIND_MESSAGE: u32 = 0;
 const KIND_COLLECTIVE: u32 = 1;
-/// Functions (`ncclFunc_t`).
-const ALL_GATHER: u32 = 2;
-const REDUCE_SCATTER: u32 = 3;
-const ALL_REDUCE: u32 = 4;
-
 /// What all threads of a kernel share.
 #[derive(Clone, Copy)]
 struct Kernel<'a> {
@@ -30,16 +27,6 @@ struct Kernel<'a> {
 unsafe impl Send for Kernel<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel<'_> {}
-
-/// A channel of a communicator, as a thread is given it.
-#[derive(Clone, Copy)]
-struct ChannelOf<'a> {
-    number: usize,
-    channel: &'a Channel,
-}
-
-// SAFETY: as for the kernel.
-unsafe impl Send for ChannelOf<'_> {}
 
 /// Runs a kernel with its arguments.
 pub fn run(words: &[u128]) {

@@ -1,7 +1,8 @@
 //! What a kernel does to a connection: waits for room or data, and says how far it is.
 //!
 //! ```text
-//!   send: head + STEPS > step ─► fill ─► tail = step      receive: tail > step ─► use ─► head = step
+//!   send:    head + STEPS > step ─► fill ─► tail = step
+//!   receive: tail > step ─────────► use ──► head = step
 //! ```
 //! The other side of each is NCCL's proxy, which sends and receives.
 #![allow(unsafe_code)]
@@ -18,7 +19,7 @@ fn wait(comm: &Comm, is_so: impl Fn() -> bool) -> Result<(), Aborted> {
     let mut turns = 0u32;
     while !is_so() {
         turns += 1;
-        if turns % 64 == 0 {
+        if turns.is_multiple_of(64) {
             // SAFETY: NCCL's flag lives as long as the communicator.
             let is_aborted =
                 unsafe { AtomicU32::from_ptr(comm.abort) }.load(Ordering::Acquire) != 0;

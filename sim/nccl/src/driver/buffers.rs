@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use anyhow::{ensure, Context, Result};
 
-use super::check;
+use super::report::check;
 use crate::net::{Buffer, Net, Pointer};
 
 /// Bytes behind each buffer that nobody may write.

@@ -9,7 +9,7 @@ use rand::Rng;
 
 use super::buffers::Buffers;
 use super::plan::{Plan, STEPS};
-use super::{check, Report};
+use super::report::{check, Report};
 use crate::net::{Net, Pointer};
 
 /// How long it is looked whether anything writes what was closed.

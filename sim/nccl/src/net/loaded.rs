@@ -6,8 +6,8 @@ use anyhow::{bail, Context, Result};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use nccl::abi::{NetV10, NetV11, NetV12, NetV8, NetV9};
 
+use super::calls::Net;
 use super::tables::Table;
-use super::Net;
 
 /// A plugin, and the library that it is in.
 pub struct Loaded {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use nccl::abi::{NetV10, NetV11, NetV12, NetV8, NetV9, GROUP_MAX, HANDLE_BYTES, POINTER_CUDA};
 
+use super::calls::{Buffer, Code, Net, Pointer, Properties};
 use super::log::logger;
-use super::{Buffer, Code, Net, Pointer, Properties};
 
 /// A table of a version, and the context of its `init`.
 pub struct Table<T: 'static>(&'static T, AtomicPtr<c_void>);

@@ -6,7 +6,7 @@
 //! ```
 #![allow(unsafe_code)]
 
-use super::{ChannelOf, ALL_GATHER, ALL_REDUCE, REDUCE_SCATTER};
+use super::channel::{ChannelOf, ALL_GATHER, ALL_REDUCE, REDUCE_SCATTER};
 use crate::cpu::layout::{Channel, Collective, Comm, GRAIN_BYTES, SIMPLE, STEPS};
 use crate::cpu::primitives::{Aborted, Line};
 

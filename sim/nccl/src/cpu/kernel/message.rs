@@ -1,7 +1,7 @@
 //! Sends and receives of a kernel.
 #![allow(unsafe_code)]
 
-use super::ChannelOf;
+use super::channel::ChannelOf;
 use crate::cpu::layout::{Comm, Connection, Message};
 use crate::cpu::primitives::{receive_ll, send_ll, Aborted, Line};
 

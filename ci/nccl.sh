@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# NCCL itself, unmodified, over golden cards, on a machine without a GPU.
+# Usage: ci/nccl.sh [--quick]; --quick is what the gate runs, within a minute.
+#
+#   rank: nccl-cpu ─ libnccl.so.2 ─ libnccl-net-zeronic.so ─ golden card ── datagrams ── other ranks
+#
+# NCCL is fetched once by its name (305 MB) into a folder outside the clone, ZERONIC_TOOLS or
+# ~/.cache/zeronic. Its CUDA entries are replaced when it runs (sim/nccl/src/cpu), its kernels run
+# on the CPU; what it does to the network is its own. Each element is judged. The last line is the
+# verdict: what was wrong, and how many bytes the CPU has copied on the way. Exit status: 0 all
+# right, 1 something was wrong, 2 it cannot be run here.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+version=2.32.3
+package=nvidia-nccl-cu13
+profile=${ZERONIC_NCCL_PROFILE-release}
+limit_s=${ZERONIC_NCCL_LIMIT-300}
+tools=${ZERONIC_TOOLS-${XDG_CACHE_HOME-$HOME/.cache}/zeronic}/nccl
+library=$tools/$version/nvidia/nccl/lib/libnccl.so.2
+work=$(mktemp -d "${TMPDIR-/tmp}/zn.XXXXXX")
+ranks=()
+cleanup() {
+    local rank
+    for rank in "${ranks[@]}"; do kill -9 "$rank" 2>/dev/null || true; done
+    rm -rf "$work"
+}
+trap cleanup EXIT
+fail() { echo "nccl: skipped: $*" >&2; exit 2; }
+quick=
+[ "${1-}" != --quick ] || quick=1
+
+# --- the library -----------------------------------------------------------------------------
+
+[ "$(uname -m)" = x86_64 ] || fail "entries are replaced on x86-64 alone"
+mkdir -p "$tools"
+exec 9>"$tools/lock"
+flock 9
+if [ ! -e "$library" ]; then
+    command -v python3 >/dev/null || fail "needs python3 and pip to fetch $package"
+    echo "nccl: fetching $package $version, 305 MB, into $tools"
+    python3 -m pip download --no-deps --dest "$tools" "$package==$version" ||
+        fail "$package $version cannot be fetched"
+    mkdir -p "$tools/$version.part"
+    python3 -m zipfile -e "$tools"/nvidia_nccl_cu13-"$version"-*.whl "$tools/$version.part"
+    rm -f "$tools"/nvidia_nccl_cu13-"$version"-*.whl
+    mv "$tools/$version.part" "$tools/$version"
+fi
+flock -u 9
+
+# --- the programs ----------------------------------------------------------------------------
+
+flag=
+[ "$profile" != release ] || flag=--release
+cargo build --quiet $flag -p zeronic-nccl -p nccl_harness --lib --bins --example nvml
+built=${CARGO_TARGET_DIR-target}/$([ "$profile" = release ] && echo release || echo debug)
+cp "$built/libnccl_net_zeronic.so" "$work/libnccl-net-zeronic.so"
+cp "$built/examples/libnvml.so" "$work/libnvidia-ml.so.1"
+
+export LD_LIBRARY_PATH=$work NCCL_NET_PLUGIN=$work/libnccl-net-zeronic.so
+export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=NET,INIT
+# The kernel on the CPU knows rings and the protocol Simple, and LL of messages.
+export NCCL_ALGO=Ring NCCL_PROTO=Simple
+# What would need a driver of a GPU, or another network.
+export NCCL_CUMEM_ENABLE=0 NCCL_CUMEM_HOST_ENABLE=0 NCCL_NVLS_ENABLE=0
+export NCCL_SOCKET_IFNAME=lo NCCL_IB_DISABLE=1
+
+# --- the runs --------------------------------------------------------------------------------
+
+wrong=0
+copied=0
+lossy_copied=0
+
+# run NAME RANKS SETTINGS OPERATIONS BYTES [TIMES]: the ranks of one communicator. Each believes to
+# be a machine of its own.
+run() {
+    local name=$1 count=$2 settings=$3 op=$4 bytes=$5 times=${6-1} rank status=0 line
+    mkdir "$work/wire"
+    export ZERONIC_CARD="golden:$work/wire?$settings"
+    ranks=()
+    for ((rank = 0; rank < count; rank++)); do
+        NCCL_HOSTID=host$rank timeout "$limit_s" "$built/nccl-cpu" --rank "$rank" \
+            --ranks "$count" --id "$work/id" --library "$library" --op "$op" --bytes "$bytes" \
+            --times "$times" >"$work/rank$rank" 2>"$work/error$rank" &
+        ranks+=($!)
+    done
+    for rank in "${ranks[@]}"; do wait "$rank" || status=1; done
+    ranks=()
+    if [ $status != 0 ] || ! grep -q 'Using network Zeronic\|NET/Zeronic' "$work/rank0"; then
+        echo "nccl: $name failed:"
+        tail -n 15 "$work"/rank? "$work"/error?
+        wrong=$((wrong + 1))
+    fi
+    # Lines of NCCL and of the program share a file: a line may begin in the middle of another.
+    grep -o 'rank 0: .* times: wrong .*' "$work/rank0" | sed "s/^rank 0/$name/"
+    for line in $(grep -oh 'times: wrong [0-9]*' "$work"/rank? | grep -o '[0-9]*$'); do
+        wrong=$((wrong + line))
+    done
+    for line in $(grep -oh '[0-9]* bytes copied by the CPU' "$work"/rank? | grep -o '^[0-9]*'); do
+        case $settings in
+        *loss*) lossy_copied=$((lossy_copied + line)) ;;
+        *) copied=$((copied + line)) ;;
+        esac
+    done
+    rm -rf "$work"/wire "$work"/id "$work"/rank? "$work"/error?
+}
+
+all=all-reduce,all-gather,reduce-scatter,send-recv,registered
+if [ -n "$quick" ]; then
+    run "2 ranks" 2 "" "$all" 4,100000,1048576
+    run "2 ranks, 1 % loss" 2 loss=0.01 "all-reduce,registered" 1048576
+else
+    sizes=4,1000,65536,1048576,67108864
+    run "2 ranks" 2 "" "$all" $sizes
+    run "4 ranks" 4 "" "$all" $sizes
+    run "2 ranks, 1 % loss" 2 loss=0.01 "$all" 4,1048576,16777216
+    run "4 ranks, 1 % loss" 4 loss=0.01 "$all" 4,1048576
+    run "2 ranks, LL" 2 "" send-recv 4,4096,16384
+fi
+# "GPU memory" by descriptor: NCCL's own buffers are dma-bufs then.
+export NCCL_CPU_DMA_BUF=1 NCCL_NET_GDR_LEVEL=SYS NCCL_NET_GDR_READ=1
+if [ -n "$quick" ]; then
+    run "2 ranks, dma-buf" 2 dmabuf=1 "all-reduce,registered" 4,1048576
+else
+    run "2 ranks, dma-buf" 2 dmabuf=1 "$all" $sizes
+    run "4 ranks, dma-buf" 4 dmabuf=1 "$all" 4,1048576,16777216
+    run "2 ranks, dma-buf, 1 % loss" 2 "dmabuf=1&loss=0.01" "$all" 1048576
+fi
+echo "with 1 % loss: copied $lossy_copied"
+echo "wrong $wrong, copied $copied"
+[ $wrong = 0 ] && [ $copied = 0 ]
