@@ -4,8 +4,8 @@
 //!   a coefficient at a time: up, down by a step; kept if the squared errors fall
 //!   nobody moves ──► half the step ──► ... ──► the table's values, and how sure each is
 //! ```
-//! Deterministic: it begins at the table's values, in the order of the file, and walks to the nearest
-//! minimum.
+//! Deterministic: it begins at the table's values, in the order of the file, and walks to the
+//! nearest minimum.
 
 use crate::error::ModelError;
 use crate::published::{Half, Point};

@@ -7,8 +7,8 @@
 //! the offset of the position, and the message number as part of the flow key.
 //!
 //! All that is not data has the top bit of the message set, so that no flow of the card matches:
-//! its payload never lands in a buffer. A control packet has the sender's incarnation in the place of
-//! the message, its sequence number in that of the position, and in that of the bytes what it
+//! its payload never lands in a buffer. A control packet has the sender's incarnation in the place
+//! of the message, its sequence number in that of the position, and in that of the bytes what it
 //! acknowledges.
 
 use std::net::SocketAddr;

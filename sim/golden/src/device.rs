@@ -5,6 +5,7 @@
 //! takes effect at once and in order, so every confirmation is a fence by construction.
 
 mod holding;
+mod open_runs;
 mod registers;
 mod runs;
 
@@ -17,7 +18,7 @@ use abi::config::{
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
 use abi::{completion, header_entry as h, registers as r, send_descriptor};
 
-use self::runs::Runs;
+use self::open_runs::Runs;
 use crate::coalesce::ends;
 use crate::packet::check_length;
 use crate::rings::{self, address_in, Context, Ring};

@@ -1,66 +1,11 @@
 //! Runs of received packets: where they open, join and end, and the time that ends them.
 
 use abi::config::{METADATA_BYTES, RUNS_OPEN_MAX};
-use abi::registers as r;
 
+use super::open_runs::{RunEnd, JOINED, OPENED};
 use super::{GoldenDevice, Memory};
 use crate::coalesce::{Ends, Run};
 use crate::rx::Delivery;
-
-/// Why a run ends: its counter's place among those of runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunEnd {
-    /// With its last packet.
-    Last = 2,
-    /// Before a packet of its flow that cannot join.
-    Packet = 3,
-    /// Before a confirmation.
-    Command = 4,
-    /// Another flow needs its place.
-    Place = 5,
-    /// The timer.
-    Timer = 6,
-}
-
-/// Counters of runs, by their place in the group.
-pub(super) const OPENED: usize = 0;
-const JOINED: usize = 1;
-const FORGOTTEN: usize = 7;
-
-/// Open runs, time and counters.
-pub(super) struct Runs {
-    open: Vec<Option<Run>>,
-    now: u64,
-    pub(super) cycles: u32,
-    pub(super) counters: [u64; 8],
-}
-
-impl Default for Runs {
-    fn default() -> Self {
-        Self {
-            open: vec![None; RUNS_OPEN_MAX],
-            now: 0,
-            cycles: r::COALESCE_CYCLES_START,
-            counters: [0; 8],
-        }
-    }
-}
-
-impl Runs {
-    /// Slots that open runs of an owner will take.
-    pub(super) fn slots(&self, owner: usize) -> u32 {
-        let open = self.open.iter().flatten();
-        open.filter(|run| usize::from(run.first.owner) == owner).count() as u32
-    }
-
-    /// An epoch begins: nothing is open any more.
-    pub(super) fn forget(&mut self) {
-        let packets: usize = self.open.iter().flatten().map(|run| run.packets).sum();
-        self.counters[FORGOTTEN] += packets as u64;
-        self.open.fill(None);
-        self.cycles = r::COALESCE_CYCLES_START;
-    }
-}
 
 impl GoldenDevice {
     /// Lets time pass, in cycles of 4 ns, and ends the runs whose time is over. A model without a
