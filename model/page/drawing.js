@@ -20,7 +20,8 @@ const SLIDERS = [
   { key: "core", name: "Your core", usual: 1, steps: [20, 500, 5], from: (x) => x / 100,
     to: (v) => 100 * v, show: (v) => `${trim(v)} × EPYC 7502` },
 ];
-const CHOICES = { generation: [3, 4, 5, 6], lanes: [1, 2, 4, 8, 16], load: TABLE.load.map((l) => l.id) };
+const CHOICES = { generation: [3, 4, 5, 6], lanes: [1, 2, 4, 8, 16],
+  load: TABLE.load.map((load) => load.id) };
 const USUAL = { generation: 4, lanes: 16, load: "stream", path: "zcrx" };
 const KINDS = { "wire": "--wire", "memory": "--memory", "PCIe to the host": "--pcie",
   "PCIe to the card": "--pcie", "recovery from loss": "--loss", "time of a message": "--quiet" };
@@ -115,8 +116,8 @@ function makeControls() {
   }
   at("reset").onclick = () => change(usualState());
   at("close").onclick = () => at("sources").close();
-  at("hint").textContent = "“Your core” is measured by zeronic model --calibrate, which also writes "
-    + "its speed into a page made with --core. The state is in the address: a link shows what you see.";
+  at("hint").textContent = "“Your core” is what zeronic model --calibrate measures; --core puts it "
+    + "into the page. The state is in the address: a link shows what you see.";
 }
 function showControls() {
   for (const slider of SLIDERS) {
@@ -187,10 +188,11 @@ function drawMachine(cost, path) {
   const plain = (way) => way.map((place) => ALIAS[place] ?? place).filter((p) => p !== "copy");
   const payload = plain(path.payload_way), headers = plain(path.header_way);
   const has = (way, [from, to]) => pairs(way).some(([a, b]) => a === from && b === to);
+  const payloadRate = `${trim(cost.goodput / 8)} GB/s`;
   const rates = {
     "wire": [`${trim(cost.goodput / cost.efficiency)} Gb/s`],
     "cache": [`${trim(cost.up)} GB/s`], "gpu": [`${trim(cost.up)} GB/s`],
-    "kernel-buffer": [`${trim(cost.goodput / 8)} GB/s`], "app-buffer": [`${trim(cost.goodput / 8)} GB/s`],
+    "kernel-buffer": [payloadRate], "app-buffer": [payloadRate],
   };
   const parts = [];
   const [mx, my, mw, mh] = nodes.memory;
@@ -207,7 +209,8 @@ function drawMachine(cost, path) {
       const width = 4 + 3 * Math.log2(1 + cost.goodput / 25);
       const seconds = Math.min(Math.max(40 / Math.max(cost.goodput, 0.5), 0.15), 8);
       parts.push(element("path", { class: "edge payload", d, style: `stroke-width:${width}px` }));
-      parts.push(element("path", { class: "edge flow", d, style: `animation-duration:${seconds}s` }));
+      parts.push(element("path", { class: "edge flow", d,
+        style: `animation-duration:${seconds}s` }));
       const key = edge[0] === "wire" ? "wire" : edge[1];
       labels.push([d, rates[key][0], "payload", both ? -16 : -14]);
     } else if (!isHeaders) {
@@ -239,7 +242,7 @@ function drawMachine(cost, path) {
     const lines = [name, below].filter(Boolean);
     lines.forEach((line, place) => parts.push(element("text", { x: x + w / 2,
       y: y + h / 2 + 5 + 20 * (place - (lines.length - 1) / 2), "text-anchor": "middle",
-      class: place && (id in cores || id === "card" || id === "wire" || id === "cache") ? "small" : "" },
+      class: place && (id in cores || ["card", "wire", "cache"].includes(id)) ? "small" : "" },
     line)));
   }
   svg.replaceChildren(...parts);
@@ -287,9 +290,11 @@ const BARS = {};
 function makeBars() {
   for (const path of TABLE.path) {
     const part = (name, tag = "span") => element(tag, { class: name });
-    const parts = { fill: part("fill"), doubt: part("doubt"), tick: part("tick"), bind: part("bind"),
+    const parts = { fill: part("fill"), doubt: part("doubt"), tick: part("tick"),
+      bind: part("bind"),
       goodput: element("b"), cores: element("span"), off: element("span") };
-    const bar = element("button", { type: "button", class: "bar", role: "radio", id: `bar-${path.id}`,
+    const bar = element("button", { type: "button", class: "bar", role: "radio",
+      id: `bar-${path.id}`,
       onclick: () => change({ path: path.id }) },
     element("span", {}, path.name),
     element("span", { class: "track" }, parts.fill, parts.doubt, parts.tick),
@@ -383,13 +388,15 @@ function openSources(path, [, name, , pays], text) {
     element("p", {}, cells.length ? "Times are those of a core of speed 1." :
       "Exact: lengths of headers, preamble and gap (IEEE 802.3), whole packets."),
     element("ul", {}, ...items), element("p", {}, summary),
-    element("ul", {}, ...points.map((point) => pointItem(point, `${TABLE.source[point.source].text}: `))));
+    element("ul", {}, ...points.map(
+      (point) => pointItem(point, `${TABLE.source[point.source].text}: `))));
   at("sources").showModal();
 }
 function pointItem(point, source = "") {
   const error = `${point.error >= 0 ? "+" : ""}${trim(100 * point.error)} %`;
+  const half = point.half === "held" ? "held back" : point.half;
   return element("li", {}, `${point.name}: published ${trim(point.published)}, model `
-    + `${trim(point.model)} ${point.unit}, ${error}, ${point.half === "held" ? "held back" : point.half}. `,
+    + `${trim(point.model)} ${point.unit}, ${error}, ${half}. `,
   element("span", { class: "where" }, point.outside ?? source + point.place));
 }
 
@@ -397,13 +404,15 @@ function drawPoints() {
   const percent = (share) => `${trim(100 * share)} %`;
   const held = DATA.held, others = DATA.others;
   at("verdict").textContent = `${held.count} points that the fit has not seen: median error `
-    + `${percent(held.median)}, worst ${percent(held.worst)} (${held.worst_name}). Without our own: `
+    + `${percent(held.median)}, worst ${percent(held.worst)} (${held.worst_name}). `
+    + `Without our own: `
     + `${others.count}, ${percent(others.median)}, ${percent(others.worst)}. `
     + `${DATA.fit.count} points were fitted. `
     + `The forms of the sums were chosen with all points in sight, which flatters them. `
     + `Below 1 Gb/s an error is a share of 1 Gb/s.`;
   const size = 520, margin = 46, least = Math.log10(0.08), most = Math.log10(900);
-  const place = (v) => margin + (size - margin - 12) * (Math.log10(Math.max(v, 0.08)) - least) / (most - least);
+  const room = (size - margin - 12) / (most - least);
+  const place = (v) => margin + room * (Math.log10(Math.max(v, 0.08)) - least);
   const svg = at("scatter");
   svg.setAttribute("viewBox", `0 0 ${size} ${size}`);
   svg.style.maxWidth = `${size}px`;
@@ -414,30 +423,37 @@ function drawPoints() {
   parts.push(element("line", { x1: place(0.08), y1: size - place(0.08), x2: place(900),
     y2: size - place(900), stroke: "var(--quiet)" }));
   for (const mark of [0.1, 1, 10, 100]) {
-    parts.push(element("text", { class: "small", x: place(mark), y: size - 22, "text-anchor": "middle" }, mark));
-    parts.push(element("text", { class: "small", x: 38, y: size - place(mark) + 4, "text-anchor": "end" }, mark));
+    const small = (x, y, anchor) => parts.push(
+      element("text", { class: "small", x, y, "text-anchor": anchor }, mark));
+    small(place(mark), size - 22, "middle");
+    small(38, size - place(mark) + 4, "end");
   }
-  parts.push(element("text", { class: "small", x: size / 2, y: size - 4, "text-anchor": "middle" }, "published, Gb/s"));
+  parts.push(element("text", { class: "small", x: size / 2, y: size - 4,
+    "text-anchor": "middle" }, "published, Gb/s"));
   parts.push(element("text", { class: "small", x: 4, y: 16 }, "model, Gb/s"));
   for (const point of DATA.points.filter((p) => p.unit === "Gb/s")) {
-    const style = { held: "fill:var(--payload)", fit: "fill:none;stroke:var(--headers);stroke-width:2",
+    const style = { held: "fill:var(--payload)",
+      fit: "fill:none;stroke:var(--headers);stroke-width:2",
       outside: "fill:none;stroke:var(--quiet);stroke-width:2;stroke-dasharray:2 2" }[point.half];
-    parts.push(element("circle", { cx: place(point.published), cy: size - place(point.model), r: 5, style },
-      element("title", {}, `${point.name}: ${trim(point.published)} published, ${trim(point.model)} model`)));
+    const title = `${point.name}: ${trim(point.published)} published, ${trim(point.model)} model`;
+    parts.push(element("circle", { cx: place(point.published), cy: size - place(point.model),
+      r: 5, style }, element("title", {}, title)));
   }
   svg.replaceChildren(...parts);
   const sizeOf = (point) => Math.abs(point.error);
   const counted = DATA.points.filter((point) => point.half === "held");
   const worst = counted.sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, 5);
   at("worst").replaceChildren(...worst.map((point) => pointItem(point)));
-  at("outside").replaceChildren(...DATA.points.filter((p) => p.half === "outside").map((point) => pointItem(point)));
+  const outside = DATA.points.filter((point) => point.half === "outside");
+  at("outside").replaceChildren(...outside.map((point) => pointItem(point)));
   const head = ["point", "path", "published", "model", "unit", "error, %", "half", "where"];
   const rows = DATA.points.map((point) => element("tr", {},
     element("th", { scope: "row" }, point.name), element("td", { class: "text" }, point.path),
     element("td", {}, trim(point.published)), element("td", {}, trim(point.model)),
     element("td", { class: "text" }, point.unit), element("td", {}, trim(100 * point.error)),
     element("td", { class: "text" }, point.half),
-    element("td", { class: "text" }, point.outside ? `not modelled: ${point.outside}` : point.place)));
+    element("td", { class: "text" },
+      point.outside ? `not modelled: ${point.outside}` : point.place)));
   at("points").replaceChildren(element("thead", {}, element("tr", {},
     ...head.map((name) => element("th", { scope: "col" }, name)))), element("tbody", {}, ...rows));
 }
@@ -445,7 +461,8 @@ function drawPoints() {
 // ---- all of it
 
 function draw() {
-  const costs = Object.fromEntries(TABLE.path.map((path) => [path.id, evaluate(TABLE, path.id, setup())]));
+  const costs = Object.fromEntries(TABLE.path.map(
+    (path) => [path.id, evaluate(TABLE, path.id, setup())]));
   const path = find(TABLE.path, state.path), cost = costs[state.path];
   showControls();
   drawMachine(cost, path);

@@ -114,7 +114,8 @@ async function keyboard(tab) {
   found.first_focus = await focused();
   const before = await text();
   await tab.keyboard.press("ArrowRight");
-  found.slider_moves = before !== await text() && (await tab.textContent("#rate-value")) === "125 Gb/s";
+  const rate = await tab.textContent("#rate-value");
+  found.slider_moves = before !== await text() && rate === "125 Gb/s";
   for (let presses = 0; presses < 20 && !(await focused()).startsWith("bar-"); presses += 1) {
     await tab.keyboard.press("Tab");
   }
@@ -148,7 +149,8 @@ try {
   await keys.close();
   await again.close();
 
-  const wrong = await open(1200, 1000, "light", "#rate=0&loss=1&message=9e99&mtu=x&path=pigeon&lanes=3");
+  const wrong = await open(1200, 1000, "light",
+    "#rate=0&loss=1&message=9e99&mtu=x&path=pigeon&lanes=3");
   found.wrong_address = await wrong.textContent("#status");
   await wrong.close();
 
