@@ -88,7 +88,9 @@ fn without_a_terminal_pages_follow_each_other() {
     assert!(!text.contains('\x1b'), "no escape sequence without a terminal");
     assert_eq!(report["ok"], true);
     let flows = report["sample"]["flows"].as_array().expect("a list");
-    assert!(flows.iter().all(|flow| flow["received"].as_u64() > Some(0)), "{report}");
+    assert!(flows.iter().all(|flow| flow["failed"].is_null()), "{report}");
+    let back: u64 = flows.iter().filter_map(|flow| flow["received"].as_u64()).sum();
+    assert!(back > 0 && text.contains(&format!("{back} bytes out and back")), "{text}");
     assert_eq!((flows.len(), report["sample"]["owners"].as_array().map(Vec::len)), (3, Some(3)));
 }
 
