@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # NCCL itself, unmodified, over golden cards, on a machine without a GPU.
-# Usage: ci/nccl.sh [--quick]; --quick is what the gate runs, within a minute.
+# Usage: ci/nccl.sh [--quick] [--cached] [--built FOLDER]; --quick is what the gate runs, within a
+# minute; --cached fetches nothing; --built names the folder of the built programs.
 #
 #   rank: nccl-cpu ─ libnccl.so.2 ─ libnccl-net-zeronic.so ─ golden card ── datagrams ── other ranks
 #
@@ -14,7 +15,6 @@ cd "$(dirname "$0")/.."
 
 version=2.32.3
 package=nvidia-nccl-cu13
-profile=${ZERONIC_NCCL_PROFILE-release}
 limit_s=${ZERONIC_NCCL_LIMIT-300}
 tools=${ZERONIC_TOOLS-${XDG_CACHE_HOME-$HOME/.cache}/zeronic}/nccl
 library=$tools/$version/nvidia/nccl/lib/libnccl.so.2
@@ -28,7 +28,17 @@ cleanup() {
 trap cleanup EXIT
 fail() { echo "nccl: skipped: $*" >&2; exit 2; }
 quick=
-[ "${1-}" != --quick ] || quick=1
+cached=
+built=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --quick) quick=1 ;;
+    --cached) cached=1 ;;
+    --built) shift; built=$(realpath -m "${1?--built needs a folder}") ;;
+    *) echo "nccl: what is $1?" >&2; exit 1 ;;
+    esac
+    shift
+done
 
 # --- the library -----------------------------------------------------------------------------
 
@@ -37,6 +47,7 @@ mkdir -p "$tools"
 exec 9>"$tools/lock"
 flock 9
 if [ ! -e "$library" ]; then
+    [ -z "$cached" ] || fail "$package $version was not fetched: ci/nccl.sh does"
     command -v python3 >/dev/null || fail "needs python3 and pip to fetch $package"
     echo "nccl: fetching $package $version, 305 MB, into $tools"
     python3 -m pip download --no-deps --dest "$tools" "$package==$version" ||
@@ -50,11 +61,14 @@ flock -u 9
 
 # --- the programs ----------------------------------------------------------------------------
 
-flag=
-[ "$profile" != release ] || flag=--release
-cargo build --quiet $flag -p zeronic-nccl -p nccl_harness --lib --bins --example nvml
-built=${CARGO_TARGET_DIR-target}/$([ "$profile" = release ] && echo release || echo debug)
-cp "$built/libnccl_net_zeronic.so" "$work/libnccl-net-zeronic.so"
+if [ -z "$built" ]; then
+    cargo build --quiet --release -p zeronic-nccl -p nccl_harness --lib --bins --example nvml
+    built=${CARGO_TARGET_DIR-target}/release
+fi
+# The plugin is among the programs, or was built for their tests.
+plugin=$built/deps/libnccl_net_zeronic.so
+[ -e "$plugin" ] || plugin=$built/libnccl_net_zeronic.so
+cp "$plugin" "$work/libnccl-net-zeronic.so"
 cp "$built/examples/libnvml.so" "$work/libnvidia-ml.so.1"
 
 export LD_LIBRARY_PATH=$work NCCL_NET_PLUGIN=$work/libnccl-net-zeronic.so

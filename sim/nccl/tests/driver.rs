@@ -155,7 +155,9 @@ fn wrong_settings_are_one_line() {
         ("vfio:0000:ff:1f.7", "cannot be opened"),
         (&long, "cannot be opened"),
     ] {
-        let output = driver(cards).args(["--count", "1"]).output().expect("it runs");
+        // The second device is the first that is opened.
+        let cards = format!("{cards},{cards}");
+        let output = driver(&cards).args(["--comms", "1"]).output().expect("it runs");
         let text = text(&output);
         assert_eq!(output.status.code(), Some(1), "{cards}: {text}");
         assert!(text.contains(why), "{cards}: {text}");

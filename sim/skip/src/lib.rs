@@ -43,11 +43,13 @@ pub enum Need {
     Terminal,
     /// A Chromium, Node and the packages that drive it.
     Browser,
+    /// NCCL's library, which `ci/nccl.sh` fetches.
+    Nccl,
 }
 
 impl Need {
     /// All of them.
-    pub const ALL: [Need; 9] = [
+    pub const ALL: [Need; 10] = [
         Need::Namespaces,
         Need::Packages,
         Need::Instructions,
@@ -57,6 +59,7 @@ impl Need {
         Need::Guest,
         Need::Terminal,
         Need::Browser,
+        Need::Nccl,
     ];
 
     /// Its name in `ZERONIC_REQUIRE` and in the report.
@@ -71,6 +74,7 @@ impl Need {
             Need::Guest => "guest",
             Need::Terminal => "terminal",
             Need::Browser => "browser",
+            Need::Nccl => "nccl",
         }
     }
 }
