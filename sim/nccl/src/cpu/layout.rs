@@ -1,8 +1,9 @@
 //! NCCL's structures in the memory of a GPU, of one release: what a kernel reads and writes.
 //!
-//! The layouts are those of the library's own debug information, which `layouts/read.sh` prints;
-//! sizes and offsets are asserted. Another release has others, and a wrong one is a wrong pointer:
-//! so each is refused but this one.
+//! The layouts are those of the library's own debug information, which
+//! `gdb -batch -ex 'ptype /o struct ncclKernelComm' libnccl.so.2` prints; sizes and offsets are
+//! asserted. Another release has others, and a wrong one is a wrong pointer: so each is refused but
+//! this one.
 
 use std::ffi::c_int;
 use std::mem::offset_of;
