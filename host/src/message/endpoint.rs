@@ -143,6 +143,12 @@ impl<B: Bus> Endpoint<B> {
         self.provider.counters().copied_payload_bytes
     }
 
+    /// Packets that were taken for lost and sent again. Where one was not, the receiver may copy
+    /// bytes of the second one.
+    pub fn sent_again(&mut self) -> u64 {
+        self.provider.protocol().sent_again()
+    }
+
     /// Allocates memory for messages and registers it. Returns the region and the application's
     /// mapping.
     pub fn register(

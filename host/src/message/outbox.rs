@@ -105,6 +105,11 @@ impl Outgoing {
         Some((number, self.bytes_of(number)))
     }
 
+    /// Whether a packet was taken for lost: it is sent again.
+    pub fn is_lost(&self, number: u32) -> bool {
+        self.lost.contains(&number)
+    }
+
     /// The packet of [`Outgoing::next`] is sent. Returns its position.
     pub fn note_sent(&mut self, number: u32, order: u64, now_ns: u64) -> u32 {
         let was_repeated = self.lost.remove(&number);

@@ -65,6 +65,8 @@ pub struct Messages {
     /// Acknowledgements of complete messages that are due.
     repeated: Vec<(Station, u64, u32)>,
     events: VecDeque<ProtocolEvent>,
+    /// Packets that were taken for lost and sent again.
+    sent_again: u64,
     channels: Channels,
 }
 
@@ -84,7 +86,13 @@ impl Messages {
             complete: HashMap::new(),
             repeated: Vec::new(),
             events: VecDeque::new(),
+            sent_again: 0,
         }
+    }
+
+    /// Packets that were taken for lost and sent again. Where one was not, both copies arrive.
+    pub fn sent_again(&self) -> u64 {
+        self.sent_again
     }
 
     fn transfer(&self, flow: FlowIndex) -> Result<&Transfer> {
@@ -232,6 +240,7 @@ impl Messages {
                     break;
                 }
                 let message = outgoing.message;
+                self.sent_again += u64::from(outgoing.is_lost(number));
                 let order = path.note_sent((flow, message, number), bytes, now_ns);
                 let position = outgoing.note_sent(number, order, now_ns);
                 let meaning = Meaning::Data(position);

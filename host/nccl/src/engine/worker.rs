@@ -302,11 +302,12 @@ impl<B: Bus, L: Line> Worker<B, L> {
         }
     }
 
-    fn log_counts(&self) {
+    fn log_counts(&mut self) {
         let copied_bytes = self.endpoint.copied_payload_bytes();
+        let again = self.endpoint.sent_again();
         log::info(&format!(
-            "{}: {} bytes received in place, {} bytes copied by the CPU, {} frames sent, {} \
-             messages received",
+            "{}: {} bytes received in place, {} bytes copied by the CPU, {} frames sent, {again} \
+             packets again, {} messages received",
             self.shared.name,
             self.received_bytes.saturating_sub(copied_bytes),
             copied_bytes,
