@@ -81,6 +81,7 @@ pub struct InterruptScan<const OWNER_BITS: usize, const OWNERS: usize> {
     is_open: Signal<Local, Bit>,
     judges: Signal<Local, Bit>,
     due: Signal<Local, Bit>,
+    disarms: Signal<Local, Bit>,
     fires: Signal<Local, Bit>,
     next_owner: Signal<Local, Bits<OWNER_BITS>>,
     data_word: Signal<Local, Bits<32>>,
@@ -116,7 +117,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptScan<OWNER
         self.due.next = self.rings.due.val();
         self.fires.next =
             self.judges.val() & self.is_open.val() & (self.due.val() | self.is_pending.q.val());
-        self.rings.disarm.next = self.judges.val() & self.due.val();
+        self.disarms.next = self.judges.val() & self.due.val();
+        self.rings.disarm.next = self.disarms.val();
         self.rings.fired.next = self.fires.val();
         self.held_back.add.next = self.judges.val() & self.due.val() & !self.is_open.val();
         self.held_back.add_owner.next = self.current.q.val();

@@ -57,6 +57,7 @@ pub struct FirstSlots<const OWNER_BITS: usize, const OWNERS: usize> {
     fits: DFF<Bit>,
 
     members: Signal<Local, Bits<OWNERS>>,
+    successor: Signal<Local, Bits<32>>,
     #[value(1)]
     one: Constant<Bits<32>>,
 }
@@ -78,8 +79,9 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for FirstSlots<OWNER_BI
         self.seconds.write_address.next = self.owner.val();
         self.seconds.write_data.next = self.save_second.val();
         self.seconds.write_enable.next = self.save.val();
+        self.successor.next = self.index.val() + self.one.val();
         self.successors.write_address.next = self.owner.val();
-        self.successors.write_data.next = self.index.val() + self.one.val();
+        self.successors.write_data.next = self.successor.val();
         self.successors.write_enable.next = self.save.val();
 
         self.firsts.read_address.next = self.next_owner.val();

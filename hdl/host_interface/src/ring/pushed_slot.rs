@@ -68,6 +68,8 @@ pub struct PushedSlot<const OWNER_BITS: usize> {
     hits: Signal<Local, Bit>,
     serves: Signal<Local, Bit>,
     issues: Signal<Local, Bit>,
+    one_more: Signal<Local, Bits<5>>,
+    one_less: Signal<Local, Bits<5>>,
 
     #[value(1)]
     one: Constant<Bits<5>>,
@@ -122,10 +124,12 @@ impl<const OWNER_BITS: usize> Logic for PushedSlot<OWNER_BITS> {
         self.data_mux.second.next = self.hold.second.val();
         PacketSink::link(&mut self.read_data, &mut self.data_mux.read_data);
         PacketSource::link(&mut self.ring_data, &mut self.data_mux.ring_data);
+        self.one_more.next = self.in_flight.q.val() + self.one.val();
+        self.one_less.next = self.in_flight.q.val() - self.one.val();
         if self.issues.val() & !self.data_mux.read_ends.val() {
-            self.in_flight.d.next = self.in_flight.q.val() + self.one.val();
+            self.in_flight.d.next = self.one_more.val();
         } else if self.data_mux.read_ends.val() & !self.issues.val() {
-            self.in_flight.d.next = self.in_flight.q.val() - self.one.val();
+            self.in_flight.d.next = self.one_less.val();
         }
         if self.reset.val() {
             self.offered.d.next = false;

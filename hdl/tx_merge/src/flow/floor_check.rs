@@ -79,6 +79,7 @@ pub struct FloorCheck {
     payload_wide: Signal<Local, Bits<32>>,
     start_ahead: Signal<Local, Bits<32>>,
     has_payload: Signal<Local, Bit>,
+    trimmed: Signal<Local, Bit>,
     stale: Signal<Local, Bit>,
 
     #[value(SendError::StaleSend as u64)]
@@ -123,12 +124,13 @@ impl Logic for FloorCheck {
         self.stale.next = self.has_payload.val()
             & (self.end_ahead.q.val().get_bit(31) | !self.end_ahead.q.val().any());
         self.start_ahead.next = self.ended.q.val().start_ahead;
+        self.trimmed.next = self.has_payload.val() & self.start_ahead.val().get_bit(31);
         self.verdict.next.fields = self.ended_fields.val();
         self.verdict.next.payload_bytes = self.ended_fields.val().payload_bytes;
         self.verdict.next.trim_bytes = 0.into();
         self.range.payload.next.position = self.ended_fields.val().position;
         self.range.payload.next.domain = self.ended.q.val().domain;
-        if self.has_payload.val() & self.start_ahead.val().get_bit(31) {
+        if self.trimmed.val() {
             self.range.payload.next.position = self.ended.q.val().floor;
             self.verdict.next.payload_bytes = bit_cast::<18, 32>(self.end_ahead.q.val());
             self.verdict.next.trim_bytes = bit_cast::<18, 32>(self.ended.q.val().start_behind);

@@ -77,6 +77,7 @@ pub struct GrantCut {
     new_part: EndsInPage,
 
     offset: Signal<Local, Bits<48>>,
+    page_rest: Signal<Local, Bits<13>>,
     cut_bytes: Signal<Local, Bits<13>>,
     offered: Signal<Local, Bits<48>>,
     end_offset: Signal<Local, Bits<19>>,
@@ -93,7 +94,8 @@ impl Logic for GrantCut {
     fn update(&mut self) {
         dff_setup!(self, clock, held, held_valid, ends);
         self.offset.next = self.held.q.val().offset;
-        self.cut_bytes.next = 4096 - bit_cast::<13, 12>(self.offset.val().get_bits::<12>(0));
+        self.page_rest.next = 4096 - bit_cast::<13, 12>(self.offset.val().get_bits::<12>(0));
+        self.cut_bytes.next = self.page_rest.val();
         if self.ends.q.val() {
             self.cut_bytes.next = bit_cast::<13, 18>(self.held.q.val().bytes);
         }

@@ -72,6 +72,7 @@ pub struct SegmentFrame {
     frame_done: Signal<Local, Bit>,
     done: Signal<Local, Bit>,
     load: Signal<Local, Bit>,
+    free: Signal<Local, Bit>,
     frame_payload_bytes: Signal<Local, Bits<18>>,
 }
 
@@ -125,9 +126,8 @@ impl Logic for SegmentFrame {
                 self.count.q.val().sequence + bit_cast::<32, 14>(self.held.q.val().mss_bytes);
             self.count.d.next.identification = self.count.q.val().identification + 1;
         }
-        self.load.next = self.plan.valid.val()
-            & self.numbers.valid.val()
-            & (!self.active.q.val() | self.done.val());
+        self.free.next = !self.active.q.val() | self.done.val();
+        self.load.next = self.plan.valid.val() & self.numbers.valid.val() & self.free.val();
         self.plan.ready.next = self.load.val();
         self.numbers.ready.next = self.load.val();
         if self.load.val() {
