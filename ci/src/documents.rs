@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn tests_that_write_exist() {
         let root = crate::walk::workspace();
-        let folders = ["sim/tests", "sim/board/tests", "cli/tests"];
+        let folders = ["sim/tests", "sim/board/tests", "cli/tests", "model/tests"];
         for document in DOCUMENTS.iter().filter(|document| document.is_blessed) {
             let at = document.arguments.iter().position(|word| *word == "--test");
             let program = document.arguments[at.expect("a program") + 1];
