@@ -49,7 +49,6 @@ fn demo_through_verilated_card_is_exact() {
         let demo = ["demo", "--bus", &bus, "--bytes", "20000", "--transport", "smoltcp"];
         let text = expect_success(&demo);
         assert!(text.contains("every byte is right"), "{text}");
-        card.line_with("20000 bytes received, 20000 sent back");
         assert!(card.line_with("cycles of 250 MHz").contains("cycles/s"));
         assert!(card.line().contains("the client has gone"), "no rule is broken");
     }
