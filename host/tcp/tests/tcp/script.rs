@@ -40,10 +40,10 @@ scripts! {
         ecn_classic ecn_exact ecn_refused fast_recovery fin_out_of_order frto icmp idle
         initial_window limited_transmit listen lost_repetition no_room no_sack_fast_recovery
         no_sack_round_trip one_byte_probes open_both optimistic_ack overlap overlap_inside
-        path_mtu path_mtu_lost paws paws_wrap refused released released_silence sack_example
-        sack_renege sack_three_times sequence_wrap shrinking_window silly_window
-        silly_window_sender syn_flood syn_timeout tail_probe time_wait time_wait_bound timeout
-        timeout_1ms tiny_mss tuple_reuse urgent window_scale zero_window
+        path_mtu path_mtu_lost paws paws_wrap refused released released_silence run
+        run_acknowledges sack_example sack_renege sack_three_times sequence_wrap shrinking_window
+        silly_window silly_window_sender syn_flood syn_timeout tail_probe time_wait
+        time_wait_bound timeout timeout_1ms tiny_mss tuple_reuse urgent window_scale zero_window
     }
     scripts_of_kernel {
         ack_of_unsent_closed blind_reset_closed blind_syn_closed holes_closed listen_wrong_ack
