@@ -137,6 +137,7 @@ impl Run {
         let same = delivery.flow == Some(self.flow)
             && delivery.owner == first.owner
             && delivery.generation == first.generation
+            && packet.position == self.cursor
             && packet.header_bytes == first.packet.header_bytes
             && memory(delivery) == Some(self.memory)
             && facts.link == self.first_facts.link
