@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 # What `.ci/run`, an earlier version of it or a person may have installed beside README's list.
 beside='clang.*|llvm.*|libclang.*|libllvm.*|valgrind.*|libusb-1.0-0.*|libftdi.*|iproute2'
 beside+='|python3-venv|python3\.[0-9]+-venv|python3-pip.*|python3-setuptools.*|python3-wheel.*'
-beside+='|verilator|yosys|iverilog|tshark|qemu-.*|nodejs|npm'
+beside+='|verilator|yosys|iverilog|tshark|qemu-.*|nodejs|npm|chromium.*|tmux'
 
 fail() { echo "fresh: $*" >&2; exit 1; }
 
