@@ -85,6 +85,12 @@ fn memory(delivery: &Delivery) -> Option<u8> {
     delivery.pieces.iter().all(|piece| piece.memory == first).then_some(first)
 }
 
+/// What a run begins with: facts, flow and memory of a packet that may be the first of one.
+fn first_of(frame: &[u8], delivery: &Delivery) -> Option<(Facts, u16, u8)> {
+    let facts = facts(frame, delivery).filter(|facts| !facts.push)?;
+    Some((facts, delivery.flow?, memory(delivery)?))
+}
+
 /// An open run.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -107,6 +113,11 @@ pub struct Run {
 }
 
 impl Run {
+    /// Whether a packet may be the first of a run.
+    pub fn opens(frame: &[u8], delivery: &Delivery) -> bool {
+        first_of(frame, delivery).is_some()
+    }
+
     /// A run of one packet; none where the packet must have an entry of its own.
     pub fn open(
         frame: &[u8],
@@ -114,24 +125,23 @@ impl Run {
         metadata: [u8; METADATA_BYTES],
         now: u64,
     ) -> Option<Self> {
-        let facts = facts(frame, delivery).filter(|facts| !facts.push)?;
+        let (facts, flow, memory) = first_of(frame, delivery)?;
         Some(Self {
             first: delivery.clone(),
             header: frame[..delivery.packet.header_bytes].to_vec(),
             metadata,
             opened: now,
-            flow: delivery.flow?,
+            flow,
             packets: 1,
             last: facts.clone(),
             first_facts: facts,
-            memory: memory(delivery)?,
+            memory,
             cursor: delivery.cursor,
         })
     }
 
-    /// Takes a packet of its flow in; `Some(true)` when the run ends with it, `None` when it may
-    /// not join.
-    pub fn join(&mut self, frame: &[u8], delivery: &Delivery) -> Option<bool> {
+    /// The facts of a packet of its flow that may join; `None` where it may not.
+    pub fn facts_to_join(&self, frame: &[u8], delivery: &Delivery) -> Option<Facts> {
         let facts = facts(frame, delivery)?;
         let (first, packet) = (&self.first, &delivery.packet);
         let same = delivery.flow == Some(self.flow)
@@ -148,16 +158,18 @@ impl Run {
         let value = |facts: &Facts| facts.timestamps.map_or(0, |(value, _)| value);
         let ascends =
             not_before(facts.ack, self.last.ack) && not_before(value(&facts), value(&self.last));
-        if !same || !ascends {
-            return None;
-        }
+        (same && ascends).then_some(facts)
+    }
+
+    /// Takes a packet in that may join. Whether the run ends with it.
+    pub fn join(&mut self, facts: Facts, delivery: &Delivery) -> bool {
         self.packets += 1;
         self.cursor = delivery.cursor;
         let ends = facts.push
-            || packet.payload_bytes < first.packet.payload_bytes
+            || delivery.packet.payload_bytes < self.first.packet.payload_bytes
             || self.packets == RUN_PACKETS_MAX;
         self.last = facts;
-        Some(ends)
+        ends
     }
 
     /// Metadata of the run's entry: of a run of one packet those of that packet.

@@ -43,8 +43,8 @@ impl GoldenDevice {
         let place = usize::from(flow) % RUNS_OPEN_MAX;
         let Some(run) = &self.runs.open[place] else { return };
         if run.flow == flow {
-            let joins = self.coalesces(delivery) && run.clone().join(frame, delivery).is_some();
-            if !joins {
+            let joins = run.facts_to_join(frame, delivery).is_some();
+            if !joins || !self.coalesces(delivery) {
                 self.end_run(place, RunEnd::Packet, memory);
             }
         } else if self.opens_run(frame, delivery) {
@@ -63,8 +63,10 @@ impl GoldenDevice {
         let Some(flow) = delivery.flow else { return false };
         let place = usize::from(flow) % RUNS_OPEN_MAX;
         if let Some(run) = self.runs.open[place].as_mut().filter(|run| run.flow == flow) {
+            // One that may not join has ended the run before this.
+            let Some(facts) = run.facts_to_join(frame, delivery) else { return false };
             self.runs.counters[JOINED] += 1;
-            if run.join(frame, delivery) == Some(true) {
+            if run.join(facts, delivery) {
                 self.end_run(place, RunEnd::Last, memory);
             }
             return true;
@@ -82,9 +84,7 @@ impl GoldenDevice {
     }
 
     fn opens_run(&self, frame: &[u8], delivery: &Delivery) -> bool {
-        let metadata = [0; METADATA_BYTES];
-        let may = self.coalesces(delivery) && self.runs.cycles != 0;
-        may && Run::open(frame, delivery, metadata, self.runs.now).is_some()
+        self.coalesces(delivery) && self.runs.cycles != 0 && Run::opens(frame, delivery)
     }
 
     /// Ends what a command of an owner ends.
