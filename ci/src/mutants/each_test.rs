@@ -5,8 +5,6 @@
 //!   test ──► the mutants it uses, those first that fewest others use ──► the first it kills
 //! ```
 
-use std::collections::BTreeMap;
-
 use super::group::{Group, Kill};
 use super::mutant::Mutant;
 use super::runner::Runner;
@@ -20,13 +18,7 @@ pub fn judge(
     mutants: &[Mutant],
     name: &str,
 ) -> anyhow::Result<Vec<Kill>> {
-    let mut switched = BTreeMap::new();
-    for (mutant, switch) in mutants.iter().zip(1..) {
-        if tree.can_switch(mutant)? {
-            switched.insert(switch, mutant.clone());
-        }
-    }
-    let mut group = Group::new(tree, runner, switched)?;
+    let mut group = Group::new(tree, runner, tree.switched(mutants)?)?;
     let mut kills = Vec::new();
     let mut known = Vec::new();
     for mutant in mutants {

@@ -6,7 +6,6 @@
 //!      └ does not build
 //! ```
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::group::{Answer, Group, SWITCH};
@@ -31,12 +30,7 @@ pub fn judge(
     (sample, wanted): (&[Mutant], &[usize]),
     say: &mut Say,
 ) -> anyhow::Result<()> {
-    let mut switched = BTreeMap::new();
-    for (mutant, switch) in sample.iter().zip(1..) {
-        if tree.can_switch(mutant)? {
-            switched.insert(switch, mutant.clone());
-        }
-    }
+    let mut switched = tree.switched(sample)?;
     let mut group = Group::new(tree, runner, switched.clone())?;
     let (mut waiting, mut alone) = (Vec::new(), Vec::new());
     for place in wanted {

@@ -114,9 +114,15 @@ impl Tree {
         root.with_context(|| format!("{} has no crate", file.display()))
     }
 
-    /// Whether a switch can stand for a mutant.
-    pub fn can_switch(&self, mutant: &Mutant) -> anyhow::Result<bool> {
-        Ok(plant::has_switch(&self.original(&mutant.file)?, mutant))
+    /// The mutants of a sample for which a switch can stand, by its number: their place, from 1.
+    pub fn switched(&self, sample: &[Mutant]) -> anyhow::Result<BTreeMap<u32, Mutant>> {
+        let mut switched = BTreeMap::new();
+        for (mutant, switch) in sample.iter().zip(1..) {
+            if plant::has_switch(&self.original(&mutant.file)?, mutant) {
+                switched.insert(switch, mutant.clone());
+            }
+        }
+        Ok(switched)
     }
 
     /// Writes those sources that are not as they should be: as `planted`, otherwise as they are in
