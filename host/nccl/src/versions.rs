@@ -79,34 +79,54 @@ macro_rules! by_device {
     };
 }
 
-/// Sends and receives from version 10 on, with the profiler's handles.
-macro_rules! with_profiler {
+/// What versions 8 and 9 begin with: a logger, and a connection without settings.
+macro_rules! without_settings {
     () => {
+        unsafe extern "C" fn init(logger: Option<Logger>) -> NcclResult {
+            guard(|| shared::init_with(logger))
+        }
+
+        unsafe extern "C" fn connect(
+            device: c_int,
+            handle: Pointer,
+            comm: Out,
+            _device_comm: Out,
+        ) -> NcclResult {
+            // SAFETY: as NCCL calls it.
+            unsafe { shared::connect_to(device, handle, comm) }
+        }
+    };
+}
+
+/// Sends and receives, by the type of a length; from version 10 on with the profiler's handles. A
+/// negative length is one that no registration holds.
+macro_rules! transfers {
+    ($length:ty $(, $profiler:ident, $profilers:ident)?) => {
         unsafe extern "C" fn isend(
             comm: Pointer,
             data: Pointer,
-            bytes: usize,
+            bytes: $length,
             tag: c_int,
             handle: Pointer,
-            _profiler: Pointer,
+            $($profiler: Pointer,)?
             request: Out,
         ) -> NcclResult {
             // SAFETY: as NCCL calls it.
-            unsafe { shared::isend_from(comm, (data, bytes, tag), handle, request) }
+            unsafe { shared::isend_from(comm, (data, bytes as usize, tag), handle, request) }
         }
 
         unsafe extern "C" fn irecv(
             comm: Pointer,
             count: c_int,
             data: Out,
-            bytes: *mut usize,
+            bytes: *mut $length,
             tags: *mut c_int,
             handles: Out,
-            _profilers: Out,
+            $($profilers: Out,)?
             request: Out,
         ) -> NcclResult {
             // SAFETY: NCCL's array has `count` elements.
-            let length = |at| unsafe { *bytes.add(at) };
+            let length = |at| (unsafe { *bytes.add(at) }) as usize;
             // SAFETY: as NCCL calls it.
             unsafe { shared::irecv_into(comm, count, (data, &length, tags), handles, request) }
         }

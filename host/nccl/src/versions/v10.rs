@@ -14,7 +14,7 @@ type Out = *mut Pointer;
 pub const NET: NetV10 = net!(NetV10 { make_v_device });
 
 by_device!();
-with_profiler!();
+transfers!(usize, _profiler, _profilers);
 
 unsafe extern "C" fn init(logger: Option<Logger>, _profiler: Pointer) -> NcclResult {
     guard(|| shared::init_with(logger))

@@ -15,7 +15,7 @@ type Out = *mut Pointer;
 pub const NET: NetV11 = net!(NetV11 { make_v_device, finalize, set_net_attr });
 
 by_device!(context);
-with_profiler!();
+transfers!(usize, _profiler, _profilers);
 
 unsafe extern "C" fn get_properties(device: c_int, into: *mut PropertiesV11) -> NcclResult {
     // SAFETY: as NCCL calls it.

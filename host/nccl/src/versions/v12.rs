@@ -15,7 +15,7 @@ type Out = *mut Pointer;
 pub const NET: NetV12 = net!(NetV12 { make_v_device, finalize, set_net_attr });
 
 by_device!(context);
-with_profiler!();
+transfers!(usize, _profiler, _profilers);
 
 fn as_v12(of: &Properties) -> PropertiesV12 {
     let base = properties_of(of);

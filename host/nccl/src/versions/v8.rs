@@ -14,20 +14,8 @@ type Out = *mut Pointer;
 pub const NET: NetV8 = net!(NetV8 {});
 
 by_device!();
-
-unsafe extern "C" fn init(logger: Option<Logger>) -> NcclResult {
-    guard(|| shared::init_with(logger))
-}
-
-unsafe extern "C" fn connect(
-    device: c_int,
-    handle: Pointer,
-    comm: Out,
-    _device_comm: Out,
-) -> NcclResult {
-    // SAFETY: as NCCL calls it.
-    unsafe { shared::connect_to(device, handle, comm) }
-}
+without_settings!();
+transfers!(c_int);
 
 unsafe extern "C" fn get_properties(device: c_int, into: *mut PropertiesV8) -> NcclResult {
     // SAFETY: as NCCL calls it.
@@ -47,33 +35,4 @@ unsafe extern "C" fn get_properties(device: c_int, into: *mut PropertiesV8) -> N
             offload_version: 0,
         })
     }
-}
-
-unsafe extern "C" fn isend(
-    comm: Pointer,
-    data: Pointer,
-    bytes: c_int,
-    tag: c_int,
-    handle: Pointer,
-    request: Out,
-) -> NcclResult {
-    // A negative length is one that no registration holds.
-    let bytes = bytes as usize;
-    // SAFETY: as NCCL calls it.
-    unsafe { shared::isend_from(comm, (data, bytes, tag), handle, request) }
-}
-
-unsafe extern "C" fn irecv(
-    comm: Pointer,
-    count: c_int,
-    data: Out,
-    bytes: *mut c_int,
-    tags: *mut c_int,
-    handles: Out,
-    request: Out,
-) -> NcclResult {
-    // SAFETY: NCCL's array has `count` elements.
-    let length = |at| (unsafe { *bytes.add(at) }) as usize;
-    // SAFETY: as NCCL calls it.
-    unsafe { shared::irecv_into(comm, count, (data, &length, tags), handles, request) }
 }
