@@ -16,7 +16,7 @@
 mod all;
 mod area;
 mod connections;
-mod cores;
+pub mod cores;
 pub mod cpu;
 mod dma;
 mod doorbell;
