@@ -183,10 +183,16 @@ fn thread_ns(path: &Row, load: &Row, pays: Pays, counts: &Counts, setup: &Setup)
     (paid(path, pays, &counts) + paid(load, pays, &counts)) / setup.core_factor
 }
 
+/// Goodput of go-back-N over what can arrive: each loss costs everything in flight (Bertsekas and
+/// Gallager, Data Networks, 2.4.1).
+pub fn go_back_n(loss: f64, packets_in_flight: f64) -> f64 {
+    1.0 / (1.0 - loss + loss * packets_in_flight)
+}
+
 /// Share of goodput that the transport keeps.
 pub fn kept_share(transport: &Row, loss: f64, packets_in_flight: f64) -> f64 {
     let of_arriving = match transport.curve {
-        Some(Curve::GoBackN) => 1.0 / (1.0 - loss + loss * packets_in_flight),
+        Some(Curve::GoBackN) => go_back_n(loss, packets_in_flight),
         _ => {
             let value = |pays| transport.value(pays, Per::One);
             let step = value(Pays::Step) * loss / (loss + STEP_LOSS);

@@ -64,27 +64,37 @@ pub fn own(config: JoinedConfig, bytes: u64, cores: &Cores) -> Result<JoinedCost
     measure(Joined::own(config)?, bytes, cores)
 }
 
+/// Moves the first bytes, unmeasured.
+fn warm_up<P: Protocol<Remote = SocketAddr>>(joined: &mut Joined<P>, bytes: u64) -> Result<()> {
+    while joined.received_bytes() < bytes.div_ceil(WARM_UP) {
+        joined.round(&mut |_, call| {
+            call();
+        })?;
+    }
+    Ok(())
+}
+
+/// Makes a call: whether it found anything, and its time without what the clock costs.
+fn timed(call: &mut dyn FnMut() -> bool, cost: Duration) -> (bool, Duration) {
+    let started = thread_time();
+    let found = call();
+    (found, (thread_time() - started).saturating_sub(cost))
+}
+
 fn measure<P: Protocol<Remote = SocketAddr>>(
     mut joined: Joined<P>,
     bytes: u64,
     cores: &Cores,
 ) -> Result<JoinedCost> {
     let _kept = cores.keep(0);
-    let warm_up = bytes.div_ceil(WARM_UP);
-    while joined.received_bytes() < warm_up {
-        joined.round(&mut |_, call| {
-            call();
-        })?;
-    }
+    warm_up(&mut joined, bytes)?;
     let (from, cost) = (joined.received_bytes(), clock_cost());
     let (entries, packets) = joined.received_entries();
     let mut calls = [Calls::default(); 2];
     while joined.received_bytes() < from + bytes {
         joined.round(&mut |whose, call| {
             let calls = &mut calls[usize::from(whose == Whose::Receiver)];
-            let started = thread_time();
-            let found = call();
-            let spent = (thread_time() - started).saturating_sub(cost);
+            let (found, spent) = timed(call, cost);
             match found {
                 true => calls.spent += spent,
                 false => {
@@ -133,12 +143,7 @@ pub fn own_at_rate(mtu: u16, touched: bool, gbps: f64, bytes: u64, cores: &Cores
     let _kept = cores.keep(0);
     let config = JoinedConfig { mtu_bytes: mtu, touched, coalesces: false };
     let mut joined = Joined::own(config)?;
-    let warm_up = bytes.div_ceil(WARM_UP);
-    while joined.received_bytes() < warm_up {
-        joined.round(&mut |_, call| {
-            call();
-        })?;
-    }
+    warm_up(&mut joined, bytes)?;
     let frame_bytes = u64::from(mtu) - u64::from(IP_TCP_BYTES);
     let frame_s = frame_bytes as f64 * 8.0 / (gbps * 1e9);
     let (from, cost, mut rounds, mut due) =
@@ -177,9 +182,7 @@ fn time_round(
 ) -> Result<Duration> {
     let mut calls = [(Duration::ZERO, false); 2];
     joined.round(&mut |whose, call| {
-        let started = thread_time();
-        let found = call();
-        let spent = (thread_time() - started).saturating_sub(cost);
+        let (found, spent) = timed(call, cost);
         let (time, any) = &mut calls[usize::from(whose == Whose::Receiver)];
         *time += spent;
         *any |= found;

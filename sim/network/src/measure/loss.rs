@@ -125,12 +125,10 @@ impl Parameters {
     }
 }
 
-/// Goodput of go-back-N over what can arrive: each loss costs everything in flight (Bertsekas and
-/// Gallager, Data Networks, 2.4.1), here what the path holds.
+/// Goodput of go-back-N over what can arrive, with in flight what the path holds.
 pub fn go_back_n(loss: f64, round_trip_us: u64) -> f64 {
     let path_bytes = round_trip_us * US_PS / PS_PER_BYTE_100G;
-    let packets = path_bytes as f64 / SEGMENT_WIRE_BYTES as f64;
-    1.0 / (1.0 - loss + loss * packets)
+    model::cost::go_back_n(loss, path_bytes as f64 / SEGMENT_WIRE_BYTES as f64)
 }
 
 /// A point of the table.
