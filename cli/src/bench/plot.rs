@@ -211,7 +211,7 @@ where
     chart
         .configure_series_labels()
         .position(position)
-        .background_style(WHITE.mix(0.8))
+        .background_style(WHITE.mix(0.5))
         .label_font(FONT)
         .draw()
 }
