@@ -2,6 +2,7 @@
 //! Those of few cycles are `hdl/tests`, in rust-hdl's own simulation.
 
 mod last_job;
+mod owner_flags;
 mod region_bounds;
 mod tags;
 mod toeplitz_hash;

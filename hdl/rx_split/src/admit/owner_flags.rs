@@ -5,6 +5,7 @@
 //! Invariants:
 //! 1. Enabling an owner marks its producer indices as unwritten.
 //! 2. `reset` disables every owner.
+//! 3. An owner that is enabled takes no mark away from another whose indices are written then.
 
 use crate::admit::owner_decode::OwnerWrite;
 use stream::prelude::*;
@@ -41,6 +42,7 @@ pub struct OwnerFlags<const OWNER_BITS: usize, const OWNERS: usize> {
     written: Signal<Local, Bits<OWNERS>>,
     unwritten: Signal<Local, Bits<OWNERS>>,
     updated: Signal<Local, Bits<OWNERS>>,
+    marked: Signal<Local, Bits<OWNERS>>,
     #[value(1)]
     one: Constant<Bits<OWNERS>>,
 }
@@ -56,14 +58,16 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for OwnerFlags<OWNER_BI
         self.written.next = self.one.val() << self.write_owner.val();
         self.unwritten.next = !self.written.val();
         self.updated.next = self.one.val() << self.update_owner.val();
+        self.marked.next = self.produced.q.val();
         if self.update.val() {
-            self.produced.d.next = self.produced.q.val() | self.updated.val();
+            self.marked.next = self.produced.q.val() | self.updated.val();
         }
+        self.produced.d.next = self.marked.val();
         if self.write.val().enable {
             self.enabled.d.next = self.enabled.q.val() & self.unwritten.val();
             if self.write.val().switch {
                 self.enabled.d.next = self.enabled.q.val() | self.written.val();
-                self.produced.d.next = self.produced.q.val() & self.unwritten.val();
+                self.produced.d.next = self.marked.val() & self.unwritten.val();
             }
         }
         if self.reset.val() {
