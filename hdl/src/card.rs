@@ -163,8 +163,6 @@ pub struct Card<
     mac_send: MacSend,
     mac_link: MacLink,
     wire_events: Signal<Local, WireEvents>,
-    #[value(RunEvents::default())]
-    no_run_events: Constant<RunEvents>,
     #[value(HostInterface::new(
         &const {
             let config = CardConfig {
@@ -282,7 +280,7 @@ impl<
         self.wire_events.next.tx_frames_unsent = self.mac_send.unsent.val();
         self.wire_events.next.tx_frames_cut = self.mac_send.cut.val();
         self.host_interface.wire_events.next = self.wire_events.val();
-        self.host_interface.run_events.next = self.no_run_events.val();
+        self.host_interface.run_events.next = self.datapath.run_events.val();
 
         self.host_interface.user_reset.next = self.user_reset.val();
         self.host_interface.user_lnk_up.next = self.user_lnk_up.val();

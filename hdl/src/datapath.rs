@@ -87,6 +87,8 @@ pub struct Datapath<
     pub send_error_count: PulseSource<SendErrorCode>,
     /// The event of a failed send found no free space in its owner's header queue.
     pub send_event_lost: Signal<Out, Bit>,
+    /// Events of runs of received packets.
+    pub run_events: Signal<Out, RunEvents>,
     /// Commands wait for the tables.
     pub tables_busy: Signal<Out, Bit>,
     /// One pulse for each frame that came in.
@@ -169,7 +171,7 @@ impl<
         // One fence for both directions; the tables get a pulse when it has passed.
         self.tables.fence_passed.next =
             self.tx_merge.confirmation_source.valid.val() & self.confirmation.ready.val();
-        MessageSource::<Confirmation>::join(
+        MessageSource::<CommandEnd>::join(
             &mut self.tables.confirmation,
             &mut self.rx_split.confirmation_sink,
         );
@@ -263,6 +265,7 @@ impl<
             &mut self.tx_merge.error_count,
         );
         self.send_event_lost.next = self.rx_split.send_event_lost.val();
+        self.run_events.next = self.rx_split.run_events.val();
         self.tables_busy.next = self.tables.busy.val();
         self.frame_done.next = self.rx_split.frame_done.val();
         self.buffer_beats_peak.next = self.rx_split.buffer_beats_peak.val();

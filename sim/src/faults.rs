@@ -140,6 +140,7 @@ fn room(card: &mut Planted) {
     card.at_input(share, ["share_check", "shares", "owner"], rival);
     let queue = Fault::RivalsQueue as u8;
     card.at_input(queue, ["admit", "owners", "space_owner"], rival);
+    card.at_input(queue, ["admit", "owners", "early_owner"], rival);
 }
 
 /// Confirmations go from tables to tx_merge directly, past rx_split.
@@ -153,6 +154,8 @@ fn fence(card: &mut Planted) {
     };
     input("rx_split", "confirmation_sink_valid", "1'd0");
     input("tx_merge", "confirmation_sink_valid", &valid);
-    input("tx_merge", "confirmation_sink_payload", &payload);
+    let (at, bits) = place::<CommandEnd>("confirmation");
+    let confirmation = format!("{payload}[{}:{at}]", at + bits - 1);
+    input("tx_merge", "confirmation_sink_payload", &confirmation);
     input("tables", "confirmation_ready", &ready);
 }

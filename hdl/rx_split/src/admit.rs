@@ -30,6 +30,7 @@ pub mod owner_flags;
 pub mod owner_limit;
 pub mod owner_places;
 pub mod owner_producers;
+pub mod owner_written;
 pub mod owners;
 pub mod reserve;
 pub mod stage_valids;
@@ -38,11 +39,14 @@ pub mod standing_step;
 use crate::admit::admit_arbiter::{AdmitArbiter, Candidate};
 use crate::admit::decision::Decision;
 use crate::admit::messages::{OwnerSpace, OwnerUpdate};
+use crate::admit::owner_written::OwnerWritten;
 use crate::admit::owners::Owners;
 use crate::admit::reserve::Reserve;
 use crate::admit::stage_valids::StageValids;
 use crate::admit::standing_step::StandingStep;
 use crate::messages::{Plan, RxItem, WalkOutcome};
+use crate::runs::messages::{RunEnd, RunFacts};
+use crate::runs::Runs;
 use stream::prelude::*;
 
 /// The stage, for 2^OWNER_BITS owners; OWNERS must be 2^OWNER_BITS. See the module's head.
@@ -66,6 +70,10 @@ pub struct Admit<const OWNER_BITS: usize, const OWNERS: usize> {
     pub cursor_flow: Signal<Out, Bits<16>>,
     /// Cursor of the flow that `cursor_flow` named two cycles ago.
     pub cursor: Signal<In, Bits<32>>,
+    /// Pointer of the first beat of the packet whose facts are read.
+    pub facts_start: Signal<Out, Bits<16>>,
+    /// Facts of the packet that `facts_start` named two cycles ago.
+    pub facts: Signal<In, RunFacts>,
     /// Plans to `split`.
     pub plans: MessageSource<Plan>,
 
@@ -81,14 +89,18 @@ pub struct Admit<const OWNER_BITS: usize, const OWNERS: usize> {
     pub drop_count: PulseSource<DropCode>,
     /// Another drop is counted in this cycle: the drops of this stage wait.
     pub drop_busy: Signal<In, Bit>,
+    /// Events of runs.
+    pub run_events: Signal<Out, RunEvents>,
 
     arbiter: AdmitArbiter,
     standing: StandingStep,
     owners: Owners<OWNER_BITS, OWNERS>,
     decision: Decision,
+    runs: Runs<OWNER_BITS, OWNERS>,
+    written: OwnerWritten<OWNER_BITS, OWNERS>,
     reserve: Reserve,
     drops: Fifo<DropCode, 3, 4>,
-    queue: ThroughFifo<Plan, 3, 4>,
+    queue: ThroughFifo<Plan, 5, 6>,
     /// Steps that hold an item: read, standing, decision.
     steps: StageValids,
     /// Steps of the reservation that hold a plan.
@@ -102,11 +114,16 @@ pub struct Admit<const OWNER_BITS: usize, const OWNERS: usize> {
     offered: Signal<Local, RxItem>,
     looked: Signal<Local, Candidate>,
     packet: Signal<Local, RxItem>,
-    deciding: Signal<Local, Candidate>,
-    decided: Signal<Local, RxItem>,
-    /// Two more plans, or two more drops, may be on their way, and one until that is known.
-    #[value(4)]
-    plans_max: Constant<Bits<4>>,
+    early: Signal<Local, Candidate>,
+    early_packet: Signal<Local, RxItem>,
+    read: Signal<Local, Candidate>,
+    read_packet: Signal<Local, RxItem>,
+    planned_plan: Signal<Local, Plan>,
+    planned_item: Signal<Local, RxItem>,
+    /// Ten more plans of runs may be on their way, and four until that is known.
+    #[value(16)]
+    plans_max: Constant<Bits<6>>,
+    /// Two more drops may be on their way, and one until that is known.
     #[value(4)]
     drops_max: Constant<Bits<4>>,
 }
@@ -116,7 +133,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Admit<OWNER_BITS, O
     fn update(&mut self) {
         dff_setup!(self, clock, space, plans_fit, drops_fit);
         clock!(self, clock, steps, planned, arbiter, standing, owners, reserve);
-        clock!(self, clock, drops, queue);
+        clock!(self, clock, drops, queue, runs, written);
         self.items[0].clock.next = self.clock.val();
         self.items[1].clock.next = self.clock.val();
         self.items[2].clock.next = self.clock.val();
@@ -128,6 +145,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Admit<OWNER_BITS, O
         self.owners.reset.next = self.reset.val();
         self.drops.reset.next = false;
         self.queue.reset.next = self.reset.val();
+        self.runs.reset.next = self.reset.val();
+        self.written.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.owners.settings);
         MessageSink::<RxItem>::link(&mut self.packets, &mut self.arbiter.packets);
         MessageSink::<SendEvent>::link(&mut self.send_event, &mut self.arbiter.send_event);
@@ -175,15 +194,45 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Admit<OWNER_BITS, O
         self.drop_count.payload.next = self.drops.source.payload.val();
         self.drops.source.ready.next = !self.drop_busy.val();
 
-        // Addresses. The decision does not change the packet's owner.
-        self.deciding.next = self.items[2].q.val();
-        self.decided.next = self.deciding.val().packet;
-        self.owners.place_owner.next = self.decided.val().owner;
-        self.reserve.valid.next = self.steps.held.val().get_bit(2);
+        // Runs.
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.runs.settings);
+        self.read.next = self.items[1].q.val();
+        self.read_packet.next = self.read.val().packet;
+        self.facts_start.next = self.read_packet.val().start;
+        self.runs.facts.next = self.facts.val();
+        self.runs.write.next = self.owners.passed_write.val();
+        self.runs.write_owner.next = self.owners.passed_owner.val();
+        PulseSource::<Plan>::join(&mut self.decision.plans, &mut self.runs.decided);
+        MessageSource::<RunEnd>::join(&mut self.runs.run_end, &mut self.arbiter.run_end);
+        self.runs.sweeps.next = self.packets.valid.val() & self.offered.val().sweeps;
+        self.runs.sweep_owner.next = self.offered.val().owner;
+        self.runs.granted.next = self.arbiter.item.valid.val();
+        self.runs.offered_granted.next = self.arbiter.takes_packet.val();
+        self.arbiter.hold.next = self.runs.hold.val();
+        self.run_events.next = self.runs.events.val();
+
+        // Addresses.
+        self.written.write.next = self.owners.passed_write.val();
+        self.written.write_owner.next = self.owners.passed_owner.val();
+        self.written.plans.valid.next = self.runs.source.valid.val();
+        self.written.plans.payload.next = self.runs.source.payload.val();
+        self.written.given_back.valid.next = self.runs.given_back.valid.val();
+        self.written.given_back.payload.next = self.runs.given_back.payload.val();
+        self.early.next = self.items[0].q.val();
+        self.early_packet.next = self.early.val().packet;
+        self.owners.early_owner.next = self.early_packet.val().owner;
+        self.written.space_owner.next = bit_cast::<OWNER_BITS, 8>(self.early_packet.val().owner);
+        self.owners.early_given.next = self.written.space_given.val();
+        self.written.limit_owner.next = self.owners.limit_owner.val();
+        self.owners.limit_given.next = self.written.limit_given.val();
+        self.planned_plan.next = self.runs.source.payload.val();
+        self.planned_item.next = self.planned_plan.val().packet;
+        self.owners.place_owner.next = self.planned_item.val().owner;
+        self.reserve.valid.next = self.runs.source.valid.val();
         self.reserve.rings.next = self.owners.rings.val();
-        self.reserve.taken.next = self.decision.taken.val();
-        self.planned.enters.next = self.decision.plans.valid.val();
-        self.plans_held[0].d.next = self.decision.plans.payload.val();
+        self.reserve.taken.next = self.written.taken.val();
+        self.planned.enters.next = self.runs.source.valid.val();
+        self.plans_held[0].d.next = self.runs.source.payload.val();
         self.plans_held[1].d.next = self.plans_held[0].q.val();
         self.queue.sink.valid.next = self.planned.held.val().get_bit(1);
         self.queue.sink.payload.next = self.plans_held[1].q.val();

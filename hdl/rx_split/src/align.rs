@@ -48,6 +48,12 @@ pub struct AlignBeat {
     pub held_at: Bits<8>,
     /// With `held`: the memories except 0 that its packet's payload lies in, one bit each.
     pub memories: Bits<4>,
+    /// The beat is kept for a run, and goes nowhere else.
+    pub keeps: Bit,
+    /// The beat is one that was kept: it comes from `kept`, not from `pair`.
+    pub kept: Bit,
+    /// With `keeps` or `kept`: place of the run.
+    pub place: Bits<5>,
 }
 
 /// Two consecutive beats, as the packet buffer returns them.
@@ -71,6 +77,14 @@ pub struct Align {
 
     /// Beats of a run, each with the next one, or with metadata before it.
     pub sink: MessageSink<AlignBeat>,
+    /// The kept beat of `sink`, if it is one.
+    pub kept: Signal<In, Bits<512>>,
+    /// A beat is kept.
+    pub keep: Signal<Out, Bit>,
+    /// Place of that beat: of its run, and bit 0 for the last one of its slot.
+    pub keep_beat: Signal<Out, Bits<6>>,
+    /// That beat, as it lies before it is rotated.
+    pub keep_data: Signal<Out, Bits<512>>,
     /// Realigned packets: one beat for each beat of `sink` that is not held.
     pub source: PacketSource,
     /// The second half of the beat at `source` is `metadata`; in `source` that half is undefined.
@@ -154,6 +168,13 @@ impl Logic for Align {
         }
         self.chosen.next =
             (self.pair.val().even & !self.is_odd.val()) | (self.pair.val().odd & self.is_odd.val());
+        self.keep.next = self.sink.valid.val() & self.advance.val() & self.sink.payload.val().keeps;
+        self.keep_beat.next = (bit_cast::<6, 5>(self.sink.payload.val().place) << 1)
+            | bit_cast::<6, 1>(self.sink.payload.val().last.into());
+        self.keep_data.next = self.chosen.val();
+        if self.sink.payload.val().kept {
+            self.chosen.next = self.kept.val();
+        }
         self.by_16.data.next = self.chosen.val();
         if self.sink.payload.val().head {
             self.by_16.data.next = (self.chosen.val() & self.low_half.val())
@@ -172,7 +193,9 @@ impl Logic for Align {
         if self.advance.val() {
             self.turned.d.next = self.by_4.result.val();
             self.beat.d.next = self.sink.payload.val();
-            self.is_open.d.next = self.sink.valid.val() & !self.sink.payload.val().held;
+            self.is_open.d.next = self.sink.valid.val()
+                & !self.sink.payload.val().held
+                & !self.sink.payload.val().keeps;
             self.holds.d.next = self.sink.valid.val() & self.sink.payload.val().held;
         }
         if self.reset.val() {

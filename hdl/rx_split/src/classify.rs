@@ -38,7 +38,7 @@ pub struct Classify {
     /// Verified packets.
     pub packets: MessageSink<StoredPacket>,
     /// Confirmations from the tables; they go along with the packets.
-    pub confirmation: MessageSink<Confirmation>,
+    pub confirmation: MessageSink<CommandEnd>,
     /// Look-ups to the flow table.
     pub flow_lookup: MessageSource<FlowLookup>,
     /// Replies of the flow table, in the order of the look-ups.
@@ -80,7 +80,7 @@ impl Logic for Classify {
         self.rules.reset.next = self.reset.val();
         self.ruled.reset.next = self.reset.val();
         MessageSink::<StoredPacket>::link(&mut self.packets, &mut self.flow_request.packets);
-        MessageSink::<Confirmation>::link(
+        MessageSink::<CommandEnd>::link(
             &mut self.confirmation,
             &mut self.flow_request.confirmation,
         );

@@ -81,6 +81,7 @@ pub struct Copy<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNERS:
     announce: Announce,
     feed: Feed<BUFFER_BITS>,
     align: Align,
+    kept: BlockRam<Bits<512>, 6>,
     fences: Fences,
     writes: WriteJoin,
     ends: PulseMerge<RingFetch>,
@@ -96,7 +97,7 @@ impl<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNERS: usize> Log
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, hold, queue, announce, feed, align, fences);
-        clock!(self, clock, writes);
+        clock!(self, clock, writes, kept);
         self.hold.reset.next = self.reset.val();
         self.queue.reset.next = self.reset.val();
         self.announce.reset.next = self.reset.val();
@@ -127,6 +128,14 @@ impl<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNERS: usize> Log
         self.hold.hold_beat.next = self.align.hold_beat.val();
         self.hold.hold_data.next = self.align.held.val();
         self.hold.hold_memories.next = self.align.hold_memories.val();
+        // Headers of open runs. What is read moves on with the beats of the feed.
+        self.kept.write_enable.next = self.align.keep.val();
+        self.kept.write_address.next = self.align.keep_beat.val();
+        self.kept.write_data.next = self.align.keep_data.val();
+        self.kept.read_address.next = self.feed.kept_beat.val();
+        self.kept.read_enable.next = self.feed.moves.val();
+        self.kept.register_enable.next = self.feed.moves.val();
+        self.align.kept.next = self.kept.read_data.val();
         self.memory.next = self.hold.memory.val();
         self.hold.flush_address.next = self.flush_address.val();
         MessageSource::<ReadJob>::link(&mut self.flush_job, &mut self.hold.flush_job);

@@ -27,6 +27,7 @@ use crate::align::BeatPair;
 use crate::ingress::Ingress;
 use crate::messages::{Gate, ParsedPacket, Release, RxBeat, StoredPacket};
 use crate::packet_buffer::PacketBuffer;
+use crate::parse::link_step::LinkStep;
 use crate::parse::window::{TransportHeader, Window};
 use crate::parse::Parse;
 use crate::transport::Transport;
@@ -83,6 +84,7 @@ pub struct Intake<const BUFFER_BITS: usize> {
     ingress: Ingress,
     parse: Parse,
     window: Window,
+    link_step: LinkStep,
     transport: Transport,
     verify: Verify,
     packet_buffer: PacketBuffer<BUFFER_BITS>,
@@ -92,7 +94,7 @@ impl<const BUFFER_BITS: usize> Logic for Intake<BUFFER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, was_reset, epoch_begins);
-        clock!(self, mac_clock, ingress, parse, window, verify);
+        clock!(self, mac_clock, ingress, parse, window, link_step, verify);
         clock!(self, clock, transport, packet_buffer);
         self.gate.write_clock.next = self.clock.val();
         self.gate.read_clock.next = self.mac_clock.val();
@@ -130,6 +132,10 @@ impl<const BUFFER_BITS: usize> Logic for Intake<BUFFER_BITS> {
         PulseSource::<ParsedPacket>::join(&mut self.transport.info, &mut self.verify.parsed);
         PulseSource::<RxBeat>::join(&mut self.verify.source, &mut self.packet_buffer.beats);
         self.packet_buffer.info.next = self.verify.info.val();
+        PulseSource::<RxBeat>::join(&mut self.parse.source, &mut self.link_step.beats);
+        self.link_step.network.next = self.parse.network.val();
+        self.packet_buffer.link.next = self.link_step.facts.val();
+        self.link_step.taken.next = self.packet_buffer.link_taken.val();
         MessageSource::<StoredPacket>::link(&mut self.packets, &mut self.packet_buffer.packets);
         PulseSource::<DropCode>::link(&mut self.drop_count, &mut self.packet_buffer.drop_count);
         self.frame_done.next = self.packet_buffer.frame_done.val();

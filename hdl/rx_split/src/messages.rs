@@ -116,6 +116,23 @@ pub struct PacketInfo {
     pub options: Bits<320>,
     /// Bytes of TCP options, 0 to 40.
     pub option_bytes: Bits<6>,
+    /// TCP window.
+    pub window: Bits<16>,
+    /// The reserved bits of TCP and its urgent pointer are 0.
+    pub tcp_plain: Bit,
+}
+
+/// What of the headers before TCP must be equal in all packets of a run.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct LinkFacts {
+    /// Link addresses, first byte in bits 7:0.
+    pub addresses: Bits<96>,
+    /// VLAN tags, first byte in bits 7:0; what a frame lacks is 0.
+    pub tags: Bits<64>,
+    /// IPv4: version, traffic class and DF; IPv6: version, traffic class and flow label.
+    pub traffic: Bits<32>,
+    /// IPv4: no options and no flag but DF. IPv6: always.
+    pub plain: Bit,
 }
 
 /// What the parser found, and what it leaves to be checked at the frame's end.
@@ -145,6 +162,8 @@ pub struct StoredPacket {
     pub stop: Bits<16>,
     /// What is known of the packet's headers.
     pub info: PacketInfo,
+    /// What of the headers before TCP must be equal in a run.
+    pub link: LinkFacts,
 }
 
 /// A 16-bit value whose wire order is big endian, as a pair of bytes.
@@ -181,6 +200,8 @@ pub enum RxItemKind {
     Event,
     /// A confirmation on its way through the fence.
     Confirmation,
+    /// The run at a place ends. Behind the runs: its entry.
+    Run,
 }
 
 /// What a job of the copy engine does.
@@ -252,6 +273,12 @@ pub struct RxItem {
     pub segment_index: Bits<16>,
     /// Number of pieces.
     pub pieces: Bits<5>,
+    /// Memories that the payload lies in, one bit each.
+    pub memories: Bits<4>,
+    /// Confirmation: the run of `flow` ends before it.
+    pub ends_run: Bit,
+    /// Confirmation: all runs of its owner end before it. Run: it ends for that.
+    pub sweeps: Bit,
 }
 
 /// What a walk found.
@@ -265,6 +292,8 @@ pub struct WalkOutcome {
     pub segment_index: Bits<16>,
     /// Number of pieces.
     pub pieces: Bits<5>,
+    /// Memories that they lie in, one bit each.
+    pub memories: Bits<4>,
 }
 
 /// A packet was read for the last time: its beats of the packet buffer, and its charge, are free.
@@ -333,6 +362,12 @@ pub struct CopyJob {
     pub fits_beat: Bit,
     /// With `held`: place of the slot in the hold memory.
     pub held_at: Bits<8>,
+    /// The slot's header is kept for a run, and nothing is written.
+    pub keeps: Bit,
+    /// The slot's header is one that was kept.
+    pub kept: Bit,
+    /// With `keeps` or `kept`: place of the run.
+    pub place: Bits<5>,
 }
 
 /// A packet, an event, a confirmation or a release, with everything that is reserved for it.
@@ -348,6 +383,46 @@ pub struct Plan {
     pub cursor: Bits<32>,
     /// Addresses in the owner's rings that are reserved.
     pub place: Reservation,
+    /// What it has to do with a run.
+    pub run: RunPart,
+}
+
+/// What a plan has to do with a run: nothing, or it opens, joins or ends one.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RunPart {
+    /// The packet opens a run: its header is kept, and it has no entry now.
+    pub keeps: Bit,
+    /// The packet joins a run: it has no entry of its own.
+    pub joins: Bit,
+    /// The run ends here: its entry is written, with the header that was kept.
+    pub ends: Bit,
+    /// With `ends`: the entry stands for several packets.
+    pub sums: Bit,
+    /// The last packet has PSH.
+    pub push: Bit,
+    /// What the entry says of the last packet.
+    pub last: RunLast,
+    /// Payload of the first packet.
+    pub payload_bytes: Bits<14>,
+    /// List index of the first packet's first segment.
+    pub segment_index: Bits<16>,
+}
+
+/// What a run's entry says of its last packet, and their number.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RunLast {
+    /// Packets so far.
+    pub packets: Bits<7>,
+    /// Acknowledgement number.
+    pub ack: Bits<32>,
+    /// Window.
+    pub window: Bits<16>,
+    /// TSval, or 0.
+    pub timestamp: Bits<32>,
+    /// TSecr, or 0.
+    pub echo: Bits<32>,
+    /// The flow's cursor after it.
+    pub cursor: Bits<32>,
 }
 
 /// The addresses in its owner's rings that a packet gets.

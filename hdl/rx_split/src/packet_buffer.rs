@@ -37,7 +37,7 @@ pub mod frame_tally;
 pub mod freed;
 
 use crate::align::BeatPair;
-use crate::messages::{PacketInfo, Release, RxBeat, StoredPacket};
+use crate::messages::{LinkFacts, PacketInfo, Release, RxBeat, StoredPacket};
 use crate::packet_buffer::frame_tally::FrameTally;
 use crate::packet_buffer::freed::Freed;
 use stream::prelude::*;
@@ -65,6 +65,10 @@ pub struct PacketBuffer<const BUFFER_BITS: usize> {
     pub beats: PulseSink<RxBeat>,
     /// What is known about the packet, in `mac_clock`, valid with its last beat.
     pub info: Signal<In, PacketInfo>,
+    /// Facts of the headers before TCP of the frame that ends next, in `mac_clock`.
+    pub link: Signal<In, LinkFacts>,
+    /// In `mac_clock`: a frame ends, and `link` is of the next one.
+    pub link_taken: Signal<Out, Bit>,
     /// To the ingress gate, in `mac_clock`: everything on its way and one beat more fits.
     pub has_space: Signal<Out, Bit>,
 
@@ -159,6 +163,8 @@ impl<const BUFFER_BITS: usize> Logic for PacketBuffer<BUFFER_BITS> {
         self.waiting.sink.payload.next.start = self.commit_pointer.q.val();
         self.waiting.sink.payload.next.stop = self.write_next.val();
         self.waiting.sink.payload.next.info = self.packet_info.q.val();
+        self.waiting.sink.payload.next.link = self.link.val();
+        self.link_taken.next = self.finished.val();
         if self.beat_valid.q.val() {
             self.write_pointer.d.next = self.write_next.val();
         }

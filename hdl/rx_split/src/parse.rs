@@ -14,6 +14,7 @@
 
 pub mod ethernet;
 pub mod ip_step;
+pub mod link_step;
 pub mod window;
 
 use crate::messages::{NetworkInfo, RxBeat};

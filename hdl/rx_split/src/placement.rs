@@ -19,6 +19,7 @@ use crate::classify::Classify;
 use crate::drop_select::DropSelect;
 use crate::messages::{Piece, Plan, Release, RxItem, StoredPacket};
 use crate::reset_drops::ResetDrops;
+use crate::runs::facts_memory::FactsMemory;
 use crate::share_check::ShareCheck;
 use crate::walks::Walks;
 use stream::prelude::*;
@@ -37,7 +38,7 @@ pub struct Placement<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OW
     /// Verified packets.
     pub packets: MessageSink<StoredPacket>,
     /// Confirmations from the tables.
-    pub confirmation: MessageSink<Confirmation>,
+    pub confirmation: MessageSink<CommandEnd>,
     /// Events of failed sends.
     pub send_event: MessageSink<SendEvent>,
     /// Plans to `split`.
@@ -81,8 +82,11 @@ pub struct Placement<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OW
     pub disposition_count: PulseSource<DispositionCode>,
     /// The event of a failed send found no free space in its owner's header queue.
     pub send_event_lost: Signal<Out, Bit>,
+    /// Events of runs of received packets.
+    pub run_events: Signal<Out, RunEvents>,
 
     classify: Classify,
+    facts: FactsMemory<BUFFER_BITS>,
     share_check: ShareCheck<BUFFER_BITS, OWNER_BITS>,
     backlog: DeepFifo<RxItem, 8, 9>,
     walks: Walks,
@@ -96,7 +100,7 @@ impl<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNERS: usize> Log
 {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, classify, share_check, backlog, walks, admit);
+        clock!(self, clock, classify, facts, share_check, backlog, walks, admit);
         clock!(self, clock, reset_drops);
         self.classify.reset.next = self.reset.val();
         self.share_check.reset.next = self.reset.val();
@@ -107,7 +111,7 @@ impl<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNERS: usize> Log
 
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.admit.settings);
         MessageSink::<StoredPacket>::link(&mut self.packets, &mut self.classify.packets);
-        MessageSink::<Confirmation>::link(&mut self.confirmation, &mut self.classify.confirmation);
+        MessageSink::<CommandEnd>::link(&mut self.confirmation, &mut self.classify.confirmation);
         MessageSource::<FlowLookup>::link(&mut self.flow_lookup, &mut self.classify.flow_lookup);
         MessageSink::<FlowReply>::link(&mut self.flow_reply, &mut self.classify.flow_reply);
         MessageSource::<RxItem>::join(&mut self.classify.items, &mut self.share_check.sink);
@@ -131,6 +135,11 @@ impl<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNERS: usize> Log
 
         MessageSource::<RxItem>::join(&mut self.walks.source, &mut self.admit.packets);
         self.admit.outcome.next = self.walks.outcome.val();
+        self.facts.packet.next = self.packets.payload.val();
+        self.facts.taken.next = self.classify.taken.val();
+        self.facts.start.next = self.admit.facts_start.val();
+        self.admit.facts.next = self.facts.facts.val();
+        self.run_events.next = self.admit.run_events.val();
         MessageSink::<SendEvent>::link(&mut self.send_event, &mut self.admit.send_event);
         self.send_event_lost.next = self.admit.send_event_lost.val();
         self.cursor_flow.next = self.admit.cursor_flow.val();

@@ -58,7 +58,7 @@ pub struct RxSplit<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNE
     pub flush_data: PacketSink,
 
     /// Confirmations from the tables.
-    pub confirmation_sink: MessageSink<Confirmation>,
+    pub confirmation_sink: MessageSink<CommandEnd>,
     /// Confirmations whose fence has passed on the receive side.
     pub confirmation_source: MessageSource<Confirmation>,
     /// Events of failed sends, for their owners' header queues.
@@ -81,6 +81,8 @@ pub struct RxSplit<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNE
     pub buffer_beats_peak: Signal<Out, Bits<16>>,
     /// The packet buffer is almost full: a quarter of it or more is in use.
     pub buffer_almost_full: Signal<Out, Bit>,
+    /// Events of runs of received packets.
+    pub run_events: Signal<Out, RunEvents>,
     /// One pulse for each header entry that was handed over, with its owner and the slots produced
     /// so far.
     pub header_produced: PulseSource<RingFetch>,
@@ -114,12 +116,13 @@ impl<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNERS: usize> Log
         MessageSource::<StoredPacket>::join(&mut self.intake.packets, &mut self.placement.packets);
         self.packet_taken.next = self.intake.packet_taken.val();
         self.packet_stalled.next = self.intake.packet_stalled.val();
-        MessageSink::<Confirmation>::link(
+        MessageSink::<CommandEnd>::link(
             &mut self.confirmation_sink,
             &mut self.placement.confirmation,
         );
         MessageSink::<SendEvent>::link(&mut self.send_event, &mut self.placement.send_event);
         self.send_event_lost.next = self.placement.send_event_lost.val();
+        self.run_events.next = self.placement.run_events.val();
         MessageSource::<FlowLookup>::link(&mut self.flow_lookup, &mut self.placement.flow_lookup);
         MessageSink::<FlowReply>::link(&mut self.flow_reply, &mut self.placement.flow_reply);
         self.cursor_flow.next = self.placement.cursor_flow.val();

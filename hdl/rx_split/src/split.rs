@@ -25,7 +25,7 @@ pub mod progress;
 pub mod split_control;
 pub mod split_state;
 
-use crate::messages::{CopyJob, Piece, Plan, RxItem};
+use crate::messages::{CopyJob, Piece, Plan, RunPart, RxItem};
 use crate::split::entry::Entry;
 use crate::split::job_maker::JobMaker;
 use crate::split::progress::Progress;
@@ -68,6 +68,8 @@ pub struct Split {
     state: Signal<Local, SplitState>,
     packet: Signal<Local, RxItem>,
     new_packet: Signal<Local, RxItem>,
+    run: Signal<Local, RunPart>,
+    new_run: Signal<Local, RunPart>,
     loads: Signal<Local, Bit>,
     takes_piece: Signal<Local, Bit>,
     offered: Signal<Local, Bit>,
@@ -82,6 +84,11 @@ impl Logic for Split {
         self.state.next = self.control.step.val();
         self.packet.next = self.plan.q.val().packet;
         self.new_packet.next = self.plans.payload.val().packet;
+        self.run.next = self.plan.q.val().run;
+        self.new_run.next = self.plans.payload.val().run;
+        self.entry.run.next = self.run.val();
+        self.control.no_entry.next = self.run.val().joins & !self.run.val().ends;
+        self.progress.ends_run.next = self.new_run.val().ends;
         self.effects.step.next = self.state.val();
         self.effects.memories.next = self.progress.memories.val();
         self.effects.last_piece.next = self.progress.last_piece.val();

@@ -203,6 +203,20 @@ pub struct Confirmation {
     pub status: StatusCode,
 }
 
+/// A command as its confirmation begins the way through the fences (tables to rx_split): with the
+/// open runs that end before it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct CommandEnd {
+    /// The confirmation.
+    pub confirmation: Confirmation,
+    /// The run of `flow` ends.
+    pub ends_flow: Bit,
+    /// All runs of the command's owner end, or of owner 0 all runs.
+    pub ends_owner: Bit,
+    /// Flow id in the command.
+    pub flow: Bits<16>,
+}
+
 /// A send that failed, for its owner's header queue (tx_merge to rx_split).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendEvent {

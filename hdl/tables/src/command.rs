@@ -38,10 +38,12 @@ pub mod command_judge;
 pub mod command_kind;
 pub mod command_sequence;
 pub mod command_work;
+pub mod run_ends;
 
 use crate::command::command_batch::CommandBatch;
 use crate::command::command_sequence::CommandSequence;
 use crate::command::command_work::CommandWork;
+use crate::command::run_ends::RunEnds;
 use crate::messages::{CommandBeat, FlowControl, FlowUpdate, KeyUpdate, PageUpdate, RegionUpdate};
 use crate::segment_list::list_control::ListControlSource;
 use stream::prelude::*;
@@ -68,7 +70,7 @@ pub struct CommandProcessor<
     /// Owner and first index of the next packet of `commands`, one message for each.
     pub command_fetch: MessageSink<RingFetch>,
     /// Confirmations, exactly one for each command taken, in order.
-    pub confirmation: MessageSource<Confirmation>,
+    pub confirmation: MessageSource<CommandEnd>,
     /// A confirmation was handed out (one cycle).
     pub command_done: Signal<Out, Bit>,
     /// A packet of commands was dropped: none of it is carried out or confirmed (one cycle).
@@ -105,15 +107,18 @@ pub struct CommandProcessor<
 
     beat: DFF<CommandBeat>,
     flow: DFF<FlowControl>,
-    ended: DFF<Confirmation>,
+    ended: DFF<CommandEnd>,
     ended_valid: DFF<Bit>,
     done: DFF<Bit>,
 
-    confirmations: Fifo<Confirmation, 3, 4>,
+    confirmations: Fifo<CommandEnd, 3, 4>,
+    run_ends: RunEnds,
 
     has_space: DFF<Bit>,
 
     command_data: Signal<Local, Bits<512>>,
+    beat_data: Signal<Local, Bits<512>>,
+    fence: Signal<Local, Confirmation>,
     act_ready: Signal<Local, Bit>,
     commit: Signal<Local, Bit>,
     acts: Signal<Local, Bit>,
@@ -160,8 +165,11 @@ impl<
             ended_valid: Default::default(),
             done: Default::default(),
             confirmations: Default::default(),
+            run_ends: Default::default(),
             has_space: Default::default(),
             command_data: Default::default(),
+            beat_data: Default::default(),
+            fence: Default::default(),
             act_ready: Default::default(),
             commit: Default::default(),
             acts: Default::default(),
@@ -255,12 +263,18 @@ impl<
 
         // The memories are written when the confirmation has passed register and FIFO.
         self.ended_valid.d.next = self.steps.finish.val();
-        self.ended.d.next.owner = self.beat.q.val().owner;
-        self.ended.d.next.index = self.beat.q.val().index;
-        self.ended.d.next.status = self.steps.status.val();
+        self.fence.next.owner = self.beat.q.val().owner;
+        self.fence.next.index = self.beat.q.val().index;
+        self.fence.next.status = self.steps.status.val();
+        self.beat_data.next = self.beat.q.val().data;
+        self.run_ends.opcode.next = self.beat_data.val().get_bits::<8>(0);
+        self.ended.d.next.confirmation = self.fence.val();
+        self.ended.d.next.ends_flow = self.run_ends.flow.val();
+        self.ended.d.next.ends_owner = self.run_ends.owner.val();
+        self.ended.d.next.flow = self.beat_data.val().get_bits::<16>(16);
         self.confirmations.sink.valid.next = self.ended_valid.q.val();
         self.confirmations.sink.payload.next = self.ended.q.val();
-        MessageSource::<Confirmation>::link(&mut self.confirmation, &mut self.confirmations.source);
+        MessageSource::<CommandEnd>::link(&mut self.confirmation, &mut self.confirmations.source);
         self.done.d.next = self.confirmations.source.valid.val() & self.confirmation.ready.val();
         self.command_done.next = self.done.q.val();
     }

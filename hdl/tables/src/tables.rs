@@ -58,7 +58,7 @@ pub struct Tables<
     /// Owner and first index of the next packet of `commands`, one message for each.
     pub command_fetch: MessageSink<RingFetch>,
     /// Confirmations, one for each command, offered after its update is visible.
-    pub confirmation: MessageSource<Confirmation>,
+    pub confirmation: MessageSource<CommandEnd>,
     /// A confirmation has left the last fence (one cycle).
     pub fence_passed: Signal<In, Bit>,
 
@@ -157,7 +157,7 @@ impl<
         // Commands.
         PacketSink::link(&mut self.commands, &mut self.command.commands);
         MessageSink::<RingFetch>::link(&mut self.command_fetch, &mut self.command.command_fetch);
-        MessageSource::<Confirmation>::link(&mut self.confirmation, &mut self.command.confirmation);
+        MessageSource::<CommandEnd>::link(&mut self.confirmation, &mut self.command.confirmation);
         self.command.fence_passed.next = self.fence_passed.val();
         self.command_done.next = self.command.command_done.val();
         self.command_read_failed.next = self.command.command_read_failed.val();

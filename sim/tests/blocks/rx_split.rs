@@ -10,6 +10,7 @@ mod judge;
 mod random;
 mod rate;
 mod resets;
+mod runs;
 mod shared;
 mod world;
 
@@ -28,15 +29,27 @@ const NO_STALLS: Stalls = Stalls { source: Stall::None, sink: Stall::None };
 
 /// Installs flow `id` for the connection of `frame`.
 fn install(world: &mut World, id: u16, owner: u8, frame: &Frame, floor: u32, check: bool) {
+    install_at(world, (id, id), owner, frame, floor, check);
+}
+
+/// The same with a key in the slot of that number, of eight.
+fn install_at(
+    world: &mut World,
+    (id, slot): (u16, u16),
+    owner: u8,
+    frame: &Frame,
+    floor: u32,
+    check: bool,
+) {
     let packet = parse(&frame.build(), &world.golden.tables.profiles).expect("a good frame");
-    let bank = usize::from(id % 2);
+    let bank = usize::from(slot % 2);
     let bucket = world.golden.tables.secrets[bank].hash(&packet.key) & 0x1f;
     let mut entry = command(
         c::KEY_SET,
         &[
             (c::FLOW, id.into()),
             (c::KEY_BUCKET, bucket.into()),
-            (c::KEY_WAY, (id / 2 % 4).into()),
+            (c::KEY_WAY, (slot / 2 % 4).into()),
             (c::KEY_BANK, bank as u64),
         ],
     );

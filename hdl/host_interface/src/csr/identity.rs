@@ -17,9 +17,12 @@ use abi::{registers as r, ABI_VERSION};
 use stream::prelude::*;
 
 /// What this card can do.
-const FEATURES: u64 =
-    (r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES | r::FEATURE_PUSH | r::FEATURE_ARM)
-        as u64;
+const FEATURES: u64 = (r::FEATURE_IPV6
+    | r::FEATURE_TSO
+    | r::FEATURE_PROFILES
+    | r::FEATURE_PUSH
+    | r::FEATURE_ARM
+    | r::FEATURE_COALESCE) as u64;
 
 /// The words. See the module's head.
 ///

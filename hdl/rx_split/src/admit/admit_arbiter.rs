@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  packets ─────┐
-//!  send_event ──┴─► one every other cycle ──► item
+//!  send_event ──┼─► one every other cycle ──► item
+//!  run_end ─────┘
 //! ```
 //! Timing: combinational from registers and `packets`; whether an event is next is decided a cycle
 //! before, and never for the cycle after an item, so that only `has_space` holds an event back.
@@ -11,8 +12,11 @@
 //! 1. Items are never granted in two consecutive cycles, nor without `has_space`.
 //! 2. Waiting packets are granted before an event until [`EVENT_CYCLES`] have passed since the last
 //!    event: then the event is granted with the next `has_space`, however slowly packets leave.
+//! 3. The end of a run goes before packets and events: there are no more of them than packets.
+//! 4. A confirmation that must wait, with `hold`, keeps what is behind it waiting.
 
 use crate::messages::{RxItem, RxItemKind, WalkOutcome};
+use crate::runs::messages::RunEnd;
 use stream::prelude::*;
 
 /// Cycles in which packets are granted before an event: it takes one item of 17, so that packets
@@ -45,6 +49,12 @@ pub struct AdmitArbiter {
     pub outcome: Signal<In, WalkOutcome>,
     /// Events of failed sends.
     pub send_event: MessageSink<SendEvent>,
+    /// Runs that end without a packet.
+    pub run_end: MessageSink<RunEnd>,
+    /// The item offered at `packets` must wait.
+    pub hold: Signal<In, Bit>,
+    /// The item offered at `packets` is taken in this cycle.
+    pub takes_packet: Signal<Out, Bit>,
     /// The stages after the arbiter have space for one item more.
     pub has_space: Signal<In, Bit>,
     /// The item that is admitted.
@@ -54,10 +64,15 @@ pub struct AdmitArbiter {
     event_next: DFF<Bit>,
     waited: DFF<Bits<5>>,
     event_due: DFF<Bit>,
+    run_next: DFF<Bit>,
 
     may: Signal<Local, Bit>,
     take_event: Signal<Local, Bit>,
+    take_run: Signal<Local, Bit>,
+    run_item: Signal<Local, RxItem>,
+    may_packet: Signal<Local, Bit>,
     take_packet: Signal<Local, Bit>,
+    granted: Signal<Local, Bit>,
     event_packet: Signal<Local, RxItem>,
     #[value(RxItem::default())]
     none: Constant<RxItem>,
@@ -68,19 +83,29 @@ pub struct AdmitArbiter {
 impl Logic for AdmitArbiter {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, pause, event_next, waited, event_due);
+        dff_setup!(self, clock, pause, event_next, waited, event_due, run_next);
         self.may.next = self.has_space.val() & !self.pause.q.val() & !self.reset.val();
         self.take_event.next = self.has_space.val() & self.event_next.q.val() & !self.reset.val();
-        self.take_packet.next =
-            self.may.val() & self.packets.valid.val() & !self.event_next.q.val();
-        self.packets.ready.next = self.may.val() & !self.event_next.q.val();
+        self.take_run.next = self.has_space.val() & self.run_next.q.val() & !self.reset.val();
+        self.may_packet.next =
+            self.may.val() & !self.event_next.q.val() & !self.run_next.q.val() & !self.hold.val();
+        self.take_packet.next = self.may_packet.val() & self.packets.valid.val();
+        self.packets.ready.next = self.may_packet.val();
+        self.takes_packet.next = self.take_packet.val();
         self.send_event.ready.next = self.take_event.val();
-        self.pause.d.next = self.take_event.val() | self.take_packet.val();
+        self.run_end.ready.next = self.take_run.val();
+        self.granted.next = self.take_event.val() | self.take_packet.val() | self.take_run.val();
+        self.pause.d.next = self.granted.val();
 
+        self.run_next.d.next = self.run_end.valid.val()
+            & !self.event_next.q.val()
+            & !self.granted.val()
+            & !self.reset.val();
         self.event_next.d.next = self.send_event.valid.val()
             & (self.event_due.q.val() | !self.packets.valid.val())
-            & !self.take_event.val()
-            & !self.take_packet.val()
+            & !self.run_end.valid.val()
+            & !self.run_next.q.val()
+            & !self.granted.val()
             & !self.reset.val();
         self.event_due.d.next =
             self.waited.q.val().all() & !self.take_event.val() & !self.reset.val();
@@ -98,11 +123,19 @@ impl Logic for AdmitArbiter {
         self.event_packet.next.generation = self.send_event.payload.val().generation;
         self.event_packet.next.position = self.send_event.payload.val().position;
         self.event_packet.next.disposition = bit_cast::<4, 3>(self.send_event.payload.val().error);
-        self.item.valid.next = self.take_event.val() | self.take_packet.val();
+        self.run_item.next = self.none.val();
+        self.run_item.next.kind = RxItemKind::Run;
+        self.run_item.next.flow = bit_cast::<16, 5>(self.run_end.payload.val().place);
+        self.run_item.next.owner = self.run_end.payload.val().owner;
+        self.run_item.next.sweeps = self.run_end.payload.val().sweeps;
+        self.item.valid.next = self.granted.val();
         self.item.payload.next.outcome = self.outcome.val();
         self.item.payload.next.packet = self.packets.payload.val();
         if self.event_next.q.val() {
             self.item.payload.next.packet = self.event_packet.val();
+        }
+        if self.run_next.q.val() {
+            self.item.payload.next.packet = self.run_item.val();
         }
     }
 }

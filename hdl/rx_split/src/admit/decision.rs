@@ -17,9 +17,8 @@
 
 use crate::admit::admit_arbiter::Candidate;
 use crate::admit::messages::{OwnerSpace, OwnerUpdate};
-use crate::admit::reserve::Taken;
 use crate::admit::standing_step::Standing;
-use crate::messages::{Plan, RxItem, RxItemKind, WalkOutcome};
+use crate::messages::{Plan, Reservation, RunPart, RxItem, RxItemKind, WalkOutcome};
 use abi::config::SLOT_HEADER_BYTES;
 use abi::reason::{Disposition, DropReason};
 use stream::prelude::*;
@@ -40,10 +39,8 @@ pub struct Decision {
     pub event_lost: Signal<Out, Bit>,
     /// The candidate is a packet: it is decided in this cycle.
     pub settled: Signal<Out, Bit>,
-    /// Plans as decided, without their addresses.
+    /// Plans as decided, without their addresses; `place` has the count of slow buffers.
     pub plans: PulseSource<Plan>,
-    /// What the candidate takes of the rings.
-    pub taken: Signal<Out, Taken>,
     /// One pulse for each packet whose header entry is delivered, with its Disposition.
     pub disposition_count: PulseSource<DispositionCode>,
     /// One pulse for each packet dropped, with its DropReason.
@@ -56,6 +53,7 @@ pub struct Decision {
     judgement: Judgement,
 
     packet: Signal<Local, RxItem>,
+    place: Signal<Local, Reservation>,
     is_packet: Signal<Local, Bit>,
     is_event: Signal<Local, Bit>,
     wants_two: Signal<Local, Bit>,
@@ -75,6 +73,10 @@ pub struct Decision {
     header_queue_full: Constant<DropCode>,
     #[value(DropReason::SlowBufferFull as u64)]
     slow_buffer_full: Constant<DropCode>,
+    #[value(Reservation::default())]
+    no_place: Constant<Reservation>,
+    #[value(RunPart::default())]
+    no_part: Constant<RunPart>,
     #[value(1)]
     one: Constant<Bits<32>>,
     #[value(2)]
@@ -113,6 +115,10 @@ impl Logic for Decision {
         if self.refused.val() {
             self.plans.payload.next.packet = self.judgement.dropped.val();
         }
+        self.place.next = self.no_place.val();
+        self.place.next.slow_index = self.space.val().slow_producer.get_bits::<16>(0);
+        self.plans.payload.next.place = self.place.val();
+        self.plans.payload.next.run = self.no_part.val();
         self.plans.payload.next.cursor = self.judgement.cursor.val();
         self.plans.payload.next.two_slots = self.wants_two.val();
         self.plans.payload.next.needs_slow = self.wants_slow.val() & self.accepted.val();
@@ -125,9 +131,6 @@ impl Logic for Decision {
         if self.wants_slow.val() {
             self.slow_next.next = self.space.val().slow_producer + self.one.val();
         }
-        self.taken.next.header = self.space.val().header_producer;
-        self.taken.next.header_after = self.header_next.val();
-        self.taken.next.slow = self.space.val().slow_producer;
         self.update.valid.next = self.accepted.val();
         self.update.payload.next.owner = self.packet.val().owner;
         self.update.payload.next.header_producer = self.header_next.val();
@@ -207,6 +210,7 @@ impl Logic for Judgement {
             self.judged.next.disposition = self.placed_ahead.val();
             self.judged.next.segment_index = self.outcome.val().segment_index;
             self.judged.next.pieces = self.outcome.val().pieces;
+            self.judged.next.memories = self.outcome.val().memories;
             if self.at_cursor.val() {
                 self.judged.next.disposition = self.placed_in_order.val();
                 self.cursor_after.next = self.stop.val();

@@ -73,7 +73,7 @@ pub struct Owners<const OWNER_BITS: usize, const OWNERS: usize> {
 
     /// Register writes: contexts and doorbells of owners.
     pub settings: PulseSink<RegisterWrite>,
-    /// Owner whose free space is shown.
+    /// Owner whose free space is shown: `early_owner` of the cycle before.
     pub space_owner: Signal<In, Bits<8>>,
     /// Free space in the rings of `space_owner`, in the same cycle.
     pub space: Signal<Out, OwnerSpace>,
@@ -83,6 +83,18 @@ pub struct Owners<const OWNER_BITS: usize, const OWNERS: usize> {
     pub rings: Signal<Out, OwnerContext>,
     /// New producer indices of an owner.
     pub update: PulseSink<OwnerUpdate>,
+    /// Owner whose free space is shown in the next cycle.
+    pub early_owner: Signal<In, Bits<8>>,
+    /// Slots that joined packets of `early_owner` gave back, in the same cycle, modulo 2^17.
+    pub early_given: Signal<In, Bits<17>>,
+    /// Owner whose limits are computed.
+    pub limit_owner: Signal<Out, Bits<OWNER_BITS>>,
+    /// Slots that joined packets of `limit_owner` gave back, in the same cycle, modulo 2^17.
+    pub limit_given: Signal<In, Bits<17>>,
+    /// A write as it takes effect.
+    pub passed_write: Signal<Out, OwnerWrite>,
+    /// Owner that it addresses.
+    pub passed_owner: Signal<Out, Bits<OWNER_BITS>>,
 
     decode: OwnerDecode<OWNER_BITS>,
     places: OwnerPlaces<OWNER_BITS>,
@@ -98,9 +110,12 @@ pub struct Owners<const OWNER_BITS: usize, const OWNERS: usize> {
     limits: Signal<Local, OwnerLimits>,
     space_at: Signal<Local, Bits<OWNER_BITS>>,
     update_at: Signal<Local, Bits<OWNER_BITS>>,
+    early_at: Signal<Local, Bits<OWNER_BITS>>,
+    header_limit: DFF<Bits<17>>,
     produced: Signal<Local, Producers>,
     stored: Signal<Local, Producers>,
     other: Signal<Local, Producers>,
+    used: Signal<Local, Bits<32>>,
     #[value(OWNERS as u64)]
     owners: Constant<Bits<9>>,
 }
@@ -108,6 +123,7 @@ pub struct Owners<const OWNER_BITS: usize, const OWNERS: usize> {
 impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Owners<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, header_limit);
         clock!(self, clock, flags, limit, header_limits, slow_limits);
         clock!(self, clock, places, producers);
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.decode.settings);
@@ -144,9 +160,15 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Owners<OWNER_BITS, 
         // Limits.
         self.limit.write.next = self.write.val();
         self.limit.owner.next = self.decode.owner.val();
-        self.limit.header_producer.next = self.other.val().header;
+        self.limit_owner.next = self.limit.read_owner.val();
+        self.used.next = self.other.val().header - bit_cast::<32, 17>(self.limit_given.val());
+        self.limit.header_producer.next = self.used.val();
+        self.passed_write.next = self.limit.source_write.val();
+        self.passed_owner.next = self.limit.source_owner.val();
         self.limit.slow_producer.next = self.other.val().slow;
-        self.header_limits.read_address.next = self.space_at.val();
+        self.early_at.next = bit_cast::<OWNER_BITS, 8>(self.early_owner.val());
+        self.header_limits.read_address.next = self.early_at.val();
+        self.header_limit.d.next = self.header_limits.read_data.val() + self.early_given.val();
         self.header_limits.write_address.next = self.limit.source_owner.val();
         self.header_limits.write_data.next = self.limits.val().header;
         self.header_limits.write_enable.next = self.limits.val().header_new;
@@ -157,7 +179,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Owners<OWNER_BITS, 
 
         // Free space is what is left up to the limits: all of it for an owner that has produced
         // nothing.
-        self.header_left.limit.next = self.header_limits.read_data.val();
+        self.header_left.limit.next = self.header_limit.q.val();
         self.header_left.producer.next = bit_cast::<17, 32>(self.stored.val().header);
         self.header_left.has_produced.next = self.flags.has_produced.val();
         self.slow_left.limit.next = self.slow_limits.read_data.val();

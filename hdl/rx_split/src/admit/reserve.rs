@@ -19,8 +19,8 @@ pub struct Taken {
     pub header: Bits<32>,
     /// Slots produced after the packet.
     pub header_after: Bits<32>,
-    /// Index of the packet's slow buffer.
-    pub slow: Bits<32>,
+    /// Index of the packet's slow buffer, modulo 2^16.
+    pub slow: Bits<16>,
 }
 
 /// The arithmetic. See the module's head.
@@ -79,7 +79,7 @@ impl Logic for Reserve {
         self.passes.next = self.producer.val() >> self.held.q.val().header_bits;
         self.slow_above.next = self.ones.val() << self.held.q.val().slow_bits;
         self.slow_mask.next = !self.slow_above.val();
-        self.slow_slot.next = self.indices.q.val().slow & self.slow_mask.val();
+        self.slow_slot.next = bit_cast::<32, 16>(self.indices.q.val().slow) & self.slow_mask.val();
 
         if self.passed.q.val() {
             self.result.d.next.slot_address =

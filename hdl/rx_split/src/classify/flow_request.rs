@@ -35,7 +35,7 @@ pub struct FlowRequest {
     /// Verified packets.
     pub packets: MessageSink<StoredPacket>,
     /// Confirmations from the tables.
-    pub confirmation: MessageSink<Confirmation>,
+    pub confirmation: MessageSink<CommandEnd>,
     /// Look-ups to the flow table.
     pub flow_lookup: MessageSource<FlowLookup>,
     /// Packets and confirmations that wait for the replies, in order.
@@ -47,6 +47,7 @@ pub struct FlowRequest {
 
     info: Signal<Local, PacketInfo>,
     stored: Signal<Local, StoredPacket>,
+    ended: Signal<Local, CommandEnd>,
     fence: Signal<Local, Confirmation>,
     requests: Signal<Local, Bit>,
     may_take: Signal<Local, Bit>,
@@ -76,7 +77,8 @@ impl Logic for FlowRequest {
         dff_setup!(self, clock, offered);
         self.stored.next = self.packets.payload.val();
         self.info.next = self.stored.val().info;
-        self.fence.next = self.confirmation.payload.val();
+        self.ended.next = self.confirmation.payload.val();
+        self.fence.next = self.ended.val().confirmation;
 
         self.may_take.next = self.waiting.ready.val() & !self.reset.val();
         self.take_confirmation.next =
@@ -113,6 +115,9 @@ impl Logic for FlowRequest {
             self.draft.next.owner = self.fence.val().owner;
             self.draft.next.position = self.fence.val().index;
             self.draft.next.generation = self.fence.val().status;
+            self.draft.next.flow = self.ended.val().flow;
+            self.draft.next.ends_run = self.ended.val().ends_flow;
+            self.draft.next.sweeps = self.ended.val().ends_owner;
         }
         self.waiting.valid.next = self.take_confirmation.val() | self.take_packet.val();
         self.waiting.payload.next.packet = self.draft.val();

@@ -46,6 +46,10 @@ pub struct Feed<const BUFFER_BITS: usize> {
     pub read_enable: Signal<Out, Bit>,
     /// Read data: both beats, one cycle later.
     pub read_data: Signal<In, BeatPair>,
+    /// Kept beat to read: its run's place, and bit 0 for the last one of its slot.
+    pub kept_beat: Signal<Out, Bits<6>>,
+    /// Beats move on: the kept beat that was read before goes with `source`.
+    pub moves: Signal<Out, Bit>,
     /// Beats for the realigner.
     pub source: MessageSource<AlignBeat>,
     /// A packet whose last beat was read: the packet buffer may forget it.
@@ -63,6 +67,8 @@ pub struct Feed<const BUFFER_BITS: usize> {
 
     job: Signal<Local, CopyJob>,
     advance: Signal<Local, Bit>,
+    stale: Signal<Local, Bit>,
+    read_beat: Signal<Local, AlignBeat>,
     takes: Signal<Local, Bit>,
     frees: Signal<Local, Release>,
 }
@@ -74,9 +80,17 @@ impl<const BUFFER_BITS: usize> Logic for Feed<BUFFER_BITS> {
         dff_setup!(self, clock, freed_valid, freed);
         self.advance.next = !self.held_valid.q.val() | self.source.ready.val();
         self.job.next = self.jobs.payload.val();
-        self.takes.next = self.jobs.valid.val() & self.advance.val();
+        // A beat that is still being kept cannot be read.
+        self.read_beat.next = self.read.q.val().beat;
+        self.stale.next = self.job.val().kept
+            & ((self.read_valid.q.val() & self.read_beat.val().keeps)
+                | (self.held_valid.q.val() & self.held.q.val().keeps));
+        self.takes.next = self.jobs.valid.val() & self.advance.val() & !self.stale.val();
+        self.kept_beat.next = (bit_cast::<6, 5>(self.job.val().place) << 1)
+            | bit_cast::<6, 1>(self.next_beat.last.val().into());
+        self.moves.next = self.advance.val();
         // A confirmation, which the caller takes elsewhere, waits for nothing.
-        self.jobs.ready.next = (self.advance.val() & self.next_beat.last.val())
+        self.jobs.ready.next = (self.advance.val() & self.next_beat.last.val() & !self.stale.val())
             | (self.job.val().kind == CopyKind::Confirm);
         self.next_beat.job.next = self.job.val();
         self.next_beat.begun.next = self.begun.q.val();

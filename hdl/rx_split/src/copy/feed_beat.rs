@@ -103,6 +103,9 @@ impl Logic for FeedBeat {
         self.beat.next.held = self.job.val().held;
         self.beat.next.held_at = self.job.val().held_at;
         self.beat.next.memories = self.job.val().memories;
+        self.beat.next.keeps = self.job.val().keeps;
+        self.beat.next.kept = self.job.val().kept;
+        self.beat.next.place = self.job.val().place;
 
         self.next_place.next = self.now.val();
         self.next_place.next.is_last = self.is_last_next.val();

@@ -87,7 +87,8 @@ impl Logic for HoldRoute {
         self.job.next = self.jobs.payload.val();
         self.memories.next = self.job.val().memories;
         self.owner.next = self.job.val().owner;
-        self.is_slot.next = (self.job.val().kind == CopyKind::Write) & self.job.val().head;
+        self.is_slot.next =
+            (self.job.val().kind == CopyKind::Write) & self.job.val().head & !self.job.val().keeps;
         self.is_confirmation.next = self.job.val().kind == CopyKind::Confirm;
         self.first_memory.next = bits::<2>(3);
         if self.memories.val().get_bit(2) {
@@ -115,7 +116,7 @@ impl Logic for HoldRoute {
         self.routed.payload.next = self.job.val();
         self.routed.payload.next.held = self.queues.val();
         self.routed.payload.next.writes =
-            (self.job.val().kind == CopyKind::Write) & !self.queues.val();
+            (self.job.val().kind == CopyKind::Write) & !self.queues.val() & !self.job.val().keeps;
         // Only slots and confirmations add to what is held of an owner, so this packet's slot finds
         // nothing held where its payload found nothing.
         self.routed.payload.next.shares = self.job.val().shares & !self.owner_holds.val();

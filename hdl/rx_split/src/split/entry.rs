@@ -4,9 +4,9 @@
 //!
 //! Source: `abi::header_entry`; docs/specification.md, Delivery.
 
-use crate::messages::{Reservation, RxItem, RxItemKind};
+use crate::messages::{Reservation, RunLast, RunPart, RxItem, RxItemKind};
 use abi::config::PROFILE_BITS;
-use abi::header_entry::{KIND_EVENT, KIND_PACKET, SLOW_BUFFER_NONE};
+use abi::header_entry::{KIND_EVENT, KIND_PACKET, KIND_RUN, SLOW_BUFFER_NONE};
 use stream::prelude::*;
 
 /// 32 bytes of metadata; see `abi::header_entry` for the fields.
@@ -26,8 +26,10 @@ pub struct EntryMetadata {
     pub verified: Bit,
     /// The payload is not known to be visible; set by [`crate::hold::hold_release`] alone.
     pub unflushed: Bit,
+    /// Run: its last packet has PSH.
+    pub run_push: Bit,
     /// Always zero.
-    pub padding: Bits<2>,
+    pub padding: Bit,
     /// Generation of the flow.
     pub generation: Bits<8>,
     /// Flow id.
@@ -69,16 +71,21 @@ pub struct Entry {
     pub two_slots: Signal<In, Bit>,
     /// The payload is in the reserved slow buffer.
     pub needs_slow: Signal<In, Bit>,
+    /// Part in a run.
+    pub run: Signal<In, RunPart>,
     /// The 32 bytes of metadata.
     pub metadata: Signal<Out, Bits<256>>,
 
     entry: Signal<Local, EntryMetadata>,
+    last: Signal<Local, RunLast>,
     #[value(u64::from(SLOW_BUFFER_NONE))]
     slow_buffer_none: Constant<Bits<16>>,
     #[value(u64::from(KIND_PACKET))]
     kind_packet: Constant<Bits<8>>,
     #[value(u64::from(KIND_EVENT))]
     kind_event: Constant<Bits<8>>,
+    #[value(u64::from(KIND_RUN))]
+    kind_run: Constant<Bits<8>>,
 }
 
 impl Logic for Entry {
@@ -91,7 +98,8 @@ impl Logic for Entry {
         self.entry.next.profile = self.packet.val().profile;
         self.entry.next.verified = self.packet.val().verified;
         self.entry.next.unflushed = false;
-        self.entry.next.padding = 0.into();
+        self.entry.next.run_push = false;
+        self.entry.next.padding = false;
         self.entry.next.generation = self.packet.val().generation;
         self.entry.next.flow = self.packet.val().flow;
         self.entry.next.header_bytes = bit_cast::<16, 8>(self.packet.val().header_bytes);
@@ -112,6 +120,19 @@ impl Logic for Entry {
             self.entry.next.kind = self.kind_event.val();
             self.entry.next.position = 0.into();
             self.entry.next.event_value = self.packet.val().position;
+        }
+        self.last.next = self.run.val().last;
+        if self.run.val().sums {
+            self.entry.next.kind = self.kind_run.val();
+            self.entry.next.run_push = self.run.val().push;
+            self.entry.next.frame_bytes = self.last.val().window;
+            self.entry.next.payload_bytes = bit_cast::<16, 14>(self.run.val().payload_bytes);
+            self.entry.next.position = self.last.val().timestamp;
+            self.entry.next.trimmed_bytes = self.last.val().echo.get_bits::<16>(0);
+            self.entry.next.slow_buffer = self.last.val().echo.get_bits::<16>(16);
+            self.entry.next.segment_index = self.run.val().segment_index;
+            self.entry.next.pieces = bit_cast::<8, 7>(self.last.val().packets);
+            self.entry.next.event_value = self.last.val().ack;
         }
         self.metadata.next = self.entry.val().into();
     }

@@ -14,7 +14,7 @@
 //!
 //! Source: docs/specification.md, Delivery; `abi::header_entry`.
 
-use crate::messages::{CopyJob, CopyKind, Piece, Plan, Reservation, RxItem, RxItemKind};
+use crate::messages::{CopyJob, CopyKind, Piece, Plan, Reservation, RunPart, RxItem, RxItemKind};
 use crate::split::split_state::SplitState;
 use abi::config::{METADATA_BYTES, SLOT_BYTES};
 use abi::header_entry::{PHASE, SECOND_SLOT_HEADER_AT};
@@ -59,8 +59,8 @@ pub struct SharedTail {
     pub is_tail: Signal<In, Bit>,
     /// Memories except 0 that earlier jobs of the payload were written to, one bit each.
     pub memories: Signal<In, Bits<4>>,
-    /// The entry takes two slots.
-    pub two_slots: Signal<In, Bit>,
+    /// The entry takes two slots, or is not of this packet's header.
+    pub has_no_tail: Signal<In, Bit>,
     /// The metadata share the last beat of the job.
     pub shares: Signal<Out, Bit>,
 
@@ -79,7 +79,7 @@ impl Logic for SharedTail {
         self.shares.next = self.is_tail.val()
             & self.is_short.val()
             & !self.memories.val().any()
-            & !self.two_slots.val();
+            & !self.has_no_tail.val();
     }
 }
 
@@ -108,6 +108,7 @@ pub struct JobMaker {
 
     packet: Signal<Local, RxItem>,
     place: Signal<Local, Reservation>,
+    run: Signal<Local, RunPart>,
     payload_start: Signal<Local, Bits<16>>,
     slot: Signal<Local, CopyJob>,
     payload: Signal<Local, CopyJob>,
@@ -130,6 +131,7 @@ impl Logic for JobMaker {
     fn update(&mut self) {
         self.packet.next = self.plan.val().packet;
         self.place.next = self.plan.val().place;
+        self.run.next = self.plan.val().run;
         self.payload_start.next = self.offset.val() >> 6;
 
         self.sort.step.next = self.step.val();
@@ -145,10 +147,14 @@ impl Logic for JobMaker {
             self.slot.next.bytes = self.slot_bytes.val();
         }
         self.slot.next.metadata = self.metadata.val();
-        self.slot.next.release = self.packet.val().kind != RxItemKind::Event;
+        self.slot.next.release = (self.packet.val().kind != RxItemKind::Event)
+            & (self.packet.val().kind != RxItemKind::Run);
         self.slot.next.release_pointer = self.packet.val().stop;
         self.slot.next.charge = self.packet.val().charge;
-        self.slot.next.publish = true;
+        self.slot.next.publish = !self.run.val().keeps;
+        self.slot.next.keeps = self.run.val().keeps;
+        self.slot.next.kept = self.run.val().ends;
+        self.slot.next.place = self.packet.val().flow.get_bits::<5>(0);
         self.slot.next.owner = self.packet.val().owner;
         self.slot.next.index = self.place.val().header_producer;
         self.slot.next.memories = self.memories.val();
@@ -169,6 +175,8 @@ impl Logic for JobMaker {
         self.payload.next = self.slot.val();
         self.payload.next.release = false;
         self.payload.next.publish = false;
+        self.payload.next.keeps = false;
+        self.payload.next.kept = false;
         self.payload.next.start = self.packet.val().start + self.payload_start.val();
         self.payload.next.shift = self.offset.val().get_bits::<6>(0);
         self.payload.next.address = self.piece.val().address;
@@ -182,7 +190,8 @@ impl Logic for JobMaker {
         self.payload.next.bytes = self.payload_bytes.val();
         self.tail.bytes.next = self.payload_bytes.val();
         self.tail.memories.next = self.memories.val();
-        self.tail.two_slots.next = self.plan.val().two_slots;
+        self.tail.has_no_tail.next =
+            self.plan.val().two_slots | self.run.val().keeps | self.run.val().joins;
         self.payload.next.shares = self.tail.shares.val();
 
         self.job.next = self.slot.val();

@@ -15,6 +15,8 @@ pub struct Progress {
     pub start: Signal<In, Bit>,
     /// Packet of the plan that is loaded.
     pub packet: Signal<In, RxItem>,
+    /// The plan writes the entry of a run, whose payload lies in the same memory.
+    pub ends_run: Signal<In, Bit>,
     /// The job of the piece at hand is taken.
     pub taken: Signal<In, Bit>,
     /// Piece at hand.
@@ -61,6 +63,9 @@ impl Logic for Progress {
             self.offset.d.next = bit_cast::<16, 8>(self.packet.val().header_bytes)
                 + bit_cast::<16, 14>(self.packet.val().trimmed_bytes);
             self.written.d.next = 0.into();
+            if self.ends_run.val() {
+                self.written.d.next = self.packet.val().memories & self.not_host.val();
+            }
             self.pieces_left.d.next = self.packet.val().pieces;
             self.next_number.d.next = 0.into();
         }

@@ -63,6 +63,8 @@ pub struct SplitControl {
     pub plan: Signal<In, Plan>,
     /// The plan at hand takes two slots.
     pub two_slots: Signal<In, Bit>,
+    /// The packet of the plan at hand has no entry: its run has one later.
+    pub no_entry: Signal<In, Bit>,
     /// The job of the step at hand was taken.
     pub taken: Signal<In, Bit>,
     /// The piece at hand is the last.
@@ -87,6 +89,9 @@ impl Logic for SplitControl {
         self.entry.next = SplitState::First;
         if self.two_slots.val() {
             self.entry.next = SplitState::Second;
+        }
+        if self.no_entry.val() {
+            self.entry.next = SplitState::Discard;
         }
         // The first step of the plan that waits.
         self.opening.next = SplitState::First;

@@ -5,7 +5,7 @@
 //! Invariants:
 //! 1. The key has the layout of `abi::flow_key`; what the profile does not use is zero.
 
-use crate::messages::{FlowKey, NetworkInfo, Word32};
+use crate::messages::{FlowKey, NetworkInfo, Word16, Word32};
 use crate::transport::messages::LayoutDraft;
 use abi::config::PROFILE_BITS;
 use stream::prelude::*;
@@ -23,6 +23,10 @@ pub struct KeyFields {
     pub ack: Signal<Out, Bits<32>>,
     /// TCP flags.
     pub flags: Signal<Out, Bits<8>>,
+    /// TCP window.
+    pub window: Signal<Out, Bits<16>>,
+    /// The reserved bits of TCP and its urgent pointer are 0.
+    pub tcp_plain: Signal<Out, Bit>,
     /// Flow key of the packet.
     pub key: Signal<Out, Bits<384>>,
 
@@ -31,6 +35,7 @@ pub struct KeyFields {
     profile: Signal<Local, Bits<PROFILE_BITS>>,
     sequence_word: Signal<Local, Word32>,
     ack_word: Signal<Local, Word32>,
+    window_word: Signal<Local, Word16>,
     flow_key: Signal<Local, FlowKey>,
 }
 
@@ -51,6 +56,11 @@ impl Logic for KeyFields {
         self.sequence_number.next = self.sequence_word.val().into();
         self.ack.next = self.ack_word.val().into();
         self.flags.next = self.bytes.val().get_bits::<8>(104);
+        self.window_word.next.high = self.bytes.val().get_bits::<8>(112);
+        self.window_word.next.low = self.bytes.val().get_bits::<8>(120);
+        self.window.next = self.window_word.val().into();
+        self.tcp_plain.next = !(self.bytes.val().get_bits::<4>(96).any()
+            | self.bytes.val().get_bits::<16>(144).any());
 
         self.flow_key.next.remote = self.network.val().remote;
         self.flow_key.next.local = self.network.val().local;

@@ -85,6 +85,8 @@ impl Logic for KeyStep {
         self.result.next.position = 0.into();
         self.result.next.ack = self.fields.ack.val();
         self.result.next.flags = self.fields.flags.val();
+        self.result.next.window = self.fields.window.val();
+        self.result.next.tcp_plain = self.fields.tcp_plain.val();
         self.result.next.options = self.bytes.val().get_bits::<320>(160);
         self.result.next.option_bytes = bit_cast::<6, 8>(self.l4_header_bytes.val()) - 20;
         if self.network.val().tcp | self.network.val().udp {

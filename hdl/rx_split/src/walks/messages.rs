@@ -33,6 +33,8 @@ pub struct WalkToken {
     pub index: Bits<16>,
     /// List index of the first segment.
     pub first_index: Bits<16>,
+    /// Memories that the pieces so far lie in, one bit each.
+    pub memories: Bits<4>,
 }
 
 /// A walk with the segment that was found, on its way to the region table.

@@ -47,6 +47,9 @@ pub struct RegionGrant {
     is_refused: Signal<Local, Bit>,
     moved: Signal<Local, WalkToken>,
     next_index: Signal<Local, Bits<16>>,
+    memories: Signal<Local, Bits<4>>,
+    #[value(1)]
+    one: Constant<Bits<4>>,
     outcome: Signal<Local, WalkOutcome>,
     #[value(PIECES_MAX as u64)]
     pieces_max: Constant<Bits<5>>,
@@ -83,6 +86,8 @@ impl Logic for RegionGrant {
         self.moved.next.position = self.walk.val().position + self.grant.val().bytes;
         self.moved.next.rest = self.walk.val().rest - self.bytes.val();
         self.moved.next.count = self.walk.val().count + 1;
+        self.memories.next = self.walk.val().memories | (self.one.val() << self.grant.val().memory);
+        self.moved.next.memories = self.memories.val();
         self.page.next = self.token.val();
         self.page.next.walk = self.moved.val();
         self.page.next.offset =
@@ -99,6 +104,7 @@ impl Logic for RegionGrant {
         }
         self.outcome.next.segment_index = self.walk.val().first_index;
         self.outcome.next.pieces = self.walk.val().count + 1;
+        self.outcome.next.memories = self.memories.val();
         self.walk_end.next.slot = self.walk.val().slot;
         self.walk_end.next.outcome = self.outcome.val();
     }

@@ -29,7 +29,7 @@ fn fence(world: &mut World, seed: u64) {
         for _ in 0..random.random_range(0..60) {
             world.cycle();
         }
-        world.confirmation.push_struct(confirmation(index));
+        world.confirm(confirmation(index));
         behind.push(world.lookups);
     }
     world.run();
@@ -56,7 +56,7 @@ pub fn tight_fence(world: &mut World) {
         while world.lookups == lookups {
             world.cycle();
         }
-        world.confirmation.push_struct(confirmation(index));
+        world.confirm(confirmation(index));
         behind.push(world.lookups);
         world.run();
     }
@@ -74,7 +74,7 @@ fn confirmation_follows_earlier_lookups_writes() {
 #[test]
 fn confirmation_passes_an_idle_path() {
     let mut world = simple(NO_STALLS);
-    world.confirmation.push_struct(confirmation(77));
+    world.confirm(confirmation(77));
     world.run();
     assert_eq!(world.outputs, [Output::Confirmation(77)]);
 }

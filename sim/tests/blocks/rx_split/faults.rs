@@ -6,12 +6,13 @@ use sim::switched::{TextFault, NO_FAULT};
 
 use crate::rx_split::confirmations::tight_fence;
 use crate::rx_split::held::{fences, long_flush, memories, send_mixed, short_slots, silence};
+use crate::rx_split::runs::faults::*;
 use crate::rx_split::shared::{tails, two_memories};
 use crate::rx_split::world::{Stalls, World};
 use crate::rx_split::{good, set_up, NO_STALLS};
 
 /// All of this file: one model holds them.
-pub const FAULTS: [TextFault; 11] = [
+pub const FAULTS: [TextFault; 20] = [
     CONFIRMATION_THAT_OVERTAKES_DATA,
     WRONG_CHECKSUM_THAT_PASSES,
     CURSOR_THAT_STAYS,
@@ -23,6 +24,15 @@ pub const FAULTS: [TextFault; 11] = [
     ENTRY_THAT_PASSES_THOSE_OF_ITS_OWNER,
     FENCE_THAT_DOES_NOT_WAIT_FOR_WHAT_IS_HELD,
     SILENCE_OF_A_MEMORY_THAT_IS_NOT_TOLD,
+    RUN_OVER_MARKS,
+    RUN_OVER_OLDER_ACKS,
+    RUN_OVER_LARGER_PACKETS,
+    RUN_PAST_64_PACKETS,
+    RUN_THAT_OUTLIVES_A_COMMAND,
+    RUN_THAT_OUTLIVES_ITS_OWNERS_FENCE,
+    RUN_WITHOUT_TIME,
+    SLOT_THAT_IS_NOT_GIVEN_BACK,
+    HEADER_OF_ANOTHER_RUN,
 ];
 
 const SLOW_SINK: Stalls = Stalls { source: Stall::None, sink: Stall::Random(0.8) };
@@ -91,7 +101,7 @@ fn cursor_that_stays_is_caught() {
 }
 
 const BYTES_OF_OTHER_PACKETS_IN_AN_ENTRY: TextFault =
-    ("slot[102:89] = {6'd0, packet[49:42]} + metadata_bytes;", "slot[102:89] = slot_bytes;");
+    ("slot[102:89] = {6'd0, packet[50:43]} + metadata_bytes;", "slot[102:89] = slot_bytes;");
 
 #[test]
 fn foreign_bytes_in_entry_are_caught() {

@@ -37,6 +37,22 @@ pub struct Frame {
     pub padding: usize,
     /// IPv4 fragment field, or any nonzero value for an IPv6 fragment header.
     pub fragment: u16,
+    /// Traffic class, with the ECN bits.
+    pub class: u8,
+    /// IPv6 flow label, 16 bits of it.
+    pub label: u16,
+    /// IPv4 identification.
+    pub identification: u16,
+    /// TTL or hop limit.
+    pub hops: u8,
+    /// TCP window.
+    pub window: u16,
+    /// Reserved bits of TCP.
+    pub reserved: u8,
+    /// TCP urgent pointer.
+    pub urgent: u16,
+    /// Last byte of the sender's link address.
+    pub link: u8,
 }
 
 impl Default for Frame {
@@ -57,6 +73,14 @@ impl Default for Frame {
             no_checksum: false,
             padding: 0,
             fragment: 0,
+            class: 0,
+            label: 0,
+            identification: 0x1234,
+            hops: 64,
+            window: 0x2000,
+            reserved: 0,
+            urgent: 0,
+            link: 2,
         }
     }
 }
@@ -69,9 +93,11 @@ impl Frame {
         if self.protocol == 6 {
             l4.extend(self.sequence.to_be_bytes());
             l4.extend(self.acknowledgement.to_be_bytes());
-            l4.push(((5 + self.options.len() / 4) << 4) as u8);
+            l4.push(((5 + self.options.len() / 4) << 4) as u8 | self.reserved);
             l4.push(self.flags);
-            l4.extend([0x20, 0, 0, 0, 0, 0]);
+            l4.extend(self.window.to_be_bytes());
+            l4.extend([0, 0]);
+            l4.extend(self.urgent.to_be_bytes());
             l4.extend(&self.options);
         } else {
             l4.extend(((8 + self.payload.len()) as u16).to_be_bytes());
@@ -102,7 +128,7 @@ impl Frame {
             let checksum = if checksum == 0 { 0xffff } else { checksum };
             l4[6..8].copy_from_slice(&checksum.to_be_bytes());
         }
-        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
+        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, self.link];
         for tag in 0..self.tags {
             let is_customer = self.tag_types >> tag & 1 == 1;
             frame.extend([[0x88, 0xa8], [0x81, 0]][usize::from(is_customer)]);
@@ -122,11 +148,11 @@ impl Frame {
     fn ipv4_header(&self, frame: &mut Vec<u8>, addresses: &[u8], l4: &[u8]) {
         frame.extend([8, 0]);
         let words = 5 + self.ip_options;
-        let mut ip = vec![0x40 | words as u8, 0];
+        let mut ip = vec![0x40 | words as u8, self.class];
         ip.extend(((4 * words + l4.len()) as u16).to_be_bytes());
-        ip.extend([0x12, 0x34]);
+        ip.extend(self.identification.to_be_bytes());
         ip.extend(self.fragment.to_be_bytes());
-        ip.extend([64, self.protocol, 0, 0]);
+        ip.extend([self.hops, self.protocol, 0, 0]);
         ip.extend(addresses);
         ip.resize(4 * words, 1);
         let checksum = !fold(sum(&ip));
@@ -135,10 +161,11 @@ impl Frame {
     }
 
     fn ipv6_header(&self, frame: &mut Vec<u8>, addresses: &[u8], l4: &[u8]) {
-        frame.extend([0x86, 0xdd, 0x60, 0, 0, 0]);
+        frame.extend([0x86, 0xdd, 0x60 | self.class >> 4, self.class << 4]);
+        frame.extend(self.label.to_be_bytes());
         let extra = if self.fragment == 0 { 0 } else { 8 };
         frame.extend(((l4.len() + extra) as u16).to_be_bytes());
-        frame.extend([if extra == 0 { self.protocol } else { 44 }, 64]);
+        frame.extend([if extra == 0 { self.protocol } else { 44 }, self.hops]);
         frame.extend(addresses);
         if extra != 0 {
             frame.extend([self.protocol, 0, 0, 1, 0, 0, 0, 7]);

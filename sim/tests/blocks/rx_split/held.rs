@@ -200,7 +200,7 @@ pub fn fences(world: &mut World) {
         world.cycle();
     }
     for owner in [2, 0, 1] {
-        world.confirmation.push_struct(confirmation(owner, owner as u32));
+        world.confirm(confirmation(owner, owner as u32));
     }
     for number in 5..10 {
         world.send(&packet(1, number).build(), false);

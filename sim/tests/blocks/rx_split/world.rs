@@ -19,6 +19,7 @@ use abi::config::{CardConfig, SLOT_BYTES, SMALL};
 use abi::field::Field;
 use abi::reason::SendError;
 use abi::{registers as r, send_descriptor as d};
+use golden::coalesce::Ends;
 use golden::device::{GoldenDevice, Memory};
 use golden::tables::Tables;
 use rx_split::RxSplit;
@@ -251,6 +252,32 @@ impl World {
         let sizes = 2 | 2 << 8 | header_bits << 16 | slow_bits << 24;
         self.register(at + r::CONTEXT_SIZES, sizes);
         self.register(at + r::CONTEXT_ENABLE, 1);
+    }
+
+    /// Writes a register of the card alone: the golden card keeps what it has.
+    pub fn register_of_card(&mut self, address: u32, value: u32) {
+        self.pulses.settings.push_back((address, value));
+    }
+
+    /// Hands in a confirmation of a command that ends no runs.
+    pub fn confirm(&mut self, confirmation: Confirmation) {
+        self.confirmation.push_struct(CommandEnd { confirmation, ..CommandEnd::default() });
+    }
+
+    /// Hands in the confirmation of a command of an owner, with the runs that it ends in both.
+    pub fn end_command(&mut self, owner: u8, index: u32, entry: &[u8; 64]) {
+        let ends = golden::coalesce::ends(entry);
+        self.golden.end_runs_of(ends, owner.into(), &mut self.expected);
+        self.confirmation.push_struct(CommandEnd {
+            confirmation: Confirmation {
+                owner: u64::from(owner).into(),
+                index: u64::from(index).into(),
+                status: 0u64.into(),
+            },
+            ends_flow: matches!(ends, Ends::Flow(_)),
+            ends_owner: ends == Ends::Owner,
+            flow: c::FLOW.get(entry).into(),
+        });
     }
 
     /// Returns all header slots and slow buffers of an owner to both cards.

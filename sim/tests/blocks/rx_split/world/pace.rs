@@ -24,8 +24,11 @@ fn charge(frame: &Packet) -> u64 {
 impl World {
     /// Takes the frames that have left the card from those under way: written, or dropped.
     fn settle_under_way(&mut self) {
-        let written = self.pulses.produced.len() as u64 + self.written_off;
-        let left = [written, self.pulses.drops.iter().sum()];
+        // A packet that is of a run leaves without an entry, and the run's comes without a packet.
+        let [opened, joined, ends @ .., _] = self.pulses.runs;
+        let of_runs = (opened + joined).saturating_sub(ends.iter().sum());
+        let written = self.pulses.produced.len() as u64 + self.written_off + of_runs;
+        let left = [written.max(self.left[0]), self.pulses.drops.iter().sum()];
         for (queue, (now, before)) in self.under_way.iter_mut().zip(left.iter().zip(self.left)) {
             let gone = (now - before) as usize;
             queue.drain(..gone.min(queue.len()));

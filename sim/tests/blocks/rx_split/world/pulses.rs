@@ -18,6 +18,8 @@ pub struct Pulses {
     pub frames: u64,
     /// Events that found no room.
     pub events_lost: u64,
+    /// Events of runs, in the order of their counters.
+    pub runs: [u64; 8],
     /// New cursors.
     pub cursors: Vec<(u16, u32)>,
     /// Entries handed over: owner, slots produced.
@@ -39,6 +41,8 @@ impl Agent for Pulses {
         }
         self.frames += u64::from(is_high("frame_done"));
         self.events_lost += u64::from(is_high("send_event_lost"));
+        let events = get("run_events");
+        (0..8).for_each(|at| self.runs[at] += events >> at & 1);
         if is_high("cursor_write$valid") {
             let bits = get("cursor_write$payload");
             self.cursors.push((bits as u16, (bits >> 16) as u32));

@@ -1,0 +1,213 @@
+//! Runs of received packets: between what was decided of each packet and its entry.
+//!
+//! ```text
+//!  decided ─┬───────────── no owner has runs ──────────────────────────────┬─► source
+//!           └─► [] ─► place's run, compare ─► [] ─► judge ─► [] ─► end, own ┘
+//!                       ▲                            │ open, join, end
+//!                       └────────────────────────────┘
+//!  clock ─► timer ─┬─► run_end (to the arbiter, as an item)
+//!  open ─► sweep ──┘        ▲ a confirmation that ends many waits for it: hold
+//! ```
+//! Timing: one item every other cycle; latency one cycle while no owner has runs, else four. An item
+//! makes two plans at most, one after the other.
+//!
+//! Invariants:
+//! 1. Plans leave in the order of the items; a run's end goes before the item that ends it.
+//! 2. Of a flow nothing leaves between the packet that opens a run and the run's end but packets
+//!    that join it.
+//! 3. A confirmation that ends runs leaves behind their ends.
+//! 4. Each packet opens a run, joins one, or has an entry of its own.
+//! 5. `reset` forgets open runs; their packets are counted.
+//!
+//! They rely on items that come in two cycles in a row never.
+//!
+//! Source: docs/specification.md, Runs; decision 14.
+
+pub mod facts_memory;
+pub mod messages;
+pub mod run_compare;
+pub mod run_judge;
+pub mod run_places;
+pub mod run_plans;
+pub mod run_sweep;
+pub mod run_switch;
+pub mod run_tally;
+pub mod run_timer;
+
+use crate::admit::owner_decode::OwnerWrite;
+use crate::messages::RunLast;
+use crate::messages::{Plan, RxItem};
+use crate::runs::messages::{RunEnd, RunFacts, RunFirst, RunMatch};
+use crate::runs::run_compare::RunCompare;
+use crate::runs::run_judge::RunJudge;
+use crate::runs::run_places::RunPlaces;
+use crate::runs::run_plans::RunPlans;
+use crate::runs::run_sweep::RunSweep;
+use crate::runs::run_switch::RunSwitch;
+use crate::runs::run_tally::RunTally;
+use crate::runs::run_timer::RunTimer;
+use stream::prelude::*;
+
+/// The stage, for 2^OWNER_BITS owners; OWNERS must be 2^OWNER_BITS. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Runs<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch: open runs and plans inside are forgotten, and no owner has runs.
+    pub reset: Signal<In, Bit>,
+
+    /// Register writes: `COALESCE_CYCLES`.
+    pub settings: PulseSink<RegisterWrite>,
+    /// A decoded write to an owner's context; its enable word is looked at.
+    pub write: Signal<In, OwnerWrite>,
+    /// Owner that `write` addresses.
+    pub write_owner: Signal<In, Bits<OWNER_BITS>>,
+    /// Plans as decided.
+    pub decided: PulseSink<Plan>,
+    /// Facts of the packet that was decided in the cycle before.
+    pub facts: Signal<In, RunFacts>,
+    /// Plans with their part in a run.
+    pub source: PulseSource<Plan>,
+    /// A packet joins a run: the slot that it took is free again. With its owner.
+    pub given_back: PulseSource<Bits<8>>,
+
+    /// Runs that end without a packet.
+    pub run_end: MessageSource<RunEnd>,
+    /// The item offered is a confirmation that ends all runs of its owner.
+    pub sweeps: Signal<In, Bit>,
+    /// Owner of the item offered.
+    pub sweep_owner: Signal<In, Bits<8>>,
+    /// An item was granted in this cycle.
+    pub granted: Signal<In, Bit>,
+    /// The item offered was granted in this cycle.
+    pub offered_granted: Signal<In, Bit>,
+    /// A confirmation with `sweeps` must wait.
+    pub hold: Signal<Out, Bit>,
+    /// What happens, for the counters.
+    pub events: Signal<Out, RunEvents>,
+
+    switch: RunSwitch<OWNER_BITS, OWNERS>,
+    places: RunPlaces,
+    compare: RunCompare,
+    judge: RunJudge,
+    plans: RunPlans,
+    timer: RunTimer,
+    sweep: RunSweep,
+    tally: RunTally,
+    valid_a: DFF<Bit>,
+    plan_a: DFF<Plan>,
+    valid_b: DFF<Bit>,
+    plan_b: DFF<Plan>,
+    facts_b: DFF<RunFacts>,
+    first_b: DFF<RunFirst>,
+    last_b: DFF<RunLast>,
+    match_b: DFF<RunMatch>,
+    happened: DFF<RunEvents>,
+    was_granted: DFF<Bit>,
+    was_swept: DFF<Bit>,
+
+    item_a: Signal<Local, RxItem>,
+    item_b: Signal<Local, RxItem>,
+}
+
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OWNERS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, valid_a, plan_a, valid_b, plan_b, facts_b, first_b, last_b);
+        dff_setup!(self, clock, match_b, happened, was_granted, was_swept);
+        clock!(self, clock, switch, places, plans, timer, sweep, tally);
+        self.switch.reset.next = self.reset.val();
+        self.places.reset.next = self.reset.val();
+        self.plans.reset.next = self.reset.val();
+        self.timer.reset.next = self.reset.val();
+        self.sweep.reset.next = self.reset.val();
+        self.tally.reset.next = self.reset.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.switch.settings);
+        self.switch.write.next = self.write.val();
+        self.switch.write_owner.next = self.write_owner.val();
+
+        // The run at the item's place, and how the item compares with it.
+        self.valid_a.d.next =
+            self.decided.valid.val() & self.switch.active.val() & !self.reset.val();
+        self.plan_a.d.next = self.decided.payload.val();
+        self.item_a.next = self.plan_a.q.val().packet;
+        self.places.read_place.next = self.item_a.val().flow.get_bits::<5>(0);
+        self.switch.owner.next = self.item_a.val().owner;
+        self.compare.item.next = self.item_a.val();
+        self.compare.facts.next = self.facts.val();
+        self.compare.first.next = self.places.first.val();
+        self.compare.last.next = self.places.last.val();
+        self.compare.open.next = self.places.open.val();
+        self.compare.has_runs.next = self.switch.has_runs.val();
+
+        // What follows from that, and the run after it.
+        self.valid_b.d.next = self.valid_a.q.val() & !self.reset.val();
+        self.plan_b.d.next = self.plan_a.q.val();
+        self.facts_b.d.next = self.facts.val();
+        self.first_b.d.next = self.places.first.val();
+        self.last_b.d.next = self.places.last.val();
+        self.match_b.d.next = self.compare.result.val();
+        self.item_b.next = self.plan_b.q.val().packet;
+        self.judge.valid.next = self.valid_b.q.val() & !self.reset.val();
+        self.judge.item.next = self.item_b.val();
+        self.judge.facts.next = self.facts_b.q.val();
+        self.judge.compared.next = self.match_b.q.val();
+        self.judge.may_open.next = self.switch.may_open.val();
+        self.places.write_place.next = self.item_b.val().flow.get_bits::<5>(0);
+        self.places.opens.next = self.judge.opens.val();
+        self.places.joins.next = self.judge.joins.val();
+        self.places.ends.next = self.judge.ends.val();
+        self.places.plan.next = self.plan_b.q.val();
+        self.places.facts.next = self.facts_b.q.val();
+        self.places.packets_before.next = self.last_b.q.val().packets;
+        self.given_back.valid.next = self.judge.joins.val();
+        self.given_back.payload.next = self.item_b.val().owner;
+
+        self.plans.bypass.valid.next = self.decided.valid.val() & !self.switch.active.val();
+        self.plans.bypass.payload.next = self.decided.payload.val();
+        self.plans.judged.valid.next = self.valid_b.q.val() & !self.reset.val();
+        self.plans.judged.payload.next = self.plan_b.q.val();
+        self.plans.facts.next = self.facts_b.q.val();
+        self.plans.first.next = self.first_b.q.val();
+        self.plans.last.next = self.last_b.q.val();
+        self.plans.opens.next = self.judge.opens.val();
+        self.plans.joins.next = self.judge.joins.val();
+        self.plans.ends_before.next = self.judge.ends_before.val();
+        self.plans.ends_with.next = self.judge.ends_with.val();
+        self.plans.own.next = self.judge.own.val();
+        PulseSource::<Plan>::link(&mut self.source, &mut self.plans.source);
+
+        // Ends without a packet.
+        self.timer.opens.next = self.judge.opens.val();
+        self.timer.place.next = self.item_b.val().flow.get_bits::<5>(0);
+        self.timer.open_places.next = self.places.open_places.val();
+        self.timer.cycles.next = self.switch.cycles.val();
+        self.sweep.open_places.next = self.places.open_places.val();
+        self.sweep.active.next = self.switch.active.val();
+        self.sweep.wanted.next = self.sweeps.val();
+        self.sweep.owner.next = self.sweep_owner.val();
+        self.was_granted.d.next = self.granted.val();
+        self.was_swept.d.next = self.offered_granted.val() & self.sweeps.val();
+        self.sweep.granted.next = self.was_granted.q.val();
+        self.sweep.done.next = self.was_swept.q.val();
+        self.hold.next = self.sweep.hold.val();
+        MessageSource::<RunEnd>::join(&mut self.timer.due, &mut self.sweep.due);
+        MessageSource::<RunEnd>::link(&mut self.run_end, &mut self.sweep.run_end);
+        self.switch.busy.next =
+            self.valid_a.q.val() | self.valid_b.q.val() | self.places.open_places.val().any();
+
+        self.tally.opens.next = self.judge.opens.val();
+        self.tally.joins.next = self.judge.joins.val();
+        self.tally.ends.next = self.judge.ends.val();
+        self.tally.packets.next = self.last_b.q.val().packets;
+        self.happened.d.next.runs_opened = self.judge.opens.val();
+        self.happened.d.next.run_packets_joined = self.judge.joins.val();
+        self.happened.d.next.runs_ended_by_last = self.judge.ends_with.val();
+        self.happened.d.next.runs_ended_by_packet = self.judge.by_packet.val();
+        self.happened.d.next.runs_ended_by_command = self.judge.by_command.val();
+        self.happened.d.next.runs_ended_by_place = self.judge.by_place.val();
+        self.happened.d.next.runs_ended_by_timer = self.judge.by_timer.val();
+        self.happened.d.next.run_packets_forgotten = self.tally.forgotten.val();
+        self.events.next = self.happened.q.val();
+    }
+}
