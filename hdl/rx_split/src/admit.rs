@@ -25,7 +25,6 @@
 pub mod admit_arbiter;
 pub mod decision;
 pub mod messages;
-pub mod owner_decode;
 pub mod owner_flags;
 pub mod owner_limit;
 pub mod owner_places;

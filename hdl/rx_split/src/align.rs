@@ -121,7 +121,6 @@ pub struct Align {
     later: Signal<Local, Bits<512>>,
     is_odd: Signal<Local, Bits<512>>,
     chosen: Signal<Local, Bits<512>>,
-    rest: Signal<Local, Bits<2>>,
     #[value(Bits::<512>::mask())]
     ones: Constant<Bits<512>>,
     #[value(Bits::<512>::mask() >> 256)]
@@ -185,17 +184,14 @@ impl Logic for Align {
         self.by_4.data.next = self.by_16.result.val();
         self.by_4.times.next = self.shift.val().get_bits::<2>(2);
 
-        // Rotated by the rest.
-        self.rest.next = bit_cast::<2, 6>(self.beat.q.val().shift);
-        self.by_1.data.next = self.turned.q.val();
-        self.by_1.times.next = self.rest.val();
+        self.by_1.data.next = self.turned.q.val(); // Rotated by the rest.
+        self.by_1.times.next = bit_cast::<2, 6>(self.beat.q.val().shift);
 
         if self.advance.val() {
             self.turned.d.next = self.by_4.result.val();
             self.beat.d.next = self.sink.payload.val();
             self.is_open.d.next = self.sink.valid.val()
-                & !self.sink.payload.val().held
-                & !self.sink.payload.val().keeps;
+                & !(self.sink.payload.val().held | self.sink.payload.val().keeps);
             self.holds.d.next = self.sink.valid.val() & self.sink.payload.val().held;
         }
         if self.reset.val() {

@@ -54,6 +54,7 @@ pub mod hold;
 pub mod ingress;
 pub mod intake;
 pub mod messages;
+pub mod owner_decode;
 pub mod packet_buffer;
 pub mod parse;
 pub mod placement;

@@ -144,8 +144,7 @@ impl<const BUFFER_BITS: usize> Logic for PacketBuffer<BUFFER_BITS> {
         self.level.level.next = self.held.q.val();
         self.beats_peak.next = self.level.peak.val();
         self.almost_full.next = self.level.peak.val() >= self.quarter.val();
-        // The MAC's side: write, then commit or roll back.
-        self.beat_valid.d.next = self.beats.valid.val();
+        self.beat_valid.d.next = self.beats.valid.val(); // The MAC's side.
         self.beat.d.next = self.beats.payload.val();
         self.packet_info.d.next = self.info.val();
         self.held.d.next = self.write_pointer.q.val() - self.freed.pointer.val();
@@ -155,7 +154,7 @@ impl<const BUFFER_BITS: usize> Logic for PacketBuffer<BUFFER_BITS> {
         self.memory.write_address.next = bit_cast::<BUFFER_BITS, 16>(self.write_pointer.q.val());
         self.memory.write_data.next = self.beat.q.val().data;
         self.memory.write_enable.next = self.beat_valid.q.val();
-        self.write_next.next = self.write_pointer.q.val() + 1;
+        self.write_next.next = self.write_pointer.q.val() + 1; // Then commit or roll back.
         self.finished.next = self.beat_valid.q.val() & self.beat.q.val().last;
         self.refusals.sink.valid.next = self.finished.val() & self.beat.q.val().refused;
         self.refusals.sink.payload.next = self.beat.q.val().reason;
@@ -168,12 +167,11 @@ impl<const BUFFER_BITS: usize> Logic for PacketBuffer<BUFFER_BITS> {
         if self.beat_valid.q.val() {
             self.write_pointer.d.next = self.write_next.val();
         }
-        if self.finished.val() {
-            if self.beat.q.val().refused {
-                self.write_pointer.d.next = self.commit_pointer.q.val();
-            } else {
-                self.commit_pointer.d.next = self.write_next.val();
-            }
+        if self.finished.val() & self.beat.q.val().refused {
+            self.write_pointer.d.next = self.commit_pointer.q.val();
+        }
+        if self.finished.val() & !self.beat.q.val().refused {
+            self.commit_pointer.d.next = self.write_next.val();
         }
         self.packets.valid.next = self.waiting.source.valid.val(); // The card's side.
         self.packets.payload.next = self.waiting.source.payload.val();

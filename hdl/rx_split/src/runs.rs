@@ -8,8 +8,8 @@
 //!  clock ─► timer ─┬─► run_end (to the arbiter, as an item)
 //!  open ─► sweep ──┘        ▲ a confirmation that ends many waits for it: hold
 //! ```
-//! Timing: one item every other cycle; latency one cycle while no owner has runs, else four. An item
-//! makes two plans at most, one after the other.
+//! Timing: one item every other cycle; latency one cycle while no owner has runs, else four. An
+//! item makes two plans at most, one after the other.
 //!
 //! Invariants:
 //! 1. Plans leave in the order of the items; a run's end goes before the item that ends it.
@@ -34,9 +34,9 @@ pub mod run_switch;
 pub mod run_tally;
 pub mod run_timer;
 
-use crate::admit::owner_decode::OwnerWrite;
 use crate::messages::RunLast;
 use crate::messages::{Plan, RxItem};
+use crate::owner_decode::OwnerWrite;
 use crate::runs::messages::{RunEnd, RunFacts, RunFirst, RunMatch};
 use crate::runs::run_compare::RunCompare;
 use crate::runs::run_judge::RunJudge;

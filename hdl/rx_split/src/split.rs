@@ -21,6 +21,7 @@
 
 pub mod entry;
 pub mod job_maker;
+pub mod payload_job;
 pub mod progress;
 pub mod split_control;
 pub mod split_state;

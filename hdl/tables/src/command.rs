@@ -117,8 +117,6 @@ pub struct CommandProcessor<
     has_space: DFF<Bit>,
 
     command_data: Signal<Local, Bits<512>>,
-    beat_data: Signal<Local, Bits<512>>,
-    fence: Signal<Local, Confirmation>,
     act_ready: Signal<Local, Bit>,
     commit: Signal<Local, Bit>,
     acts: Signal<Local, Bit>,
@@ -168,8 +166,6 @@ impl<
             run_ends: Default::default(),
             has_space: Default::default(),
             command_data: Default::default(),
-            beat_data: Default::default(),
-            fence: Default::default(),
             act_ready: Default::default(),
             commit: Default::default(),
             acts: Default::default(),
@@ -263,15 +259,9 @@ impl<
 
         // The memories are written when the confirmation has passed register and FIFO.
         self.ended_valid.d.next = self.steps.finish.val();
-        self.fence.next.owner = self.beat.q.val().owner;
-        self.fence.next.index = self.beat.q.val().index;
-        self.fence.next.status = self.steps.status.val();
-        self.beat_data.next = self.beat.q.val().data;
-        self.run_ends.opcode.next = self.beat_data.val().get_bits::<8>(0);
-        self.ended.d.next.confirmation = self.fence.val();
-        self.ended.d.next.ends_flow = self.run_ends.flow.val();
-        self.ended.d.next.ends_owner = self.run_ends.owner.val();
-        self.ended.d.next.flow = self.beat_data.val().get_bits::<16>(16);
+        self.run_ends.beat.next = self.beat.q.val();
+        self.run_ends.status.next = self.steps.status.val();
+        self.ended.d.next = self.run_ends.ended.val();
         self.confirmations.sink.valid.next = self.ended_valid.q.val();
         self.confirmations.sink.payload.next = self.ended.q.val();
         MessageSource::<CommandEnd>::link(&mut self.confirmation, &mut self.confirmations.source);

@@ -7,7 +7,7 @@
 //! 2. `reset` disables every owner.
 //! 3. An owner that is enabled takes no mark away from another whose indices are written then.
 
-use crate::admit::owner_decode::OwnerWrite;
+use crate::owner_decode::OwnerWrite;
 use stream::prelude::*;
 
 /// The bits of 2^OWNER_BITS owners; OWNERS must be 2^OWNER_BITS. See the module's head.

@@ -13,7 +13,7 @@
 //!
 //! Source: docs/specification.md, Rings; decision 7.
 
-use crate::admit::owner_decode::OwnerWrite;
+use crate::owner_decode::OwnerWrite;
 use stream::prelude::*;
 
 /// New limits of an owner's rings.

@@ -3,7 +3,7 @@
 //! Timing: `rings` and `sizes` follow their owner in the same cycle; a write shows in the next.
 
 use crate::admit::messages::OwnerContext;
-use crate::admit::owner_decode::OwnerWrite;
+use crate::owner_decode::OwnerWrite;
 use stream::prelude::*;
 
 /// The places. See the module's head.

@@ -1,5 +1,5 @@
-//! Slots of each owner's header queue that are spoken for by an entry, and slots that joined packets
-//! gave back.
+//! Slots of each owner's header queue that are spoken for by an entry, and slots that joined
+//! packets gave back.
 //!
 //! ```text
 //!  plan ─► slots that it takes ─┐
@@ -16,10 +16,10 @@
 //! 1. Enabling an owner sets both to 0, as it sets what is reserved to 0.
 //! 2. reserved = written + given + slots of open runs + what is between admission and here.
 
-use crate::admit::owner_decode::OwnerWrite;
 use crate::admit::owner_flags::OwnerFlags;
 use crate::admit::reserve::Taken;
 use crate::messages::{Plan, Reservation, RunPart, RxItem, RxItemKind};
+use crate::owner_decode::OwnerWrite;
 use stream::prelude::*;
 
 /// Slots that a plan takes. Combinational.

@@ -17,11 +17,11 @@
 //! Source: docs/specification.md, Settings and Rings.
 
 use crate::admit::messages::{OwnerContext, OwnerSpace, OwnerUpdate};
-use crate::admit::owner_decode::{OwnerDecode, OwnerWrite};
 use crate::admit::owner_flags::OwnerFlags;
 use crate::admit::owner_limit::{OwnerLimit, OwnerLimits};
 use crate::admit::owner_places::OwnerPlaces;
 use crate::admit::owner_producers::{OwnerProducers, Producers};
+use crate::owner_decode::{OwnerDecode, OwnerWrite};
 use stream::prelude::*;
 
 /// Whether entries are left in a ring: up to a limit, which lies at most 2^16 past the producer; a

@@ -60,7 +60,6 @@ pub struct RunPlans {
     joined: Signal<Local, RunLast>,
     ended: Signal<Local, RxItem>,
     end_part: Signal<Local, RunPart>,
-    sums: Signal<Local, Bit>,
     #[value(1)]
     one: Constant<Bits<7>>,
     #[value(RxItem::default())]
@@ -105,7 +104,6 @@ impl Logic for RunPlans {
             ((self.own.val() & !self.ends_before.val()) | self.waits.q.val()) & !self.reset.val();
 
         // The run that ends.
-        self.sums.next = self.ended_last.q.val().packets != self.one.val();
         self.ended.next = self.no_item.val();
         self.ended.next.kind = RxItemKind::Run;
         self.ended.next.header_bytes = self.ended_first.q.val().header_bytes;
@@ -124,7 +122,7 @@ impl Logic for RunPlans {
         self.ended.next.memories = self.ended_first.q.val().memories;
         self.end_part.next = self.no_part.val();
         self.end_part.next.ends = true;
-        self.end_part.next.sums = self.sums.val();
+        self.end_part.next.sums = self.ended_last.q.val().packets != self.one.val();
         self.end_part.next.last = self.ended_last.q.val();
         self.end_part.next.payload_bytes = self.ended_first.q.val().payload_bytes;
         self.end_part.next.segment_index = self.ended_first.q.val().segment_index;

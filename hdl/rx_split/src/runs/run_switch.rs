@@ -9,7 +9,7 @@
 //!
 //! Source: `abi::registers`, CONTEXT_ENABLE and COALESCE_CYCLES.
 
-use crate::admit::owner_decode::OwnerWrite;
+use crate::owner_decode::OwnerWrite;
 use abi::registers::{COALESCE_CYCLES, COALESCE_CYCLES_START};
 use stream::prelude::*;
 

@@ -8,17 +8,14 @@
 //! 3. A second slot repeats the metadata, with the phase of its own pass over the queue, and goes
 //!    on at header byte 64, the packet's second beat: no slot ever holds a stale phase.
 //! 4. A slot write is exactly metadata plus header long, to save link bandwidth.
-//! 5. The metadata share the last beat of a payload if all three hold: the payload lies in memory 0
-//!    alone, its last job ends within the first half of a beat, and the entry takes one slot. This
-//!    saves the card one beat.
 //!
 //! Source: docs/specification.md, Delivery; `abi::header_entry`.
 
 use crate::messages::{CopyJob, CopyKind, Piece, Plan, Reservation, RunPart, RxItem, RxItemKind};
+use crate::split::payload_job::PayloadJob;
 use crate::split::split_state::SplitState;
 use abi::config::{METADATA_BYTES, SLOT_BYTES};
 use abi::header_entry::{PHASE, SECOND_SLOT_HEADER_AT};
-use stream::messages::SHARED_TAIL_BYTES_MAX;
 use stream::prelude::*;
 
 /// Header bytes before those of the second slot, less the metadata in front of them.
@@ -50,39 +47,6 @@ impl Logic for StepKind {
     }
 }
 
-/// Whether metadata share the last beat of a payload.
-#[derive(LogicBlock, BlockDefault)]
-pub struct SharedTail {
-    /// Bytes of the job at hand.
-    pub bytes: Signal<In, Bits<14>>,
-    /// The job is the last of its payload, and lies in memory 0.
-    pub is_tail: Signal<In, Bit>,
-    /// Memories except 0 that earlier jobs of the payload were written to, one bit each.
-    pub memories: Signal<In, Bits<4>>,
-    /// The entry takes two slots, or is not of this packet's header.
-    pub has_no_tail: Signal<In, Bit>,
-    /// The metadata share the last beat of the job.
-    pub shares: Signal<Out, Bit>,
-
-    tail_bytes: Signal<Local, Bits<6>>,
-    is_short: Signal<Local, Bit>,
-    #[value(SHARED_TAIL_BYTES_MAX as u64)]
-    tail_bytes_max: Constant<Bits<6>>,
-}
-
-impl Logic for SharedTail {
-    #[hdl_gen]
-    fn update(&mut self) {
-        self.tail_bytes.next = self.bytes.val().get_bits::<6>(0);
-        self.is_short.next =
-            self.tail_bytes.val().any() & (self.tail_bytes.val() <= self.tail_bytes_max.val());
-        self.shares.next = self.is_tail.val()
-            & self.is_short.val()
-            & !self.memories.val().any()
-            & !self.has_no_tail.val();
-    }
-}
-
 /// The jobs. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct JobMaker {
@@ -104,15 +68,12 @@ pub struct JobMaker {
     pub job: Signal<Out, CopyJob>,
 
     sort: StepKind,
-    tail: SharedTail,
+    payload: PayloadJob,
 
     packet: Signal<Local, RxItem>,
     place: Signal<Local, Reservation>,
     run: Signal<Local, RunPart>,
-    payload_start: Signal<Local, Bits<16>>,
     slot: Signal<Local, CopyJob>,
-    payload: Signal<Local, CopyJob>,
-    payload_bytes: Signal<Local, Bits<14>>,
     second: Signal<Local, CopyJob>,
     #[value(CopyJob::default())]
     none: Constant<CopyJob>,
@@ -132,7 +93,6 @@ impl Logic for JobMaker {
         self.packet.next = self.plan.val().packet;
         self.place.next = self.plan.val().place;
         self.run.next = self.plan.val().run;
-        self.payload_start.next = self.offset.val() >> 6;
 
         self.sort.step.next = self.step.val();
         self.slot.next = self.none.val();
@@ -171,35 +131,20 @@ impl Logic for JobMaker {
         self.second.next.release = false;
         self.second.next.publish = false;
 
-        // A payload job has no head.
-        self.payload.next = self.slot.val();
-        self.payload.next.release = false;
-        self.payload.next.publish = false;
-        self.payload.next.keeps = false;
-        self.payload.next.kept = false;
-        self.payload.next.start = self.packet.val().start + self.payload_start.val();
-        self.payload.next.shift = self.offset.val().get_bits::<6>(0);
-        self.payload.next.address = self.piece.val().address;
-        self.payload_bytes.next = self.piece.val().bytes;
-        self.tail.is_tail.next = self.last_piece.val() & !self.piece.val().memory.any();
-        if self.step.val() == SplitState::Slow {
-            self.payload.next.address = self.place.val().slow_address;
-            self.payload_bytes.next = self.packet.val().payload_bytes;
-            self.tail.is_tail.next = true;
-        }
-        self.payload.next.bytes = self.payload_bytes.val();
-        self.tail.bytes.next = self.payload_bytes.val();
-        self.tail.memories.next = self.memories.val();
-        self.tail.has_no_tail.next =
-            self.plan.val().two_slots | self.run.val().keeps | self.run.val().joins;
-        self.payload.next.shares = self.tail.shares.val();
+        self.payload.is_slow.next = self.step.val() == SplitState::Slow;
+        self.payload.plan.next = self.plan.val();
+        self.payload.slot.next = self.slot.val();
+        self.payload.piece.next = self.piece.val();
+        self.payload.offset.next = self.offset.val();
+        self.payload.last_piece.next = self.last_piece.val();
+        self.payload.memories.next = self.memories.val();
 
         self.job.next = self.slot.val();
         if self.step.val() == SplitState::Second {
             self.job.next = self.second.val();
         }
         if (self.step.val() == SplitState::Pieces) | (self.step.val() == SplitState::Slow) {
-            self.job.next = self.payload.val();
+            self.job.next = self.payload.job.val();
         }
         if self.step.val() == SplitState::Confirm {
             self.job.next.index = self.packet.val().position;

@@ -1,22 +1,27 @@
-//! Which runs of received packets a command ends: by its opcode, whatever its status.
+//! What is said of a command that has ended: its confirmation, and which runs of received packets
+//! it ends, by its opcode, whatever its status.
 //!
 //! Timing: combinational.
 //!
 //! Source: docs/specification.md, Runs; `abi::command`.
 
+use crate::messages::CommandBeat;
 use abi::command as opcode;
 use stream::prelude::*;
 
 /// The decoder. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct RunEnds {
-    /// Opcode of the command.
-    pub opcode: Signal<In, Bits<8>>,
-    /// The run of the command's flow ends.
-    pub flow: Signal<Out, Bit>,
-    /// All runs of the command's owner end.
-    pub owner: Signal<Out, Bit>,
+    /// The command.
+    pub beat: Signal<In, CommandBeat>,
+    /// Its status.
+    pub status: Signal<In, StatusCode>,
+    /// Its end.
+    pub ended: Signal<Out, CommandEnd>,
 
+    data: Signal<Local, Bits<512>>,
+    opcode: Signal<Local, Bits<8>>,
+    confirmation: Signal<Local, Confirmation>,
     #[value(u64::from(opcode::NOP))]
     nop: Constant<Bits<8>>,
     #[value(u64::from(opcode::SEGMENT_TRUNCATE))]
@@ -44,12 +49,19 @@ pub struct RunEnds {
 impl Logic for RunEnds {
     #[hdl_gen]
     fn update(&mut self) {
-        self.flow.next = (self.opcode.val() == self.flow_install.val())
+        self.data.next = self.beat.val().data;
+        self.opcode.next = self.data.val().get_bits::<8>(0);
+        self.confirmation.next.owner = self.beat.val().owner;
+        self.confirmation.next.index = self.beat.val().index;
+        self.confirmation.next.status = self.status.val();
+        self.ended.next.confirmation = self.confirmation.val();
+        self.ended.next.flow = self.data.val().get_bits::<16>(16);
+        self.ended.next.ends_flow = (self.opcode.val() == self.flow_install.val())
             | (self.opcode.val() == self.flow_remove.val())
             | (self.opcode.val() == self.flow_advance.val())
             | (self.opcode.val() == self.segment_truncate.val())
             | (self.opcode.val() == self.list_move.val());
-        self.owner.next = (self.opcode.val() == self.nop.val())
+        self.ended.next.ends_owner = (self.opcode.val() == self.nop.val())
             | (self.opcode.val() == self.key_set.val())
             | (self.opcode.val() == self.key_clear.val())
             | (self.opcode.val() == self.region_install.val())

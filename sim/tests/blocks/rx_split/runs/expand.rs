@@ -61,7 +61,8 @@ pub fn entries(writes: &[Written], owner: u32) -> Vec<Vec<u8>> {
     entries
 }
 
-/// Expanded, entries are the others flow by flow, in order. Those without a flow are of flow 0xffff.
+/// Expanded, entries are the others flow by flow, in order. Those without a flow are of flow
+/// 0xffff.
 pub fn same_packets(ours: &[Vec<u8>], theirs: &[Vec<u8>]) {
     let packets = expand(ours).expect("runs of packets");
     assert_eq!(packets.len(), theirs.len(), "packets");
