@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use rx_split::admit::owner_decode::OwnerWrite;
+use rx_split::owner_decode::OwnerWrite;
 use rx_split::admit::owner_flags::OwnerFlags;
 use seed::{enough, seed};
 use sim::harness::bench::Bench;
