@@ -7,7 +7,8 @@
 //!                                                                                ├─► cursor_write
 //!                                              plans ◄─ queue ◄─ reserve ◄───────┘
 //! ```
-//! Timing: one packet every other cycle; latency five cycles to `plans`. Nothing waits inside.
+//! Timing: one packet every other cycle; latency five cycles to `plans`, seven and more while an
+//! owner has runs. Nothing waits inside.
 //!
 //! Invariants:
 //! 1. Each packet is settled once, with one pulse of `disposition_count` or of `drop_count`.
@@ -115,10 +116,9 @@ pub struct Admit<const OWNER_BITS: usize, const OWNERS: usize> {
     packet: Signal<Local, RxItem>,
     early: Signal<Local, Candidate>,
     early_packet: Signal<Local, RxItem>,
-    read: Signal<Local, Candidate>,
-    read_packet: Signal<Local, RxItem>,
-    planned_plan: Signal<Local, Plan>,
-    planned_item: Signal<Local, RxItem>,
+    deciding: Signal<Local, Candidate>,
+    walked: Signal<Local, WalkOutcome>,
+    walked_item: Signal<Local, RxItem>,
     /// Ten more plans of runs may be on their way, and four until that is known.
     #[value(16)]
     plans_max: Constant<Bits<6>>,
@@ -195,9 +195,15 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Admit<OWNER_BITS, O
 
         // Runs.
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.runs.settings);
-        self.read.next = self.items[1].q.val();
-        self.read_packet.next = self.read.val().packet;
-        self.facts_start.next = self.read_packet.val().start;
+        self.early.next = self.items[0].q.val();
+        self.early_packet.next = self.early.val().packet;
+        self.facts_start.next = self.early_packet.val().start;
+        self.deciding.next = self.items[2].q.val();
+        self.walked.next = self.deciding.val().outcome;
+        self.walked_item.next = self.deciding.val().packet;
+        self.walked_item.next.memories = self.walked.val().memories;
+        self.runs.deciding.next = self.steps.held.val().get_bit(2);
+        self.runs.item.next = self.walked_item.val();
         self.runs.facts.next = self.facts.val();
         self.runs.write.next = self.owners.passed_write.val();
         self.runs.write_owner.next = self.owners.passed_owner.val();
@@ -215,18 +221,17 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Admit<OWNER_BITS, O
         self.written.write_owner.next = self.owners.passed_owner.val();
         self.written.plans.valid.next = self.runs.source.valid.val();
         self.written.plans.payload.next = self.runs.source.payload.val();
+        self.written.owner.next = self.runs.source_owner.val();
+        self.written.bypasses.next = self.runs.bypasses.val();
+        self.written.reserved.next = self.space.q.val().header_producer;
         self.written.given_back.valid.next = self.runs.given_back.valid.val();
         self.written.given_back.payload.next = self.runs.given_back.payload.val();
-        self.early.next = self.items[0].q.val();
-        self.early_packet.next = self.early.val().packet;
         self.owners.early_owner.next = self.early_packet.val().owner;
         self.written.space_owner.next = bit_cast::<OWNER_BITS, 8>(self.early_packet.val().owner);
         self.owners.early_given.next = self.written.space_given.val();
         self.written.limit_owner.next = self.owners.limit_owner.val();
         self.owners.limit_given.next = self.written.limit_given.val();
-        self.planned_plan.next = self.runs.source.payload.val();
-        self.planned_item.next = self.planned_plan.val().packet;
-        self.owners.place_owner.next = self.planned_item.val().owner;
+        self.owners.place_owner.next = self.runs.source_owner.val();
         self.reserve.valid.next = self.runs.source.valid.val();
         self.reserve.rings.next = self.owners.rings.val();
         self.reserve.taken.next = self.written.taken.val();

@@ -1,15 +1,16 @@
 //! Runs of received packets: between what was decided of each packet and its entry.
 //!
 //! ```text
-//!  decided ─┬───────────── no owner has runs ──────────────────────────────┬─► source
-//!           └─► [] ─► place's run, compare ─► [] ─► judge ─► [] ─► end, own ┘
-//!                       ▲                            │ open, join, end
-//!                       └────────────────────────────┘
+//!  deciding ─► place's run, compare ─► [] ─┐
+//!  decided ─┬────────────────────────► [] ─┴─► judge ─► end, own ─► [] ─┬─► source
+//!           │             ▲                      │ open, join, end      │
+//!           │             └──────────────────────┘                      │
+//!           └───────────── no owner has runs ───────────────────────────┘
 //!  clock ─► timer ─┬─► run_end (to the arbiter, as an item)
 //!  open ─► sweep ──┘        ▲ a confirmation that ends many waits for it: hold
 //! ```
-//! Timing: one item every other cycle; latency one cycle while no owner has runs, else four. An
-//! item makes two plans at most, one after the other.
+//! Timing: one item every other cycle; latency zero while no owner has runs, else two cycles, and
+//! three for an item behind the run that it ends.
 //!
 //! Invariants:
 //! 1. Plans leave in the order of the items; a run's end goes before the item that ends it.
@@ -62,12 +63,20 @@ pub struct Runs<const OWNER_BITS: usize, const OWNERS: usize> {
     pub write: Signal<In, OwnerWrite>,
     /// Owner that `write` addresses.
     pub write_owner: Signal<In, Bits<OWNER_BITS>>,
-    /// Plans as decided.
-    pub decided: PulseSink<Plan>,
-    /// Facts of the packet that was decided in the cycle before.
+    /// An item is being decided.
+    pub deciding: Signal<In, Bit>,
+    /// The item that is being decided, with the memories of its walk.
+    pub item: Signal<In, RxItem>,
+    /// Facts of its headers, if it is a packet.
     pub facts: Signal<In, RunFacts>,
+    /// Its plan as decided, in the same cycle.
+    pub decided: PulseSink<Plan>,
     /// Plans with their part in a run.
     pub source: PulseSource<Plan>,
+    /// Owner of the plan at `source`.
+    pub source_owner: Signal<Out, Bits<8>>,
+    /// The plan at `source` is the one at `decided`.
+    pub bypasses: Signal<Out, Bit>,
     /// A packet joins a run: the slot that it took is free again. With its owner.
     pub given_back: PulseSource<Bits<8>>,
 
@@ -94,27 +103,26 @@ pub struct Runs<const OWNER_BITS: usize, const OWNERS: usize> {
     timer: RunTimer,
     sweep: RunSweep,
     tally: RunTally,
-    valid_a: DFF<Bit>,
-    plan_a: DFF<Plan>,
-    valid_b: DFF<Bit>,
-    plan_b: DFF<Plan>,
-    facts_b: DFF<RunFacts>,
-    first_b: DFF<RunFirst>,
-    last_b: DFF<RunLast>,
-    match_b: DFF<RunMatch>,
+    is_judged: DFF<Bit>,
+    judged_plan: DFF<Plan>,
+    judged_facts: DFF<RunFacts>,
+    judged_first: DFF<RunFirst>,
+    judged_last: DFF<RunLast>,
+    judged_match: DFF<RunMatch>,
     happened: DFF<RunEvents>,
     was_granted: DFF<Bit>,
     was_swept: DFF<Bit>,
 
-    item_a: Signal<Local, RxItem>,
-    item_b: Signal<Local, RxItem>,
+    made: Signal<Local, Plan>,
+    made_item: Signal<Local, RxItem>,
+    judged_item: Signal<Local, RxItem>,
 }
 
 impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, valid_a, plan_a, valid_b, plan_b, facts_b, first_b, last_b);
-        dff_setup!(self, clock, match_b, happened, was_granted, was_swept);
+        dff_setup!(self, clock, is_judged, judged_plan, judged_facts, judged_first, judged_last);
+        dff_setup!(self, clock, judged_match, happened, was_granted, was_swept);
         clock!(self, clock, switch, places, plans, timer, sweep, tally);
         self.switch.reset.next = self.reset.val();
         self.places.reset.next = self.reset.val();
@@ -127,13 +135,9 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OW
         self.switch.write_owner.next = self.write_owner.val();
 
         // The run at the item's place, and how the item compares with it.
-        self.valid_a.d.next =
-            self.decided.valid.val() & self.switch.active.val() & !self.reset.val();
-        self.plan_a.d.next = self.decided.payload.val();
-        self.item_a.next = self.plan_a.q.val().packet;
-        self.places.read_place.next = self.item_a.val().flow.get_bits::<5>(0);
-        self.switch.owner.next = self.item_a.val().owner;
-        self.compare.item.next = self.item_a.val();
+        self.places.read_place.next = self.item.val().flow.get_bits::<5>(0);
+        self.switch.owner.next = self.item.val().owner;
+        self.compare.item.next = self.item.val();
         self.compare.facts.next = self.facts.val();
         self.compare.first.next = self.places.first.val();
         self.compare.last.next = self.places.last.val();
@@ -141,45 +145,56 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OW
         self.compare.has_runs.next = self.switch.has_runs.val();
 
         // What follows from that, and the run after it.
-        self.valid_b.d.next = self.valid_a.q.val() & !self.reset.val();
-        self.plan_b.d.next = self.plan_a.q.val();
-        self.facts_b.d.next = self.facts.val();
-        self.first_b.d.next = self.places.first.val();
-        self.last_b.d.next = self.places.last.val();
-        self.match_b.d.next = self.compare.result.val();
-        self.item_b.next = self.plan_b.q.val().packet;
-        self.judge.valid.next = self.valid_b.q.val() & !self.reset.val();
-        self.judge.item.next = self.item_b.val();
-        self.judge.facts.next = self.facts_b.q.val();
-        self.judge.compared.next = self.match_b.q.val();
+        self.is_judged.d.next =
+            self.decided.valid.val() & self.switch.active.val() & !self.reset.val();
+        self.judged_plan.d.next = self.decided.payload.val();
+        self.judged_facts.d.next = self.facts.val();
+        self.judged_first.d.next = self.places.first.val();
+        self.judged_last.d.next = self.places.last.val();
+        self.judged_match.d.next = self.compare.result.val();
+        self.judged_item.next = self.judged_plan.q.val().packet;
+        self.judge.valid.next = self.is_judged.q.val() & !self.reset.val();
+        self.judge.item.next = self.judged_item.val();
+        self.judge.facts.next = self.judged_facts.q.val();
+        self.judge.compared.next = self.judged_match.q.val();
         self.judge.may_open.next = self.switch.may_open.val();
-        self.places.write_place.next = self.item_b.val().flow.get_bits::<5>(0);
+        self.places.write_place.next = self.judged_item.val().flow.get_bits::<5>(0);
         self.places.opens.next = self.judge.opens.val();
         self.places.joins.next = self.judge.joins.val();
         self.places.ends.next = self.judge.ends.val();
-        self.places.plan.next = self.plan_b.q.val();
-        self.places.facts.next = self.facts_b.q.val();
-        self.places.packets_before.next = self.last_b.q.val().packets;
+        self.places.plan.next = self.judged_plan.q.val();
+        self.places.facts.next = self.judged_facts.q.val();
+        self.places.packets_before.next = self.judged_last.q.val().packets;
         self.given_back.valid.next = self.judge.joins.val();
-        self.given_back.payload.next = self.item_b.val().owner;
+        self.given_back.payload.next = self.judged_item.val().owner;
 
-        self.plans.bypass.valid.next = self.decided.valid.val() & !self.switch.active.val();
-        self.plans.bypass.payload.next = self.decided.payload.val();
-        self.plans.judged.valid.next = self.valid_b.q.val() & !self.reset.val();
-        self.plans.judged.payload.next = self.plan_b.q.val();
-        self.plans.facts.next = self.facts_b.q.val();
-        self.plans.first.next = self.first_b.q.val();
-        self.plans.last.next = self.last_b.q.val();
+        self.plans.judged.valid.next = self.is_judged.q.val() & !self.reset.val();
+        self.plans.judged.payload.next = self.judged_plan.q.val();
+        self.plans.facts.next = self.judged_facts.q.val();
+        self.plans.first.next = self.judged_first.q.val();
+        self.plans.last.next = self.judged_last.q.val();
         self.plans.opens.next = self.judge.opens.val();
         self.plans.joins.next = self.judge.joins.val();
         self.plans.ends_before.next = self.judge.ends_before.val();
         self.plans.ends_with.next = self.judge.ends_with.val();
         self.plans.own.next = self.judge.own.val();
-        PulseSource::<Plan>::link(&mut self.source, &mut self.plans.source);
+
+        // While no owner has runs a plan passes as it is decided.
+        self.made.next = self.plans.source.payload.val();
+        self.made_item.next = self.made.val().packet;
+        self.bypasses.next = !self.switch.active.val();
+        self.source.valid.next = self.plans.source.valid.val();
+        self.source.payload.next = self.made.val();
+        self.source_owner.next = self.made_item.val().owner;
+        if !self.switch.active.val() {
+            self.source.valid.next = self.decided.valid.val();
+            self.source.payload.next = self.decided.payload.val();
+            self.source_owner.next = self.item.val().owner;
+        }
 
         // Ends without a packet.
         self.timer.opens.next = self.judge.opens.val();
-        self.timer.place.next = self.item_b.val().flow.get_bits::<5>(0);
+        self.timer.place.next = self.judged_item.val().flow.get_bits::<5>(0);
         self.timer.open_places.next = self.places.open_places.val();
         self.timer.cycles.next = self.switch.cycles.val();
         self.sweep.open_places.next = self.places.open_places.val();
@@ -193,13 +208,15 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OW
         self.hold.next = self.sweep.hold.val();
         MessageSource::<RunEnd>::join(&mut self.timer.due, &mut self.sweep.due);
         MessageSource::<RunEnd>::link(&mut self.run_end, &mut self.sweep.run_end);
-        self.switch.busy.next =
-            self.valid_a.q.val() | self.valid_b.q.val() | self.places.open_places.val().any();
+        self.switch.busy.next = self.deciding.val()
+            | self.is_judged.q.val()
+            | self.plans.is_waiting.val()
+            | self.places.open_places.val().any();
 
         self.tally.opens.next = self.judge.opens.val();
         self.tally.joins.next = self.judge.joins.val();
         self.tally.ends.next = self.judge.ends.val();
-        self.tally.packets.next = self.last_b.q.val().packets;
+        self.tally.packets.next = self.judged_last.q.val().packets;
         self.happened.d.next.runs_opened = self.judge.opens.val();
         self.happened.d.next.run_packets_joined = self.judge.joins.val();
         self.happened.d.next.runs_ended_by_last = self.judge.ends_with.val();

@@ -66,6 +66,12 @@ pub struct OwnerWritten<const OWNER_BITS: usize, const OWNERS: usize> {
     pub write_owner: Signal<In, Bits<OWNER_BITS>>,
     /// Plans in the order of their entries.
     pub plans: PulseSink<Plan>,
+    /// Owner of the plan.
+    pub owner: Signal<In, Bits<8>>,
+    /// No owner has runs: what is reserved is written.
+    pub bypasses: Signal<In, Bit>,
+    /// With `bypasses`: slots that `owner` has reserved before the plan.
+    pub reserved: Signal<In, Bits<32>>,
     /// Index of the plan's slot, and those after it.
     pub taken: Signal<Out, Taken>,
     /// Owner of a packet that joined a run.
@@ -88,7 +94,6 @@ pub struct OwnerWritten<const OWNER_BITS: usize, const OWNERS: usize> {
     cleared: DFF<Bits<OWNER_BITS>>,
 
     plan: Signal<Local, Plan>,
-    item: Signal<Local, RxItem>,
     place: Signal<Local, Reservation>,
     at: Signal<Local, Bits<OWNER_BITS>>,
     giver: Signal<Local, Bits<OWNER_BITS>>,
@@ -114,9 +119,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for OwnerWritten<OWNER_
         self.flags.write.next = self.write.val();
         self.flags.write_owner.next = self.write_owner.val();
         self.plan.next = self.plans.payload.val();
-        self.item.next = self.plan.val().packet;
         self.slots.plan.next = self.plan.val();
-        self.at.next = bit_cast::<OWNER_BITS, 8>(self.item.val().owner);
+        self.at.next = bit_cast::<OWNER_BITS, 8>(self.owner.val());
         self.flags.owner.next = self.at.val();
         self.flags.other.next = self.at.val();
         self.flags.update_owner.next = self.at.val();
@@ -124,7 +128,9 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for OwnerWritten<OWNER_
 
         self.written.read_address.next = self.at.val();
         self.count.next = 0.into();
-        if self.flags.has_produced.val() {
+        if self.bypasses.val() {
+            self.count.next = self.reserved.val();
+        } else if self.flags.has_produced.val() {
             self.count.next = self.written.read_data.val();
         }
         self.count_after.next = self.count.val() + self.one.val();

@@ -77,6 +77,8 @@ pub struct RunMatch {
     pub network: Bit,
     /// Owner, generation, header length, memory and timestamps' presence are equal.
     pub kind: Bit,
+    /// The packet begins where the run ends.
+    pub follows: Bit,
     /// The packet has less payload than the first.
     pub less: Bit,
     /// The packet has more payload than the first.
@@ -87,7 +89,8 @@ pub struct RunMatch {
     pub stamp_before: Bit,
     /// One packet is missing to the most.
     pub almost_full: Bit,
-    /// The packet is placed in order, whole and in one memory, and its owner has runs.
+    /// If it is placed in order the packet may be of a run: nothing is trimmed, its pieces lie in
+    /// one memory, its headers fit, and its owner has runs.
     pub may: Bit,
 }
 

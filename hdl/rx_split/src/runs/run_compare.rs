@@ -1,19 +1,18 @@
-//! How an item compares with the run that is open at its place.
+//! How an item compares with the run that is open at its place, while it is decided.
 //!
 //! Timing: combinational.
 //!
 //! Source: docs/specification.md, Runs.
 
-use crate::messages::{RunLast, RxItem, RxItemKind};
+use crate::messages::{RunLast, RxItem};
 use crate::runs::messages::{RunFacts, RunFirst, RunMatch};
 use abi::config::RUN_PACKETS_MAX;
-use abi::reason::Disposition;
 use stream::prelude::*;
 
 /// The comparison. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct RunCompare {
-    /// The item.
+    /// The item, before it is decided, with the memories of its walk.
     pub item: Signal<In, RxItem>,
     /// Facts of its headers, if it is a packet.
     pub facts: Signal<In, RunFacts>,
@@ -33,8 +32,6 @@ pub struct RunCompare {
     one_memory: Signal<Local, Bit>,
     #[value(RUN_PACKETS_MAX as u64 - 1)]
     packets_max: Constant<Bits<7>>,
-    #[value(Disposition::PlacedInOrder as u64)]
-    placed_in_order: Constant<DispositionCode>,
     #[value(1)]
     memory_0: Constant<Bits<4>>,
     #[value(2)]
@@ -60,6 +57,7 @@ impl Logic for RunCompare {
             & (self.item.val().header_bytes == self.first.val().header_bytes)
             & (self.item.val().memories == self.first.val().memories)
             & (self.facts.val().stamped == self.first.val().stamped);
+        self.result.next.follows = self.item.val().position == self.last.val().cursor;
         self.result.next.less = self.item.val().payload_bytes < self.first.val().payload_bytes;
         self.result.next.more = self.item.val().payload_bytes > self.first.val().payload_bytes;
         self.ack_ahead.next = self.facts.val().ack - self.last.val().ack;
@@ -72,8 +70,6 @@ impl Logic for RunCompare {
             | (self.item.val().memories == self.memory_2.val())
             | (self.item.val().memories == self.memory_3.val());
         self.result.next.may = self.has_runs.val()
-            & (self.item.val().kind == RxItemKind::Packet)
-            & (self.item.val().disposition == self.placed_in_order.val())
             & !self.item.val().trimmed_bytes.any()
             & self.one_memory.val()
             & self.facts.val().fits;

@@ -10,14 +10,15 @@
 
 use crate::messages::{RxItem, RxItemKind};
 use crate::runs::messages::{RunFacts, RunMatch};
+use abi::reason::Disposition;
 use stream::prelude::*;
 
 /// The judge. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct RunJudge {
     /// There is an item.
     pub valid: Signal<In, Bit>,
-    /// The item.
+    /// The item as decided.
     pub item: Signal<In, RxItem>,
     /// Facts of its headers, if it is a packet.
     pub facts: Signal<In, RunFacts>,
@@ -61,6 +62,8 @@ pub struct RunJudge {
     place_end: Signal<Local, Bit>,
     timer_end: Signal<Local, Bit>,
     goes_first: Signal<Local, Bit>,
+    #[value(Disposition::PlacedInOrder as u64)]
+    placed_in_order: Constant<DispositionCode>,
 }
 
 impl Logic for RunJudge {
@@ -74,9 +77,12 @@ impl Logic for RunJudge {
         self.fits.next = self.compared.val().addresses
             & self.compared.val().network
             & self.compared.val().kind
+            & self.compared.val().follows
             & !self.compared.val().more;
         self.ascends.next = !self.compared.val().ack_before & !self.compared.val().stamp_before;
-        self.may.next = self.is_packet.val() & self.compared.val().may;
+        self.may.next = self.is_packet.val()
+            & (self.item.val().disposition == self.placed_in_order.val())
+            & self.compared.val().may;
         self.takes_in.next =
             self.may.val() & self.own_run.val() & self.fits.val() & self.ascends.val();
         self.starts.next =

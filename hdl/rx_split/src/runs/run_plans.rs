@@ -1,11 +1,11 @@
 //! Makes the plans: of a run that ends, and of the item behind it.
 //!
 //! ```text
-//!  judged ─► [item with its part, run] ─┬─► the run that ends before it ─┬─► source
-//!                                       └─► [] ─► the item ──────────────┘
-//!  bypass ───────────────────────────────────────────────────────────────┘
+//!  judged ─┬─► the run that ends before it ───────────┬─► [] ─► source
+//!          └─► the item with its part ─┬──────────────┤
+//!                                      └─► [] behind ─┘
 //! ```
-//! Timing: latency two cycles, three for an item behind a run; `bypass` one.
+//! Timing: latency one cycle, two for an item behind a run.
 //!
 //! Invariants:
 //! 1. An item makes at most two plans; the next item comes two cycles later at the earliest.
@@ -23,8 +23,6 @@ pub struct RunPlans {
     /// Start of an epoch: plans inside are forgotten.
     pub reset: Signal<In, Bit>,
 
-    /// Plans while no owner has runs.
-    pub bypass: PulseSink<Plan>,
     /// Items that were judged.
     pub judged: PulseSink<Plan>,
     /// Facts of the item's headers.
@@ -45,16 +43,15 @@ pub struct RunPlans {
     pub own: Signal<In, Bit>,
     /// Plans in order.
     pub source: PulseSource<Plan>,
+    /// An item waits behind the run that ends before it.
+    pub is_waiting: Signal<Out, Bit>,
 
-    end_valid: DFF<Bit>,
-    own_valid: DFF<Bit>,
     waits: DFF<Bit>,
+    behind: DFF<Plan>,
     made_valid: DFF<Bit>,
     made: DFF<Plan>,
-    own_plan: DFF<Plan>,
-    ended_first: DFF<RunFirst>,
-    ended_last: DFF<RunLast>,
 
+    own_plan: Signal<Local, Plan>,
     plan: Signal<Local, Plan>,
     part: Signal<Local, RunPart>,
     joined: Signal<Local, RunLast>,
@@ -75,8 +72,7 @@ pub struct RunPlans {
 impl Logic for RunPlans {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, end_valid, own_valid, waits, own_plan);
-        dff_setup!(self, clock, ended_first, ended_last, made_valid, made);
+        dff_setup!(self, clock, waits, behind, made_valid, made);
         // The item, with its part in a run.
         self.joined.next.packets = self.last.val().packets + self.one.val();
         self.joined.next.ack = self.facts.val().ack;
@@ -92,55 +88,51 @@ impl Logic for RunPlans {
         self.part.next.last = self.joined.val();
         self.part.next.payload_bytes = self.first.val().payload_bytes;
         self.part.next.segment_index = self.first.val().segment_index;
-        if self.judged.valid.val() {
-            self.own_plan.d.next = self.judged.payload.val();
-            self.own_plan.d.next.run = self.part.val();
-            self.ended_first.d.next = self.first.val();
-            self.ended_last.d.next = self.last.val();
-        }
-        self.end_valid.d.next = self.ends_before.val() & !self.reset.val();
-        self.waits.d.next = self.own.val() & self.ends_before.val() & !self.reset.val();
-        self.own_valid.d.next =
-            ((self.own.val() & !self.ends_before.val()) | self.waits.q.val()) & !self.reset.val();
+        self.own_plan.next = self.judged.payload.val();
+        self.own_plan.next.run = self.part.val();
 
         // The run that ends.
         self.ended.next = self.no_item.val();
         self.ended.next.kind = RxItemKind::Run;
-        self.ended.next.header_bytes = self.ended_first.q.val().header_bytes;
-        self.ended.next.frame_bytes = self.ended_first.q.val().frame_bytes;
-        self.ended.next.payload_bytes = self.ended_first.q.val().payload_bytes;
-        self.ended.next.l4_offset = self.ended_first.q.val().l4_offset;
+        self.ended.next.header_bytes = self.first.val().header_bytes;
+        self.ended.next.frame_bytes = self.first.val().frame_bytes;
+        self.ended.next.payload_bytes = self.first.val().payload_bytes;
+        self.ended.next.l4_offset = self.first.val().l4_offset;
         self.ended.next.verified = true;
-        self.ended.next.position = self.ended_first.q.val().position;
+        self.ended.next.position = self.first.val().position;
         self.ended.next.hit = true;
-        self.ended.next.flow = self.ended_first.q.val().flow;
-        self.ended.next.generation = self.ended_first.q.val().generation;
-        self.ended.next.owner = self.ended_first.q.val().owner;
+        self.ended.next.flow = self.first.val().flow;
+        self.ended.next.generation = self.first.val().generation;
+        self.ended.next.owner = self.first.val().owner;
         self.ended.next.disposition = self.placed_in_order.val();
-        self.ended.next.segment_index = self.ended_first.q.val().segment_index;
-        self.ended.next.pieces = self.ended_first.q.val().pieces;
-        self.ended.next.memories = self.ended_first.q.val().memories;
+        self.ended.next.segment_index = self.first.val().segment_index;
+        self.ended.next.pieces = self.first.val().pieces;
+        self.ended.next.memories = self.first.val().memories;
         self.end_part.next = self.no_part.val();
         self.end_part.next.ends = true;
-        self.end_part.next.sums = self.ended_last.q.val().packets != self.one.val();
-        self.end_part.next.last = self.ended_last.q.val();
-        self.end_part.next.payload_bytes = self.ended_first.q.val().payload_bytes;
-        self.end_part.next.segment_index = self.ended_first.q.val().segment_index;
+        self.end_part.next.sums = self.last.val().packets != self.one.val();
+        self.end_part.next.last = self.last.val();
+        self.end_part.next.payload_bytes = self.first.val().payload_bytes;
+        self.end_part.next.segment_index = self.first.val().segment_index;
 
-        self.plan.next = self.own_plan.q.val();
-        if self.end_valid.q.val() {
+        self.plan.next = self.own_plan.val();
+        if self.ends_before.val() {
             self.plan.next = self.no_plan.val();
             self.plan.next.packet = self.ended.val();
-            self.plan.next.cursor = self.ended_last.q.val().cursor;
+            self.plan.next.cursor = self.last.val().cursor;
             self.plan.next.run = self.end_part.val();
         }
-        self.made_valid.d.next =
-            (self.end_valid.q.val() | self.own_valid.q.val() | self.bypass.valid.val())
-                & !self.reset.val();
-        self.made.d.next = self.plan.val();
-        if !self.end_valid.q.val() & !self.own_valid.q.val() {
-            self.made.d.next = self.bypass.payload.val();
+        if self.judged.valid.val() {
+            self.behind.d.next = self.own_plan.val();
         }
+        self.waits.d.next = self.own.val() & self.ends_before.val() & !self.reset.val();
+        self.made_valid.d.next =
+            (self.ends_before.val() | self.own.val() | self.waits.q.val()) & !self.reset.val();
+        self.made.d.next = self.plan.val();
+        if self.waits.q.val() {
+            self.made.d.next = self.behind.q.val();
+        }
+        self.is_waiting.next = self.waits.q.val();
         self.source.valid.next = self.made_valid.q.val();
         self.source.payload.next = self.made.q.val();
     }

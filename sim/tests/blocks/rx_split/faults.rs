@@ -12,7 +12,7 @@ use crate::rx_split::world::{Stalls, World};
 use crate::rx_split::{good, set_up, NO_STALLS};
 
 /// All of this file: one model holds them.
-pub const FAULTS: [TextFault; 20] = [
+pub const FAULTS: [TextFault; 21] = [
     CONFIRMATION_THAT_OVERTAKES_DATA,
     WRONG_CHECKSUM_THAT_PASSES,
     CURSOR_THAT_STAYS,
@@ -27,6 +27,7 @@ pub const FAULTS: [TextFault; 20] = [
     RUN_OVER_MARKS,
     RUN_OVER_OLDER_ACKS,
     RUN_OVER_LARGER_PACKETS,
+    RUN_OVER_A_FLOOR,
     RUN_PAST_64_PACKETS,
     RUN_THAT_OUTLIVES_A_COMMAND,
     RUN_THAT_OUTLIVES_ITS_OWNERS_FENCE,

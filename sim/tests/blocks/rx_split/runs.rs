@@ -160,6 +160,28 @@ fn what_is_not_placed_in_order_ends_the_run() {
     }
 }
 
+/// Two packets, then a floor beyond them, and a packet that begins there: it is in order, and not
+/// behind the run.
+fn beyond_floor(world: &mut World) -> Vec<u64> {
+    for frame in row(&[300; 2]) {
+        world.send(&frame.build(), false);
+    }
+    world.run();
+    let acks = [(c::ACK_LOW, 100), (c::ACK_HIGH, 200)];
+    let floor = [[(c::GENERATION, 7), (c::FLOOR, 1900)], acks].concat();
+    world.apply(&command(c::FLOOR_SET, &floor));
+    world.settle();
+    let got = kinds(world, &[good(1900, 300)]);
+    let dispositions = world.golden.dispositions;
+    assert_eq!(dispositions[0], 3, "all are placed in order: {dispositions:?}");
+    got
+}
+
+#[test]
+fn packet_beyond_floor_does_not_join() {
+    assert_eq!(beyond_floor(&mut with_runs(World::new(NO_STALLS, 1))), [RUN, PACKET]);
+}
+
 /// The world of one flow, with runs on and room for four entries.
 fn small_queue(mut world: World) -> World {
     world.enable(1, 2, 4);

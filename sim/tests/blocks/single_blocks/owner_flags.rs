@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use rx_split::owner_decode::OwnerWrite;
 use rx_split::admit::owner_flags::OwnerFlags;
+use rx_split::owner_decode::OwnerWrite;
 use seed::{enough, seed};
 use sim::harness::bench::Bench;
 use sim::harness::payload::bytes_of;

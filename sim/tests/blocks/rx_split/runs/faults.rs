@@ -5,7 +5,7 @@ use sim::caught::caught_by;
 use sim::switched::TextFault;
 
 use super::expand::{entries, same_packets, writes_of};
-use super::{kinds, pushed, row, small_queue, switch_on, with_runs, LONG};
+use super::{beyond_floor, kinds, pushed, row, small_queue, switch_on, with_runs, LONG};
 use crate::rx_split::frames::Frame;
 use crate::rx_split::world::{command, World};
 use crate::rx_split::{install_at, region, segment, set_up, NO_STALLS};
@@ -15,14 +15,18 @@ pub const RUN_OVER_MARKS: TextFault = (
     "(facts[159:96] == first[191:128])",
 );
 pub const RUN_OVER_OLDER_ACKS: TextFault =
-    ("assign ascends = (~compared[8]) & (~compared[9]);", "assign ascends = ~compared[9];");
+    ("assign ascends = (~compared[9]) & (~compared[10]);", "assign ascends = ~compared[10];");
 pub const RUN_OVER_LARGER_PACKETS: TextFault = (
-    "assign fits = ((compared[3] & compared[4]) & compared[5]) & (~compared[7]);",
-    "assign fits = (compared[3] & compared[4]) & compared[5];",
+    "assign fits = (((compared[3] & compared[4]) & compared[5]) & compared[6]) & (~compared[8]);",
+    "assign fits = ((compared[3] & compared[4]) & compared[5]) & compared[6];",
+);
+pub const RUN_OVER_A_FLOOR: TextFault = (
+    "assign fits = (((compared[3] & compared[4]) & compared[5]) & compared[6]) & (~compared[8]);",
+    "assign fits = ((compared[3] & compared[4]) & compared[5]) & (~compared[8]);",
 );
 pub const RUN_PAST_64_PACKETS: TextFault = (
-    "assign last = takes_in & ((facts[193] | compared[6]) | compared[10]);",
-    "assign last = takes_in & (facts[193] | compared[6]);",
+    "assign last = takes_in & ((facts[193] | compared[7]) | compared[11]);",
+    "assign last = takes_in & (facts[193] | compared[7]);",
 );
 pub const RUN_THAT_OUTLIVES_A_COMMAND: TextFault =
     ("& item[298]) & own_run);", "& item[298]) & 1'd0);");
@@ -74,6 +78,13 @@ fn run_over_older_acks_is_caught() {
 fn run_over_larger_packets_is_caught() {
     caught("address of write", RUN_OVER_LARGER_PACKETS, with_runs, |world| {
         kinds(world, &row(&[300, 300, 301, 301]));
+    });
+}
+
+#[test]
+fn run_over_floor_is_caught() {
+    caught("address of write", RUN_OVER_A_FLOOR, with_runs, |world| {
+        beyond_floor(world);
     });
 }
 
