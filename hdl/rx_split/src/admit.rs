@@ -44,7 +44,7 @@ use crate::admit::owners::Owners;
 use crate::admit::reserve::Reserve;
 use crate::admit::stage_valids::StageValids;
 use crate::admit::standing_step::StandingStep;
-use crate::messages::{Plan, RxItem, WalkOutcome};
+use crate::messages::{Decided, Plan, RunSummary, RxItem, RxItemKind, WalkOutcome};
 use crate::runs::messages::{RunEnd, RunFacts};
 use crate::runs::Runs;
 use stream::prelude::*;
@@ -76,6 +76,8 @@ pub struct Admit<const OWNER_BITS: usize, const OWNERS: usize> {
     pub facts: Signal<In, RunFacts>,
     /// Plans to `split`.
     pub plans: MessageSource<Plan>,
+    /// One summary for each plan that sums.
+    pub summaries: MessageSource<RunSummary>,
 
     /// New cursors of flows, to the tables.
     pub cursor_write: PulseSource<CursorWrite>,
@@ -101,6 +103,7 @@ pub struct Admit<const OWNER_BITS: usize, const OWNERS: usize> {
     reserve: Reserve,
     drops: Fifo<DropCode, 3, 4>,
     queue: ThroughFifo<Plan, 5, 6>,
+    summed: Fifo<RunSummary, 5, 6>,
     /// Steps that hold an item: read, standing, decision.
     steps: StageValids,
     /// Steps of the reservation that hold a plan.
@@ -109,7 +112,7 @@ pub struct Admit<const OWNER_BITS: usize, const OWNERS: usize> {
     space: DFF<OwnerSpace>,
     plans_fit: DFF<Bit>,
     drops_fit: DFF<Bit>,
-    plans_held: [DFF<Plan>; 2],
+    plans_held: [DFF<Decided>; 2],
 
     offered: Signal<Local, RxItem>,
     looked: Signal<Local, Candidate>,
@@ -117,6 +120,9 @@ pub struct Admit<const OWNER_BITS: usize, const OWNERS: usize> {
     early: Signal<Local, Candidate>,
     early_packet: Signal<Local, RxItem>,
     deciding: Signal<Local, Candidate>,
+    planned_plan: Signal<Local, Decided>,
+    made: Signal<Local, Decided>,
+    plan: Signal<Local, Plan>,
     walked: Signal<Local, WalkOutcome>,
     walked_item: Signal<Local, RxItem>,
     /// Ten more plans of runs may be on their way, and four until that is known.
@@ -132,7 +138,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Admit<OWNER_BITS, O
     fn update(&mut self) {
         dff_setup!(self, clock, space, plans_fit, drops_fit);
         clock!(self, clock, steps, planned, arbiter, standing, owners, reserve);
-        clock!(self, clock, drops, queue, runs, written);
+        clock!(self, clock, drops, queue, summed, runs, written);
         self.items[0].clock.next = self.clock.val();
         self.items[1].clock.next = self.clock.val();
         self.items[2].clock.next = self.clock.val();
@@ -144,6 +150,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Admit<OWNER_BITS, O
         self.owners.reset.next = self.reset.val();
         self.drops.reset.next = false;
         self.queue.reset.next = self.reset.val();
+        self.summed.reset.next = self.reset.val();
         self.runs.reset.next = self.reset.val();
         self.written.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.owners.settings);
@@ -155,6 +162,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Admit<OWNER_BITS, O
             &mut self.decision.disposition_count,
         );
         MessageSource::<Plan>::link(&mut self.plans, &mut self.queue.source);
+        MessageSource::<RunSummary>::link(&mut self.summaries, &mut self.summed.source);
         self.settled.next = self.decision.settled.val();
         self.send_event_lost.next = self.decision.event_lost.val();
 
@@ -207,23 +215,32 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Admit<OWNER_BITS, O
         self.runs.facts.next = self.facts.val();
         self.runs.write.next = self.owners.passed_write.val();
         self.runs.write_owner.next = self.owners.passed_owner.val();
-        PulseSource::<Plan>::join(&mut self.decision.plans, &mut self.runs.decided);
+        PulseSource::<Decided>::join(&mut self.decision.plans, &mut self.runs.decided);
         MessageSource::<RunEnd>::join(&mut self.runs.run_end, &mut self.arbiter.run_end);
         self.runs.sweeps.next = self.packets.valid.val() & self.offered.val().sweeps;
         self.runs.sweep_owner.next = self.offered.val().owner;
-        self.runs.granted.next = self.arbiter.item.valid.val();
-        self.runs.offered_granted.next = self.arbiter.takes_packet.val();
-        self.arbiter.hold.next = self.runs.hold.val();
+        self.runs.granted.next = self.steps.held.val().get_bit(0);
+        self.runs.granted_sweeps.next = self.steps.held.val().get_bit(0)
+            & (self.early_packet.val().kind == RxItemKind::Confirmation)
+            & self.early_packet.val().sweeps;
+        self.arbiter.is_swept.next = self.runs.is_swept.val();
+        self.summed.sink.valid.next = self.runs.summary.valid.val();
+        self.summed.sink.payload.next = self.runs.summary.payload.val();
         self.run_events.next = self.runs.events.val();
 
         // Addresses.
         self.written.write.next = self.owners.passed_write.val();
         self.written.write_owner.next = self.owners.passed_owner.val();
-        self.written.plans.valid.next = self.runs.source.valid.val();
-        self.written.plans.payload.next = self.runs.source.payload.val();
-        self.written.owner.next = self.runs.source_owner.val();
-        self.written.bypasses.next = self.runs.bypasses.val();
+        self.planned_plan.next = self.runs.source.payload.val();
+        self.written.active.next = self.runs.active.val();
+        self.written.owner.next = self.runs.made_owner.val();
+        self.written.takes.next = self.runs.made_takes.val();
+        self.written.takes_two.next = self.planned_plan.val().two_slots;
+        self.written.slow.next = self.planned_plan.val().slow;
         self.written.reserved.next = self.space.q.val().header_producer;
+        self.written.late_plan.next = self.plans_held[0].q.val();
+        self.written.late_valid.next = self.planned.held.val().get_bit(0);
+        self.written.late_after.next = self.reserve.header_after.val();
         self.written.given_back.valid.next = self.runs.given_back.valid.val();
         self.written.given_back.payload.next = self.runs.given_back.payload.val();
         self.owners.early_owner.next = self.early_packet.val().owner;
@@ -239,7 +256,13 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Admit<OWNER_BITS, O
         self.plans_held[0].d.next = self.runs.source.payload.val();
         self.plans_held[1].d.next = self.plans_held[0].q.val();
         self.queue.sink.valid.next = self.planned.held.val().get_bit(1);
-        self.queue.sink.payload.next = self.plans_held[1].q.val();
-        self.queue.sink.payload.next.place = self.reserve.reservation.val();
+        self.made.next = self.plans_held[1].q.val();
+        self.plan.next.packet = self.made.val().packet;
+        self.plan.next.two_slots = self.made.val().two_slots;
+        self.plan.next.needs_slow = self.made.val().needs_slow;
+        self.plan.next.cursor = self.made.val().cursor;
+        self.plan.next.place = self.reserve.reservation.val();
+        self.plan.next.run = self.made.val().run;
+        self.queue.sink.payload.next = self.plan.val();
     }
 }

@@ -83,7 +83,7 @@ pub struct Align {
     pub keep: Signal<Out, Bit>,
     /// Place of that beat: of its run, and bit 0 for the last one of its slot.
     pub keep_beat: Signal<Out, Bits<6>>,
-    /// That beat, as it lies before it is rotated.
+    /// That beat, as it lies before it is rotated; others replace the metadata in it.
     pub keep_data: Signal<Out, Bits<512>>,
     /// Realigned packets: one beat for each beat of `sink` that is not held.
     pub source: PacketSource,
@@ -121,6 +121,7 @@ pub struct Align {
     later: Signal<Local, Bits<512>>,
     is_odd: Signal<Local, Bits<512>>,
     chosen: Signal<Local, Bits<512>>,
+    row: Signal<Local, Bits<512>>,
     #[value(Bits::<512>::mask())]
     ones: Constant<Bits<512>>,
     #[value(Bits::<512>::mask() >> 256)]
@@ -170,15 +171,16 @@ impl Logic for Align {
         self.keep.next = self.sink.valid.val() & self.advance.val() & self.sink.payload.val().keeps;
         self.keep_beat.next = (bit_cast::<6, 5>(self.sink.payload.val().place) << 1)
             | bit_cast::<6, 1>(self.sink.payload.val().last.into());
-        self.keep_data.next = self.chosen.val();
         if self.sink.payload.val().kept {
             self.chosen.next = self.kept.val();
         }
-        self.by_16.data.next = self.chosen.val();
+        self.row.next = self.chosen.val();
         if self.sink.payload.val().head {
-            self.by_16.data.next = (self.chosen.val() & self.low_half.val())
+            self.row.next = (self.chosen.val() & self.low_half.val())
                 | (bit_cast::<512, 256>(self.sink.payload.val().metadata) << 256);
         }
+        self.keep_data.next = self.row.val();
+        self.by_16.data.next = self.row.val();
         self.by_16.times.next = self.shift.val().get_bits::<2>(4);
 
         self.by_4.data.next = self.by_16.result.val();

@@ -14,7 +14,7 @@
 use crate::align::BeatPair;
 use crate::control::Control;
 use crate::copy::Copy;
-use crate::messages::{CopyJob, Piece, Plan, Release};
+use crate::messages::{CopyJob, Piece, Plan, Release, RunSummary};
 use crate::split::Split;
 use stream::prelude::*;
 
@@ -34,6 +34,8 @@ pub struct Delivery<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWN
     pub running: Signal<Out, Bit>,
     /// Plans from `admit`, in order.
     pub plans: MessageSink<Plan>,
+    /// One summary for each plan that sums.
+    pub summaries: MessageSink<RunSummary>,
     /// Walk slot of the plan at hand.
     pub piece_slot: Signal<Out, Bits<4>>,
     /// Number of the piece that is requested.
@@ -80,6 +82,7 @@ impl<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNERS: usize> Log
         self.split.reset.next = self.reset.val();
         self.copy.reset.next = self.reset.val();
         MessageSink::<Plan>::link(&mut self.plans, &mut self.split.plans);
+        MessageSink::<RunSummary>::link(&mut self.summaries, &mut self.split.summaries);
         self.piece_slot.next = self.split.piece_slot.val();
         self.piece_number.next = self.split.piece_number.val();
         self.split.piece.next = self.piece.val();

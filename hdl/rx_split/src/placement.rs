@@ -17,7 +17,7 @@
 use crate::admit::Admit;
 use crate::classify::Classify;
 use crate::drop_select::DropSelect;
-use crate::messages::{Piece, Plan, Release, RxItem, StoredPacket};
+use crate::messages::{Piece, Plan, Release, RunSummary, RxItem, StoredPacket};
 use crate::reset_drops::ResetDrops;
 use crate::runs::facts_memory::FactsMemory;
 use crate::share_check::ShareCheck;
@@ -43,6 +43,8 @@ pub struct Placement<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OW
     pub send_event: MessageSink<SendEvent>,
     /// Plans to `split`.
     pub plans: MessageSource<Plan>,
+    /// One summary for each plan that sums.
+    pub summaries: MessageSource<RunSummary>,
 
     /// Look-ups to the flow table.
     pub flow_lookup: MessageSource<FlowLookup>,
@@ -146,6 +148,7 @@ impl<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNERS: usize> Log
         self.admit.cursor.next = self.cursor.val();
         PulseSource::<CursorWrite>::link(&mut self.cursor_write, &mut self.admit.cursor_write);
         MessageSource::<Plan>::link(&mut self.plans, &mut self.admit.plans);
+        MessageSource::<RunSummary>::link(&mut self.summaries, &mut self.admit.summaries);
         PulseSource::<DispositionCode>::link(
             &mut self.disposition_count,
             &mut self.admit.disposition_count,

@@ -35,10 +35,9 @@ pub mod run_switch;
 pub mod run_tally;
 pub mod run_timer;
 
-use crate::messages::RunLast;
-use crate::messages::{Plan, RxItem};
+use crate::messages::{Decided, PlanItem, RunSummary, RxItem};
 use crate::owner_decode::OwnerWrite;
-use crate::runs::messages::{RunEnd, RunFacts, RunFirst, RunMatch};
+use crate::runs::messages::{RunEnd, RunFacts, RunFirst, RunLast, RunMatch};
 use crate::runs::run_compare::RunCompare;
 use crate::runs::run_judge::RunJudge;
 use crate::runs::run_places::RunPlaces;
@@ -70,13 +69,19 @@ pub struct Runs<const OWNER_BITS: usize, const OWNERS: usize> {
     /// Facts of its headers, if it is a packet.
     pub facts: Signal<In, RunFacts>,
     /// Its plan as decided, in the same cycle.
-    pub decided: PulseSink<Plan>,
+    pub decided: PulseSink<Decided>,
     /// Plans with their part in a run.
-    pub source: PulseSource<Plan>,
+    pub source: PulseSource<Decided>,
     /// Owner of the plan at `source`.
     pub source_owner: Signal<Out, Bits<8>>,
-    /// The plan at `source` is the one at `decided`.
-    pub bypasses: Signal<Out, Bit>,
+    /// What the entry of the plan at `source` says, if it sums.
+    pub summary: PulseSource<RunSummary>,
+    /// Runs can be open: plans are made here, else they pass as they are decided.
+    pub active: Signal<Out, Bit>,
+    /// Owner of the plan that is made here, from a register.
+    pub made_owner: Signal<Out, Bits<8>>,
+    /// The plan that is made here takes slots of its owner's queue; from registers.
+    pub made_takes: Signal<Out, Bit>,
     /// A packet joins a run: the slot that it took is free again. With its owner.
     pub given_back: PulseSource<Bits<8>>,
 
@@ -86,12 +91,12 @@ pub struct Runs<const OWNER_BITS: usize, const OWNERS: usize> {
     pub sweeps: Signal<In, Bit>,
     /// Owner of the item offered.
     pub sweep_owner: Signal<In, Bits<8>>,
-    /// An item was granted in this cycle.
+    /// An item was granted in the cycle before.
     pub granted: Signal<In, Bit>,
-    /// The item offered was granted in this cycle.
-    pub offered_granted: Signal<In, Bit>,
-    /// A confirmation with `sweeps` must wait.
-    pub hold: Signal<Out, Bit>,
+    /// It is a confirmation with `sweeps`.
+    pub granted_sweeps: Signal<In, Bit>,
+    /// A confirmation with `sweeps` need not wait.
+    pub is_swept: Signal<Out, Bit>,
     /// What happens, for the counters.
     pub events: Signal<Out, RunEvents>,
 
@@ -104,25 +109,21 @@ pub struct Runs<const OWNER_BITS: usize, const OWNERS: usize> {
     sweep: RunSweep,
     tally: RunTally,
     is_judged: DFF<Bit>,
-    judged_plan: DFF<Plan>,
+    judged_plan: DFF<Decided>,
     judged_facts: DFF<RunFacts>,
     judged_first: DFF<RunFirst>,
     judged_last: DFF<RunLast>,
     judged_match: DFF<RunMatch>,
     happened: DFF<RunEvents>,
-    was_granted: DFF<Bit>,
-    was_swept: DFF<Bit>,
 
-    made: Signal<Local, Plan>,
-    made_item: Signal<Local, RxItem>,
-    judged_item: Signal<Local, RxItem>,
+    judged_item: Signal<Local, PlanItem>,
 }
 
 impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, is_judged, judged_plan, judged_facts, judged_first, judged_last);
-        dff_setup!(self, clock, judged_match, happened, was_granted, was_swept);
+        dff_setup!(self, clock, judged_match, happened);
         clock!(self, clock, switch, places, plans, timer, sweep, tally);
         self.switch.reset.next = self.reset.val();
         self.places.reset.next = self.reset.val();
@@ -147,11 +148,13 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OW
         // What follows from that, and the run after it.
         self.is_judged.d.next =
             self.decided.valid.val() & self.switch.active.val() & !self.reset.val();
-        self.judged_plan.d.next = self.decided.payload.val();
-        self.judged_facts.d.next = self.facts.val();
-        self.judged_first.d.next = self.places.first.val();
-        self.judged_last.d.next = self.places.last.val();
-        self.judged_match.d.next = self.compare.result.val();
+        if self.deciding.val() {
+            self.judged_plan.d.next = self.decided.payload.val();
+            self.judged_facts.d.next = self.facts.val();
+            self.judged_first.d.next = self.places.first.val();
+            self.judged_last.d.next = self.places.last.val();
+            self.judged_match.d.next = self.compare.result.val();
+        }
         self.judged_item.next = self.judged_plan.q.val().packet;
         self.judge.valid.next = self.is_judged.q.val() & !self.reset.val();
         self.judge.item.next = self.judged_item.val();
@@ -168,8 +171,13 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OW
         self.given_back.valid.next = self.judge.joins.val();
         self.given_back.payload.next = self.judged_item.val().owner;
 
-        self.plans.judged.valid.next = self.is_judged.q.val() & !self.reset.val();
-        self.plans.judged.payload.next = self.judged_plan.q.val();
+        self.active.next = self.switch.active.val();
+        self.plans.active.next = self.switch.active.val();
+        self.made_owner.next = self.plans.made_owner.val();
+        self.made_takes.next = self.plans.made_takes.val();
+        PulseSink::<Decided>::link(&mut self.decided, &mut self.plans.decided);
+        self.plans.decided_owner.next = self.item.val().owner;
+        self.plans.judged.next = self.judged_plan.q.val();
         self.plans.facts.next = self.judged_facts.q.val();
         self.plans.first.next = self.judged_first.q.val();
         self.plans.last.next = self.judged_last.q.val();
@@ -178,19 +186,9 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OW
         self.plans.ends_before.next = self.judge.ends_before.val();
         self.plans.ends_with.next = self.judge.ends_with.val();
         self.plans.own.next = self.judge.own.val();
-
-        // While no owner has runs a plan passes as it is decided.
-        self.made.next = self.plans.source.payload.val();
-        self.made_item.next = self.made.val().packet;
-        self.bypasses.next = !self.switch.active.val();
-        self.source.valid.next = self.plans.source.valid.val();
-        self.source.payload.next = self.made.val();
-        self.source_owner.next = self.made_item.val().owner;
-        if !self.switch.active.val() {
-            self.source.valid.next = self.decided.valid.val();
-            self.source.payload.next = self.decided.payload.val();
-            self.source_owner.next = self.item.val().owner;
-        }
+        PulseSource::<Decided>::link(&mut self.source, &mut self.plans.source);
+        self.source_owner.next = self.plans.source_owner.val();
+        PulseSource::<RunSummary>::link(&mut self.summary, &mut self.plans.summary);
 
         // Ends without a packet.
         self.timer.opens.next = self.judge.opens.val();
@@ -201,11 +199,9 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OW
         self.sweep.active.next = self.switch.active.val();
         self.sweep.wanted.next = self.sweeps.val();
         self.sweep.owner.next = self.sweep_owner.val();
-        self.was_granted.d.next = self.granted.val();
-        self.was_swept.d.next = self.offered_granted.val() & self.sweeps.val();
-        self.sweep.granted.next = self.was_granted.q.val();
-        self.sweep.done.next = self.was_swept.q.val();
-        self.hold.next = self.sweep.hold.val();
+        self.sweep.granted.next = self.granted.val();
+        self.sweep.done.next = self.granted_sweeps.val();
+        self.is_swept.next = self.sweep.swept.val();
         MessageSource::<RunEnd>::join(&mut self.timer.due, &mut self.sweep.due);
         MessageSource::<RunEnd>::link(&mut self.run_end, &mut self.sweep.run_end);
         self.switch.busy.next = self.deciding.val()

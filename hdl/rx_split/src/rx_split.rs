@@ -3,7 +3,7 @@
 
 use crate::delivery::Delivery;
 use crate::intake::Intake;
-use crate::messages::{Plan, StoredPacket};
+use crate::messages::{Plan, RunSummary, StoredPacket};
 use crate::placement::Placement;
 use stream::prelude::*;
 use stream::pulse_merge::PulseMerge;
@@ -147,6 +147,10 @@ impl<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNERS: usize> Log
         );
 
         MessageSource::<Plan>::join(&mut self.placement.plans, &mut self.delivery.plans);
+        MessageSource::<RunSummary>::join(
+            &mut self.placement.summaries,
+            &mut self.delivery.summaries,
+        );
         self.placement.piece_slot.next = self.delivery.piece_slot.val();
         self.placement.piece_number.next = self.delivery.piece_number.val();
         self.delivery.piece.next = self.placement.piece.val();

@@ -26,7 +26,7 @@ pub mod progress;
 pub mod split_control;
 pub mod split_state;
 
-use crate::messages::{CopyJob, Piece, Plan, RunPart, RxItem};
+use crate::messages::{CopyJob, Piece, Plan, PlanItem, RunPart, RunSummary};
 use crate::split::entry::Entry;
 use crate::split::job_maker::JobMaker;
 use crate::split::progress::Progress;
@@ -44,6 +44,8 @@ pub struct Split {
 
     /// Packets, events, confirmations and releases in order.
     pub plans: MessageSink<Plan>,
+    /// One summary for each plan that sums; it is there as its plan is, and taken with it.
+    pub summaries: MessageSink<RunSummary>,
     /// Walk slot of the plan at hand.
     pub piece_slot: Signal<Out, Bits<4>>,
     /// Number of the piece that is requested.
@@ -65,10 +67,11 @@ pub struct Split {
     maker: JobMaker,
     progress: Progress,
     plan: DFF<Plan>,
+    summary: DFF<RunSummary>,
 
     state: Signal<Local, SplitState>,
-    packet: Signal<Local, RxItem>,
-    new_packet: Signal<Local, RxItem>,
+    packet: Signal<Local, PlanItem>,
+    new_packet: Signal<Local, PlanItem>,
     run: Signal<Local, RunPart>,
     new_run: Signal<Local, RunPart>,
     loads: Signal<Local, Bit>,
@@ -79,7 +82,7 @@ pub struct Split {
 impl Logic for Split {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, plan);
+        dff_setup!(self, clock, plan, summary);
         clock!(self, clock, progress, control);
         self.control.reset.next = self.reset.val();
         self.state.next = self.control.step.val();
@@ -87,7 +90,8 @@ impl Logic for Split {
         self.new_packet.next = self.plans.payload.val().packet;
         self.run.next = self.plan.q.val().run;
         self.new_run.next = self.plans.payload.val().run;
-        self.entry.run.next = self.run.val();
+        self.entry.sums.next = self.run.val().sums;
+        self.entry.summary.next = self.summary.q.val();
         self.control.no_entry.next = self.run.val().joins & !self.run.val().ends;
         self.progress.ends_run.next = self.new_run.val().ends;
         self.effects.step.next = self.state.val();
@@ -96,6 +100,8 @@ impl Logic for Split {
         self.loads.next = self.effects.loads.val()
             | (self.effects.loads_with_slot.val() & self.slot_passes.val());
         self.plans.ready.next = self.loads.val();
+        self.summaries.ready.next =
+            self.loads.val() & self.plans.valid.val() & self.new_run.val().sums;
         self.control.loads.next = self.loads.val();
 
         self.entry.packet.next = self.packet.val();
@@ -135,6 +141,7 @@ impl Logic for Split {
         self.next_owner.next = self.packet.val().owner;
         if self.loads.val() {
             self.plan.d.next = self.plans.payload.val();
+            self.summary.d.next = self.summaries.payload.val();
             self.next_owner.next = self.new_packet.val().owner;
         }
     }

@@ -13,7 +13,7 @@
 //! 2. Waiting packets are granted before an event until [`EVENT_CYCLES`] have passed since the last
 //!    event: then the event is granted with the next `has_space`, however slowly packets leave.
 //! 3. The end of a run goes before packets and events: there are no more of them than packets.
-//! 4. A confirmation that must wait, with `hold`, keeps what is behind it waiting.
+//! 4. A confirmation that ends all runs of its owner waits for `is_swept`, and what is behind it too.
 
 use crate::messages::{RxItem, RxItemKind, WalkOutcome};
 use crate::runs::messages::RunEnd;
@@ -51,10 +51,8 @@ pub struct AdmitArbiter {
     pub send_event: MessageSink<SendEvent>,
     /// Runs that end without a packet.
     pub run_end: MessageSink<RunEnd>,
-    /// The item offered at `packets` must wait.
-    pub hold: Signal<In, Bit>,
-    /// The item offered at `packets` is taken in this cycle.
-    pub takes_packet: Signal<Out, Bit>,
+    /// A confirmation that ends all runs of its owner need not wait.
+    pub is_swept: Signal<In, Bit>,
     /// The stages after the arbiter have space for one item more.
     pub has_space: Signal<In, Bit>,
     /// The item that is admitted.
@@ -70,6 +68,8 @@ pub struct AdmitArbiter {
     take_event: Signal<Local, Bit>,
     take_run: Signal<Local, Bit>,
     run_item: Signal<Local, RxItem>,
+    offered: Signal<Local, RxItem>,
+    holds: Signal<Local, Bit>,
     may_packet: Signal<Local, Bit>,
     take_packet: Signal<Local, Bit>,
     granted: Signal<Local, Bit>,
@@ -87,11 +87,12 @@ impl Logic for AdmitArbiter {
         self.may.next = self.has_space.val() & !self.pause.q.val() & !self.reset.val();
         self.take_event.next = self.has_space.val() & self.event_next.q.val() & !self.reset.val();
         self.take_run.next = self.has_space.val() & self.run_next.q.val() & !self.reset.val();
+        self.offered.next = self.packets.payload.val();
+        self.holds.next = self.offered.val().sweeps & !self.is_swept.val();
         self.may_packet.next =
-            self.may.val() & !self.event_next.q.val() & !self.run_next.q.val() & !self.hold.val();
+            self.may.val() & !self.event_next.q.val() & !self.run_next.q.val() & !self.holds.val();
         self.take_packet.next = self.may_packet.val() & self.packets.valid.val();
         self.packets.ready.next = self.may_packet.val();
-        self.takes_packet.next = self.take_packet.val();
         self.send_event.ready.next = self.take_event.val();
         self.run_end.ready.next = self.take_run.val();
         self.granted.next = self.take_event.val() | self.take_packet.val() | self.take_run.val();

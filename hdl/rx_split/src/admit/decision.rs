@@ -18,7 +18,7 @@
 use crate::admit::admit_arbiter::Candidate;
 use crate::admit::messages::{OwnerSpace, OwnerUpdate};
 use crate::admit::standing_step::Standing;
-use crate::messages::{Plan, Reservation, RunPart, RxItem, RxItemKind, WalkOutcome};
+use crate::messages::{Decided, PlanItem, RunPart, RxItem, RxItemKind, WalkOutcome};
 use abi::config::SLOT_HEADER_BYTES;
 use abi::reason::{Disposition, DropReason};
 use stream::prelude::*;
@@ -39,8 +39,8 @@ pub struct Decision {
     pub event_lost: Signal<Out, Bit>,
     /// The candidate is a packet: it is decided in this cycle.
     pub settled: Signal<Out, Bit>,
-    /// Plans as decided, without their addresses; `place` has the count of slow buffers.
-    pub plans: PulseSource<Plan>,
+    /// Plans as decided, without their addresses.
+    pub plans: PulseSource<Decided>,
     /// One pulse for each packet whose header entry is delivered, with its Disposition.
     pub disposition_count: PulseSource<DispositionCode>,
     /// One pulse for each packet dropped, with its DropReason.
@@ -51,9 +51,10 @@ pub struct Decision {
     pub update: PulseSource<OwnerUpdate>,
 
     judgement: Judgement,
+    made: MakeItem,
 
     packet: Signal<Local, RxItem>,
-    place: Signal<Local, Reservation>,
+    planned: Signal<Local, PlanItem>,
     is_packet: Signal<Local, Bit>,
     is_event: Signal<Local, Bit>,
     wants_two: Signal<Local, Bit>,
@@ -73,8 +74,6 @@ pub struct Decision {
     header_queue_full: Constant<DropCode>,
     #[value(DropReason::SlowBufferFull as u64)]
     slow_buffer_full: Constant<DropCode>,
-    #[value(Reservation::default())]
-    no_place: Constant<Reservation>,
     #[value(RunPart::default())]
     no_part: Constant<RunPart>,
     #[value(1)]
@@ -110,14 +109,16 @@ impl Logic for Decision {
         self.settled.next = self.valid.val() & self.is_packet.val();
         self.event_lost.next = self.valid.val() & self.is_event.val() & !self.header_fits.val();
 
-        self.plans.valid.next = self.valid.val() & (!self.is_event.val() | self.accepted.val());
-        self.plans.payload.next.packet = self.packet.val();
+        // A packet that is dropped becomes a release.
+        self.made.packet.next = self.packet.val();
+        self.planned.next = self.made.item.val();
         if self.refused.val() {
-            self.plans.payload.next.packet = self.judgement.dropped.val();
+            self.planned.next.kind = RxItemKind::Release;
+            self.planned.next.walk = false;
         }
-        self.place.next = self.no_place.val();
-        self.place.next.slow_index = self.space.val().slow_producer.get_bits::<16>(0);
-        self.plans.payload.next.place = self.place.val();
+        self.plans.valid.next = self.valid.val() & (!self.is_event.val() | self.accepted.val());
+        self.plans.payload.next.packet = self.planned.val();
+        self.plans.payload.next.slow = self.space.val().slow_producer.get_bits::<16>(0);
         self.plans.payload.next.run = self.no_part.val();
         self.plans.payload.next.cursor = self.judgement.cursor.val();
         self.plans.payload.next.two_slots = self.wants_two.val();
@@ -149,6 +150,43 @@ impl Logic for Decision {
     }
 }
 
+/// What is left of an item once it is decided. Combinational.
+#[derive(LogicBlock, Default)]
+pub struct MakeItem {
+    /// The item.
+    pub packet: Signal<In, RxItem>,
+    /// What is left of it.
+    pub item: Signal<Out, PlanItem>,
+}
+
+impl Logic for MakeItem {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.item.next.kind = self.packet.val().kind;
+        self.item.next.walk = self.packet.val().walk;
+        self.item.next.start = self.packet.val().start;
+        self.item.next.stop = self.packet.val().stop;
+        self.item.next.charge = self.packet.val().charge;
+        self.item.next.header_bytes = self.packet.val().header_bytes;
+        self.item.next.frame_bytes = self.packet.val().frame_bytes;
+        self.item.next.payload_bytes = self.packet.val().payload_bytes;
+        self.item.next.l4_offset = self.packet.val().l4_offset;
+        self.item.next.profile = self.packet.val().profile;
+        self.item.next.verified = self.packet.val().verified;
+        self.item.next.position = self.packet.val().position;
+        self.item.next.flow = self.packet.val().flow;
+        self.item.next.generation = self.packet.val().generation;
+        self.item.next.owner = self.packet.val().owner;
+        self.item.next.slotted = self.packet.val().slotted;
+        self.item.next.slot = self.packet.val().slot;
+        self.item.next.disposition = self.packet.val().disposition;
+        self.item.next.trimmed_bytes = self.packet.val().trimmed_bytes;
+        self.item.next.segment_index = self.packet.val().segment_index;
+        self.item.next.pieces = self.packet.val().pieces;
+        self.item.next.memories = self.packet.val().memories;
+    }
+}
+
 /// The last rules: from standing and walk to the packet's disposition. Combinational.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Judgement {
@@ -162,8 +200,6 @@ pub struct Judgement {
     pub packet: Signal<Out, RxItem>,
     /// The flow's cursor after the packet.
     pub cursor: Signal<Out, Bits<32>>,
-    /// What the packet becomes if it is dropped: a release.
-    pub dropped: Signal<Out, RxItem>,
 
     offered: Signal<Local, RxItem>,
     outcome: Signal<Local, WalkOutcome>,
@@ -201,7 +237,6 @@ impl Logic for Judgement {
         self.in_order.next = self.placed.val() & self.at_cursor.val();
 
         self.judged.next = self.offered.val();
-        self.judged.next.floor = 0.into();
         self.cursor_after.next = self.offered.val().floor;
         if self.offered.val().hit {
             self.cursor_after.next = self.cursor_before.val();
@@ -225,9 +260,5 @@ impl Logic for Judgement {
         }
         self.packet.next = self.judged.val();
         self.cursor.next = self.cursor_after.val();
-        self.dropped.next = self.offered.val();
-        self.dropped.next.kind = RxItemKind::Release;
-        self.dropped.next.walk = false;
-        self.dropped.next.floor = 0.into();
     }
 }

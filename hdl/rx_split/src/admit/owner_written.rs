@@ -18,39 +18,9 @@
 
 use crate::admit::owner_flags::OwnerFlags;
 use crate::admit::reserve::Taken;
-use crate::messages::{Plan, Reservation, RunPart, RxItem, RxItemKind};
+use crate::messages::{Decided, PlanItem, RxItemKind};
 use crate::owner_decode::OwnerWrite;
 use stream::prelude::*;
-
-/// Slots that a plan takes. Combinational.
-#[derive(LogicBlock, Default)]
-pub struct SlotsOf {
-    /// The plan.
-    pub plan: Signal<In, Plan>,
-    /// It takes slots.
-    pub takes: Signal<Out, Bit>,
-    /// It takes two.
-    pub takes_two: Signal<Out, Bit>,
-
-    item: Signal<Local, RxItem>,
-    part: Signal<Local, RunPart>,
-    has_entry: Signal<Local, Bit>,
-}
-
-impl Logic for SlotsOf {
-    #[hdl_gen]
-    fn update(&mut self) {
-        self.item.next = self.plan.val().packet;
-        self.part.next = self.plan.val().run;
-        self.has_entry.next = (self.item.val().kind == RxItemKind::Packet)
-            | (self.item.val().kind == RxItemKind::Event)
-            | (self.item.val().kind == RxItemKind::Run);
-        self.takes.next = self.has_entry.val()
-            & !self.part.val().keeps
-            & (!self.part.val().joins | self.part.val().ends);
-        self.takes_two.next = self.plan.val().two_slots;
-    }
-}
 
 /// The counts, for 2^OWNER_BITS owners; OWNERS must be 2^OWNER_BITS. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
@@ -64,14 +34,24 @@ pub struct OwnerWritten<const OWNER_BITS: usize, const OWNERS: usize> {
     pub write: Signal<In, OwnerWrite>,
     /// Owner that the write addresses.
     pub write_owner: Signal<In, Bits<OWNER_BITS>>,
-    /// Plans in the order of their entries.
-    pub plans: PulseSink<Plan>,
-    /// Owner of the plan.
+    /// Runs can be open. Else what is reserved is written, and a plan is counted one cycle later.
+    pub active: Signal<In, Bit>,
+    /// Owner of the plan, with `active`.
     pub owner: Signal<In, Bits<8>>,
-    /// No owner has runs: what is reserved is written.
-    pub bypasses: Signal<In, Bit>,
-    /// With `bypasses`: slots that `owner` has reserved before the plan.
+    /// The plan takes slots, with `active`.
+    pub takes: Signal<In, Bit>,
+    /// If it does, it takes two.
+    pub takes_two: Signal<In, Bit>,
+    /// Number of the slow buffer that it takes, if one.
+    pub slow: Signal<In, Bits<16>>,
+    /// Slots that its owner has reserved before it, without `active`.
     pub reserved: Signal<In, Bits<32>>,
+    /// The plan of the cycle before.
+    pub late_plan: Signal<In, Decided>,
+    /// There was one.
+    pub late_valid: Signal<In, Bit>,
+    /// Its owner's slots after it.
+    pub late_after: Signal<In, Bits<32>>,
     /// Index of the plan's slot, and those after it.
     pub taken: Signal<Out, Taken>,
     /// Owner of a packet that joined a run.
@@ -85,7 +65,7 @@ pub struct OwnerWritten<const OWNER_BITS: usize, const OWNERS: usize> {
     /// Slots that packets of `limit_owner` gave back, modulo 2^17.
     pub limit_given: Signal<Out, Bits<17>>,
 
-    slots: SlotsOf,
+    is_late: DFF<Bit>,
     flags: OwnerFlags<OWNER_BITS, OWNERS>,
     written: LutRam<Bits<32>, OWNER_BITS>,
     /// For the next packet, the space and the limits.
@@ -93,8 +73,10 @@ pub struct OwnerWritten<const OWNER_BITS: usize, const OWNERS: usize> {
     clears: DFF<Bit>,
     cleared: DFF<Bits<OWNER_BITS>>,
 
-    plan: Signal<Local, Plan>,
-    place: Signal<Local, Reservation>,
+    late_item: Signal<Local, PlanItem>,
+    late_takes: Signal<Local, Bit>,
+    counts: Signal<Local, Bit>,
+    counted: Signal<Local, Bits<OWNER_BITS>>,
     at: Signal<Local, Bits<OWNER_BITS>>,
     giver: Signal<Local, Bits<OWNER_BITS>>,
     count: Signal<Local, Bits<32>>,
@@ -113,37 +95,46 @@ pub struct OwnerWritten<const OWNER_BITS: usize, const OWNERS: usize> {
 impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for OwnerWritten<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, clears, cleared);
+        dff_setup!(self, clock, clears, cleared, is_late);
         clock!(self, clock, flags, written);
         self.flags.reset.next = self.reset.val();
         self.flags.write.next = self.write.val();
         self.flags.write_owner.next = self.write_owner.val();
-        self.plan.next = self.plans.payload.val();
-        self.slots.plan.next = self.plan.val();
         self.at.next = bit_cast::<OWNER_BITS, 8>(self.owner.val());
         self.flags.owner.next = self.at.val();
         self.flags.other.next = self.at.val();
-        self.flags.update_owner.next = self.at.val();
-        self.flags.update.next = self.plans.valid.val() & self.slots.takes.val();
 
         self.written.read_address.next = self.at.val();
         self.count.next = 0.into();
-        if self.bypasses.val() {
+        if !self.active.val() {
             self.count.next = self.reserved.val();
         } else if self.flags.has_produced.val() {
             self.count.next = self.written.read_data.val();
         }
         self.count_after.next = self.count.val() + self.one.val();
-        if self.slots.takes_two.val() {
+        if self.takes_two.val() {
             self.count_after.next = self.count.val() + self.two.val();
         }
-        self.written.write_address.next = self.at.val();
+        self.is_late.d.next = !self.active.val();
+        self.late_item.next = self.late_plan.val().packet;
+        self.late_takes.next = self.late_valid.val()
+            & ((self.late_item.val().kind == RxItemKind::Packet)
+                | (self.late_item.val().kind == RxItemKind::Event));
+        self.counts.next = self.takes.val();
+        self.counted.next = self.at.val();
         self.written.write_data.next = self.count_after.val();
-        self.written.write_enable.next = self.plans.valid.val() & self.slots.takes.val();
+        if self.is_late.q.val() {
+            self.counts.next = self.late_takes.val();
+            self.counted.next = bit_cast::<OWNER_BITS, 8>(self.late_item.val().owner);
+            self.written.write_data.next = self.late_after.val();
+        }
+        self.written.write_address.next = self.counted.val();
+        self.written.write_enable.next = self.counts.val();
+        self.flags.update_owner.next = self.counted.val();
+        self.flags.update.next = self.counts.val();
         self.taken.next.header = self.count.val();
         self.taken.next.header_after = self.count_after.val();
-        self.place.next = self.plan.val().place;
-        self.taken.next.slow = self.place.val().slow_index;
+        self.taken.next.slow = self.slow.val();
 
         // An owner's count is cleared in the first cycle in which no packet gives a slot back.
         self.giver.next = bit_cast::<OWNER_BITS, 8>(self.given_back.payload.val());

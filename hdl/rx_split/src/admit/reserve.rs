@@ -35,6 +35,8 @@ pub struct Reserve {
     pub rings: Signal<In, OwnerContext>,
     /// What the packet takes of the rings.
     pub taken: Signal<In, Taken>,
+    /// Slots produced after the packet, one cycle later.
+    pub header_after: Signal<Out, Bits<32>>,
     /// Addresses of what the packet takes, two cycles later.
     pub reservation: Signal<Out, Reservation>,
 
@@ -70,6 +72,7 @@ impl Logic for Reserve {
             self.second.d.next = self.taken.val().header + self.one.val();
         }
         self.reservation.next = self.result.q.val();
+        self.header_after.next = self.indices.q.val().header_after;
 
         self.producer.next = self.indices.q.val().header;
         self.header_above.next = self.ones.val() << self.held.q.val().header_bits;

@@ -83,6 +83,7 @@ impl<const BUFFER_BITS: usize> Logic for Feed<BUFFER_BITS> {
         // A beat that is still being kept cannot be read.
         self.read_beat.next = self.read.q.val().beat;
         self.stale.next = self.job.val().kept
+            & self.job.val().head
             & ((self.read_valid.q.val() & self.read_beat.val().keeps)
                 | (self.held_valid.q.val() & self.held.q.val().keeps));
         self.takes.next = self.jobs.valid.val() & self.advance.val() & !self.stale.val();

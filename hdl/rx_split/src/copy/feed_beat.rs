@@ -103,8 +103,8 @@ impl Logic for FeedBeat {
         self.beat.next.held = self.job.val().held;
         self.beat.next.held_at = self.job.val().held_at;
         self.beat.next.memories = self.job.val().memories;
-        self.beat.next.keeps = self.job.val().keeps;
-        self.beat.next.kept = self.job.val().kept;
+        self.beat.next.keeps = self.job.val().head & self.job.val().keeps;
+        self.beat.next.kept = self.job.val().head & self.job.val().kept;
         self.beat.next.place = self.job.val().place;
 
         self.next_place.next = self.now.val();

@@ -67,6 +67,7 @@ pub struct HoldRoute {
     job: Signal<Local, CopyJob>,
     memories: Signal<Local, Bits<4>>,
     is_slot: Signal<Local, Bit>,
+    keeps: Signal<Local, Bit>,
     is_confirmation: Signal<Local, Bit>,
     first_memory: Signal<Local, Bits<2>>,
     queue: Signal<Local, Bits<2>>,
@@ -89,6 +90,7 @@ impl Logic for HoldRoute {
         self.owner.next = self.job.val().owner;
         self.is_slot.next =
             (self.job.val().kind == CopyKind::Write) & self.job.val().head & !self.job.val().keeps;
+        self.keeps.next = self.job.val().head & self.job.val().keeps;
         self.is_confirmation.next = self.job.val().kind == CopyKind::Confirm;
         self.first_memory.next = bits::<2>(3);
         if self.memories.val().get_bit(2) {
@@ -116,7 +118,7 @@ impl Logic for HoldRoute {
         self.routed.payload.next = self.job.val();
         self.routed.payload.next.held = self.queues.val();
         self.routed.payload.next.writes =
-            (self.job.val().kind == CopyKind::Write) & !self.queues.val() & !self.job.val().keeps;
+            (self.job.val().kind == CopyKind::Write) & !self.queues.val() & !self.keeps.val();
         // Only slots and confirmations add to what is held of an owner, so this packet's slot finds
         // nothing held where its payload found nothing.
         self.routed.payload.next.shares = self.job.val().shares & !self.owner_holds.val();

@@ -62,6 +62,23 @@ pub struct RunFirst {
     pub memories: Bits<4>,
 }
 
+/// What is kept of a run's last packet, and their number.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RunLast {
+    /// Packets so far.
+    pub packets: Bits<7>,
+    /// Acknowledgement number.
+    pub ack: Bits<32>,
+    /// Window.
+    pub window: Bits<16>,
+    /// TSval, or 0.
+    pub timestamp: Bits<32>,
+    /// TSecr, or 0.
+    pub echo: Bits<32>,
+    /// The flow's cursor after it.
+    pub cursor: Bits<32>,
+}
+
 /// How a packet compares with the run that is open at its place.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RunMatch {
@@ -87,6 +104,12 @@ pub struct RunMatch {
     pub ack_before: Bit,
     /// TSval is less than the last.
     pub stamp_before: Bit,
+    /// The item is of a flow.
+    pub hit: Bit,
+    /// The item, a confirmation, ends the run of its flow.
+    pub ends_run: Bit,
+    /// The item, the end of a run, comes for a command.
+    pub sweeps: Bit,
     /// One packet is missing to the most.
     pub almost_full: Bit,
     /// If it is placed in order the packet may be of a run: nothing is trimmed, its pieces lie in

@@ -4,8 +4,8 @@
 //!
 //! Source: docs/specification.md, Runs.
 
-use crate::messages::{RunLast, RxItem};
-use crate::runs::messages::{RunFacts, RunFirst, RunMatch};
+use crate::messages::RxItem;
+use crate::runs::messages::{RunFacts, RunFirst, RunLast, RunMatch};
 use abi::config::RUN_PACKETS_MAX;
 use stream::prelude::*;
 
@@ -64,6 +64,9 @@ impl Logic for RunCompare {
         self.stamp_ahead.next = self.facts.val().timestamp - self.last.val().timestamp;
         self.result.next.ack_before = self.ack_ahead.val().get_bit(31);
         self.result.next.stamp_before = self.stamp_ahead.val().get_bit(31);
+        self.result.next.hit = self.item.val().hit;
+        self.result.next.ends_run = self.item.val().ends_run;
+        self.result.next.sweeps = self.item.val().sweeps;
         self.result.next.almost_full = self.last.val().packets == self.packets_max.val();
         self.one_memory.next = (self.item.val().memories == self.memory_0.val())
             | (self.item.val().memories == self.memory_1.val())

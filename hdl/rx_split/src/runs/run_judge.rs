@@ -8,7 +8,7 @@
 //!
 //! Source: docs/specification.md, Runs.
 
-use crate::messages::{RxItem, RxItemKind};
+use crate::messages::{PlanItem, RxItemKind};
 use crate::runs::messages::{RunFacts, RunMatch};
 use abi::reason::Disposition;
 use stream::prelude::*;
@@ -19,7 +19,7 @@ pub struct RunJudge {
     /// There is an item.
     pub valid: Signal<In, Bit>,
     /// The item as decided.
-    pub item: Signal<In, RxItem>,
+    pub item: Signal<In, PlanItem>,
     /// Facts of its headers, if it is a packet.
     pub facts: Signal<In, RunFacts>,
     /// How it compares with the run.
@@ -69,8 +69,9 @@ pub struct RunJudge {
 impl Logic for RunJudge {
     #[hdl_gen]
     fn update(&mut self) {
-        self.is_packet.next =
-            self.valid.val() & (self.item.val().kind == RxItemKind::Packet) & self.item.val().hit;
+        self.is_packet.next = self.valid.val()
+            & (self.item.val().kind == RxItemKind::Packet)
+            & self.compared.val().hit;
         self.is_run.next =
             self.valid.val() & (self.item.val().kind == RxItemKind::Run) & self.compared.val().open;
         self.own_run.next = self.compared.val().open & self.compared.val().flow;
@@ -94,12 +95,12 @@ impl Logic for RunJudge {
         self.place_end.next =
             self.starts.val() & self.compared.val().open & !self.compared.val().flow;
         self.command_end.next =
-            (self.is_run.val() & self.item.val().sweeps & self.compared.val().owner)
+            (self.is_run.val() & self.compared.val().sweeps & self.compared.val().owner)
                 | (self.valid.val()
                     & (self.item.val().kind == RxItemKind::Confirmation)
-                    & self.item.val().ends_run
+                    & self.compared.val().ends_run
                     & self.own_run.val());
-        self.timer_end.next = self.is_run.val() & !self.item.val().sweeps;
+        self.timer_end.next = self.is_run.val() & !self.compared.val().sweeps;
         self.goes_first.next = self.packet_end.val()
             | self.place_end.val()
             | self.command_end.val()

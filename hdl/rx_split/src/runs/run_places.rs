@@ -7,8 +7,8 @@
 //! 1. A place is open from the cycle after `opens` to the cycle of `ends`; where both come, the new
 //!    run is open.
 
-use crate::messages::{Plan, RunLast, RxItem};
-use crate::runs::messages::{RunFacts, RunFirst};
+use crate::messages::{Decided, PlanItem};
+use crate::runs::messages::{RunFacts, RunFirst, RunLast};
 use abi::config::RUNS_OPEN_MAX;
 use stream::prelude::*;
 
@@ -41,8 +41,8 @@ pub struct RunPlaces {
     pub joins: Signal<In, Bit>,
     /// The run that was open ends.
     pub ends: Signal<In, Bit>,
-    /// Plan of the packet that opens or joins.
-    pub plan: Signal<In, Plan>,
+    /// The packet that opens or joins.
+    pub plan: Signal<In, Decided>,
     /// Facts of that packet.
     pub facts: Signal<In, RunFacts>,
     /// Packets of the run before it.
@@ -52,7 +52,7 @@ pub struct RunPlaces {
     lasts: LutRam<RunLast, 5>,
     opened: DFF<Bits<32>>,
 
-    item: Signal<Local, RxItem>,
+    item: Signal<Local, PlanItem>,
     new_first: Signal<Local, RunFirst>,
     new_last: Signal<Local, RunLast>,
     mark: Signal<Local, Bits<32>>,

@@ -1,17 +1,20 @@
 //! Makes the plans: of a run that ends, and of the item behind it.
 //!
 //! ```text
-//!  judged ─┬─► the run that ends before it ───────────┬─► [] ─► source
-//!          └─► the item with its part ─┬──────────────┤
-//!                                      └─► [] behind ─┘
+//!  judged ─┬─► the run that ends before it ────────┬─► source
+//!          ├─► the item with its part ─────────────┤
+//!          └─► [] ─► the item behind the run ──────┤
+//!  decided ─────────── while not active ───────────┘
 //! ```
-//! Timing: latency one cycle, two for an item behind a run.
+//! Timing: an item is judged while it stands at `judged`, for two cycles at least; its plan comes
+//! in the second, and one cycle later behind a run. `decided` passes in the same cycle.
 //!
 //! Invariants:
 //! 1. An item makes at most two plans; the next item comes two cycles later at the earliest.
+//! 2. A plan that sums comes with a summary.
 
-use crate::messages::{Plan, RunLast, RunPart, RxItem, RxItemKind};
-use crate::runs::messages::{RunFacts, RunFirst};
+use crate::messages::{Decided, PlanItem, RunPart, RunSummary, RxItemKind};
+use crate::runs::messages::{RunFacts, RunFirst, RunLast};
 use abi::reason::Disposition;
 use stream::prelude::*;
 
@@ -23,9 +26,15 @@ pub struct RunPlans {
     /// Start of an epoch: plans inside are forgotten.
     pub reset: Signal<In, Bit>,
 
-    /// Items that were judged.
-    pub judged: PulseSink<Plan>,
-    /// Facts of the item's headers.
+    /// Plans are made here; else they pass as they are decided.
+    pub active: Signal<In, Bit>,
+    /// Plans as decided.
+    pub decided: PulseSink<Decided>,
+    /// Owner of the plan at `decided`, from registers.
+    pub decided_owner: Signal<In, Bits<8>>,
+    /// The item that is judged.
+    pub judged: Signal<In, Decided>,
+    /// Facts of its headers.
     pub facts: Signal<In, RunFacts>,
     /// First packet of the run at its place.
     pub first: Signal<In, RunFirst>,
@@ -42,29 +51,46 @@ pub struct RunPlans {
     /// The item makes a plan of its own.
     pub own: Signal<In, Bit>,
     /// Plans in order.
-    pub source: PulseSource<Plan>,
+    pub source: PulseSource<Decided>,
+    /// Owner of the plan at `source`.
+    pub source_owner: Signal<Out, Bits<8>>,
+    /// Owner of the plan that is made here, from a register.
+    pub made_owner: Signal<Out, Bits<8>>,
+    /// The plan that is made here takes slots of its owner's queue; from registers.
+    pub made_takes: Signal<Out, Bit>,
+    /// What the entry of the plan at `source` says, if it sums.
+    pub summary: PulseSource<RunSummary>,
     /// An item waits behind the run that ends before it.
     pub is_waiting: Signal<Out, Bit>,
 
+    ends_run: DFF<Bit>,
+    own_valid: DFF<Bit>,
+    own_part: DFF<RunPart>,
+    sums: DFF<Bit>,
     waits: DFF<Bit>,
-    behind: DFF<Plan>,
-    made_valid: DFF<Bit>,
-    made: DFF<Plan>,
+    waiting_opens: DFF<Bit>,
+    behind_valid: DFF<Bit>,
+    behind: DFF<Decided>,
+    owner: DFF<Bits<8>>,
+    takes: DFF<Bit>,
 
-    own_plan: Signal<Local, Plan>,
-    plan: Signal<Local, Plan>,
     part: Signal<Local, RunPart>,
-    joined: Signal<Local, RunLast>,
-    ended: Signal<Local, RxItem>,
+    ended: Signal<Local, PlanItem>,
     end_part: Signal<Local, RunPart>,
+    waited: Signal<Local, Decided>,
+    waiting_part: Signal<Local, RunPart>,
+    plan: Signal<Local, Decided>,
+    item: Signal<Local, PlanItem>,
+    has_entry: Signal<Local, Bit>,
+    is_sum: Signal<Local, Bit>,
     #[value(1)]
     one: Constant<Bits<7>>,
-    #[value(RxItem::default())]
-    no_item: Constant<RxItem>,
+    #[value(PlanItem::default())]
+    no_item: Constant<PlanItem>,
     #[value(RunPart::default())]
     no_part: Constant<RunPart>,
-    #[value(Plan::default())]
-    no_plan: Constant<Plan>,
+    #[value(Decided::default())]
+    no_plan: Constant<Decided>,
     #[value(Disposition::PlacedInOrder as u64)]
     placed_in_order: Constant<DispositionCode>,
 }
@@ -72,24 +98,27 @@ pub struct RunPlans {
 impl Logic for RunPlans {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, waits, behind, made_valid, made);
-        // The item, with its part in a run.
-        self.joined.next.packets = self.last.val().packets + self.one.val();
-        self.joined.next.ack = self.facts.val().ack;
-        self.joined.next.window = self.facts.val().window;
-        self.joined.next.timestamp = self.facts.val().timestamp;
-        self.joined.next.echo = self.facts.val().echo;
-        self.joined.next.cursor = 0.into();
+        dff_setup!(self, clock, ends_run, own_valid, own_part, sums, waits);
+        dff_setup!(self, clock, waiting_opens, behind_valid, behind, owner, takes);
+        // What was judged.
+        self.ends_run.d.next = self.ends_before.val() & !self.reset.val();
+        self.own_valid.d.next = self.own.val() & !self.ends_before.val() & !self.reset.val();
+        self.waits.d.next = self.own.val() & self.ends_before.val() & !self.reset.val();
+        self.is_sum.next = self.last.val().packets != self.one.val();
+        self.sums.d.next = self.ends_with.val() | (self.ends_before.val() & self.is_sum.val());
         self.part.next.keeps = self.opens.val();
         self.part.next.joins = self.joins.val();
         self.part.next.ends = self.ends_with.val();
         self.part.next.sums = self.ends_with.val();
-        self.part.next.push = self.facts.val().push;
-        self.part.next.last = self.joined.val();
-        self.part.next.payload_bytes = self.first.val().payload_bytes;
-        self.part.next.segment_index = self.first.val().segment_index;
-        self.own_plan.next = self.judged.payload.val();
-        self.own_plan.next.run = self.part.val();
+        self.own_part.d.next = self.part.val();
+        self.waiting_opens.d.next = self.opens.val();
+        self.behind_valid.d.next = self.waits.q.val() & !self.reset.val();
+        self.waited.next = self.judged.val();
+        self.waiting_part.next = self.no_part.val();
+        self.waiting_part.next.keeps = self.waiting_opens.q.val();
+        self.waited.next.run = self.waiting_part.val();
+        self.behind.d.next = self.waited.val();
+        self.is_waiting.next = self.waits.q.val();
 
         // The run that ends.
         self.ended.next = self.no_item.val();
@@ -100,7 +129,6 @@ impl Logic for RunPlans {
         self.ended.next.l4_offset = self.first.val().l4_offset;
         self.ended.next.verified = true;
         self.ended.next.position = self.first.val().position;
-        self.ended.next.hit = true;
         self.ended.next.flow = self.first.val().flow;
         self.ended.next.generation = self.first.val().generation;
         self.ended.next.owner = self.first.val().owner;
@@ -110,30 +138,65 @@ impl Logic for RunPlans {
         self.ended.next.memories = self.first.val().memories;
         self.end_part.next = self.no_part.val();
         self.end_part.next.ends = true;
-        self.end_part.next.sums = self.last.val().packets != self.one.val();
-        self.end_part.next.last = self.last.val();
-        self.end_part.next.payload_bytes = self.first.val().payload_bytes;
-        self.end_part.next.segment_index = self.first.val().segment_index;
+        self.end_part.next.sums = self.sums.q.val();
 
-        self.plan.next = self.own_plan.val();
-        if self.ends_before.val() {
+        self.plan.next = self.judged.val();
+        self.plan.next.run = self.own_part.q.val();
+        if self.ends_run.q.val() {
             self.plan.next = self.no_plan.val();
             self.plan.next.packet = self.ended.val();
             self.plan.next.cursor = self.last.val().cursor;
             self.plan.next.run = self.end_part.val();
         }
-        if self.judged.valid.val() {
-            self.behind.d.next = self.own_plan.val();
+        if self.behind_valid.q.val() {
+            self.plan.next = self.behind.q.val();
         }
-        self.waits.d.next = self.own.val() & self.ends_before.val() & !self.reset.val();
-        self.made_valid.d.next =
-            (self.ends_before.val() | self.own.val() | self.waits.q.val()) & !self.reset.val();
-        self.made.d.next = self.plan.val();
+        self.source.valid.next =
+            self.ends_run.q.val() | self.own_valid.q.val() | self.behind_valid.q.val();
+        self.source.payload.next = self.plan.val();
+        self.source_owner.next = self.owner.q.val();
+        if !self.active.val() {
+            self.source.valid.next = self.decided.valid.val();
+            self.source.payload.next = self.decided.payload.val();
+            self.source_owner.next = self.decided_owner.val();
+        }
+
+        // Owner and slots are known as the plan comes.
+        self.item.next = self.judged.val().packet;
+        self.has_entry.next = (self.item.val().kind == RxItemKind::Packet)
+            | (self.item.val().kind == RxItemKind::Event);
+        self.owner.d.next = self.item.val().owner;
+        self.takes.d.next = self.own.val() & self.has_entry.val() & !self.opens.val();
+        if self.joins.val() {
+            self.takes.d.next = self.ends_with.val();
+        }
+        if self.ends_before.val() {
+            self.owner.d.next = self.first.val().owner;
+            self.takes.d.next = true;
+        }
         if self.waits.q.val() {
-            self.made.d.next = self.behind.q.val();
+            self.takes.d.next = self.has_entry.val() & !self.waiting_opens.q.val();
         }
-        self.is_waiting.next = self.waits.q.val();
-        self.source.valid.next = self.made_valid.q.val();
-        self.source.payload.next = self.made.q.val();
+        self.made_owner.next = self.owner.q.val();
+        self.made_takes.next = self.takes.q.val();
+
+        // What the entry of several packets says.
+        self.summary.valid.next = self.sums.q.val();
+        self.summary.payload.next.packets = self.last.val().packets + self.one.val();
+        self.summary.payload.next.push = self.facts.val().push;
+        self.summary.payload.next.ack = self.facts.val().ack;
+        self.summary.payload.next.window = self.facts.val().window;
+        self.summary.payload.next.timestamp = self.facts.val().timestamp;
+        self.summary.payload.next.echo = self.facts.val().echo;
+        if self.ends_run.q.val() {
+            self.summary.payload.next.packets = self.last.val().packets;
+            self.summary.payload.next.push = false;
+            self.summary.payload.next.ack = self.last.val().ack;
+            self.summary.payload.next.window = self.last.val().window;
+            self.summary.payload.next.timestamp = self.last.val().timestamp;
+            self.summary.payload.next.echo = self.last.val().echo;
+        }
+        self.summary.payload.next.payload_bytes = self.first.val().payload_bytes;
+        self.summary.payload.next.segment_index = self.first.val().segment_index;
     }
 }

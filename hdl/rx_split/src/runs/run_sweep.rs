@@ -4,8 +4,7 @@
 //!  wanted ─► wait until nothing is under way ─► places 0 to 31 ─► done: the confirmation may go
 //!  due (timer) ────────────────────────────────────┴─► run_end
 //! ```
-//! Timing: eight cycles of waiting, one for each place and two more for each open one. `hold`
-//! follows `wanted` in the same cycle.
+//! Timing: eight cycles of waiting, one for each place and two more for each open one.
 //!
 //! Invariants:
 //! 1. A confirmation that is held goes on when every run that was open as it came was asked to end.
@@ -34,8 +33,8 @@ pub struct RunSweep {
     pub done: Signal<In, Bit>,
     /// Open places, one bit each.
     pub open_places: Signal<In, Bits<32>>,
-    /// The confirmation must wait.
-    pub hold: Signal<Out, Bit>,
+    /// A confirmation that ends all runs of its owner need not wait; from a register.
+    pub swept: Signal<Out, Bit>,
     /// A run whose time is over.
     pub due: MessageSink<RunEnd>,
     /// Runs that end.
@@ -59,7 +58,7 @@ impl Logic for RunSweep {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, quiet, sweeps, place, is_swept);
-        self.hold.next = self.wanted.val() & !self.is_swept.q.val();
+        self.swept.next = self.is_swept.q.val();
         if !self.quiet.q.val().all() {
             self.quiet.d.next = self.quiet.q.val() + self.one.val();
         }

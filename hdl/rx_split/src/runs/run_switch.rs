@@ -1,6 +1,6 @@
 //! Which owners have runs, and for how long one may be open.
 //!
-//! Timing: a write shows in the next cycle; `has_runs` follows `owner` in the same cycle. `active`
+//! Timing: a write shows in the next cycle, in `may_open` one later; `has_runs` follows `owner` in the same cycle. `active`
 //! falls when no run is open and nothing is inside.
 //!
 //! Invariants:
@@ -42,6 +42,7 @@ pub struct RunSwitch<const OWNER_BITS: usize, const OWNERS: usize> {
 
     owners: DFF<Bits<OWNERS>>,
     limit: DFF<Bits<16>>,
+    opening: DFF<Bit>,
     is_active: DFF<Bit>,
 
     at: Signal<Local, Bits<OWNER_BITS>>,
@@ -61,10 +62,11 @@ pub struct RunSwitch<const OWNER_BITS: usize, const OWNERS: usize> {
 impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RunSwitch<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, owners, limit, is_active);
+        dff_setup!(self, clock, owners, limit, opening, is_active);
         self.at.next = bit_cast::<OWNER_BITS, 8>(self.owner.val());
         self.has_runs.next = self.owners.q.val().get_bit(self.at.val().index());
-        self.may_open.next = self.limit.q.val().any();
+        self.opening.d.next = self.limit.q.val().any();
+        self.may_open.next = self.opening.q.val();
         self.cycles.next = self.limit.q.val();
         self.active.next = self.is_active.q.val();
         self.is_active.d.next =

@@ -4,7 +4,7 @@
 //!
 //! Source: `abi::header_entry`; docs/specification.md, Delivery.
 
-use crate::messages::{Reservation, RunLast, RunPart, RxItem, RxItemKind};
+use crate::messages::{PlanItem, Reservation, RunSummary, RxItemKind};
 use abi::config::PROFILE_BITS;
 use abi::header_entry::{KIND_EVENT, KIND_PACKET, KIND_RUN, SLOW_BUFFER_NONE};
 use stream::prelude::*;
@@ -62,7 +62,7 @@ pub struct EntryMetadata {
 #[derive(LogicBlock, BlockDefault)]
 pub struct Entry {
     /// The packet; for an event `disposition` is the error and `position` the value.
-    pub packet: Signal<In, RxItem>,
+    pub packet: Signal<In, PlanItem>,
     /// The flow's cursor after the packet.
     pub cursor: Signal<In, Bits<32>>,
     /// Addresses and phase that are reserved for the packet.
@@ -71,13 +71,14 @@ pub struct Entry {
     pub two_slots: Signal<In, Bit>,
     /// The payload is in the reserved slow buffer.
     pub needs_slow: Signal<In, Bit>,
-    /// Part in a run.
-    pub run: Signal<In, RunPart>,
+    /// The entry stands for several packets.
+    pub sums: Signal<In, Bit>,
+    /// With `sums`: what it says of them.
+    pub summary: Signal<In, RunSummary>,
     /// The 32 bytes of metadata.
     pub metadata: Signal<Out, Bits<256>>,
 
     entry: Signal<Local, EntryMetadata>,
-    last: Signal<Local, RunLast>,
     #[value(u64::from(SLOW_BUFFER_NONE))]
     slow_buffer_none: Constant<Bits<16>>,
     #[value(u64::from(KIND_PACKET))]
@@ -121,18 +122,17 @@ impl Logic for Entry {
             self.entry.next.position = 0.into();
             self.entry.next.event_value = self.packet.val().position;
         }
-        self.last.next = self.run.val().last;
-        if self.run.val().sums {
+        if self.sums.val() {
             self.entry.next.kind = self.kind_run.val();
-            self.entry.next.run_push = self.run.val().push;
-            self.entry.next.frame_bytes = self.last.val().window;
-            self.entry.next.payload_bytes = bit_cast::<16, 14>(self.run.val().payload_bytes);
-            self.entry.next.position = self.last.val().timestamp;
-            self.entry.next.trimmed_bytes = self.last.val().echo.get_bits::<16>(0);
-            self.entry.next.slow_buffer = self.last.val().echo.get_bits::<16>(16);
-            self.entry.next.segment_index = self.run.val().segment_index;
-            self.entry.next.pieces = bit_cast::<8, 7>(self.last.val().packets);
-            self.entry.next.event_value = self.last.val().ack;
+            self.entry.next.run_push = self.summary.val().push;
+            self.entry.next.frame_bytes = self.summary.val().window;
+            self.entry.next.payload_bytes = bit_cast::<16, 14>(self.summary.val().payload_bytes);
+            self.entry.next.position = self.summary.val().timestamp;
+            self.entry.next.trimmed_bytes = self.summary.val().echo.get_bits::<16>(0);
+            self.entry.next.slow_buffer = self.summary.val().echo.get_bits::<16>(16);
+            self.entry.next.segment_index = self.summary.val().segment_index;
+            self.entry.next.pieces = bit_cast::<8, 7>(self.summary.val().packets);
+            self.entry.next.event_value = self.summary.val().ack;
         }
         self.metadata.next = self.entry.val().into();
     }

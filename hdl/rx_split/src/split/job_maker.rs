@@ -11,8 +11,8 @@
 //!
 //! Source: docs/specification.md, Delivery; `abi::header_entry`.
 
-use crate::messages::{CopyJob, CopyKind, Piece, Plan, Reservation, RunPart, RxItem, RxItemKind};
-use crate::split::payload_job::PayloadJob;
+use crate::messages::{CopyJob, CopyKind, Piece, Plan, PlanItem, Reservation, RunPart, RxItemKind};
+use crate::split::payload_job::{PayloadJob, PayloadRange};
 use crate::split::split_state::SplitState;
 use abi::config::{METADATA_BYTES, SLOT_BYTES};
 use abi::header_entry::{PHASE, SECOND_SLOT_HEADER_AT};
@@ -70,9 +70,10 @@ pub struct JobMaker {
     sort: StepKind,
     payload: PayloadJob,
 
-    packet: Signal<Local, RxItem>,
+    packet: Signal<Local, PlanItem>,
     place: Signal<Local, Reservation>,
     run: Signal<Local, RunPart>,
+    range: Signal<Local, PayloadRange>,
     slot: Signal<Local, CopyJob>,
     second: Signal<Local, CopyJob>,
     #[value(CopyJob::default())]
@@ -131,20 +132,30 @@ impl Logic for JobMaker {
         self.second.next.release = false;
         self.second.next.publish = false;
 
+        self.payload.is_piece.next = self.step.val() == SplitState::Pieces;
         self.payload.is_slow.next = self.step.val() == SplitState::Slow;
         self.payload.plan.next = self.plan.val();
-        self.payload.slot.next = self.slot.val();
         self.payload.piece.next = self.piece.val();
         self.payload.offset.next = self.offset.val();
         self.payload.last_piece.next = self.last_piece.val();
         self.payload.memories.next = self.memories.val();
 
+        self.range.next = self.payload.job.val();
         self.job.next = self.slot.val();
+        // Of a payload alone.
+        self.job.next.shares = self.range.val().shares;
         if self.step.val() == SplitState::Second {
             self.job.next = self.second.val();
+            self.job.next.shares = self.range.val().shares;
         }
         if (self.step.val() == SplitState::Pieces) | (self.step.val() == SplitState::Slow) {
-            self.job.next = self.payload.job.val();
+            // A payload job has no head: it neither publishes nor keeps, nor releases the packet.
+            self.job.next.release = false;
+            self.job.next.publish = false;
+            self.job.next.start = self.range.val().start;
+            self.job.next.shift = self.range.val().shift;
+            self.job.next.address = self.range.val().address;
+            self.job.next.bytes = self.range.val().bytes;
         }
         if self.step.val() == SplitState::Confirm {
             self.job.next.index = self.packet.val().position;

@@ -3,14 +3,13 @@
 //! Timing: combinational.
 //!
 //! Invariants:
-//! 1. A payload job has no head: it neither publishes nor keeps an entry, nor releases the packet.
-//! 2. The metadata share the last beat of a payload if all hold: the payload lies in memory 0
+//! 1. The metadata share the last beat of a payload if all hold: the payload lies in memory 0
 //!    alone, its last job ends within the first half of a beat, the entry takes one slot, and it is
 //!    of this packet's header. This saves the card one beat.
 //!
 //! Source: docs/specification.md, Delivery; `abi::header_entry`.
 
-use crate::messages::{CopyJob, Piece, Plan, Reservation, RunPart, RxItem};
+use crate::messages::{Piece, Plan, PlanItem, Reservation, RunPart};
 use stream::messages::SHARED_TAIL_BYTES_MAX;
 use stream::prelude::*;
 
@@ -47,15 +46,30 @@ impl Logic for SharedTail {
     }
 }
 
+/// What a payload job has of its own.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct PayloadRange {
+    /// Pointer of the first beat to read in the packet buffer.
+    pub start: Bits<16>,
+    /// Bytes of the first beat to leave out.
+    pub shift: Bits<6>,
+    /// Bus address of the first byte to write.
+    pub address: Bits<64>,
+    /// Bytes to write.
+    pub bytes: Bits<14>,
+    /// The metadata share its last beat.
+    pub shares: Bit,
+}
+
 /// The job. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct PayloadJob {
+    /// The job at hand is a piece.
+    pub is_piece: Signal<In, Bit>,
     /// The payload goes into a slow buffer.
     pub is_slow: Signal<In, Bit>,
     /// Plan at hand.
     pub plan: Signal<In, Plan>,
-    /// Job of the plan's first slot.
-    pub slot: Signal<In, CopyJob>,
     /// Piece that is written next.
     pub piece: Signal<In, Piece>,
     /// Byte of the packet at which the piece begins.
@@ -65,11 +79,11 @@ pub struct PayloadJob {
     /// Memories except 0 that the payload was written to, one bit each.
     pub memories: Signal<In, Bits<4>>,
     /// The job.
-    pub job: Signal<Out, CopyJob>,
+    pub job: Signal<Out, PayloadRange>,
 
     tail: SharedTail,
 
-    packet: Signal<Local, RxItem>,
+    packet: Signal<Local, PlanItem>,
     place: Signal<Local, Reservation>,
     run: Signal<Local, RunPart>,
     start: Signal<Local, Bits<16>>,
@@ -83,16 +97,12 @@ impl Logic for PayloadJob {
         self.place.next = self.plan.val().place;
         self.run.next = self.plan.val().run;
         self.start.next = self.offset.val() >> 6;
-        self.job.next = self.slot.val();
-        self.job.next.release = false;
-        self.job.next.publish = false;
-        self.job.next.keeps = false;
-        self.job.next.kept = false;
         self.job.next.start = self.packet.val().start + self.start.val();
         self.job.next.shift = self.offset.val().get_bits::<6>(0);
         self.job.next.address = self.piece.val().address;
         self.bytes.next = self.piece.val().bytes;
-        self.tail.is_tail.next = self.last_piece.val() & !self.piece.val().memory.any();
+        self.tail.is_tail.next =
+            self.is_piece.val() & self.last_piece.val() & !self.piece.val().memory.any();
         if self.is_slow.val() {
             self.job.next.address = self.place.val().slow_address;
             self.bytes.next = self.packet.val().payload_bytes;

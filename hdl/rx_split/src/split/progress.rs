@@ -2,7 +2,7 @@
 //!
 //! Timing: outputs are registers.
 
-use crate::messages::{Piece, RxItem};
+use crate::messages::{Piece, PlanItem};
 use stream::prelude::*;
 
 /// The progress. See the module's head.
@@ -14,7 +14,7 @@ pub struct Progress {
     /// A plan is loaded.
     pub start: Signal<In, Bit>,
     /// Packet of the plan that is loaded.
-    pub packet: Signal<In, RxItem>,
+    pub packet: Signal<In, PlanItem>,
     /// The plan writes the entry of a run, whose payload lies in the same memory.
     pub ends_run: Signal<In, Bit>,
     /// The job of the piece at hand is taken.

@@ -14,7 +14,7 @@
 //! 1. `frees_with_plan` is high only with the load of a plan that has a walk slot and places
 //!    nothing.
 
-use crate::messages::{Plan, RxItem, RxItemKind};
+use crate::messages::{Plan, PlanItem, RxItemKind};
 use crate::split::split_state::SplitState;
 use stream::prelude::*;
 
@@ -75,7 +75,7 @@ pub struct SplitControl {
     pub frees_with_plan: Signal<Out, Bit>,
 
     state: DFF<SplitState>,
-    new_packet: Signal<Local, RxItem>,
+    new_packet: Signal<Local, PlanItem>,
     entry: Signal<Local, SplitState>,
     opening: Signal<Local, SplitState>,
 }

@@ -25,19 +25,19 @@ pub const RUN_OVER_A_FLOOR: TextFault = (
     "assign fits = ((compared[3] & compared[4]) & compared[5]) & (~compared[8]);",
 );
 pub const RUN_PAST_64_PACKETS: TextFault = (
-    "assign last = takes_in & ((facts[193] | compared[7]) | compared[11]);",
+    "assign last = takes_in & ((facts[193] | compared[7]) | compared[14]);",
     "assign last = takes_in & (facts[193] | compared[7]);",
 );
 pub const RUN_THAT_OUTLIVES_A_COMMAND: TextFault =
-    ("& item[298]) & own_run);", "& item[298]) & 1'd0);");
+    ("& compared[12]) & own_run);", "& compared[12]) & 1'd0);");
 pub const RUN_THAT_OUTLIVES_ITS_OWNERS_FENCE: TextFault =
-    ("assign hold = wanted & (~is_swept);", "assign hold = 1'd0;");
+    ("assign holds = offered[299] & (~is_swept);", "assign holds = 1'd0;");
 pub const RUN_WITHOUT_TIME: TextFault =
-    ("assign timer_end = is_run & (~item[299]);", "assign timer_end = 1'd0;");
+    ("assign timer_end = is_run & (~compared[13]);", "assign timer_end = 1'd0;");
 pub const SLOT_THAT_IS_NOT_GIVEN_BACK: TextFault =
     ("given_after = given_0_read_data + one_given;", "given_after = given_0_read_data;");
 pub const HEADER_OF_ANOTHER_RUN: TextFault = (
-    "assign stale = job[450] & ((read_valid & read_beat[1351]) | (held_valid & held[1351]));",
+    "assign stale = (job[450] & job[18]) & ((read_valid & read_beat[1351]) | (held_valid & held[1351]));",
     "assign stale = 1'd0;",
 );
 
