@@ -120,12 +120,15 @@ pub struct Align {
     from_shift: Signal<Local, Bits<512>>,
     later: Signal<Local, Bits<512>>,
     is_odd: Signal<Local, Bits<512>>,
-    chosen: Signal<Local, Bits<512>>,
+    of_other: Signal<Local, Bits<512>>,
+    of_pair: Signal<Local, Bits<512>>,
+    second: Signal<Local, Bits<512>>,
+    first: Signal<Local, Bits<512>>,
     row: Signal<Local, Bits<512>>,
     #[value(Bits::<512>::mask())]
     ones: Constant<Bits<512>>,
-    #[value(Bits::<512>::mask() >> 256)]
-    low_half: Constant<Bits<512>>,
+    #[value(Bits::<512>::mask() << 256)]
+    high_half: Constant<Bits<512>>,
 }
 
 impl Logic for Align {
@@ -166,19 +169,28 @@ impl Logic for Align {
         if self.pair.val().odd_first {
             self.is_odd.next = !self.later.val();
         }
-        self.chosen.next =
-            (self.pair.val().even & !self.is_odd.val()) | (self.pair.val().odd & self.is_odd.val());
         self.keep.next = self.sink.valid.val() & self.advance.val() & self.sink.payload.val().keeps;
         self.keep_beat.next = (bit_cast::<6, 5>(self.sink.payload.val().place) << 1)
             | bit_cast::<6, 1>(self.sink.payload.val().last.into());
+        // Each lane from one of four: even and odd beat, kept beat, metadata.
+        self.of_other.next = 0.into();
+        self.second.next = self.is_odd.val();
         if self.sink.payload.val().kept {
-            self.chosen.next = self.kept.val();
+            self.of_other.next = self.ones.val();
+            self.second.next = 0.into();
         }
-        self.row.next = self.chosen.val();
         if self.sink.payload.val().head {
-            self.row.next = (self.chosen.val() & self.low_half.val())
-                | (bit_cast::<512, 256>(self.sink.payload.val().metadata) << 256);
+            self.of_other.next = self.of_other.val() | self.high_half.val();
+            self.second.next = self.second.val() | self.high_half.val();
         }
+        self.of_pair.next = !self.of_other.val();
+        self.first.next = !self.second.val();
+        self.row.next = (self.pair.val().even & self.first.val() & self.of_pair.val())
+            | (self.pair.val().odd & self.second.val() & self.of_pair.val())
+            | (self.kept.val() & self.first.val() & self.of_other.val())
+            | ((bit_cast::<512, 256>(self.sink.payload.val().metadata) << 256)
+                & self.second.val()
+                & self.of_other.val());
         self.keep_data.next = self.row.val();
         self.by_16.data.next = self.row.val();
         self.by_16.times.next = self.shift.val().get_bits::<2>(4);

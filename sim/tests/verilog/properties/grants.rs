@@ -147,7 +147,7 @@ pub const STATED: &[Stated] = &[
         block: "rx_split::walks::segment_step::SegmentStep",
         inside: true,
         text: "\
-  reg [119:0] token;
+  reg [123:0] token;
   wire meets = reply_valid & reply_ready;
   always @(posedge clock) if (meets) token <= replied;
   reg any = 1'b0;
@@ -195,7 +195,7 @@ pub const STATED: &[Stated] = &[
         text: "\
   (* anyconst *) wire [3:0] watched;
   reg has_ended = 1'b0;
-  reg [25:0] kept;
+  reg [29:0] kept;
   wire ends = ends_valid & ends_payload.slot == watched;
   always @(posedge clock) begin
     if (start & slot == watched) has_ended <= 1'b0;
@@ -371,7 +371,7 @@ const STEP: &str = "\
 
 /// The joins: what one step hands out is what another one takes, and none is lost.
 const JOINS: &str = "\
-  reg [119:0] goes;
+  reg [123:0] goes;
   always @(posedge clock) goes <= regions_again_valid ? regions_again_payload
     : segments_again_payload;
   always @* begin

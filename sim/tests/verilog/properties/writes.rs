@@ -4,7 +4,8 @@
 use rust_hdl_core::prelude::*;
 use rx_split::admit::admit_arbiter::Candidate;
 use rx_split::hold::messages::HeldItem;
-use rx_split::messages::{CopyJob, Piece, Plan, RxItem};
+use rx_split::messages::{CopyJob, Decided, Piece, Plan, RxItem};
+use rx_split::runs::messages::RunEnd;
 use stream::messages::WriteJob;
 
 use crate::properties::solver::Verdict;
@@ -28,7 +29,7 @@ pub const STATED: &[Stated] = &[
   end
 ",
         reached: "plans_valid & plans_payload.packet.walk",
-        layouts: &[("candidate", Candidate::descriptor), ("plans_payload", Plan::descriptor)],
+        layouts: &[("candidate", Candidate::descriptor), ("plans_payload", Decided::descriptor)],
         holds: Verdict::Always(1),
         planted: ("(~outcome[0])", "1'b1"),
     },
@@ -45,12 +46,42 @@ pub const STATED: &[Stated] = &[
             ("items_2", Candidate::descriptor),
             ("came_3", Candidate::descriptor),
             ("came_4", Candidate::descriptor),
-            ("plans_held_0", Plan::descriptor),
-            ("plans_held_1", Plan::descriptor),
+            ("came_5", Candidate::descriptor),
+            ("came_6", Candidate::descriptor),
+            ("came_7", Candidate::descriptor),
+            ("judged", Decided::descriptor),
+            ("behind", Decided::descriptor),
+            ("plans_held_0", Decided::descriptor),
+            ("plans_held_1", Decided::descriptor),
             ("queue_sink_payload", Plan::descriptor),
         ],
         holds: Verdict::Always(1),
         planted: (".candidate(items_2)", ".candidate(items_1)"),
+    },
+    Stated {
+        words: "no entry of a flow, and no confirmation that ends its run, passes its open run",
+        block: "rx_split::runs::Runs",
+        inside: true,
+        text: RUNS,
+        reached: "source_valid & source_payload.run.ends",
+        layouts: &[
+            ("item", RxItem::descriptor),
+            ("decided_payload", Decided::descriptor),
+            ("source_payload", Decided::descriptor),
+        ],
+        holds: Verdict::Bounded(12),
+        planted: ("& compared[12]) & own_run);", "& compared[12]) & 1'd0);"),
+    },
+    Stated {
+        words:
+            "a confirmation that ends an owner's runs waits until each open one was asked to end",
+        block: "rx_split::runs::run_sweep::RunSweep",
+        inside: true,
+        text: SWEEP,
+        reached: "swept & active",
+        layouts: &[("run_end_payload", RunEnd::descriptor)],
+        holds: Verdict::Always(1),
+        planted: ("(~asks) | run_end_ready", "1'd1"),
     },
     Stated {
         words: "a copy job writes a piece of its packet, or to the places reserved for it",
@@ -143,44 +174,138 @@ pub const STATED: &[Stated] = &[
     },
 ];
 
-/// What came so many cycles ago, beside the steps that hold it. An event has no walk.
+/// What came so many cycles ago, beside the steps that hold it: a plan comes as its packet is decided
+/// while no owner has runs, else two cycles later, or three behind the run that it ends. An event
+/// and the end of a run have no walk.
 const ADMIT: &str = "\
-  reg [4:0] came = 5'd0;
-  reg [318:0] came_0;
-  reg [318:0] came_1;
-  reg [318:0] came_2;
-  reg [318:0] came_3;
-  reg [318:0] came_4;
+  reg [7:0] came = 8'd0;
+  reg [329:0] came_0;
+  reg [329:0] came_1;
+  reg [329:0] came_2;
+  reg [329:0] came_3;
+  reg [329:0] came_4;
+  reg [329:0] came_5;
+  reg [329:0] came_6;
+  reg [329:0] came_7;
+  (* hierconn, init = 1'd0 *) wire \\arbiter.pause ;
+  (* hierconn, init = 1'd0 *) wire \\arbiter.event_next ;
+  (* hierconn, init = 1'd0 *) wire \\arbiter.run_next ;
+  (* hierconn, init = 1'd0 *) wire \\runs.is_judged ;
+  (* hierconn, init = 257'd0 *) wire [256:0] \\runs.judged_plan ;
+  (* hierconn, init = 1'd0 *) wire \\runs.plans.own_valid ;
+  (* hierconn, init = 1'd0 *) wire \\runs.plans.waits ;
+  (* hierconn, init = 1'd0 *) wire \\runs.plans.behind_valid ;
+  (* hierconn, init = 257'd0 *) wire [256:0] \\runs.plans.behind ;
+  wire [256:0] judged = \\runs.judged_plan ;
+  wire [256:0] behind = \\runs.plans.behind ;
   always @(posedge clock) begin
-    came <= {came[3:0], packets_valid & packets_ready};
+    came <= {came[6:0], packets_valid & packets_ready};
     came_0 <= {outcome, packets_payload};
     came_1 <= came_0;
     came_2 <= came_1;
     came_3 <= came_2;
     came_4 <= came_3;
+    came_5 <= came_4;
+    came_6 <= came_5;
+    came_7 <= came_6;
+  end
+  wire judged_3 = came[3] & came_3.packet.walk & !came_3.outcome.failed
+    & judged.packet.slot == came_3.packet.slot & judged.packet.pieces == came_3.outcome.pieces;
+  wire judged_4 = came[4] & came_4.packet.walk & !came_4.outcome.failed
+    & judged.packet.slot == came_4.packet.slot & judged.packet.pieces == came_4.outcome.pieces;
+  wire behind_5 = came[5] & came_5.packet.walk & !came_5.outcome.failed
+    & behind.packet.slot == came_5.packet.slot & behind.packet.pieces == came_5.outcome.pieces;
+  wire first_3 = came[3] & came_3.packet.walk & !came_3.outcome.failed
+    & plans_held_0.packet.slot == came_3.packet.slot & plans_held_0.packet.pieces == came_3.outcome.pieces;
+  wire first_5 = came[5] & came_5.packet.walk & !came_5.outcome.failed
+    & plans_held_0.packet.slot == came_5.packet.slot & plans_held_0.packet.pieces == came_5.outcome.pieces;
+  wire first_6 = came[6] & came_6.packet.walk & !came_6.outcome.failed
+    & plans_held_0.packet.slot == came_6.packet.slot & plans_held_0.packet.pieces == came_6.outcome.pieces;
+  wire second_4 = came[4] & came_4.packet.walk & !came_4.outcome.failed
+    & plans_held_1.packet.slot == came_4.packet.slot & plans_held_1.packet.pieces == came_4.outcome.pieces;
+  wire second_6 = came[6] & came_6.packet.walk & !came_6.outcome.failed
+    & plans_held_1.packet.slot == came_6.packet.slot & plans_held_1.packet.pieces == came_6.outcome.pieces;
+  wire second_7 = came[7] & came_7.packet.walk & !came_7.outcome.failed
+    & plans_held_1.packet.slot == came_7.packet.slot & plans_held_1.packet.pieces == came_7.outcome.pieces;
+  always @* begin
+    assume(packets_payload.kind != 3'd2 & packets_payload.kind != 3'd4);
+    assume(!packets_payload.walk | packets_payload.kind == 3'd0);
+    assert(steps_held[0] == \\arbiter.pause );
+    assert(!(\\arbiter.pause & (\\arbiter.event_next | \\arbiter.run_next )));
+    assert(!(steps_held[0] & steps_held[1]) & !(steps_held[1] & steps_held[2]));
+    assert(!(\\runs.is_judged & steps_held[2]));
+    if (steps_held[0]) assert(came[0] & items_0 == came_0
+      | (items_0.packet.kind == 3'd2 | items_0.packet.kind == 3'd4) & !items_0.packet.walk);
+    if (steps_held[1]) assert(came[1] & items_1 == came_1
+      | (items_1.packet.kind == 3'd2 | items_1.packet.kind == 3'd4) & !items_1.packet.walk);
+    if (steps_held[2]) assert(came[2] & items_2 == came_2
+      | (items_2.packet.kind == 3'd2 | items_2.packet.kind == 3'd4) & !items_2.packet.walk);
+    if (steps_held[2] & came[2] & items_2 == came_2) assert(items_2.packet.kind != 3'd2
+      & items_2.packet.kind != 3'd4
+      & (!items_2.packet.walk | items_2.packet.kind == 3'd0));
+    if (steps_held[1] & came[1] & items_1 == came_1) assert(items_1.packet.kind != 3'd2
+      & items_1.packet.kind != 3'd4
+      & (!items_1.packet.walk | items_1.packet.kind == 3'd0));
+    if (steps_held[0] & came[0] & items_0 == came_0) assert(items_0.packet.kind != 3'd2
+      & items_0.packet.kind != 3'd4
+      & (!items_0.packet.walk | items_0.packet.kind == 3'd0));
+    if (\\runs.is_judged & judged.packet.walk) assert(judged_3);
+    if ((\\runs.plans.own_valid | \\runs.plans.waits ) & judged.packet.walk) assert(judged_4);
+    if (\\runs.plans.behind_valid & behind.packet.walk) assert(behind_5);
+    if (planned_held[0] & plans_held_0.packet.walk) assert(first_3 | first_5 | first_6);
+    if (planned_held[1] & plans_held_1.packet.walk) assert(second_4 | second_6 | second_7);
+    assert(queue_sink_payload.packet == plans_held_1.packet);
+  end
+";
+
+/// A run of any one flow: open from its first packet to its end, as plans leave. Confirmations that
+/// end it are counted to the cycles in which they leave.
+const RUNS: &str = "\
+  (* anyconst *) wire [15:0] watched;
+  reg [3:1] confirms = 3'd0;
+  reg before = 1'b0;
+  reg opened = 1'b0;
+  wire confirms_flow = decided_valid & item.kind == 3'd3 & item.ends_run & item.flow == watched;
+  wire of_watched = source_valid & source_payload.packet.flow == watched;
+  wire is_confirmation = source_valid & source_payload.packet.kind == 3'd3;
+  wire confirms_now = is_confirmation & (active ? confirms[2] | confirms[3] : confirms_flow);
+  always @(posedge clock) begin
+    before <= deciding;
+    confirms <= {confirms[2:1], confirms_flow};
+    if (reset) opened <= 1'b0;
+    else if (of_watched & source_payload.run.keeps) opened <= 1'b1;
+    else if (of_watched & source_payload.run.ends) opened <= 1'b0;
   end
   always @* begin
-    assume(packets_payload.kind != 2'd2);
-    assume(!packets_payload.walk | packets_payload.kind == 2'd0);
-    if (steps_held[0]) assert(came[0] & items_0 == came_0
-      | items_0.packet.kind == 2'd2 & !items_0.packet.walk);
-    if (steps_held[1]) assert(came[1] & items_1 == came_1
-      | items_1.packet.kind == 2'd2 & !items_1.packet.walk);
-    if (steps_held[2]) assert(came[2] & items_2 == came_2
-      | items_2.packet.kind == 2'd2 & !items_2.packet.walk);
-    if (steps_held[2] & came[2] & items_2 == came_2) assert(items_2.packet.kind != 2'd2
-      & (!items_2.packet.walk | items_2.packet.kind == 2'd0));
-    if (steps_held[1] & came[1] & items_1 == came_1) assert(items_1.packet.kind != 2'd2
-      & (!items_1.packet.walk | items_1.packet.kind == 2'd0));
-    if (steps_held[0] & came[0] & items_0 == came_0) assert(items_0.packet.kind != 2'd2
-      & (!items_0.packet.walk | items_0.packet.kind == 2'd0));
-    if (planned_held[0] & plans_held_0.packet.walk) assert(came[3] & came_3.packet.walk
-      & !came_3.outcome.failed & plans_held_0.packet.slot == came_3.packet.slot
-      & plans_held_0.packet.pieces == came_3.outcome.pieces);
-    if (planned_held[1] & plans_held_1.packet.walk) assert(came[4] & came_4.packet.walk
-      & !came_4.outcome.failed & plans_held_1.packet.slot == came_4.packet.slot
-      & plans_held_1.packet.pieces == came_4.outcome.pieces);
-    assert(queue_sink_payload.packet == plans_held_1.packet);
+    assume(!(deciding & before) & (deciding | !decided_valid));
+    assume(item.kind <= 3'd4 & decided_payload.packet.flow == item.flow);
+    assume(decided_payload.packet.kind == item.kind
+      | item.kind == 3'd0 & decided_payload.packet.kind == 3'd1);
+    assume(decided_payload.run == 4'd0);
+    assume(item.hit | item.kind != 3'd0 | item.flow != watched);
+    if (confirms_now) assert(!opened);
+    if (of_watched & opened & source_payload.packet.kind == 3'd0)
+      assert(source_payload.run.joins);
+  end
+";
+
+/// Of any place: whether it was asked, or not open, as the sweep came by.
+const SWEEP: &str = "\
+  (* anyconst *) wire [4:0] watched;
+  reg passed = 1'b0;
+  wire here = sweeps & place == {1'b0, watched};
+  wire asks_here = here & open_places[watched];
+  always @(posedge clock) begin
+    if (done | reset) passed <= 1'b0;
+    else if (here & (!open_places[watched] | run_end_ready)) passed <= 1'b1;
+  end
+  reg was_active = 1'b0;
+  always @(posedge clock) was_active <= active & ~reset;
+  always @* begin
+    if (place > {1'b0, watched}) assert(passed);
+    if (asks_here) assert(run_end_valid & run_end_payload.place == watched
+      & run_end_payload.sweeps & run_end_payload.owner == owner);
+    if (swept & was_active) assert(passed);
   end
 ";
 

@@ -211,8 +211,23 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         block: "rx_split::admit::admit_arbiter::AdmitArbiter",
-        because: "an event may change until it is taken",
-        changes: &["send_event"],
+        because: "an event, and a run to end, may change until it is taken",
+        changes: &["send_event", "run_end"],
+        falls: &["run_end"],
+        ..NONE
+    },
+    Rule {
+        block: "rx_split::runs::run_sweep::RunSweep",
+        because: "a sweep goes before the timer, and a run may end while it waits to be ended",
+        changes: &["run_end"],
+        falls: &["run_end"],
+        ..NONE
+    },
+    Rule {
+        block: "rx_split::runs::Runs",
+        because: "a sweep goes before the timer, and a run may end while it waits to be ended",
+        changes: &["run_end"],
+        falls: &["run_end"],
         ..NONE
     },
     Rule {
