@@ -45,6 +45,8 @@ pub enum Fault {
     RivalsShare = 16,
     /// 7: a packet is judged by the room in the header queue of owner 1.
     RivalsQueue = 17,
+    /// 14: no command ends a run.
+    RunForgotten = 18,
 }
 
 const CARD: &str = "zeronic_small";
@@ -108,6 +110,12 @@ fn ready(card: &mut Planted) {
 
 fn in_the_datapath(card: &mut Planted) {
     let input = |instance, port| [DATAPATH, instance, port];
+    let forgotten = Fault::RunForgotten as u8;
+    card.at_input(forgotten, input("rx_split", "confirmation_sink_payload"), |net| {
+        // Of its flow and of its owner, one bit each.
+        let (at, _) = place::<CommandEnd>("ends_flow");
+        with_bits(net, CommandEnd::BITS, (at, 2), "2'd0")
+    });
     card.at_input(Fault::FloorIgnored as u8, input("rx_split", "flow_reply_payload"), |net| {
         change_field::<FlowReply>(net, "floor", |bits| format!("{bits} - 32'd4096"))
     });

@@ -25,3 +25,4 @@ mod decision_10;
 mod decision_11;
 mod decision_12;
 mod decision_13;
+mod decision_14;

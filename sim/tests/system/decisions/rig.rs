@@ -32,13 +32,11 @@ pub struct Rig {
 }
 
 impl Rig {
-    fn new(pcie: &PcieConfig, fault: Option<Fault>) -> Rig {
+    fn new(pcie: &PcieConfig, config: &DeviceConfig, fault: Option<Fault>) -> Rig {
         let card = SimulatedCard::of(&build_with_faults(), pcie.clone()).expect("a card");
-        let rings = DeviceConfig {
-            rings: RingSizes { slow_bits: 3, ..RingSizes::default() },
-            ..DeviceConfig::with_seed(1)
-        };
-        Rig { direct: Direct::open(card, pcie, rings), fault }
+        let rings = RingSizes { slow_bits: 3, ..config.rings };
+        let config = DeviceConfig { rings, ..config.clone() };
+        Rig { direct: Direct::open(card, pcie, config), fault }
     }
 
     /// Switches the fault on, if this run has one.
@@ -56,13 +54,26 @@ impl Rig {
 /// # Panics
 /// If it finds something without the fault, or nothing with it.
 pub fn proves(fault: Fault, pcie: &PcieConfig, check: impl Fn(&mut Rig) -> Found) {
-    let mut rig = Rig::new(pcie, None);
+    proves_with(fault, pcie, &DeviceConfig::with_seed(1), check);
+}
+
+/// The same with a driver that is opened so.
+///
+/// # Panics
+/// See [`proves`].
+pub fn proves_with(
+    fault: Fault,
+    pcie: &PcieConfig,
+    config: &DeviceConfig,
+    check: impl Fn(&mut Rig) -> Found,
+) {
+    let mut rig = Rig::new(pcie, config, None);
     if let Err(broken) = check(&mut rig) {
         panic!("{broken}");
     }
     // A card that does the wrong thing may never end what it was asked for, which closing waits
     // for.
-    let mut rig = ManuallyDrop::new(Rig::new(pcie, Some(fault)));
+    let mut rig = ManuallyDrop::new(Rig::new(pcie, config, Some(fault)));
     match check(&mut rig) {
         Ok(()) => panic!("{fault:?} went unnoticed"),
         Err(broken) => println!("{fault:?} is caught: {broken}"),
