@@ -147,8 +147,7 @@ impl Draw {
         if ipv6 && mtu >= u64::from(IPV6_MTU_BYTES_MIN) {
             arguments.push("--ipv6".to_owned());
         }
-        // The card's RTL may not offer it; the golden model does.
-        if self.one(&[false, true]) && model == ModelName::Golden {
+        if self.one(&[false, true]) {
             arguments.push("--coalesce".to_owned());
         }
         Trial { config, arguments }

@@ -140,28 +140,45 @@ fn golden_model_demo_repeats_from_seed() {
     expect_refusal(&["demo", "--model", "golden", "--wave", "w.fst"], &["--wave", "no signals"]);
 }
 
+/// Runs a demo with coalescing; packets for each header entry.
+fn packets_per_entry(json: &std::path::Path, words: &[&str]) -> f64 {
+    let path = json.to_str().expect("a path");
+    let demo = ["demo", "--coalesce", "--json", path];
+    let text = expect_success(&[&demo[..], words].concat());
+    assert!(text.contains("every byte is right"), "{text}");
+    let report = std::fs::read(json).expect("the report");
+    let report: Value = serde_json::from_slice(&report).expect("JSON");
+    report["packets_per_entry"].as_f64().unwrap_or(1.0)
+}
+
+const BAD_WIRE: [&str; 6] = ["--loss", "1%", "--reorder", "1%", "--duplicate", "1%"];
+
 /// A card that sums received packets up: every byte is right with each stack of this process, over
 /// a bad wire too, and far fewer header entries are taken where packets follow each other.
 #[test]
 fn summed_up_packets_are_exact() {
     let json = folder("demo_runs").join("d.json");
-    let path = json.to_str().expect("a path");
-    let words = ["demo", "--model", "golden", "--coalesce", "--bytes", "1MiB", "--json", path];
-    let run = |more: &[&str]| {
-        let text = expect_success(&[&words[..], more].concat());
-        assert!(text.contains("every byte is right"), "{text}");
-        let report = std::fs::read(&json).expect("the report");
-        let report: Value = serde_json::from_slice(&report).expect("JSON");
-        report["packets_per_entry"].as_f64().unwrap_or(1.0)
-    };
+    let words = ["--model", "golden", "--bytes", "1MiB"];
+    let run = |more: &[&str]| packets_per_entry(&json, &[&words[..], more].concat());
     for ipv6 in [&["--peer", "tcp"][..], &["--peer", "tcp", "--ipv6"]] {
         for transport in ["tcp", "smoltcp"] {
             let packets = run(&[ipv6, &["--transport", transport]].concat());
             assert!(packets > 1.2, "{transport}: {packets} packets an entry");
         }
-        let bad = ["--transport", "tcp", "--loss", "1%", "--reorder", "1%", "--duplicate", "1%"];
-        run(&[ipv6, &bad].concat());
+        run(&[ipv6, &["--transport", "tcp"], &BAD_WIRE].concat());
     }
+}
+
+/// The same on the card's RTL.
+#[test]
+fn card_sums_packets_up_exactly() {
+    let json = folder("demo_card_runs").join("d.json");
+    let words = ["--config", "small", "--bytes", "256KiB", "--peer", "tcp", "--transport", "tcp"];
+    let run = |more: &[&str]| packets_per_entry(&json, &[&words[..], more].concat());
+    let packets = run(&[]);
+    assert!(packets > 4.0, "{packets} packets an entry");
+    run(&["--ipv6"]);
+    run(&BAD_WIRE);
 }
 
 /// With smoltcp at both ends the wall clock has no part in it.

@@ -53,7 +53,7 @@ pub const STATED: &[Stated] = &[
             ("behind", Decided::descriptor),
             ("plans_held_0", Decided::descriptor),
             ("plans_held_1", Decided::descriptor),
-            ("queue_sink_payload", Plan::descriptor),
+            ("plan", Plan::descriptor),
         ],
         holds: Verdict::Always(1),
         planted: (".candidate(items_2)", ".candidate(items_1)"),
@@ -254,7 +254,7 @@ const ADMIT: &str = "\
     if (\\runs.plans.behind_valid & behind.packet.walk) assert(behind_5);
     if (planned_held[0] & plans_held_0.packet.walk) assert(first_3 | first_5 | first_6);
     if (planned_held[1] & plans_held_1.packet.walk) assert(second_4 | second_6 | second_7);
-    assert(queue_sink_payload.packet == plans_held_1.packet);
+    assert(plan.packet == plans_held_1.packet);
   end
 ";
 
