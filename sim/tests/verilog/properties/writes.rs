@@ -56,7 +56,7 @@ pub const STATED: &[Stated] = &[
             ("plan", Plan::descriptor),
         ],
         holds: Verdict::Always(1),
-        planted: (".candidate(items_2)", ".candidate(items_1)"),
+        planted: ("items_1 <= items_0;", "items_1 <= {outcome, packets_payload};"),
     },
     Stated {
         words: "no entry of a flow, and no confirmation that ends its run, passes its open run",
@@ -69,7 +69,7 @@ pub const STATED: &[Stated] = &[
             ("decided_payload", Decided::descriptor),
             ("source_payload", Decided::descriptor),
         ],
-        holds: Verdict::Bounded(12),
+        holds: Verdict::Bounded(9),
         planted: ("& compared[12]) & own_run);", "& compared[12]) & 1'd0);"),
     },
     Stated {
