@@ -4,8 +4,8 @@
 use rust_hdl_core::prelude::*;
 use rx_split::admit::admit_arbiter::Candidate;
 use rx_split::hold::messages::HeldItem;
-use rx_split::messages::{CopyJob, Decided, Piece, Plan, RxItem};
-use rx_split::runs::messages::RunEnd;
+use rx_split::messages::{CopyJob, Decided, Piece, Plan, PlanItem, RxItem};
+use rx_split::runs::messages::{RunEnd, RunMatch};
 use stream::messages::WriteJob;
 
 use crate::properties::solver::Verdict;
@@ -59,18 +59,37 @@ pub const STATED: &[Stated] = &[
         planted: ("items_1 <= items_0;", "items_1 <= {outcome, packets_payload};"),
     },
     Stated {
-        words: "no entry of a flow, and no confirmation that ends its run, passes its open run",
-        block: "rx_split::runs::Runs",
+        words: "no packet of a flow, and no command's confirmation, leaves its run as it was",
+        block: "rx_split::runs::run_judge::RunJudge",
+        inside: false,
+        text: "\
+  wire own_run = compared.open & compared.flow;
+  always @* if (valid) begin
+    if (item.kind == 3'd0 & compared.hit & own_run) assert(joins ^ ends_before);
+    if (item.kind == 3'd3 & compared.ends_run & own_run) assert(ends_before);
+    if (item.kind == 3'd4 & compared.sweeps & compared.open & compared.owner) assert(ends_before);
+    if (opens) assert(!joins & (!compared.open | ends_before));
+    assert(own == (item.kind != 3'd4));
+  end
+",
+        reached: "valid & ends_before",
+        layouts: &[("item", PlanItem::descriptor), ("compared", RunMatch::descriptor)],
+        holds: Verdict::Always(1),
+        planted: ("& compared[12]) & own_run);", "& compared[12]) & 1'd0);"),
+    },
+    Stated {
+        words: "the run that ends before an item leaves before it",
+        block: "rx_split::runs::run_plans::RunPlans",
         inside: true,
-        text: RUNS,
-        reached: "source_valid & source_payload.run.ends",
+        text: PLANS,
+        reached: "active & source_valid & source_payload.run.ends",
         layouts: &[
-            ("item", RxItem::descriptor),
-            ("decided_payload", Decided::descriptor),
+            ("judged", Decided::descriptor),
+            ("behind", Decided::descriptor),
             ("source_payload", Decided::descriptor),
         ],
-        holds: Verdict::Bounded(9),
-        planted: ("& compared[12]) & own_run);", "& compared[12]) & 1'd0);"),
+        holds: Verdict::Always(1),
+        planted: ("behind_valid <= waits", "behind_valid <= ends_before"),
     },
     Stated {
         words:
@@ -258,34 +277,31 @@ const ADMIT: &str = "\
   end
 ";
 
-/// A run of any one flow: open from its first packet to its end, as plans leave. Confirmations that
-/// end it are counted to the cycles in which they leave.
-const RUNS: &str = "\
-  (* anyconst *) wire [15:0] watched;
-  reg [3:1] confirms = 3'd0;
-  reg before = 1'b0;
-  reg opened = 1'b0;
-  wire confirms_flow = decided_valid & item.kind == 3'd3 & item.ends_run & item.flow == watched;
-  wire of_watched = source_valid & source_payload.packet.flow == watched;
-  wire is_confirmation = source_valid & source_payload.packet.kind == 3'd3;
-  wire confirms_now = is_confirmation & (active ? confirms[2] | confirms[3] : confirms_flow);
+/// Items come two cycles apart at the least.
+const PLANS: &str = "\
+  reg came = 1'b0;
+  reg ended_1 = 1'b0;
+  reg waits_1 = 1'b0;
+  reg waits_2 = 1'b0;
+  reg [202:0] packet_1;
+  wire comes = own | ends_before;
   always @(posedge clock) begin
-    before <= deciding;
-    confirms <= {confirms[2:1], confirms_flow};
-    if (reset) opened <= 1'b0;
-    else if (of_watched & source_payload.run.keeps) opened <= 1'b1;
-    else if (of_watched & source_payload.run.ends) opened <= 1'b0;
+    came <= comes;
+    ended_1 <= ends_before & ~reset;
+    waits_1 <= ends_before & own & ~reset;
+    waits_2 <= waits_1 & ~reset;
+    packet_1 <= judged.packet;
   end
   always @* begin
-    assume(!(deciding & before) & (deciding | !decided_valid));
-    assume(item.kind <= 3'd4 & decided_payload.packet.flow == item.flow);
-    assume(decided_payload.packet.kind == item.kind
-      | item.kind == 3'd0 & decided_payload.packet.kind == 3'd1);
-    assume(decided_payload.run == 4'd0);
-    assume(item.hit | item.kind != 3'd0 | item.flow != watched);
-    if (confirms_now) assert(!opened);
-    if (of_watched & opened & source_payload.packet.kind == 3'd0)
-      assert(source_payload.run.joins);
+    assume(!(comes & came));
+    assert(ends_run == ended_1 & waits == waits_1 & behind_valid == waits_2);
+    assert(!(ended_1 | waits_1) | came);
+    assert(!(came & waits_2));
+    if (waits_2) assert(behind.packet == packet_1);
+    if (active & ended_1) assert(source_valid & source_payload.packet.kind == 3'd4
+      & source_payload.run.ends & !source_payload.run.keeps);
+    if (active & waits_2) assert(source_valid & source_payload.packet == packet_1
+      & !source_payload.run.ends);
   end
 ";
 
