@@ -58,6 +58,7 @@ pub mod owner_decode;
 pub mod packet_buffer;
 pub mod parse;
 pub mod placement;
+pub mod plans;
 pub mod reset_drops;
 pub mod runs;
 pub mod share_check;

@@ -27,6 +27,7 @@
 pub mod facts_memory;
 pub mod messages;
 pub mod run_compare;
+pub mod run_held;
 pub mod run_judge;
 pub mod run_places;
 pub mod run_plans;
@@ -34,11 +35,13 @@ pub mod run_sweep;
 pub mod run_switch;
 pub mod run_tally;
 pub mod run_timer;
+pub mod run_words;
 
 use crate::messages::{Decided, PlanItem, RunSummary, RxItem};
 use crate::owner_decode::OwnerWrite;
-use crate::runs::messages::{RunEnd, RunFacts, RunFirst, RunLast, RunMatch};
+use crate::runs::messages::{RunEnd, RunFacts};
 use crate::runs::run_compare::RunCompare;
+use crate::runs::run_held::RunHeld;
 use crate::runs::run_judge::RunJudge;
 use crate::runs::run_places::RunPlaces;
 use crate::runs::run_plans::RunPlans;
@@ -109,22 +112,18 @@ pub struct Runs<const OWNER_BITS: usize, const OWNERS: usize> {
     sweep: RunSweep,
     tally: RunTally,
     is_judged: DFF<Bit>,
-    judged_plan: DFF<Decided>,
-    judged_facts: DFF<RunFacts>,
-    judged_first: DFF<RunFirst>,
-    judged_last: DFF<RunLast>,
-    judged_match: DFF<RunMatch>,
+    judged: RunHeld,
     happened: DFF<RunEvents>,
 
+    judged_plan: Signal<Local, Decided>,
     judged_item: Signal<Local, PlanItem>,
 }
 
 impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, is_judged, judged_plan, judged_facts, judged_first, judged_last);
-        dff_setup!(self, clock, judged_match, happened);
-        clock!(self, clock, switch, places, plans, timer, sweep, tally);
+        dff_setup!(self, clock, is_judged, happened);
+        clock!(self, clock, judged, switch, places, plans, timer, sweep, tally);
         self.switch.reset.next = self.reset.val();
         self.places.reset.next = self.reset.val();
         self.plans.reset.next = self.reset.val();
@@ -148,26 +147,26 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OW
         // What follows from that, and the run after it.
         self.is_judged.d.next =
             self.decided.valid.val() & self.switch.active.val() & !self.reset.val();
-        if self.deciding.val() {
-            self.judged_plan.d.next = self.decided.payload.val();
-            self.judged_facts.d.next = self.facts.val();
-            self.judged_first.d.next = self.places.first.val();
-            self.judged_last.d.next = self.places.last.val();
-            self.judged_match.d.next = self.compare.result.val();
-        }
-        self.judged_item.next = self.judged_plan.q.val().packet;
+        self.judged.load.next = self.deciding.val();
+        self.judged.plan.next = self.decided.payload.val();
+        self.judged.facts.next = self.facts.val();
+        self.judged.first.next = self.places.first.val();
+        self.judged.last.next = self.places.last.val();
+        self.judged.compared.next = self.compare.result.val();
+        self.judged_plan.next = self.judged.held_plan.val();
+        self.judged_item.next = self.judged_plan.val().packet;
         self.judge.valid.next = self.is_judged.q.val() & !self.reset.val();
         self.judge.item.next = self.judged_item.val();
-        self.judge.facts.next = self.judged_facts.q.val();
-        self.judge.compared.next = self.judged_match.q.val();
+        self.judge.facts.next = self.judged.held_facts.val();
+        self.judge.compared.next = self.judged.held_compared.val();
         self.judge.may_open.next = self.switch.may_open.val();
         self.places.write_place.next = self.judged_item.val().flow.get_bits::<5>(0);
         self.places.opens.next = self.judge.opens.val();
         self.places.joins.next = self.judge.joins.val();
         self.places.ends.next = self.judge.ends.val();
-        self.places.plan.next = self.judged_plan.q.val();
-        self.places.facts.next = self.judged_facts.q.val();
-        self.places.packets_before.next = self.judged_last.q.val().packets;
+        self.places.plan.next = self.judged_plan.val();
+        self.places.facts.next = self.judged.held_facts.val();
+        self.places.packets_before.next = self.judged.held_last.val().packets;
         self.given_back.valid.next = self.judge.joins.val();
         self.given_back.payload.next = self.judged_item.val().owner;
 
@@ -177,10 +176,10 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OW
         self.made_takes.next = self.plans.made_takes.val();
         PulseSink::<Decided>::link(&mut self.decided, &mut self.plans.decided);
         self.plans.decided_owner.next = self.item.val().owner;
-        self.plans.judged.next = self.judged_plan.q.val();
-        self.plans.facts.next = self.judged_facts.q.val();
-        self.plans.first.next = self.judged_first.q.val();
-        self.plans.last.next = self.judged_last.q.val();
+        self.plans.judged.next = self.judged_plan.val();
+        self.plans.facts.next = self.judged.held_facts.val();
+        self.plans.first.next = self.judged.held_first.val();
+        self.plans.last.next = self.judged.held_last.val();
         self.plans.opens.next = self.judge.opens.val();
         self.plans.joins.next = self.judge.joins.val();
         self.plans.ends_before.next = self.judge.ends_before.val();
@@ -212,7 +211,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Runs<OWNER_BITS, OW
         self.tally.opens.next = self.judge.opens.val();
         self.tally.joins.next = self.judge.joins.val();
         self.tally.ends.next = self.judge.ends.val();
-        self.tally.packets.next = self.judged_last.q.val().packets;
+        self.tally.packets.next = self.judged.held_last.val().packets;
         self.happened.d.next.runs_opened = self.judge.opens.val();
         self.happened.d.next.run_packets_joined = self.judge.joins.val();
         self.happened.d.next.runs_ended_by_last = self.judge.ends_with.val();

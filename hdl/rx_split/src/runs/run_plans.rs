@@ -15,7 +15,7 @@
 
 use crate::messages::{Decided, PlanItem, RunPart, RunSummary, RxItemKind};
 use crate::runs::messages::{RunFacts, RunFirst, RunLast};
-use abi::reason::Disposition;
+use crate::runs::run_words::{EndedRun, SummaryOf};
 use stream::prelude::*;
 
 /// The maker. See the module's head.
@@ -74,8 +74,10 @@ pub struct RunPlans {
     owner: DFF<Bits<8>>,
     takes: DFF<Bit>,
 
+    ended_run: EndedRun,
+    summed: SummaryOf,
+
     part: Signal<Local, RunPart>,
-    ended: Signal<Local, PlanItem>,
     end_part: Signal<Local, RunPart>,
     waited: Signal<Local, Decided>,
     waiting_part: Signal<Local, RunPart>,
@@ -85,14 +87,10 @@ pub struct RunPlans {
     is_sum: Signal<Local, Bit>,
     #[value(1)]
     one: Constant<Bits<7>>,
-    #[value(PlanItem::default())]
-    no_item: Constant<PlanItem>,
     #[value(RunPart::default())]
     no_part: Constant<RunPart>,
     #[value(Decided::default())]
     no_plan: Constant<Decided>,
-    #[value(Disposition::PlacedInOrder as u64)]
-    placed_in_order: Constant<DispositionCode>,
 }
 
 impl Logic for RunPlans {
@@ -121,21 +119,7 @@ impl Logic for RunPlans {
         self.is_waiting.next = self.waits.q.val();
 
         // The run that ends.
-        self.ended.next = self.no_item.val();
-        self.ended.next.kind = RxItemKind::Run;
-        self.ended.next.header_bytes = self.first.val().header_bytes;
-        self.ended.next.frame_bytes = self.first.val().frame_bytes;
-        self.ended.next.payload_bytes = self.first.val().payload_bytes;
-        self.ended.next.l4_offset = self.first.val().l4_offset;
-        self.ended.next.verified = true;
-        self.ended.next.position = self.first.val().position;
-        self.ended.next.flow = self.first.val().flow;
-        self.ended.next.generation = self.first.val().generation;
-        self.ended.next.owner = self.first.val().owner;
-        self.ended.next.disposition = self.placed_in_order.val();
-        self.ended.next.segment_index = self.first.val().segment_index;
-        self.ended.next.pieces = self.first.val().pieces;
-        self.ended.next.memories = self.first.val().memories;
+        self.ended_run.first.next = self.first.val();
         self.end_part.next = self.no_part.val();
         self.end_part.next.ends = true;
         self.end_part.next.sums = self.sums.q.val();
@@ -144,7 +128,7 @@ impl Logic for RunPlans {
         self.plan.next.run = self.own_part.q.val();
         if self.ends_run.q.val() {
             self.plan.next = self.no_plan.val();
-            self.plan.next.packet = self.ended.val();
+            self.plan.next.packet = self.ended_run.item.val();
             self.plan.next.cursor = self.last.val().cursor;
             self.plan.next.run = self.end_part.val();
         }
@@ -182,21 +166,10 @@ impl Logic for RunPlans {
 
         // What the entry of several packets says.
         self.summary.valid.next = self.sums.q.val();
-        self.summary.payload.next.packets = self.last.val().packets + self.one.val();
-        self.summary.payload.next.push = self.facts.val().push;
-        self.summary.payload.next.ack = self.facts.val().ack;
-        self.summary.payload.next.window = self.facts.val().window;
-        self.summary.payload.next.timestamp = self.facts.val().timestamp;
-        self.summary.payload.next.echo = self.facts.val().echo;
-        if self.ends_run.q.val() {
-            self.summary.payload.next.packets = self.last.val().packets;
-            self.summary.payload.next.push = false;
-            self.summary.payload.next.ack = self.last.val().ack;
-            self.summary.payload.next.window = self.last.val().window;
-            self.summary.payload.next.timestamp = self.last.val().timestamp;
-            self.summary.payload.next.echo = self.last.val().echo;
-        }
-        self.summary.payload.next.payload_bytes = self.first.val().payload_bytes;
-        self.summary.payload.next.segment_index = self.first.val().segment_index;
+        self.summed.ends_run.next = self.ends_run.q.val();
+        self.summed.facts.next = self.facts.val();
+        self.summed.first.next = self.first.val();
+        self.summed.last.next = self.last.val();
+        self.summary.payload.next = self.summed.summary.val();
     }
 }

@@ -1,6 +1,7 @@
 //! Which owners have runs, and for how long one may be open.
 //!
-//! Timing: a write shows in the next cycle, in `may_open` one later; `has_runs` follows `owner` in the same cycle. `active`
+//! Timing: a write shows in the next cycle, in `may_open` one later; `has_runs` follows `owner` in
+//! the same cycle. `active`
 //! falls when no run is open and nothing is inside.
 //!
 //! Invariants:

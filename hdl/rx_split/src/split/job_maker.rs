@@ -142,11 +142,8 @@ impl Logic for JobMaker {
 
         self.range.next = self.payload.job.val();
         self.job.next = self.slot.val();
-        // Of a payload alone.
-        self.job.next.shares = self.range.val().shares;
         if self.step.val() == SplitState::Second {
             self.job.next = self.second.val();
-            self.job.next.shares = self.range.val().shares;
         }
         if (self.step.val() == SplitState::Pieces) | (self.step.val() == SplitState::Slow) {
             // A payload job has no head: it neither publishes nor keeps, nor releases the packet.
@@ -157,6 +154,7 @@ impl Logic for JobMaker {
             self.job.next.address = self.range.val().address;
             self.job.next.bytes = self.range.val().bytes;
         }
+        self.job.next.shares = self.range.val().shares;
         if self.step.val() == SplitState::Confirm {
             self.job.next.index = self.packet.val().position;
             self.job.next.status = self.packet.val().generation;

@@ -193,8 +193,8 @@ pub const STATED: &[Stated] = &[
     },
 ];
 
-/// What came so many cycles ago, beside the steps that hold it: a plan comes as its packet is decided
-/// while no owner has runs, else two cycles later, or three behind the run that it ends. An event
+/// What came so many cycles ago, beside the steps that hold it: a plan comes as its packet is
+/// decided while no owner has runs, else two cycles later, or three behind the run that it ends. An event
 /// and the end of a run have no walk.
 const ADMIT: &str = "\
   reg [7:0] came = 8'd0;
@@ -235,17 +235,23 @@ const ADMIT: &str = "\
   wire behind_5 = came[5] & came_5.packet.walk & !came_5.outcome.failed
     & behind.packet.slot == came_5.packet.slot & behind.packet.pieces == came_5.outcome.pieces;
   wire first_3 = came[3] & came_3.packet.walk & !came_3.outcome.failed
-    & plans_held_0.packet.slot == came_3.packet.slot & plans_held_0.packet.pieces == came_3.outcome.pieces;
+    & plans_held_0.packet.slot == came_3.packet.slot
+    & plans_held_0.packet.pieces == came_3.outcome.pieces;
   wire first_5 = came[5] & came_5.packet.walk & !came_5.outcome.failed
-    & plans_held_0.packet.slot == came_5.packet.slot & plans_held_0.packet.pieces == came_5.outcome.pieces;
+    & plans_held_0.packet.slot == came_5.packet.slot
+    & plans_held_0.packet.pieces == came_5.outcome.pieces;
   wire first_6 = came[6] & came_6.packet.walk & !came_6.outcome.failed
-    & plans_held_0.packet.slot == came_6.packet.slot & plans_held_0.packet.pieces == came_6.outcome.pieces;
+    & plans_held_0.packet.slot == came_6.packet.slot
+    & plans_held_0.packet.pieces == came_6.outcome.pieces;
   wire second_4 = came[4] & came_4.packet.walk & !came_4.outcome.failed
-    & plans_held_1.packet.slot == came_4.packet.slot & plans_held_1.packet.pieces == came_4.outcome.pieces;
+    & plans_held_1.packet.slot == came_4.packet.slot
+    & plans_held_1.packet.pieces == came_4.outcome.pieces;
   wire second_6 = came[6] & came_6.packet.walk & !came_6.outcome.failed
-    & plans_held_1.packet.slot == came_6.packet.slot & plans_held_1.packet.pieces == came_6.outcome.pieces;
+    & plans_held_1.packet.slot == came_6.packet.slot
+    & plans_held_1.packet.pieces == came_6.outcome.pieces;
   wire second_7 = came[7] & came_7.packet.walk & !came_7.outcome.failed
-    & plans_held_1.packet.slot == came_7.packet.slot & plans_held_1.packet.pieces == came_7.outcome.pieces;
+    & plans_held_1.packet.slot == came_7.packet.slot
+    & plans_held_1.packet.pieces == came_7.outcome.pieces;
   always @* begin
     assume(packets_payload.kind != 3'd2 & packets_payload.kind != 3'd4);
     assume(!packets_payload.walk | packets_payload.kind == 3'd0);
