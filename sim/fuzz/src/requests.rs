@@ -5,17 +5,17 @@ use host::driver::bus::MemoryKind;
 use host::provider::{ApplicationId, ConnectionId, ReceiveOptions, RegionId};
 
 use crate::input::Input;
-use crate::rig::{Rig, PORT};
+use crate::rig::{coalesces, Rig, PORT};
 
 /// Calls of one run, at most.
 const CALLS_MAX: usize = 128;
 
-/// Runs the target.
+/// Runs the target. Returns the packets that have shared a header entry with one before.
 ///
 /// # Panics
 /// If a call ends the provider.
-pub fn run(bytes: &[u8]) {
-    let mut rig = Rig::new(|bus| bus);
+pub fn run(bytes: &[u8]) -> u64 {
+    let mut rig = Rig::new(coalesces(bytes), |bus| bus);
     let mut connections = vec![rig.connection, ConnectionId(7)];
     let mut regions = vec![rig.region, RegionId(60_000)];
     let mut listeners = Vec::new();
@@ -68,4 +68,5 @@ pub fn run(bytes: &[u8]) {
     for _ in 0..20 {
         rig.step(true).expect("a call ended the provider");
     }
+    rig.packets_joined()
 }

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::SMALL;
+use abi::counters;
 use host::driver::bus::{Bus, MemoryKind};
-use host::driver::device::DeviceConfig;
+use host::driver::device::{DeviceConfig, COALESCE_TIME};
 use host::error::Result;
 use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
 use host::transport::peer::{Script, WirePeer};
@@ -26,6 +27,11 @@ pub const REGION_BYTES: usize = 64 << 10;
 
 const TUNING: Tuning = Tuning { receive_buffer_bytes: 60_000, ..Tuning::REAL_TIME };
 
+/// Whether the card of an input sums packets up: by its last byte, which is part of the rest too.
+pub fn coalesces(bytes: &[u8]) -> bool {
+    bytes.last().is_some_and(|last| last % 2 == 1)
+}
+
 /// The rig. See the head of this file.
 pub struct Rig<B: Bus> {
     /// The provider under test, its card and its peer.
@@ -39,15 +45,18 @@ pub struct Rig<B: Bus> {
 }
 
 impl<B: Bus> Rig<B> {
-    /// A rig with an open connection, on the bus that `wrap` makes.
+    /// A rig with an open connection, on the bus that `wrap` makes. With `coalesces` the card sums
+    /// received packets up.
     ///
     /// # Panics
     /// If it cannot be set up: then the fuzzer has nothing to do.
-    pub fn new(wrap: impl FnOnce(GoldenBus) -> B) -> Self {
+    pub fn new(coalesces: bool, wrap: impl FnOnce(GoldenBus) -> B) -> Self {
+        let coalesce = coalesces.then_some(COALESCE_TIME);
+        let config = DeviceConfig { coalesce, ..DeviceConfig::with_seed(1) };
         let card = GoldenCard::new(SMALL);
         let bus = wrap(GoldenBus::new(card.clone()));
         let links = [1, 2].map(|number| LinkConfig::lab(number, 1500, TUNING));
-        let opened = Machine::with_smoltcp(bus, card, &links, DeviceConfig::with_seed(1));
+        let opened = Machine::with_smoltcp(bus, card, &links, config);
         let mut machine = opened.expect("a machine");
         let remote = ([10, 77, 0, 2], PORT).into();
         let script = Script { send_bytes: 100_000, ..Script::default() };
@@ -78,5 +87,17 @@ impl<B: Bus> Rig<B> {
         carried.expect("the peer takes and gives frames");
         self.machine.pass(ROUND);
         Ok(completions)
+    }
+
+    /// Packets so far that have shared a header entry with one before.
+    ///
+    /// # Panics
+    /// If the card has no such counter.
+    pub fn packets_joined(&mut self) -> u64 {
+        let mut counters = counters::stage_counters(counters::COUNTER_GROUPS.len() as u32, 0);
+        let joined = counters.find(|(_, counter)| counter.name == "run_packets_joined");
+        let (at, _) = joined.expect("a counter of the contract");
+        let low = self.machine.host.device().bus().read_register(at);
+        low.expect("a register").into()
     }
 }

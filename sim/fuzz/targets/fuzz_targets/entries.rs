@@ -1,4 +1,6 @@
 //! The target `entries` for libFuzzer: see `sim/fuzz/src/entries.rs`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::entries::run(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    fuzz::entries::run(bytes);
+});

@@ -1,4 +1,6 @@
 //! The target `requests` for libFuzzer: see `sim/fuzz/src/requests.rs`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::requests::run(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    fuzz::requests::run(bytes);
+});
