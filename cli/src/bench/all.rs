@@ -20,7 +20,7 @@ use super::dma;
 use super::host::HostArguments;
 use super::latency;
 use super::networks::measure_for_page;
-use super::page::{Page, PageFiles, Row};
+use super::page::{Page, PageFiles, Row, RUNS_TITLE};
 use super::speed;
 use super::throughput::ThroughputArguments;
 use crate::shared::config::ConfigName;
@@ -55,6 +55,8 @@ pub enum Section {
     Frames,
     /// More than the link to the host carries, with and without pause.
     Pause,
+    /// One header entry for a run of packets.
+    Runs,
     /// Two owners on one wire.
     Owners,
     /// The DMA engines alone.
@@ -94,6 +96,7 @@ impl Section {
             Section::Owners => {
                 "Two owners on one wire: a full header queue of one costs the other nothing"
             }
+            Section::Runs => RUNS_TITLE,
             Section::Dma => "The DMA engines alone",
             Section::Latency => "Latency",
             Section::Sim => "Speed of the simulation",
@@ -215,6 +218,7 @@ fn lines(section: Section, config: ConfigName, quick: bool) -> Vec<Goal> {
                 (line, Some(ONE_FLOW))
             })
             .collect(),
+        Section::Runs => run_lines(most),
         Section::Dma | Section::Latency | Section::Sim | Section::Area => Vec::new(),
         Section::Host | Section::Cpu | Section::Connections | Section::Networks => Vec::new(),
     }
@@ -234,6 +238,33 @@ fn flow_lines(most: u32) -> Vec<Goal> {
     lines
 }
 
+/// One flow, and many with bursts of packets, with an entry for each packet and for runs. With the
+/// most flows lists need not wrap: every flow has had its turns before.
+fn run_lines(most: u32) -> Vec<Goal> {
+    let mut lines = Vec::new();
+    let mut add = |words: String, goal: f64| {
+        for mode in ["off", "on"] {
+            lines.push((format!("rx {words} --coalesce {mode}"), Some(goal)));
+        }
+    };
+    for mtu in [9000, 1500] {
+        add(format!("--mtu {mtu} --flows 1"), ONE_FLOW);
+    }
+    for flows in RUN_FLOWS.into_iter().filter(|flows| *flows <= most) {
+        let wraps = if flows == 16_384 { " --wraps 0" } else { "" };
+        for burst in RUN_BURSTS {
+            let words = format!("--mtu 1500 --flows {flows} --burst {burst}{wraps}");
+            add(words, ONE_FLOW * AS_ONE);
+        }
+    }
+    lines
+}
+
+/// Flows whose packets are summed up.
+const RUN_FLOWS: [u32; 3] = [64, 256, 16_384];
+/// Packets of such a flow in a row.
+const RUN_BURSTS: [u32; 4] = [1, 2, 8, 44];
+
 /// Around the beats of the data path, the header slot, the classical MTU and the longest frame.
 const FRAMES: [u32; 20] = [
     64, 65, 69, 72, 79, 80, 96, 128, 129, 192, 256, 384, 512, 768, 1024, 1280, 1518, 2048, 4096,
@@ -242,7 +273,8 @@ const FRAMES: [u32; 20] = [
 
 fn measure(line: &str, goal: Option<f64>, arguments: &AllArguments) -> Result<Row> {
     let (config, time) = (arguments.config.name(), arguments.time);
-    let wraps = if arguments.quick { " --wraps 0" } else { "" };
+    let says_wraps = line.contains("--wraps");
+    let wraps = if arguments.quick && !says_wraps { " --wraps 0" } else { "" };
     let line = format!("{line} --time {time}{wraps} --config {config}");
     let words: Vec<&str> = line.split_whitespace().collect();
     let parsed = Line::try_parse_from(&words)?.throughput;

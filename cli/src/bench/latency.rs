@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use measure::latency::{
-    receive_alone, receive_loaded, send_alone, Latencies, LOAD, RECEIVE_BYTES, SEND_BYTES,
+    receive_alone, receive_loaded, receive_run_end, send_alone, Latencies, LOAD, RECEIVE_BYTES,
+    SEND_BYTES,
 };
 use measure::scenario::{Scenario, Size};
 use serde::Serialize;
@@ -19,6 +20,10 @@ use crate::shared::table::{print_judged, table};
 const RECEIVE_GOAL_NS: f64 = 300.0;
 /// Time that sending may take beside two round trips on PCIe.
 const SEND_GOAL_NS: f64 = 300.0;
+/// Time that an entry may come later where the card sums packets up.
+const RUN_GOAL_NS: f64 = 8.0;
+/// Packets of the runs whose end is measured.
+const RUN_PACKETS: [u32; 2] = [1, 2];
 
 /// Arguments of `zeronic bench latency`.
 #[derive(Clone, Debug, Args)]
@@ -74,6 +79,8 @@ pub struct Report {
     pub tx_fetched_ns: Spread,
     /// Last beat to the first beat of the header entry.
     pub rx_entry_ns: Spread,
+    /// `rx_entry_ns` of a packet that ends a run, by packets of the run.
+    pub rx_run_end_ns: [(u32, Spread); 2],
     /// `rx_ns` at 90 % of what wire and link allow.
     pub rx_loaded_ns: Spread,
     /// `rx_entry_ns` under the same load.
@@ -101,6 +108,8 @@ pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
     base.time_ns = time_us * 1000;
     let alone = receive_alone(&base)?;
     let loaded = receive_loaded(&base)?;
+    let [one, two] = RUN_PACKETS.map(|packets| receive_run_end(&base, packets));
+    let (one, two) = (one?, two?);
     let send = send_alone(&base)?;
     base.push_slots = false;
     let fetched = send_alone(&base)?;
@@ -108,6 +117,8 @@ pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
     let parts = [
         ("receive alone", &alone.outcome),
         ("receive under load", &loaded.outcome),
+        ("receive, runs of 1", &one.outcome),
+        ("receive, runs of 2", &two.outcome),
         ("send", &send.outcome),
         ("send, descriptor fetched", &fetched.outcome),
     ];
@@ -121,6 +132,7 @@ pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
         tx_ns: (&send.frame).into(),
         tx_fetched_ns: (&fetched.frame).into(),
         rx_entry_ns: (&alone.entry).into(),
+        rx_run_end_ns: [(1, (&one.entry).into()), (2, (&two.entry).into())],
         rx_loaded_ns: (&loaded.payload).into(),
         rx_loaded_entry_ns: (&loaded.entry).into(),
         rx_loaded_mpps: loaded.mpps,
@@ -142,14 +154,20 @@ pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
 
 impl Report {
     /// Name, latencies and goal of each part.
-    pub fn rows(&self) -> [(String, Spread, f64); 6] {
+    pub fn rows(&self) -> [(String, Spread, f64); 8] {
         let load = 100.0 * LOAD;
         let rx = format!("last beat in to payload write, {RECEIVE_BYTES} B");
         let entry = "last beat in to header entry".to_owned();
+        let run_goal_ns = self.rx_entry_ns.max + RUN_GOAL_NS;
+        let [one, two] = self.rx_run_end_ns.map(|(packets, spread)| {
+            (format!("{entry} of a run of {packets} that it ends"), spread, run_goal_ns)
+        });
         let at_load = format!("at {load:.0} % load ({:.1} Mpps)", self.rx_loaded_mpps);
         [
             (rx.clone(), self.rx_ns, self.rx_goal_ns),
             (entry.clone(), self.rx_entry_ns, self.rx_goal_ns),
+            one,
+            two,
             (format!("{rx}, {at_load}"), self.rx_loaded_ns, self.rx_goal_ns),
             (format!("{entry}, {at_load}"), self.rx_loaded_entry_ns, self.rx_goal_ns),
             (

@@ -21,6 +21,9 @@ use super::{area, connections, cpu, dma, host, latency, speed};
 use crate::shared::options::UsageError;
 use crate::shared::output::ResultFile;
 
+/// Title of the group of rows with runs of packets.
+pub const RUNS_TITLE: &str = "Runs of packets: one header entry for several";
+
 /// One measured command line.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {

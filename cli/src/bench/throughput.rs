@@ -15,6 +15,7 @@ use serde::Serialize;
 use verilate::options::Options;
 
 use super::cpu::Coalesce;
+use super::latency::Spread;
 
 use crate::shared::config::ConfigName;
 use crate::shared::options::{one_of, time_us, UsageError};
@@ -104,8 +105,8 @@ pub struct ThroughputArguments {
     /// Where acknowledgements travel
     #[arg(long, value_enum, default_value_t = AckName::Data)]
     acks: AckName,
-    /// Whether the card sums received packets up; with `on`, the peer sends segments of 64 KiB, cut
-    /// into packets, PSH on the last. Refused by a card that cannot
+    /// Whether the card sums received packets up; with `on`, the peer sends segments of 64 KiB, or
+    /// of a burst of 2 and more, cut into packets, PSH on the last. Refused by a card that cannot
     #[arg(long, value_enum, default_value_t = Coalesce::Off)]
     coalesce: Coalesce,
     /// Packets of a flow in a row, and in one send descriptor [default: 1 in a row; 2 in a
@@ -191,6 +192,7 @@ impl ThroughputArguments {
         scenario.pause = self.pause;
         scenario.pause_beats = self.pause_beats;
         scenario.coalesce = self.coalesce == Coalesce::On;
+        scenario.push_packets = self.burst.filter(|burst| *burst > 1).unwrap_or(0);
         scenario
     }
 
@@ -251,6 +253,10 @@ pub struct Report {
     pub ratio: f64,
     /// Received packets for each header entry.
     pub packets_per_entry: Option<f64>,
+    /// What the lanes carried for header entries, TLP headers included.
+    pub entries_gbps: Option<f64>,
+    /// Last byte of a received packet to the poll of the host, one in 256 ns, that found its entry.
+    pub entry_wait_ns: Option<Spread>,
     /// Frames without a header entry; a rival's not counted.
     pub frames_lost: u64,
     /// Frames of the rival on the wire, in millions a second.
@@ -308,6 +314,8 @@ impl Report {
             limits_mpps: outcome.limits.iter().map(by_name).collect(),
             ratio: mpps / limit.mpps,
             packets_per_entry: outcome.receive.map(|_| outcome.packets_per_entry),
+            entries_gbps: outcome.receive.map(|_| outcome.entries_gbps),
+            entry_wait_ns: outcome.receive.map(|_| (&outcome.entry_waits).into()),
             frames_lost: outcome.frames_lost,
             rival_offered_mpps: outcome.rival.map(|rival| rival.offered_mpps),
             rival_mpps: outcome.rival.map(|rival| rival.mpps),
@@ -348,6 +356,11 @@ impl Report {
         row("reached", format!("{:.2} % of it", 100.0 * self.ratio));
         if let Some(packets) = self.packets_per_entry {
             row("packets for each header entry", format!("{packets:.2}"));
+        }
+        if let (Some(gbps), Some(wait)) = (self.entries_gbps, self.entry_wait_ns) {
+            row("lanes for header entries", format!("{gbps:.2} Gb/s"));
+            let (p50, p99, max) = (wait.p50, wait.p99, wait.max);
+            row("packet to its entry", format!("median {p50:.0} ns, p99 {p99:.0}, max {max:.0}"));
         }
         row("frames lost", self.frames_lost.to_string());
         if let (Some(offered), Some(taken), Some(lost)) =

@@ -14,6 +14,7 @@ use verilate::options::Options;
 
 use crate::error::MeasureError;
 use crate::frames::header_bytes;
+pub use crate::latencies::Latencies;
 use crate::limits::{entry_bytes, receive_limits, tightest_limit, Load};
 use crate::run::{Measurement, Outcome};
 use crate::scenario::{Scenario, Size};
@@ -35,31 +36,6 @@ const SEND_ALONE_PS: u64 = 6_100_077;
 const SEGMENT_PACKETS: u32 = 8;
 /// Share of the limit that "under load" means.
 pub const LOAD: f64 = 0.9;
-
-/// Latencies of many packets, ns, sorted.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Latencies {
-    sorted_ns: Vec<f64>,
-}
-
-impl Latencies {
-    fn new(mut times: Vec<f64>) -> Self {
-        times.sort_by(f64::total_cmp);
-        Self { sorted_ns: times }
-    }
-
-    /// The latency that a share of the packets does not exceed.
-    pub fn quantile(&self, share: f64) -> f64 {
-        let last = self.sorted_ns.len().saturating_sub(1);
-        let at = (share * last as f64).ceil() as usize;
-        self.sorted_ns.get(at).copied().unwrap_or(f64::NAN)
-    }
-
-    /// All latencies, shortest first.
-    pub fn all(&self) -> &[f64] {
-        &self.sorted_ns
-    }
-}
 
 /// Latencies of received packets.
 #[derive(Clone, Debug)]
@@ -102,6 +78,16 @@ pub fn receive_alone(base: &Scenario) -> Result<ReceiveLatency, MeasureError> {
     })
 }
 
+/// Receive latency of the last packet, with PSH, of runs of so many single packets.
+pub fn receive_run_end(base: &Scenario, packets: u32) -> Result<ReceiveLatency, MeasureError> {
+    receive(&Scenario {
+        segment: Some(SEGMENT_PACKETS * RECEIVE_BYTES),
+        coalesce: true,
+        push_packets: packets,
+        ..scenario(base, RECEIVE_BYTES, ALONE_PS)
+    })
+}
+
 /// Receive latency at [`LOAD`] of what wire and link allow.
 pub fn receive_loaded(base: &Scenario) -> Result<ReceiveLatency, MeasureError> {
     let frame_bytes = f64::from(RECEIVE_BYTES + AROUND_BYTES);
@@ -119,7 +105,7 @@ pub fn receive_loaded(base: &Scenario) -> Result<ReceiveLatency, MeasureError> {
 
 fn receive(scenario: &Scenario) -> Result<ReceiveLatency, MeasureError> {
     let scenario = Scenario { receive: true, send: false, ..scenario.clone() };
-    let (outcome, passages, buffers) = watch(&scenario)?;
+    let (mut outcome, passages, buffers) = watch(&scenario)?;
     let is_payload = |address: &u64| buffers.contains(address);
     // A payload that crosses 4 KiB goes in two writes: the second starts where no packet does.
     let starts_packet = |address: u64| {
@@ -141,10 +127,18 @@ fn receive(scenario: &Scenario) -> Result<ReceiveLatency, MeasureError> {
             _ => {}
         }
     }
+    let run_packets = if scenario.coalesce { scenario.push_packets as usize } else { 1 };
+    let ends: Vec<u64> =
+        frames.iter().copied().skip(run_packets - 1).step_by(run_packets).collect();
+    // Of a run that the end of the measurement has cut the entry comes with the time.
+    if !(ends.len()..=ends.len() + 1).contains(&entries.len()) {
+        let (runs, entries) = (ends.len(), entries.len());
+        outcome.problems.add(|| format!("{runs} packets that end a run, {entries} entries"));
+    }
     let mpps = outcome.receive.map_or(0.0, |figures| figures.mpps);
     Ok(ReceiveLatency {
-        payload: differences(&frames, &payloads),
-        entry: differences(&frames, &entries),
+        payload: Latencies::between(&frames, &payloads),
+        entry: Latencies::between(&ends, &entries),
         mpps,
         outcome,
     })
@@ -170,7 +164,7 @@ pub fn send_alone(base: &Scenario) -> Result<SendLatency, MeasureError> {
             _ => {}
         }
     }
-    Ok(SendLatency { frame: differences(&rings, &frames), outcome })
+    Ok(SendLatency { frame: Latencies::between(&rings, &frames), outcome })
 }
 
 type Watched = (Outcome, Vec<(u64, Passage)>, std::ops::Range<u64>);
@@ -191,25 +185,4 @@ fn watch(scenario: &Scenario) -> Result<Watched, MeasureError> {
     let probe = card.borrow_mut().probe.take();
     let passages = probe.map(|probe| probe.passages).unwrap_or_default();
     Ok((outcome, passages, buffers))
-}
-
-fn differences(starts: &[u64], ends: &[u64]) -> Latencies {
-    let times = starts.iter().zip(ends);
-    Latencies::new(times.map(|(start, end)| (end - start) as f64 / 1000.0).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_come_from_sorted_times() {
-        let starts: Vec<u64> = (0..101).map(|n| n * 10_000).collect();
-        let ends: Vec<u64> = starts.iter().map(|start| start + (start / 10)).collect();
-        let latencies = differences(&starts, &ends);
-        assert_eq!(latencies.quantile(0.0), 0.0);
-        assert_eq!(latencies.quantile(0.5), 50.0);
-        assert_eq!(latencies.quantile(0.99), 99.0);
-        assert_eq!(latencies.quantile(1.0), 100.0);
-    }
 }

@@ -11,6 +11,7 @@
 //! move. An entry that arrives for one of them later is reported as late: it cannot be judged any
 //! more, since the floor may have passed it, and it is not a loss.
 
+mod memory;
 mod runs;
 
 use std::collections::VecDeque;
@@ -25,6 +26,7 @@ use lab::time::USER_CLOCK_PS;
 use crate::error::MeasureError;
 use crate::frames::{Fields, ACK};
 use crate::host::{Flow, Host, POLL_CYCLES};
+use crate::limits::{entry_bytes, slot};
 use crate::load::may_lose;
 use crate::scenario::{Acks, Rival, Scenario};
 use crate::sequence::{Arrivals, Sequence};
@@ -44,6 +46,8 @@ pub const OWNERS: usize = 2;
 /// A frame on its way.
 struct InFlight {
     sent_ps: u64,
+    /// When its last byte is at the card.
+    whole_ps: u64,
     is_data: bool,
     flow: u16,
     offset: u64,
@@ -105,6 +109,10 @@ pub struct Peer {
     pub frame_bytes: u64,
     /// Header entries taken, of all owners.
     pub header_entries: u64,
+    /// Bytes that the lanes have carried for them.
+    pub entry_lane_bytes: f64,
+    /// From the last byte of each judged packet to the poll that found its entry, ns.
+    pub entry_waits_ns: Vec<u32>,
     streams: Vec<Stream>,
     in_flight: [VecDeque<InFlight>; OWNERS],
     /// Frames given up because no entry arrived, in order; they count as lost until one arrives.
@@ -121,6 +129,8 @@ pub struct Peer {
     random: u64,
     serial: u16,
     now_ps: u64,
+    /// Owner of the last frame.
+    last_owner: usize,
     last_entry_ps: [u64; OWNERS],
     next_ps: u64,
     buffer: Vec<u8>,
@@ -136,6 +146,8 @@ impl Peer {
             frames: [0; OWNERS],
             frame_bytes: 0,
             header_entries: 0,
+            entry_lane_bytes: 0.0,
+            entry_waits_ns: Vec::new(),
             streams: (0..scenario.flows).map(|flow| Stream::new(scenario, flow)).collect(),
             in_flight: Default::default(),
             given_up: Default::default(),
@@ -149,6 +161,7 @@ impl Peer {
             random: scenario.seed | 1,
             serial: 0,
             now_ps: 0,
+            last_owner: 0,
             last_entry_ps: [0; OWNERS],
             next_ps: 0,
             buffer: Vec::new(),
@@ -192,7 +205,10 @@ impl Peer {
             self.frame_bytes += frame.len() as u64 + FCS_BYTES;
             let frame = Frame { bytes: frame, ..Frame::default() };
             let earliest = now.max(self.next_ps);
-            card.mac.receive_frame(frame, earliest);
+            let whole_ps = card.mac.receive_frame(frame, earliest);
+            if let Some(sent) = self.in_flight[self.last_owner].back_mut() {
+                sent.whole_ps = whole_ps;
+            }
             self.next_ps = earliest + self.scenario.interval_ps;
         }
     }
@@ -257,8 +273,10 @@ impl Peer {
         header[..header_bytes].copy_from_slice(&frame[..header_bytes]);
         let owner = self.streams[usize::from(flow)].owner;
         self.frames[owner] += 1;
+        self.last_owner = owner;
         self.in_flight[owner].push_back(InFlight {
             sent_ps: self.now_ps,
+            whole_ps: self.now_ps,
             is_data,
             flow,
             offset,
@@ -276,6 +294,8 @@ impl Peer {
             let owner = usize::from(entry.owner);
             self.arrived[owner].entries += 1;
             self.header_entries += 1;
+            let bytes = entry_bytes(entry.header.len());
+            self.entry_lane_bytes += slot(&self.scenario.pcie).write_bytes(bytes);
             self.last_entry_ps[owner] = self.now_ps;
             self.take(host, &entry)?;
         }
@@ -338,27 +358,6 @@ impl Peer {
         self.arrive(host, sent);
     }
 
-    /// Nothing of a frame that was dropped may lie in memory. What lay there before differs from it
-    /// in every eight bytes, except by a chance of 2^-64; fewer bytes are no evidence.
-    fn judge_dropped(&mut self, host: &mut Host, sent: &InFlight) -> Result<(), MeasureError> {
-        let (flow, offset) = (usize::from(sent.flow), sent.offset);
-        let it = &host.flows[flow];
-        for (address, start, bytes) in it.receive.pieces(offset, sent.bytes).unwrap_or_default() {
-            self.buffer.resize(bytes, 0);
-            self.scratch.resize(bytes, 0);
-            host.read(address, &mut self.buffer)?;
-            it.contents[0].fill(start, &mut self.scratch);
-            let chunks = (self.buffer.chunks_exact(8)).zip(self.scratch.chunks_exact(8));
-            if chunks.into_iter().any(|(landed, right)| landed == right) {
-                host.problems.add(|| {
-                    format!("flow {flow}, offset {offset}: bytes of a dropped frame in memory")
-                });
-                break;
-            }
-        }
-        Ok(())
-    }
-
     /// Whether an entry belongs to a frame that was given up. Those before it stay lost: entries
     /// come in order.
     fn take_late(&mut self, host: &mut Host, seen: &HeaderEntry) -> bool {
@@ -410,6 +409,8 @@ impl Peer {
         }
         let owner = self.streams[usize::from(flow)].owner;
         self.arrived[owner].packets += u64::from(sent.is_data);
+        let waited_ps = host.machine.card.borrow().now_ps().saturating_sub(sent.whole_ps);
+        self.entry_waits_ns.push((waited_ps / 1000) as u32);
         let it = &host.flows[usize::from(flow)];
         let number = acknowledgement(&sent.header, it);
         if let Some(acknowledged) = it.send.offset_near(number, it.acknowledged) {
@@ -417,22 +418,6 @@ impl Peer {
         }
         self.arrive(host, sent);
         Ok(())
-    }
-
-    fn is_in_memory(&mut self, host: &Host, sent: &InFlight) -> Result<bool, MeasureError> {
-        let it = &host.flows[usize::from(sent.flow)];
-        let Some(pieces) = it.receive.pieces(sent.offset, sent.bytes) else {
-            return Ok(false);
-        };
-        for (address, offset, bytes) in pieces {
-            self.buffer.resize(bytes, 0);
-            host.read(address, &mut self.buffer)?;
-            let wrong = it.contents[0].first_wrong(offset, &self.buffer, &mut self.scratch);
-            if wrong.is_some() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// Marks a frame's range as dealt with: received, or given up where frames may be lost.

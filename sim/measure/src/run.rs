@@ -15,6 +15,7 @@ use verilate::options::Options;
 
 use crate::error::MeasureError;
 use crate::host::{Host, Problems, POLL_CYCLES};
+use crate::latencies::Latencies;
 use crate::limits::{lanes_bytes_per_ns, Limit};
 use crate::load::{limits, lost_share_max, may_lose};
 use crate::peer::{Arrived, Peer, OWNERS};
@@ -77,6 +78,10 @@ pub struct Outcome {
     pub limits: Vec<Limit>,
     /// Received packets for each header entry; 0 without any.
     pub packets_per_entry: f64,
+    /// What the lanes carried for header entries, Gb/s.
+    pub entries_gbps: f64,
+    /// From the last byte of each received packet to the poll that found its entry.
+    pub entry_waits: Latencies,
     /// Frames for which no header entry came; a rival's not counted.
     pub frames_lost: u64,
     /// Simulated time that was measured.
@@ -114,6 +119,8 @@ struct Snapshot {
     time_ps: u64,
     received: [Arrived; OWNERS],
     header_entries: u64,
+    entry_lane_bytes: f64,
+    entry_waits: usize,
     offered: [u64; OWNERS],
     sent: crate::sender::Sent,
     link: Statistics,
@@ -183,6 +190,8 @@ impl Measurement {
             time_ps: card.now_ps(),
             received: self.peer.arrived,
             header_entries: self.peer.header_entries,
+            entry_lane_bytes: self.peer.entry_lane_bytes,
+            entry_waits: self.peer.entry_waits_ns.len(),
             offered: self.peer.frames,
             sent: self.sender.sent,
             link: card.pcie.statistics(),
@@ -425,10 +434,14 @@ impl Measurement {
         let limits = limits(&self.scenario);
         let cycles = self.host.machine.card.borrow().cycles();
         let entries = after.header_entries - before.header_entries;
+        let waits = &self.peer.entry_waits_ns[before.entry_waits..after.entry_waits];
+        let entry_lane_bytes = after.entry_lane_bytes - before.entry_lane_bytes;
         let seen = |of: &Snapshot| of.received.iter().map(|it| it.entries).sum::<u64>();
         Outcome {
             limits,
             packets_per_entry: (seen(after) - seen(before)) as f64 / entries.max(1) as f64,
+            entries_gbps: entry_lane_bytes * 8.0 / time_ns as f64,
+            entry_waits: Latencies::new(waits.iter().copied().map(f64::from).collect()),
             receive: self.scenario.receive.then_some(receive),
             send: self.scenario.send.then_some(send),
             rival: self.scenario.rival.map(|_| rival),

@@ -132,8 +132,11 @@ pub struct Scenario {
     pub pause: bool,
     /// Beats in the packet buffer from which on it asks.
     pub pause_beats: u16,
-    /// The card sums received packets up: the peer sends segments of 64 KiB, cut into packets.
+    /// The card sums received packets up: the peer sends segments, cut into packets, PSH on the
+    /// last.
     pub coalesce: bool,
+    /// Packets of such a segment; 0: as many as 64 KiB have.
+    pub push_packets: u32,
     /// Seed of contents, positions and order.
     pub seed: u64,
 }
@@ -168,6 +171,7 @@ impl Scenario {
             pause: false,
             pause_beats: PAUSE_BEATS_START as u16,
             coalesce: false,
+            push_packets: 0,
             seed: 1,
         }
     }

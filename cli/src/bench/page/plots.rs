@@ -21,6 +21,7 @@ impl Page {
             self.bars_plot("Over flows (their number below), in order, MTU 1500", false),
             self.bars_plot("Over order (number of flows below), MTU 1500", true),
         ];
+        plots.extend(self.runs_plot());
         if let Some(latency) = &self.latency {
             let receive = "Receive latency, 64 B of payload: share of packets not slower";
             let axis = "ns from the last beat of the frame";
@@ -89,9 +90,36 @@ impl Page {
         lines(title, ("frame size with FCS, bytes", "frames, Gb/s"), true, &series)
     }
 
+    /// Packets for each entry over packets in a row, a line for each number of flows.
+    fn runs_plot(&self) -> Option<String> {
+        let mut series: Vec<Series> = Vec::new();
+        for row in self.rows().filter(|row| row.line.contains("--coalesce on")) {
+            let word = |name: &str| {
+                let mut words = row.line.split(' ').skip_while(|word| *word != name).skip(1);
+                words.next()
+            };
+            let (Some(flows), Some(burst)) = (word("--flows"), word("--burst")) else {
+                continue;
+            };
+            let Ok(burst) = burst.parse() else { continue };
+            let point = (burst, row.report.packets_per_entry.unwrap_or(0.0));
+            let name = format!("{flows} flows in turn");
+            match series.iter_mut().find(|it| it.name == name) {
+                Some(line) => line.points.push(point),
+                None => series.push(Series { name, points: vec![point], is_limit: false }),
+            }
+        }
+        let most =
+            series.iter().flat_map(|it| &it.points).map(|point| point.0).max_by(f64::total_cmp)?;
+        let points = vec![(1.0, 1.0), (most, most)];
+        series.push(Series { name: "one run for each burst".to_owned(), points, is_limit: true });
+        let axes = ("packets of a flow in a row, MTU 1500", "packets for each header entry");
+        Some(lines("Runs: packets for each header entry", axes, true, &series))
+    }
+
     /// Bars of rows at MTU 1500, over flows or over order.
     fn bars_plot(&self, title: &str, is_over_order: bool) -> String {
-        let others = ["--acks", "--completion", "--frame", "--burst"];
+        let others = ["--acks", "--completion", "--frame", "--burst", "--coalesce"];
         let is_wanted = |row: &&Row| {
             let has = |word: &str| row.line.contains(word);
             let is_of_order = has("random") || has("--ip mixed") || has("--flows 1 ");

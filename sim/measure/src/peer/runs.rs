@@ -18,16 +18,19 @@ use crate::error::MeasureError;
 use crate::frames::PSH;
 use crate::host::Host;
 
-/// Payload of a segment that its sender has cut into packets: PSH is on the last one.
+/// Payload of the longest segment that its sender has cut into packets: PSH is on the last one.
 const SEGMENT_BYTES: u64 = 64 << 10;
 
 impl Peer {
-    /// The flags of a packet: where packets are summed up, it is of a segment of 64 KiB.
+    /// The flags of a packet: where packets are summed up, it is of a segment.
     pub(super) fn push_flag(&self, offset: u64, bytes: usize) -> u8 {
         if !self.scenario.coalesce || bytes == 0 {
             return 0;
         }
-        let packets = (SEGMENT_BYTES / bytes as u64).max(1);
+        let packets = match u64::from(self.scenario.push_packets) {
+            0 => (SEGMENT_BYTES / bytes as u64).max(1),
+            packets => packets,
+        };
         let number = offset / bytes as u64;
         if number % packets == packets - 1 {
             PSH
