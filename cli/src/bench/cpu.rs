@@ -157,7 +157,8 @@ impl CpuArguments {
         }
         let has_receive_offload = pairs.iter().all(|(_, pair)| pair.has_receive_offload());
         let report = samples.report(!self.quick, has_receive_offload, cores.count());
-        Ok(Report { coalescing: coalescing.rows(), ..report })
+        let coalescing = coalescing.rows(|mtu| report.kernel_seconds_per_gb(mtu));
+        Ok(Report { coalescing, ..report })
     }
 }
 

@@ -132,20 +132,26 @@ fn judge_send(model: &str) -> PathBuf {
 }
 
 /// A card that sums packets up places the same bytes, and its entries name the runs.
-#[test]
-fn runs_place_the_same_bytes() {
-    let without = judge_receive("golden");
-    let out = folder("replay_receive_runs");
+fn judge_runs(model: &str, without: &Path) -> PathBuf {
+    let out = folder(&format!("replay_receive_runs_{model}"));
     let (capture, flows) = (example("receive.pcapng"), example("receive.toml"));
     let path = out.to_str().expect("a path");
-    let words = ["sim", "--rx", &capture, "--flows", &flows, "--out", path, "--model", "golden"];
+    let words = ["sim", "--rx", &capture, "--flows", &flows, "--out", path, "--model", model];
     let printed = expect_success(&[&words[..], &["--coalesce"]].concat());
     let summary: Value = serde_json::from_str(&printed).expect("JSON");
-    assert_eq!(buffers(&without).expect("buffers"), buffers(&out).expect("buffers"));
+    assert_eq!(buffers(without).expect("buffers"), buffers(&out).expect("buffers"));
     let entries = std::fs::read_to_string(out.join("entries.txt")).expect("entries");
     let runs = entries.lines().filter(|line| line.contains(" run flow=")).count();
     assert_eq!(summary["runs"][0], runs, "{summary}");
     assert!(runs > 0, "{entries}");
+    out
+}
+
+#[test]
+fn runs_place_the_same_bytes() {
+    let without = judge_receive("golden");
+    let [golden, rtl] = ["golden", "rtl"].map(|model| files(&judge_runs(model, &without)));
+    assert!(golden == rtl, "they differ: see the folders replay_receive_runs_*");
 }
 
 #[test]

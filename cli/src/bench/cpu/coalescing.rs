@@ -27,9 +27,21 @@ const RATE_GBPS: f64 = 100.0;
 /// What a row is about: the way packets come, the MTU, whether they are summed up.
 type Key = (&'static str, u16, Coalesce);
 
+/// Seconds for a GB of the receiving host, of both hosts where there are two, and packets for each
+/// entry.
+type Found = (f64, Option<f64>, f64);
+
+/// What the repetitions have found of a row.
+#[derive(Debug, Default)]
+struct Repeated {
+    receiver: Values,
+    both: Values,
+    packets_per_entry: f64,
+}
+
 /// What the repetitions have found.
 #[derive(Debug, Default)]
-pub struct Coalescing(BTreeMap<Key, (Values, f64)>);
+pub struct Coalescing(BTreeMap<Key, Repeated>);
 
 impl Coalescing {
     /// A part of a repetition, of all that is asked for.
@@ -42,18 +54,22 @@ impl Coalescing {
         for (mtu, mode) in MTUS.iter().flat_map(|mtu| modes.iter().map(|mode| (*mtu, *mode))) {
             let config =
                 JoinedConfig { mtu_bytes: mtu, touched: false, coalesces: mode == Coalesce::On };
-            let of_joined =
-                |cost: JoinedCost| (cost.receiver.seconds_per_gb, cost.packets_per_entry);
+            let of_joined = |cost: JoinedCost| {
+                let both = Some(cost.both.seconds_per_gb);
+                (cost.receiver.seconds_per_gb, both, cost.packets_per_entry)
+            };
             for transport in transports {
                 let (name, found) = match transport {
                     TransportName::Null => {
-                        let at_rate = rate::receive(mtu, RATE_GBPS, mode, plan.window / 4, cores)?;
+                        let (seconds, packets) =
+                            rate::receive(mtu, RATE_GBPS, mode, plan.window / 4, cores)?;
+                        let at_rate = (seconds, None, packets);
                         self.add(("null at 100 Gb/s", mtu, mode), repetition, at_rate);
                         let run = null::run_packets(mtu, mode);
                         let acks = Acks::Each64KiB;
                         let cost =
                             null::receive_runs((mtu, acks, false), run, plan.batches, cores)?;
-                        ("null, batches of 64", (cost.0.seconds_per_gb, cost.1))
+                        ("null, batches of 64", (cost.0.seconds_per_gb, None, cost.1))
                     }
                     TransportName::Tcp => {
                         ("tcp", of_joined(joined::own(config, plan.bytes, cores)?))
@@ -68,29 +84,36 @@ impl Coalescing {
         Ok(())
     }
 
-    /// Seconds for a GB, and packets for each entry.
-    fn add(&mut self, key: Key, repetition: u32, (seconds_per_gb, packets): (f64, f64)) {
-        let (values, packets_per_entry) = self.0.entry(key).or_default();
-        values.add(repetition, seconds_per_gb);
-        *packets_per_entry = packets;
+    fn add(&mut self, key: Key, repetition: u32, (receiver, both, packets): Found) {
+        let repeated = self.0.entry(key).or_default();
+        repeated.receiver.add(repetition, receiver);
+        if let Some(both) = both {
+            repeated.both.add(repetition, both);
+        }
+        repeated.packets_per_entry = packets;
     }
 
-    /// The figures of all repetitions.
-    pub fn rows(&self) -> Vec<Row> {
-        let row = |(key, (values, packets)): (&Key, &(Values, f64))| {
+    /// The figures of all repetitions, beside those of the kernel's TCP at an MTU, its bytes not
+    /// read.
+    pub fn rows(&self, kernel: impl Fn(u16) -> Option<f64>) -> Vec<Row> {
+        let row = |(key, repeated): (&Key, &Repeated)| {
             let (transport, mtu, mode) = *key;
-            let (seconds_per_gb, spread) = values.median();
-            let without = self.0.get(&(transport, mtu, Coalesce::Off)).map(|it| it.0.median().0);
+            let (seconds_per_gb, spread) = repeated.receiver.median();
+            let without = self.0.get(&(transport, mtu, Coalesce::Off));
+            let without = without.map(|it| it.receiver.median().0);
+            let both = (!repeated.both.is_empty()).then(|| repeated.both.median().0);
             Row {
                 transport,
                 mtu,
                 coalesce: mode == Coalesce::On,
                 seconds_per_gb,
                 spread,
-                packets_per_entry: *packets,
+                packets_per_entry: repeated.packets_per_entry,
                 times_less: without
                     .filter(|_| mode == Coalesce::On)
                     .map(|without| without / seconds_per_gb),
+                both_seconds_per_gb: both,
+                kernel_ratio: both.and_then(|both| Some(kernel(mtu)? / both)),
             }
         };
         self.0.iter().map(row).collect()
@@ -107,9 +130,15 @@ mod tests {
         for (mtu, mode, seconds) in
             [(1500, Coalesce::Off, 0.5), (1500, Coalesce::On, 0.125), (9000, Coalesce::On, 0.25)]
         {
-            found.add(("null", mtu, mode), 0, (seconds, 3.0));
+            found.add(("null", mtu, mode), 0, (seconds, Some(2.0 * seconds), 3.0));
         }
-        let rows: Vec<_> = found.rows().iter().map(|row| (row.mtu, row.times_less)).collect();
-        assert_eq!(rows, [(1500, None), (1500, Some(4.0)), (9000, None)]);
+        let kernel = |mtu| (mtu == 1500).then_some(2.0);
+        let rows = found.rows(kernel);
+        let rows: Vec<_> =
+            rows.iter().map(|row| (row.mtu, row.times_less, row.kernel_ratio)).collect();
+        assert_eq!(
+            rows,
+            [(1500, None, Some(2.0)), (1500, Some(4.0), Some(8.0)), (9000, None, None)]
+        );
     }
 }

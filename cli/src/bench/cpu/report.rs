@@ -415,8 +415,14 @@ impl Report {
         self.rates.iter().map(Rate::cells).collect()
     }
 
+    /// CPU seconds for a GB of the kernel's TCP at an MTU, its bytes not read.
+    pub fn kernel_seconds_per_gb(&self, mtu: u16) -> Option<f64> {
+        let is_it = |row: &&KernelRow| row.is_baseline() && row.mtu == mtu && !row.touched;
+        self.kernel.iter().find(is_it).map(|row| row.seconds_per_gb)
+    }
+
     /// Rows of the table of runs.
-    pub fn coalescing_cells(&self) -> Vec<[String; 7]> {
+    pub fn coalescing_cells(&self) -> Vec<[String; 9]> {
         self.coalescing.iter().map(runs_table::Row::cells).collect()
     }
 

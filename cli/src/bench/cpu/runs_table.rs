@@ -19,15 +19,31 @@ pub struct Row {
     pub packets_per_entry: f64,
     /// How many times less it is than without.
     pub times_less: Option<f64>,
+    /// CPU seconds for a GB of both hosts, where both have been measured.
+    pub both_seconds_per_gb: Option<f64>,
+    /// The kernel's TCP over both hosts, its bytes not read either.
+    pub kernel_ratio: Option<f64>,
 }
 
 /// Head of the table.
-pub const HEAD: [&str; 7] =
-    ["receiving host", "MTU", "runs", "packets an entry", "CPU s/GB", "spread", "times less"];
+pub const HEAD: [&str; 9] = [
+    "receiving host",
+    "MTU",
+    "runs",
+    "packets an entry",
+    "CPU s/GB",
+    "spread",
+    "times less",
+    "both hosts, s/GB",
+    "kernel / both",
+];
 
 impl Row {
     /// The row of the table.
-    pub fn cells(&self) -> [String; 7] {
+    pub fn cells(&self) -> [String; 9] {
+        let cell = |value: Option<f64>, places| {
+            value.map_or_else(String::new, |value| format!("{value:.places$}"))
+        };
         [
             self.transport.to_owned(),
             self.mtu.to_string(),
@@ -35,7 +51,9 @@ impl Row {
             format!("{:.1}", self.packets_per_entry),
             format!("{:.4}", self.seconds_per_gb),
             format!("{:.1} %", 100.0 * self.spread),
-            self.times_less.map_or(String::new(), |times| format!("{times:.1}")),
+            cell(self.times_less, 1),
+            cell(self.both_seconds_per_gb, 4),
+            cell(self.kernel_ratio, 1),
         ]
     }
 }

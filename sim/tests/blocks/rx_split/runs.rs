@@ -9,6 +9,7 @@
 
 mod expand;
 pub mod faults;
+mod hostile;
 
 use abi::command as c;
 use abi::config::RUN_PACKETS_MAX;
@@ -403,17 +404,32 @@ fn expands(seed: u64, frames: usize, world: impl Fn(u64) -> World) -> (u64, u64)
     (want, got)
 }
 
-/// Exchanges of 300 frames for each pair of stalls: 21,600 frames in all.
+/// Frames of an exchange.
+const FRAMES: usize = 300;
+/// Exchanges for each pair of stalls: 21,600 frames in all.
 const EXCHANGES: u64 = 8;
+/// The same: 1,001,700 frames in all.
+const EXCHANGES_LONG: u64 = 371;
 
-#[test]
-fn expanded_runs_are_the_packets() {
+fn expand_exchanges(exchanges: u64) {
     let all = Stall::matrix(seed(), |source, sink, seed| {
         let stalls = Stalls { source, sink };
-        let one = |at: u64| expands(seed ^ at << 32, 300, |seed| World::new(stalls, seed));
-        (0..EXCHANGES).map(one).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+        let one = |at: u64| expands(seed ^ at << 32, FRAMES, |seed| World::new(stalls, seed));
+        (0..exchanges).map(one).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     });
     let (packets, entries) = all.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     println!("{packets} packets in {entries} entries");
     seed::enough("packets that share an entry", packets - entries, packets / 30);
+}
+
+#[test]
+fn expanded_runs_are_the_packets() {
+    expand_exchanges(EXCHANGES);
+}
+
+#[test]
+fn million_packets_expand() {
+    if skip::long_runs("it simulates a million packets") {
+        expand_exchanges(EXCHANGES_LONG);
+    }
 }
