@@ -3,14 +3,9 @@
 //! Source: PCI Express 3.0, chapter 7.
 
 use anyhow::Result;
+use host_board::pci::{Function, Register};
 use serde::Serialize;
 use vfio::CardBus;
-
-/// Where the list of capabilities begins.
-const CAPABILITIES: u64 = 0x34;
-const EXPRESS: u8 = 0x10;
-/// Capabilities that a list may have: the space holds no more.
-const CAPABILITIES_MAX: usize = 48;
 
 /// Ids of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -64,20 +59,19 @@ pub struct Express {
 impl Express {
     /// Reads the capability; `None` if the function has none.
     pub fn read(card: &mut CardBus) -> Result<Option<Self>> {
-        let mut at = byte(card, CAPABILITIES)?;
-        for _ in 0..CAPABILITIES_MAX {
-            if at < 0x40 {
-                break;
-            }
-            if byte(card, at.into())? == EXPRESS {
-                let words =
-                    [0x04, 0x08, 0x0c, 0x12].map(|offset| word(card, u64::from(at) + offset));
-                let [able, control, link_able, link] = words;
-                return Ok(Some(Self::of(able?, control?, link_able?, link?)));
-            }
-            at = byte(card, u64::from(at) + 1)? & !3;
-        }
-        Ok(None)
+        let function = Function::find(|offset, into| card.read_config(offset.into(), into))?;
+        let registers = (
+            function.device_capabilities(),
+            function.device_control(),
+            function.link_capabilities(),
+            function.link_status(),
+        );
+        let (Some(able), Some(control), Some(link_able), Some(link)) = registers else {
+            return Ok(None);
+        };
+        let [able, control, link_able, link] = [able, control, link_able, link]
+            .map(|register: Register| word(card, register.offset.into()));
+        Ok(Some(Self::of(able?, control?, link_able?, link?)))
     }
 
     /// From device capabilities, device control, link capabilities and link status.
@@ -109,12 +103,6 @@ fn word(card: &mut CardBus, offset: u64) -> Result<u16> {
     let mut bytes = [0; 2];
     card.read_config(offset, &mut bytes)?;
     Ok(u16::from_le_bytes(bytes))
-}
-
-fn byte(card: &mut CardBus, offset: u64) -> Result<u8> {
-    let mut bytes = [0];
-    card.read_config(offset, &mut bytes)?;
-    Ok(bytes[0])
 }
 
 #[cfg(test)]

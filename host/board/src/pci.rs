@@ -22,7 +22,7 @@ mod reprogram;
 mod signals;
 mod window;
 
-pub use config::Register;
+pub use config::{Function, Register};
 pub use device::{AerCounts, LinkRate, PciDevice};
 pub use kernel::{Address, Kernel, Sysfs};
 pub use plan::{Load, Plan, Refusal, Step};

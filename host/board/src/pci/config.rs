@@ -64,12 +64,17 @@ pub fn write(
 }
 
 impl Function {
-    /// Reads the capabilities of a function whose files are in `folder`.
-    pub fn read(kernel: &impl Kernel, folder: &Path) -> io::Result<Self> {
+    /// Finds the capabilities of a function whose files are in `folder`.
+    pub fn of_folder(kernel: &impl Kernel, folder: &Path) -> io::Result<Self> {
         let config = folder.join("config");
-        let word = |offset: u16| -> io::Result<u32> {
+        Self::find(|offset, into| kernel.read(&config, offset.into(), into))
+    }
+
+    /// Finds the capabilities of a function whose configuration space `read` reads from an offset.
+    pub fn find<E>(mut read: impl FnMut(u16, &mut [u8]) -> Result<(), E>) -> Result<Self, E> {
+        let mut word = |offset: u16| -> Result<u32, E> {
             let mut bytes = [0; 4];
-            kernel.read(&config, offset.into(), &mut bytes)?;
+            read(offset, &mut bytes)?;
             Ok(u32::from_le_bytes(bytes))
         };
         let id = word(0)?;
@@ -109,6 +114,11 @@ impl Function {
     /// COMMAND.
     pub fn command(&self) -> Register {
         register("COMMAND", 0x04, 2)
+    }
+
+    /// Device Capabilities.
+    pub fn device_capabilities(&self) -> Option<Register> {
+        self.express.map(|at| register("Device Capabilities", at + 0x04, 4))
     }
 
     /// Device Control.

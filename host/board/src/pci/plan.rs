@@ -162,7 +162,7 @@ impl Plan {
             vec![Refusal::NoDevice { device: device.clone(), reason: error.to_string() }]
         };
         let folder = kernel.devices().join(device.name());
-        let function = Function::read(kernel, &folder).map_err(no_device)?;
+        let function = Function::of_folder(kernel, &folder).map_err(no_device)?;
         let place = kernel.resolve(&folder).map_err(no_device)?;
         let mut refusals = Vec::new();
         let (vendor, id) = function.ids;
@@ -210,7 +210,7 @@ impl Plan {
                 others,
             });
         }
-        self.mask(kernel, &Function::read(kernel, &above)?, refusals)?;
+        self.mask(kernel, &Function::of_folder(kernel, &above)?, refusals)?;
         let driver = kernel.resolve(&folder.join("driver"));
         let driver = driver.ok().and_then(|path| Some(path.file_name()?.to_owned()));
         let driver = driver.map(|name| name.to_string_lossy().into_owned());
