@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use abi::registers as r;
@@ -14,10 +15,15 @@ use vfio::SocketBus;
 
 use crate::run::{command, expect_refusal, expect_success, folder};
 
+/// How long a line of the process may take on a busy machine, and its first: the Verilog may have
+/// to be built.
+const LINE_TIME: Duration = Duration::from_secs(300);
+const FIRST_LINE_TIME: Duration = Duration::from_secs(1800);
+
 /// The process, ended with the test.
 pub struct Card {
     process: Child,
-    said: BufReader<ChildStdout>,
+    said: Receiver<String>,
     pub socket: PathBuf,
     /// The line that says what it serves.
     pub serves: String,
@@ -40,10 +46,10 @@ impl Card {
         let mut command = command(&["sim-card", "--vfio-user", path, "--config", "small"]);
         let process = command.args(arguments).stdout(Stdio::piped());
         let mut process = process.spawn().expect("it starts");
-        let said = BufReader::new(process.stdout.take().expect("its output"));
+        let said = lines_of(process.stdout.take().expect("its output"));
         let serves = String::new();
         let mut card = Self { process, said, socket: socket.to_owned(), serves };
-        card.serves = card.line();
+        card.serves = card.line_within(FIRST_LINE_TIME, "serving");
         let model = arguments.iter().find_map(|argument| match *argument {
             "rtl" => Some("Verilated"),
             "null" => Some("null"),
@@ -63,18 +69,27 @@ impl Card {
 
     /// What it says next.
     pub fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.said.read_line(&mut line).expect("it says something");
-        line
+        self.line_within(LINE_TIME, "")
     }
 
     /// The next line with that in it.
     pub fn line_with(&mut self, part: &str) -> String {
+        self.line_within(LINE_TIME, part)
+    }
+
+    fn line_within(&mut self, time: Duration, part: &str) -> String {
+        let begun = Instant::now();
+        let mut said = Vec::new();
         loop {
-            let line = self.line();
-            assert!(!line.is_empty(), "it has ended without '{part}'");
-            if line.contains(part) {
-                return line;
+            match self.said.recv_timeout(time.saturating_sub(begun.elapsed())) {
+                Ok(line) if line.contains(part) => return line,
+                Ok(line) => said.push(line),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("waited {time:?} for a line with '{part}', and read {said:#?}");
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    panic!("it has ended without a line with '{part}': {said:#?}");
+                }
             }
         }
     }
@@ -83,6 +98,17 @@ impl Card {
         self.process.kill().expect("it is there");
         self.process.wait().expect("it ends");
     }
+}
+
+/// What a process says, line by line, for whoever waits with a limit of time.
+fn lines_of(output: ChildStdout) -> Receiver<String> {
+    let (line_said, said) = mpsc::channel();
+    std::thread::spawn(move || {
+        let lines = BufReader::new(output).lines();
+        // It has ended, or nobody listens any more.
+        lines.map_while(Result::ok).try_for_each(|line| line_said.send(line))
+    });
+    said
 }
 
 impl Drop for Card {

@@ -7,8 +7,9 @@
 //! with the arguments that it is given. Without it these tests are skipped by name.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -94,11 +95,14 @@ impl Device for Endpoint {
     }
 }
 
+/// How long an answer may take on a busy machine.
+const ANSWER_TIME: Duration = Duration::from_secs(300);
+
 /// QEMU without a processor: what one would do is asked for line by line.
 struct Qemu {
     child: Child,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    answers: Receiver<String>,
 }
 
 impl Drop for Qemu {
@@ -126,14 +130,18 @@ impl Qemu {
             .unwrap();
         let input = child.stdin.take().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
-        Self { child, input, output }
+        let (answered, answers) = mpsc::channel();
+        std::thread::spawn(move || {
+            output.lines().map_while(Result::ok).try_for_each(|line| answered.send(line))
+        });
+        Self { child, input, answers }
     }
 
     /// One line to it, and what it answers.
     fn ask(&mut self, line: &str) -> String {
         writeln!(self.input, "{line}").unwrap();
-        let mut answer = String::new();
-        self.output.read_line(&mut answer).unwrap();
+        let answer = self.answers.recv_timeout(ANSWER_TIME);
+        let answer = answer.unwrap_or_else(|error| panic!("no answer to '{line}': {error}"));
         let value = answer.trim_end().strip_prefix("OK");
         value.unwrap_or_else(|| panic!("{line}: {answer}")).trim().to_owned()
     }
