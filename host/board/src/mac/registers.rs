@@ -1,6 +1,8 @@
 //! Registers of the MAC's core, as words of its block, and their bits.
 //!
-//! Source: PG203, AXI4-Lite register space.
+//! Source: PG203, AXI4-Lite register space. Places and bits, those of the RS-FEC too, were compared
+//! with the register file that Vivado emits with the core (`cmac_usplus_0_axi4_lite_reg_map`), and
+//! those of the RS-FEC's status with AMD's own driver (`xcmac_rsfec.h` in Xilinx/qep-drivers).
 
 /// The word at an offset of bytes.
 const fn word(offset: u32) -> u32 {
@@ -117,6 +119,11 @@ mod tests {
         let heard = PAUSE_GLOBAL | RX_GLOBAL_CONTROL | RX_GLOBAL_PAUSE;
         assert_eq!(heard & !0x3dff, 0);
         assert_eq!(RX_FLOW_CHECKS_GLOBAL & !0x1_c631, 0);
+        // Bits that the register file of the core takes, and those that it has of the RS-FEC.
+        assert_eq!((RESET_RX | RESET_TX) & !0xc000_03ff, 0);
+        assert_eq!((TX_ENABLE | TX_SEND_REMOTE_FAULT) & !0x1_0039, 0);
+        assert_eq!(heard & !0xff_bdff, 0);
+        assert_eq!((FEC_LANE_LOCKS, FEC_ALIGNED), (0x0f00, 0x4000));
         // What boards report without a signal.
         assert_eq!(RX_LOCAL_FAULT | RX_INTERNAL_LOCAL_FAULT, 0xc0);
     }
