@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A Linux guest that finds the card: QEMU without rights, a stock Debian kernel, vfio-pci, zeronic.
 # Usage: ci/guest.sh [PROGRAM [TEST...]]; PROGRAM is a built `zeronic`, without one
-# target/release/zeronic. Tests: card, link, bind, kills, map; without one the first four.
+# target/release/zeronic. Tests: card, link, bind, kills, map, nodes; without one the first four.
+# `nodes` boots a machine of two nodes, with the card at the second.
 #
 #   zeronic sim-card ── socket ── QEMU (TCG) ─► root port ─► emulated IOMMU ─► guest
 #     golden card, echo at its wire                            vfio-pci ─► zeronic device ..., demo
@@ -11,8 +12,8 @@
 # (`.tools/guest`; ZERONIC_TOOLS moves it) and unpacked there. The guest's first program is a
 # script; the built program comes with the libraries that it has here. What the guest says is
 # printed; the last line is the verdict. ZERONIC_GUEST_KERNEL names another kernel with all drivers
-# built in; ZERONIC_GUEST_MAP the bytes of the test `map` (1GiB). Exit status: 0 all right, 1 something failed, 2 it cannot
-# be run here.
+# built in; ZERONIC_GUEST_MAP the bytes of the test `map` (1GiB). Exit status: 0 all right,
+# 1 something failed, 2 it cannot be run here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,8 +34,8 @@ tests=${*-}
 tests=${tests:-card link bind kills}
 for test in $tests; do
     case $test in
-    card | link | bind | kills | map) ;;
-    *) fail "no test '$test': card, link, bind, kills, map" ;;
+    card | link | bind | kills | map | nodes) ;;
+    *) fail "no test '$test': card, link, bind, kills, map, nodes" ;;
     esac
 done
 [ -x "$program" ] || fail "no $program: cargo build --release, or name another"
@@ -114,6 +115,23 @@ case " $tests " in *" map "*) memory=3072 ;; esac
 options="console=ttyS0 quiet panic=-1 no_timer_check zeronic.tests=$(echo "$tests" | tr ' ' ',')"
 options+=" zeronic.map=${ZERONIC_GUEST_MAP-1GiB}"
 
+# One node, or two with half of the memory and a core each, and a host bridge at the second.
+ram() { echo "memory-backend-memfd,id=$1,size=$2M,share=on"; }
+machine=(-M q35,kernel-irqchip=split,memory-backend=ram -object "$(ram ram $memory)")
+host_bridge=()
+card_bus=pcie.0
+case " $tests " in
+*" nodes "*)
+    machine=(-M q35,kernel-irqchip=split)
+    for node in 0 1; do
+        machine+=(-object "$(ram "ram$node" $((memory / 2)))"
+            -numa "node,nodeid=$node,memdev=ram$node,cpus=$node")
+    done
+    card_bus=far_bus
+    host_bridge=(-device "pxb-pcie,id=$card_bus,bus_nr=128,numa_node=1,bus=pcie.0")
+    ;;
+esac
+
 socket=$work/card
 "$program" sim-card --vfio-user "$socket" --config small --peer smoltcp >"$work/card.log" 2>&1 &
 card=$!
@@ -127,11 +145,10 @@ device+="\"bus\":\"root_port\",\"x-msg-timeout\":60000}"
 set +e
 timeout "$limit_s" "$loader" --library-path "$libraries" "$root/usr/bin/qemu-system-x86_64" \
     -L "$root/usr/share/qemu" -L "$root/usr/share/seabios" -L "$root/usr/lib/ipxe/qemu" \
-    -M q35,kernel-irqchip=split,memory-backend=ram \
-    -object memory-backend-memfd,id=ram,size=${memory}M,share=on \
+    "${machine[@]}" \
     -accel tcg -cpu max -smp 2 -m $memory -nodefaults -display none -no-reboot -serial stdio \
-    -device intel-iommu,intremap=on,caching-mode=on \
-    -device pcie-root-port,id=root_port,chassis=1,slot=1 -device "$device" \
+    -device intel-iommu,intremap=on,caching-mode=on "${host_bridge[@]}" \
+    -device "pcie-root-port,id=root_port,chassis=1,slot=1,bus=$card_bus" -device "$device" \
     -device pcie-root-port,id=other_port,chassis=2,slot=2 \
     -device vmxnet3,bus=other_port,romfile= \
     -kernel "$image" -initrd "$work/initial.gz" -append "$options" \

@@ -105,6 +105,37 @@ test_map() {
     expect 0 $z device selftest --map "$map_bytes" --bus "vfio:$at"
 }
 
+# The card is at node 1, the program runs on node 0: what the card writes lies at node 1, and what
+# the program has for itself does not.
+test_nodes() {
+    check "node of the card" "$($b cat "/sys/bus/pci/devices/$at/numa_node")" 1
+    $b taskset 1 $z device top --bus "vfio:$at" >/tmp/top 2>&1 &
+    program=$!
+    $b sleep 4
+    # An address, the policy, the file, and pages on each node: N0=12 N1=34.
+    $b awk -v which=memfd "$pages_by_node" /proc/$program/numa_maps >/tmp/card_pages
+    $b awk -v which=heap "$pages_by_node" /proc/$program/numa_maps >/tmp/heap_pages
+    kill -9 $program
+    wait $program 2>/dev/null
+    read -r near far policies </tmp/card_pages
+    echo "GUEST memory for the card: $far pages at its node, $near at the other; $policies"
+    [ "$far" -gt 100 ] && [ "$near" -eq 0 ] || { echo "GUEST wrong: far from the card"; failed=1; }
+    read -r near far policies </tmp/heap_pages
+    echo "GUEST the program's own: $near pages at its node, $far at the card's; $policies"
+    [ "$near" -gt 10 ] && [ "$far" -eq 0 ] || { echo "GUEST wrong: not at its node"; failed=1; }
+    expect 0 $b taskset 1 $z device doctor --bus "vfio:$at"
+    expect 0 $b taskset 2 $z device doctor --bus "vfio:$at"
+}
+pages_by_node='
+    index($0, which) {
+        policies[$2] = 1
+        for (at = 3; at <= NF; at++) {
+            if ($at ~ /^N0=/) near += substr($at, 4)
+            if ($at ~ /^N1=/) far += substr($at, 4)
+        }
+    }
+    END { printf "%d %d", near, far; for (policy in policies) printf " %s", policy; print "" }'
+
 map_bytes=$($b sed -n 's/.*zeronic\.map=\([^ ]*\).*/\1/p' /proc/cmdline)
 at=$(find_device "CARD_IDS")
 [ -n "$at" ] || { echo "GUEST no card on its buses"; $b poweroff -f; }
