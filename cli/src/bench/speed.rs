@@ -1,4 +1,8 @@
 //! `bench sim`: how fast the card is simulated, and where the time goes.
+//!
+//! With `--bus`: how fast behind a socket, beside one in this process (`speed/socket.rs`).
+
+mod socket;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -12,9 +16,10 @@ use sim::card::Profile;
 use verilate::options::Options;
 
 use super::throughput::simulated_time;
+use crate::shared::bus::BusName;
 use crate::shared::config::ConfigName;
-use crate::shared::options::time_us;
-use crate::shared::output::json_file;
+use crate::shared::options::{moved_bytes, time_us, Bytes};
+use crate::shared::output::{json_file, print};
 use crate::shared::table::{print_judged, table};
 
 /// Goal, in cycles per second.
@@ -29,6 +34,18 @@ pub struct SpeedArguments {
     /// Sizes of the card's tables
     #[arg(long, value_enum, default_value_t = ConfigName::Default)]
     config: ConfigName,
+    /// Bus to the card: `sim`, one in this process; `vfio-user:SOCKET`, that of `zeronic sim-card
+    /// --model rtl --peer tcp`, in turn with one of its sizes in this process
+    #[arg(long, default_value = "sim", value_name = "BUS", conflicts_with_all = ["time", "config"])]
+    bus: BusName,
+    /// Exchanges on each of the two cards
+    #[arg(long, default_value_t = 7, value_name = "N", requires = "bus",
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: u32,
+    /// Bytes of an exchange, each way (plain, or with KiB, MiB or GiB)
+    #[arg(long, default_value = "256KiB", value_name = "N", requires = "bus",
+        value_parser = moved_bytes)]
+    bytes: Bytes,
     /// Write the figures as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -110,6 +127,14 @@ impl Report {
 /// Measures, prints, writes.
 pub fn run(arguments: &SpeedArguments) -> Result<bool> {
     let json = json_file(arguments.json.as_deref())?;
+    if let BusName::Card(name) = &arguments.bus {
+        let report = socket::measure(name, arguments.runs, arguments.bytes.0)?;
+        if let Some(json) = json {
+            json.write_json(&report)?;
+        }
+        print(&report.text())?;
+        return Ok(report.ok);
+    }
     let report = measure(arguments.config, arguments.time)?;
     if let Some(json) = json {
         json.write_json(&report)?;

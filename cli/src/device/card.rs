@@ -3,13 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use abi::config::{CardConfig, CONFIGS};
 use abi::registers as r;
 use abi::ABI_VERSION;
 use anyhow::Result;
 use clap::Args;
 use host::driver::bus::Bus;
-use host::driver::device::CardSizes;
 use host::driver::error::DriverError;
 use host::driver::look::{look, CardLook};
 use host_board::window::{Window, WindowError};
@@ -73,30 +71,6 @@ pub fn contract(version: u32) -> String {
     format!("{}.{}", version >> 16, version & 0xffff)
 }
 
-/// The configuration of these sizes, if one has them.
-pub fn configuration(sizes: &CardSizes) -> Option<&'static str> {
-    let of = |config: &CardConfig| {
-        [
-            config.flow_bits,
-            config.bucket_bits,
-            config.segment_bits,
-            config.region_bits,
-            config.page_bits,
-            config.owner_bits,
-        ]
-    };
-    let here = [
-        sizes.flow_bits,
-        sizes.bucket_bits,
-        sizes.segment_bits,
-        sizes.region_bits,
-        sizes.page_bits,
-        sizes.owner_bits,
-    ];
-    let found = CONFIGS.iter().find(|config| of(config) == here.map(|bits| bits as usize));
-    found.map(|config| config.name)
-}
-
 /// The board window of a card behind a bus.
 pub struct BusWindow<'a>(pub &'a mut CardBus);
 
@@ -126,19 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_name_their_configuration() {
-        let config = abi::config::LAB;
-        let bits = |bits: usize| bits as u32;
-        let sizes = CardSizes {
-            flow_bits: bits(config.flow_bits),
-            bucket_bits: bits(config.bucket_bits),
-            segment_bits: bits(config.segment_bits),
-            region_bits: bits(config.region_bits),
-            page_bits: bits(config.page_bits),
-            owner_bits: bits(config.owner_bits),
-        };
-        assert_eq!(configuration(&sizes), Some("lab"));
-        assert_eq!(configuration(&CardSizes { flow_bits: 3, ..sizes }), None);
+    fn contract_has_two_numbers() {
         assert_eq!(contract(0x0001_000a), "1.10");
     }
 }

@@ -9,8 +9,9 @@ use host_board::window::WindowError;
 use serde::Serialize;
 use vfio::CardBus;
 
-use super::card::{configuration, contract, look_at, BusWindow, CardArguments};
+use super::card::{contract, look_at, BusWindow, CardArguments};
 use super::express::{Express, Ids};
+use crate::shared::config::configuration;
 use crate::shared::failure::STATUSES;
 use crate::shared::output::print;
 use crate::shared::table::table;

@@ -8,8 +8,9 @@ use clap::Args;
 use host_board::pci::{Kernel, PciDevice, Sysfs};
 use serde::Serialize;
 
-use super::card::{configuration, contract, look_at};
+use super::card::{contract, look_at};
 use crate::shared::bus::{self, CardName};
+use crate::shared::config::configuration;
 use crate::shared::failure::STATUSES;
 use crate::shared::output::{json_file, print};
 use crate::shared::table::table;

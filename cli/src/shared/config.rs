@@ -1,7 +1,8 @@
 //! The card's configurations and its models by name, as options.
 
-use abi::config::{CardConfig, DEFAULT, DEFAULT_SLICES, LAB, SMALL};
+use abi::config::{CardConfig, CONFIGS, DEFAULT, DEFAULT_SLICES, LAB, SMALL};
 use clap::ValueEnum;
+use host::driver::device::CardSizes;
 
 use crate::shared::options::UsageError;
 
@@ -62,5 +63,50 @@ impl ModelName {
             }
             model => Ok(model),
         }
+    }
+}
+
+/// The configuration of these sizes, if one has them.
+pub fn configuration(sizes: &CardSizes) -> Option<&'static str> {
+    let of = |config: &CardConfig| {
+        [
+            config.flow_bits,
+            config.bucket_bits,
+            config.segment_bits,
+            config.region_bits,
+            config.page_bits,
+            config.owner_bits,
+        ]
+    };
+    let here = [
+        sizes.flow_bits,
+        sizes.bucket_bits,
+        sizes.segment_bits,
+        sizes.region_bits,
+        sizes.page_bits,
+        sizes.owner_bits,
+    ];
+    let found = CONFIGS.iter().find(|config| of(config) == here.map(|bits| bits as usize));
+    found.map(|config| config.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_name_their_configuration() {
+        let config = abi::config::LAB;
+        let bits = |bits: usize| bits as u32;
+        let sizes = CardSizes {
+            flow_bits: bits(config.flow_bits),
+            bucket_bits: bits(config.bucket_bits),
+            segment_bits: bits(config.segment_bits),
+            region_bits: bits(config.region_bits),
+            page_bits: bits(config.page_bits),
+            owner_bits: bits(config.owner_bits),
+        };
+        assert_eq!(configuration(&sizes), Some("lab"));
+        assert_eq!(configuration(&CardSizes { flow_bits: 3, ..sizes }), None);
     }
 }

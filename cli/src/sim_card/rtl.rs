@@ -19,12 +19,12 @@ use abi::registers as r;
 use anyhow::{Context, Result};
 use lab::frame::Frame;
 use pcie_sim::{Bytes, MemoryId, MmioRead, PcieConfig, Rights};
-use served::{ClientSide, Model};
+use served::{ClientSide, Model, ORDER_CYCLES};
 use sim::card::SimulatedCard;
 use verilate::options::Options;
 use vfio_user::client::LINE_BYTES;
 use vfio_user::codec::DmaMap;
-use vfio_user::RangeBytes;
+use vfio_user::{Errno, RangeBytes};
 
 use super::shown::Shown;
 
@@ -291,6 +291,17 @@ impl Model for RtlModel {
         let mapped: Vec<(u64, u64)> = self.mapped.iter().map(|it| (*it.0, it.1 .0)).collect();
         for (address, bytes) in mapped {
             self.memory_unmapped(address, bytes);
+        }
+    }
+
+    fn control_bytes(&self) -> u64 {
+        ORDER_CYCLES.len() as u64
+    }
+
+    fn control(&mut self, order: &[u8], _client: &mut ClientSide<'_>) -> Result<Vec<u8>, Errno> {
+        match order == ORDER_CYCLES {
+            true => Ok(self.card.cycles().to_le_bytes().to_vec()),
+            false => Err(Errno::INVAL),
         }
     }
 }

@@ -220,6 +220,31 @@ fn host_is_measured_across_processes() {
     assert!(rows.iter().all(|row| is_positive(&row["far_ns"]) && is_positive(&row["near_ns"])));
 }
 
+/// Cycles behind a socket, and in this process: of a busy machine they are not judged.
+#[test]
+fn simulation_is_timed_across_processes() {
+    let json = folder("sim-far").join("s.json");
+    let path = json.to_str().expect("a path");
+    let card = Card::with("cycles", &["--model", "rtl", "--peer", "tcp"]);
+    let sim = ["bench", "sim", "--bus", &card.bus(), "--runs", "2", "--bytes", "20000"];
+    let text = expect_success(&[&sim[..], &["--json", path]].concat());
+    for part in ["every byte is right", "small card; ratio", "do not repeat"] {
+        assert!(text.contains(part), "'{part}' is not in: {text}");
+    }
+    let report: Value = serde_json::from_slice(&std::fs::read(json).expect("it")).expect("JSON");
+    for key in ["in_process", "over_socket"] {
+        let speeds = report[key].as_array().expect("a list");
+        let is_real = |speed: &Value| speed.as_f64().is_some_and(|speed| speed > 1000.0);
+        assert!(speeds.len() == 2 && speeds.iter().all(is_real), "{report}");
+    }
+    assert!(report["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{report}");
+    let order = ["bench", "host", "--bus", &card.bus()];
+    expect_refusal(&order, &["no null card", "--model null"]);
+    let golden = Card::start("no-clock");
+    expect_refusal(&["bench", "sim", "--bus", &golden.bus()], &["no simulation", "--model rtl"]);
+    expect_refusal(&["bench", "sim", "--runs", "3"], &["--bus"]);
+}
+
 #[test]
 fn doorbells_of_served_card_are_measured() {
     let card = Card::start("doorbell");

@@ -36,7 +36,7 @@ use crate::card::Card;
 use crate::doorbells::Doorbells;
 pub use crate::golden_model::GoldenModel;
 use crate::model::BAR_0;
-pub use crate::model::{ClientSide, Model, REGION_CONTROL};
+pub use crate::model::{ClientSide, Model, ORDER_CYCLES, REGION_CONTROL};
 
 /// Why a card cannot be served.
 #[derive(Debug, Error)]

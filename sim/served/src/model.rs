@@ -15,6 +15,8 @@ use vfio_user::{Errno, RangeBytes, Session};
 pub(crate) const BAR_0: u32 = 0;
 /// The region of a model that whoever measures gives orders to: behind those of PCI.
 pub const REGION_CONTROL: u32 = 9;
+/// The order to a model with a clock: it says its cycles so far, 8 bytes, little-endian.
+pub const ORDER_CYCLES: [u8; 8] = *b"cycles\0\0";
 
 /// The client that has the card, as a model reaches it.
 pub struct ClientSide<'a> {

@@ -8,9 +8,10 @@ use host::driver::look::CardLook;
 use vfio::CardBus;
 
 use super::board;
-use crate::device::card::{configuration, contract, BusWindow};
+use crate::device::card::{contract, BusWindow};
 use crate::device::report::{Check, Verdict};
 use crate::shared::bus::driver_refusal;
+use crate::shared::config::configuration;
 
 /// STATUS bits beside those of the wire.
 const TAG_QUARANTINED: u32 = 1 << 0;
