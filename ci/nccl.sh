@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # NCCL itself, unmodified, over golden cards, on a machine without a GPU.
-# Usage: ci/nccl.sh [--quick] [--cached] [--built FOLDER]; --quick is what the gate runs, within a
-# minute; --cached fetches nothing; --built names the folder of the built programs.
+# Usage: ci/nccl.sh [--quick | --rate] [--release VERSION] [--cached] [--built FOLDER]
+# --quick is what the gate runs, within a minute. --rate times an all-reduce of 64 MiB, and the same
+# by NCCL's own network of sockets. --release names another release of NCCL, as far as its
+# structures are known. --cached fetches nothing; --built names the folder of the built programs.
 #
 #   rank: nccl-cpu ─ libnccl.so.2 ─ libnccl-net-zeronic.so ─ golden card ── datagrams ── other ranks
 #
@@ -14,10 +16,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 version=2.32.3
-package=nvidia-nccl-cu13
 limit_s=${ZERONIC_NCCL_LIMIT-300}
 tools=${ZERONIC_TOOLS-${XDG_CACHE_HOME-$HOME/.cache}/zeronic}/nccl
-library=$tools/$version/nvidia/nccl/lib/libnccl.so.2
 work=$(mktemp -d "${TMPDIR-/tmp}/zn.XXXXXX")
 ranks=()
 cleanup() {
@@ -27,12 +27,13 @@ cleanup() {
 }
 trap cleanup EXIT
 fail() { echo "nccl: skipped: $*" >&2; exit 2; }
-quick=
+mode=all
 cached=
 built=
 while [ $# -gt 0 ]; do
     case $1 in
-    --quick) quick=1 ;;
+    --quick | --rate) mode=${1#--} ;;
+    --release) shift; version=${1?--release needs a version} ;;
     --cached) cached=1 ;;
     --built) shift; built=$(realpath -m "${1?--built needs a folder}") ;;
     *) echo "nccl: what is $1?" >&2; exit 1 ;;
@@ -42,6 +43,12 @@ done
 
 # --- the library -----------------------------------------------------------------------------
 
+# For which CUDA a release was made does not matter here.
+case $version in
+2.2[0-8].*) package=nvidia-nccl-cu12 ;;
+*) package=nvidia-nccl-cu13 ;;
+esac
+library=$tools/$version/nvidia/nccl/lib/libnccl.so.2
 [ "$(uname -m)" = x86_64 ] || fail "entries are replaced on x86-64 alone"
 mkdir -p "$tools"
 exec 9>"$tools/lock"
@@ -49,12 +56,12 @@ flock 9
 if [ ! -e "$library" ]; then
     [ -z "$cached" ] || fail "$package $version was not fetched: ci/nccl.sh does"
     command -v python3 >/dev/null || fail "needs python3 and pip to fetch $package"
-    echo "nccl: fetching $package $version, 305 MB, into $tools"
+    echo "nccl: fetching $package $version, some 300 MB, into $tools"
     python3 -m pip download --no-deps --dest "$tools" "$package==$version" ||
         fail "$package $version cannot be fetched"
     mkdir -p "$tools/$version.part"
-    python3 -m zipfile -e "$tools"/nvidia_nccl_cu13-"$version"-*.whl "$tools/$version.part"
-    rm -f "$tools"/nvidia_nccl_cu13-"$version"-*.whl
+    python3 -m zipfile -e "$tools/${package//-/_}-$version"-*.whl "$tools/$version.part"
+    rm -f "$tools/${package//-/_}-$version"-*.whl
     mv "$tools/$version.part" "$tools/$version"
 fi
 flock -u 9
@@ -84,29 +91,31 @@ export NCCL_SOCKET_IFNAME=lo NCCL_IB_DISABLE=1
 wrong=0
 copied=0
 lossy_copied=0
+network=Zeronic
 
-# run NAME RANKS SETTINGS OPERATIONS BYTES [TIMES]: the ranks of one communicator. Each believes to
-# be a machine of its own.
+# run NAME RANKS SETTINGS OPERATIONS BYTES [TIMES WARM]: the ranks of one communicator. Each
+# believes to be a machine of its own.
 run() {
-    local name=$1 count=$2 settings=$3 op=$4 bytes=$5 times=${6-1} rank status=0 line
+    local name=$1 count=$2 settings=$3 op=$4 bytes=$5 times=${6-1} warm=${7-0} rank status=0 line
     mkdir "$work/wire"
     export ZERONIC_CARD="golden:$work/wire?$settings"
     ranks=()
     for ((rank = 0; rank < count; rank++)); do
         NCCL_HOSTID=host$rank timeout "$limit_s" "$built/nccl-cpu" --rank "$rank" \
             --ranks "$count" --id "$work/id" --library "$library" --op "$op" --bytes "$bytes" \
-            --times "$times" >"$work/rank$rank" 2>"$work/error$rank" &
+            --times "$times" --warm "$warm" >"$work/rank$rank" 2>"$work/error$rank" &
         ranks+=($!)
     done
     for rank in "${ranks[@]}"; do wait "$rank" || status=1; done
     ranks=()
-    if [ $status != 0 ] || ! grep -q 'Using network Zeronic\|NET/Zeronic' "$work/rank0"; then
+    if [ $status != 0 ] || ! grep -q "Using network $network\|NET/$network" "$work/rank0"; then
         echo "nccl: $name failed:"
         tail -n 15 "$work"/rank? "$work"/error?
         wrong=$((wrong + 1))
     fi
     # Lines of NCCL and of the program share a file: a line may begin in the middle of another.
-    grep -o 'rank 0: .* times: wrong .*' "$work/rank0" | sed "s/^rank 0/$name/"
+    grep -o 'rank 0: .* times: wrong .*' "$work/rank0" | sed "s/^rank 0/$name/" || true
+    median_us=$(grep -oh 'median [0-9]* us' "$work/rank0" | grep -o '[0-9]*' | tail -n 1 || true)
     for line in $(grep -oh 'times: wrong [0-9]*' "$work"/rank? | grep -o '[0-9]*$'); do
         wrong=$((wrong + line))
     done
@@ -119,8 +128,25 @@ run() {
     rm -rf "$work"/wire "$work"/id "$work"/rank? "$work"/error?
 }
 
+# rate US: what a rank reduces in so many microseconds, in GB/s.
+rate() { awk -v us="$1" 'BEGIN { printf "%.3f", 67108.864 / us }'; }
+
+if [ $mode = rate ]; then
+    run "Zeronic" 2 mtu=9000 all-reduce 67108864 20 3
+    of_card=$(rate "${median_us:-inf}")
+    export NCCL_NET_PLUGIN=none NCCL_NET=Socket
+    network=Socket
+    run "Socket" 2 "" all-reduce 67108864 20 3
+    of_socket=$(rate "${median_us:-inf}")
+    echo "all-reduce of 64 MiB, 2 ranks, GB/s a rank: Zeronic $of_card, Socket $of_socket," \
+        "ratio $(awk -v a="$of_card" -v b="$of_socket" 'BEGIN { printf "%.2f", a / b }')"
+    echo "wrong $wrong, copied $copied"
+    [ $wrong = 0 ] && [ $copied = 0 ]
+    exit
+fi
+
 all=all-reduce,all-gather,reduce-scatter,send-recv,registered
-if [ -n "$quick" ]; then
+if [ $mode = quick ]; then
     run "2 ranks" 2 "" "$all" 4,100000,1048576
     run "2 ranks, 1 % loss" 2 loss=0.01 "all-reduce,registered" 1048576
 else
@@ -133,7 +159,7 @@ else
 fi
 # "GPU memory" by descriptor: NCCL's own buffers are dma-bufs then.
 export NCCL_CPU_DMA_BUF=1 NCCL_NET_GDR_LEVEL=SYS NCCL_NET_GDR_READ=1
-if [ -n "$quick" ]; then
+if [ $mode = quick ]; then
     run "2 ranks, dma-buf" 2 dmabuf=1 "all-reduce,registered" 4,1048576
 else
     run "2 ranks, dma-buf" 2 dmabuf=1 "$all" $sizes

@@ -59,6 +59,9 @@ struct Arguments {
     /// How often each is done.
     #[arg(long, default_value_t = 1)]
     times: usize,
+    /// How often each is done before, and not timed.
+    #[arg(long, default_value_t = 0)]
+    warm: usize,
 }
 
 /// `ncclUniqueId`.
@@ -213,58 +216,107 @@ fn start(
     })
 }
 
-/// Runs an operation once. Returns the wrong elements, and how long it took.
-fn run(
-    nccl: &Nccl,
+/// An operation with its buffers, which every turn uses again: GPU memory is never freed here.
+struct Repeated<'a> {
+    nccl: &'a Nccl,
     comm: Comm,
-    (op, bytes, turn): (Operation, usize, usize),
+    op: Operation,
+    bytes: usize,
+    rank: usize,
+    ranks: usize,
+    from: Buffer,
+    into: Buffer,
+}
+
+impl Repeated<'_> {
+    fn is_sum(&self) -> bool {
+        matches!(self.op, Operation::AllReduce | Operation::ReduceScatter)
+    }
+
+    fn neighbours(&self) -> (usize, usize) {
+        ((self.rank + 1) % self.ranks, (self.rank + self.ranks - 1) % self.ranks)
+    }
+
+    fn fill(&self, turn: usize) {
+        let (rank, (_, before)) = (self.rank, self.neighbours());
+        if self.is_sum() {
+            self.from.fill(|at| float_of(rank, at, turn));
+            self.into.fill(|_| -1f32);
+        } else {
+            self.from.fill(|at| byte_of(rank, at, turn));
+            self.into.fill(|at| !byte_of(before, at, turn));
+        }
+    }
+
+    fn count_wrong(&self, turn: usize) -> usize {
+        let (bytes, (_, before)) = (self.bytes, self.neighbours());
+        let sum = |at| (0..self.ranks).map(|rank| float_of(rank, at, turn)).sum::<f32>();
+        match self.op {
+            Operation::AllReduce => self.into.wrong(sum),
+            Operation::ReduceScatter => self.into.wrong(|at| sum(self.rank * (bytes / 4) + at)),
+            Operation::AllGather => self.into.wrong(|at| byte_of(at / bytes, at % bytes, turn)),
+            _ => self.into.wrong(|at| byte_of(before, at, turn)),
+        }
+    }
+
+    /// Runs it once. Returns the wrong elements, and how long it took.
+    fn run(&self, turn: usize) -> Result<(usize, Duration)> {
+        let (nccl, comm) = (self.nccl, self.comm);
+        self.fill(turn);
+        let mut registered = Vec::new();
+        if self.op == Operation::Registered {
+            for buffer in [&self.from, &self.into] {
+                let mut handle = std::ptr::null_mut();
+                // SAFETY: as `nccl.h` says.
+                let code =
+                    unsafe { (nccl.register)(comm, buffer.start, buffer.bytes, &mut handle) };
+                check(code, "ncclCommRegister")?;
+                registered.push(handle);
+            }
+        }
+        let started = Instant::now();
+        let ends = (&self.from, &self.into);
+        check(start(nccl, comm, (self.op, self.bytes), ends, self.neighbours())?, "the operation")?;
+        drain();
+        let took = started.elapsed();
+        let wrong = self.count_wrong(turn);
+        for handle in registered {
+            // SAFETY: as `nccl.h` says.
+            check(unsafe { (nccl.deregister)(comm, handle) }, "ncclCommDeregister")?;
+        }
+        Ok((wrong, took))
+    }
+}
+
+/// Repeats an operation, says how long it took, and returns the wrong elements of all turns.
+fn repeat(
+    (nccl, comm): (&Nccl, Comm),
+    (op, bytes): (Operation, usize),
     arguments: &Arguments,
-) -> Result<(usize, Duration)> {
-    let (rank, ranks) = (arguments.rank, arguments.ranks);
-    let (next, before) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
-    let sum = |at| (0..ranks).map(|rank| float_of(rank, at, turn)).sum::<f32>();
+) -> Result<usize> {
+    let &Arguments { rank, ranks, times, warm, .. } = arguments;
     let (in_bytes, out_bytes) = match op {
         Operation::AllGather => (bytes, bytes * ranks),
         Operation::ReduceScatter => (bytes * ranks, bytes),
         _ => (bytes, bytes),
     };
     let (from, into) = (Buffer::new(in_bytes)?, Buffer::new(out_bytes)?);
-    match op {
-        Operation::AllReduce | Operation::ReduceScatter => {
-            from.fill(|at| float_of(rank, at, turn));
-            into.fill(|_| -1f32);
-        }
-        _ => {
-            from.fill(|at| byte_of(rank, at, turn));
-            into.fill(|at| !byte_of(before, at, turn));
-        }
-    }
-    let mut registered = Vec::new();
-    if op == Operation::Registered {
-        for buffer in [&from, &into] {
-            let mut handle = std::ptr::null_mut();
-            // SAFETY: as `nccl.h` says.
-            let code = unsafe { (nccl.register)(comm, buffer.start, buffer.bytes, &mut handle) };
-            check(code, "ncclCommRegister")?;
-            registered.push(handle);
+    let repeated = Repeated { nccl, comm, op, bytes, rank, ranks, from, into };
+    let mut times_us = Vec::new();
+    let mut wrong = 0;
+    for turn in 0..warm + times {
+        let (wrong_now, took) = repeated.run(turn)?;
+        wrong += wrong_now;
+        if turn >= warm {
+            times_us.push(took.as_micros());
         }
     }
-    let started = Instant::now();
-    let code = start(nccl, comm, (op, bytes), (&from, &into), (next, before))?;
-    check(code, "the operation")?;
-    drain();
-    let took = started.elapsed();
-    let wrong = match op {
-        Operation::AllReduce => into.wrong(sum),
-        Operation::ReduceScatter => into.wrong(|at| sum(rank * (bytes / 4) + at)),
-        Operation::AllGather => into.wrong(|at| byte_of(at / bytes, at % bytes, turn)),
-        _ => into.wrong(|at| byte_of(before, at, turn)),
-    };
-    for handle in registered {
-        // SAFETY: as `nccl.h` says.
-        check(unsafe { (nccl.deregister)(comm, handle) }, "ncclCommDeregister")?;
-    }
-    Ok((wrong, took))
+    times_us.sort_unstable();
+    let median_us = times_us.get(times_us.len() / 2).copied().unwrap_or_default();
+    println!(
+        "rank {rank}: {op:?} of {bytes} bytes, {times} times: wrong {wrong}, median {median_us} us"
+    );
+    Ok(wrong)
 }
 
 fn drive(arguments: &Arguments) -> Result<usize> {
@@ -274,20 +326,7 @@ fn drive(arguments: &Arguments) -> Result<usize> {
     let mut all_wrong = 0;
     for &op in &arguments.op {
         for &bytes in &arguments.bytes {
-            let mut times_us = Vec::new();
-            let mut wrong = 0;
-            for turn in 0..arguments.times {
-                let (wrong_now, took) = run(&nccl, comm, (op, bytes, turn), arguments)?;
-                wrong += wrong_now;
-                times_us.push(took.as_micros());
-            }
-            times_us.sort_unstable();
-            let median_us = times_us[times_us.len() / 2];
-            println!(
-                "rank {}: {op:?} of {bytes} bytes, {} times: wrong {wrong}, median {median_us} us",
-                arguments.rank, arguments.times
-            );
-            all_wrong += wrong;
+            all_wrong += repeat((&nccl, comm), (op, bytes), arguments)?;
         }
     }
     // SAFETY: as `nccl.h` says.
