@@ -11,7 +11,8 @@
 //!
 //! Invariants
 //! 1. What is told was said by the present incarnation, in the order of its numbers, with no gap.
-//! 2. A station that is watched and silent for [`SILENCE`] is told to be lost, once.
+//! 2. A station that is watched and silent for [`SILENCE`] is told to be lost, once. Time in which
+//!    nobody listened does not count: a process that was stopped does not blame the others.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -27,6 +28,8 @@ pub const CONTROL_BYTES_MAX: usize = 128;
 pub const SILENCE: Duration = Duration::from_millis(4_000);
 /// How long it may be silent before it is asked whether it is there.
 const PROBE_NS: u64 = 500_000_000;
+/// Who listens no more often than this was stopped: a watched station is asked more often.
+pub const STOPPED_NS: u64 = 2 * PROBE_NS;
 const SILENCE_NS: u64 = SILENCE.as_nanos() as u64;
 /// Control messages in flight to a station.
 const WINDOW: usize = 64;
@@ -104,6 +107,11 @@ impl Channel {
             (self.heard_ns, self.probed_ns) = (now_ns, now_ns);
         }
         self.is_watched = is_watched;
+    }
+
+    /// Time in which nobody listened is not silence.
+    pub fn forgive(&mut self, passed_ns: u64) {
+        self.heard_ns += passed_ns;
     }
 
     /// Whether a watched station has been silent for too long; true once.

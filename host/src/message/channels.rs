@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 
-use super::channel::Channel;
+use super::channel::{Channel, STOPPED_NS};
 use super::header::{Header, Station, MESSAGES_END};
 use crate::error::Result;
 use crate::protocol::{HeaderSink, OutgoingHeader, Segment, SegmentPayload};
@@ -29,6 +29,8 @@ pub struct Channels {
     incarnation: u64,
     open: HashMap<SocketAddr, Channel>,
     heard: VecDeque<ControlEvent>,
+    /// When it was last looked for stations that are lost.
+    looked_ns: u64,
 }
 
 impl Channels {
@@ -37,7 +39,7 @@ impl Channels {
     pub fn new(local: Station, incarnation: u64) -> Self {
         // 0 is that of nobody.
         let incarnation = (incarnation % MESSAGES_END).max(1);
-        Self { local, incarnation, open: HashMap::new(), heard: VecDeque::new() }
+        Self { local, incarnation, open: HashMap::new(), heard: VecDeque::new(), looked_ns: 0 }
     }
 
     /// The channel of a station; `None` if there are too many.
@@ -97,6 +99,10 @@ impl Channels {
 
     /// Notes the stations that have been silent for too long.
     pub fn find_lost(&mut self, now_ns: u64) {
+        let passed_ns = now_ns.saturating_sub(std::mem::replace(&mut self.looked_ns, now_ns));
+        if passed_ns > STOPPED_NS {
+            self.open.values_mut().for_each(|channel| channel.forgive(passed_ns));
+        }
         let channels = self.open.values_mut();
         let lost = channels.filter_map(|channel| channel.take_lost(now_ns).then_some(channel.to));
         self.heard.extend(lost.map(ControlEvent::Lost));

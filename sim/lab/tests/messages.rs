@@ -273,6 +273,23 @@ fn watched_station_is_lost_in_time() {
 }
 
 #[test]
+fn stopped_station_blames_nobody() {
+    let mut pair = Pair::new(Disturbance::default());
+    pair.ends[0].endpoint.watch(station(2), true);
+    for _ in 0..100 {
+        pair.round();
+    }
+    // Both are stopped for long, and go on; neither has heard anything.
+    pair.now_ns += 3 * SILENCE.as_nanos() as u64;
+    let resumed_ns = pair.now_ns;
+    let lost = MessageDone::Lost { station: station(2) };
+    while u128::from(pair.now_ns - resumed_ns) < 2 * SILENCE.as_nanos() {
+        pair.round();
+    }
+    assert!(!pair.ends[0].has(&lost));
+}
+
+#[test]
 fn numbers_with_the_top_bit_are_refused() {
     let mut pair = Pair::new(Disturbance::default());
     let here = &mut pair.ends[0];
