@@ -101,31 +101,30 @@ run() {
     export ZERONIC_CARD="golden:$work/wire?$settings"
     ranks=()
     for ((rank = 0; rank < count; rank++)); do
-        NCCL_HOSTID=host$rank timeout "$limit_s" "$built/nccl-cpu" --rank "$rank" \
+        NCCL_HOSTID=host$rank NCCL_DEBUG_FILE=$work/log$rank timeout "$limit_s" "$built/nccl-cpu" --rank "$rank" \
             --ranks "$count" --id "$work/id" --library "$library" --op "$op" --bytes "$bytes" \
             --times "$times" --warm "$warm" >"$work/rank$rank" 2>"$work/error$rank" &
         ranks+=($!)
     done
     for rank in "${ranks[@]}"; do wait "$rank" || status=1; done
     ranks=()
-    if [ $status != 0 ] || ! grep -q "Using network $network\|NET/$network" "$work/rank0"; then
+    if [ $status != 0 ] || ! grep -q "Using network $network\|NET/$network" "$work/log0"; then
         echo "nccl: $name failed:"
-        tail -n 15 "$work"/rank? "$work"/error?
+        tail -n 15 "$work"/log? "$work"/rank? "$work"/error?
         wrong=$((wrong + 1))
     fi
-    # Lines of NCCL and of the program share a file: a line may begin in the middle of another.
     grep -o 'rank 0: .* times: wrong .*' "$work/rank0" | sed "s/^rank 0/$name/" || true
     median_us=$(grep -oh 'median [0-9]* us' "$work/rank0" | grep -o '[0-9]*' | tail -n 1 || true)
     for line in $(grep -oh 'times: wrong [0-9]*' "$work"/rank? | grep -o '[0-9]*$'); do
         wrong=$((wrong + line))
     done
-    for line in $(grep -oh '[0-9]* bytes copied by the CPU' "$work"/rank? | grep -o '^[0-9]*'); do
+    for line in $(grep -oh '[0-9]* bytes copied by the CPU' "$work"/log? | grep -o '^[0-9]*'); do
         case $settings in
         *loss*) lossy_copied=$((lossy_copied + line)) ;;
         *) copied=$((copied + line)) ;;
         esac
     done
-    rm -rf "$work"/wire "$work"/id "$work"/rank? "$work"/error?
+    rm -rf "$work"/wire "$work"/id "$work"/rank? "$work"/log? "$work"/error?
 }
 
 # rate US: what a rank reduces in so many microseconds, in GB/s.

@@ -6,11 +6,13 @@
 //! ```
 //! For tests alone. NCCL links the CUDA runtime statically and keeps its symbols, so each entry can
 //! be overwritten by a jump. What is not replaced says its name and fails. A kernel reads NCCL's
-//! own structures: their layouts are those of one release ([`layout`]), and another one is refused.
+//! own structures: their layouts are in a table by release ([`layout`]), and a release that it does
+//! not have is refused.
 
 mod allocations;
 mod entries;
 mod install;
+mod installed;
 mod kernel;
 mod layout;
 mod primitives;
@@ -19,5 +21,4 @@ mod runtime;
 
 pub use self::allocations::allocate;
 pub use self::install::{install, Library};
-pub use self::layout::KNOWN_VERSION;
 pub use self::queue::drain;

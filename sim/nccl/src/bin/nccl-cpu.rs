@@ -6,6 +6,7 @@
 //! Each operation is judged element by element; the last line has what was wrong.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -84,6 +85,7 @@ struct Nccl {
         unsafe extern "C" fn(*const u8, *mut u8, usize, c_int, c_int, Comm, usize) -> Code,
     register: unsafe extern "C" fn(Comm, *mut u8, usize, *mut *mut c_void) -> Code,
     deregister: unsafe extern "C" fn(Comm, *mut c_void) -> Code,
+    error: unsafe extern "C" fn(Comm, *mut Code) -> Code,
     destroy: unsafe extern "C" fn(Comm) -> Code,
 }
 
@@ -101,6 +103,7 @@ impl Nccl {
                 reduce_scatter: library.get("ncclReduceScatter")?,
                 register: library.get("ncclCommRegister")?,
                 deregister: library.get("ncclCommDeregister")?,
+                error: library.get("ncclCommGetAsyncError")?,
                 destroy: library.get("ncclCommDestroy")?,
             })
         }
@@ -259,6 +262,20 @@ impl Repeated<'_> {
         }
     }
 
+    /// Waits until it is done: a kernel whose network has failed never is.
+    fn finish(&self) -> Result<()> {
+        let failure = Cell::new(0);
+        let has_failed = || {
+            let mut found = 0;
+            // SAFETY: as `nccl.h` says.
+            unsafe { (self.nccl.error)(self.comm, &mut found) };
+            failure.set(found);
+            found != 0
+        };
+        ensure!(drain(has_failed), "the communicator has failed with {}", failure.get());
+        Ok(())
+    }
+
     /// Runs it once. Returns the wrong elements, and how long it took.
     fn run(&self, turn: usize) -> Result<(usize, Duration)> {
         let (nccl, comm) = (self.nccl, self.comm);
@@ -277,7 +294,7 @@ impl Repeated<'_> {
         let started = Instant::now();
         let ends = (&self.from, &self.into);
         check(start(nccl, comm, (self.op, self.bytes), ends, self.neighbours())?, "the operation")?;
-        drain();
+        self.finish()?;
         let took = started.elapsed();
         let wrong = self.count_wrong(turn);
         for handle in registered {

@@ -6,6 +6,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
+use super::installed::installed;
 use super::{allocations, kernel, queue};
 
 /// `CUresult`.
@@ -85,7 +86,10 @@ unsafe extern "C" fn dma_buf(
     }
 }
 
-unsafe fn launch(extra: *const usize) -> Code {
+unsafe fn launch(kernel: Pointer, extra: *const usize) -> Code {
+    let Some(installed) = installed() else {
+        return INVALID_VALUE;
+    };
     let mut arguments: Option<(usize, usize)> = None;
     let mut at = extra;
     // SAFETY: NCCL's list of pairs, which ends with `END`.
@@ -108,22 +112,23 @@ unsafe fn launch(extra: *const usize) -> Code {
     let from = std::ptr::with_exposed_provenance::<u8>(start);
     // SAFETY: NCCL's arguments of so many bytes.
     unsafe { from.copy_to_nonoverlapping(words.as_mut_ptr().cast(), bytes) };
-    queue::push(move || kernel::run(&words));
+    let function = installed.functions.get(&kernel.addr()).copied();
+    queue::push(move || kernel::run(&words, function, &installed.layout));
     OK
 }
 
 unsafe extern "C" fn launch_ex(
     _: *const c_void,
-    _: Pointer,
+    kernel: Pointer,
     _: Pointer,
     extra: *const usize,
 ) -> Code {
     // SAFETY: as NCCL calls it.
-    unsafe { launch(extra) }
+    unsafe { launch(kernel, extra) }
 }
 
 unsafe extern "C" fn launch_kernel(
-    _: Pointer,
+    kernel: Pointer,
     _: c_uint,
     _: c_uint,
     _: c_uint,
@@ -136,7 +141,7 @@ unsafe extern "C" fn launch_kernel(
     extra: *const usize,
 ) -> Code {
     // SAFETY: as NCCL calls it.
-    unsafe { launch(extra) }
+    unsafe { launch(kernel, extra) }
 }
 
 /// An entry by its name.

@@ -4,11 +4,12 @@
 use std::ffi::{c_char, c_int, c_void, CString};
 use std::path::Path;
 
-use anyhow::{bail, ensure, Context, Result};
+use anyhow::{ensure, Context, Result};
 use libloading::os::unix::{Library as Opened, RTLD_GLOBAL, RTLD_NOW};
 
-use super::layout::KNOWN_VERSION;
-use super::runtime;
+use super::installed::{keep, Installed};
+use super::layout::Layout;
+use super::{kernel, runtime};
 
 /// Bytes of a jump: `mov rax, to; jmp rax`.
 const JUMP_BYTES: usize = 12;
@@ -143,12 +144,21 @@ pub fn install(path: &Path) -> Result<Library> {
     // SAFETY: what is loaded runs its constructors: who names the file trusts it.
     let library = unsafe { Opened::open(Some(path), RTLD_NOW | RTLD_GLOBAL) };
     let library = library.with_context(|| format!("{} cannot be loaded", path.display()))?;
+    let mut version = 0;
+    // SAFETY: `ncclResult_t ncclGetVersion(int*)`.
+    unsafe {
+        let get = library.get::<unsafe extern "C" fn(*mut c_int) -> c_int>(b"ncclGetVersion")?;
+        get(&mut version);
+    }
+    let layout = Layout::of(version)?;
     let base = base_of(&library)?;
-    let file = std::fs::read(path)?;
-    let entries: Vec<_> = functions(&file)?
-        .into_iter()
-        .filter(|(name, _, length)| is_entry(name) && *length >= JUMP_BYTES)
-        .collect();
+    let all = functions(&std::fs::read(path)?)?;
+    let kernels = all.iter().filter_map(|(name, address, _)| {
+        kernel::function_of(name).map(|function| (base + address, function))
+    });
+    keep(Installed { layout, functions: kernels.collect() });
+    let entries = all.into_iter().filter(|(name, _, bytes)| is_entry(name) && *bytes >= JUMP_BYTES);
+    let entries: Vec<_> = entries.collect();
     let mut next_stub = stubs(entries.len())?;
     let mut installed = Library { library, replaced: 0, others: 0 };
     for (name, address, _) in entries {
@@ -175,14 +185,5 @@ pub fn install(path: &Path) -> Result<Library> {
         unsafe { at.copy_from_nonoverlapping(jump(to).as_ptr(), JUMP_BYTES) };
     }
     ensure!(installed.replaced > 40, "only {} entries of CUDA were found", installed.replaced);
-    let mut version = 0;
-    // SAFETY: `ncclResult_t ncclGetVersion(int*)`.
-    unsafe {
-        let get: unsafe extern "C" fn(*mut c_int) -> c_int = installed.get("ncclGetVersion")?;
-        get(&mut version);
-    }
-    if version != KNOWN_VERSION {
-        bail!("NCCL {version} has other structures than {KNOWN_VERSION}, the one that is known");
-    }
     Ok(installed)
 }

@@ -4,23 +4,26 @@
 //! Each channel is a thread, as it is a block of a GPU; the works of a batch run side by side.
 #![allow(unsafe_code)]
 
-mod channel;
 mod collective;
+mod functions;
 mod message;
 
-use self::channel::ChannelOf;
-use super::layout::{Arguments, Batch, Channel, Collective, Comm, Message};
+pub use self::functions::function_of;
+use super::layout::{Arguments, Batch, Channel, Comm, Layout, Message};
 use super::primitives::Aborted;
 
 /// Kinds of work (`ncclDevWorkType`).
 const KIND_MESSAGE: u32 = 0;
 const KIND_COLLECTIVE: u32 = 1;
+
 /// What all threads of a kernel share.
 #[derive(Clone, Copy)]
 struct Kernel<'a> {
     arguments: &'a Arguments,
     words: &'a [u128],
     comm: &'a Comm,
+    /// The function of the kernel, where a batch does not say it.
+    function: u32,
 }
 
 // SAFETY: pointers of NCCL's to memory that its threads share by counters.
@@ -28,25 +31,21 @@ unsafe impl Send for Kernel<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel<'_> {}
 
-/// Runs a kernel with its arguments.
-pub fn run(words: &[u128]) {
+/// Runs a kernel of a function, with its arguments.
+pub fn run(words: &[u128], function: Option<u32>, layout: &Layout) {
     // SAFETY: NCCL's arguments, at 16 bytes, whose communicator lives as long as its kernels run.
-    let kernel = unsafe {
+    let (arguments, comm) = unsafe {
         let arguments = &*words.as_ptr().cast::<Arguments>();
-        Kernel { arguments, words, comm: &*arguments.comm }
+        (arguments, layout.comm(arguments.comm))
     };
+    let kernel = Kernel { arguments, words, comm: &comm, function: function.unwrap_or_default() };
     std::thread::scope(|scope| {
         let channels = (0..64).filter(|at| kernel.arguments.channel_mask >> at & 1 == 1);
         for (block, number) in channels.enumerate() {
             scope.spawn(move || {
                 let kernel = kernel;
-                // SAFETY: the channels follow the communicator.
-                let channel = unsafe {
-                    let first = kernel.arguments.comm.add(1).cast::<Channel>();
-                    ChannelOf { number, channel: &*first.add(number) }
-                };
                 // An aborted one leaves its buffers as they are.
-                let _ = kernel.run_channel(channel, block);
+                let _ = kernel.run_channel(kernel.comm.channel(number), block);
             });
         }
     });
@@ -61,31 +60,32 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// A work of a batch: among the arguments, or in a list of NCCL's.
-    fn work<T: Copy>(&self, offset: usize) -> T {
-        let start: *const u8 = match self.arguments.storage {
-            0 => self.words.as_ptr().cast(),
-            _ => self.arguments.work,
+    /// Where a work of a batch lies: among the arguments, or in a list of NCCL's.
+    fn work(&self, offset: usize) -> *const u8 {
+        let (start, offset): (*const u8, _) = match self.arguments.storage {
+            0 => (self.words.as_ptr().cast(), offset),
+            _ => (self.arguments.work, offset & self.arguments.work_mask as usize),
         };
-        let offset = match self.arguments.storage {
-            0 => offset,
-            _ => offset & self.arguments.work_mask as usize,
-        };
-        // SAFETY: NCCL's work of this kind lies there.
-        unsafe { start.add(offset).cast::<T>().read_unaligned() }
+        start.wrapping_add(offset)
     }
 
-    fn run_channel(&self, channel: ChannelOf<'a>, first: usize) -> Result<(), Aborted> {
+    fn run_channel(&self, channel: Channel, first: usize) -> Result<(), Aborted> {
         let mut at = first;
         loop {
             let batch = self.batch(at);
-            let (kind, function) = (batch.flags >> 15 & 3, batch.flags >> 28);
+            let kind = batch.flags >> 15 & 3;
+            let function = match self.comm.layout.says_function {
+                true => batch.flags >> 28,
+                false => self.function,
+            };
             let works = (0..64).filter(|bit| batch.offset_bits >> bit & 1 == 1);
             let base = batch.offset_base as usize;
             match kind {
                 KIND_MESSAGE => std::thread::scope(|scope| {
                     for bit in works {
-                        let work: Message = self.work(base + bit * size_of::<Message>());
+                        let at = self.work(base + bit * size_of::<Message>());
+                        // SAFETY: NCCL's work of this kind lies there.
+                        let work = unsafe { at.cast::<Message>().read_unaligned() };
                         let kernel = *self;
                         scope.spawn(move || {
                             let (kernel, channel, work) = (kernel, channel, work);
@@ -96,8 +96,11 @@ impl<'a> Kernel<'a> {
                 }),
                 KIND_COLLECTIVE => {
                     for bit in works {
-                        let work: Collective = self.work(base + bit * size_of::<Collective>());
-                        collective::run(self.comm, channel, &work, function)?;
+                        let layout = &self.comm.layout;
+                        let at = self.work(base + bit * layout.collective_bytes());
+                        // SAFETY: NCCL's work of this kind lies there.
+                        let work = unsafe { layout.collective(at) };
+                        collective::run(self.comm, &channel, &work, function)?;
                     }
                 }
                 other => panic!("a kernel with work of kind {other}, which is not known"),

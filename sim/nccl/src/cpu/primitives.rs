@@ -9,7 +9,7 @@
 
 use std::sync::atomic::{fence, AtomicIsize, AtomicU32, AtomicU64, Ordering};
 
-use super::layout::{Comm, Connection, MODE_OFFSET, SIMPLE, STEPS};
+use super::layout::{Comm, Connection, SIMPLE, STEPS};
 
 /// Ends a kernel whose communicator is aborted: what it has done so far does not matter.
 pub struct Aborted;
@@ -90,11 +90,9 @@ impl<'a> Line<'a> {
         let start = connection.buffers[SIMPLE];
         // SAFETY: the connection's buffer has `STEPS` steps, or the proxy says where in it.
         unsafe {
-            if !connection.fifo.is_null() {
-                let fifo = connection.fifo.add(slot);
-                if (&raw const (*fifo).mode).read_volatile() == MODE_OFFSET {
-                    return start.offset((&raw const (*fifo).offset).read_volatile());
-                }
+            let told = connection.place(&self.comm.layout, self.step);
+            if let Some(offset) = told.and_then(|place| place.offset()) {
+                return start.offset(offset);
             }
             start.add(slot * connection.step_bytes as usize)
         }
@@ -113,13 +111,10 @@ impl<'a> Line<'a> {
 
     /// Tells the proxy how many bytes the present step has.
     fn say_bytes(&self, bytes: usize) {
-        let fifo = self.connection().fifo;
-        if !fifo.is_null() {
-            // SAFETY: the proxy's list has `STEPS` places.
-            unsafe {
-                let at = &raw mut (*fifo.add((self.step % STEPS) as usize)).bytes;
-                AtomicIsize::from_ptr(at).store(bytes as isize, Ordering::Release);
-            }
+        if let Some(place) = self.connection().place(&self.comm.layout, self.step) {
+            // SAFETY: a word of the proxy's list.
+            let length = unsafe { AtomicIsize::from_ptr(place.length()) };
+            length.store(bytes as isize, Ordering::Release);
         }
     }
 

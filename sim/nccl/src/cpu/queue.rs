@@ -2,6 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
+use std::time::Duration;
+
+/// How often who waits looks whether that is in vain.
+const LOOK: Duration = Duration::from_millis(100);
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -50,12 +54,18 @@ pub fn push(work_item: impl FnOnce() + Send + 'static) {
     CHANGED.notify_all();
 }
 
-/// Waits until everything is done.
-pub fn drain() {
+/// Waits until everything is done, or `has_failed` says that it never will be. Returns whether it
+/// is done.
+pub fn drain(has_failed: impl Fn() -> bool) -> bool {
     let mut queue = lock();
     while queue.open > 0 {
-        queue = wait(queue);
+        let waited = CHANGED.wait_timeout(queue, LOOK);
+        queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+        if queue.open > 0 && has_failed() {
+            return false;
+        }
     }
+    true
 }
 
 /// Whether everything is done.

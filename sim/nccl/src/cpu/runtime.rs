@@ -80,7 +80,7 @@ unsafe extern "C" fn succeed() -> Code {
 }
 
 unsafe extern "C" fn wait() -> Code {
-    queue::drain();
+    queue::drain(|| false);
     OK
 }
 
@@ -144,14 +144,14 @@ unsafe extern "C" fn device_pointer(to: Out, host: Pointer, _: c_uint) -> Code {
 }
 
 unsafe extern "C" fn copy(to: *mut u8, from: *const u8, bytes: usize) -> Code {
-    queue::drain();
+    queue::drain(|| false);
     // SAFETY: NCCL's buffers of so many bytes.
     unsafe { from.copy_to(to, bytes) };
     OK
 }
 
 unsafe extern "C" fn fill(to: *mut u8, value: c_int, bytes: usize) -> Code {
-    queue::drain();
+    queue::drain(|| false);
     // SAFETY: NCCL's buffer of so many bytes.
     unsafe { to.write_bytes(value as u8, bytes) };
     OK

@@ -6,7 +6,7 @@
 //! ```
 #![allow(unsafe_code)]
 
-use super::channel::{ChannelOf, ALL_GATHER, ALL_REDUCE, REDUCE_SCATTER};
+use super::functions::{ALL_GATHER, ALL_REDUCE, REDUCE_SCATTER};
 use crate::cpu::layout::{Channel, Collective, Comm, GRAIN_BYTES, SIMPLE, STEPS};
 use crate::cpu::primitives::{Aborted, Line};
 
@@ -31,14 +31,15 @@ impl Part {
         let middle = (last - first).saturating_sub(1);
         let grains = |shift: u64| (work.chunk_grains >> shift & 0x1f_ffff) as usize;
         let of_grains = |grains: usize| grains * (GRAIN_BYTES / element_bytes);
-        let count = work.count_first + middle * work.count_middle + work.count_last;
+        let [of_first, of_middle, of_last] = work.counts;
+        let count = of_first + middle * of_middle + of_last;
         let (offset, elements, grains) = if channel == first {
-            (0, work.count_first, grains(0))
+            (0, of_first, grains(0))
         } else if channel == last {
-            (work.count_first + middle * work.count_middle, work.count_last, grains(42))
+            (of_first + middle * of_middle, of_last, grains(42))
         } else {
             let before = channel - first - 1;
-            (work.count_first + before * work.count_middle, work.count_middle, grains(21))
+            (of_first + before * of_middle, of_middle, grains(21))
         };
         Self { count, offset, elements, chunk: of_grains(grains) }
     }
@@ -140,11 +141,11 @@ fn ring<'a, T>(
 /// Runs a channel's part of a collective.
 pub fn run(
     comm: &Comm,
-    channel: ChannelOf<'_>,
+    channel: &Channel,
     work: &Collective,
     function: u32,
 ) -> Result<(), Aborted> {
-    let (number, channel) = (channel.number, channel.channel);
+    let number = channel.number;
     let ranks = comm.ranks as usize;
     match function {
         ALL_REDUCE => {

@@ -1,8 +1,7 @@
 //! Sends and receives of a kernel.
 #![allow(unsafe_code)]
 
-use super::channel::ChannelOf;
-use crate::cpu::layout::{Comm, Connection, Message};
+use crate::cpu::layout::{Channel, Comm, Connection, Message};
 use crate::cpu::primitives::{receive_ll, send_ll, Aborted, Line};
 
 /// Most bytes of a request into registered memory (`NCCL_MAX_NET_SIZE`).
@@ -27,7 +26,7 @@ fn part_of(parts: u8, part: u8, bytes: usize) -> (usize, usize) {
 }
 
 /// Both directions of a message's work, side by side.
-pub fn run(comm: &Comm, channel: ChannelOf<'_>, work: &Message) -> Result<(), Aborted> {
+pub fn run(comm: &Comm, channel: Channel, work: &Message) -> Result<(), Aborted> {
     let part = (channel.number as u8).wrapping_sub(work.channel_base) & (work.channels - 1);
     let (sends, receives) = (part < work.send_channels, part < work.receive_channels);
     if work.send_rank == comm.rank {
@@ -62,10 +61,10 @@ struct Shared<'a>(&'a Comm);
 // SAFETY: what it points to is shared by counters.
 unsafe impl Send for Shared<'_> {}
 
-fn connection(channel: ChannelOf<'_>, rank: i32, sends: bool) -> *mut Connection {
+fn connection(channel: Channel, rank: i32, sends: bool) -> *mut Connection {
     // SAFETY: NCCL's peers of a channel, one for each rank.
     unsafe {
-        let peer = *channel.channel.peers.add(rank as usize);
+        let peer = *channel.peers.add(rank as usize);
         match sends {
             true => &raw mut (*peer).send[MESSAGES],
             false => &raw mut (*peer).receive[MESSAGES],
@@ -73,7 +72,7 @@ fn connection(channel: ChannelOf<'_>, rank: i32, sends: bool) -> *mut Connection
     }
 }
 
-fn send(comm: &Comm, channel: ChannelOf<'_>, work: &Message, part: u8) -> Result<(), Aborted> {
+fn send(comm: &Comm, channel: Channel, work: &Message, part: u8) -> Result<(), Aborted> {
     let (from, bytes) = part_of(work.send_channels, part, work.send_bytes);
     let connection = connection(channel, work.send_rank, true);
     // SAFETY: inside the caller's buffer.
@@ -101,7 +100,7 @@ fn send(comm: &Comm, channel: ChannelOf<'_>, work: &Message, part: u8) -> Result
     }
 }
 
-fn receive(comm: &Comm, channel: ChannelOf<'_>, work: &Message, part: u8) -> Result<(), Aborted> {
+fn receive(comm: &Comm, channel: Channel, work: &Message, part: u8) -> Result<(), Aborted> {
     let (from, bytes) = part_of(work.receive_channels, part, work.receive_bytes);
     let connection = connection(channel, work.receive_rank, false);
     // SAFETY: inside the caller's buffer.
