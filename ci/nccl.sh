@@ -66,6 +66,15 @@ if [ ! -e "$library" ]; then
 fi
 flock -u 9
 
+# The table of its structures is what the library says of itself, where there is gdb to read it.
+if [ $mode != quick ] && command -v gdb >/dev/null; then
+    layouts=$(gdb -nx -batch -x sim/nccl/layouts.py "$library" 2>/dev/null)
+    number=${layouts%% *}
+    if [ "$layouts" != "$(grep "^$number " sim/nccl/src/cpu/layouts.txt)" ]; then
+        fail "structures of NCCL $version are not those of sim/nccl/src/cpu/layouts.txt"
+    fi
+fi
+
 # --- the programs ----------------------------------------------------------------------------
 
 if [ -z "$built" ]; then
