@@ -7,11 +7,11 @@
 
 use std::collections::HashMap;
 
-use abi::config::{DEFAULT, FRAME_BYTES_MAX, SMALL};
+use abi::config::{CardConfig, DEFAULT, FRAME_BYTES_MAX, SMALL};
 use lab::wire::Disturbance;
 
+use crate::datagrams::LineSettings;
 use crate::error::{PluginError, Result};
-use crate::golden::GoldenSettings;
 
 /// The variable that names the cards.
 pub const VARIABLE: &str = "ZERONIC_CARD";
@@ -25,9 +25,11 @@ const MTU_BYTES_MAX: u16 = FRAME_BYTES_MAX as u16 - 14;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// In software, in this process.
-    Golden(GoldenSettings),
+    Golden(CardConfig, LineSettings),
     /// In a slot, at this address.
     Vfio(String),
+    /// A simulated one of a test, of this name: see [`bring`](crate::bring).
+    Brought(String),
 }
 
 /// A card that was named.
@@ -39,7 +41,7 @@ pub struct Card {
     pub kind: Kind,
     /// Longest IP packet, bytes.
     pub mtu_bytes: u16,
-    /// Whether it is offered dma-bufs: only a golden card, for tests, where a sealed memfd stands
+    /// Whether it is offered dma-bufs: only a simulated card, for tests, where a sealed memfd stands
     /// for the memory of a GPU.
     pub takes_dma_bufs: bool,
 }
@@ -79,16 +81,17 @@ fn card(text: &str) -> std::result::Result<Card, String> {
                 }
             }
             let is_small = settings.take("small", 0)? == 1;
-            let golden = GoldenSettings {
+            let config = if is_small { SMALL } else { DEFAULT };
+            let line = LineSettings {
                 folder: place.into(),
-                config: if is_small { SMALL } else { DEFAULT },
                 disturbance,
                 seed: settings.take("seed", 1)?,
                 buffer_bytes: Some(settings.take("buffer", 0)?).filter(|bytes| *bytes > 0),
             };
-            (Kind::Golden(golden), settings.take("dmabuf", 0)? == 1)
+            (Kind::Golden(config, line), settings.take("dmabuf", 0)? == 1)
         }
         "vfio" => (Kind::Vfio(place.to_owned()), false),
+        "brought" => (Kind::Brought(place.to_owned()), settings.take("dmabuf", 0)? == 1),
         other => return Err(format!("`{other}` is no kind of card")),
     };
     settings.end()?;
@@ -129,9 +132,9 @@ mod tests {
         let cards = parse("golden:/tmp/a?loss=0.25&mtu=1500&dmabuf=1&small=1,vfio:0000:03:00.0");
         let cards = cards.unwrap();
         assert_eq!(cards.len(), 2);
-        let Kind::Golden(golden) = &cards[0].kind else { panic!("{cards:?}") };
-        assert_eq!((golden.folder.to_str(), golden.disturbance.loss), (Some("/tmp/a"), 0.25));
-        assert_eq!((golden.config, golden.buffer_bytes), (SMALL, None));
+        let Kind::Golden(config, line) = &cards[0].kind else { panic!("{cards:?}") };
+        assert_eq!((line.folder.to_str(), line.disturbance.loss), (Some("/tmp/a"), 0.25));
+        assert_eq!((*config, line.buffer_bytes), (SMALL, None));
         assert_eq!((cards[0].mtu_bytes, cards[0].takes_dma_bufs), (1500, true));
         assert_eq!(cards[1].kind, Kind::Vfio("0000:03:00.0".to_owned()));
         assert_eq!((cards[1].mtu_bytes, cards[1].takes_dma_bufs), (9000, false));

@@ -22,11 +22,12 @@ use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{channel, sync_channel, Receiver, Sender, SyncSender};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use host::driver::bus::Bus;
 use host::driver::device::DeviceConfig;
 use host::message::{Endpoint, Station};
+use lab::golden_card::{GoldenBus, GoldenCard};
 use vfio::KernelBus;
 
 pub use self::job::{Job, Place};
@@ -34,8 +35,8 @@ use self::shared::Shared;
 use self::worker::Worker;
 use crate::cards::{Card, Kind};
 use crate::comm::Comm;
+use crate::datagrams::DatagramLine;
 use crate::error::{PluginError, Result};
-use crate::golden::GoldenLine;
 use crate::line::{Line, NoLine};
 use crate::log;
 
@@ -62,19 +63,12 @@ impl Engine {
         let (opened, is_open) = sync_channel(1);
         let (kind, for_thread) = (card.kind.clone(), Arc::clone(&shared));
         let thread = std::thread::Builder::new().name("zeronic".to_owned());
-        let run = move || match kind {
-            Kind::Golden(settings) => match GoldenLine::open(&settings, mac) {
-                Ok((bus, line)) => run(bus, line, for_thread, taken, &opened),
-                Err(error) => drop(
-                    opened.send(Err(format!("socket in {}: {error}", settings.folder.display()))),
-                ),
-            },
-            Kind::Vfio(address) => match KernelBus::open(&address) {
-                Ok(bus) => run(bus, NoLine, for_thread, taken, &opened),
-                Err(error) => drop(opened.send(Err(error.to_string()))),
-            },
+        let name = match &kind {
+            Kind::Brought(name) => name.clone(),
+            _ => String::new(),
         };
-        thread.spawn(run).map_err(|error| not_opened(error.to_string()))?;
+        let opening = Opening { name, mac, shared: for_thread, jobs: taken, opened };
+        thread.spawn(move || open(kind, opening)).map_err(|error| not_opened(error.to_string()))?;
         let is_open = is_open.recv().unwrap_or_else(|_| Err("its thread has ended".to_owned()));
         is_open.map_err(not_opened)?;
         Ok(Self { jobs, shared })
@@ -120,29 +114,77 @@ impl Engine {
     }
 }
 
-/// Opens the endpoint of a bus and runs the thread of the card.
-fn run<B: Bus, L: Line>(
-    bus: B,
-    line: L,
+/// A card that is being opened, on the thread that will serve it.
+pub struct Opening {
+    /// The name of a card that was brought.
+    pub name: String,
+    /// Its MAC address.
+    pub mac: [u8; 6],
     shared: Arc<Shared>,
     jobs: Receiver<Job>,
-    opened: &SyncSender<Result<(), String>>,
-) {
-    let config = DeviceConfig::default();
-    let endpoint = Endpoint::open(bus, shared.station, shared.mtu_bytes, config);
-    let mut endpoint = match endpoint {
-        Ok(endpoint) => endpoint,
-        Err(error) => return drop(opened.send(Err(error.to_string()))),
-    };
-    let flows = 1u32 << endpoint.device().sizes().flow_bits;
-    shared.give_flows_back(flows - FLOWS_KEPT);
-    log::info(&format!(
-        "{}: {} flows, MTU {}, at {}",
-        shared.name, flows, shared.mtu_bytes, shared.station.address
-    ));
-    if opened.send(Ok(())).is_ok() {
-        // Below 2^63, with room for as many messages as a card ever has.
-        Worker::new(endpoint, line, shared, jobs, random() >> 2).run();
+    opened: SyncSender<Result<(), String>>,
+}
+
+/// Opens the cards that a program brings.
+type Bringer = fn(Opening);
+
+static BRINGER: OnceLock<Bringer> = OnceLock::new();
+
+/// Brings simulated cards, which `ZERONIC_CARD` names `brought:NAME`: for tests, where a card is
+/// neither the golden one nor in a slot. The first call counts.
+pub fn bring(bringer: fn(Opening)) {
+    BRINGER.get_or_init(|| bringer);
+}
+
+/// Opens a card and serves it.
+fn open(kind: Kind, opening: Opening) {
+    match kind {
+        Kind::Golden(config, settings) => {
+            let card = GoldenCard::new(config);
+            match DatagramLine::open(&settings, opening.mac, card.clone()) {
+                Ok(line) => opening.serve(GoldenBus::new(card), line),
+                Err(error) => {
+                    opening.refuse(format!("socket in {}: {error}", settings.folder.display()))
+                }
+            }
+        }
+        Kind::Vfio(address) => match KernelBus::open(&address) {
+            Ok(bus) => opening.serve(bus, NoLine),
+            Err(error) => opening.refuse(error.to_string()),
+        },
+        Kind::Brought(_) => match BRINGER.get() {
+            Some(bringer) => bringer(opening),
+            None => opening.refuse("this program has brought no card".to_owned()),
+        },
+    }
+}
+
+impl Opening {
+    /// There is no such card.
+    pub fn refuse(self, why: String) {
+        // Who has asked waits for it.
+        let _ = self.opened.send(Err(why));
+    }
+
+    /// Opens the endpoint of a bus and runs the thread of the card.
+    pub fn serve<B: Bus, L: Line>(self, bus: B, line: L) {
+        let Self { shared, jobs, opened, .. } = self;
+        let config = DeviceConfig::default();
+        let endpoint = Endpoint::open(bus, shared.station, shared.mtu_bytes, config);
+        let mut endpoint = match endpoint {
+            Ok(endpoint) => endpoint,
+            Err(error) => return drop(opened.send(Err(error.to_string()))),
+        };
+        let flows = 1u32 << endpoint.device().sizes().flow_bits;
+        shared.give_flows_back(flows - FLOWS_KEPT);
+        log::info(&format!(
+            "{}: {} flows, MTU {}, at {}",
+            shared.name, flows, shared.mtu_bytes, shared.station.address
+        ));
+        if opened.send(Ok(())).is_ok() {
+            // Below 2^63, with room for as many messages as a card ever has.
+            Worker::new(endpoint, line, shared, jobs, random() >> 2).run();
+        }
     }
 }
 

@@ -21,14 +21,16 @@ pub mod abi;
 pub mod cards;
 mod comm;
 mod control;
+pub mod datagrams;
 mod engine;
 mod error;
-mod golden;
 mod handle;
-mod line;
+pub mod line;
 #[allow(unsafe_code, reason = "NCCL's logger is a function of C")]
 mod log;
 mod plugin;
 mod request;
 #[allow(unsafe_code, reason = "the interface is one of C")]
 pub mod versions;
+
+pub use engine::{bring, Opening};

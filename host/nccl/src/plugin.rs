@@ -165,7 +165,7 @@ impl Plugin {
             guid: hasher.finish(),
             pointer_support: POINTER_HOST | if found.card.takes_dma_bufs { dma_bufs } else { 0 },
             speed_mbps: match found.card.kind {
-                Kind::Golden(_) => GOLDEN_SPEED_MBPS,
+                Kind::Golden(..) | Kind::Brought(_) => GOLDEN_SPEED_MBPS,
                 Kind::Vfio(_) => SPEED_MBPS,
             },
             latency_us: LATENCY_US,

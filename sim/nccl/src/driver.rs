@@ -10,6 +10,7 @@
 //! its send is done, closes with requests in flight. Behind every buffer lies a canary.
 
 mod buffers;
+pub mod cost;
 pub mod lone;
 mod pair;
 mod plan;

@@ -4,9 +4,11 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{ensure, Context, Result};
 use clap::Parser;
+use nccl_harness::driver::cost::{cost, idle, Cost};
 use nccl_harness::driver::lone::{connect_many, hold, reach};
 use nccl_harness::driver::plant::{Fault, Planted};
 use nccl_harness::driver::{run, Report, Settings};
@@ -39,6 +41,13 @@ struct Arguments {
     /// Connects so many communicators each way, and says how long it took.
     #[arg(long)]
     comms: Option<usize>,
+    /// Says how much CPU time a message of 4 KiB takes at each end, beside the endpoint alone; this
+    /// folder is for sockets. The environment names two golden cards.
+    #[arg(long)]
+    cost: Option<PathBuf>,
+    /// Says which share of a core a card takes in so many seconds without messages.
+    #[arg(long)]
+    idle: Option<u64>,
     /// Listens by a handle in this file, posts a receive and never comes back.
     #[arg(long)]
     hold: Option<PathBuf>,
@@ -77,6 +86,20 @@ fn drive(arguments: &Arguments) -> Result<()> {
     if let Some(count) = arguments.comms {
         let [one, other] = connect_many(&*net, count)?;
         println!("{count} communicators each way: {one:?}, {other:?}");
+        return Ok(());
+    }
+    if let Some(folder) = &arguments.cost {
+        let Cost { alone_us, plugin_us } = cost(&*net, folder)?;
+        println!(
+            "4096 bytes, each end: {plugin_us:.2} us of CPU, {alone_us:.2} by the endpoint alone: \
+             {:.2} added",
+            plugin_us - alone_us
+        );
+        return Ok(());
+    }
+    if let Some(seconds) = arguments.idle {
+        let percent = idle(&*net, Duration::from_secs(seconds))?;
+        println!("a card at rest takes {percent:.2} % of a core");
         return Ok(());
     }
     if let Some(file) = &arguments.hold {

@@ -128,6 +128,18 @@ impl<'a> Line<'a> {
         store(self.connection().tail, self.step);
     }
 
+    /// Waits until the proxy has sent the last step: it says so by the length -1. What lies in the
+    /// user's memory is the user's again only then.
+    pub fn wait_until_sent(&self) -> Result<(), Aborted> {
+        let place = self.connection().place(&self.comm.layout, self.step - self.steps);
+        let Some(length) = place.map(|place| place.length()) else {
+            return Ok(());
+        };
+        // SAFETY: a word of the proxy's list.
+        let length = unsafe { AtomicIsize::from_ptr(length) };
+        wait(self.comm, || length.load(Ordering::Acquire) == -1)
+    }
+
     /// Waits for a slice. Returns its place.
     pub fn wait_to_receive(&mut self) -> Result<*mut u8, Aborted> {
         let connection = self.connection();

@@ -94,6 +94,9 @@ fn send(comm: &Comm, channel: Channel, work: &Message, part: u8) -> Result<(), A
         line.sent();
         at += part;
         if at >= bytes {
+            if is_registered {
+                line.wait_until_sent()?;
+            }
             line.end();
             return Ok(());
         }

@@ -1,24 +1,21 @@
-//! The golden card of a rank, and the line to those of the others: datagrams between processes.
+//! The line of a simulated card to those of the others: datagrams between processes.
 //!
 //! ```text
-//!   golden card ── frames ─► wire with faults ─► datagram to DIR/MAC ─► golden card
+//!   card ── frames ─► wire with faults ─► datagram to DIR/MAC ─► card
 //! ```
 //! Each card binds a socket in a folder that all ranks of a machine are told, named by its MAC
 //! address: a frame goes to the socket of its destination, or is lost where there is none.
 #![allow(unsafe_code)]
 
-use std::cell::RefCell;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::PathBuf;
-use std::rc::Rc;
 
-use abi::config::{CardConfig, FRAME_BYTES_MAX};
+use abi::config::FRAME_BYTES_MAX;
 use lab::frame::Frame;
-use lab::golden_card::{GoldenBus, GoldenCard};
 use lab::network_side::NetworkSide;
 use lab::wire::{Disturbance, Wire};
 
@@ -27,13 +24,11 @@ use crate::line::Line;
 /// Frames taken in one turn, so that the card is looked at in between.
 const FRAMES_MAX: usize = 64;
 
-/// How a golden card is made, and its line.
+/// How a line is made.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GoldenSettings {
+pub struct LineSettings {
     /// The folder of the sockets.
     pub folder: PathBuf,
-    /// Sizes of the card.
-    pub config: CardConfig,
     /// What the line does to frames.
     pub disturbance: Disturbance,
     /// Seed of that.
@@ -48,8 +43,8 @@ fn socket_name(mac: &[u8]) -> String {
 }
 
 /// A card's line to the others.
-pub struct GoldenLine {
-    card: Rc<RefCell<GoldenCard>>,
+pub struct DatagramLine<C> {
+    card: C,
     socket: UnixDatagram,
     path: PathBuf,
     folder: PathBuf,
@@ -61,18 +56,17 @@ pub struct GoldenLine {
     frames: u64,
 }
 
-impl GoldenLine {
-    /// A golden card of a MAC address, and its line.
-    pub fn open(settings: &GoldenSettings, mac: [u8; 6]) -> io::Result<(GoldenBus, Self)> {
+impl<C: NetworkSide> DatagramLine<C> {
+    /// The line of a card, whose MAC address others send to.
+    pub fn open(settings: &LineSettings, mac: [u8; 6], card: C) -> io::Result<Self> {
         let path = settings.folder.join(socket_name(&mac));
         let socket = UnixDatagram::bind(&path)?;
         socket.set_nonblocking(true)?;
         if let Some(bytes) = settings.buffer_bytes {
             set_send_buffer(&socket, bytes)?;
         }
-        let card = GoldenCard::new(settings.config);
-        let line = Self {
-            card: card.clone(),
+        Ok(Self {
+            card,
             socket,
             path,
             folder: settings.folder.clone(),
@@ -82,24 +76,22 @@ impl GoldenLine {
             waiting: VecDeque::new(),
             frame: vec![0; FRAME_BYTES_MAX].into(),
             frames: 0,
-        };
-        Ok((GoldenBus::new(card), line))
+        })
     }
 
     fn take_in(&mut self) -> bool {
-        let mut card = self.card.borrow_mut();
         for count in 0..FRAMES_MAX {
             let Ok(bytes) = self.socket.recv(&mut self.frame) else {
                 return count > 0;
             };
             let bytes = self.frame[..bytes].to_vec();
-            card.receive(Frame { bytes, ..Frame::default() });
+            self.card.receive(Frame { bytes, ..Frame::default() });
         }
         true
     }
 
     fn give_out(&mut self) -> bool {
-        self.card.borrow_mut().take_sent(&mut self.sent);
+        self.card.take_sent(&mut self.sent);
         let mut carried = Vec::new();
         for frame in self.sent.drain(..) {
             self.wire.carry(frame, &mut carried);
@@ -161,14 +153,14 @@ fn set_send_buffer(socket: &UnixDatagram, bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-impl Drop for GoldenLine {
+impl<C> Drop for DatagramLine<C> {
     fn drop(&mut self) {
         // The folder may be gone already.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-impl Line for GoldenLine {
+impl<C: NetworkSide> Line for DatagramLine<C> {
     fn carry(&mut self) -> bool {
         let came = self.take_in();
         self.give_out() || came

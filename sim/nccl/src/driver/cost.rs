@@ -1,0 +1,313 @@
+//! What the plugin costs the CPU: of a message, beside the same by the endpoint alone, and at rest.
+//!
+//! ```text
+//!   alone:  expect ─ Ready ─► say ──► send ──► Received, Sent      two threads, a card each
+//!   plugin: irecv ──────────────────► isend ─► test, test          the same cards, and the caller
+//! ```
+//! Both take the time of the whole process, for as many messages with as many in flight, over the
+//! same golden cards and datagrams. What the caller does between its calls is the plugin's here.
+#![allow(unsafe_code)]
+
+use std::cell::RefCell;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use abi::config::DEFAULT;
+use anyhow::{ensure, Context, Result};
+use host::driver::bus::MemoryKind;
+use host::driver::device::DeviceConfig;
+use host::message::{Endpoint, MessageDone, Station};
+use host::provider::RegionId;
+use lab::golden_card::{GoldenBus, GoldenCard};
+use lab::wire::Disturbance;
+use nccl::abi::{GROUP_MAX, HANDLE_BYTES};
+use nccl::datagrams::{DatagramLine, LineSettings};
+use nccl::line::Line;
+
+use super::buffers::Buffers;
+use super::report::check;
+use crate::net::{Net, Pointer};
+
+/// Bytes of a message.
+const BYTES: usize = 4096;
+/// Messages in flight (`NCCL_NET_MAX_REQUESTS`).
+const IN_FLIGHT: usize = 32;
+/// Messages of a round, and those before that are not counted.
+const MESSAGES: u64 = 4000;
+const WARM: u64 = 500;
+/// Rounds, of which the median counts.
+const ROUNDS: usize = 5;
+/// How long the caller rests when none of its requests is done.
+const REST: Duration = Duration::from_micros(50);
+const LIMIT: Duration = Duration::from_secs(60);
+const MTU_BYTES: u16 = 9000;
+/// Turns without anything to do before a thread sleeps, as in the plugin.
+const SPINS: u32 = 100;
+
+/// CPU time that this process has had.
+fn cpu_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the clock is one of every process, and the time is the call's to write.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// CPU time of a message at one end, microseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// By the endpoint alone.
+    pub alone_us: f64,
+    /// By the plugin.
+    pub plugin_us: f64,
+}
+
+fn median_us(mut times: Vec<Duration>) -> f64 {
+    times.sort_unstable();
+    // Both ends are in the time.
+    times[times.len() / 2].as_secs_f64() * 1e6 / (2 * MESSAGES) as f64
+}
+
+/// Measures both, in turns. `folder` is for sockets.
+pub fn cost(net: &dyn Net, folder: &Path) -> Result<Cost> {
+    let mut plugin = Sides::open(net)?;
+    let (mut alone, mut with_plugin) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        alone.push(run_alone(folder)?);
+        plugin.run(net, WARM)?;
+        let before = cpu_time();
+        plugin.run(net, MESSAGES)?;
+        with_plugin.push(cpu_time() - before);
+    }
+    plugin.close(net)?;
+    Ok(Cost { alone_us: median_us(alone), plugin_us: median_us(with_plugin) })
+}
+
+/// The share of a core that each of both cards takes while a pair is connected and rests, percent.
+pub fn idle(net: &dyn Net, time: Duration) -> Result<f64> {
+    let mut plugin = Sides::open(net)?;
+    plugin.run(net, 1)?;
+    let before = cpu_time();
+    std::thread::sleep(time);
+    let taken = cpu_time() - before;
+    plugin.close(net)?;
+    Ok(taken.as_secs_f64() / time.as_secs_f64() * 100.0 / 2.0)
+}
+
+/// A pair of communicators, from device 0 to device 1.
+struct Sides {
+    send: Pointer,
+    receive: Pointer,
+    from: Buffers,
+    into: Buffers,
+}
+
+impl Sides {
+    fn open(net: &dyn Net) -> Result<Self> {
+        let mut handle = [0; HANDLE_BYTES];
+        let (code, listening) = net.listen(1, &mut handle);
+        check(code, "listen")?;
+        let (mut send, mut receive) = (0, 0);
+        let started = Instant::now();
+        while send == 0 || receive == 0 {
+            ensure!(started.elapsed() < LIMIT, "not connected in {LIMIT:?}");
+            if send == 0 {
+                let (code, comm) = net.connect(0, &mut handle);
+                check(code, "connect")?;
+                send = comm;
+            }
+            if receive == 0 {
+                let (code, comm) = net.accept(listening);
+                check(code, "accept")?;
+                receive = comm;
+            }
+            std::thread::sleep(REST);
+        }
+        check(net.close_listen(listening), "closeListen")?;
+        let mut from = Buffers::new(1, IN_FLIGHT, BYTES)?;
+        let mut into = Buffers::new(1, IN_FLIGHT, BYTES)?;
+        from.register(net, send, false)?;
+        into.register(net, receive, false)?;
+        Ok(Self { send, receive, from, into })
+    }
+
+    fn run(&mut self, net: &dyn Net, messages: u64) -> Result<()> {
+        let started = Instant::now();
+        let (mut sends, mut receives) = ([0; IN_FLIGHT], [0; IN_FLIGHT]);
+        let (mut posted, mut received, mut sent, mut done) = (0, 0, 0, 0);
+        let slot = |count: u64| (count % IN_FLIGHT as u64) as usize;
+        let is_over = |request| -> Result<bool> {
+            let (code, done) = net.test(request, &mut [0; GROUP_MAX]);
+            check(code, "test")?;
+            Ok(done == 1)
+        };
+        while received < messages || done < messages {
+            let before = (posted, received, sent, done);
+            while posted < messages && posted < received + IN_FLIGHT as u64 {
+                let into = [self.into.buffer(0, slot(posted), BYTES, 1)];
+                let (code, request) = net.irecv(self.receive, &into, 0);
+                check(code, "irecv")?;
+                if request == 0 {
+                    break;
+                }
+                receives[slot(posted)] = request;
+                posted += 1;
+            }
+            while sent < messages && sent < done + IN_FLIGHT as u64 {
+                let from = self.from.buffer(0, slot(sent), BYTES, 1);
+                let (code, request) = net.isend(self.send, from);
+                check(code, "isend")?;
+                if request == 0 {
+                    break;
+                }
+                sends[slot(sent)] = request;
+                sent += 1;
+            }
+            while done < sent && is_over(sends[slot(done)])? {
+                done += 1;
+            }
+            while received < posted && is_over(receives[slot(received)])? {
+                received += 1;
+            }
+            if before == (posted, received, sent, done) {
+                std::thread::sleep(REST);
+            }
+            ensure!(started.elapsed() < LIMIT, "{received} messages in {LIMIT:?}");
+        }
+        Ok(())
+    }
+
+    fn close(mut self, net: &dyn Net) -> Result<()> {
+        self.into.deregister(net, self.receive)?;
+        check(net.close_recv(self.receive), "closeRecv")?;
+        self.from.deregister(net, self.send)?;
+        check(net.close_send(self.send), "closeSend")
+    }
+}
+
+/// One end without the plugin: a thread's.
+struct Alone {
+    endpoint: Endpoint<GoldenBus>,
+    line: DatagramLine<Rc<RefCell<GoldenCard>>>,
+    region: RegionId,
+    other: Station,
+    started: Instant,
+    /// Messages whose buffer is posted, or that were sent, and those that are done.
+    begun: u64,
+    done: u64,
+}
+
+fn station(host: u8) -> Station {
+    Station { mac: [2, 0, 0, 0, 0, host], address: ([10, 77, 0, host], 7700).into() }
+}
+
+impl Alone {
+    fn open(folder: &Path, host: u8) -> Result<Self> {
+        let settings = LineSettings {
+            folder: folder.into(),
+            disturbance: Disturbance::default(),
+            seed: 1,
+            buffer_bytes: None,
+        };
+        let card = GoldenCard::new(DEFAULT);
+        let line = DatagramLine::open(&settings, station(host).mac, card.clone())?;
+        let bus = GoldenBus::new(card);
+        let mut endpoint = Endpoint::open(bus, station(host), MTU_BYTES, DeviceConfig::default())?;
+        let bytes = IN_FLIGHT * BYTES;
+        let region = endpoint.register(MemoryKind::Application, bytes)?.0;
+        let (other, started) = (station(3 - host), Instant::now());
+        Ok(Self { endpoint, line, region, other, started, begun: 0, done: 0 })
+    }
+
+    fn place(&self, message: u64) -> (RegionId, u64, u32) {
+        (self.region, message % IN_FLIGHT as u64 * BYTES as u64, BYTES as u32)
+    }
+
+    /// Expects what there is room for.
+    fn expect(&mut self) -> Result<()> {
+        while self.begun < WARM + MESSAGES && self.begun < self.done + IN_FLIGHT as u64 {
+            let (message, into) = (self.begun, self.place(self.begun));
+            self.endpoint.expect(self.other, message, into, message)?;
+            self.begun += 1;
+        }
+        Ok(())
+    }
+
+    /// One turn. Returns whether anything happened.
+    fn turn(&mut self) -> Result<bool> {
+        let mut is_busy = self.line.carry();
+        let now_ns = self.started.elapsed().as_nanos() as u64;
+        for done in self.endpoint.poll(now_ns)? {
+            is_busy = true;
+            match done {
+                MessageDone::Ready { request } => {
+                    self.endpoint.say(self.other, &request.to_be_bytes())?;
+                }
+                MessageDone::Told { content, .. } => {
+                    let message = content.try_into().ok().context("no number was told")?;
+                    let message = u64::from_be_bytes(message);
+                    self.endpoint.send(self.other, message, self.place(message), message)?;
+                }
+                MessageDone::Received { .. } | MessageDone::Sent { .. } => self.done += 1,
+                other => ensure!(false, "{other:?} is not expected"),
+            }
+        }
+        Ok(self.line.carry() || is_busy)
+    }
+
+    /// Runs until so many messages are done at both ends: what one has, it acknowledges to the
+    /// other.
+    fn run(&mut self, until: u64, is_receiver: bool, ends: &AtomicU32) -> Result<()> {
+        let (started, mut idle, mut is_counted) = (Instant::now(), 0, false);
+        while ends.load(Ordering::Acquire) < 2 {
+            if self.done >= until && !is_counted {
+                is_counted = true;
+                ends.fetch_add(1, Ordering::AcqRel);
+            }
+            if is_receiver {
+                self.expect()?;
+            }
+            idle = if self.turn()? { 0 } else { idle + 1 };
+            if idle > SPINS {
+                self.wait();
+                idle = SPINS - 4;
+            }
+            ensure!(started.elapsed() < LIMIT, "{} messages in {LIMIT:?}", self.done);
+        }
+        Ok(())
+    }
+
+    /// Sleeps until a frame comes, or for a millisecond: the timers of a clean wire are longer.
+    fn wait(&mut self) {
+        let descriptor = self.line.descriptor().map_or(-1, |line| line.as_raw_fd());
+        let mut entry = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
+        // SAFETY: the entry is one, and the descriptor is open.
+        unsafe { libc::poll(&mut entry, 1, 1) };
+    }
+}
+
+/// The messages of a round by the endpoints alone: CPU time of both.
+fn run_alone(folder: &Path) -> Result<Duration> {
+    let ready = Barrier::new(2);
+    let ends = [AtomicU32::new(0), AtomicU32::new(0)];
+    let end = |host: u8| -> Result<Duration> {
+        let opened = Alone::open(folder, host);
+        ready.wait();
+        let mut end = opened?;
+        let is_receiver = host == 2;
+        end.run(WARM, is_receiver, &ends[0])?;
+        let before = cpu_time();
+        end.run(WARM + MESSAGES, is_receiver, &ends[1])?;
+        Ok(cpu_time() - before)
+    };
+    std::thread::scope(|scope| {
+        let sender = scope.spawn(|| end(1));
+        let received = end(2);
+        let sent = sender.join().ok().context("a thread has panicked")?;
+        // The time from when the first has its warm ones until the last has all.
+        Ok(received?.max(sent?))
+    })
+}
