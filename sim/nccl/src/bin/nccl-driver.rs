@@ -89,11 +89,12 @@ fn drive(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     if let Some(folder) = &arguments.cost {
-        let Cost { alone_us, plugin_us } = cost(&*net, folder)?;
+        let cost = cost(&*net, folder)?;
+        let (added_us, Cost { alone_us, threads_us, calls_us }) = (cost.added_us(), cost);
         println!(
-            "4096 bytes, each end: {plugin_us:.2} us of CPU, {alone_us:.2} by the endpoint alone: \
-             {:.2} added",
-            plugin_us - alone_us
+            "4096 bytes, CPU of each end: {threads_us:.2} us by the plugin's thread and \
+             {calls_us:.2} us in its calls; {alone_us:.2} us by the endpoint alone: \
+             {added_us:.2} us added"
         );
         return Ok(());
     }

@@ -4,11 +4,12 @@
 //!   alone:  expect ─ Ready ─► say ──► send ──► Received, Sent      two threads, a card each
 //!   plugin: irecv ──────────────────► isend ─► test, test          the same cards, and the caller
 //! ```
-//! Both take the time of the whole process, for as many messages with as many in flight, over the
-//! same golden cards and datagrams. What the caller does between its calls is the plugin's here.
+//! Both take the CPU time of the threads that have a card, for as many messages with as many in
+//! flight, over the same golden cards and datagrams. The plugin's calls are timed one by one and
+//! count as well; what the caller does between them is its own.
 #![allow(unsafe_code)]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::rc::Rc;
@@ -41,19 +42,29 @@ const MESSAGES: u64 = 4000;
 const WARM: u64 = 500;
 /// Rounds, of which the median counts.
 const ROUNDS: usize = 5;
-/// How long the caller rests when none of its requests is done.
+/// How long the caller rests when nothing is done.
 const REST: Duration = Duration::from_micros(50);
 const LIMIT: Duration = Duration::from_secs(60);
 const MTU_BYTES: u16 = 9000;
 /// Turns without anything to do before a thread sleeps, as in the plugin.
 const SPINS: u32 = 100;
 
-/// CPU time that this process has had.
-fn cpu_time() -> Duration {
+/// CPU time by a clock of this process or thread.
+fn cpu_time(clock: libc::clockid_t) -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the clock is one of every process, and the time is the call's to write.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    unsafe { libc::clock_gettime(clock, &mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// CPU time that this process has had.
+fn of_process() -> Duration {
+    cpu_time(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// CPU time that all threads but this one have had.
+fn of_others() -> Duration {
+    of_process().saturating_sub(cpu_time(libc::CLOCK_THREAD_CPUTIME_ID))
 }
 
 /// CPU time of a message at one end, microseconds.
@@ -61,8 +72,17 @@ fn cpu_time() -> Duration {
 pub struct Cost {
     /// By the endpoint alone.
     pub alone_us: f64,
-    /// By the plugin.
-    pub plugin_us: f64,
+    /// By the plugin's threads.
+    pub threads_us: f64,
+    /// In the plugin's calls.
+    pub calls_us: f64,
+}
+
+impl Cost {
+    /// What the plugin adds to the endpoint alone.
+    pub fn added_us(&self) -> f64 {
+        self.threads_us + self.calls_us - self.alone_us
+    }
 }
 
 fn median_us(mut times: Vec<Duration>) -> f64 {
@@ -74,25 +94,26 @@ fn median_us(mut times: Vec<Duration>) -> f64 {
 /// Measures both, in turns. `folder` is for sockets.
 pub fn cost(net: &dyn Net, folder: &Path) -> Result<Cost> {
     let mut plugin = Sides::open(net)?;
-    let (mut alone, mut with_plugin) = (Vec::new(), Vec::new());
+    let (mut alone, mut threads, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         alone.push(run_alone(folder)?);
         plugin.run(net, WARM)?;
-        let before = cpu_time();
-        plugin.run(net, MESSAGES)?;
-        with_plugin.push(cpu_time() - before);
+        let before = of_others();
+        calls.push(plugin.run(net, MESSAGES)?);
+        threads.push(of_others() - before);
     }
     plugin.close(net)?;
-    Ok(Cost { alone_us: median_us(alone), plugin_us: median_us(with_plugin) })
+    let [alone_us, threads_us, calls_us] = [alone, threads, calls].map(median_us);
+    Ok(Cost { alone_us, threads_us, calls_us })
 }
 
 /// The share of a core that each of both cards takes while a pair is connected and rests, percent.
 pub fn idle(net: &dyn Net, time: Duration) -> Result<f64> {
     let mut plugin = Sides::open(net)?;
     plugin.run(net, 1)?;
-    let before = cpu_time();
+    let before = of_process();
     std::thread::sleep(time);
-    let taken = cpu_time() - before;
+    let taken = of_process() - before;
     plugin.close(net)?;
     Ok(taken.as_secs_f64() / time.as_secs_f64() * 100.0 / 2.0)
 }
@@ -134,22 +155,37 @@ impl Sides {
         Ok(Self { send, receive, from, into })
     }
 
-    fn run(&mut self, net: &dyn Net, messages: u64) -> Result<()> {
+    /// Sends so many messages. Returns how long the calls took that were of use.
+    fn run(&mut self, net: &dyn Net, messages: u64) -> Result<Duration> {
         let started = Instant::now();
+        let in_calls = Cell::new(Duration::ZERO);
+        // What comes to nothing is asked again when the caller likes.
+        let timed = |call: &dyn Fn() -> Result<Pointer>| {
+            let before = Instant::now();
+            let result = call();
+            if matches!(result, Ok(1..)) {
+                in_calls.set(in_calls.get() + before.elapsed());
+            }
+            result
+        };
         let (mut sends, mut receives) = ([0; IN_FLIGHT], [0; IN_FLIGHT]);
         let (mut posted, mut received, mut sent, mut done) = (0, 0, 0, 0);
         let slot = |count: u64| (count % IN_FLIGHT as u64) as usize;
-        let is_over = |request| -> Result<bool> {
-            let (code, done) = net.test(request, &mut [0; GROUP_MAX]);
-            check(code, "test")?;
-            Ok(done == 1)
+        let is_over = |request| {
+            let done = timed(&|| {
+                let (code, done) = net.test(request, &mut [0; GROUP_MAX]);
+                check(code, "test").map(|()| done as Pointer)
+            });
+            done.map(|done| done == 1)
         };
         while received < messages || done < messages {
             let before = (posted, received, sent, done);
             while posted < messages && posted < received + IN_FLIGHT as u64 {
                 let into = [self.into.buffer(0, slot(posted), BYTES, 1)];
-                let (code, request) = net.irecv(self.receive, &into, 0);
-                check(code, "irecv")?;
+                let request = timed(&|| {
+                    let (code, request) = net.irecv(self.receive, &into, 0);
+                    check(code, "irecv").map(|()| request)
+                })?;
                 if request == 0 {
                     break;
                 }
@@ -158,8 +194,10 @@ impl Sides {
             }
             while sent < messages && sent < done + IN_FLIGHT as u64 {
                 let from = self.from.buffer(0, slot(sent), BYTES, 1);
-                let (code, request) = net.isend(self.send, from);
-                check(code, "isend")?;
+                let request = timed(&|| {
+                    let (code, request) = net.isend(self.send, from);
+                    check(code, "isend").map(|()| request)
+                })?;
                 if request == 0 {
                     break;
                 }
@@ -177,7 +215,7 @@ impl Sides {
             }
             ensure!(started.elapsed() < LIMIT, "{received} messages in {LIMIT:?}");
         }
-        Ok(())
+        Ok(in_calls.get())
     }
 
     fn close(mut self, net: &dyn Net) -> Result<()> {
@@ -299,9 +337,9 @@ fn run_alone(folder: &Path) -> Result<Duration> {
         let mut end = opened?;
         let is_receiver = host == 2;
         end.run(WARM, is_receiver, &ends[0])?;
-        let before = cpu_time();
+        let before = of_process();
         end.run(WARM + MESSAGES, is_receiver, &ends[1])?;
-        Ok(cpu_time() - before)
+        Ok(of_process() - before)
     };
     std::thread::scope(|scope| {
         let sender = scope.spawn(|| end(1));
