@@ -67,7 +67,7 @@ fi
 flock -u 9
 
 # The table of its structures is what the library says of itself, where there is gdb to read it.
-if [ $mode != quick ] && command -v gdb >/dev/null; then
+if [ "$mode" != quick ] && command -v gdb >/dev/null; then
     layouts=$(gdb -nx -batch -x sim/nccl/layouts.py "$library" 2>/dev/null)
     number=${layouts%% *}
     if [ "$layouts" != "$(grep "^$number " sim/nccl/src/cpu/layouts.txt)" ]; then
@@ -139,7 +139,7 @@ run() {
 # rate US: what a rank reduces in so many microseconds, in GB/s.
 rate() { awk -v us="$1" 'BEGIN { printf "%.3f", 67108.864 / us }'; }
 
-if [ $mode = rate ]; then
+if [ "$mode" = rate ]; then
     run "Zeronic" 2 mtu=9000 all-reduce 67108864 20 3
     of_card=$(rate "${median_us:-inf}")
     export NCCL_NET_PLUGIN=none NCCL_NET=Socket
@@ -153,24 +153,24 @@ if [ $mode = rate ]; then
     exit
 fi
 
-all=all-reduce,all-gather,reduce-scatter,send-recv,registered
-if [ $mode = quick ]; then
+all="all-reduce,all-gather,reduce-scatter,send-recv,registered"
+if [ "$mode" = quick ]; then
     run "2 ranks" 2 "" "$all" 4,100000,1048576
     run "2 ranks, 1 % loss" 2 loss=0.01 "all-reduce,registered" 1048576
 else
     sizes=4,1000,65536,1048576,67108864
-    run "2 ranks" 2 "" "$all" $sizes
-    run "4 ranks" 4 "" "$all" $sizes
+    run "2 ranks" 2 "" "$all" "$sizes"
+    run "4 ranks" 4 "" "$all" "$sizes"
     run "2 ranks, 1 % loss" 2 loss=0.01 "$all" 4,1048576,16777216
     run "4 ranks, 1 % loss" 4 loss=0.01 "$all" 4,1048576
     run "2 ranks, LL" 2 "" send-recv 4,4096,16384
 fi
 # "GPU memory" by descriptor: NCCL's own buffers are dma-bufs then.
 export NCCL_CPU_DMA_BUF=1 NCCL_NET_GDR_LEVEL=SYS NCCL_NET_GDR_READ=1
-if [ $mode = quick ]; then
+if [ "$mode" = quick ]; then
     run "2 ranks, dma-buf" 2 dmabuf=1 "all-reduce,registered" 4,1048576
 else
-    run "2 ranks, dma-buf" 2 dmabuf=1 "$all" $sizes
+    run "2 ranks, dma-buf" 2 dmabuf=1 "$all" "$sizes"
     run "4 ranks, dma-buf" 4 dmabuf=1 "$all" 4,1048576,16777216
     run "2 ranks, dma-buf, 1 % loss" 2 "dmabuf=1&loss=0.01" "$all" 1048576
 fi
