@@ -178,3 +178,26 @@ impl<C: NetworkSide> Line for DatagramLine<C> {
         self.frames
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use abi::config::SMALL;
+    use lab::golden_card::GoldenCard;
+
+    use super::*;
+
+    #[test]
+    fn second_card_of_a_name_is_refused() {
+        let folder = std::env::temp_dir().join(format!("zn-name-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let disturbance = Disturbance::default();
+        let settings = LineSettings { folder, disturbance, seed: 1, buffer_bytes: None };
+        let open = || DatagramLine::open(&settings, [2; 6], GoldenCard::new(SMALL));
+        let first = open().unwrap();
+        assert_eq!(open().err().map(|error| error.kind()), Some(io::ErrorKind::AddrInUse));
+        // The name is free again with its line.
+        drop(first);
+        assert!(open().is_ok());
+        std::fs::remove_dir_all(&settings.folder).unwrap();
+    }
+}

@@ -38,6 +38,15 @@ pub struct Settings {
     pub registers: bool,
     /// How long it may take before it is stuck, seconds.
     pub limit_s: u64,
+    /// What a simulated card can do in that time.
+    pub narrow: Option<Narrow>,
+}
+
+/// One pair with few short messages in memory of a GPU: what a card in RTL does in seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Narrow {
+    /// Devices of the one who sends and the one who receives.
+    pub devices: [i32; 2],
 }
 
 /// Runs the schedule of a seed.
@@ -49,8 +58,12 @@ pub fn run(net: &dyn Net, seed: u64, settings: Settings) -> Result<Report> {
     check(code, "getProperties")?;
     let mut random = StdRng::seed_from_u64(seed);
     let count = random.random_range(1..=3);
-    let plans: Vec<Plan> =
+    let mut plans: Vec<Plan> =
         (0..count).map(|_| Plan::draw(&mut random, devices, &properties)).collect();
+    if let Some(narrow) = settings.narrow {
+        plans.truncate(1);
+        plans.iter_mut().for_each(|plan| plan.narrow(narrow.devices));
+    }
     let mut report = Report::default();
     std::thread::scope(|scope| {
         let pairs: Vec<_> = plans

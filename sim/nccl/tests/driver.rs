@@ -119,6 +119,16 @@ fn sixty_four_communicators_connect() {
 }
 
 #[test]
+fn rank_at_rest_takes_no_cpu() {
+    let folder = Folder::new();
+    let output = driver(&folder.cards("mtu=9000")).args(["--idle", "3"]).output();
+    let text = text(&output.expect("it runs"));
+    println!("{text}");
+    let percent = text.split_whitespace().find_map(|word| word.parse::<f64>().ok());
+    assert!(percent.is_some_and(|percent| percent <= 1.0), "{text}");
+}
+
+#[test]
 fn dead_rank_is_known_in_time() {
     let folder = Folder::new();
     let handle = folder.0.join("handle");

@@ -116,6 +116,7 @@ fn drive(arguments: &Arguments) -> Result<()> {
             aborts: arguments.abort,
             registers: seed % 2 == 0,
             limit_s: arguments.limit_s,
+            narrow: None,
         };
         let report = run(&*net, seed, settings);
         all.add(&report.with_context(|| format!("seed {seed}"))?);

@@ -9,7 +9,7 @@
 //! count as well; what the caller does between them is its own.
 #![allow(unsafe_code)]
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::rc::Rc;
@@ -25,21 +25,25 @@ use host::message::{Endpoint, MessageDone, Station};
 use host::provider::RegionId;
 use lab::golden_card::{GoldenBus, GoldenCard};
 use lab::wire::Disturbance;
-use nccl::abi::{GROUP_MAX, HANDLE_BYTES};
+use nccl::abi::GROUP_MAX;
 use nccl::datagrams::{DatagramLine, LineSettings};
 use nccl::line::Line;
 
 use super::buffers::Buffers;
+use super::lone::connect_way;
 use super::report::check;
 use crate::net::{Net, Pointer};
 
 /// Bytes of a message.
 const BYTES: usize = 4096;
-/// Messages in flight (`NCCL_NET_MAX_REQUESTS`).
+/// Pairs of communicators, so that a card always has something to do: idle turns are nobody's.
+const PAIRS: usize = 8;
+/// Messages in flight of a pair (`NCCL_NET_MAX_REQUESTS`), and of all.
 const IN_FLIGHT: usize = 32;
+const ALL_IN_FLIGHT: usize = PAIRS * IN_FLIGHT;
 /// Messages of a round, and those before that are not counted.
-const MESSAGES: u64 = 4000;
-const WARM: u64 = 500;
+const MESSAGES: u64 = 16_000;
+const WARM: u64 = 1600;
 /// Rounds, of which the median counts.
 const ROUNDS: usize = 5;
 /// How long the caller rests when nothing is done.
@@ -93,7 +97,7 @@ fn median_us(mut times: Vec<Duration>) -> f64 {
 
 /// Measures both, in turns. `folder` is for sockets.
 pub fn cost(net: &dyn Net, folder: &Path) -> Result<Cost> {
-    let mut plugin = Sides::open(net)?;
+    let mut plugin = Plugin::open(net, PAIRS)?;
     let (mut alone, mut threads, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         alone.push(run_alone(folder)?);
@@ -109,7 +113,7 @@ pub fn cost(net: &dyn Net, folder: &Path) -> Result<Cost> {
 
 /// The share of a core that each of both cards takes while a pair is connected and rests, percent.
 pub fn idle(net: &dyn Net, time: Duration) -> Result<f64> {
-    let mut plugin = Sides::open(net)?;
+    let mut plugin = Plugin::open(net, 1)?;
     plugin.run(net, 1)?;
     let before = of_process();
     std::thread::sleep(time);
@@ -118,111 +122,138 @@ pub fn idle(net: &dyn Net, time: Duration) -> Result<f64> {
     Ok(taken.as_secs_f64() / time.as_secs_f64() * 100.0 / 2.0)
 }
 
-/// A pair of communicators, from device 0 to device 1.
-struct Sides {
+/// A pair of communicators, from device 0 to device 1, and how far its messages are.
+struct Pair {
     send: Pointer,
     receive: Pointer,
     from: Buffers,
     into: Buffers,
+    sends: [Pointer; IN_FLIGHT],
+    receives: [Pointer; IN_FLIGHT],
+    posted: u64,
+    received: u64,
+    sent: u64,
+    done: u64,
+    /// Time in calls that were of use: what comes to nothing is asked when the caller likes.
+    in_calls: Duration,
 }
 
-impl Sides {
-    fn open(net: &dyn Net) -> Result<Self> {
-        let mut handle = [0; HANDLE_BYTES];
-        let (code, listening) = net.listen(1, &mut handle);
-        check(code, "listen")?;
-        let (mut send, mut receive) = (0, 0);
-        let started = Instant::now();
-        while send == 0 || receive == 0 {
-            ensure!(started.elapsed() < LIMIT, "not connected in {LIMIT:?}");
-            if send == 0 {
-                let (code, comm) = net.connect(0, &mut handle);
-                check(code, "connect")?;
-                send = comm;
-            }
-            if receive == 0 {
-                let (code, comm) = net.accept(listening);
-                check(code, "accept")?;
-                receive = comm;
-            }
-            std::thread::sleep(REST);
+fn slot(count: u64) -> usize {
+    (count % IN_FLIGHT as u64) as usize
+}
+
+impl Pair {
+    /// A call; its time counts if it was of use.
+    fn call(&mut self, name: &str, call: impl FnOnce(&Self) -> (i32, Pointer)) -> Result<Pointer> {
+        let before = Instant::now();
+        let (code, result) = call(self);
+        if result > 0 {
+            self.in_calls += before.elapsed();
         }
-        check(net.close_listen(listening), "closeListen")?;
-        let mut from = Buffers::new(1, IN_FLIGHT, BYTES)?;
-        let mut into = Buffers::new(1, IN_FLIGHT, BYTES)?;
-        from.register(net, send, false)?;
-        into.register(net, receive, false)?;
-        Ok(Self { send, receive, from, into })
+        check(code, name)?;
+        Ok(result)
+    }
+
+    fn is_over(&mut self, net: &dyn Net, request: Pointer) -> Result<bool> {
+        let test = |_: &Self| {
+            let (code, done) = net.test(request, &mut [0; GROUP_MAX]);
+            (code, done as Pointer)
+        };
+        self.call("test", test).map(|done| done == 1)
+    }
+
+    /// Makes all calls that are possible. Returns whether anything moved.
+    fn step(&mut self, net: &dyn Net, messages: u64) -> Result<bool> {
+        let before = (self.posted, self.received, self.sent, self.done);
+        while self.posted < messages.min(self.received + IN_FLIGHT as u64) {
+            let at = slot(self.posted);
+            let into = [self.into.buffer(0, at, BYTES, 1)];
+            self.receives[at] = self.call("irecv", |pair| net.irecv(pair.receive, &into, 0))?;
+            if self.receives[at] == 0 {
+                break;
+            }
+            self.posted += 1;
+        }
+        while self.sent < messages.min(self.done + IN_FLIGHT as u64) {
+            let at = slot(self.sent);
+            let from = self.from.buffer(0, at, BYTES, 1);
+            self.sends[at] = self.call("isend", |pair| net.isend(pair.send, from))?;
+            if self.sends[at] == 0 {
+                break;
+            }
+            self.sent += 1;
+        }
+        while self.done < self.sent && self.is_over(net, self.sends[slot(self.done)])? {
+            self.done += 1;
+        }
+        while self.received < self.posted
+            && self.is_over(net, self.receives[slot(self.received)])?
+        {
+            self.received += 1;
+        }
+        Ok(before != (self.posted, self.received, self.sent, self.done))
+    }
+}
+
+/// Pairs of the plugin's.
+struct Plugin(Vec<Pair>);
+
+impl Plugin {
+    fn open(net: &dyn Net, pairs: usize) -> Result<Self> {
+        let (ends, _) = connect_way(net, pairs, [0, 1])?;
+        let open = |(send, receive)| {
+            let mut from = Buffers::new(1, IN_FLIGHT, BYTES)?;
+            let mut into = Buffers::new(1, IN_FLIGHT, BYTES)?;
+            from.register(net, send, false)?;
+            into.register(net, receive, false)?;
+            let (sends, receives) = ([0; IN_FLIGHT], [0; IN_FLIGHT]);
+            let (posted, received, sent, done, in_calls) = (0, 0, 0, 0, Duration::ZERO);
+            Ok(Pair {
+                send,
+                receive,
+                from,
+                into,
+                sends,
+                receives,
+                posted,
+                received,
+                sent,
+                done,
+                in_calls,
+            })
+        };
+        Ok(Self(ends.into_iter().map(open).collect::<Result<_>>()?))
     }
 
     /// Sends so many messages. Returns how long the calls took that were of use.
     fn run(&mut self, net: &dyn Net, messages: u64) -> Result<Duration> {
         let started = Instant::now();
-        let in_calls = Cell::new(Duration::ZERO);
-        // What comes to nothing is asked again when the caller likes.
-        let timed = |call: &dyn Fn() -> Result<Pointer>| {
-            let before = Instant::now();
-            let result = call();
-            if matches!(result, Ok(1..)) {
-                in_calls.set(in_calls.get() + before.elapsed());
+        let of_each = messages.div_ceil(self.0.len() as u64);
+        for pair in &mut self.0 {
+            (pair.posted, pair.received, pair.sent, pair.done) = (0, 0, 0, 0);
+            pair.in_calls = Duration::ZERO;
+        }
+        while self.0.iter().any(|pair| pair.received.min(pair.done) < of_each) {
+            let mut has_moved = false;
+            for pair in &mut self.0 {
+                has_moved |= pair.step(net, of_each)?;
             }
-            result
-        };
-        let (mut sends, mut receives) = ([0; IN_FLIGHT], [0; IN_FLIGHT]);
-        let (mut posted, mut received, mut sent, mut done) = (0, 0, 0, 0);
-        let slot = |count: u64| (count % IN_FLIGHT as u64) as usize;
-        let is_over = |request| {
-            let done = timed(&|| {
-                let (code, done) = net.test(request, &mut [0; GROUP_MAX]);
-                check(code, "test").map(|()| done as Pointer)
-            });
-            done.map(|done| done == 1)
-        };
-        while received < messages || done < messages {
-            let before = (posted, received, sent, done);
-            while posted < messages && posted < received + IN_FLIGHT as u64 {
-                let into = [self.into.buffer(0, slot(posted), BYTES, 1)];
-                let request = timed(&|| {
-                    let (code, request) = net.irecv(self.receive, &into, 0);
-                    check(code, "irecv").map(|()| request)
-                })?;
-                if request == 0 {
-                    break;
-                }
-                receives[slot(posted)] = request;
-                posted += 1;
-            }
-            while sent < messages && sent < done + IN_FLIGHT as u64 {
-                let from = self.from.buffer(0, slot(sent), BYTES, 1);
-                let request = timed(&|| {
-                    let (code, request) = net.isend(self.send, from);
-                    check(code, "isend").map(|()| request)
-                })?;
-                if request == 0 {
-                    break;
-                }
-                sends[slot(sent)] = request;
-                sent += 1;
-            }
-            while done < sent && is_over(sends[slot(done)])? {
-                done += 1;
-            }
-            while received < posted && is_over(receives[slot(received)])? {
-                received += 1;
-            }
-            if before == (posted, received, sent, done) {
+            if !has_moved {
                 std::thread::sleep(REST);
             }
-            ensure!(started.elapsed() < LIMIT, "{received} messages in {LIMIT:?}");
+            ensure!(started.elapsed() < LIMIT, "not {messages} messages in {LIMIT:?}");
         }
-        Ok(in_calls.get())
+        Ok(self.0.iter().map(|pair| pair.in_calls).sum())
     }
 
-    fn close(mut self, net: &dyn Net) -> Result<()> {
-        self.into.deregister(net, self.receive)?;
-        check(net.close_recv(self.receive), "closeRecv")?;
-        self.from.deregister(net, self.send)?;
-        check(net.close_send(self.send), "closeSend")
+    fn close(self, net: &dyn Net) -> Result<()> {
+        for mut pair in self.0 {
+            pair.into.deregister(net, pair.receive)?;
+            check(net.close_recv(pair.receive), "closeRecv")?;
+            pair.from.deregister(net, pair.send)?;
+            check(net.close_send(pair.send), "closeSend")?;
+        }
+        Ok(())
     }
 }
 
@@ -254,19 +285,19 @@ impl Alone {
         let line = DatagramLine::open(&settings, station(host).mac, card.clone())?;
         let bus = GoldenBus::new(card);
         let mut endpoint = Endpoint::open(bus, station(host), MTU_BYTES, DeviceConfig::default())?;
-        let bytes = IN_FLIGHT * BYTES;
+        let bytes = ALL_IN_FLIGHT * BYTES;
         let region = endpoint.register(MemoryKind::Application, bytes)?.0;
         let (other, started) = (station(3 - host), Instant::now());
         Ok(Self { endpoint, line, region, other, started, begun: 0, done: 0 })
     }
 
     fn place(&self, message: u64) -> (RegionId, u64, u32) {
-        (self.region, message % IN_FLIGHT as u64 * BYTES as u64, BYTES as u32)
+        (self.region, message % ALL_IN_FLIGHT as u64 * BYTES as u64, BYTES as u32)
     }
 
     /// Expects what there is room for.
     fn expect(&mut self) -> Result<()> {
-        while self.begun < WARM + MESSAGES && self.begun < self.done + IN_FLIGHT as u64 {
+        while self.begun < WARM + MESSAGES && self.begun < self.done + ALL_IN_FLIGHT as u64 {
             let (message, into) = (self.begun, self.place(self.begun));
             self.endpoint.expect(self.other, message, into, message)?;
             self.begun += 1;

@@ -28,9 +28,25 @@ pub fn connect_many(net: &dyn Net, count: usize) -> Result<[Duration; 2]> {
     Ok([first, second])
 }
 
-type Ends = Vec<(Pointer, Pointer)>;
+/// Does something with a pair of communicators, from device 0 to device 1, and closes them.
+pub fn with_pair<T>(
+    net: &dyn Net,
+    use_it: impl FnOnce(Pointer, Pointer) -> Result<T>,
+) -> Result<T> {
+    let (ends, _) = connect_way(net, 1, [0, 1])?;
+    let (send, receive) = *ends.first().context("no pair")?;
+    let result = use_it(send, receive);
+    check(net.close_recv(receive), "closeRecv")?;
+    check(net.close_send(send), "closeSend")?;
+    result
+}
 
-fn connect_way(net: &dyn Net, count: usize, devices: [i32; 2]) -> Result<(Ends, Duration)> {
+/// Ends of communicators that send, and of those that receive.
+pub type Ends = Vec<(Pointer, Pointer)>;
+
+/// Connects so many communicators from one device to another. Returns their ends and how long it
+/// took.
+pub fn connect_way(net: &dyn Net, count: usize, devices: [i32; 2]) -> Result<(Ends, Duration)> {
     let started = Instant::now();
     let mut open = Vec::new();
     for _ in 0..count {

@@ -9,6 +9,8 @@ use crate::net::Properties;
 pub const STEPS: usize = 8;
 /// Requests in flight of a communicator (`NCCL_NET_MAX_REQUESTS`).
 const REQUESTS_MAX: usize = 32;
+/// Most bytes of a message of a narrow plan: four packets.
+const NARROW_BYTES: usize = 5000;
 const POINTER_DMA_BUF: i32 = 4;
 
 /// A plan.
@@ -52,6 +54,14 @@ impl Plan {
             is_optional: random.random_bool(0.3),
             is_late: random.random_bool(0.3),
         }
+    }
+
+    /// Leaves few short messages between these devices, in memory of a GPU.
+    pub fn narrow(&mut self, devices: [i32; 2]) {
+        self.devices = devices;
+        self.bytes_max = self.bytes_max.min(NARROW_BYTES);
+        self.steps = STEPS + 2;
+        self.is_gpu = true;
     }
 
     /// Bytes of a message: often none, one, all, or odd.
