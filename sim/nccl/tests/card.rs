@@ -227,4 +227,6 @@ fn failed_flush_fails_the_request() {
     assert!(error.contains("test of a receive has returned 2"), "{error}");
     let lines = lines();
     assert!(lines.iter().any(|line| line.contains("no flush")), "{lines:?}");
+    // Others go on: the card has not failed.
+    assert!(!lines.iter().any(|line| line.contains("the card has failed")), "{lines:?}");
 }

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use host::driver::bus::Bus;
+use host::error::request::RequestError;
 use host::error::HostError;
 use host::message::{Endpoint, MessageDone, Station};
 use host::provider::RegionId;
@@ -232,7 +233,11 @@ impl<B: Bus, L: Line> Worker<B, L> {
     /// Takes messages from the card.
     fn cancel(&mut self, is_such: impl Fn(&Flight) -> bool) -> Result<(), HostError> {
         for request in self.flights.that(is_such) {
-            self.endpoint.cancel(request)?;
+            match self.endpoint.cancel(request) {
+                // It has ended, which is among what this turn has still to take.
+                Err(HostError::Request(RequestError::UnknownRequest { .. })) => {}
+                result => result?,
+            }
         }
         Ok(())
     }
