@@ -44,8 +44,8 @@ use crate::error::protocol::ProtocolError;
 use crate::error::{HostError, Result};
 use crate::headers::packet::{flow_key, TcpHeader};
 use crate::protocol::{
-    Arrival, ConnectOptions, Doubt, FlowIndex, FlowKey, Guards, HeaderSink, Install, Protocol,
-    ProtocolCounters, ProtocolEvent, Segment,
+    Arrival, ConnectOptions, Doubt, FlowIndex, FlowKey, Guards, HeaderSink, Install, Packet,
+    Protocol, ProtocolCounters, ProtocolEvent,
 };
 use crate::transport::{ListenerId, NextTimer, StreamId, Transport, TransportError};
 
@@ -256,20 +256,20 @@ impl<T: Transport> Protocol for Observed<T> {
         Ok(self.transport.abort(stream)?)
     }
 
-    fn arrive(&mut self, _now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
-        Ok(self.judge(flow, segment)?.into())
+    fn arrive(&mut self, _now_ns: u64, flow: FlowIndex, packet: &Packet<'_>) -> Result<Arrival> {
+        Ok(self.judge(flow, packet)?.into())
     }
 
-    fn take_later(&mut self, _now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<()> {
-        self.take_judged(flow, segment)
+    fn take_later(&mut self, _now_ns: u64, flow: FlowIndex, packet: &Packet<'_>) -> Result<()> {
+        self.take_judged(flow, packet)
     }
 
-    fn flow_of(&self, segment: &Segment<'_>) -> Option<FlowIndex> {
-        self.of_addresses(segment)
+    fn flow_of(&self, packet: &Packet<'_>) -> Option<FlowIndex> {
+        self.of_addresses(packet)
     }
 
-    fn arrive_without_flow(&mut self, _now_ns: u64, segment: &Segment<'_>) -> Result<()> {
-        self.take_without_flow(segment)
+    fn arrive_without_flow(&mut self, _now_ns: u64, packet: &Packet<'_>) -> Result<()> {
+        self.take_without_flow(packet)
     }
 
     fn arrive_frame(&mut self, _now_ns: u64, frame: &[u8]) -> Result<()> {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   provider                                                     Protocol
-//!   header entry ── arrive(segment, where its payload is) ──►  Arrival: taken, refused, later
+//!   header entry ── arrive(packet, where its payload is) ──►  Arrival: taken, refused, later
 //!   memory posted ─ granted(end) ───────────────────────────►  window
 //!   bytes posted ── offered(end) ───────────────────────────►  what may be sent
 //!   send ring ◄──── sink ◄──────────────────────────────────── transmit
@@ -64,7 +64,7 @@ pub type FlowKey = [u8; flow_key::KEY_BYTES];
 
 /// A received packet without its payload, or a run of packets.
 #[derive(Clone, Copy, Debug)]
-pub struct Segment<'a> {
+pub struct Packet<'a> {
     /// From the Ethernet header to the last byte before the payload; of a run, that of the first.
     pub header: &'a [u8],
     /// Offset of the transport header.
@@ -76,7 +76,7 @@ pub struct Segment<'a> {
     /// The rest of a run, which is one of TCP and lies in the buffers of its flow, untrimmed.
     pub run: Option<Run>,
     /// Where the payload is.
-    pub payload: SegmentPayload<'a>,
+    pub payload: PacketPayload<'a>,
     /// When it arrived, by the provider's clock. The card does not say so far: it is the time at
     /// which the poll began that has found the packet.
     pub arrived_ns: u64,
@@ -87,7 +87,7 @@ pub struct Segment<'a> {
 
 /// Where the payload of a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SegmentPayload<'a> {
+pub enum PacketPayload<'a> {
     /// In the buffers of the flow, but for the bytes below its floor, which were not written.
     Placed {
         /// Bytes below the floor.
@@ -99,7 +99,7 @@ pub enum SegmentPayload<'a> {
     Nowhere,
 }
 
-impl Segment<'_> {
+impl Packet<'_> {
     /// Packets that it stands for.
     pub fn packets(&self) -> u32 {
         self.run.map_or(1, |run| run.packets)
@@ -360,18 +360,18 @@ pub trait Protocol {
     fn abort(&mut self, now_ns: u64, flow: FlowIndex) -> Result<()>;
 
     /// A packet of an installed flow.
-    fn arrive(&mut self, now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Arrival>;
+    fn arrive(&mut self, now_ns: u64, flow: FlowIndex, packet: &Packet<'_>) -> Result<Arrival>;
 
     /// The packet of the last [`Verdict::Later`] is kept: it may be accepted.
-    fn take_later(&mut self, _now_ns: u64, _flow: FlowIndex, _segment: &Segment<'_>) -> Result<()> {
+    fn take_later(&mut self, _now_ns: u64, _flow: FlowIndex, _packet: &Packet<'_>) -> Result<()> {
         Err(HostError::Protocol(ProtocolError::NotOffered("take_later")))
     }
 
     /// The connection of a packet for which the card found no flow.
-    fn flow_of(&self, segment: &Segment<'_>) -> Option<FlowIndex>;
+    fn flow_of(&self, packet: &Packet<'_>) -> Option<FlowIndex>;
 
     /// A packet without an installed flow. The protocol keeps its payload, or does not accept it.
-    fn arrive_without_flow(&mut self, now_ns: u64, segment: &Segment<'_>) -> Result<()>;
+    fn arrive_without_flow(&mut self, now_ns: u64, packet: &Packet<'_>) -> Result<()>;
 
     /// A whole frame that is no packet of a connection, without frame check sequence.
     fn arrive_frame(&mut self, _now_ns: u64, _frame: &[u8]) -> Result<()> {

@@ -40,7 +40,7 @@ use crate::headers::builder::{Route, Tcp};
 use crate::headers::packet::{flow_key, parse_tcp};
 use crate::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader,
-    OutgoingPayload, Protocol, ProtocolEvent, Segment, SegmentPayload, Verdict,
+    OutgoingPayload, Packet, PacketPayload, Protocol, ProtocolEvent, Verdict,
 };
 use crate::transport::{LinkConfig, ListenerId, NextTimer, TransportError};
 
@@ -83,11 +83,11 @@ fn unknown_listener(listener: ListenerId) -> HostError {
 }
 
 /// What a segment says, whose header ends before its payload; `None` if it is no TCP.
-fn read(segment: &Segment<'_>) -> Option<(Tuple, ::tcp::Segment)> {
-    let header = parse_tcp(segment.header)?;
-    let tcp = segment.header.get(header.l4_offset..)?;
-    let mut read = wire::parse(tcp, segment.payload_bytes, Codepoint::NotCapable).ok()?;
-    read.run = segment.run.map(|run| ::tcp::segment::Run {
+fn read(packet: &Packet<'_>) -> Option<(Tuple, ::tcp::Segment)> {
+    let header = parse_tcp(packet.header)?;
+    let tcp = packet.header.get(header.l4_offset..)?;
+    let mut read = wire::parse(tcp, packet.payload_bytes, Codepoint::NotCapable).ok()?;
+    read.run = packet.run.map(|run| ::tcp::segment::Run {
         segment_bytes: run.segment_bytes,
         acknowledgement: run.acknowledgement,
         window: run.window,
@@ -401,13 +401,13 @@ impl Protocol for TcpProtocol {
         Ok(())
     }
 
-    fn arrive(&mut self, now_ns: u64, index: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
+    fn arrive(&mut self, now_ns: u64, index: FlowIndex, packet: &Packet<'_>) -> Result<Arrival> {
         let Flow { id, tuple, .. } = *self.flow(index)?;
-        let Some((_, read)) = read(segment) else {
+        let Some((_, read)) = read(packet) else {
             return Ok(Verdict::Refused.into());
         };
-        let is_kept = segment.payload != SegmentPayload::Nowhere || segment.payload_bytes == 0;
-        let has_room = segment.has_room && is_kept;
+        let is_kept = packet.payload != PacketPayload::Nowhere || packet.payload_bytes == 0;
+        let has_room = packet.has_room && is_kept;
         let (_, arrival) = self.endpoint.arrive(now_ns, &tuple, &read, has_room);
         let flow = self.flow_mut(index)?;
         flow.accepted_to = flow.accepted_to.max(arrival.accepted_to);
@@ -424,13 +424,13 @@ impl Protocol for TcpProtocol {
         Ok(Arrival { verdict, acknowledged_to: arrival.acknowledged_to })
     }
 
-    fn flow_of(&self, segment: &Segment<'_>) -> Option<FlowIndex> {
-        let (tuple, _) = read(segment)?;
+    fn flow_of(&self, packet: &Packet<'_>) -> Option<FlowIndex> {
+        let (tuple, _) = read(packet)?;
         self.by_tuple.get(&tuple).copied()
     }
 
-    fn arrive_without_flow(&mut self, now_ns: u64, segment: &Segment<'_>) -> Result<()> {
-        let ours = read(segment).filter(|(tuple, _)| self.neighbours.is_ours(tuple.local.ip()));
+    fn arrive_without_flow(&mut self, now_ns: u64, packet: &Packet<'_>) -> Result<()> {
+        let ours = read(packet).filter(|(tuple, _)| self.neighbours.is_ours(tuple.local.ip()));
         if let Some((tuple, read)) = ours {
             let has_room = read.payload_bytes == 0;
             self.endpoint.arrive(now_ns, &tuple, &read, has_room);

@@ -459,7 +459,7 @@ mod tests {
     use super::*;
     use crate::control::regions::RegionName;
     use crate::control::rest::Rest;
-    use crate::protocol::{Arrival, ConnectOptions, HeaderSink, Install, Segment, Verdict};
+    use crate::protocol::{Arrival, ConnectOptions, HeaderSink, Install, Packet, Verdict};
     use crate::records::commands::Entry;
     use crate::records::queue::QueueError;
     use abi::command::{FLOW_INSTALL, FLOW_REMOVE, OPCODE, SEGMENT_POST};
@@ -543,15 +543,15 @@ mod tests {
             Ok(())
         }
 
-        fn arrive(&mut self, _: u64, _: FlowIndex, _: &Segment<'_>) -> Result<Arrival> {
+        fn arrive(&mut self, _: u64, _: FlowIndex, _: &Packet<'_>) -> Result<Arrival> {
             Ok(Verdict::Refused.into())
         }
 
-        fn flow_of(&self, _: &Segment<'_>) -> Option<FlowIndex> {
+        fn flow_of(&self, _: &Packet<'_>) -> Option<FlowIndex> {
             None
         }
 
-        fn arrive_without_flow(&mut self, _: u64, _: &Segment<'_>) -> Result<()> {
+        fn arrive_without_flow(&mut self, _: u64, _: &Packet<'_>) -> Result<()> {
             Ok(())
         }
 

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use super::channel::{Channel, STOPPED_NS};
 use super::header::{Header, Station, MESSAGES_END};
 use crate::error::Result;
-use crate::protocol::{HeaderSink, OutgoingHeader, Segment, SegmentPayload};
+use crate::protocol::{HeaderSink, OutgoingHeader, Packet, PacketPayload};
 
 /// Stations that have a channel.
 pub const CHANNELS_MAX: usize = 4096;
@@ -79,10 +79,10 @@ impl Channels {
         &mut self,
         now_ns: u64,
         (address, header): (SocketAddr, &Header),
-        segment: &Segment<'_>,
+        packet: &Packet<'_>,
     ) -> bool {
-        let mac = segment.header.get(6..).and_then(|rest| rest.first_chunk());
-        let (Some(&mac), SegmentPayload::Deferred(content)) = (mac, segment.payload) else {
+        let mac = packet.header.get(6..).and_then(|rest| rest.first_chunk());
+        let (Some(&mac), PacketPayload::Deferred(content)) = (mac, packet.payload) else {
             return false;
         };
         let station = Station { mac, address };

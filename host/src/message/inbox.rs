@@ -2,7 +2,7 @@
 
 use super::header::Station;
 use crate::control::flow::ranges::RangeSet;
-use crate::protocol::{Segment, SegmentPayload, Verdict};
+use crate::protocol::{Packet, PacketPayload, Verdict};
 
 /// Blocks in an acknowledgement.
 const BLOCKS_MAX: usize = 12;
@@ -51,16 +51,16 @@ impl Incoming {
     /// Judges the payload of a packet that says how long its message is. Packets come in any order;
     /// those of a message that does not fit, or that is of another length than before, are not of
     /// it. Payload that is nowhere was dropped, unless it had arrived before.
-    pub fn take(&mut self, bytes: u32, segment: &Segment<'_>) -> Verdict {
+    pub fn take(&mut self, bytes: u32, packet: &Packet<'_>) -> Verdict {
         if bytes > self.bytes() || self.bytes.is_some_and(|known| known != bytes) {
             return Verdict::Refused;
         }
         self.acknowledgement_due = true;
-        let start = u64::from(segment.position);
-        let end = start + u64::from(segment.payload_bytes);
+        let start = u64::from(packet.position);
+        let end = start + u64::from(packet.payload_bytes);
         let is_known = self.arrived.held_to(start, end) == end;
-        let is_lost = segment.payload == SegmentPayload::Nowhere && !is_known;
-        if end > u64::from(bytes) || is_lost || !segment.has_room {
+        let is_lost = packet.payload == PacketPayload::Nowhere && !is_known;
+        if end > u64::from(bytes) || is_lost || !packet.has_room {
             return Verdict::Refused;
         }
         self.bytes = Some(bytes);
@@ -98,8 +98,8 @@ impl Incoming {
 mod tests {
     use super::*;
 
-    fn segment(position: u32, payload_bytes: u32, payload: SegmentPayload<'_>) -> Segment<'_> {
-        Segment {
+    fn packet(position: u32, payload_bytes: u32, payload: PacketPayload<'_>) -> Packet<'_> {
+        Packet {
             header: &[],
             l4_offset: 0,
             position,
@@ -111,26 +111,26 @@ mod tests {
         }
     }
 
-    const PLACED: SegmentPayload<'_> = SegmentPayload::Placed { trimmed_bytes: 0 };
+    const PLACED: PacketPayload<'_> = PacketPayload::Placed { trimmed_bytes: 0 };
 
     #[test]
     fn kept_bytes_count_in_any_order() {
         let from = Station { mac: [0; 6], address: ([10, 0, 0, 1], 7700).into() };
         let mut message = Incoming::new(from, 1, 3000);
         let taken = |accepted_to| Verdict::Taken { accepted_to };
-        assert_eq!(message.take(3000, &segment(1000, 1000, PLACED)), taken(0));
-        let longer = segment(2000, 1001, PLACED);
+        assert_eq!(message.take(3000, &packet(1000, 1000, PLACED)), taken(0));
+        let longer = packet(2000, 1001, PLACED);
         assert_eq!(message.take(3000, &longer), Verdict::Refused);
-        let lost = segment(0, 1000, SegmentPayload::Nowhere);
+        let lost = packet(0, 1000, PacketPayload::Nowhere);
         assert_eq!(message.take(3000, &lost), Verdict::Refused);
-        let mut full = segment(0, 1000, SegmentPayload::Deferred(&[]));
+        let mut full = packet(0, 1000, PacketPayload::Deferred(&[]));
         full.has_room = false;
         assert_eq!(message.take(3000, &full), Verdict::Refused);
         assert_eq!(message.complete_to(), 0);
-        assert_eq!(message.take(3000, &segment(0, 1000, PLACED)), taken(2000));
-        let old = segment(0, 1000, SegmentPayload::Nowhere);
+        assert_eq!(message.take(3000, &packet(0, 1000, PLACED)), taken(2000));
+        let old = packet(0, 1000, PacketPayload::Nowhere);
         assert_eq!(message.take(3000, &old), taken(2000), "it has arrived before");
-        assert_eq!(message.take(3000, &segment(2000, 1000, PLACED)), taken(3000));
+        assert_eq!(message.take(3000, &packet(2000, 1000, PLACED)), taken(3000));
         assert!(message.is_complete() && !message.ends_early());
     }
 
@@ -138,13 +138,13 @@ mod tests {
     fn shorter_message_ends_early() {
         let from = Station { mac: [0; 6], address: ([10, 0, 0, 1], 7700).into() };
         let mut message = Incoming::new(from, 1, 3000);
-        let first = segment(0, 1000, PLACED);
+        let first = packet(0, 1000, PLACED);
         assert_eq!(message.take(3001, &first), Verdict::Refused, "longer than its buffer");
         assert_eq!(message.bytes(), 3000);
         assert_eq!(message.take(1500, &first), Verdict::Taken { accepted_to: 1000 });
-        assert_eq!(message.take(1501, &segment(1000, 500, PLACED)), Verdict::Refused);
+        assert_eq!(message.take(1501, &packet(1000, 500, PLACED)), Verdict::Refused);
         assert!(!message.is_complete());
-        message.take(1500, &segment(1000, 500, PLACED));
+        message.take(1500, &packet(1000, 500, PLACED));
         assert!(message.ends_early());
         assert_eq!((message.bytes(), message.complete_to()), (1500, 1500));
     }

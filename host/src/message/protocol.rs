@@ -19,7 +19,7 @@ use crate::error::protocol::ProtocolError;
 use crate::error::{HostError, Result};
 use crate::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, HeaderSink, Install, OutgoingHeader,
-    OutgoingPayload, Protocol, ProtocolEvent, Segment, SegmentPayload, Verdict,
+    OutgoingPayload, Packet, PacketPayload, Protocol, ProtocolEvent, Verdict,
 };
 use crate::records::profile::Profile;
 use crate::transport::{NextTimer, TransportError};
@@ -342,8 +342,8 @@ impl Protocol for Messages {
         self.forget(flow)
     }
 
-    fn arrive(&mut self, _now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
-        let Some((_, header)) = Header::read(segment.header, segment.l4_offset) else {
+    fn arrive(&mut self, _now_ns: u64, flow: FlowIndex, packet: &Packet<'_>) -> Result<Arrival> {
+        let Some((_, header)) = Header::read(packet.header, packet.l4_offset) else {
             return Ok(Verdict::Refused.into());
         };
         let is_data = matches!(header.meaning, Meaning::Data(_));
@@ -351,15 +351,15 @@ impl Protocol for Messages {
             return Ok(Verdict::Refused.into());
         };
         let did_end = incoming.ends_early();
-        let verdict = incoming.take(header.bytes, segment);
+        let verdict = incoming.take(header.bytes, packet);
         if incoming.ends_early() && !did_end {
             self.events.push_back(ProtocolEvent::EndOfStream(flow));
         }
         Ok(verdict.into())
     }
 
-    fn flow_of(&self, segment: &Segment<'_>) -> Option<FlowIndex> {
-        let (from, header) = Header::read(segment.header, segment.l4_offset)?;
+    fn flow_of(&self, packet: &Packet<'_>) -> Option<FlowIndex> {
+        let (from, header) = Header::read(packet.header, packet.l4_offset)?;
         match header.meaning {
             Meaning::Data(_) => self.incoming.get(&(from, header.message)).copied(),
             _ => None,
@@ -368,15 +368,15 @@ impl Protocol for Messages {
 
     /// Acknowledgements and control messages have no flow; nor has the data of a message that is
     /// complete.
-    fn arrive_without_flow(&mut self, now_ns: u64, segment: &Segment<'_>) -> Result<()> {
-        let Some((from, header)) = Header::read(segment.header, segment.l4_offset) else {
+    fn arrive_without_flow(&mut self, now_ns: u64, packet: &Packet<'_>) -> Result<()> {
+        let Some((from, header)) = Header::read(packet.header, packet.l4_offset) else {
             return Ok(());
         };
         let name = (from, header.message);
         match header.meaning {
             Meaning::Acknowledge(position) => {
-                let blocks = match segment.payload {
-                    SegmentPayload::Deferred(content) => read_blocks(content),
+                let blocks = match packet.payload {
+                    PacketPayload::Deferred(content) => read_blocks(content),
                     _ => Vec::new(),
                 };
                 self.take_acknowledgement(name, (position, &blocks), now_ns);
@@ -386,12 +386,12 @@ impl Protocol for Messages {
                 let complete = self.complete.get(&from);
                 let is_known =
                     complete.is_some_and(|set| set.held_to(message, message + 1) > message);
-                if let (true, Some(&mac)) = (is_known, segment.header[6..].first_chunk()) {
+                if let (true, Some(&mac)) = (is_known, packet.header[6..].first_chunk()) {
                     self.repeated.push((Station { mac, address: from }, message, header.bytes));
                 }
             }
             Meaning::Control(_) | Meaning::Heard | Meaning::Probe => {
-                if self.channels.hear(now_ns, (from, &header), segment) {
+                if self.channels.hear(now_ns, (from, &header), packet) {
                     self.complete.remove(&from);
                 }
             }

@@ -5,7 +5,7 @@ use super::tuple::Tuple;
 use super::window::Window;
 use crate::control::position::Positions;
 use crate::headers::packet::TcpHeader;
-use crate::protocol::{Doubt, Segment, SegmentPayload, Verdict};
+use crate::protocol::{Doubt, Packet, PacketPayload, Verdict};
 use crate::transport::StreamId;
 
 /// How far beyond the offered window payload is kept, bytes: for the rounding of a window, and for
@@ -103,9 +103,9 @@ impl Flow {
     }
 
     /// What becomes of a packet. Payload far beyond the window is not kept.
-    pub fn judge(&self, parsed: &TcpHeader, segment: &Segment<'_>) -> Verdict {
-        let bytes = segment.payload_bytes;
-        let is_deferred = matches!(segment.payload, SegmentPayload::Deferred(_));
+    pub fn judge(&self, parsed: &TcpHeader, packet: &Packet<'_>) -> Verdict {
+        let bytes = packet.payload_bytes;
+        let is_deferred = matches!(packet.payload, PacketPayload::Deferred(_));
         if is_deferred {
             let edge = self.window.edge().max(self.granted) + BEYOND_WINDOW_BYTES_MAX;
             if self.offset(parsed.sequence).is_some_and(|start| start >= edge) {
@@ -116,16 +116,16 @@ impl Flow {
         let is_beyond = bytes > 0 && end.is_some_and(|end| end > self.window.transport_edge());
         Verdict::Later(match is_beyond {
             true => Doubt::Foreign,
-            false => self.find_doubt(parsed, segment),
+            false => self.find_doubt(parsed, packet),
         })
     }
 
     /// What speaks against a packet; against a run, what speaks against its first or its last.
     /// Those between say nothing that is before the first or behind the last.
-    fn find_doubt(&self, parsed: &TcpHeader, segment: &Segment<'_>) -> Doubt {
+    fn find_doubt(&self, parsed: &TcpHeader, packet: &Packet<'_>) -> Doubt {
         let floor = self.send_floor();
         let first = self.expected.find_doubt(parsed, floor);
-        let last = segment.run.map(|run| self.expected.find_doubt(&run.last(parsed), floor));
+        let last = packet.run.map(|run| self.expected.find_doubt(&run.last(parsed), floor));
         match (first, last) {
             (Doubt::None, Some(doubt)) | (doubt, None | Some(Doubt::None)) => doubt,
             (Doubt::Foreign, _) | (_, Some(Doubt::Foreign)) => Doubt::Foreign,
@@ -138,18 +138,18 @@ impl Flow {
     /// A bit of its link address may have changed behind the last frame check, as the TCP checksum
     /// does not cover it. The card has verified that checksum, the addresses and the numbers: its
     /// bytes are those of the stream. In another VLAN, the same addresses may be somebody else's.
-    pub fn judge_misdirected(&self, parsed: &TcpHeader, segment: &Segment<'_>) -> Verdict {
-        let is_in_vlans = self.expected.is_in_our_vlans(segment.header, parsed);
-        match self.judge(parsed, segment) {
+    pub fn judge_misdirected(&self, parsed: &TcpHeader, packet: &Packet<'_>) -> Verdict {
+        let is_in_vlans = self.expected.is_in_our_vlans(packet.header, parsed);
+        match self.judge(parsed, packet) {
             Verdict::Later(Doubt::None | Doubt::Late) if is_in_vlans => Verdict::Ignored,
             _ => Verdict::Refused,
         }
     }
 
     /// A packet is shown to the TCP, or a run.
-    pub fn note_received(&mut self, parsed: &TcpHeader, segment: &Segment<'_>, doubt: Doubt) {
-        let payload_bytes = segment.payload_bytes;
-        match (doubt, segment.run) {
+    pub fn note_received(&mut self, parsed: &TcpHeader, packet: &Packet<'_>, doubt: Doubt) {
+        let payload_bytes = packet.payload_bytes;
+        match (doubt, packet.run) {
             (Doubt::None, None) => self.expected.note_received(parsed, payload_bytes),
             (Doubt::None, Some(run)) => {
                 self.expected.note_received(parsed, payload_bytes);
@@ -173,7 +173,7 @@ impl Flow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::connection::received_packet::Packet;
+    use crate::control::connection::received_packet::EntryPacket;
     use crate::control::connection::Connection;
     use crate::control::flow::buffer::Buffer;
     use crate::control::flow::receive::ReceiveSide;
@@ -237,17 +237,17 @@ mod tests {
         }
 
         /// As the provider and the protocol do. Returns whether the TCP was shown the packet.
-        fn take(&mut self, parsed: &TcpHeader, mut packet: Packet<'_>) -> bool {
-            packet.segment.position = parsed.sequence;
+        fn take(&mut self, parsed: &TcpHeader, mut packet: EntryPacket<'_>) -> bool {
+            packet.received.position = parsed.sequence;
             if !self.connection.owns(&packet) {
                 return false;
             }
-            let Verdict::Later(doubt) = self.flow.judge(parsed, &packet.segment) else {
+            let Verdict::Later(doubt) = self.flow.judge(parsed, &packet.received) else {
                 return false;
             };
-            let is_kept = self.connection.keep(&packet.segment, doubt);
+            let is_kept = self.connection.keep(&packet.received, doubt);
             if is_kept {
-                self.flow.note_received(parsed, &packet.segment, doubt);
+                self.flow.note_received(parsed, &packet.received, doubt);
             }
             is_kept
         }
@@ -257,16 +257,16 @@ mod tests {
         }
     }
 
-    fn packet(payload: &[u8], placed: Option<FlowName>) -> Packet<'_> {
-        Packet {
-            segment: Segment {
+    fn packet(payload: &[u8], placed: Option<FlowName>) -> EntryPacket<'_> {
+        EntryPacket {
+            received: Packet {
                 header: &[],
                 l4_offset: 0,
                 position: 0,
                 payload_bytes: payload.len() as u32,
                 payload: match placed {
-                    Some(_) => SegmentPayload::Placed { trimmed_bytes: 0 },
-                    None => SegmentPayload::Deferred(payload),
+                    Some(_) => PacketPayload::Placed { trimmed_bytes: 0 },
+                    None => PacketPayload::Deferred(payload),
                 },
                 arrived_ns: 0,
                 run: None,
@@ -278,7 +278,7 @@ mod tests {
         }
     }
 
-    fn placed_packet(payload: &[u8]) -> Packet<'_> {
+    fn placed_packet(payload: &[u8]) -> EntryPacket<'_> {
         packet(payload, Some(NAME))
     }
 
@@ -289,8 +289,8 @@ mod tests {
         let edge = case.flow.granted + BEYOND_WINDOW_BYTES_MAX;
         for (start, is_far) in [(0, false), (edge - 1, false), (edge, true), (edge + 1, true)] {
             let (_, parsed) = header(1000 + start as u32);
-            let is_refused = |packet: Packet<'_>| {
-                let verdict = case.flow.judge(&parsed, &packet.segment);
+            let is_refused = |packet: EntryPacket<'_>| {
+                let verdict = case.flow.judge(&parsed, &packet.received);
                 matches!(verdict, Verdict::Refused)
             };
             assert_eq!(is_refused(packet(&[7; 10], None)), is_far, "{start}");
@@ -320,7 +320,7 @@ mod tests {
         let (_, first) = header(1000);
         assert!(!case.take(&first, packet(&[1; 10], Some(other))));
         let mut old = packet(&[1; 10], None);
-        (old.segment.payload, old.flow) = (SegmentPayload::Nowhere, Some(other));
+        (old.received.payload, old.flow) = (PacketPayload::Nowhere, Some(other));
         assert!(!case.take(&first, old), "below another floor");
         let (_, before) = header(990);
         assert!(case.take(&before, packet(&[2; 20], None)));

@@ -27,13 +27,12 @@ use host::headers::packet::flow_key;
 use host::memory::ApplicationMapping;
 use host::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, HeaderSink, Install, OutgoingHeader,
-    OutgoingPayload, Protocol, ProtocolEvent, Segment, SegmentPayload, Verdict,
+    OutgoingPayload, Packet, PacketPayload, Protocol, ProtocolEvent, Verdict,
 };
 use host::provider::{ApplicationId, Completion, Provider};
 use host::records::profile::Profile;
 use host::transport::NextTimer;
 use lab::golden_card::{GoldenBus, GoldenCard};
-use lab::network_side::NetworkSide;
 use lab::wire::{Disturbance, Wire};
 
 const PORT: u16 = 9000;
@@ -133,10 +132,9 @@ impl Protocol for StopAndWait {
         &mut self,
         _now_ns: u64,
         _flow: FlowIndex,
-        segment: &Segment<'_>,
+        packet: &Packet<'_>,
     ) -> HostResult<Arrival> {
-        let Some([.., a, b, c, d]) = segment.header.last_chunk::<{ HEADER_BYTES as usize }>()
-        else {
+        let Some([.., a, b, c, d]) = packet.header.last_chunk::<{ HEADER_BYTES as usize }>() else {
             return Ok(Verdict::Refused.into());
         };
         let said = u32::from_be_bytes([*a, *b, *c, *d]);
@@ -146,10 +144,10 @@ impl Protocol for StopAndWait {
                 self.waits = None;
             }
         }
-        let bytes = u64::from(segment.payload_bytes);
+        let bytes = u64::from(packet.payload_bytes);
         self.owes_answer |= bytes > 0;
-        let is_next = segment.position == self.accepted as u32;
-        let is_kept = segment.has_room && segment.payload != SegmentPayload::Nowhere;
+        let is_next = packet.position == self.accepted as u32;
+        let is_kept = packet.has_room && packet.payload != PacketPayload::Nowhere;
         let verdict = match (bytes > 0, is_next, is_kept) {
             // The last one again: its answer was lost.
             (true, false, _) => Verdict::Ignored,
@@ -191,13 +189,13 @@ impl Protocol for StopAndWait {
         self.event.take()
     }
 
-    fn flow_of(&self, segment: &Segment<'_>) -> Option<FlowIndex> {
-        let is_ours = segment.header.len() == segment.l4_offset + 8 + usize::from(HEADER_BYTES);
+    fn flow_of(&self, packet: &Packet<'_>) -> Option<FlowIndex> {
+        let is_ours = packet.header.len() == packet.l4_offset + 8 + usize::from(HEADER_BYTES);
         self.flow.filter(|_| is_ours)
     }
 
     /// Before the flow is installed: it comes again.
-    fn arrive_without_flow(&mut self, _now_ns: u64, _segment: &Segment<'_>) -> HostResult<()> {
+    fn arrive_without_flow(&mut self, _now_ns: u64, _packet: &Packet<'_>) -> HostResult<()> {
         Ok(())
     }
 
@@ -278,13 +276,10 @@ pub fn main() -> Result<()> {
     let mut wires = [1, 2].map(|seed| Wire::new(disturbance, seed));
     while hosts.iter().any(|host| host.done.len() < 2) {
         ensure!(clock.now_ns() < 1_000_000_000, "no end within a second");
-        for from in [0, 1] {
-            hosts[from].poll()?;
-            let (mut sent, mut arrived) = (Vec::new(), Vec::new());
-            cards[from].take_sent(&mut sent);
-            sent.into_iter().for_each(|frame| wires[from].carry(frame, &mut arrived));
-            arrived.into_iter().for_each(|frame| cards[1 - from].receive(frame));
-        }
+        hosts.iter_mut().try_for_each(Host::poll)?;
+        let [first, second] = &mut cards;
+        wires[0].join(first, second);
+        wires[1].join(second, first);
         clock.advance(Duration::from_micros(1));
     }
     for (host, other) in hosts.iter().zip([2, 1]) {

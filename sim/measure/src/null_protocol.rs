@@ -29,7 +29,7 @@ use host::large_pages::{self, LargePageVec};
 use host::prefetch::expect_all;
 use host::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader,
-    OutgoingPayload, Protocol, ProtocolEvent, Segment, Verdict,
+    OutgoingPayload, Packet, Protocol, ProtocolEvent, Verdict,
 };
 use host::transport::TransportError;
 
@@ -167,14 +167,14 @@ impl NullProtocol {
 
     /// Takes payload in order.
     #[inline]
-    fn take_payload(&mut self, index: FlowIndex, segment: &Segment<'_>) -> Verdict {
+    fn take_payload(&mut self, index: FlowIndex, packet: &Packet<'_>) -> Verdict {
         let config = self.config;
         let Some(flow) = self.flow_mut(index) else {
             return Verdict::Refused;
         };
-        let bytes = segment.payload_bytes;
-        if segment.position != flow.expected || !segment.has_room {
-            let reason = format!("byte {} came, {} was expected", segment.position, flow.expected);
+        let bytes = packet.payload_bytes;
+        if packet.position != flow.expected || !packet.has_room {
+            let reason = format!("byte {} came, {} was expected", packet.position, flow.expected);
             let accepted_to = flow.accepted;
             let (reason, flow) = (Failure::protocol(ENDED_ERRNO, reason), index);
             self.events.push_back(ProtocolEvent::Ended { flow, reason, accepted_to });
@@ -183,7 +183,7 @@ impl NullProtocol {
         flow.expected = flow.expected.wrapping_add(bytes);
         flow.accepted += u64::from(bytes);
         flow.unacknowledged_bytes += bytes;
-        flow.unacknowledged_segments += segment.packets();
+        flow.unacknowledged_segments += packet.packets();
         let (expected, accepted_to) = (flow.expected, flow.accepted);
         let is_due = match config.segments_per_ack {
             Some(segments) => flow.unacknowledged_segments >= segments,
@@ -363,31 +363,31 @@ impl Protocol for NullProtocol {
     // Inlined: a result that goes through memory waits for all stores before it, those to the rings
     // included.
     #[inline]
-    fn arrive(&mut self, _now_ns: u64, index: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
-        if segment.header.len() < HEADER_BYTES {
+    fn arrive(&mut self, _now_ns: u64, index: FlowIndex, packet: &Packet<'_>) -> Result<Arrival> {
+        if packet.header.len() < HEADER_BYTES {
             return Ok(Verdict::Refused.into());
         }
-        let acknowledged_to = match &segment.run {
-            None => self.take_numbers(index, numbers(segment.header)),
+        let acknowledged_to = match &packet.run {
+            None => self.take_numbers(index, numbers(packet.header)),
             Some(run) => self.take_numbers(index, (run.acknowledgement, run.window)),
         };
-        let verdict = match segment.payload_bytes {
+        let verdict = match packet.payload_bytes {
             0 => Verdict::Taken { accepted_to: 0 },
-            _ => self.take_payload(index, segment),
+            _ => self.take_payload(index, packet),
         };
         Ok(Arrival { verdict, acknowledged_to })
     }
 
-    fn flow_of(&self, segment: &Segment<'_>) -> Option<FlowIndex> {
-        let header = segment.header.get(..HEADER_BYTES)?;
+    fn flow_of(&self, packet: &Packet<'_>) -> Option<FlowIndex> {
+        let header = packet.header.get(..HEADER_BYTES)?;
         let index = FlowIndex(get16(header, TCP + 2).wrapping_sub(PORT_FIRST));
         self.flow(index).ok().map(|_| index)
     }
 
-    fn arrive_without_flow(&mut self, _now_ns: u64, segment: &Segment<'_>) -> Result<()> {
+    fn arrive_without_flow(&mut self, _now_ns: u64, packet: &Packet<'_>) -> Result<()> {
         let is_answer = |header: &&[u8]| header[TCP + 13] == SYN | ACK;
-        let header = segment.header.get(..HEADER_BYTES).filter(is_answer);
-        if let (Some(header), Some(index)) = (header, self.flow_of(segment)) {
+        let header = packet.header.get(..HEADER_BYTES).filter(is_answer);
+        if let (Some(header), Some(index)) = (header, self.flow_of(packet)) {
             self.open(index, header);
         }
         Ok(())

@@ -13,13 +13,13 @@ use super::Connection;
 use crate::control::flow::buffer::Misplaced;
 use crate::control::flow::deferred::DEFERRED_BYTES_MAX;
 use crate::driver::rings::HeaderEntry;
-use crate::protocol::{Doubt, Segment, SegmentPayload};
+use crate::protocol::{Doubt, Packet, PacketPayload};
 use crate::records::commands::FlowName;
 
 /// A packet, split, and what the card found for it.
-pub(crate) struct Packet<'a> {
+pub(crate) struct EntryPacket<'a> {
     /// The packet.
-    pub(crate) segment: Segment<'a>,
+    pub(crate) received: Packet<'a>,
     /// The flow in whose buffers it was placed, or below whose floor it was.
     pub(crate) flow: Option<FlowName>,
     /// The flow that the card found for it.
@@ -28,7 +28,7 @@ pub(crate) struct Packet<'a> {
     pub(crate) first: u16,
 }
 
-impl<'a> Packet<'a> {
+impl<'a> EntryPacket<'a> {
     /// The packet of a header entry that was found at `arrived_ns`.
     pub(crate) fn of(
         entry: &'a HeaderEntry,
@@ -49,15 +49,15 @@ impl<'a> Packet<'a> {
             }
         };
         let payload = match &entry.deferred {
-            _ if entry.run.is_some() => SegmentPayload::Placed { trimmed_bytes: 0 },
+            _ if entry.run.is_some() => PacketPayload::Placed { trimmed_bytes: 0 },
             _ if is_placed => {
-                SegmentPayload::Placed { trimmed_bytes: get(header_entry::TRIMMED_BYTES) as u32 }
+                PacketPayload::Placed { trimmed_bytes: get(header_entry::TRIMMED_BYTES) as u32 }
             }
-            Some(payload) => SegmentPayload::Deferred(payload),
-            None => SegmentPayload::Nowhere,
+            Some(payload) => PacketPayload::Deferred(payload),
+            None => PacketPayload::Nowhere,
         };
         Self {
-            segment: Segment {
+            received: Packet {
                 header: &entry.header,
                 l4_offset: get(header_entry::L4_OFFSET) as usize,
                 position,
@@ -88,19 +88,19 @@ pub(crate) enum Room {
 impl Connection {
     /// Whether a packet is not in the buffers, or below the floor, of an old flow with the same
     /// addresses.
-    pub(crate) fn owns(&self, packet: &Packet<'_>) -> bool {
+    pub(crate) fn owns(&self, packet: &EntryPacket<'_>) -> bool {
         packet.flow.is_none_or(|name| name == self.name)
     }
 
     /// Whether the payload of a packet was placed by a command that is no longer valid.
     #[inline]
-    pub(crate) fn find_misplaced(&self, packet: &Packet<'_>) -> Option<Misplaced> {
+    pub(crate) fn find_misplaced(&self, packet: &EntryPacket<'_>) -> Option<Misplaced> {
         let receive = self.receive.as_ref().filter(|receive| receive.has_cuts())?;
-        let SegmentPayload::Placed { trimmed_bytes } = packet.segment.payload else {
+        let PacketPayload::Placed { trimmed_bytes } = packet.received.payload else {
             return None;
         };
-        let first = packet.segment.position.wrapping_add(trimmed_bytes);
-        let bytes = packet.segment.payload_bytes - trimmed_bytes;
+        let first = packet.received.position.wrapping_add(trimmed_bytes);
+        let bytes = packet.received.payload_bytes - trimmed_bytes;
         let misplaced = receive.beyond_cut(packet.first, first, bytes);
         match (misplaced, trimmed_bytes) {
             (Some(Misplaced::Behind(..)), 1..) => Some(Misplaced::Across),
@@ -110,11 +110,11 @@ impl Connection {
 
     /// What room the payload of a packet takes.
     #[inline]
-    pub(crate) fn room_of(&self, segment: &Segment<'_>) -> Room {
-        if segment.payload_bytes == 0 {
+    pub(crate) fn room_of(&self, packet: &Packet<'_>) -> Room {
+        if packet.payload_bytes == 0 {
             return Room::Nothing;
         }
-        let is_deferred = matches!(segment.payload, SegmentPayload::Deferred(_));
+        let is_deferred = matches!(packet.payload, PacketPayload::Deferred(_));
         let receive = self.receive.as_ref();
         match !is_deferred && receive.is_some_and(|receive| receive.has_ranges()) {
             true => Room::Range,
@@ -123,31 +123,31 @@ impl Connection {
     }
 
     /// Whether there is room for the payload of a packet that the protocol may take at once.
-    pub(crate) fn has_room(&self, segment: &Segment<'_>) -> bool {
+    pub(crate) fn has_room(&self, packet: &Packet<'_>) -> bool {
         let Some(receive) = &self.receive else {
             return false;
         };
-        let deferred = match segment.payload {
-            SegmentPayload::Deferred(payload) => Some(payload),
+        let deferred = match packet.payload {
+            PacketPayload::Deferred(payload) => Some(payload),
             _ => None,
         };
-        let start = receive.offset(segment.position).unwrap_or(0);
-        segment.payload_bytes == 0 || receive.has_room(start, deferred, DEFERRED_BYTES_MAX)
+        let start = receive.offset(packet.position).unwrap_or(0);
+        packet.payload_bytes == 0 || receive.has_room(start, deferred, DEFERRED_BYTES_MAX)
     }
 
     /// Records where the payload of a packet is. Returns false when it was not kept: the packet
     /// must not be accepted.
-    pub(crate) fn keep(&mut self, segment: &Segment<'_>, doubt: Doubt) -> bool {
+    pub(crate) fn keep(&mut self, packet: &Packet<'_>, doubt: Doubt) -> bool {
         let Some(receive) = &mut self.receive else {
             return false;
         };
-        if segment.payload_bytes == 0 {
+        if packet.payload_bytes == 0 {
             return true;
         }
-        match segment.payload {
-            SegmentPayload::Placed { trimmed_bytes } => {
-                let first = segment.position.wrapping_add(trimmed_bytes);
-                let bytes = u64::from(segment.payload_bytes - trimmed_bytes);
+        match packet.payload {
+            PacketPayload::Placed { trimmed_bytes } => {
+                let first = packet.position.wrapping_add(trimmed_bytes);
+                let bytes = u64::from(packet.payload_bytes - trimmed_bytes);
                 match (receive.offset(first), doubt) {
                     (None, _) => true,
                     (Some(start), Doubt::None) => receive.note_placed(start, bytes),
@@ -155,29 +155,27 @@ impl Connection {
                     (Some(start), Doubt::Foreign) => receive.note_placed_in_doubt(start, bytes),
                 }
             }
-            SegmentPayload::Deferred(payload) => {
-                match receive.in_stream(segment.position, payload) {
-                    None => true,
-                    Some((start, payload)) if doubt == Doubt::None => {
-                        receive.defer(start, payload, DEFERRED_BYTES_MAX)
-                    }
-                    Some((start, payload)) => receive.defer_in_doubt(start, payload),
+            PacketPayload::Deferred(payload) => match receive.in_stream(packet.position, payload) {
+                None => true,
+                Some((start, payload)) if doubt == Doubt::None => {
+                    receive.defer(start, payload, DEFERRED_BYTES_MAX)
                 }
-            }
-            SegmentPayload::Nowhere => true,
+                Some((start, payload)) => receive.defer_in_doubt(start, payload),
+            },
+            PacketPayload::Nowhere => true,
         }
     }
 
     /// Notes a packet that is not accepted: it may have been placed over earlier payload.
-    pub(crate) fn note_overwritten(&mut self, packet: &Packet<'_>) {
-        let SegmentPayload::Placed { trimmed_bytes } = packet.segment.payload else {
+    pub(crate) fn note_overwritten(&mut self, packet: &EntryPacket<'_>) {
+        let PacketPayload::Placed { trimmed_bytes } = packet.received.payload else {
             return;
         };
         let Some(receive) = &mut self.receive else {
             return;
         };
-        let first = packet.segment.position.wrapping_add(trimmed_bytes);
-        let bytes = u64::from(packet.segment.payload_bytes - trimmed_bytes);
+        let first = packet.received.position.wrapping_add(trimmed_bytes);
+        let bytes = u64::from(packet.received.payload_bytes - trimmed_bytes);
         if let (Some(start), true) = (receive.offset(first), packet.flow == Some(self.name)) {
             receive.note_overwritten(start, bytes);
         }

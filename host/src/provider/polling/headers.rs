@@ -5,7 +5,7 @@
 use abi::header_entry;
 use abi::reason::{Disposition, SendError};
 
-use crate::control::connection::received_packet::{Packet, Room};
+use crate::control::connection::received_packet::{EntryPacket, Room};
 use crate::control::flow::buffer::Misplaced;
 use crate::driver::bus::Bus;
 use crate::driver::rings::HeaderEntry;
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::failure::Failure;
 use crate::headers::layout::{is_ipv6_fragment, tcp_checksum, TcpLayout};
 use crate::headers::packet::parse_tcp;
-use crate::protocol::{Doubt, FlowIndex, Protocol, Segment, SegmentPayload, Verdict};
+use crate::protocol::{Doubt, FlowIndex, Packet, PacketPayload, Protocol, Verdict};
 use crate::provider::{ConnectionId, Provider};
 
 /// Header entries from the present one on whose connections are asked for.
@@ -107,7 +107,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             Some(Disposition::NotTransport) => self.take_frame(now_ns, entry),
             // The keys of flows are of the protocol alone; other packets may be of anything.
             _ if is_of_protocol(entry) => {
-                self.take_segment(now_ns, Packet::of(entry, disposition, now_ns))
+                self.show_packet(now_ns, EntryPacket::of(entry, disposition, now_ns))
             }
             _ => self.take_frame(now_ns, entry),
         }
@@ -133,21 +133,21 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             return;
         }
         let payload = &frame[layout.payload..end];
-        let segment = Segment {
+        let received = Packet {
             header: &frame[..layout.payload],
             l4_offset: layout.segment,
             position: parsed.sequence,
             payload_bytes: payload.len() as u32,
             payload: match payload {
-                [] => SegmentPayload::Nowhere,
-                _ => SegmentPayload::Deferred(payload),
+                [] => PacketPayload::Nowhere,
+                _ => PacketPayload::Deferred(payload),
             },
             arrived_ns: now_ns,
             run: None,
             has_room: true,
         };
         let (flow, hit) = (None, None);
-        self.take_segment(now_ns, Packet { segment, flow, hit, first: 0 });
+        self.show_packet(now_ns, EntryPacket { received, flow, hit, first: 0 });
     }
 
     /// Takes a packet whose payload the card has placed behind the end of a buffer that was cut:
@@ -157,40 +157,40 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         &mut self,
         now_ns: u64,
         (id, misplaced): (ConnectionId, Misplaced),
-        packet: Packet<'_>,
+        packet: EntryPacket<'_>,
     ) {
         let Misplaced::Behind(region, offset) = misplaced else {
             self.counters.withheld_headers += 1;
             return;
         };
-        let bytes = packet.segment.payload_bytes as usize;
+        let bytes = packet.received.payload_bytes as usize;
         match self.copier.read(region, offset, bytes) {
             Ok(payload) => {
-                let payload = SegmentPayload::Deferred(&payload);
-                let segment = Segment { payload, ..packet.segment };
-                self.take_segment(now_ns, Packet { segment, ..packet });
+                let payload = PacketPayload::Deferred(&payload);
+                let received = Packet { payload, ..packet.received };
+                self.show_packet(now_ns, EntryPacket { received, ..packet });
             }
             Err(error) => self.fail(id, Failure::of(&error)),
         }
     }
 
     /// Shows a packet to the protocol. An error of the protocol ends the packet's connection.
-    fn take_segment(&mut self, now_ns: u64, packet: Packet<'_>) {
+    fn show_packet(&mut self, now_ns: u64, packet: EntryPacket<'_>) {
         let installed = self.find_connection(&packet);
         let Some(id) = installed else {
-            let taken = self.protocol.arrive_without_flow(now_ns, &packet.segment);
+            let taken = self.protocol.arrive_without_flow(now_ns, &packet.received);
             return self.note_protocol(taken);
         };
-        if let Err(error) = self.take_segment_of(id, now_ns, packet) {
+        if let Err(error) = self.show_packet_of(id, now_ns, packet) {
             self.fail(id, Failure::of(&error));
         }
     }
 
-    fn take_segment_of(
+    fn show_packet_of(
         &mut self,
         id: ConnectionId,
         now_ns: u64,
-        mut packet: Packet<'_>,
+        mut packet: EntryPacket<'_>,
     ) -> Result<()> {
         let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
@@ -200,18 +200,18 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             return Ok(());
         }
         let index = connection.index();
-        let room = connection.room_of(&packet.segment);
+        let room = connection.room_of(&packet.received);
         if room == Room::Budget {
             if let Some(receive) = &mut connection.receive {
                 receive.set_room(self.budget.room_bytes(connection.domain));
             }
-            packet.segment.has_room = connection.has_room(&packet.segment);
+            packet.received.has_room = connection.has_room(&packet.received);
         }
         let is_its_own = connection.owns(&packet);
         let mut stays_at_rest = false;
         let arrival = match is_its_own {
             // After an error nothing of it was accepted, and it may lie over what was.
-            true => self.protocol.arrive(now_ns, index, &packet.segment),
+            true => self.protocol.arrive(now_ns, index, &packet.received),
             false => Ok(Verdict::Refused.into()),
         };
         let arrival = arrival.inspect_err(|_| connection.note_overwritten(&packet))?;
@@ -226,15 +226,15 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 return Ok(());
             }
             Verdict::Taken { accepted_to } => {
-                let is_kept = connection.keep(&packet.segment, Doubt::None);
+                let is_kept = connection.keep(&packet.received, Doubt::None);
                 connection.take_accepted(accepted_to);
                 stays_at_rest = room != Room::Budget && connection.absorb();
                 is_kept
             }
             Verdict::Later(doubt) => {
-                let is_kept = connection.keep(&packet.segment, doubt);
+                let is_kept = connection.keep(&packet.received, doubt);
                 if is_kept {
-                    self.protocol.take_later(now_ns, index, &packet.segment)?;
+                    self.protocol.take_later(now_ns, index, &packet.received)?;
                 }
                 is_kept
             }
@@ -256,10 +256,10 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
     /// The connection of a packet, once its flow is being installed: that of the flow which the
     /// card found, or the one that the protocol knows.
-    fn find_connection(&self, packet: &Packet<'_>) -> Option<ConnectionId> {
+    fn find_connection(&self, packet: &EntryPacket<'_>) -> Option<ConnectionId> {
         let by_flow = packet.hit.and_then(|name| self.connections.installed_flow(name));
         by_flow.or_else(|| {
-            let index = self.protocol.flow_of(&packet.segment)?;
+            let index = self.protocol.flow_of(&packet.received)?;
             let id = self.connections.of_index(index)?;
             let connection = self.connections.get(id);
             connection.filter(|connection| connection.is_installed())?;

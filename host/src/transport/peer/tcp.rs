@@ -28,8 +28,8 @@ use crate::clock::Clock;
 use crate::error::{HostError, Result as HostResult};
 use crate::failure::Failure;
 use crate::protocol::{
-    ConnectOptions, FlowIndex, HeaderSink, OutgoingHeader, Protocol, ProtocolEvent, Segment,
-    SegmentPayload, Verdict,
+    ConnectOptions, FlowIndex, HeaderSink, OutgoingHeader, Packet, PacketPayload, Protocol,
+    ProtocolEvent, Verdict,
 };
 use crate::tcp::TcpProtocol;
 use crate::transport::{LinkConfig, ListenerId, NextTimer, Result, TransportError};
@@ -202,21 +202,21 @@ impl TcpPeer {
     /// A packet whose checksums are right.
     fn arrive(&mut self, parts: &Parts<'_>) -> HostResult<()> {
         let now_ns = self.now_ns();
-        let segment = Segment {
+        let packet = Packet {
             header: parts.header,
             l4_offset: parts.l4_offset,
             position: parts.position,
             payload_bytes: parts.payload.len() as u32,
-            payload: SegmentPayload::Deferred(parts.payload),
+            payload: PacketPayload::Deferred(parts.payload),
             arrived_ns: now_ns,
             run: None,
             has_room: true,
         };
-        let flow = self.protocol.flow_of(&segment);
+        let flow = self.protocol.flow_of(&packet);
         let Some(flow) = flow.filter(|flow| self.connection(*flow).is_open) else {
-            return self.protocol.arrive_without_flow(now_ns, &segment);
+            return self.protocol.arrive_without_flow(now_ns, &packet);
         };
-        let arrival = self.protocol.arrive(now_ns, flow, &segment)?;
+        let arrival = self.protocol.arrive(now_ns, flow, &packet)?;
         if let Verdict::Taken { .. } = arrival.verdict {
             self.connection(flow).received.write(parts.position, parts.payload);
         }

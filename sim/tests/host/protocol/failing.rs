@@ -25,8 +25,8 @@ use host::error::request::RequestError;
 use host::error::{HostError, Result};
 use host::observed::Observed;
 use host::protocol::{
-    Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, Protocol,
-    ProtocolEvent, Segment,
+    Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, Packet, Protocol,
+    ProtocolEvent,
 };
 use host::provider::{ConnectionId, ShardId};
 use host::transport::{ListenerId, NextTimer, SmoltcpTransport, TransportError};
@@ -136,9 +136,9 @@ impl<P: Inner> Protocol for Failing<P> {
         self.inner.addresses(flow)
     }
 
-    fn take_later(&mut self, now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<()> {
+    fn take_later(&mut self, now_ns: u64, flow: FlowIndex, packet: &Packet<'_>) -> Result<()> {
         self.fails("take_later", flow)?;
-        self.inner.take_later(now_ns, flow, segment)
+        self.inner.take_later(now_ns, flow, packet)
     }
 
     fn key(&self, flow: FlowIndex) -> Result<Option<FlowKey>> {
@@ -171,18 +171,18 @@ impl<P: Inner> Protocol for Failing<P> {
         self.fails_of_none("abort")
     }
 
-    fn arrive(&mut self, now_ns: u64, flow: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
+    fn arrive(&mut self, now_ns: u64, flow: FlowIndex, packet: &Packet<'_>) -> Result<Arrival> {
         self.fails("arrive", flow)?;
-        self.inner.arrive(now_ns, flow, segment)
+        self.inner.arrive(now_ns, flow, packet)
     }
 
-    fn flow_of(&self, segment: &Segment<'_>) -> Option<FlowIndex> {
-        self.inner.flow_of(segment)
+    fn flow_of(&self, packet: &Packet<'_>) -> Option<FlowIndex> {
+        self.inner.flow_of(packet)
     }
 
-    fn arrive_without_flow(&mut self, now_ns: u64, segment: &Segment<'_>) -> Result<()> {
+    fn arrive_without_flow(&mut self, now_ns: u64, packet: &Packet<'_>) -> Result<()> {
         self.fails_of_none("arrive_without_flow")?;
-        self.inner.arrive_without_flow(now_ns, segment)
+        self.inner.arrive_without_flow(now_ns, packet)
     }
 
     fn arrive_frame(&mut self, now_ns: u64, frame: &[u8]) -> Result<()> {

@@ -27,7 +27,7 @@ use host::headers::layout::{ACK, FIN, RST, SYN};
 use host::headers::packet::{flow_key, parse_tcp, TcpHeader};
 use host::protocol::{
     Arrival, ConnectOptions, FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader,
-    OutgoingPayload, Protocol, ProtocolEvent, Segment, SegmentPayload, Verdict,
+    OutgoingPayload, Packet, PacketPayload, Protocol, ProtocolEvent, Verdict,
 };
 use host::transport::{NextTimer, TransportError};
 
@@ -103,15 +103,15 @@ impl Flow {
     }
 
     /// Payload, and a FIN behind it.
-    fn take_payload(&mut self, parsed: &TcpHeader, segment: &Segment<'_>) -> Verdict {
-        let (accepted, bytes) = (self.accepted_bytes(), i64::from(segment.payload_bytes));
-        let ahead = self.receive_positions().distance_from(segment.position, accepted);
+    fn take_payload(&mut self, parsed: &TcpHeader, packet: &Packet<'_>) -> Verdict {
+        let (accepted, bytes) = (self.accepted_bytes(), i64::from(packet.payload_bytes));
+        let ahead = self.receive_positions().distance_from(packet.position, accepted);
         let start = accepted as i64 + i64::from(ahead);
         let end = start + bytes;
         self.is_ack_due |= bytes > 0 || parsed.flags & FIN != 0;
         let is_known = end <= accepted as i64;
-        let is_lost = segment.payload == SegmentPayload::Nowhere && bytes > 0 && !is_known;
-        if is_lost || !segment.has_room || end > self.window_to as i64 {
+        let is_lost = packet.payload == PacketPayload::Nowhere && bytes > 0 && !is_known;
+        if is_lost || !packet.has_room || end > self.window_to as i64 {
             return Verdict::Refused;
         }
         self.arrived.insert(start.max(0) as u64, end.max(0) as u64);
@@ -312,9 +312,9 @@ impl Protocol for PlainTcp {
         Ok(())
     }
 
-    fn arrive(&mut self, now_ns: u64, index: FlowIndex, segment: &Segment<'_>) -> Result<Arrival> {
+    fn arrive(&mut self, now_ns: u64, index: FlowIndex, packet: &Packet<'_>) -> Result<Arrival> {
         let flow = self.flows.get_mut(&index);
-        let (Some(flow), Some(parsed)) = (flow, parse_tcp(segment.header)) else {
+        let (Some(flow), Some(parsed)) = (flow, parse_tcp(packet.header)) else {
             return Ok(Verdict::Refused.into());
         };
         if parsed.flags & RST != 0 {
@@ -329,12 +329,12 @@ impl Protocol for PlainTcp {
             flow.is_ack_due = true;
             return Ok(Verdict::Refused.into());
         }
-        let newest = segment.run.map_or(parsed, |run| run.last(&parsed));
+        let newest = packet.run.map_or(parsed, |run| run.last(&parsed));
         let acknowledged_to = match flow.take_numbers(&newest, now_ns) {
             true => flow.acknowledged.min(flow.offered),
             false => 0,
         };
-        let verdict = flow.take_payload(&parsed, segment);
+        let verdict = flow.take_payload(&parsed, packet);
         let is_at_end = flow.fin_at == Some(flow.accepted_bytes());
         if is_at_end && !std::mem::replace(&mut flow.is_ended, true) {
             self.events.push(ProtocolEvent::EndOfStream(index));
@@ -342,8 +342,8 @@ impl Protocol for PlainTcp {
         Ok(Arrival { verdict, acknowledged_to })
     }
 
-    fn flow_of(&self, segment: &Segment<'_>) -> Option<FlowIndex> {
-        let parsed = parse_tcp(segment.header)?;
+    fn flow_of(&self, packet: &Packet<'_>) -> Option<FlowIndex> {
+        let parsed = parse_tcp(packet.header)?;
         let is_of = |flow: &Flow| {
             parsed.destination == flow.local.into() && parsed.source == flow.remote.into()
         };
@@ -352,10 +352,10 @@ impl Protocol for PlainTcp {
     }
 
     /// The SYN-ACK.
-    fn arrive_without_flow(&mut self, now_ns: u64, segment: &Segment<'_>) -> Result<()> {
-        let index = self.flow_of(segment);
+    fn arrive_without_flow(&mut self, now_ns: u64, packet: &Packet<'_>) -> Result<()> {
+        let index = self.flow_of(packet);
         let flow = index.and_then(|index| self.flows.get_mut(&index));
-        let (Some(flow), Some(parsed)) = (flow, parse_tcp(segment.header)) else {
+        let (Some(flow), Some(parsed)) = (flow, parse_tcp(packet.header)) else {
             return Ok(());
         };
         let is_answer = parsed.flags & (SYN | ACK | RST) == SYN | ACK;

@@ -8,8 +8,8 @@ use host::driver::error::DriverError;
 use host::error::protocol::ProtocolError;
 use host::error::{HostError, Result};
 use host::protocol::{
-    Arrival, ConnectOptions, FlowIndex, FlowKey, HeaderSink, Install, Protocol, ProtocolEvent,
-    Segment,
+    Arrival, ConnectOptions, FlowIndex, FlowKey, HeaderSink, Install, Packet, Protocol,
+    ProtocolEvent,
 };
 use host::provider::{ApplicationId, Completion, Provider};
 use lab::golden_card::{GoldenBus, GoldenCard};
@@ -60,15 +60,15 @@ impl Protocol for Second {
         Ok(())
     }
 
-    fn arrive(&mut self, _: u64, flow: FlowIndex, _: &Segment<'_>) -> Result<Arrival> {
+    fn arrive(&mut self, _: u64, flow: FlowIndex, _: &Packet<'_>) -> Result<Arrival> {
         Err(HostError::Protocol(ProtocolError::UnknownFlow(flow.0)))
     }
 
-    fn flow_of(&self, _segment: &Segment<'_>) -> Option<FlowIndex> {
+    fn flow_of(&self, _packet: &Packet<'_>) -> Option<FlowIndex> {
         None
     }
 
-    fn arrive_without_flow(&mut self, _now_ns: u64, _segment: &Segment<'_>) -> Result<()> {
+    fn arrive_without_flow(&mut self, _now_ns: u64, _packet: &Packet<'_>) -> Result<()> {
         Ok(())
     }
 
