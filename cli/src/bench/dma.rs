@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use measure::engines::{both_works, measure as measure_work, read_works, write_works, Work};
+use measure::engines::{both_loads, measure as measure_load, read_loads, write_loads, EngineLoad};
 use serde::Serialize;
 
 use crate::shared::options::time_us;
@@ -80,17 +80,17 @@ pub struct Report {
     pub problems: Vec<String>,
 }
 
-fn works() -> Vec<Work> {
-    let reads = SLOTS.iter().flat_map(|(bytes, headers)| read_works(*bytes, *headers));
-    write_works().into_iter().chain(reads).chain(both_works()).collect()
+fn works() -> Vec<EngineLoad> {
+    let reads = SLOTS.iter().flat_map(|(bytes, headers)| read_loads(*bytes, *headers));
+    write_loads().into_iter().chain(reads).chain(both_loads()).collect()
 }
 
 /// Goals are those of long jobs alone in the usual slot.
-fn goal(work: &Work, engine: &str) -> Option<f64> {
+fn goal(work: &EngineLoad, engine: &str) -> Option<f64> {
     let name = work.name.as_str();
     match engine {
         "write" => (name == "write 4 KiB").then_some(WRITE_GOAL),
-        _ => (name == read_works(256, 256)[0].name).then_some(READ_GOAL),
+        _ => (name == read_loads(256, 256)[0].name).then_some(READ_GOAL),
     }
 }
 
@@ -101,7 +101,7 @@ pub fn measure(time_us: u64) -> Result<Report> {
     let mut report = Report { ok: true, rows: Vec::new(), sim_time_ns: 0, problems: Vec::new() };
     for (number, work) in works.iter().enumerate() {
         progress.set(number as u64, &format!(": {}", work.name));
-        let outcome = measure_work(work, time_us * 1000)?;
+        let outcome = measure_load(work, time_us * 1000)?;
         for (engine, rate) in [("write", outcome.write), ("read", outcome.read)] {
             report.rows.extend(rate.map(|rate| Row {
                 work: work.name.clone(),

@@ -43,7 +43,7 @@ pub use self::figures::FLOWS_GOAL;
 use self::flows::FLOWS;
 use self::plan::Plan;
 pub use self::report::{Report, HEAD};
-use self::work::{Work, BATCH};
+use self::work::{Workload, BATCH};
 use super::statistics::SPREAD_MAX;
 use crate::shared::bus::BusName;
 use crate::shared::output::{json_file, print};
@@ -88,7 +88,7 @@ pub struct HostArguments {
     bless: bool,
     /// Only work, for Valgrind, and print how much was worked off
     #[arg(long, value_enum, hide = true)]
-    count: Option<Work>,
+    count: Option<Workload>,
     /// On so many flows
     #[arg(long, requires = "count", default_value_t = 1, hide = true,
         value_parser = clap::value_parser!(u32).range(1..=16_383))]

@@ -43,7 +43,7 @@ const DIE_BYTES: u32 = 64 << 20;
 
 /// What is under way in the cells.
 #[derive(Clone, Debug)]
-enum Work {
+enum CellOperation {
     Erase { address: u32, bytes: u32 },
     Program { page: u32, data: Box<[u8]> },
 }
@@ -77,7 +77,7 @@ pub struct FlashChip {
     times: FlashTimes,
     random: SmallRng,
     now_ns: u64,
-    work: Option<(Work, u64)>,
+    work: Option<(CellOperation, u64)>,
     events: Vec<FlashEvent>,
     /// A worn cell: bits of a byte that read inverted.
     worn: Option<(u32, u8)>,
@@ -445,11 +445,11 @@ impl FlashChip {
             let data = self.page.iter().map(|byte| byte.unwrap_or(0xff)).collect();
             let (address, bytes) = (self.address, self.page_bytes);
             let event = FlashEvent::Program { address, bytes };
-            (event, Work::Program { page: base, data })
+            (event, CellOperation::Program { page: base, data })
         } else {
             let (address, bytes) = (base, unit);
             let event = FlashEvent::Erase { address, bytes };
-            (event, Work::Erase { address, bytes })
+            (event, CellOperation::Erase { address, bytes })
         };
         self.events.push(event);
         self.work = Some((work, self.now_ns + time_ns));
@@ -457,11 +457,11 @@ impl FlashChip {
     }
 
     /// The cells are as they should be.
-    fn complete(&mut self, work: Work) {
+    fn complete(&mut self, work: CellOperation) {
         self.write_enabled = false;
         match work {
-            Work::Erase { address, bytes } => self.cells.erase(address, bytes),
-            Work::Program { page, data } => self.cells.program(page, &data),
+            CellOperation::Erase { address, bytes } => self.cells.erase(address, bytes),
+            CellOperation::Program { page, data } => self.cells.program(page, &data),
         }
     }
 
@@ -470,8 +470,12 @@ impl FlashChip {
         if let Some((work, _)) = self.work.take() {
             let random = &mut self.random;
             match work {
-                Work::Erase { address, bytes } => self.cells.erase_partly(address, bytes, random),
-                Work::Program { page, data } => self.cells.program_partly(page, &data, random),
+                CellOperation::Erase { address, bytes } => {
+                    self.cells.erase_partly(address, bytes, random)
+                }
+                CellOperation::Program { page, data } => {
+                    self.cells.program_partly(page, &data, random)
+                }
             }
         }
         self.write_enabled = false;

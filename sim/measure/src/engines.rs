@@ -39,7 +39,7 @@ const DRAIN_CYCLES_MAX: u64 = 100_000;
 
 /// Jobs of the engines, repeated without end. Reads and writes must not overlap.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Work {
+pub struct EngineLoad {
     /// Name of the work.
     pub name: String,
     /// Writes, in turn.
@@ -91,8 +91,8 @@ pub const ENTRY: Kind = Kind {
 };
 
 /// Writes of every size that the card makes.
-pub fn write_works() -> Vec<Work> {
-    let work = |name: &str, writes: &[Kind]| Work {
+pub fn write_loads() -> Vec<EngineLoad> {
+    let work = |name: &str, writes: &[Kind]| EngineLoad {
         name: format!("write {name}"),
         writes: writes.to_vec(),
         reads: Vec::new(),
@@ -110,7 +110,7 @@ pub fn write_works() -> Vec<Work> {
 
 /// Reads of several sizes from hosts that cut completions at `completion_bytes`, with as many
 /// completion headers.
-pub fn read_works(completion_bytes: u32, completion_headers: u32) -> Vec<Work> {
+pub fn read_loads(completion_bytes: u32, completion_headers: u32) -> Vec<EngineLoad> {
     let pcie = PcieConfig {
         completion_payload_bytes: completion_bytes,
         completion_headers,
@@ -118,7 +118,7 @@ pub fn read_works(completion_bytes: u32, completion_headers: u32) -> Vec<Work> {
     };
     let work = |name: &str, read: Kind| {
         let slot = format!("completions of {completion_bytes} B, {completion_headers} headers");
-        Work {
+        EngineLoad {
             name: format!("read {name}, {slot}"),
             writes: Vec::new(),
             reads: vec![read],
@@ -134,8 +134,8 @@ pub fn read_works(completion_bytes: u32, completion_headers: u32) -> Vec<Work> {
 }
 
 /// Both engines at once.
-pub fn both_works() -> Vec<Work> {
-    vec![Work {
+pub fn both_loads() -> Vec<EngineLoad> {
+    vec![EngineLoad {
         name: "4 KiB, both at once".to_owned(),
         writes: vec![kind(4096, 4096, SPAN_BYTES / 2)],
         reads: vec![kind(4096, 4096, 0)],
@@ -153,7 +153,7 @@ fn pattern(offset: u64, pass: u64) -> u8 {
 
 /// The running engines, and the expected content of memory.
 struct Engines<'a> {
-    work: &'a Work,
+    work: &'a EngineLoad,
     rig: Rig,
     base: u64,
     image: Vec<u8>,
@@ -164,7 +164,7 @@ struct Engines<'a> {
 }
 
 impl<'a> Engines<'a> {
-    fn open(work: &'a Work) -> Result<Self, MeasureError> {
+    fn open(work: &'a EngineLoad) -> Result<Self, MeasureError> {
         let mut rig = Rig::new(work.pcie.clone(), Stall::None, Stall::None)?;
         let base = rig.slot.memory(SPAN_BYTES);
         let image: Vec<u8> = (0..SPAN_BYTES).map(|offset| pattern(offset, 0)).collect();
@@ -287,7 +287,7 @@ impl<'a> Engines<'a> {
 }
 
 /// Measures one kind of work for `time_ns` of simulated time.
-pub fn measure(work: &Work, time_ns: u64) -> Result<Outcome, MeasureError> {
+pub fn measure(work: &EngineLoad, time_ns: u64) -> Result<Outcome, MeasureError> {
     let mut engines = Engines::open(work)?;
     let read_limit = (!work.reads.is_empty()).then(|| read_limit(&work.reads, &work.pcie));
     let share = read_limit.map_or(1.0, |limit| share_beside_reads(limit, &work.pcie));
@@ -333,8 +333,8 @@ pub fn measure(work: &Work, time_ns: u64) -> Result<Outcome, MeasureError> {
 mod tests {
     use super::*;
 
-    fn small() -> Work {
-        both_works().remove(0)
+    fn small() -> EngineLoad {
+        both_loads().remove(0)
     }
 
     fn run_with(fault: impl Fn(&mut Engines<'_>)) -> Problems {

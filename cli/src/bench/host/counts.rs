@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::valgrind;
-use super::work::{Work, Worker};
+use super::work::{Worker, Workload};
 use crate::shared::options::UsageError;
 use crate::shared::table::table;
 
@@ -27,13 +27,13 @@ const COMMANDS_MIN: f64 = 0.03;
 /// Batches in which allocations are counted, after as many for warming up.
 const BATCHES: usize = 64;
 /// What is counted, by the name that the file has for it.
-const COUNTED: [(&str, Work); 6] = [
-    ("ack_taken", Work::AckTaken),
-    ("ack_written", Work::AckWritten),
-    ("message_received", Work::ReceiveMessages),
-    ("message_sent", Work::SendMessages),
-    ("receive", Work::Receive),
-    ("send", Work::Send),
+const COUNTED: [(&str, Workload); 6] = [
+    ("ack_taken", Workload::AckTaken),
+    ("ack_written", Workload::AckWritten),
+    ("message_received", Workload::ReceiveMessages),
+    ("message_sent", Workload::SendMessages),
+    ("receive", Workload::Receive),
+    ("send", Workload::Send),
 ];
 const HEAD: &str = "\
 # What the control stack costs a packet, by `zeronic bench host`: instructions as Valgrind counts
@@ -76,7 +76,7 @@ fn build_identity() -> (&'static str, &'static str) {
 
 fn count() -> Result<Counted> {
     let has_valgrind = valgrind::is_there();
-    let counts = |(name, work): (&str, Work)| {
+    let counts = |(name, work): (&str, Workload)| {
         let mut worker = Worker::open(work, 1)?;
         worker.allocations((work, 1), BATCHES)?;
         let allocations = worker.allocations((work, 1), BATCHES)?;

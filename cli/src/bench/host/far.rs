@@ -30,7 +30,7 @@ use served::REGION_CONTROL;
 use vfio::{CardBus, SocketBus};
 
 use super::plan::{Place, Plan};
-use super::work::{Work, Worker, BATCH};
+use super::work::{Worker, Workload, BATCH};
 use crate::bench::cores::Cores;
 use crate::bench::doorbell::{self, Ring};
 use crate::bench::statistics::median;
@@ -39,11 +39,11 @@ use crate::shared::options::UsageError;
 use crate::shared::table::table;
 
 /// What is done on how many flows.
-const ROWS: [(&str, Work, usize); 4] = [
-    ("packet of 1448 B received, 1 flow", Work::Receive, 1),
-    ("descriptor of 1448 B sent, 1 flow", Work::Send, 1),
-    ("packet received, 16 flows", Work::ReceiveBursts, 16),
-    ("descriptor sent, 16 flows", Work::SendBursts, 16),
+const ROWS: [(&str, Workload, usize); 4] = [
+    ("packet of 1448 B received, 1 flow", Workload::Receive, 1),
+    ("descriptor of 1448 B sent, 1 flow", Workload::Send, 1),
+    ("packet received, 16 flows", Workload::ReceiveBursts, 16),
+    ("descriptor sent, 16 flows", Workload::SendBursts, 16),
 ];
 /// Bytes of a message to the thread that answers, and messages of an order.
 const MESSAGE_BYTES: usize = 64;
@@ -200,7 +200,7 @@ impl Plan {
         &self,
         (place, cores): (&mut Place, &Cores),
         bus: SocketBus,
-        (what, work, flows): (&str, Work, usize),
+        (what, work, flows): (&str, Workload, usize),
         is_mapped: bool,
     ) -> Result<Row> {
         let mut near = Worker::open(work, flows)?;

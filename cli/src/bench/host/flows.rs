@@ -15,25 +15,26 @@ use anyhow::Result;
 
 use super::figures::{FlowsCost, Timed};
 use super::plan::{measure_steadiest, Place, Plan};
-use super::work::{Work, Worker, BATCH};
+use super::work::{Worker, Workload, BATCH};
 use crate::bench::statistics::median;
 
 /// Flows that are active; at most all of the table but the one that the shard keeps. With as many
 /// as a batch has packets, all that they touch is in the caches.
 pub const FLOWS: [usize; 6] = [1, 16, BATCH, 256, 4096, 16_383];
 
-/// Work of one flow and of each of many: in bursts, packet by packet.
+/// Workload of one flow and of each of many: in bursts, packet by packet.
 type Ways<T> = [T; 2];
-const RECEIVED: Ways<[Work; 2]> =
-    [[Work::Receive, Work::ReceiveBursts], [Work::ReceiveAckEach, Work::Receive]];
-const SENT: Ways<[Work; 2]> = [[Work::Send, Work::SendBursts], [Work::SendAckEach, Work::Send]];
+const RECEIVED: Ways<[Workload; 2]> =
+    [[Workload::Receive, Workload::ReceiveBursts], [Workload::ReceiveAckEach, Workload::Receive]];
+const SENT: Ways<[Workload; 2]> =
+    [[Workload::Send, Workload::SendBursts], [Workload::SendAckEach, Workload::Send]];
 
 /// Times of all numbers of flows.
 type Times = Vec<(usize, Timed)>;
 
 /// One row: what is done on how many flows, and what its runs have taken.
 struct Row {
-    work: Work,
+    work: Workload,
     flows: usize,
     runs: Vec<f64>,
     timed: Timed,
@@ -56,7 +57,7 @@ impl Plan {
     }
 
     /// Times of all numbers of flows, in both ways.
-    fn in_turn(&self, place: &mut Place, ways: Ways<[Work; 2]>) -> Result<Ways<Times>> {
+    fn in_turn(&self, place: &mut Place, ways: Ways<[Workload; 2]>) -> Result<Ways<Times>> {
         let mut workers = Vec::new();
         for [one, many] in ways {
             for flows in FLOWS.into_iter().filter(|&flows| flows <= self.flows_max) {
@@ -78,9 +79,9 @@ impl Plan {
     fn attempt(
         &self,
         place: &mut Place,
-        workers: &mut [(Worker, Work, usize)],
+        workers: &mut [(Worker, Workload, usize)],
     ) -> Result<Ways<Times>> {
-        let row = |&(_, work, flows): &(Worker, Work, usize)| Row {
+        let row = |&(_, work, flows): &(Worker, Workload, usize)| Row {
             work,
             flows,
             runs: Vec::new(),
@@ -127,7 +128,7 @@ mod tests {
     #[test]
     fn ratio_belongs_to_same_round() {
         let row = Row {
-            work: Work::Receive,
+            work: Workload::Receive,
             flows: 16,
             runs: vec![30.0, 15.0, 15.0, 60.0],
             timed: Timed::default(),

@@ -16,7 +16,7 @@ use super::figures::{AckCost, Cost, FlowsCost, MessageCost, Speed, Timed, FLOWS_
 use super::meter::Meter;
 use super::report::{Goal, Report, Row};
 use super::valgrind;
-use super::work::{receive_beside, Work, Worker, BATCH};
+use super::work::{receive_beside, Worker, Workload, BATCH};
 use crate::bench::cores::Cores;
 use crate::bench::reference::Reference;
 use crate::bench::statistics::{median, SPREAD_MAX};
@@ -112,7 +112,7 @@ impl Plan {
         &self,
         place: &mut Place,
         worker: &mut Worker,
-        (work, flows): (Work, usize),
+        (work, flows): (Workload, usize),
     ) -> Result<Timed> {
         self.warm_up(worker, work, flows)?;
         best_of(self.attempts, || {
@@ -129,7 +129,7 @@ impl Plan {
     pub(super) fn warm_up<C: CardSide>(
         &self,
         worker: &mut Worker<C>,
-        work: Work,
+        work: Workload,
         flows: usize,
     ) -> Result<()> {
         for _ in 0..work.warm_up_batches(flows).max(self.batches / 4) {
@@ -143,7 +143,7 @@ impl Plan {
         &self,
         place: &mut Place,
         worker: &mut Worker<C>,
-        (work, flows): (Work, usize),
+        (work, flows): (Workload, usize),
         timed: &mut Timed,
     ) -> Result<f64> {
         let mut batches = Vec::new();
@@ -173,7 +173,7 @@ impl Plan {
 
     /// Time of a packet from a card in a thread of its own. Polls that find nothing are left out.
     fn time_beside(&self, place: &mut Place) -> Result<Timed> {
-        let mut worker = Worker::open(Work::Receive, 1)?;
+        let mut worker = Worker::open(Workload::Receive, 1)?;
         let packets = (self.batches * BATCH) as u64;
         receive_beside(&mut worker, packets, place.cores, &mut Meter::Off)?;
         best_of(self.attempts, || {
@@ -194,7 +194,7 @@ impl Plan {
     }
 
     /// All costs of a piece of work on so many flows.
-    fn cost(&self, place: &mut Place, work: Work, flows: usize) -> Result<Cost> {
+    fn cost(&self, place: &mut Place, work: Workload, flows: usize) -> Result<Cost> {
         let mut worker = Worker::open(work, flows)?;
         let timed = self.time(place, &mut worker, (work, flows))?;
         let batches = self.batches.min(COUNTED_BATCHES);
@@ -212,8 +212,8 @@ impl Plan {
         let cost = |connections| {
             anyhow::Ok(MessageCost {
                 connections,
-                receive: self.cost(place, Work::ReceiveMessages, connections)?,
-                send: self.cost(place, Work::SendMessages, connections)?,
+                receive: self.cost(place, Workload::ReceiveMessages, connections)?,
+                send: self.cost(place, Workload::SendMessages, connections)?,
             })
         };
         connections.into_iter().map(cost).collect()
@@ -229,8 +229,8 @@ impl Plan {
             costs.push((name, self.cost(place, work, 1)?, goal_ns));
         }
         let messages = self.messages(place)?;
-        let mut worker = Worker::open(Work::Receive, self.flows_max)?;
-        let idle = self.time(place, &mut worker, (Work::Idle, 1))?;
+        let mut worker = Worker::open(Workload::Receive, self.flows_max)?;
+        let idle = self.time(place, &mut worker, (Workload::Idle, 1))?;
         drop(worker);
         let flows = self.flows(place)?;
         let beside = self.thread.then(|| self.time_beside(place)).transpose()?;
@@ -244,13 +244,13 @@ impl Plan {
 
 /// Rows with all costs and the time to reach, ns: received, with more ACKs, sent, sent long, ACK
 /// taken, ACK written.
-const ROWS: [(&str, Work, Option<f64>); 6] = [
-    ("packet of 1448 B received", Work::Receive, Some(125.0)),
-    ("  an ACK for every second", Work::ReceiveOneAckForTwo, None),
-    ("descriptor of 1448 B sent", Work::Send, Some(100.0)),
-    ("descriptor of 64 KiB sent", Work::Send64k, Some(200.0)),
-    ("pure ACK taken", Work::AckTaken, Some(80.0)),
-    ("pure ACK written", Work::AckWritten, Some(100.0)),
+const ROWS: [(&str, Workload, Option<f64>); 6] = [
+    ("packet of 1448 B received", Workload::Receive, Some(125.0)),
+    ("  an ACK for every second", Workload::ReceiveOneAckForTwo, None),
+    ("descriptor of 1448 B sent", Workload::Send, Some(100.0)),
+    ("descriptor of 64 KiB sent", Workload::Send64k, Some(200.0)),
+    ("pure ACK taken", Workload::AckTaken, Some(80.0)),
+    ("pure ACK written", Workload::AckWritten, Some(100.0)),
 ];
 /// Connections of the rows of many that receive and send messages.
 const MESSAGE_CONNECTIONS: usize = 1000;

@@ -6,7 +6,7 @@ use anyhow::{bail, Context, Result};
 use clap::ValueEnum;
 
 use super::meter::{Meter, COUNTED};
-use super::work::{Work, Worker};
+use super::work::{Worker, Workload};
 
 /// Batches before those that are counted.
 const WARM_UP_BATCHES: usize = 32;
@@ -21,7 +21,7 @@ pub fn is_there() -> bool {
 }
 
 /// The child's part: works on so many flows, and returns how much it has worked off.
-pub fn count(work: Work, flows: usize) -> Result<u64> {
+pub fn count(work: Workload, flows: usize) -> Result<u64> {
     let mut worker = Worker::open(work, flows)?;
     for _ in 0..WARM_UP_BATCHES.max(work.warm_up_batches(flows)) {
         worker.batch(work, flows, &mut Meter::Off)?;
@@ -34,7 +34,7 @@ pub fn count(work: Work, flows: usize) -> Result<u64> {
 }
 
 /// Instructions of one packet, header, message or ACK, on so many flows.
-pub fn instructions(work: Work, flows: usize) -> Result<f64> {
+pub fn instructions(work: Workload, flows: usize) -> Result<f64> {
     let name = work.to_possible_value().context("a name")?;
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])

@@ -38,9 +38,9 @@ const POLLS_MAX: usize = 16;
 /// Polls that are timed together when nothing is to do.
 const IDLE_POLLS: u64 = 256;
 
-/// A piece of work.
+/// What a measurement has the rig do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Work {
+pub enum Workload {
     /// Packets in order
     Receive,
     /// Packets in order, every second one acknowledged by a header of its own
@@ -70,7 +70,7 @@ pub enum Work {
     Idle,
 }
 
-impl Work {
+impl Workload {
     fn send_bytes(self) -> u32 {
         match self {
             Self::Send64k => LONG_SEND_BYTES,
@@ -155,7 +155,7 @@ impl Work {
 }
 
 /// What a rig has for this work, with so many connections.
-fn rig_config(work: Work, flows: usize) -> RigConfig {
+fn rig_config(work: Workload, flows: usize) -> RigConfig {
     RigConfig {
         card: DEFAULT,
         flows,
@@ -181,14 +181,14 @@ pub struct Worker<C: CardSide = NullCard> {
 
 impl Worker {
     /// A worker with so many connections, on a card in this process.
-    pub fn open(work: Work, flows: usize) -> Result<Self> {
+    pub fn open(work: Workload, flows: usize) -> Result<Self> {
         Ok(Self { rig: NullRig::open(rig_config(work, flows))?, ahead: BATCH })
     }
 }
 
 impl<C: CardSide> Worker<C> {
     /// The same on a card that is there.
-    pub fn open_on(card: C, bus: C::Bus, work: Work, flows: usize) -> Result<Self> {
+    pub fn open_on(card: C, bus: C::Bus, work: Workload, flows: usize) -> Result<Self> {
         Ok(Self { rig: NullRig::open_on(card, bus, rig_config(work, flows))?, ahead: BATCH })
     }
 
@@ -206,7 +206,7 @@ impl<C: CardSide> Worker<C> {
     /// From now on the card judges in [`Worker::judge`] alone, and has the packets of so many
     /// batches ready, as far as the windows take them: its tables and peers would empty the caches
     /// of the host between two batches, as no card does.
-    pub fn judge_later(&mut self, work: Work, flows: usize, batches: usize) -> Result<()> {
+    pub fn judge_later(&mut self, work: Workload, flows: usize, batches: usize) -> Result<()> {
         // Where a message lies depends on the command for the one before.
         if work.is_messages() {
             return Ok(());
@@ -244,24 +244,24 @@ impl<C: CardSide> Worker<C> {
     }
 
     /// Works a batch off with the first `flows` connections. Returns what was worked off.
-    pub fn batch(&mut self, work: Work, flows: usize, meter: &mut Meter) -> Result<u64> {
+    pub fn batch(&mut self, work: Workload, flows: usize, meter: &mut Meter) -> Result<u64> {
         match work {
-            Work::Receive
-            | Work::ReceiveOneAckForTwo
-            | Work::ReceiveAckEach
-            | Work::ReceiveBursts => self.receive(flows, meter),
-            Work::ReceiveMessages => self.receive_messages(flows, meter),
-            Work::SendMessages => self.send(meter, true),
-            Work::Send | Work::SendBursts | Work::Send64k => self.send(meter, false),
-            Work::SendAckEach => self.send(meter, true),
-            Work::AckTaken => self.take_acks(meter),
-            Work::AckWritten => self.write_acks(meter),
-            Work::Idle => self.idle(meter),
+            Workload::Receive
+            | Workload::ReceiveOneAckForTwo
+            | Workload::ReceiveAckEach
+            | Workload::ReceiveBursts => self.receive(flows, meter),
+            Workload::ReceiveMessages => self.receive_messages(flows, meter),
+            Workload::SendMessages => self.send(meter, true),
+            Workload::Send | Workload::SendBursts | Workload::Send64k => self.send(meter, false),
+            Workload::SendAckEach => self.send(meter, true),
+            Workload::AckTaken => self.take_acks(meter),
+            Workload::AckWritten => self.write_acks(meter),
+            Workload::Idle => self.idle(meter),
         }
     }
 
     /// Allocations of one packet, header or ACK, over so many batches on so many flows.
-    pub fn allocations(&mut self, (work, flows): (Work, usize), batches: usize) -> Result<f64> {
+    pub fn allocations(&mut self, (work, flows): (Workload, usize), batches: usize) -> Result<f64> {
         let (mut meter, mut items) = (Meter::Allocations(0), 0);
         for _ in 0..batches {
             items += self.batch(work, flows, &mut meter)?;
@@ -304,7 +304,7 @@ impl<C: CardSide> Worker<C> {
     }
 
     /// Commands of one message, over so many batches.
-    pub fn commands_each(&mut self, work: Work, flows: usize, batches: usize) -> Result<f64> {
+    pub fn commands_each(&mut self, work: Workload, flows: usize, batches: usize) -> Result<f64> {
         let (before, mut items) = (self.commands()?, 0);
         for _ in 0..batches {
             items += self.batch(work, flows, &mut Meter::Off)?;

@@ -61,7 +61,7 @@ pub fn digest_of(seed: u64, bytes: u64) -> [u8; 32] {
 
 /// What an application does on its connections.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Work {
+pub(super) enum Behavior {
     /// Follows a script.
     Script(Script),
     /// Sends back what it receives, and ends when the other side has ended.
@@ -91,10 +91,10 @@ pub(super) struct Application {
 }
 
 impl Application {
-    pub(super) fn new(work: Work) -> Self {
-        let (source, receive_bytes_max) = match work {
-            Work::Echo => (Source::Received, None),
-            Work::Script(Script { send_bytes, seed, receive_bytes_max }) => {
+    pub(super) fn new(behavior: Behavior) -> Self {
+        let (source, receive_bytes_max) = match behavior {
+            Behavior::Echo => (Source::Received, None),
+            Behavior::Script(Script { send_bytes, seed, receive_bytes_max }) => {
                 let random = RandomBytes::new(seed);
                 (Source::Random { random, bytes_left: send_bytes }, receive_bytes_max)
             }
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn echo_returns_all_and_ends_last() {
-        let mut echo = Application::new(Work::Echo);
+        let mut echo = Application::new(Behavior::Echo);
         assert!(echo.outgoing().is_empty() && !echo.all_sent());
         echo.receive(b"what");
         echo.receive(b"ever");
@@ -232,7 +232,7 @@ mod tests {
     /// Or a peer that is not read from would have the memory of this process.
     #[test]
     fn untaken_echo_stops_reading() {
-        let mut echo = Application::new(Work::Echo);
+        let mut echo = Application::new(Behavior::Echo);
         let mut taken = 0;
         while echo.wanted_bytes() > 0 {
             let bytes = vec![7; echo.wanted_bytes().min(1000)];

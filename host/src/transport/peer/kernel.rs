@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::application::{Application, Work};
+use super::application::{Application, Behavior};
 use super::{Conversation, Progress, Script, WirePeer};
 use crate::transport::linux::tap::{Tap, TapMode};
 use crate::transport::linux::{call_error, is_overrun, sys};
@@ -17,7 +17,7 @@ const LISTEN_BACKLOG: i32 = 128;
 #[derive(Debug)]
 pub struct KernelPeer {
     tap: Tap,
-    listeners: Vec<(OwnedFd, Work)>,
+    listeners: Vec<(OwnedFd, Behavior)>,
     connections: Vec<Connection>,
     overruns: u64,
 }
@@ -54,14 +54,14 @@ impl KernelPeer {
 
     /// Lets the application read and write as much as possible now.
     fn run(&mut self) -> Result<()> {
-        for (listener, work) in &self.listeners {
+        for (listener, behavior) in &self.listeners {
             while let Some(socket) = accept(listener.as_fd())? {
                 let remote = match sys::remote_address(socket.as_fd()) {
                     Ok(remote) => remote,
                     Err(error) if error.raw_os_error() == Some(libc::ENOTCONN) => continue,
                     Err(source) => return Err(call_error("getpeername")(source)),
                 };
-                self.connections.push(Connection::new(socket, remote, *work));
+                self.connections.push(Connection::new(socket, remote, *behavior));
             }
         }
         for connection in &mut self.connections {
@@ -70,13 +70,13 @@ impl KernelPeer {
         Ok(())
     }
 
-    fn listen_for(&mut self, local: SocketAddr, work: Work) -> Result<()> {
+    fn listen_for(&mut self, local: SocketAddr, behavior: Behavior) -> Result<()> {
         let socket = self.tap.tcp_socket(local.is_ipv6()).map_err(call_error("socket"))?;
         sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)
             .map_err(call_error("SO_REUSEADDR"))?;
         sys::bind(socket.as_fd(), local).map_err(call_error("bind"))?;
         sys::listen(socket.as_fd(), LISTEN_BACKLOG).map_err(call_error("listen"))?;
-        self.listeners.push((socket, work));
+        self.listeners.push((socket, behavior));
         Ok(())
     }
 
@@ -117,16 +117,16 @@ impl WirePeer for KernelPeer {
     fn connect(&mut self, remote: SocketAddr, script: Script) -> Result<()> {
         let socket = self.tap.tcp_socket(remote.is_ipv6()).map_err(call_error("socket"))?;
         sys::connect(socket.as_fd(), remote).map_err(call_error("connect"))?;
-        self.connections.push(Connection::new(socket, remote, Work::Script(script)));
+        self.connections.push(Connection::new(socket, remote, Behavior::Script(script)));
         Ok(())
     }
 
     fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()> {
-        self.listen_for(local, Work::Script(script))
+        self.listen_for(local, Behavior::Script(script))
     }
 
     fn listen_and_echo(&mut self, local: SocketAddr) -> Result<()> {
-        self.listen_for(local, Work::Echo)
+        self.listen_for(local, Behavior::Echo)
     }
 
     fn take_ended(&mut self) -> Vec<Conversation> {
@@ -141,8 +141,8 @@ impl WirePeer for KernelPeer {
 }
 
 impl Connection {
-    fn new(socket: OwnedFd, remote: SocketAddr, work: Work) -> Self {
-        let application = Application::new(work);
+    fn new(socket: OwnedFd, remote: SocketAddr, behavior: Behavior) -> Self {
+        let application = Application::new(behavior);
         Self { socket: Some(socket), remote, application, finished: false }
     }
 

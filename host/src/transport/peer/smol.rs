@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp::{RecvError, Socket, State};
 
-use super::application::{Application, Work};
+use super::application::{Application, Behavior};
 use super::{Conversation, Progress, Script, WirePeer};
 use crate::clock::Clock;
 use crate::transport::smol::sockets::listening_socket;
@@ -26,7 +26,7 @@ pub struct SmoltcpPeer {
 
 struct Listener {
     local: SocketAddr,
-    work: Work,
+    behavior: Behavior,
     waiting: SocketHandle,
 }
 
@@ -56,7 +56,7 @@ impl SmoltcpPeer {
             let handle = std::mem::replace(&mut listener.waiting, next);
             match remote {
                 Some(remote) => {
-                    self.connections.push(Connection::new(handle, remote, listener.work));
+                    self.connections.push(Connection::new(handle, remote, listener.behavior));
                 }
                 // Reset right after its handshake, without a conversation.
                 None => drop(self.stack.sockets.remove(handle)),
@@ -69,9 +69,9 @@ impl SmoltcpPeer {
         Ok(())
     }
 
-    fn listen_for(&mut self, local: SocketAddr, work: Work) -> Result<()> {
+    fn listen_for(&mut self, local: SocketAddr, behavior: Behavior) -> Result<()> {
         let waiting = listening_socket(&mut self.stack, local)?;
-        self.listeners.push(Listener { local, work, waiting });
+        self.listeners.push(Listener { local, behavior, waiting });
         Ok(())
     }
 }
@@ -96,16 +96,16 @@ impl WirePeer for SmoltcpPeer {
 
     fn connect(&mut self, remote: SocketAddr, script: Script) -> Result<()> {
         let (handle, _) = self.stack.connect(remote, None)?;
-        self.connections.push(Connection::new(handle, remote, Work::Script(script)));
+        self.connections.push(Connection::new(handle, remote, Behavior::Script(script)));
         Ok(())
     }
 
     fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()> {
-        self.listen_for(local, Work::Script(script))
+        self.listen_for(local, Behavior::Script(script))
     }
 
     fn listen_and_echo(&mut self, local: SocketAddr) -> Result<()> {
-        self.listen_for(local, Work::Echo)
+        self.listen_for(local, Behavior::Echo)
     }
 
     fn take_ended(&mut self) -> Vec<Conversation> {
@@ -125,8 +125,8 @@ impl WirePeer for SmoltcpPeer {
 }
 
 impl Connection {
-    fn new(handle: SocketHandle, remote: SocketAddr, work: Work) -> Self {
-        Self { handle, remote, application: Application::new(work), finished: false }
+    fn new(handle: SocketHandle, remote: SocketAddr, behavior: Behavior) -> Self {
+        Self { handle, remote, application: Application::new(behavior), finished: false }
     }
 
     /// Receives and sends until both would block.

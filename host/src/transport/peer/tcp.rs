@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use self::frames::{cut, Parts};
 use self::streams::{Received, Sending};
-use super::application::{Application, Work};
+use super::application::{Application, Behavior};
 use super::{Conversation, Progress, Script, WirePeer};
 use crate::clock::Clock;
 use crate::error::{HostError, Result as HostResult};
@@ -43,7 +43,7 @@ pub struct TcpPeer {
     clock: Clock,
     started: Instant,
     buffers: [usize; 2],
-    listeners: Vec<(ListenerId, Work)>,
+    listeners: Vec<(ListenerId, Behavior)>,
     /// By flow index.
     connections: Vec<Connection>,
     outgoing: VecDeque<Vec<u8>>,
@@ -93,9 +93,9 @@ impl TcpPeer {
         self.clock.now_ns(self.started)
     }
 
-    fn listen_for(&mut self, local: SocketAddr, work: Work) -> Result<()> {
+    fn listen_for(&mut self, local: SocketAddr, behavior: Behavior) -> Result<()> {
         let listener = self.protocol.listen(local).map_err(of_peer)?;
-        self.listeners.push((listener, work));
+        self.listeners.push((listener, behavior));
         Ok(())
     }
 
@@ -121,14 +121,14 @@ impl TcpPeer {
 
     fn accept(&mut self, now_ns: u64) -> HostResult<()> {
         for at in 0..self.listeners.len() {
-            let (listener, work) = self.listeners[at];
+            let (listener, behavior) = self.listeners[at];
             loop {
                 let flow = self.next_flow()?;
                 if !self.protocol.accept(now_ns, listener, flow)? {
                     break;
                 }
                 let (_, remote) = self.protocol.addresses(flow)?;
-                self.connections.push(Connection::new(remote, work, self.buffers));
+                self.connections.push(Connection::new(remote, behavior, self.buffers));
             }
         }
         Ok(())
@@ -225,10 +225,10 @@ impl TcpPeer {
 }
 
 impl Connection {
-    fn new(remote: SocketAddr, work: Work, [receive, send]: [usize; 2]) -> Self {
+    fn new(remote: SocketAddr, behavior: Behavior, [receive, send]: [usize; 2]) -> Self {
         Self {
             remote,
-            application: Application::new(work),
+            application: Application::new(behavior),
             received: Received::new(receive),
             sending: Sending::new(send),
             is_open: false,
@@ -332,16 +332,16 @@ impl WirePeer for TcpPeer {
         let (now_ns, flow) = (self.now_ns(), self.next_flow()?);
         let options = ConnectOptions::default();
         self.protocol.connect(now_ns, flow, remote, &options).map_err(of_peer)?;
-        self.connections.push(Connection::new(remote, Work::Script(script), self.buffers));
+        self.connections.push(Connection::new(remote, Behavior::Script(script), self.buffers));
         Ok(())
     }
 
     fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()> {
-        self.listen_for(local, Work::Script(script))
+        self.listen_for(local, Behavior::Script(script))
     }
 
     fn listen_and_echo(&mut self, local: SocketAddr) -> Result<()> {
-        self.listen_for(local, Work::Echo)
+        self.listen_for(local, Behavior::Echo)
     }
 
     fn take_ended(&mut self) -> Vec<Conversation> {

@@ -44,8 +44,8 @@ pub(super) fn answer(
     };
     let result = match Request::decode(header.command, &message.payload) {
         Ok(request) => {
-            let mut work = Work { description, device, session };
-            work.carry_out(request, message.descriptors)
+            let mut answering = Answering { description, device, session };
+            answering.carry_out(request, message.descriptors)
         }
         Err(error) => Err(error.errno()),
     };
@@ -64,13 +64,13 @@ pub(super) fn answer(
     session.channel.send(reply)
 }
 
-struct Work<'a> {
+struct Answering<'a> {
     description: &'a Description,
     device: &'a mut dyn Device,
     session: &'a mut Session,
 }
 
-impl Work<'_> {
+impl Answering<'_> {
     fn carry_out(
         &mut self,
         request: Request<'_>,

@@ -8,7 +8,9 @@
 
 use abi::config::SLOT_BYTES;
 use measure::engine_limits::{job, Kind, SPAN_BYTES};
-use measure::engines::{both_works, measure, read_works, write_works, Outcome, Rate, Work, ENTRY};
+use measure::engines::{
+    both_loads, measure, read_loads, write_loads, EngineLoad, Outcome, Rate, ENTRY,
+};
 use pcie_sim::PcieConfig;
 use sim::dma_rig::{Read, Rig, Write};
 use sim::harness::stall::Stall;
@@ -24,7 +26,7 @@ fn open() -> Rig {
     Rig::new(PcieConfig::default(), Stall::None, Stall::None).expect("it builds")
 }
 
-fn measure_work(work: &Work) -> Outcome {
+fn measure_load(work: &EngineLoad) -> Outcome {
     let outcome = measure(work, TIME_NS).expect("a verdict");
     assert_eq!(outcome.problems.first, [""; 0], "{}", work.name);
     for rate in [outcome.write, outcome.read].into_iter().flatten() {
@@ -38,8 +40,8 @@ fn measure_work(work: &Work) -> Outcome {
 
 #[test]
 fn writes_come_close_to_their_limits() {
-    for work in write_works() {
-        let rate = measure_work(&work).write.expect("there are writes");
+    for work in write_loads() {
+        let rate = measure_load(&work).write.expect("there are writes");
         let least = match work.name.as_str() {
             "write 64 B" | "write 256 B, unaligned" => 0.95,
             "write 1,448 B unaligned, and an entry" => 0.97,
@@ -63,8 +65,8 @@ fn writes_come_close_to_their_limits() {
 fn reads_come_close_to_their_limits() {
     for headers in [256, 128] {
         for completion in [256, 128, 64] {
-            for work in read_works(completion, headers) {
-                let rate = measure_work(&work).read.expect("there are reads");
+            for work in read_loads(completion, headers) {
+                let rate = measure_load(&work).read.expect("there are reads");
                 // Where the round trip binds, the 15 cycles that a read spends inside the card do
                 // so with it, which the limit does not know of.
                 let least = if headers == 256 { 0.98 } else { 0.93 };
@@ -79,8 +81,8 @@ fn reads_come_close_to_their_limits() {
 
 #[test]
 fn duplex_comes_close_to_its_limits() {
-    for work in both_works() {
-        let outcome = measure_work(&work);
+    for work in both_loads() {
+        let outcome = measure_load(&work);
         let share = |rate: Option<Rate>| rate.expect("both").share();
         assert!(share(outcome.write) > 0.97 && share(outcome.read) > 0.93);
     }

@@ -7,11 +7,11 @@ use std::time::Duration;
 /// How often who waits looks whether that is in vain.
 const LOOK: Duration = Duration::from_millis(100);
 
-type Work = Box<dyn FnOnce() + Send>;
+type Task = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
 struct Queue {
-    waiting: VecDeque<Work>,
+    waiting: VecDeque<Task>,
     /// Those that wait and the one that runs.
     open: usize,
 }
