@@ -36,7 +36,7 @@ use crate::shared::output::{complain, keep, print, remove};
 use cable::Way;
 use check::{check, Checked};
 use failure::FlashError;
-use run::Run;
+use run::FlashRun;
 use steps::Plan;
 
 /// Ways to the flash.
@@ -131,7 +131,7 @@ fn flash(arguments: &FlashArguments) -> Result<bool> {
     let mut say = print;
     let volatile = arguments.volatile;
     let card: (run::Open, &Path) = (&open, &arguments.sysfs);
-    let mut run = Run::new(board, volatile, &checked.contents, card, &mut say);
+    let mut run = FlashRun::new(board, volatile, &checked.contents, card, &mut say);
     run.steps(&plan.before)?;
     ask(&plan.question, arguments.yes)?;
     if plan.files().next().is_some() {

@@ -41,7 +41,7 @@ pub struct Plan {
 }
 
 /// A run that has ended.
-pub struct Run {
+pub struct VivadoRun {
     status: ExitStatus,
     step: Option<String>,
     failure: Failure,
@@ -101,7 +101,7 @@ impl Vivado {
     }
 
     /// Runs a script, with a line for each step.
-    pub fn run(&self, plan: &Plan, script: &str) -> Result<Run> {
+    pub fn run(&self, plan: &Plan, script: &str) -> Result<VivadoRun> {
         let named = || format!("file {}", plan.log.display());
         let mut log = File::create(&plan.log).with_context(named)?;
         let (reader, writer) = std::io::pipe().context("a pipe")?;
@@ -136,11 +136,11 @@ impl Vivado {
         }
         let status = child.wait().context("Vivado")?;
         printed?;
-        Ok(Run { status, step: steps.running(), failure, log: plan.log.clone() })
+        Ok(VivadoRun { status, step: steps.running(), failure, log: plan.log.clone() })
     }
 }
 
-impl Run {
+impl VivadoRun {
     /// Whether Vivado says so.
     pub fn is_success(&self) -> bool {
         self.status.success()

@@ -28,7 +28,7 @@ use crate::shared::progress::{Progress, Unit};
 pub type Open<'a> = &'a dyn Fn(&str) -> Result<Box<dyn Window>, WindowError>;
 
 /// A run.
-pub struct Run<'a> {
+pub struct FlashRun<'a> {
     /// The board.
     pub board: &'static Board,
     /// The device is loaded, not the flash.
@@ -47,7 +47,7 @@ pub struct Run<'a> {
     began: bool,
 }
 
-impl<'a> Run<'a> {
+impl<'a> FlashRun<'a> {
     /// A run that has not begun.
     pub fn new(
         board: &'static Board,

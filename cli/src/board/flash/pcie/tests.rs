@@ -14,7 +14,7 @@ use sim_board::flash_chip::FlashChip;
 use sim_board::flash_window::FlashWindow;
 
 use super::*;
-use crate::board::flash::run::{Open, Run};
+use crate::board::flash::run::{FlashRun, Open};
 
 mod machine;
 
@@ -94,7 +94,7 @@ impl Rig {
             Ok(())
         };
         let card: (Open, &Path) = (&open, sysfs);
-        let mut run = Run::new(self.board, false, &self.checked.contents, card, &mut say);
+        let mut run = FlashRun::new(self.board, false, &self.checked.contents, card, &mut say);
         let result = run.steps(&plan.before).and_then(|()| run.steps(&plan.after));
         let result = result.map_err(|error| error.downcast().expect("a failure of the flash"));
         (lines, result)
