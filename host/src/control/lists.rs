@@ -3,15 +3,15 @@
 //!
 //! ```text
 //!   entry 0 ........ 8 x flows ............................ all
-//!           │ committed, flow n at 8 n │ pool: pieces of 2^4 to 2^12 entries, aligned │
+//!           │ committed, flow n at 8 n │ pool: blocks of 2^4 to 2^12 entries, aligned │
 //! ```
-//! There is one pool for each direction. It is a buddy allocator (Knowlton, 1965): a piece is split
-//! in halves until it fits, and joined with its other half when both are free. Pieces stay aligned
+//! There is one pool for each direction. It is a buddy allocator (Knowlton, 1965): a block is split
+//! in halves until it fits, and joined with its other half when both are free. Blocks stay aligned
 //! to their size, as the card requires.
 //!
 //! Invariants
 //! 1. Committed entries are never lent to another flow.
-//! 2. A piece is lent to one flow at a time, until it is returned.
+//! 2. A block is lent to one flow at a time, until it is returned.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use abi::config::{SEGMENTS_BORROWED_BITS_MAX, SEGMENTS_COMMITTED_BITS};
 /// The pool of one direction.
 #[derive(Clone, Debug)]
 pub struct ListPool {
-    /// First entries of the free pieces, by log2 of their length.
+    /// First entries of the free blocks, by log2 of their length.
     free: Vec<BTreeSet<u32>>,
     free_entries: u32,
     /// A list came back since somebody asked.
@@ -48,7 +48,7 @@ impl ListPool {
         Self { free, free_entries, has_returned: false }
     }
 
-    /// Lends a list of 2^`bits` entries; `None` when no piece of that length is free.
+    /// Lends a list of 2^`bits` entries; `None` when no block of that length is free.
     pub fn take(&mut self, bits: u8) -> Option<List> {
         let wanted = usize::from(bits);
         let found = (wanted..self.free.len()).find(|&bits| !self.free[bits].is_empty())?;
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_aligned_and_nobody_elses() {
+    fn blocks_are_aligned_and_nobody_elses() {
         // The small card: 64 flows, 4,096 entries.
         let mut pool = ListPool::new(6, 12);
         let all = pool.free_entries();
@@ -303,7 +303,7 @@ mod tests {
             assert_eq!(pool.free_entries() + held, all);
         }
         lent.into_iter().for_each(|list| pool.give(list));
-        // All pieces are joined again: the longest list of this card fits.
+        // All blocks are joined again: the longest list of this card fits.
         assert_eq!(pool.free_entries(), all);
         assert_eq!(pool.take(11).map(|list| list.base), Some(2048));
     }

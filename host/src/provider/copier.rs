@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 
-use crate::control::flow::buffer::Piece;
+use crate::control::flow::buffer::SendPart;
 use crate::control::regions::RegionName;
 use crate::error::region::RegionError;
 use crate::error::{HostError, Result};
@@ -66,10 +66,10 @@ impl Copier {
     /// Shows payload that is to be sent to `take`, which copies it.
     pub(crate) fn show(
         &mut self,
-        piece: &Piece,
+        part: &SendPart,
         take: &mut dyn FnMut(SharedBytes<'_>),
     ) -> Result<()> {
-        self.visit(piece.region, piece.offset, piece.bytes as usize, take)
+        self.visit(part.region, part.offset, part.bytes as usize, take)
     }
 
     fn visit(

@@ -59,7 +59,7 @@ impl Buffer {
 
 /// A part of a buffer that is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct SendPart {
     /// Region that holds it.
     pub region: RegionName,
     /// Offset in the region.

@@ -13,7 +13,7 @@
 
 use abi::config::FLOW_REACH_BYTES;
 
-use super::buffer::{CompletedBuffer, Piece};
+use super::buffer::{CompletedBuffer, SendPart};
 use super::posted::BufferQueue;
 use crate::control::rest::Rest;
 use crate::records::commands::{Direction, Segment};
@@ -173,10 +173,10 @@ impl SendSide {
 
     /// The parts of buffers that hold `bytes` bytes from a sequence number on, at or above the
     /// floor, in order. `None` when no posted buffer holds one of them.
-    pub fn pieces(&self, position: u32, bytes: u32) -> Option<Vec<Piece>> {
+    pub fn parts(&self, position: u32, bytes: u32) -> Option<Vec<SendPart>> {
         let ahead = self.queue.positions().distance_from(position, self.floor);
         let (mut at, mut left) = (self.floor + u64::try_from(ahead).ok()?, bytes);
-        let mut pieces = Vec::new();
+        let mut parts = Vec::new();
         let first = self.queue.place(at);
         for posted in self.queue.posted().range(first..) {
             if left == 0 {
@@ -184,7 +184,7 @@ impl SendSide {
             }
             let within = at.checked_sub(posted.start)?;
             let take = u64::from(left).min(posted.end() - at) as u32;
-            pieces.push(Piece {
+            parts.push(SendPart {
                 region: posted.buffer.region,
                 offset: posted.buffer.offset + within,
                 bytes: take,
@@ -192,7 +192,7 @@ impl SendSide {
             at += u64::from(take);
             left -= take;
         }
-        (left == 0).then_some(pieces)
+        (left == 0).then_some(parts)
     }
 
     /// What the side waits for.

@@ -27,7 +27,7 @@ const RANGES_COMMITTED: usize = 64;
 const RANGE_BYTES: usize = 48;
 
 /// Bytes outside their buffers, with their stream offset.
-pub type Piece<'a> = (u64, &'a [u8]);
+pub type OutsideBytes<'a> = (u64, &'a [u8]);
 /// Offset and length of missing bytes.
 pub type Hole = (u64, u64);
 
@@ -272,7 +272,7 @@ impl ValidCopies {
     }
 
     /// The valid bytes from `start` to `end` that are not in the buffer, in order.
-    pub fn outside(&self, start: u64, end: u64) -> Result<Vec<Piece<'_>>, Hole> {
+    pub fn outside(&self, start: u64, end: u64) -> Result<Vec<OutsideBytes<'_>>, Hole> {
         let mut pieces = Vec::new();
         for (gap, end) in self.placed.gaps(start, end) {
             let mut at = gap;

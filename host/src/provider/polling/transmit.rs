@@ -178,8 +178,8 @@ impl<B: Bus> Sink<'_, B> {
             return Ok(());
         }
         let bounce = self.bounces.iter_mut().find(|bounce| bounce.owner == owner);
-        let pieces = side.pieces(payload.position, payload.bytes);
-        let (Some(bounce), Some(pieces)) = (bounce, pieces) else {
+        let parts = side.parts(payload.position, payload.bytes);
+        let (Some(bounce), Some(parts)) = (bounce, parts) else {
             let &OutgoingPayload { position, bytes, .. } = payload;
             self.break_off(connection, Failure::NotOffered { position, bytes });
             return Ok(());
@@ -189,8 +189,8 @@ impl<B: Bus> Sink<'_, B> {
         let slots = self.device.send_progress(owner).1.wrapping_add(slots);
         let copier = &mut *self.copier;
         let copied = bounce.copy((id, payload.bytes, slots), |write| {
-            let mut pieces = pieces.iter();
-            pieces.try_for_each(|piece| copier.show(piece, write))
+            let mut parts = parts.iter();
+            parts.try_for_each(|part| copier.show(part, write))
         });
         let place = match copied {
             Ok(Some(place)) => place,
