@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `buffer.rs` | pieces of application memory that requests name |
 //! | `posted.rs` | buffers of one direction, waiting or posted in the list |
-//! | `place.rs` | where a posted buffer lies in stream and list, and whether it was cut |
+//! | `place.rs` | where a posted buffer lies in stream and list, and whether it was truncated |
 //! | `receive.rs` | receive side: placed, deferred, accepted and announced bytes |
 //! | `send.rs` | send side: posted, fed and acknowledged bytes |
 //! | `deferred.rs` | deferred payload, each byte once |

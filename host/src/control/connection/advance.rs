@@ -97,18 +97,18 @@ impl Connection {
             self.acceptance_stale = true;
             step.hold((receive, send), Some((Direction::Send, segment)))?;
         }
-        let cut = match may_end_early && ready > 0 {
-            true => receive.cut_and_append(ready),
+        let truncated = match may_end_early && ready > 0 {
+            true => receive.truncate_and_append(ready),
             false => None,
         };
-        if let Some(segment) = cut {
+        if let Some(segment) = truncated {
             step.hold((receive, send), Some((Direction::Receive, segment)))?;
             let ticket = step.advance((receive, send))?;
-            receive.cut_by(ticket);
+            receive.note_truncated_by(ticket);
             self.acceptance_stale = false;
             is_send_floor_due = false;
         }
-        for _ in usize::from(cut.is_some())..ready {
+        for _ in usize::from(truncated.is_some())..ready {
             let Some(segment) = receive.append(self.acceptance_stale) else {
                 break;
             };

@@ -95,13 +95,13 @@ impl Connection {
     /// Whether the payload of a packet was placed by a command that is no longer valid.
     #[inline]
     pub(crate) fn find_misplaced(&self, packet: &EntryPacket<'_>) -> Option<Misplaced> {
-        let receive = self.receive.as_ref().filter(|receive| receive.has_cuts())?;
+        let receive = self.receive.as_ref().filter(|receive| receive.has_truncated())?;
         let PacketPayload::Placed { trimmed_bytes } = packet.received.payload else {
             return None;
         };
         let first = packet.received.position.wrapping_add(trimmed_bytes);
         let bytes = packet.received.payload_bytes - trimmed_bytes;
-        let misplaced = receive.beyond_cut(packet.first, first, bytes);
+        let misplaced = receive.beyond_truncated(packet.first, first, bytes);
         match (misplaced, trimmed_bytes) {
             (Some(Misplaced::Behind(..)), 1..) => Some(Misplaced::Across),
             (misplaced, _) => misplaced,

@@ -68,7 +68,7 @@ pub struct SendPart {
     pub bytes: u32,
 }
 
-/// Where payload was placed that is not where it belongs, because its buffer was cut before.
+/// Where payload was placed that is not where it belongs, because its buffer was truncated before.
 pub(crate) enum Misplaced {
     /// Behind the end of that buffer: it can be read there.
     Behind(RegionName, u64),

@@ -13,13 +13,13 @@ pub struct Posted {
     pub index: u16,
     /// Its segment on the card, as it was posted: stream offset and length.
     pub segment: (u64, u32),
-    /// Whether it was cut.
-    pub cut: Cut,
+    /// Whether it was truncated.
+    pub truncation: Truncation,
 }
 
 /// What became of the end of a posted buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum Truncation {
     /// It is that of the segment.
     Not,
     /// It was moved to the front, by a command that is under way once it is known.
@@ -29,14 +29,14 @@ pub enum Cut {
 }
 
 impl Posted {
-    /// Whether it was cut, and the card may still place payload behind its end.
-    pub fn is_cut(&self) -> bool {
-        matches!(self.cut, Cut::UnderWay(_))
+    /// Whether it was truncated, and the card may still place payload behind its end.
+    pub fn is_truncated(&self) -> bool {
+        matches!(self.truncation, Truncation::UnderWay(_))
     }
 
     /// The buffer of a request that got nothing, as it was before it was posted.
     pub fn unused_buffer(&self) -> Option<Buffer> {
-        let is_unused = self.cut != Cut::Not && self.buffer.bytes == 0;
+        let is_unused = self.truncation != Truncation::Not && self.buffer.bytes == 0;
         is_unused.then_some(Buffer { bytes: self.segment.1, ..self.buffer })
     }
 

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use abi::config::SEGMENTS_BORROWED_BITS_MAX;
 
 use super::buffer::{Buffer, CompletedBuffer, Withdrawn};
-use super::place::{Cut, Posted};
+use super::place::{Posted, Truncation};
 use crate::control::lists::FlowList;
 use crate::control::position::Positions;
 use crate::control::rest::Rest;
@@ -230,7 +230,13 @@ impl BufferQueue {
         let buffer = self.apart.waiting.pop_front()?;
         let start = self.apart.end;
         let segment = (start, buffer.bytes);
-        self.apart.posted.push_back(Posted { buffer, start, index, segment, cut: Cut::Not });
+        self.apart.posted.push_back(Posted {
+            buffer,
+            start,
+            index,
+            segment,
+            truncation: Truncation::Not,
+        });
         self.note_oldest();
         self.apart.end += u64::from(buffer.bytes);
         Some(Segment {
@@ -253,32 +259,34 @@ impl BufferQueue {
 
     /// Ends the posted buffers at a stream offset: the next one begins there. Those that begin
     /// behind it get nothing.
-    pub(super) fn cut(&mut self, offset: u64) {
+    pub(super) fn truncate_at(&mut self, offset: u64) {
         let first = self.place(offset);
         for posted in self.apart.posted.range_mut(first..) {
             posted.start = posted.start.min(offset);
             posted.buffer.bytes = (offset - posted.start) as u32;
-            posted.cut = Cut::UnderWay(None);
+            posted.truncation = Truncation::UnderWay(None);
         }
         self.apart.end = offset;
         self.note_oldest();
     }
 
-    /// What was cut last is cut by the command of `ticket`.
-    pub(super) fn cut_by(&mut self, ticket: Ticket) {
+    /// What was truncated last is truncated by the command of `ticket`.
+    pub(super) fn note_truncated_by(&mut self, ticket: Ticket) {
         for posted in &mut self.apart.posted {
-            if posted.cut == Cut::UnderWay(None) {
-                posted.cut = Cut::UnderWay(Some(ticket));
+            if posted.truncation == Truncation::UnderWay(None) {
+                posted.truncation = Truncation::UnderWay(Some(ticket));
             }
         }
     }
 
-    /// Takes confirmations of cuts. Returns whether others are under way.
-    pub(super) fn confirm_cuts(&mut self, confirmed: impl Fn(Ticket) -> bool) -> bool {
+    /// Takes confirmations of truncations. Returns whether others are under way.
+    pub(super) fn confirm_truncations(&mut self, confirmed: impl Fn(Ticket) -> bool) -> bool {
         for posted in &mut self.apart.posted {
-            match posted.cut {
-                Cut::UnderWay(Some(ticket)) if confirmed(ticket) => posted.cut = Cut::Done,
-                Cut::UnderWay(_) => return true,
+            match posted.truncation {
+                Truncation::UnderWay(Some(ticket)) if confirmed(ticket) => {
+                    posted.truncation = Truncation::Done
+                }
+                Truncation::UnderWay(_) => return true,
                 _ => {}
             }
         }
@@ -365,11 +373,11 @@ impl BufferQueue {
         posted.index
     }
 
-    /// Moves the requests that end at or below `offset`, which are complete and full or were cut,
-    /// to `done`; none whose cut is under way, nor any behind it.
+    /// Moves the requests that end at or below `offset`, which are complete and full or were
+    /// truncated, to `done`; none whose truncation is under way, nor any behind it.
     pub fn complete(&mut self, offset: u64, done: &mut Vec<CompletedBuffer>) {
         let ended = self.apart.posted.iter().take(self.place(offset));
-        let count = ended.take_while(|posted| !posted.is_cut()).count();
+        let count = ended.take_while(|posted| !posted.is_truncated()).count();
         if count == 0 {
             return;
         }

@@ -10,10 +10,10 @@
 //!    confirmed a floor at or beyond them, so the card never writes an announced byte again.
 //! 2. Deferred bytes are copied only below a confirmed floor, and only where no placed copy is
 //!    valid ([`super::valid_copies`]).
-//! 3. A request that may end early is cut at its last accepted byte by the command that posts the
-//!    next one there. So behind such a buffer only as many are posted as are likely to fill
-//!    ([`ReceiveSide::holds_back`]). Payload that the card places behind the cut before the command
-//!    has its effect is read out of the buffer, as if it had been deferred.
+//! 3. A request that may end early is truncated at its last accepted byte by the command that posts
+//!    the next one there. So behind such a buffer only as many are posted as are likely to fill
+//!    ([`ReceiveSide::holds_back`]). Payload that the card places behind the truncation before the
+//!    command has its effect is read out of the buffer, as if it had been deferred.
 //! 4. Where that cannot be, buffers are withdrawn, and the withdrawal is confirmed, before they are
 //!    returned unfilled. A single buffer is truncated at its last accepted byte; several are passed
 //!    by the head of the list. Those that stay are posted again for what they lack.
@@ -48,8 +48,8 @@ pub struct ReceiveSide {
     /// While nothing is under way: what may be accepted in order without a step.
     quiet_to: u64,
     positions: Positions,
-    /// Whether a buffer was cut, and the command is under way.
-    has_cuts: bool,
+    /// Whether a buffer was truncated, and the command is under way.
+    has_truncated: bool,
     copies: ValidCopies,
     /// Buffers, waiting and posted.
     pub queue: BufferQueue,
@@ -81,7 +81,7 @@ impl ReceiveSide {
             taken: 0,
             quiet_to: 0,
             positions: Positions { first: base },
-            has_cuts: false,
+            has_truncated: false,
             copies: ValidCopies::default(),
             queue: BufferQueue::new(base, flow, Direction::Receive),
             apart: Box::new(ReceiveColdState {
@@ -137,7 +137,7 @@ impl ReceiveSide {
         };
         let full = self.queue.place(self.accepted);
         self.accepted = self.accepted.max(end);
-        // A cut ends at what was accepted.
+        // A truncation ends at what was accepted.
         let filled = self.queue.place(self.accepted) - full;
         if filled > 0 {
             self.apart.run = (self.apart.run + filled).min(SPARED_MAX);
@@ -295,7 +295,7 @@ impl ReceiveSide {
     /// Takes confirmations. Returns the offset up to which bytes may be announced.
     pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool) -> u64 {
         self.queue.confirm(&confirmed);
-        self.has_cuts = self.has_cuts && self.queue.confirm_cuts(&confirmed);
+        self.has_truncated = self.has_truncated && self.queue.confirm_truncations(&confirmed);
         self.queue.confirmed_floor(confirmed).unwrap_or(self.apart.announced)
     }
 
@@ -446,8 +446,8 @@ mod tests {
         side
     }
 
-    /// A buffer of 1,000 bytes that may end early is cut at its hundredth byte, and one that may
-    /// not takes its place. What was confirmed behind is behind the end of what is posted now.
+    /// A buffer of 1,000 bytes that may end early is truncated at its hundredth byte, and one that
+    /// may not takes its place. What was confirmed behind is behind the end of what is posted now.
     #[test]
     fn nothing_is_granted_beyond_replacements_end() {
         let mut side = side_with_buffer(1000);
@@ -467,9 +467,9 @@ mod tests {
         side.promise(1000);
         side.take(100);
         side.accept_taken();
-        let segment = side.cut_and_append(1).expect("it may end early");
+        let segment = side.truncate_and_append(1).expect("it may end early");
         side.queue.note_appended(Ticket::new(0, 2), &segment);
-        side.cut_by(Ticket::new(0, 2));
+        side.note_truncated_by(Ticket::new(0, 2));
         assert_eq!((side.queue.end(), side.grantable()), (1100, 1100));
         side.take(1500);
         side.accept_taken();

@@ -150,8 +150,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         self.show_packet(now_ns, EntryPacket { received, flow, hit, first: 0 });
     }
 
-    /// Takes a packet whose payload the card has placed behind the end of a buffer that was cut:
-    /// as if the payload had been deferred.
+    /// Takes a packet whose payload the card has placed behind the end of a buffer that was
+    /// truncated: as if the payload had been deferred.
     #[cold]
     fn take_misplaced(
         &mut self,

@@ -8,10 +8,10 @@
 //!            └─ complete ──┘ one command: floor, head, segment
 //! ```
 //! Invariants
-//! 1. What was promised has a place before a cut and behind it: beside a buffer that may end early
-//!    no more is promised than the spared ones have.
-//! 2. A buffer that was cut is returned after the confirmation of the command alone. What the card
-//!    has placed behind its end until then is found by its list index.
+//! 1. What was promised has a place before a truncation and behind it: beside a buffer that may end
+//!    early no more is promised than the spared ones have.
+//! 2. A buffer that was truncated is returned after the confirmation of the command alone. What the
+//!    card has placed behind its end until then is found by its list index.
 
 use abi::config::FLOW_REACH_BYTES;
 
@@ -54,7 +54,7 @@ impl ReceiveSide {
         self.apart.promised = self.apart.promised.max(end);
     }
 
-    /// Posted buffers that are neither full nor cut.
+    /// Posted buffers that are neither full nor truncated.
     fn open(&self) -> usize {
         self.queue.posted().len() - self.queue.place(self.accepted)
     }
@@ -108,11 +108,11 @@ impl ReceiveSide {
         (may_post && !self.is_withheld(with_floor)).then(|| self.queue.append())?
     }
 
-    /// Cuts what is posted at what is accepted, if the buffer that fills may end early, and if the
-    /// first `ready` requests can take its place: the segment of the next one then begins there. It
-    /// must be posted by the command that moves the floor, and be noted. Buffers behind the one
-    /// that ends wait again.
-    pub fn cut_and_append(&mut self, ready: usize) -> Option<Segment> {
+    /// Truncates what is posted at what is accepted, if the buffer that fills may end early, and if
+    /// the first `ready` requests can take its place: the segment of the next one then begins
+    /// there. It must be posted by the command that moves the floor, and be noted. Buffers behind
+    /// the one that ends wait again.
+    pub fn truncate_and_append(&mut self, ready: usize) -> Option<Segment> {
         let front = self.queue.posted().get(self.queue.place(self.accepted))?;
         let (at, end) = (self.accepted, self.queue.end());
         let is_started = front.buffer.partial && front.start < at;
@@ -132,38 +132,43 @@ impl ReceiveSide {
         if !(is_covered && reaches && has_room && self.copies.in_place(at, end).is_empty()) {
             return None;
         }
-        self.queue.cut(at);
-        self.has_cuts = true;
+        self.queue.truncate_at(at);
+        self.has_truncated = true;
         self.apart.run = 1;
         self.queue.append()
     }
 
-    /// What was cut is cut by the command of `ticket`.
-    pub fn cut_by(&mut self, ticket: Ticket) {
-        self.queue.cut_by(ticket);
+    /// What was truncated is truncated by the command of `ticket`.
+    pub fn note_truncated_by(&mut self, ticket: Ticket) {
+        self.queue.note_truncated_by(ticket);
     }
 
-    /// Whether a buffer was cut, and the command is under way.
+    /// Whether a buffer was truncated, and the command is under way.
     #[inline]
-    pub fn has_cuts(&self) -> bool {
-        self.has_cuts
+    pub fn has_truncated(&self) -> bool {
+        self.has_truncated
     }
 
     /// Where the card has placed payload that belongs into the next buffer, because the one with
-    /// this list index was cut meanwhile.
-    pub(crate) fn beyond_cut(&self, index: u16, position: u32, bytes: u32) -> Option<Misplaced> {
+    /// this list index was truncated meanwhile.
+    pub(crate) fn beyond_truncated(
+        &self,
+        index: u16,
+        position: u32,
+        bytes: u32,
+    ) -> Option<Misplaced> {
         let (start, bytes) = (self.offset(position)?, u64::from(bytes));
-        let mut cuts = self.queue.posted().iter().filter(|posted| posted.is_cut());
-        let crosses = |cut: &Posted| start < cut.end() && cut.end() < start + bytes;
-        if cuts.clone().any(crosses) {
+        let mut truncated = self.queue.posted().iter().filter(|posted| posted.is_truncated());
+        let crosses = |posted: &Posted| start < posted.end() && posted.end() < start + bytes;
+        if truncated.clone().any(crosses) {
             return Some(Misplaced::Across);
         }
-        let cut = cuts.find(|cut| cut.index == index && cut.end() <= start)?;
-        let (from, segment_bytes) = cut.segment;
+        let posted = truncated.find(|posted| posted.index == index && posted.end() <= start)?;
+        let (from, segment_bytes) = posted.segment;
         // Across segments there is more than one place.
         let at = start.checked_sub(from).filter(|at| at + bytes <= segment_bytes.into());
         Some(at.map_or(Misplaced::Across, |at| {
-            Misplaced::Behind(cut.buffer.region, cut.buffer.offset + at)
+            Misplaced::Behind(posted.buffer.region, posted.buffer.offset + at)
         }))
     }
 }

@@ -1,4 +1,4 @@
-//! Buffers that leave their flow before they are full: cancelled, cut, or at its end.
+//! Buffers that leave their flow before they are full: cancelled, truncated, or at its end.
 
 use std::collections::VecDeque;
 
@@ -75,7 +75,7 @@ impl ReceiveSide {
         self.apart.withdrawing = None;
         let mut withdrawn = Withdrawn::default();
         let mut again = VecDeque::new();
-        self.has_cuts = false;
+        self.has_truncated = false;
         self.apart.run = 1;
         let mut cancelling = std::mem::take(&mut self.apart.cancelling);
         for posted in self.queue.restart(self.apart.announced) {
