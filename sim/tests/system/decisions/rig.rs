@@ -35,7 +35,7 @@ impl Rig {
     fn new(pcie: &PcieConfig, config: &DeviceConfig, fault: Option<Fault>) -> Rig {
         let card = SimulatedCard::of(&build_with_faults(), pcie.clone()).expect("a card");
         let rings = RingSizes { slow_bits: 3, ..config.rings };
-        let config = DeviceConfig { rings, ..config.clone() };
+        let config = DeviceConfig { rings, ..*config };
         Rig { direct: Direct::open(card, pcie, config), fault }
     }
 
