@@ -1,7 +1,7 @@
 //! Messages between the stages of the receive path. Messages inside one stage are in that stage's
 //! own `messages.rs`.
 
-pub use crate::plans::{Decided, Plan, PlanItem, Reservation, RunPart, RunSummary};
+pub use crate::plans::{Decided, Plan, PlanItem, Reservation, RunPart, RunSummary, RxItemKind};
 use abi::config::PROFILE_BITS;
 use stream::prelude::*;
 
@@ -187,22 +187,6 @@ pub struct Word32 {
     pub byte1: Bits<8>,
     /// First byte on the wire.
     pub byte0: Bits<8>,
-}
-
-/// What an item on its way through the placement stages is.
-#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-pub enum RxItemKind {
-    /// A verified packet.
-    Packet,
-    /// A release for packets that the share check or `admit` dropped: it frees their beats of the
-    /// packet buffer.
-    Release,
-    /// The event of a failed send, for its owner's header queue.
-    Event,
-    /// A confirmation on its way through the fence.
-    Confirmation,
-    /// The run at a place ends. Behind the runs: its entry.
-    Run,
 }
 
 /// What a job of the copy engine does.

@@ -1,8 +1,23 @@
 //! Plans: what is left of an item once it is decided, and what is reserved for it.
 
-use crate::messages::RxItemKind;
 use abi::config::PROFILE_BITS;
 use stream::prelude::*;
+
+/// What an item on its way through the placement stages is.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum RxItemKind {
+    /// A verified packet.
+    Packet,
+    /// A release for packets that the share check or `admit` dropped: it frees their beats of the
+    /// packet buffer.
+    Release,
+    /// The event of a failed send, for its owner's header queue.
+    Event,
+    /// A confirmation on its way through the fence.
+    Confirmation,
+    /// The run at a place ends. Behind the runs: its entry.
+    Run,
+}
 
 /// What is left of an [`crate::messages::RxItem`] once it is decided.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
