@@ -11,7 +11,8 @@
 //! | `content.rs`, `frames.rs` | bytes of streams, frames that carry them |
 //! | `buffers.rs`, `sequence.rs` | segments of a flow, packets of a flow |
 //! | `host.rs` with `host/setup.rs`, `peer.rs`, `sender.rs` | the three parties |
-//! | `run.rs`, `latency.rs`, `latencies.rs` | warm-up, measurement, drain, verdict; times port to port |
+//! | `run.rs` | warm-up, measurement, drain, verdict |
+//! | `latency.rs`, `latencies.rs` | times port to port |
 //! | `engines.rs`, `engine_limits.rs` | the DMA engines without the card around them |
 //! | `null_card.rs`, `null_protocol.rs` | the contract alone, under a host that is measured |
 //! | `joined.rs` | two hosts and their cards on a wire |
