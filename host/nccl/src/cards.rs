@@ -41,8 +41,8 @@ pub struct Card {
     pub kind: Kind,
     /// Longest IP packet, bytes.
     pub mtu_bytes: u16,
-    /// Whether it is offered dma-bufs: only a simulated card, for tests, where a sealed memfd stands
-    /// for the memory of a GPU.
+    /// Whether it is offered dma-bufs: only a simulated card, for tests, where a sealed memfd
+    /// stands for the memory of a GPU.
     pub takes_dma_bufs: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The cards of this project's plugin are named by `ZERONIC_CARD`, as for NCCL.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -72,6 +72,17 @@ fn count_before(words: &str, lines: &[String]) -> Option<u64> {
     counts.max()
 }
 
+fn say_cost(net: &dyn Net, folder: &Path) -> Result<()> {
+    let cost = cost(net, folder)?;
+    let (added_us, Cost { alone_us, threads_us, calls_us }) = (cost.added_us(), cost);
+    println!(
+        "4096 bytes, CPU of each end: {threads_us:.2} us by the plugin's thread and \
+         {calls_us:.2} us in its calls; {alone_us:.2} us by the endpoint alone: \
+         {added_us:.2} us added"
+    );
+    Ok(())
+}
+
 fn drive(arguments: &Arguments) -> Result<()> {
     let version = arguments.version;
     let net: Box<dyn Net> = match &arguments.plugin {
@@ -89,14 +100,7 @@ fn drive(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     if let Some(folder) = &arguments.cost {
-        let cost = cost(&*net, folder)?;
-        let (added_us, Cost { alone_us, threads_us, calls_us }) = (cost.added_us(), cost);
-        println!(
-            "4096 bytes, CPU of each end: {threads_us:.2} us by the plugin's thread and \
-             {calls_us:.2} us in its calls; {alone_us:.2} us by the endpoint alone: \
-             {added_us:.2} us added"
-        );
-        return Ok(());
+        return say_cost(&*net, folder);
     }
     if let Some(seconds) = arguments.idle {
         let percent = idle(&*net, Duration::from_secs(seconds))?;
