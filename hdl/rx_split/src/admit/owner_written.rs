@@ -62,14 +62,14 @@ pub struct OwnerWritten<const OWNER_BITS: usize, const OWNERS: usize> {
     pub space_given: Signal<Out, Bits<17>>,
     /// Owner whose limit is computed.
     pub limit_owner: Signal<In, Bits<OWNER_BITS>>,
-    /// Slots that packets of `limit_owner` gave back, modulo 2^17.
-    pub limit_given: Signal<Out, Bits<17>>,
+    /// Slots that packets of `limit_owner` gave back.
+    pub limit_given: Signal<Out, Bits<32>>,
 
     is_late: DFF<Bit>,
     flags: OwnerFlags<OWNER_BITS, OWNERS>,
     written: LutRam<Bits<32>, OWNER_BITS>,
     /// For the next packet, the space and the limits.
-    given: [LutRam<Bits<17>, OWNER_BITS>; 3],
+    given: [LutRam<Bits<32>, OWNER_BITS>; 3],
     clears: DFF<Bit>,
     cleared: DFF<Bits<OWNER_BITS>>,
 
@@ -82,14 +82,12 @@ pub struct OwnerWritten<const OWNER_BITS: usize, const OWNERS: usize> {
     count: Signal<Local, Bits<32>>,
     count_after: Signal<Local, Bits<32>>,
     given_address: Signal<Local, Bits<OWNER_BITS>>,
-    given_after: Signal<Local, Bits<17>>,
+    given_after: Signal<Local, Bits<32>>,
     enables: Signal<Local, Bit>,
     #[value(1)]
     one: Constant<Bits<32>>,
     #[value(2)]
     two: Constant<Bits<32>>,
-    #[value(1)]
-    one_given: Constant<Bits<17>>,
 }
 
 impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for OwnerWritten<OWNER_BITS, OWNERS> {
@@ -149,7 +147,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for OwnerWritten<OWNER_
         self.given_after.next = 0.into();
         if self.given_back.valid.val() {
             self.given_address.next = self.giver.val();
-            self.given_after.next = self.given[0].read_data.val() + self.one_given.val();
+            self.given_after.next = self.given[0].read_data.val() + self.one.val();
         }
         for i in 0..3 {
             self.given[i].clock.next = self.clock.val();
@@ -160,7 +158,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for OwnerWritten<OWNER_
         self.given[0].read_address.next = self.giver.val();
         self.given[1].read_address.next = self.space_owner.val();
         self.given[2].read_address.next = self.limit_owner.val();
-        self.space_given.next = self.given[1].read_data.val();
+        self.space_given.next = bit_cast::<17, 32>(self.given[1].read_data.val());
         self.limit_given.next = self.given[2].read_data.val();
     }
 }

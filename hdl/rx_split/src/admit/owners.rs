@@ -89,8 +89,8 @@ pub struct Owners<const OWNER_BITS: usize, const OWNERS: usize> {
     pub early_given: Signal<In, Bits<17>>,
     /// Owner whose limits are computed.
     pub limit_owner: Signal<Out, Bits<OWNER_BITS>>,
-    /// Slots that joined packets of `limit_owner` gave back, in the same cycle, modulo 2^17.
-    pub limit_given: Signal<In, Bits<17>>,
+    /// Slots that joined packets of `limit_owner` gave back, in the same cycle.
+    pub limit_given: Signal<In, Bits<32>>,
     /// A write as it takes effect.
     pub passed_write: Signal<Out, OwnerWrite>,
     /// Owner that it addresses.
@@ -161,7 +161,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Owners<OWNER_BITS, 
         self.limit.write.next = self.write.val();
         self.limit.owner.next = self.decode.owner.val();
         self.limit_owner.next = self.limit.read_owner.val();
-        self.used.next = self.other.val().header - bit_cast::<32, 17>(self.limit_given.val());
+        self.used.next = self.other.val().header - self.limit_given.val();
         self.limit.header_producer.next = self.used.val();
         self.passed_write.next = self.limit.source_write.val();
         self.passed_owner.next = self.limit.source_owner.val();

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use abi::command as c;
-use abi::config::{FLOW_BANKS, SMALL};
+use abi::config::{FLOW_BANKS, RUN_PACKETS_MAX, SMALL};
 use abi::header_entry as h;
 use abi::reason::DropReason;
 use abi::registers as r;
@@ -194,6 +194,33 @@ fn open_run_keeps_its_slot() {
     let card = entries(&writes_of(&world.outputs), 1);
     let kinds: Vec<u64> = card.iter().map(|entry| h::KIND.get(entry)).collect();
     assert_eq!(kinds, [PACKET, PACKET, PACKET, RUN]);
+}
+
+/// A peer of one-byte segments, for so long that the counts of slots given back wrap at 2^17.
+#[test]
+fn slots_given_back_wrap() {
+    let mut world = small_queue(World::new(NO_STALLS, 1));
+    let (segment_bytes, turn) = (0x8000, 4 * RUN_PACKETS_MAX as u32);
+    let mut next = START;
+    for segments in 1..6 {
+        if segments > 1 {
+            segment(&mut world, 0, next, segment_bytes, 0, 0x123);
+            world.settle();
+        }
+        for _ in 0..segment_bytes / turn {
+            for _ in 0..turn {
+                world.send(&good(next, 1).build(), false);
+                next += 1;
+            }
+            world.run();
+            world.give_back(1, (next - START) / RUN_PACKETS_MAX as u32, 0);
+            world.drain();
+        }
+        world.compare();
+        assert_eq!(world.golden.drops.iter().sum::<u64>(), 0, "of {}", next - START);
+        world.outputs.clear();
+        world.expected.0.clear();
+    }
 }
 
 /// An owner that is disabled gets the entries of its open runs before the confirmation that
