@@ -67,6 +67,71 @@ pub struct BeatPair {
     pub odd_first: Bit,
 }
 
+/// The lanes of a beat before they are rotated, each from one of four: even and odd beat, kept
+/// beat, metadata. Combinational.
+#[derive(LogicBlock, BlockDefault)]
+pub struct LaneRow {
+    /// The beat, with the pair that it is taken from.
+    pub beat: Signal<In, AlignBeat>,
+    /// The kept beat, if it is one.
+    pub kept: Signal<In, Bits<512>>,
+    /// The lanes.
+    pub row: Signal<Out, Bits<512>>,
+
+    shift: Signal<Local, Bits<6>>,
+    pair: Signal<Local, BeatPair>,
+    shift_bits: Signal<Local, Bits<9>>,
+    from_shift: Signal<Local, Bits<512>>,
+    later: Signal<Local, Bits<512>>,
+    is_odd: Signal<Local, Bits<512>>,
+    of_other: Signal<Local, Bits<512>>,
+    of_pair: Signal<Local, Bits<512>>,
+    second: Signal<Local, Bits<512>>,
+    first: Signal<Local, Bits<512>>,
+    #[value(Bits::<512>::mask())]
+    ones: Constant<Bits<512>>,
+    #[value(Bits::<512>::mask() << 256)]
+    high_half: Constant<Bits<512>>,
+}
+
+impl Logic for LaneRow {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // Each lane of the pair from the beat that it needs.
+        self.pair.next = self.beat.val().pair;
+        self.shift.next = self.beat.val().shift;
+        self.shift_bits.next = bit_cast::<9, 6>(self.shift.val()) << 3;
+        self.from_shift.next = self.ones.val() << self.shift_bits.val();
+        self.later.next = !self.from_shift.val();
+        if self.beat.val().head {
+            self.later.next = 0.into();
+        }
+        self.is_odd.next = self.later.val();
+        if self.pair.val().odd_first {
+            self.is_odd.next = !self.later.val();
+        }
+        // Each lane from one of four: even and odd beat, kept beat, metadata.
+        self.of_other.next = 0.into();
+        self.second.next = self.is_odd.val();
+        if self.beat.val().kept {
+            self.of_other.next = self.ones.val();
+            self.second.next = 0.into();
+        }
+        if self.beat.val().head {
+            self.of_other.next = self.of_other.val() | self.high_half.val();
+            self.second.next = self.second.val() | self.high_half.val();
+        }
+        self.of_pair.next = !self.of_other.val();
+        self.first.next = !self.second.val();
+        self.row.next = (self.pair.val().even & self.first.val() & self.of_pair.val())
+            | (self.pair.val().odd & self.second.val() & self.of_pair.val())
+            | (self.kept.val() & self.first.val() & self.of_other.val())
+            | ((bit_cast::<512, 256>(self.beat.val().metadata) << 256)
+                & self.second.val()
+                & self.of_other.val());
+    }
+}
+
 /// The realigner. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Align {
@@ -102,6 +167,7 @@ pub struct Align {
     /// One pulse for each header entry whose last beat is taken at `source`.
     pub published: PulseSource<RingFetch>,
 
+    lanes: LaneRow,
     #[value(RotateStage::new(16))]
     by_16: RotateStage<512>,
     #[value(RotateStage::new(4))]
@@ -114,21 +180,7 @@ pub struct Align {
     holds: DFF<Bit>,
 
     advance: Signal<Local, Bit>,
-    pair: Signal<Local, BeatPair>,
     shift: Signal<Local, Bits<6>>,
-    shift_bits: Signal<Local, Bits<9>>,
-    from_shift: Signal<Local, Bits<512>>,
-    later: Signal<Local, Bits<512>>,
-    is_odd: Signal<Local, Bits<512>>,
-    of_other: Signal<Local, Bits<512>>,
-    of_pair: Signal<Local, Bits<512>>,
-    second: Signal<Local, Bits<512>>,
-    first: Signal<Local, Bits<512>>,
-    row: Signal<Local, Bits<512>>,
-    #[value(Bits::<512>::mask())]
-    ones: Constant<Bits<512>>,
-    #[value(Bits::<512>::mask() << 256)]
-    high_half: Constant<Bits<512>>,
 }
 
 impl Logic for Align {
@@ -156,43 +208,15 @@ impl Logic for Align {
         self.published.payload.next.owner = self.beat.q.val().owner;
         self.published.payload.next.index = self.beat.q.val().index;
 
-        // Each lane from the beat that it needs, then rotated by multiples of 4 bytes.
-        self.pair.next = self.sink.payload.val().pair;
+        // The row, then rotated by multiples of 4 bytes.
+        self.lanes.beat.next = self.sink.payload.val();
+        self.lanes.kept.next = self.kept.val();
         self.shift.next = self.sink.payload.val().shift;
-        self.shift_bits.next = bit_cast::<9, 6>(self.shift.val()) << 3;
-        self.from_shift.next = self.ones.val() << self.shift_bits.val();
-        self.later.next = !self.from_shift.val();
-        if self.sink.payload.val().head {
-            self.later.next = 0.into();
-        }
-        self.is_odd.next = self.later.val();
-        if self.pair.val().odd_first {
-            self.is_odd.next = !self.later.val();
-        }
         self.keep.next = self.sink.valid.val() & self.advance.val() & self.sink.payload.val().keeps;
         self.keep_beat.next = (bit_cast::<6, 5>(self.sink.payload.val().place) << 1)
             | bit_cast::<6, 1>(self.sink.payload.val().last.into());
-        // Each lane from one of four: even and odd beat, kept beat, metadata.
-        self.of_other.next = 0.into();
-        self.second.next = self.is_odd.val();
-        if self.sink.payload.val().kept {
-            self.of_other.next = self.ones.val();
-            self.second.next = 0.into();
-        }
-        if self.sink.payload.val().head {
-            self.of_other.next = self.of_other.val() | self.high_half.val();
-            self.second.next = self.second.val() | self.high_half.val();
-        }
-        self.of_pair.next = !self.of_other.val();
-        self.first.next = !self.second.val();
-        self.row.next = (self.pair.val().even & self.first.val() & self.of_pair.val())
-            | (self.pair.val().odd & self.second.val() & self.of_pair.val())
-            | (self.kept.val() & self.first.val() & self.of_other.val())
-            | ((bit_cast::<512, 256>(self.sink.payload.val().metadata) << 256)
-                & self.second.val()
-                & self.of_other.val());
-        self.keep_data.next = self.row.val();
-        self.by_16.data.next = self.row.val();
+        self.keep_data.next = self.lanes.row.val();
+        self.by_16.data.next = self.lanes.row.val();
         self.by_16.times.next = self.shift.val().get_bits::<2>(4);
 
         self.by_4.data.next = self.by_16.result.val();

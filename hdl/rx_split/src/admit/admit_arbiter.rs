@@ -13,7 +13,8 @@
 //! 2. Waiting packets are granted before an event until [`EVENT_CYCLES`] have passed since the last
 //!    event: then the event is granted with the next `has_space`, however slowly packets leave.
 //! 3. The end of a run goes before packets and events: there are no more of them than packets.
-//! 4. A confirmation that ends all runs of its owner waits for `is_swept`, and what is behind it too.
+//! 4. A confirmation that ends all runs of its owner waits for `is_swept`, and what is behind it
+//!    too.
 
 use crate::messages::{RxItem, RxItemKind, WalkOutcome};
 use crate::runs::messages::RunEnd;

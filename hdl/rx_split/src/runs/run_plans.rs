@@ -78,7 +78,6 @@ pub struct RunPlans {
     summed: SummaryOf,
 
     part: Signal<Local, RunPart>,
-    end_part: Signal<Local, RunPart>,
     waited: Signal<Local, Decided>,
     waiting_part: Signal<Local, RunPart>,
     plan: Signal<Local, Decided>,
@@ -89,8 +88,6 @@ pub struct RunPlans {
     one: Constant<Bits<7>>,
     #[value(RunPart::default())]
     no_part: Constant<RunPart>,
-    #[value(Decided::default())]
-    no_plan: Constant<Decided>,
 }
 
 impl Logic for RunPlans {
@@ -98,7 +95,6 @@ impl Logic for RunPlans {
     fn update(&mut self) {
         dff_setup!(self, clock, ends_run, own_valid, own_part, sums, waits);
         dff_setup!(self, clock, waiting_opens, behind_valid, behind, owner, takes);
-        // What was judged.
         self.ends_run.d.next = self.ends_before.val() & !self.reset.val();
         self.own_valid.d.next = self.own.val() & !self.ends_before.val() & !self.reset.val();
         self.waits.d.next = self.own.val() & self.ends_before.val() & !self.reset.val();
@@ -118,19 +114,13 @@ impl Logic for RunPlans {
         self.behind.d.next = self.waited.val();
         self.is_waiting.next = self.waits.q.val();
 
-        // The run that ends.
         self.ended_run.first.next = self.first.val();
-        self.end_part.next = self.no_part.val();
-        self.end_part.next.ends = true;
-        self.end_part.next.sums = self.sums.q.val();
-
+        self.ended_run.last.next = self.last.val();
+        self.ended_run.sums.next = self.sums.q.val();
         self.plan.next = self.judged.val();
         self.plan.next.run = self.own_part.q.val();
         if self.ends_run.q.val() {
-            self.plan.next = self.no_plan.val();
-            self.plan.next.packet = self.ended_run.item.val();
-            self.plan.next.cursor = self.last.val().cursor;
-            self.plan.next.run = self.end_part.val();
+            self.plan.next = self.ended_run.plan.val();
         }
         if self.behind_valid.q.val() {
             self.plan.next = self.behind.q.val();

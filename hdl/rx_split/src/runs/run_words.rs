@@ -1,20 +1,30 @@
-//! What is said of a run: as the item of its plan, and as the summary of its entry.
+//! What is said of a run: as its plan, and as the summary of its entry.
 //!
 //! Timing: combinational.
 
-use crate::messages::{PlanItem, RunSummary, RxItemKind};
+use crate::messages::{Decided, PlanItem, RunPart, RunSummary, RxItemKind};
 use crate::runs::messages::{RunFacts, RunFirst, RunLast};
 use abi::reason::Disposition;
 use stream::prelude::*;
 
-/// The item of a run that ends without a packet.
+/// The plan of a run that ends without a packet.
 #[derive(LogicBlock, BlockDefault)]
 pub struct EndedRun {
     /// Its first packet.
     pub first: Signal<In, RunFirst>,
-    /// The item.
-    pub item: Signal<Out, PlanItem>,
+    /// Its last packet.
+    pub last: Signal<In, RunLast>,
+    /// It has several packets.
+    pub sums: Signal<In, Bit>,
+    /// The plan.
+    pub plan: Signal<Out, Decided>,
 
+    item: Signal<Local, PlanItem>,
+    part: Signal<Local, RunPart>,
+    #[value(Decided::default())]
+    no_plan: Constant<Decided>,
+    #[value(RunPart::default())]
+    no_part: Constant<RunPart>,
     #[value(PlanItem::default())]
     no_item: Constant<PlanItem>,
     #[value(Disposition::PlacedInOrder as u64)]
@@ -39,6 +49,13 @@ impl Logic for EndedRun {
         self.item.next.segment_index = self.first.val().segment_index;
         self.item.next.pieces = self.first.val().pieces;
         self.item.next.memories = self.first.val().memories;
+        self.part.next = self.no_part.val();
+        self.part.next.ends = true;
+        self.part.next.sums = self.sums.val();
+        self.plan.next = self.no_plan.val();
+        self.plan.next.packet = self.item.val();
+        self.plan.next.cursor = self.last.val().cursor;
+        self.plan.next.run = self.part.val();
     }
 }
 
