@@ -225,7 +225,11 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         block: "rx_split::runs::Runs",
-        because: "a sweep goes before the timer, and a run may end while it waits to be ended",
+        because: "a sweep goes before the timer, and a run may end while it waits to be ended; \
+                  plans pass while no owner has runs",
+        says: "\
+  always @* if (!active) assert(source_valid == decided_valid);
+",
         changes: &["run_end"],
         falls: &["run_end"],
         ..NONE
