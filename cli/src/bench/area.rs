@@ -34,7 +34,7 @@ pub struct AreaArguments {
 }
 
 /// Budget of LUTs, in percent of the device.
-pub const LUT_PERCENT_MAX: f64 = 6.5;
+pub const LUT_PERCENT_MAX: f64 = 6.9;
 /// Budget of block RAM, in percent.
 pub const BRAM_PERCENT_MAX: f64 = 20.0;
 /// Budget of UltraRAM, in percent.

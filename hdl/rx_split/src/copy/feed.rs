@@ -30,6 +30,27 @@ pub struct FeedStep {
     pub release: Release,
 }
 
+/// Whether a kept beat has to wait: one that is still being kept cannot be read. Combinational, and
+/// a block of its own, so that no logic for area puts it behind `source.ready`.
+#[derive(LogicBlock, Default)]
+pub struct KeptWait {
+    /// The job reads a kept beat next.
+    pub reads: Signal<In, Bit>,
+    /// The beat that is being read from the packet buffer will be kept.
+    pub read_keeps: Signal<In, Bit>,
+    /// The beat at `source` will be kept.
+    pub held_keeps: Signal<In, Bit>,
+    /// The job waits.
+    pub waits: Signal<Out, Bit>,
+}
+
+impl Logic for KeptWait {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.waits.next = self.reads.val() & (self.read_keeps.val() | self.held_keeps.val());
+    }
+}
+
 /// The reader. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Feed<const BUFFER_BITS: usize> {
@@ -56,6 +77,7 @@ pub struct Feed<const BUFFER_BITS: usize> {
     pub release: PulseSource<Release>,
 
     next_beat: FeedBeat,
+    kept_wait: KeptWait,
     begun: DFF<Bit>,
     place: DFF<FeedPlace>,
     read_valid: DFF<Bit>,
@@ -67,7 +89,6 @@ pub struct Feed<const BUFFER_BITS: usize> {
 
     job: Signal<Local, CopyJob>,
     advance: Signal<Local, Bit>,
-    stale: Signal<Local, Bit>,
     read_beat: Signal<Local, AlignBeat>,
     takes: Signal<Local, Bit>,
     frees: Signal<Local, Release>,
@@ -80,19 +101,18 @@ impl<const BUFFER_BITS: usize> Logic for Feed<BUFFER_BITS> {
         dff_setup!(self, clock, freed_valid, freed);
         self.advance.next = !self.held_valid.q.val() | self.source.ready.val();
         self.job.next = self.jobs.payload.val();
-        // A beat that is still being kept cannot be read.
         self.read_beat.next = self.read.q.val().beat;
-        self.stale.next = self.job.val().kept
-            & self.job.val().head
-            & ((self.read_valid.q.val() & self.read_beat.val().keeps)
-                | (self.held_valid.q.val() & self.held.q.val().keeps));
-        self.takes.next = self.jobs.valid.val() & self.advance.val() & !self.stale.val();
+        self.kept_wait.reads.next = self.job.val().kept & self.job.val().head;
+        self.kept_wait.read_keeps.next = self.read_valid.q.val() & self.read_beat.val().keeps;
+        self.kept_wait.held_keeps.next = self.held_valid.q.val() & self.held.q.val().keeps;
+        self.takes.next = self.jobs.valid.val() & self.advance.val() & !self.kept_wait.waits.val();
         self.kept_beat.next = (bit_cast::<6, 5>(self.job.val().place) << 1)
             | bit_cast::<6, 1>(self.next_beat.last.val().into());
         self.moves.next = self.advance.val();
         // A confirmation, which the caller takes elsewhere, waits for nothing.
-        self.jobs.ready.next = (self.advance.val() & self.next_beat.last.val() & !self.stale.val())
-            | (self.job.val().kind == CopyKind::Confirm);
+        self.jobs.ready.next =
+            (self.advance.val() & self.next_beat.last.val() & !self.kept_wait.waits.val())
+                | (self.job.val().kind == CopyKind::Confirm);
         self.next_beat.job.next = self.job.val();
         self.next_beat.begun.next = self.begun.q.val();
         self.next_beat.place.next = self.place.q.val();

@@ -12,7 +12,7 @@ use crate::rx_split::world::{Stalls, World};
 use crate::rx_split::{good, set_up, NO_STALLS};
 
 /// All of this file: one model holds them.
-pub const FAULTS: [TextFault; 21] = [
+pub const FAULTS: [TextFault; 22] = [
     CONFIRMATION_THAT_OVERTAKES_DATA,
     WRONG_CHECKSUM_THAT_PASSES,
     CURSOR_THAT_STAYS,
@@ -33,6 +33,7 @@ pub const FAULTS: [TextFault; 21] = [
     RUN_THAT_OUTLIVES_ITS_OWNERS_FENCE,
     RUN_WITHOUT_TIME,
     SLOT_THAT_IS_NOT_GIVEN_BACK,
+    SLOTS_GIVEN_BACK_THAT_WRAP,
     HEADER_OF_ANOTHER_RUN,
 ];
 

@@ -5,6 +5,7 @@ use sim::caught::caught_by;
 use sim::switched::TextFault;
 
 use super::expand::{entries, same_packets, writes_of};
+use super::hostile::join_past_17_bits;
 use super::{beyond_floor, kinds, pushed, row, small_queue, switch_on, with_runs, LONG};
 use crate::rx_split::frames::Frame;
 use crate::rx_split::world::{command, World};
@@ -35,9 +36,13 @@ pub const RUN_THAT_OUTLIVES_ITS_OWNERS_FENCE: TextFault =
 pub const RUN_WITHOUT_TIME: TextFault =
     ("assign timer_end = is_run & (~compared[13]);", "assign timer_end = 1'd0;");
 pub const SLOT_THAT_IS_NOT_GIVEN_BACK: TextFault =
-    ("given_after = given_0_read_data + one_given;", "given_after = given_0_read_data;");
+    ("given_after = given_0_read_data + one;", "given_after = given_0_read_data;");
+pub const SLOTS_GIVEN_BACK_THAT_WRAP: TextFault = (
+    "given_after = given_0_read_data + one;",
+    "given_after = (given_0_read_data + one) & 32'd131071;",
+);
 pub const HEADER_OF_ANOTHER_RUN: TextFault =
-    ("assign stale = (job[450] & job[18]) & (", "assign stale = 1'd0 & (");
+    ("assign waits = reads & (read_keeps | held_keeps);", "assign waits = 1'd0;");
 
 /// Runs a scenario on a card with a fault, expects `checker` to end it, and without it, expects it
 /// to pass.
@@ -141,6 +146,11 @@ fn slot_not_given_back_is_caught() {
         }
         world.compare();
     });
+}
+
+#[test]
+fn wrapping_slots_given_back_are_caught() {
+    caught("drops", SLOTS_GIVEN_BACK_THAT_WRAP, small_queue, join_past_17_bits);
 }
 
 /// A run of one packet that ends at once, where another was before.
