@@ -15,6 +15,7 @@ add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/mac_send/fi
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/mac_send/port }]
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/ingress }]
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/parse }]
+add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/link_step }]
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/window }]
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/verify }]
 add_cells_to_pblock [get_pblocks pblock_mac] [get_cells { shell/card/datapath/rx_split/intake/transport/profiles }]

@@ -111,12 +111,13 @@ pub fn config(board: &Board) -> String {
 
 /// Instances below the card that share the die of the MAC: its front, which runs with the MAC's
 /// clock.
-pub const MAC_CELLS: [&str; 11] = [
+pub const MAC_CELLS: [&str; 12] = [
     "mac_receive",
     "mac_send/fifo",
     "mac_send/port",
     "datapath/rx_split/intake/ingress",
     "datapath/rx_split/intake/parse",
+    "datapath/rx_split/intake/link_step",
     "datapath/rx_split/intake/window",
     "datapath/rx_split/intake/verify",
     "datapath/rx_split/intake/transport/profiles",
