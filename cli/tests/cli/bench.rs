@@ -270,10 +270,13 @@ fn assert_rates(report: &serde_json::Value) {
     let rates = report["rates"].as_array().expect("rates");
     assert_eq!(rates.len(), 3 * 2 * 2);
     for rate in rates {
-        for figure in ["gbps", "batch", "seconds_per_gb", "polling_seconds_per_gb"] {
+        for figure in ["gbps", "seconds_per_gb", "polling_seconds_per_gb"] {
             assert!(rate[figure].as_f64() > Some(0.0), "{figure}: {rate}");
         }
-        assert!(rate["empty_polls"].as_f64() >= Some(0.0), "{rate}");
+        // Where the host is far behind, a poll may find nothing, or none be empty.
+        for count in ["batch", "empty_polls"] {
+            assert!(rate[count].as_f64() >= Some(0.0), "{count}: {rate}");
+        }
     }
 }
 

@@ -80,8 +80,10 @@ pub struct FlashSerial {
     taken: Signal<Local, SerialCommand>,
     phase: Signal<Local, SerialPhase>,
     place: Signal<Local, Bits<6>>,
+    tick: Signal<Local, Bits<4>>,
     is_selected: Signal<Local, Bit>,
     chip: Signal<Local, Bits<2>>,
+    head: Signal<Local, Bits<40>>,
     head_bit: Signal<Local, Bits<6>>,
     data_bit: Signal<Local, Bits<6>>,
     sampled: Signal<Local, Bit>,
@@ -104,17 +106,19 @@ impl Logic for FlashSerial {
         self.taken.next = self.steps.taken.val();
         self.phase.next = self.steps.phase.val();
         self.place.next = self.steps.place.val();
+        self.tick.next = self.steps.tick.val();
         self.busy.next = self.phase.val() != SerialPhase::Idle;
         self.word.next = self.steps.done.val().get_bits::<6>(0);
 
         // Pins, a cycle later, each from a register.
+        self.head.next = self.taken.val().head;
         self.head_bit.next = self.head_first.val() - self.place.val();
         self.data_bit.next = self.place.val() ^ self.byte_first.val();
         self.out.d.next = false;
         if self.phase.val() == SerialPhase::Enable {
             self.out.d.next = self.enable.val().get_bit(self.data_bit.val().index());
         } else if self.phase.val() == SerialPhase::Head {
-            self.out.d.next = self.taken.val().head.get_bit(self.head_bit.val().index());
+            self.out.d.next = self.head.val().get_bit(self.head_bit.val().index());
         } else if self.phase.val() == SerialPhase::Data {
             self.out.d.next =
                 self.page_word.val().get_bit(self.data_bit.val().index()) & self.taken.val().writes;
@@ -130,7 +134,7 @@ impl Logic for FlashSerial {
         if self.is_selected.val() {
             self.selected.d.next = self.chip.val();
         }
-        self.level.d.next = self.is_selected.val() & self.steps.tick.val().get_bit(3);
+        self.level.d.next = self.is_selected.val() & self.tick.val().get_bit(3);
         self.lines.serial_clock.next = self.level.q.val();
         self.lines.select.next = self.selected.q.val();
         self.lines.mosi.next = self.out.q.val();

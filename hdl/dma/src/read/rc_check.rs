@@ -94,6 +94,7 @@ pub struct PartPlace {
     /// Beat of the dword after the part.
     pub beat_after: Signal<Out, Bits<9>>,
 
+    beat_next: Signal<Local, Bits<9>>,
     lane_end: Signal<Local, Bits<6>>,
     result: Signal<Local, PlacedPart>,
 }
@@ -101,6 +102,7 @@ pub struct PartPlace {
 impl Logic for PartPlace {
     #[hdl_gen]
     fn update(&mut self) {
+        self.beat_next.next = self.beat.val() + 1;
         self.result.next.mask = 0.into();
         if self.store.val() {
             self.result.next.mask = self.part.val().mask;
@@ -109,7 +111,7 @@ impl Logic for PartPlace {
         self.result.next.lane = self.part.val().lane;
         self.result.next.rotate = self.part.val().rotate;
         self.result.next.address = self.beat.val();
-        self.result.next.address_next = self.beat.val() + 1;
+        self.result.next.address_next = self.beat_next.val();
         self.placed.next = self.result.val();
 
         self.lane_end.next =

@@ -43,6 +43,8 @@ pub struct DescriptorRead {
     pub announced: Signal<Out, Announced>,
 
     count: Signal<Local, Bits<11>>,
+    offset: Signal<Local, Bits<13>>,
+    reach: Signal<Local, Bits<13>>,
     bytes: Signal<Local, Bits<13>>,
     fields: Signal<Local, Bits<32>>,
     result: Signal<Local, Announced>,
@@ -53,8 +55,9 @@ impl Logic for DescriptorRead {
     fn update(&mut self) {
         self.fields.next = self.descriptor.val().get_bits::<32>(32);
         self.count.next = self.fields.val().get_bits::<11>(0);
-        self.bytes.next = (bit_cast::<13, 11>(self.count.val()) << 2)
-            - bit_cast::<13, 2>(self.descriptor.val().get_bits::<2>(0));
+        self.offset.next = bit_cast::<13, 2>(self.descriptor.val().get_bits::<2>(0));
+        self.reach.next = bit_cast::<13, 11>(self.count.val()) << 2;
+        self.bytes.next = self.reach.val() - self.offset.val();
         self.result.next.dwords = self.count.val();
         self.result.next.has_dwords = self.count.val().any();
         self.result.next.bytes = self.bytes.val();
@@ -86,6 +89,7 @@ pub struct DescriptorCheck {
     pub remaining_after: Signal<Out, Bits<10>>,
 
     left: Signal<Local, Bits<13>>,
+    less: Signal<Local, Bits<10>>,
     address: Signal<Local, Bits<12>>,
     is_last: Signal<Local, Bit>,
     misses: Signal<Local, Bit>,
@@ -100,8 +104,8 @@ impl Logic for DescriptorCheck {
 
         // Bytes of this completion: up to the end of its last dword, or of the request.
         self.is_last.next = self.announced.val().bytes >= self.left.val();
-        self.remaining_after.next =
-            self.remaining.val() - bit_cast::<10, 13>(self.announced.val().bytes);
+        self.less.next = self.remaining.val() - bit_cast::<10, 13>(self.announced.val().bytes);
+        self.remaining_after.next = self.less.val();
         if self.is_last.val() {
             self.remaining_after.next = 0.into();
         }

@@ -84,6 +84,7 @@ pub struct LaneMask {
     /// Lanes that are filled, one bit per lane.
     pub mask: Signal<Out, Bits<16>>,
 
+    ones: Signal<Local, Bits<16>>,
     wide: Signal<Local, Bits<32>>,
     #[value(Bits::<16>::mask())]
     all: Constant<Bits<16>>,
@@ -92,8 +93,8 @@ pub struct LaneMask {
 impl Logic for LaneMask {
     #[hdl_gen]
     fn update(&mut self) {
-        self.wide.next =
-            bit_cast::<32, 16>(!(self.all.val() << self.dwords.val())) << self.lane.val();
+        self.ones.next = !(self.all.val() << self.dwords.val());
+        self.wide.next = bit_cast::<32, 16>(self.ones.val()) << self.lane.val();
         self.mask.next = self.wide.val().get_bits::<16>(0) | self.wide.val().get_bits::<16>(16);
     }
 }
@@ -113,8 +114,11 @@ pub struct RcTail {
     pub part: Signal<Out, SlicePart>,
 
     lanes: LaneMask,
+    all_ends: Signal<Local, Bits<4>>,
+    end_at: Signal<Local, Bits<16>>,
     ends: Signal<Local, Bit>,
     dwords: Signal<Local, Bits<5>>,
+    rotate: Signal<Local, Bits<4>>,
     result: Signal<Local, SlicePart>,
 }
 
@@ -122,18 +126,21 @@ impl Logic for RcTail {
     #[hdl_gen]
     fn update(&mut self) {
         // The first end of the beat belongs to it.
-        self.ends.next = self.marks.val().ends.get_bit(0);
+        self.all_ends.next = self.marks.val().ends;
+        self.end_at.next = self.marks.val().end_at;
+        self.ends.next = self.all_ends.val().get_bit(0);
         self.dwords.next = 16.into();
         if self.ends.val() {
-            self.dwords.next = bit_cast::<5, 4>(self.marks.val().end_at.get_bits::<4>(0)) + 1;
+            self.dwords.next = bit_cast::<5, 4>(self.end_at.val().get_bits::<4>(0)) + 1;
         }
+        self.rotate.next = bits::<4>(0) - self.lane.val();
         self.lanes.lane.next = self.lane.val();
         self.lanes.dwords.next = self.dwords.val();
         self.result.next.present = self.present.val();
         self.result.next.ends = self.ends.val();
         self.result.next.dwords = self.dwords.val();
         self.result.next.lane = self.lane.val();
-        self.result.next.rotate = bits::<4>(0) - self.lane.val();
+        self.result.next.rotate = self.rotate.val();
         self.result.next.mask = self.lanes.mask.val();
         self.part.next = self.result.val();
     }
@@ -157,6 +164,8 @@ pub struct RcStart {
     pub descriptor: Signal<Out, Bits<96>>,
 
     lanes: LaneMask,
+    starts: Signal<Local, Bits<4>>,
+    quarters: Signal<Local, Bits<8>>,
     ends: Signal<Local, Bits<4>>,
     end_at: Signal<Local, Bits<16>>,
     quarter: Signal<Local, Bits<2>>,
@@ -167,17 +176,20 @@ pub struct RcStart {
     first: Signal<Local, Bits<5>>,
     dwords: Signal<Local, Bits<5>>,
     lane: Signal<Local, Bits<4>>,
+    rotate: Signal<Local, Bits<4>>,
     result: Signal<Local, SlicePart>,
 }
 
 impl Logic for RcStart {
     #[hdl_gen]
     fn update(&mut self) {
+        self.starts.next = self.marks.val().starts;
+        self.quarters.next = self.marks.val().quarters;
         self.ends.next = self.marks.val().ends;
         self.end_at.next = self.marks.val().end_at;
 
         // Where it starts: the start pointers of PG213 count quarters of the beat.
-        self.quarter.next = self.marks.val().quarters.get_bits::<2>(0);
+        self.quarter.next = self.quarters.val().get_bits::<2>(0);
         self.data_at.next = bit_cast::<9, 2>(self.quarter.val()) << 7;
         self.header.next = self.data.val().get_bits::<96>(self.data_at.val().index());
 
@@ -196,13 +208,14 @@ impl Logic for RcStart {
             self.dwords.next = (bit_cast::<5, 4>(self.last.val()) + 1) - self.first.val();
         }
         self.lane.next = self.header.val().get_bits::<4>(2);
+        self.rotate.next = bit_cast::<4, 5>(self.first.val()) - self.lane.val();
         self.lanes.lane.next = self.lane.val();
         self.lanes.dwords.next = self.dwords.val();
-        self.result.next.present = self.marks.val().starts.get_bit(0);
+        self.result.next.present = self.starts.val().get_bit(0);
         self.result.next.ends = self.ends_here.val();
         self.result.next.dwords = self.dwords.val();
         self.result.next.lane = self.lane.val();
-        self.result.next.rotate = bit_cast::<4, 5>(self.first.val()) - self.lane.val();
+        self.result.next.rotate = self.rotate.val();
         self.result.next.mask = self.lanes.mask.val();
         self.part.next = self.result.val();
         self.descriptor.next = self.header.val();
@@ -248,6 +261,9 @@ pub struct RcHold {
     marks_waiting: DFF<RcMarks>,
     marks_offered: Signal<Local, RcMarks>,
     starts: Signal<Local, Bits<4>>,
+    quarters: Signal<Local, Bits<8>>,
+    ends: Signal<Local, Bits<4>>,
+    end_at: Signal<Local, Bits<16>>,
     is_last: Signal<Local, Bit>,
     has_space: Signal<Local, Bit>,
 }
@@ -261,6 +277,9 @@ impl Logic for RcHold {
         self.data.next = self.data_stage.q.val();
         self.marks.next = self.marks_stage.q.val();
         self.starts.next = self.marks_stage.q.val().starts;
+        self.quarters.next = self.marks_stage.q.val().quarters;
+        self.ends.next = self.marks_stage.q.val().ends;
+        self.end_at.next = self.marks_stage.q.val().end_at;
         self.is_last.next = !self.starts.val().get_bit(1);
         self.finishes.next = self.is_last.val();
         self.has_space.next = !self.full.q.val() | (self.step.val() & self.is_last.val());
@@ -287,9 +306,9 @@ impl Logic for RcHold {
             }
         } else if self.step.val() {
             self.marks_stage.d.next.starts = self.starts.val() >> 1;
-            self.marks_stage.d.next.quarters = self.marks_stage.q.val().quarters >> 2;
-            self.marks_stage.d.next.ends = self.marks_stage.q.val().ends >> 1;
-            self.marks_stage.d.next.end_at = self.marks_stage.q.val().end_at >> 4;
+            self.marks_stage.d.next.quarters = self.quarters.val() >> 2;
+            self.marks_stage.d.next.ends = self.ends.val() >> 1;
+            self.marks_stage.d.next.end_at = self.end_at.val() >> 4;
         }
         if self.link_reset.val() {
             self.full.d.next = false;
@@ -324,6 +343,7 @@ pub struct RcPair {
     start: Signal<Local, SlicePart>,
     tail_now: Signal<Local, SlicePart>,
     start_now: Signal<Local, SlicePart>,
+    lanes: Signal<Local, Bits<16>>,
     parts: Signal<Local, Bit>,
     has_space: Signal<Local, Bit>,
     next_slice: Signal<Local, Slice>,
@@ -335,11 +355,12 @@ impl Logic for RcPair {
         dff_setup!(self, clock, full, stage, tail_done, slice_valid, slice_stage);
         self.tail.next = self.stage.q.val().tail;
         self.start.next = self.stage.q.val().start;
+        self.lanes.next = self.tail.val().mask & self.start.val().mask;
         self.parts.next = self.full.q.val()
             & !self.tail_done.q.val()
             & self.tail.val().present
             & self.start.val().present
-            & (self.tail.val().mask & self.start.val().mask).any();
+            & self.lanes.val().any();
         self.tail_now.next = self.tail.val();
         self.tail_now.next.present = self.tail.val().present & !self.tail_done.q.val();
         self.start_now.next = self.start.val();

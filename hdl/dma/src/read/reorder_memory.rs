@@ -43,6 +43,9 @@ pub struct ReorderLane {
 
     memory: BlockRam<Bits<32>, 9>,
     part: Signal<Local, PlacedPart>,
+    tail_mask: Signal<Local, Bits<16>>,
+    mask: Signal<Local, Bits<16>>,
+    stores: Signal<Local, Bit>,
     #[value(index)]
     index: Constant<Bits<4>>,
     #[value(32 * index)]
@@ -53,21 +56,24 @@ impl Logic for ReorderLane {
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, memory);
+        self.tail_mask.next = self.tail.val().mask;
         self.part.next = self.start.val();
         self.memory.write_data.next =
             self.start_beat.val().get_bits::<32>(self.first_bit.val().index());
-        if self.tail.val().mask.get_bit(self.index.val().index()) {
+        if self.tail_mask.val().get_bit(self.index.val().index()) {
             self.part.next = self.tail.val();
             self.memory.write_data.next =
                 self.tail_beat.val().get_bits::<32>(self.first_bit.val().index());
         }
+        self.mask.next = self.part.val().mask;
+        self.stores.next = self.part.val().stores;
         self.memory.write_address.next = self.part.val().address;
         if self.index.val() < self.part.val().lane {
             self.memory.write_address.next = self.part.val().address_next;
         }
         self.memory.write_enable.next = self.valid.val()
-            & self.part.val().stores
-            & self.part.val().mask.get_bit(self.index.val().index());
+            & self.stores.val()
+            & self.mask.val().get_bit(self.index.val().index());
         self.memory.read_enable.next = true;
         self.memory.register_enable.next = true;
         self.memory.read_address.next = self.read_address.val();

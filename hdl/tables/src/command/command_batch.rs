@@ -56,6 +56,7 @@ pub struct CommandBatch {
     failed: DFF<Bit>,
 
     full: Signal<Local, Bit>,
+    filled_after: Signal<Local, Bits<5>>,
     drained_after: Signal<Local, Bits<5>>,
     #[value(16)]
     capacity: Constant<Bits<5>>,
@@ -70,6 +71,7 @@ impl Logic for CommandBatch {
         clock!(self, clock, beats);
 
         self.full.next = self.filled.q.val() == self.capacity.val();
+        self.filled_after.next = self.filled.q.val() + self.one.val();
         self.drained_after.next = self.drained.q.val() + self.one.val();
         self.command_fetch.ready.next = self.at.q.val() == BatchState::Idle;
         self.commands.ready.next = self.at.q.val() == BatchState::Fill;
@@ -103,7 +105,7 @@ impl Logic for CommandBatch {
                 if self.commands.valid.val() {
                     self.beats.write_enable.next = !self.full.val();
                     if !self.full.val() {
-                        self.filled.d.next = self.filled.q.val() + self.one.val();
+                        self.filled.d.next = self.filled_after.val();
                     }
                     if self.commands.last.val() {
                         self.at.d.next = BatchState::Drain;

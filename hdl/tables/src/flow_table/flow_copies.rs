@@ -51,6 +51,7 @@ pub struct FlowLookupCopy<const FLOW_BITS: usize> {
     was_read: DFF<Bit>,
 
     change_flow: Signal<Local, Bits<FLOW_BITS>>,
+    written_flow: Signal<Local, Bits<FLOW_BITS>>,
 }
 
 impl<const FLOW_BITS: usize> Logic for FlowLookupCopy<FLOW_BITS> {
@@ -85,8 +86,8 @@ impl<const FLOW_BITS: usize> Logic for FlowLookupCopy<FLOW_BITS> {
         self.floors.write_enable.next =
             self.change.valid.val() & self.change.payload.val().write_floor;
 
-        self.cursors.write_address.next =
-            bit_cast::<FLOW_BITS, 16>(self.cursor_write.payload.val().flow);
+        self.written_flow.next = bit_cast::<FLOW_BITS, 16>(self.cursor_write.payload.val().flow);
+        self.cursors.write_address.next = self.written_flow.val();
         self.cursors.write_data.next = self.cursor_write.payload.val().cursor;
         self.cursors.write_enable.next = self.cursor_write.valid.val();
     }
@@ -121,6 +122,7 @@ pub struct FlowQueryCopy<const FLOW_BITS: usize> {
 
     change_flow: Signal<Local, Bits<FLOW_BITS>>,
     change_floor: Signal<Local, FlowFloor>,
+    cursor_flow: Signal<Local, Bits<FLOW_BITS>>,
 }
 
 impl<const FLOW_BITS: usize> Logic for FlowQueryCopy<FLOW_BITS> {
@@ -164,8 +166,8 @@ impl<const FLOW_BITS: usize> Logic for FlowQueryCopy<FLOW_BITS> {
         self.send_floors.write_enable.next =
             self.change.valid.val() & self.change.payload.val().write_send_floor;
 
-        self.cursors.write_address.next =
-            bit_cast::<FLOW_BITS, 16>(self.cursor_write.payload.val().flow);
+        self.cursor_flow.next = bit_cast::<FLOW_BITS, 16>(self.cursor_write.payload.val().flow);
+        self.cursors.write_address.next = self.cursor_flow.val();
         self.cursors.write_data.next = self.cursor_write.payload.val().cursor;
         self.cursors.write_enable.next = self.cursor_write.valid.val();
     }

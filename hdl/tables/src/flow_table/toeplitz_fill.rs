@@ -70,6 +70,8 @@ pub struct ToeplitzFill {
     named: Signal<Local, Bits<24>>,
     chosen: Signal<Local, Bit>,
     shift: Signal<Local, Bits<5>>,
+    byte_low: Signal<Local, Bits<32>>,
+    byte_high: Signal<Local, Bits<32>>,
     rank: Signal<Local, Bits<3>>,
     row_low: Signal<Local, Bits<24>>,
     row_high: Signal<Local, Bits<24>>,
@@ -113,6 +115,8 @@ impl Logic for ToeplitzFill {
         self.words_low.read_address.next = self.place.q.val().get_bits::<4>(2);
         self.words_high.read_address.next = self.place.q.val().get_bits::<4>(2);
         self.shift.next = bit_cast::<5, 6>(self.place.q.val()) << 3;
+        self.byte_low.next = self.words_low.read_data.val() >> self.shift.val();
+        self.byte_high.next = self.words_high.read_data.val() >> self.shift.val();
 
         // Step s to s + 1 changes the bit of the Gray code whose number is the ones at s's end.
         self.rank.next = 7.into();
@@ -142,9 +146,9 @@ impl Logic for ToeplitzFill {
         } else if !self.filled.q.val() {
             // Moves the windows on by a byte; from the third byte on one is whole.
             self.window_low.d.next = (self.window_low.q.val() >> 8)
-                | (bit_cast::<24, 32>(self.words_low.read_data.val() >> self.shift.val()) << 16);
+                | (bit_cast::<24, 32>(self.byte_low.val()) << 16);
             self.window_high.d.next = (self.window_high.q.val() >> 8)
-                | (bit_cast::<24, 32>(self.words_high.read_data.val() >> self.shift.val()) << 16);
+                | (bit_cast::<24, 32>(self.byte_high.val()) << 16);
             self.held.d.next.table = self.place.q.val() - self.ahead.val();
             self.place.d.next = self.place.q.val() + self.one_place.val();
             self.entry.d.next = 0.into();

@@ -32,7 +32,9 @@ pub struct RegionCheck {
     pub checked: Signal<Out, RegionChecked>,
 
     right: Signal<Local, Bit>,
+    page_bits: Signal<Local, Bits<48>>,
     page_number: Signal<Local, Bits<48>>,
+    page_bytes: Signal<Local, Bits<31>>,
     page_mask: Signal<Local, Bits<31>>,
     #[value(1)]
     one: Constant<Bits<31>>,
@@ -47,8 +49,9 @@ impl Logic for RegionCheck {
         if self.request.val().write {
             self.right.next = self.region.val().write;
         }
-        self.page_number.next =
-            self.request.val().offset >> bit_cast::<48, 5>(self.region.val().page_bits);
+        self.page_bits.next = bit_cast::<48, 5>(self.region.val().page_bits);
+        self.page_number.next = self.request.val().offset >> self.page_bits.val();
+        self.page_bytes.next = self.one.val() << bit_cast::<31, 5>(self.region.val().page_bits);
         self.page_mask.next = !(self.all.val() << bit_cast::<31, 5>(self.region.val().page_bits));
 
         self.checked.next.granted = self.right.val()
@@ -59,8 +62,7 @@ impl Logic for RegionCheck {
         self.checked.next.length = self.region.val().bytes;
         self.checked.next.page_number = bit_cast::<INDEX_BITS_MAX, 48>(self.page_number.val());
         self.checked.next.first_page = self.region.val().first_page;
-        self.checked.next.page_bytes =
-            self.one.val() << bit_cast::<31, 5>(self.region.val().page_bits);
+        self.checked.next.page_bytes = self.page_bytes.val();
         self.checked.next.page_offset =
             bit_cast::<31, 48>(self.request.val().offset) & self.page_mask.val();
         self.checked.next.bytes = self.request.val().bytes;
