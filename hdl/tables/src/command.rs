@@ -260,6 +260,7 @@ impl<
         // The memories are written when the confirmation has passed register and FIFO.
         self.ended_valid.d.next = self.steps.finish.val();
         self.run_ends.beat.next = self.beat.q.val();
+        self.run_ends.kind.next = self.work.kind.val();
         self.run_ends.status.next = self.steps.status.val();
         self.ended.d.next = self.run_ends.ended.val();
         self.confirmations.sink.valid.next = self.ended_valid.q.val();

@@ -59,6 +59,8 @@ pub struct CommandWork<
     pub list_busy: Signal<Out, Bit>,
     /// A list has not carried the change out.
     pub list_refused: Signal<Out, Bit>,
+    /// Kind of the command, a cycle after it.
+    pub kind: Signal<Out, CommandKind>,
     /// The command writes the flow's state.
     pub writes_flow: Signal<Out, Bit>,
     /// Change of the flow's state.
@@ -97,7 +99,6 @@ pub struct CommandWork<
     kind_kept: DFF<CommandKind>,
     tx_kept: DFF<Bit>,
 
-    kind: Signal<Local, CommandKind>,
     list_update: Signal<Local, ListUpdate>,
     data: Signal<Local, Bits<512>>,
     entry: Signal<Local, SegmentEntry>,
@@ -127,6 +128,7 @@ impl<
             works: Default::default(),
             list_busy: Default::default(),
             list_refused: Default::default(),
+            kind: Default::default(),
             writes_flow: Default::default(),
             flow_update: Default::default(),
             writes_key: Default::default(),
@@ -154,7 +156,6 @@ impl<
             tx_changes: Default::default(),
             kind_kept: Default::default(),
             tx_kept: Default::default(),
-            kind: Default::default(),
             list_update: Default::default(),
             data: Default::default(),
             entry: Default::default(),
@@ -180,14 +181,14 @@ impl<
         clock!(self, clock, check, reach, judge, uses);
         self.data.next = self.beat.val().data;
         self.kind_decode.opcode.next = self.data.val().get_bits::<8>(0);
-        self.kind.next = self.kind_decode.kind.val();
-        self.kind_kept.d.next = self.kind.val();
+        self.kind_kept.d.next = self.kind_decode.kind.val();
+        self.kind.next = self.kind_kept.q.val();
         self.tx_kept.d.next = self.list_decode.tx.val();
         self.flow_decode.data.next = self.data.val();
         self.flow_decode.kind.next = self.kind_kept.q.val();
         self.flow_decode.epoch.next = self.epoch.val();
         self.list_decode.data.next = self.data.val();
-        self.list_decode.kind.next = self.kind.val();
+        self.list_decode.kind.next = self.kind_decode.kind.val();
         self.region_decode.data.next = self.data.val();
         self.region_decode.kind.next = self.kind_kept.q.val();
         self.region_decode.epoch.next = self.epoch.val();

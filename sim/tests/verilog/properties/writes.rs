@@ -195,8 +195,7 @@ pub const STATED: &[Stated] = &[
 
 /// What came so many cycles ago, beside the steps that hold it: a plan comes as its packet is
 /// decided while no owner has runs, else two cycles later, or three behind the run that it ends.
-/// An event
-/// and the end of a run have no walk.
+/// An event and the end of a run have no walk.
 const ADMIT: &str = "\
   reg [7:0] came = 8'd0;
   reg [329:0] came_0;
