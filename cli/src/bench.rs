@@ -16,7 +16,6 @@
 mod all;
 mod area;
 mod connections;
-pub mod cores;
 pub mod cpu;
 mod dma;
 mod doorbell;
@@ -26,9 +25,7 @@ mod loss;
 pub mod networks;
 mod page;
 mod plot;
-mod reference;
 mod speed;
-mod statistics;
 pub mod throughput;
 
 use anyhow::Result;

@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, ValueEnum};
+use measure::latency;
 use network::measure::{fairness, incast, loss};
 
 use super::area::{self, Figures};
@@ -18,7 +19,6 @@ use super::connections::{self, CONNECTIONS_MAX};
 use super::cpu::{CpuArguments, Report};
 use super::dma;
 use super::host::HostArguments;
-use super::latency;
 use super::networks::measure_for_page;
 use super::page::{Page, PageFiles, Row, RUNS_TITLE};
 use super::speed;
@@ -315,7 +315,7 @@ fn measure_alone(
         match section {
             Section::Latency => {
                 print("bench latency\n")?;
-                page.latency = Some(latency::measure(arguments.config, arguments.time)?);
+                page.latency = Some(latency::measure(arguments.config.name(), arguments.time)?);
             }
             Section::Dma => {
                 print("bench dma\n")?;

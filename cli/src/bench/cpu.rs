@@ -52,8 +52,8 @@ use self::refusal::refusal_error;
 use self::report::{Key, Samples};
 pub use self::report::{Report, BIAS, HEAD, RATES_HEAD};
 pub use self::runs_table::HEAD as RUNS_HEAD;
-use super::cores::Cores;
 use crate::shared::output::{json_file, print};
+use measure::timing::cores::Cores;
 
 /// Rates at which packets arrive, Gb/s of payload.
 const RATES_GBPS: [f64; 3] = [10.0, 40.0, 100.0];

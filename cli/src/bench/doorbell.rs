@@ -19,10 +19,10 @@ use host::driver::device::{Device, DeviceConfig};
 use serde::Serialize;
 use vfio::{CardBus, SocketBus};
 
-use crate::bench::statistics::median;
 use crate::shared::bus::{self, CardName};
 use crate::shared::options::UsageError;
 use crate::shared::output::{json_file, print};
+use measure::timing::statistics::median;
 
 /// Doorbells of a pass, and passes.
 const DOORBELLS: u32 = 1000;

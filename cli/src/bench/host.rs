@@ -44,9 +44,9 @@ use self::flows::FLOWS;
 use self::plan::Plan;
 pub use self::report::{Report, HEAD};
 use self::work::{Workload, BATCH};
-use super::statistics::SPREAD_MAX;
 use crate::shared::bus::BusName;
 use crate::shared::output::{json_file, print};
+use measure::timing::statistics::SPREAD_MAX;
 
 /// Most flows in a quick run.
 const QUICK_FLOWS_MAX: usize = 256;

@@ -11,11 +11,11 @@ use clap::{Args, ValueEnum};
 use measure::limits::{tightest_limit, Limit};
 use measure::run::{Figures, Measurement, Outcome};
 use measure::scenario::{Acks, Family, Order, Rival, Scenario, Size};
+use measure::timing::latencies::Spread;
 use serde::Serialize;
 use verilate::options::Options;
 
 use super::cpu::Coalesce;
-use super::latency::Spread;
 
 use crate::shared::config::ConfigName;
 use crate::shared::options::{one_of, time_us, UsageError};

@@ -5,8 +5,8 @@ use abi::send_descriptor::PAYLOAD_BYTES;
 use ip::completion_buffer::CompletionBuffer;
 use lab::frame::FCS_BYTES;
 
-use crate::frames::header_bytes;
 use crate::load::{link_over_wire, PURE_ACKS_RESERVE};
+use crate::packets::frames::header_bytes;
 use crate::scenario::{Acks, BadScenario, Order, Scenario, Size};
 
 impl Scenario {

@@ -1,188 +1,144 @@
 //! Latency through the card, port to port, alone and under load.
 //!
 //! ```text
-//!   receive: last beat of a frame taken ──► first RQ beat of its payload write; of its entry
-//!   send:    doorbell's beat on CQ      ──► first beat of the frame
-//!            (first beat of the descriptor, where it comes with the doorbell)
+//!   receive: last beat of a frame ──► payload's write, header entry     alone, loaded, ends of runs
+//!   send:    doorbell ──► first beat of the frame      with its descriptor, or one that is fetched
 //! ```
-//! Packets do not overtake each other, so the n-th of each kind belongs to the n-th frame, after it
-//! was checked that all have arrived.
 
-use abi::registers::{DOORBELLS, DOORBELL_SEND, PUSH_WINDOW};
-use sim::harness::probe::{Passage, Probe};
-use verilate::options::Options;
+mod paths;
 
+use serde::Serialize;
+
+use self::paths::{
+    receive_alone, receive_loaded, receive_run_end, send_alone, LOAD, RECEIVE_BYTES, SEND_BYTES,
+};
 use crate::error::MeasureError;
-use crate::frames::header_bytes;
-pub use crate::latencies::Latencies;
-use crate::limits::{entry_bytes, receive_limits, tightest_limit, Load};
-use crate::run::{Measurement, Outcome};
 use crate::scenario::{Scenario, Size};
+use crate::timing::latencies::Spread;
 
-/// Payload of a packet whose receive latency is measured.
-pub const RECEIVE_BYTES: u32 = 64;
-/// Payload of a packet whose send latency is measured.
-pub const SEND_BYTES: u32 = 1024;
-/// Header of a packet without options.
-const HEADER_BYTES: usize = header_bytes(false, false);
-/// Header and FCS.
-const AROUND_BYTES: u32 = HEADER_BYTES as u32 + 4;
-/// Bytes written for its header entry.
-const ENTRY_DWORDS: u32 = entry_bytes(HEADER_BYTES) as u32 / 4;
-/// Interval at which packets do not affect each other; no multiple of a clock period.
-const ALONE_PS: u64 = 1_500_077;
-const SEND_ALONE_PS: u64 = 6_100_077;
-/// Packets in a segment: few enough for lists to wrap during a measurement.
-const SEGMENT_PACKETS: u32 = 8;
-/// Share of the limit that "under load" means.
-pub const LOAD: f64 = 0.9;
+/// Time that a payload of 64 bytes may take from the wire to the PCIe port.
+const RECEIVE_GOAL_NS: f64 = 300.0;
+/// Time that sending may take beside two round trips on PCIe.
+const SEND_GOAL_NS: f64 = 300.0;
+/// Time that an entry may come later where the card sums packets up.
+const RUN_GOAL_NS: f64 = 8.0;
+/// Packets of the runs whose end is measured.
+const RUN_PACKETS: [u32; 2] = [1, 2];
 
-/// Latencies of received packets.
-#[derive(Clone, Debug)]
-pub struct ReceiveLatency {
-    /// To the payload write.
-    pub payload: Latencies,
-    /// To the header entry.
-    pub entry: Latencies,
-    /// Packets a second, in millions.
-    pub mpps: f64,
-    /// The verdict of the run.
-    pub outcome: Outcome,
+/// All latencies and the verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Every byte, count and rule is right, in all parts.
+    pub ok: bool,
+    /// Last beat of a frame with 64 bytes of payload to the first beat of its payload write.
+    pub rx_ns: Spread,
+    /// Doorbell, its descriptor with it, to the first beat of a frame with 1 KiB of payload.
+    pub tx_ns: Spread,
+    /// Doorbell to the first beat of a frame, where the card reads the descriptor from its ring.
+    pub tx_fetched_ns: Spread,
+    /// Last beat to the first beat of the header entry.
+    pub rx_entry_ns: Spread,
+    /// `rx_entry_ns` of a packet that ends a run, by packets of the run.
+    pub rx_run_end_ns: [(u32, Spread); 2],
+    /// `rx_ns` at 90 % of what wire and link allow.
+    pub rx_loaded_ns: Spread,
+    /// `rx_entry_ns` under the same load.
+    pub rx_loaded_entry_ns: Spread,
+    /// That load, in millions of packets a second.
+    pub rx_loaded_mpps: f64,
+    /// Goal of receiving, ns.
+    pub rx_goal_ns: f64,
+    /// Goal of sending, ns.
+    pub tx_goal_ns: f64,
+    /// The first problems.
+    pub problems: Vec<String>,
+    /// Every latency of received packets, for plots.
+    #[serde(skip)]
+    pub curves: Vec<(&'static str, Vec<f64>)>,
+    /// Every latency of sent packets, for plots.
+    #[serde(skip)]
+    pub send_curves: Vec<(&'static str, Vec<f64>)>,
 }
 
-/// Latencies of sent packets.
-#[derive(Clone, Debug)]
-pub struct SendLatency {
-    /// From the doorbell to the frame.
-    pub frame: Latencies,
-    /// The verdict of the run.
-    pub outcome: Outcome,
-}
-
-fn scenario(base: &Scenario, payload: u32, interval_ps: u64) -> Scenario {
-    Scenario {
-        size: Size::Frame(payload + AROUND_BYTES),
-        flows: 1,
-        burst: 1,
-        send_burst: 1,
-        interval_ps,
-        ..base.clone()
+/// Measures all parts on a card of that name, each for so many microseconds of simulated time.
+pub fn measure(card: &str, time_us: u64) -> Result<Report, MeasureError> {
+    let mut base = Scenario::new(Size::Frame(64));
+    base.card = card.to_owned();
+    base.time_ns = time_us * 1000;
+    let alone = receive_alone(&base)?;
+    let loaded = receive_loaded(&base)?;
+    let [one, two] = RUN_PACKETS.map(|packets| receive_run_end(&base, packets));
+    let (one, two) = (one?, two?);
+    let send = send_alone(&base)?;
+    base.push_slots = false;
+    let fetched = send_alone(&base)?;
+    let mut problems = Vec::new();
+    let parts = [
+        ("receive alone", &alone.outcome),
+        ("receive under load", &loaded.outcome),
+        ("receive, runs of 1", &one.outcome),
+        ("receive, runs of 2", &two.outcome),
+        ("send", &send.outcome),
+        ("send, descriptor fetched", &fetched.outcome),
+    ];
+    for (part, outcome) in parts {
+        let first = outcome.problems.first.iter();
+        problems.extend(first.map(|problem| format!("{part}: {problem}")));
     }
-}
-
-/// Receive latency of single packets.
-pub fn receive_alone(base: &Scenario) -> Result<ReceiveLatency, MeasureError> {
-    receive(&Scenario {
-        segment: Some(SEGMENT_PACKETS * RECEIVE_BYTES),
-        ..scenario(base, RECEIVE_BYTES, ALONE_PS)
+    Ok(Report {
+        ok: problems.is_empty(),
+        rx_ns: (&alone.payload).into(),
+        tx_ns: (&send.frame).into(),
+        tx_fetched_ns: (&fetched.frame).into(),
+        rx_entry_ns: (&alone.entry).into(),
+        rx_run_end_ns: [(1, (&one.entry).into()), (2, (&two.entry).into())],
+        rx_loaded_ns: (&loaded.payload).into(),
+        rx_loaded_entry_ns: (&loaded.entry).into(),
+        rx_loaded_mpps: loaded.mpps,
+        rx_goal_ns: RECEIVE_GOAL_NS,
+        tx_goal_ns: 2.0 * base.pcie.latency_ns as f64 + SEND_GOAL_NS,
+        problems,
+        curves: vec![
+            ("payload, alone", alone.payload.all().to_vec()),
+            ("header entry, alone", alone.entry.all().to_vec()),
+            ("payload, loaded", loaded.payload.all().to_vec()),
+            ("header entry, loaded", loaded.entry.all().to_vec()),
+        ],
+        send_curves: vec![
+            ("descriptor with the doorbell", send.frame.all().to_vec()),
+            ("descriptor fetched", fetched.frame.all().to_vec()),
+        ],
     })
 }
 
-/// Receive latency of the last packet, with PSH, of runs of so many single packets.
-pub fn receive_run_end(base: &Scenario, packets: u32) -> Result<ReceiveLatency, MeasureError> {
-    receive(&Scenario {
-        segment: Some(SEGMENT_PACKETS * RECEIVE_BYTES),
-        coalesce: true,
-        push_packets: packets,
-        ..scenario(base, RECEIVE_BYTES, ALONE_PS)
-    })
-}
-
-/// Receive latency at [`LOAD`] of what wire and link allow.
-pub fn receive_loaded(base: &Scenario) -> Result<ReceiveLatency, MeasureError> {
-    let frame_bytes = f64::from(RECEIVE_BYTES + AROUND_BYTES);
-    let load = Load {
-        payload_bytes: f64::from(RECEIVE_BYTES),
-        frame_bytes,
-        entry_bytes: entry_bytes(HEADER_BYTES),
-        ..Load::default()
-    };
-    let limit = tightest_limit(&receive_limits(&base.pcie, &load));
-    let packets_per_ns = limit.mpps / 1000.0 * LOAD;
-    let interval_ps = 1000.0 / packets_per_ns;
-    receive(&scenario(base, RECEIVE_BYTES, interval_ps as u64))
-}
-
-fn receive(scenario: &Scenario) -> Result<ReceiveLatency, MeasureError> {
-    let scenario = Scenario { receive: true, send: false, ..scenario.clone() };
-    let (mut outcome, passages, buffers) = watch(&scenario)?;
-    let is_payload = |address: &u64| buffers.contains(address);
-    // A payload that crosses 4 KiB goes in two writes: the second starts where no packet does.
-    let starts_packet = |address: u64| {
-        (address - buffers.start).is_multiple_of(32)
-            && !(address - buffers.start).is_multiple_of(64)
-    };
-    let (mut frames, mut payloads, mut entries) = (Vec::new(), Vec::new(), Vec::new());
-    for (at, passage) in passages {
-        match passage {
-            Passage::ReceiveLast => frames.push(at),
-            Passage::Write { address, .. } if is_payload(&address) && starts_packet(address) => {
-                payloads.push(at);
-            }
-            Passage::Write { address, dwords }
-                if !is_payload(&address) && dwords == ENTRY_DWORDS =>
-            {
-                entries.push(at);
-            }
-            _ => {}
-        }
+impl Report {
+    /// Name, latencies and goal of each part, ns.
+    pub fn rows(&self) -> [(String, Spread, f64); 8] {
+        let load = 100.0 * LOAD;
+        let rx = format!("last beat in to payload write, {RECEIVE_BYTES} B");
+        let entry = "last beat in to header entry".to_owned();
+        let run_goal_ns = self.rx_entry_ns.max + RUN_GOAL_NS;
+        let [one, two] = self.rx_run_end_ns.map(|(packets, spread)| {
+            (format!("{entry} of a run of {packets} that it ends"), spread, run_goal_ns)
+        });
+        let at_load = format!("at {load:.0} % load ({:.1} Mpps)", self.rx_loaded_mpps);
+        [
+            (rx.clone(), self.rx_ns, self.rx_goal_ns),
+            (entry.clone(), self.rx_entry_ns, self.rx_goal_ns),
+            one,
+            two,
+            (format!("{rx}, {at_load}"), self.rx_loaded_ns, self.rx_goal_ns),
+            (format!("{entry}, {at_load}"), self.rx_loaded_entry_ns, self.rx_goal_ns),
+            (
+                format!("doorbell with descriptor to first wire beat, {SEND_BYTES} B"),
+                self.tx_ns,
+                self.tx_goal_ns,
+            ),
+            (
+                format!("doorbell to first wire beat, {SEND_BYTES} B, descriptor fetched"),
+                self.tx_fetched_ns,
+                self.tx_goal_ns,
+            ),
+        ]
     }
-    let run_packets = if scenario.coalesce { scenario.push_packets as usize } else { 1 };
-    let ends: Vec<u64> =
-        frames.iter().copied().skip(run_packets - 1).step_by(run_packets).collect();
-    // Of a run that the end of the measurement has cut the entry comes with the time.
-    if !(ends.len()..=ends.len() + 1).contains(&entries.len()) {
-        let (runs, entries) = (ends.len(), entries.len());
-        outcome.problems.add(|| format!("{runs} packets that end a run, {entries} entries"));
-    }
-    let mpps = outcome.receive.map_or(0.0, |figures| figures.mpps);
-    Ok(ReceiveLatency {
-        payload: Latencies::between(&frames, &payloads),
-        entry: Latencies::between(&ends, &entries),
-        mpps,
-        outcome,
-    })
-}
-
-/// Send latency of single packets, whose segment was posted before; `base` says whether their
-/// descriptors come with the doorbell.
-pub fn send_alone(base: &Scenario) -> Result<SendLatency, MeasureError> {
-    let scenario = Scenario {
-        receive: false,
-        send: true,
-        segment: Some(SEGMENT_PACKETS * SEND_BYTES),
-        ..scenario(base, SEND_BYTES, SEND_ALONE_PS)
-    };
-    let field = if base.push_slots { PUSH_WINDOW } else { DOORBELL_SEND };
-    let first = scenario.pcie.bars.first().map_or(0, |bar| bar.base) + u64::from(DOORBELLS + field);
-    let (outcome, passages, _) = watch(&scenario)?;
-    let (mut rings, mut frames) = (Vec::new(), Vec::new());
-    for (at, passage) in passages {
-        match passage {
-            Passage::Register { address } if address == first => rings.push(at),
-            Passage::SendFirst => frames.push(at),
-            _ => {}
-        }
-    }
-    Ok(SendLatency { frame: Latencies::between(&rings, &frames), outcome })
-}
-
-type Watched = (Outcome, Vec<(u64, Passage)>, std::ops::Range<u64>);
-
-/// Runs a scenario with a probe; also where the one flow's receive buffers lie.
-fn watch(scenario: &Scenario) -> Result<Watched, MeasureError> {
-    let measurement = Measurement::open(scenario, Options::default())?;
-    let card = measurement.host.machine.card.clone();
-    let probe = Probe::new(&card.borrow().model);
-    card.borrow_mut().probe = Some(probe);
-    let memory = measurement.host.flows[0].receive.memory();
-    let buffers = memory.map_or(0..0, |m| m.address..m.address + m.bytes as u64);
-    let mut outcome = measurement.run(&mut |_| {})?;
-    if outcome.frames_lost > 0 {
-        let lost = outcome.frames_lost;
-        outcome.problems.add(|| format!("{lost} frames lost: latencies do not pair up"));
-    }
-    let probe = card.borrow_mut().probe.take();
-    let passages = probe.map(|probe| probe.passages).unwrap_or_default();
-    Ok((outcome, passages, buffers))
 }

@@ -25,25 +25,19 @@
 //! 2. The host's work takes no simulated time; everything that it does over the bus does.
 //! 3. Traffic is a function of the scenario, seed included.
 
-pub mod buffers;
 mod check;
 pub mod connections;
-pub mod content;
-pub mod engine_limits;
-pub mod engines;
+pub mod dma;
 pub mod error;
-pub mod frames;
 pub mod goodput;
-pub mod host;
 pub mod joined;
-mod latencies;
 pub mod latency;
 pub mod limits;
 pub mod load;
 pub mod null_card;
 pub mod null_protocol;
-pub mod peer;
+pub mod packets;
+pub mod parties;
 pub mod run;
 pub mod scenario;
-pub mod sender;
-pub mod sequence;
+pub mod timing;

@@ -7,11 +7,11 @@
 
 use pcie_sim::PcieConfig;
 
-use crate::buffers::floor_every;
-use crate::frames::header_bytes;
 use crate::limits::{
     duplex_limits, entry_bytes, limits_beside_rival, receive_limits, send_limits, Limit, Load,
 };
+use crate::packets::buffers::floor_every;
+use crate::packets::frames::header_bytes;
 use crate::scenario::{Acks, Order, Scenario, Size, RIVAL_FRAMES};
 
 /// How much faster than the wire the link to the host must be for no frame to be lost in a long

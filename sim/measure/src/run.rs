@@ -14,13 +14,13 @@ use sim::card::{CardError, SimulatedCard};
 use verilate::options::Options;
 
 use crate::error::MeasureError;
-use crate::host::{Host, Problems, POLL_CYCLES};
-use crate::latencies::Latencies;
 use crate::limits::{lanes_bytes_per_ns, Limit};
 use crate::load::{limits, lost_share_max, may_lose};
-use crate::peer::{Arrived, Peer, OWNERS};
+use crate::parties::host::{Host, Problems, POLL_CYCLES};
+use crate::parties::peer::{Arrived, Peer, OWNERS};
+use crate::parties::sender::Sender;
 use crate::scenario::Scenario;
-use crate::sender::Sender;
+use crate::timing::latencies::Latencies;
 
 /// Least traffic before the measurement, ns: several round trips.
 const WARM_UP_NS: u64 = 40_000;
@@ -122,7 +122,7 @@ struct Snapshot {
     entry_lane_bytes: f64,
     entry_waits: usize,
     offered: [u64; OWNERS],
-    sent: crate::sender::Sent,
+    sent: crate::parties::sender::Sent,
     link: Statistics,
     window_closed_ps: u64,
     /// Packets of each flow to the card, and from it.

@@ -5,7 +5,7 @@ use abi::registers::PAUSE_BEATS_START;
 use lab::frame::FCS_BYTES;
 use pcie_sim::PcieConfig;
 
-use crate::frames::{header_bytes, ETHERNET_BYTES};
+use crate::packets::frames::{header_bytes, ETHERNET_BYTES};
 
 /// Packets of a flow that are permuted among each other.
 pub const ORDER_WINDOW: usize = 64;

@@ -19,7 +19,7 @@ use super::plan::{Coalesce, Plan, TransportName, MTUS};
 use super::runs_table::Row;
 use super::values::Values;
 use super::{joined, rate};
-use crate::bench::cores::Cores;
+use measure::timing::cores::Cores;
 
 /// The rate of arrival of the row that has one, Gb/s of payload.
 const RATE_GBPS: f64 = 100.0;

@@ -26,7 +26,7 @@ use measure::null_card::rig::IP_TCP_BYTES;
 use super::null::{clock_cost, SideCost, BATCH, GB};
 use super::refusal::refusal_error;
 use super::report::Rate;
-use crate::bench::cores::{thread_time, Cores};
+use measure::timing::cores::{thread_time, Cores};
 
 /// A share of the bytes comes first, unmeasured.
 const WARM_UP: u64 = 8;

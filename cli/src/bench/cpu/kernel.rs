@@ -19,8 +19,8 @@ use measure::null_card::payload::{sum, Pattern};
 
 use super::machine::{busy_seconds, idle_cores};
 use super::null::GB;
-use crate::bench::cores::thread_time;
 use crate::shared::failure::wrong;
+use measure::timing::cores::thread_time;
 
 /// Bytes of a call.
 const CALL_BYTES: usize = 64 << 10;

@@ -20,9 +20,9 @@ use measure::null_card::rig::{NullRig, RigConfig, RigError, IP_TCP_BYTES};
 use measure::null_card::NullCard;
 
 use super::plan::Coalesce;
-use crate::bench::cores::{thread_time, Cores};
-use crate::bench::statistics::median;
 use crate::shared::failure::wrong;
+use measure::timing::cores::{thread_time, Cores};
+use measure::timing::statistics::median;
 
 /// Packets of a batch.
 pub const BATCH: usize = 64;

@@ -20,7 +20,7 @@ use measure::null_card::NullCard;
 use super::null::{clock_cost, open, open_with_runs, run_packets, Acks, BATCH, GB, SEND_BYTES_MAX};
 use super::plan::Coalesce;
 use super::report::{Doorbells, Rate, MMIO_WRITE_NS};
-use crate::bench::cores::{thread_time, Cores};
+use measure::timing::cores::{thread_time, Cores};
 
 /// What one end has done and taken.
 #[derive(Clone, Copy, Debug, Default)]

@@ -8,8 +8,8 @@ use super::kernel::{KernelCost, Way, BASELINE};
 use super::null::SideCost;
 use super::runs_table;
 use super::values::Values;
-use crate::bench::statistics::SPREAD_MAX;
 use crate::shared::table::table;
+use measure::timing::statistics::SPREAD_MAX;
 
 /// Cores that other programs may keep busy; above it, their load invalidates the run.
 const IDLE_CORES_MAX: f64 = 0.25;

@@ -31,12 +31,12 @@ use vfio::{CardBus, SocketBus};
 
 use super::plan::{Place, Plan};
 use super::work::{Worker, Workload, BATCH};
-use crate::bench::cores::Cores;
 use crate::bench::doorbell::{self, Ring};
-use crate::bench::statistics::median;
 use crate::shared::bus::{self, CardName};
 use crate::shared::options::UsageError;
 use crate::shared::table::table;
+use measure::timing::cores::Cores;
+use measure::timing::statistics::median;
 
 /// What is done on how many flows.
 const ROWS: [(&str, Workload, usize); 4] = [

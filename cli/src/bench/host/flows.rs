@@ -16,7 +16,7 @@ use anyhow::Result;
 use super::figures::{FlowsCost, Timed};
 use super::plan::{measure_steadiest, Place, Plan};
 use super::work::{Worker, Workload, BATCH};
-use crate::bench::statistics::median;
+use measure::timing::statistics::median;
 
 /// Flows that are active; at most all of the table but the one that the shard keeps. With as many
 /// as a batch has packets, all that they touch is in the caches.

@@ -17,9 +17,9 @@ use super::meter::Meter;
 use super::report::{Goal, Report, Row};
 use super::valgrind;
 use super::work::{receive_beside, Worker, Workload, BATCH};
-use crate::bench::cores::Cores;
-use crate::bench::reference::Reference;
-use crate::bench::statistics::{median, SPREAD_MAX};
+use measure::timing::cores::Cores;
+use measure::timing::reference::Reference;
+use measure::timing::statistics::{median, SPREAD_MAX};
 
 /// A batch that takes so many times the median of its run was interrupted by the machine. Of the
 /// host's own work, nothing that comes now and then costs a batch as much.

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::figures::{AckCost, Cost, FlowsCost, MessageCost, Speed, Timed};
 use super::work::BATCH;
-use crate::bench::statistics::SPREAD_MAX;
 use crate::shared::table::table;
+use measure::timing::statistics::SPREAD_MAX;
 
 /// All costs and the verdict.
 #[derive(Clone, Debug, Serialize)]

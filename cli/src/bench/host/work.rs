@@ -17,8 +17,8 @@ use measure::null_card::rig::{CardSide, NullRig, RigConfig, RigError, FRAME_PAYL
 use measure::null_card::{NullCard, NullCounters};
 
 use super::meter::Meter;
-use crate::bench::cores::Cores;
 use crate::shared::failure::wrong;
+use measure::timing::cores::Cores;
 
 /// Packets, headers or ACKs of a batch: most headers that a provider takes in one poll.
 pub const BATCH: usize = 64;

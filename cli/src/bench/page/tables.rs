@@ -1,10 +1,13 @@
 //! The page's tables: every figure beside its limit or goal, and the ratio.
 
+use measure::latency;
+use measure::timing::latencies::Spread;
+
 use super::{Page, Row, Table, RUNS_TITLE};
 use crate::bench::area::{self, BRAM_PERCENT_MAX, LUT_PERCENT_MAX, URAM_PERCENT_MAX};
 use crate::bench::networks::{Show, Shown};
 use crate::bench::speed::{self, SPEED_GOAL};
-use crate::bench::{connections, cpu, dma, host, latency};
+use crate::bench::{connections, cpu, dma, host};
 
 const HEAD: [&str; 8] =
     ["command", "Gb/s", "limit", "Mpps", "limit", "of limit", "to reach", "frames"];
@@ -78,7 +81,7 @@ fn run_cells(row: &Row) -> Vec<String> {
     let has_runs = row.line.contains("--coalesce on");
     let goal = RUN_PACKETS_GOALS.iter().find(|goal| has_runs && row.line.contains(goal.0));
     let to_reach = goal.map(|goal| format!("{:.0}: {}", goal.1, yes(packets >= goal.1)));
-    let wait = |of: fn(&latency::Spread) -> f64| {
+    let wait = |of: fn(&Spread) -> f64| {
         report.entry_wait_ns.map_or_else(String::new, |wait| format!("{:.0}", of(&wait)))
     };
     let [line, goodput, _, _, _, ratio, _, frames]: [String; 8] =
@@ -109,7 +112,7 @@ fn runs_table(title: &str, rows: &[Row]) -> Table {
     }
 }
 
-fn dma_table(report: &dma::Report) -> Table {
+fn dma_table(report: &measure::dma::Report) -> Table {
     Table {
         title: "The DMA engines alone (`bench dma`)".to_owned(),
         note: "The read and the write engine in the same slot, without the card around them. A \
@@ -117,12 +120,12 @@ fn dma_table(report: &dma::Report) -> Table {
                that is what binds."
             .to_owned(),
         head: own_cells(&dma::HEAD),
-        rows: report.rows.iter().map(dma::Row::cells).collect(),
+        rows: report.rows.iter().map(dma::cells).collect(),
     }
 }
 
 fn latency_table(report: &latency::Report) -> Table {
-    let row = |(name, spread, goal): (String, latency::Spread, f64)| {
+    let row = |(name, spread, goal): (String, Spread, f64)| {
         // The goal is of 99 in 100 packets under load, and of all where there is none.
         let found = match name.contains("load") {
             true => spread.p99,

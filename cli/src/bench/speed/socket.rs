@@ -33,7 +33,6 @@ use tcp::Config;
 use verilate::options::Options;
 use vfio::{CardBus, SocketBus};
 
-use crate::bench::statistics::median;
 use crate::shared::awaited::Awaited;
 use crate::shared::bus::{self, CardName};
 use crate::shared::config::configuration;
@@ -41,6 +40,7 @@ use crate::shared::options::UsageError;
 use crate::shared::secret::fresh_secret;
 use crate::shared::stack::PORT;
 use crate::shared::table::table;
+use measure::timing::statistics::median;
 
 /// Speed behind the socket over that in this process, to reach.
 const GOAL: f64 = 0.7;

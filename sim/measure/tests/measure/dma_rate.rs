@@ -3,14 +3,14 @@
 //! ```text
 //!   many jobs ──► Requester ── RQ, RC ──► PcieSim: PCIe 3.0 x16, 126 Gb/s raw, 2.5 % link traffic
 //! ```
-//! The works, their limits and the judging of every byte are those of `sim/measure/src/engines.rs`;
+//! The works, their limits and the judging of every byte are those of `sim/measure/src/dma/engines.rs`;
 //! `zeronic bench dma` measures the same for longer.
 
 use abi::config::SLOT_BYTES;
-use measure::engine_limits::{job, Kind, SPAN_BYTES};
-use measure::engines::{
+use measure::dma::engines::{
     both_loads, measure, read_loads, write_loads, EngineLoad, Outcome, Rate, ENTRY,
 };
+use measure::dma::limits::{job, Kind, SPAN_BYTES};
 use pcie_sim::PcieConfig;
 use sim::dma_rig::{Read, Rig, Write};
 use sim::harness::stall::Stall;

@@ -3,8 +3,8 @@
 //! Proven: each kind of scenario runs to a verdict with every byte judged; figures stay below their
 //! limits; wrong bytes in memory, wrong frames, an overwritten guard and lost frames are noticed.
 
-use measure::content::Content;
 use measure::limits::tightest_limit;
+use measure::packets::content::Content;
 use measure::run::{Measurement, Outcome};
 use measure::scenario::{Acks, Family, Order, Scenario, Size};
 use pcie_sim::{LinkConfig, PcieConfig};

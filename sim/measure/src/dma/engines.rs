@@ -14,13 +14,13 @@ use pcie_sim::{PcieConfig, CYCLE_NS};
 use sim::dma_rig::{Read, Rig, Write, QUIET_CYCLES};
 use sim::harness::stall::Stall;
 
-use crate::engine_limits::{
+use super::limits::{
     bytes_of, gigabytes_per_second, job, read_limit, share_beside_reads, write_limit, Kind,
     SPAN_BYTES,
 };
 use crate::error::MeasureError;
-use crate::frames::header_bytes;
-use crate::host::Problems;
+use crate::packets::frames::header_bytes;
+use crate::parties::host::Problems;
 
 /// Cycles before the measurement: eight microseconds, several round trips.
 const WARM_UP_CYCLES: u64 = 2_000;

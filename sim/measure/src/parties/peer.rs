@@ -24,12 +24,12 @@ use lab::frame::{Frame, FCS_BYTES};
 use lab::time::USER_CLOCK_PS;
 
 use crate::error::MeasureError;
-use crate::frames::{Fields, ACK};
-use crate::host::{Flow, Host, POLL_CYCLES};
 use crate::limits::{entry_bytes, slot};
 use crate::load::may_lose;
+use crate::packets::frames::{Fields, ACK};
+use crate::parties::host::{Flow, Host, POLL_CYCLES};
+use crate::parties::sequence::{Arrivals, Sequence};
 use crate::scenario::{Acks, Rival, Scenario};
-use crate::sequence::{Arrivals, Sequence};
 
 /// How far ahead the wire is filled: more than one poll of the host and one register read of the
 /// driver.

@@ -1,5 +1,7 @@
 //! Times that many packets took, sorted.
 
+use serde::Serialize;
+
 /// Latencies of many packets, ns, sorted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latencies {
@@ -29,6 +31,33 @@ impl Latencies {
     pub(crate) fn between(starts: &[u64], ends: &[u64]) -> Self {
         let times = starts.iter().zip(ends);
         Self::new(times.map(|(start, end)| (end - start) as f64 / 1000.0).collect())
+    }
+}
+
+/// Latencies of one kind.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Spread {
+    /// Shortest, ns.
+    pub min: f64,
+    /// Median, ns.
+    pub p50: f64,
+    /// 99th percentile, ns.
+    pub p99: f64,
+    /// Longest, ns.
+    pub max: f64,
+    /// Packets.
+    pub packets: usize,
+}
+
+impl From<&Latencies> for Spread {
+    fn from(latencies: &Latencies) -> Self {
+        Self {
+            min: latencies.quantile(0.0),
+            p50: latencies.quantile(0.5),
+            p99: latencies.quantile(0.99),
+            max: latencies.quantile(1.0),
+            packets: latencies.all().len(),
+        }
     }
 }
 

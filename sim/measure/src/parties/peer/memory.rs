@@ -2,7 +2,7 @@
 
 use super::{InFlight, Peer};
 use crate::error::MeasureError;
-use crate::host::Host;
+use crate::parties::host::Host;
 
 impl Peer {
     /// Whether the bytes of a frame lie where they belong.

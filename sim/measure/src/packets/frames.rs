@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use abi::config::FRAME_BYTES_MIN;
 
-use crate::content::{checksum, sum_words, Content};
+use crate::packets::content::{checksum, sum_words, Content};
 
 /// Ethernet header.
 pub const ETHERNET_BYTES: usize = 14;

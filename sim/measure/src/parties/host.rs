@@ -24,10 +24,10 @@ use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::{CardError, SharedCard, SimulatedCard};
 
-use crate::buffers::{region_bytes, Buffers, Floor};
-use crate::content::Content;
 use crate::error::MeasureError;
-use crate::frames::Template;
+use crate::packets::buffers::{region_bytes, Buffers, Floor};
+use crate::packets::content::Content;
+use crate::packets::frames::Template;
 use crate::scenario::{Acks, Rival, Scenario, ACK_DELAY_NS};
 
 /// Cycles of the card between two polls of the host.

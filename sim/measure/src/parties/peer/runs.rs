@@ -15,8 +15,8 @@ use host::headers::run::Run;
 
 use super::{InFlight, Peer};
 use crate::error::MeasureError;
-use crate::frames::PSH;
-use crate::host::Host;
+use crate::packets::frames::PSH;
+use crate::parties::host::Host;
 
 /// Payload of the longest segment that its sender has cut into packets: PSH is on the last one.
 const SEGMENT_BYTES: u64 = 64 << 10;

@@ -13,10 +13,10 @@ use host::records::commands::{
 };
 
 use super::{Flow, Host, POLL_CYCLES, SETUP_POLLS_MAX};
-use crate::buffers::{region_bytes, Buffers, GUARD};
-use crate::content::Content;
 use crate::error::MeasureError;
-use crate::frames::{ends, Template};
+use crate::packets::buffers::{region_bytes, Buffers, GUARD};
+use crate::packets::content::Content;
+use crate::packets::frames::{ends, Template};
 use crate::scenario::Scenario;
 
 /// A number that depends on both arguments.

@@ -14,11 +14,11 @@ use host::records::descriptor::{header, send, Payload};
 use lab::frame::Frame;
 
 use crate::error::MeasureError;
-use crate::frames::{Fields, ACK, PSH};
-use crate::host::Host;
-use crate::peer::Peer;
+use crate::packets::frames::{Fields, ACK, PSH};
+use crate::parties::host::Host;
+use crate::parties::peer::Peer;
+use crate::parties::sequence::{Arrivals, Sequence};
 use crate::scenario::{Acks, Order, Scenario, ACK_DELAY_NS};
-use crate::sequence::{Arrivals, Sequence};
 
 /// Descriptors that wait for free slots in the ring.
 const WAITING_MAX: usize = 64;
