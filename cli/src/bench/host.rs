@@ -1,61 +1,24 @@
-//! `bench host`: what the host's control stack costs a packet.
-//!
-//! ```text
-//!   null card ── header entries ─►┌──────────┐── headers ─► null transport
-//!             ◄── descriptors ────│ Provider │◄─ headers ──
-//!                                 └──────────┘
-//!                        measured: its calls, and nothing else
-//! ```
-//! The card (`measure::null_card`) does its part between the measured calls and touches no payload.
-//! It judges all that it takes after each run, and has its packets ready before: its tables would
-//! empty the caches. The transport (`measure::null_protocol`) costs a few stores.
-//! So this is wall-clock time of the control stack alone, in one thread, with the rings in its
-//! caches: a real card's writes come from farther away. With `--thread` packets also come from a
-//! card that runs beside the host, on another core; with `--bus` the card is in another process
-//! (`host/far.rs`).
-//!
-//! Each batch is measured between two passes of a loop of known work, and divided by their time:
-//! what slows the core down slows both. So ns are those of a core that takes the median of the
-//! run for that loop, which is printed with its range (`reference.rs`). The thread stays on one
-//! core where it may.
-//!
-//! A figure is the median of several runs, its spread the middle half of them over the median; a
-//! row whose runs spread too far is measured again, at most five times. Numbers of flows are
-//! measured in turn, and compared run by run (`host/flows.rs`). Polls that find nothing, and
-//! batches that the machine has interrupted, are left out and shown.
+//! `bench host`: what the host's control stack costs a packet (`measure::host`).
 
 mod counts;
 mod far;
-mod figures;
-mod flows;
-mod meter;
-mod plan;
-mod report;
-mod valgrind;
-mod work;
+mod program;
+pub mod table;
 
 use std::path::PathBuf;
 
 use anyhow::Result;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::Args;
+use measure::host::{self, Plan, Report, Workload};
 
-pub use self::figures::FLOWS_GOAL;
-use self::flows::FLOWS;
-use self::plan::Plan;
-pub use self::report::{Report, HEAD};
-use self::work::{Workload, BATCH};
+use self::program::PROGRAM;
 use crate::shared::bus::BusName;
 use crate::shared::output::{json_file, print};
-use measure::timing::statistics::SPREAD_MAX;
 
-/// Most flows in a quick run.
-const QUICK_FLOWS_MAX: usize = 256;
 /// Runs of each part, and packets of each run, unless said otherwise.
 const RUNS: u32 = 21;
 const PACKETS: u32 = 20_000;
-/// Attempts of a row whose runs spread too far.
-const ATTEMPTS_MAX: u32 = 5;
-
 /// Arguments of `zeronic bench host`.
 #[derive(Clone, Debug, Args)]
 pub struct HostArguments {
@@ -87,7 +50,7 @@ pub struct HostArguments {
     #[arg(long, requires = "counts")]
     bless: bool,
     /// Only work, for Valgrind, and print how much was worked off
-    #[arg(long, value_enum, hide = true)]
+    #[arg(long, hide = true, value_parser = workload())]
     count: Option<Workload>,
     /// On so many flows
     #[arg(long, requires = "count", default_value_t = 1, hide = true,
@@ -113,38 +76,29 @@ impl HostArguments {
     }
 
     fn plan(&self) -> Plan {
+        let size = (self.runs as usize, self.packets as usize);
         match self.quick {
-            true => Plan {
-                runs: 3,
-                batches: 4,
-                attempts: 1,
-                flows_max: QUICK_FLOWS_MAX,
-                instructions: false,
-                thread: self.thread,
-            },
-            false => Plan {
-                runs: self.runs as usize,
-                batches: (self.packets as usize).div_ceil(BATCH),
-                attempts: ATTEMPTS_MAX,
-                flows_max: FLOWS[FLOWS.len() - 1],
-                instructions: valgrind::is_there(),
-                thread: self.thread,
-            },
+            true => Plan::quick(PROGRAM, self.thread),
+            false => Plan::full(PROGRAM, size, self.thread),
         }
     }
 
     /// Measures everything.
     pub fn measure(&self) -> Result<Report> {
-        let mut report = self.plan().measure()?;
-        report.ok = self.quick || report.spread < SPREAD_MAX;
-        Ok(report)
+        Ok(host::measure(&self.plan(), !self.quick)?)
     }
+}
+
+/// Reads the name of a workload.
+fn workload() -> impl TypedValueParser<Value = Workload> {
+    let names = Workload::ALL.map(Workload::name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Workload>())
 }
 
 /// Measures, prints, writes.
 pub fn run(arguments: &HostArguments) -> Result<bool> {
     if let Some(work) = arguments.count {
-        print(&format!("{}\n", valgrind::count(work, arguments.flows as usize)?))?;
+        print(&format!("{}\n", host::count(PROGRAM, work, arguments.flows as usize)?))?;
         return Ok(true);
     }
     if let Some(path) = &arguments.counts {
@@ -157,17 +111,17 @@ pub fn run(arguments: &HostArguments) -> Result<bool> {
     }
     let json = json_file(arguments.json.as_deref())?;
     if let BusName::Card(name) = &arguments.bus {
-        let report = arguments.plan().measure_far(name)?;
+        let report = far::measure(&arguments.plan(), name)?;
         if let Some(json) = json {
             json.write_json(&report)?;
         }
-        print(&report.text())?;
+        print(&far::text(&report))?;
         return Ok(report.ok);
     }
     let report = arguments.measure()?;
     if let Some(json) = json {
         json.write_json(&report)?;
     }
-    print(&report.text(!arguments.quick))?;
+    print(&table::text(&report, !arguments.quick))?;
     Ok(report.ok)
 }

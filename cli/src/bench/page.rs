@@ -13,12 +13,12 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
-use measure::{dma, latency};
+use measure::{dma, host, latency};
 use network::measure::{fairness, incast, loss};
 use serde::Serialize;
 
 use super::throughput::Report;
-use super::{area, connections, cpu, host, speed};
+use super::{area, connections, cpu, speed};
 use crate::shared::options::UsageError;
 use crate::shared::output::ResultFile;
 

@@ -14,6 +14,7 @@ use host::error::HostError;
 use lab::exchange::LabError;
 use measure::connections::ConnectionsError;
 use measure::error::MeasureError;
+use measure::host::error::StackError;
 use measure::joined::JoinedError;
 use measure::null_card::rig::RigError;
 use thiserror::Error;
@@ -96,13 +97,24 @@ fn is_wrong(cause: &(dyn std::error::Error + 'static)) -> bool {
     }
     if let Some(error) = cause.downcast_ref() {
         return match error {
-            RigError::Host(error) => !is_of_system(error),
-            _ => true,
+            StackError::Rig(error) => is_of_rig(error),
+            other => matches!(other, StackError::CardPanicked),
         };
+    }
+    if let Some(error) = cause.downcast_ref() {
+        return is_of_rig(error);
     }
     match cause.downcast_ref() {
         Some(ConnectionsError::Host(error)) => !is_of_system(error),
         other => other.is_some(),
+    }
+}
+
+/// Whether a rig of the null card has stopped by what it must not do.
+fn is_of_rig(error: &RigError) -> bool {
+    match error {
+        RigError::Host(error) => !is_of_system(error),
+        _ => true,
     }
 }
 

@@ -28,8 +28,10 @@
 mod check;
 pub mod connections;
 pub mod dma;
+pub mod doorbell;
 pub mod error;
 pub mod goodput;
+pub mod host;
 pub mod joined;
 pub mod latency;
 pub mod limits;

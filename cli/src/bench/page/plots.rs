@@ -1,13 +1,13 @@
 //! The page's plots.
 
+use measure::host::{self, FLOWS_GOAL};
 use network::measure::loss::Fault;
 use network::measure::{fairness, incast, loss, Controller};
 
 use super::tables::AREA_PARTS;
 use super::{Page, Row};
-use crate::bench::host::FLOWS_GOAL;
+use crate::bench::cpu;
 use crate::bench::plot::{self, bars, lines, Bar, Series};
-use crate::bench::{cpu, host};
 
 /// Limits beyond this multiple of the wire's are not drawn: they would flatten the rest.
 const LIMIT_SHOWN: f64 = 1.5;

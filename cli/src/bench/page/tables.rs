@@ -5,9 +5,10 @@ use measure::timing::latencies::Spread;
 
 use super::{Page, Row, Table, RUNS_TITLE};
 use crate::bench::area::{self, BRAM_PERCENT_MAX, LUT_PERCENT_MAX, URAM_PERCENT_MAX};
+use crate::bench::host::table as host;
 use crate::bench::networks::{Show, Shown};
 use crate::bench::speed::{self, SPEED_GOAL};
-use crate::bench::{connections, cpu, dma, host};
+use crate::bench::{connections, cpu, dma};
 
 const HEAD: [&str; 8] =
     ["command", "Gb/s", "limit", "Mpps", "limit", "of limit", "to reach", "frames"];
@@ -180,18 +181,18 @@ fn speed_table(report: &speed::Report) -> Table {
     }
 }
 
-fn host_table(report: &host::Report) -> Table {
+fn host_table(report: &measure::host::Report) -> Table {
     Table {
         title: "The host's control stack (`bench host`)".to_owned(),
         note: format!(
             "On the null card, which does nothing but the contract, with the null protocol. {}. \
              {}. {}",
-            report.speed(),
-            report.many_flows(),
-            report.noise().trim()
+            host::speed(report),
+            host::many_flows(report),
+            host::noise(report).trim()
         ),
         head: own_cells(&host::HEAD),
-        rows: report.rows.iter().map(|row| row.cells().into()).collect(),
+        rows: report.rows.iter().map(|row| host::cells(row).into()).collect(),
     }
 }
 

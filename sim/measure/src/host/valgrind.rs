@@ -2,10 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use anyhow::{bail, Context, Result};
-use clap::ValueEnum;
-
-use super::meter::{Meter, COUNTED};
+use super::error::{Result, StackError};
+use super::meter::{Meter, Program, COUNTED};
 use super::work::{Worker, Workload};
 
 /// Batches before those that are counted.
@@ -21,32 +19,31 @@ pub fn is_there() -> bool {
 }
 
 /// The child's part: works on so many flows, and returns how much it has worked off.
-pub fn count(work: Workload, flows: usize) -> Result<u64> {
+pub fn count(program: Program, work: Workload, flows: usize) -> Result<u64> {
     let mut worker = Worker::open(work, flows)?;
     for _ in 0..WARM_UP_BATCHES.max(work.warm_up_batches(flows)) {
         worker.batch(work, flows, &mut Meter::Off)?;
     }
     worker.judge_later(work, flows, BATCHES)?;
-    let mut meter = Meter::Instructions;
+    let mut meter = Meter::Instructions(program);
     let items = (0..BATCHES).map(|_| worker.batch(work, flows, &mut meter)).sum();
     worker.judge()?;
     items
 }
 
 /// Instructions of one packet, header, message or ACK, on so many flows.
-pub fn instructions(work: Workload, flows: usize) -> Result<f64> {
-    let name = work.to_possible_value().context("a name")?;
+pub fn instructions(program: Program, work: Workload, flows: usize) -> Result<f64> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(format!("--toggle-collect={COUNTED}"))
         .arg(std::env::current_exe()?)
-        .args(["bench", "host", "--count", name.get_name(), "--flows"])
-        .arg(flows.to_string())
+        .args((program.count_arguments)(work.name(), flows))
         .output()?;
     let (said, noted) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
-        bail!("valgrind, {}: {}", name.get_name(), noted.trim());
+        let said = noted.trim().to_owned();
+        return Err(StackError::Valgrind { work: work.name(), said });
     }
     let number = |text: &str| text.trim().parse::<f64>().ok();
     let collected = noted.lines().find_map(|line| {
@@ -55,6 +52,6 @@ pub fn instructions(work: Workload, flows: usize) -> Result<f64> {
     });
     match (collected, number(&said)) {
         (Some(collected), Some(items)) if collected > 0.0 => Ok(collected / items),
-        _ => bail!("valgrind, {}: nothing was counted", name.get_name()),
+        _ => Err(StackError::NothingCounted { work: work.name() }),
     }
 }

@@ -11,12 +11,11 @@
 //! counts, and the middle half of them is the spread. Each run begins with a round of all flows
 //! that is not timed: what was measured before has emptied the caches.
 
-use anyhow::Result;
-
+use super::error::Result;
 use super::figures::{FlowsCost, Timed};
 use super::plan::{measure_steadiest, Place, Plan};
 use super::work::{Worker, Workload, BATCH};
-use measure::timing::statistics::median;
+use crate::timing::statistics::median;
 
 /// Flows that are active; at most all of the table but the one that the shard keeps. With as many
 /// as a batch has packets, all that they touch is in the caches.

@@ -8,18 +8,18 @@
 
 use std::time::Duration;
 
-use anyhow::Result;
-use measure::null_card::rig::CardSide;
 use network::measure::statistics::quantile;
 
+use super::error::Result;
 use super::figures::{AckCost, Cost, FlowsCost, MessageCost, Speed, Timed, FLOWS_GOAL};
-use super::meter::Meter;
+use super::meter::{Meter, Program};
 use super::report::{Goal, Report, Row};
 use super::valgrind;
 use super::work::{receive_beside, Worker, Workload, BATCH};
-use measure::timing::cores::Cores;
-use measure::timing::reference::Reference;
-use measure::timing::statistics::{median, SPREAD_MAX};
+use crate::null_card::rig::CardSide;
+use crate::timing::cores::Cores;
+use crate::timing::reference::Reference;
+use crate::timing::statistics::{median, SPREAD_MAX};
 
 /// A batch that takes so many times the median of its run was interrupted by the machine. Of the
 /// host's own work, nothing that comes now and then costs a batch as much.
@@ -42,6 +42,8 @@ pub struct Plan {
     pub instructions: bool,
     /// Also receive from a card in a thread of its own.
     pub thread: bool,
+    /// The program that measures.
+    pub program: Program,
 }
 
 /// Where it is measured.
@@ -155,7 +157,7 @@ impl Plan {
         }
         let mut before_ns = place.reference.time_ns();
         for _ in 0..self.batches {
-            let mut meter = Meter::time();
+            let mut meter = Meter::time(self.program);
             let items = worker.batch(work, flows, &mut meter)?;
             let after_ns = place.reference.time_ns();
             let (spent, empty, empty_calls) = meter.times();
@@ -179,7 +181,7 @@ impl Plan {
         best_of(self.attempts, || {
             let (mut runs, mut timed) = (Vec::new(), Timed::default());
             for _ in 0..self.runs {
-                let mut meter = Meter::time();
+                let mut meter = Meter::time(self.program);
                 let before_ns = place.reference.time_ns();
                 let items = receive_beside(&mut worker, packets, place.cores, &mut meter)?;
                 let after_ns = place.reference.time_ns();
@@ -198,10 +200,11 @@ impl Plan {
         let mut worker = Worker::open(work, flows)?;
         let timed = self.time(place, &mut worker, (work, flows))?;
         let batches = self.batches.min(COUNTED_BATCHES);
-        let allocations = worker.allocations((work, flows), batches)?;
+        let allocations = worker.allocations(self.program, (work, flows), batches)?;
         let counted = work.is_messages().then(|| worker.commands_each(work, flows, batches));
         let commands = counted.transpose()?;
-        let instructions = self.instructions.then(|| valgrind::instructions(work, flows));
+        let instructions =
+            self.instructions.then(|| valgrind::instructions(self.program, work, flows));
         let instructions = instructions.transpose()?;
         Ok(Cost { ns: timed.ns, instructions, allocations, commands, timed })
     }
@@ -210,7 +213,7 @@ impl Plan {
     fn messages(&self, place: &mut Place) -> Result<Vec<MessageCost>> {
         let connections = [1, MESSAGE_CONNECTIONS.min(self.flows_max)];
         let cost = |connections| {
-            anyhow::Ok(MessageCost {
+            Ok(MessageCost {
                 connections,
                 receive: self.cost(place, Workload::ReceiveMessages, connections)?,
                 send: self.cost(place, Workload::SendMessages, connections)?,
@@ -219,8 +222,8 @@ impl Plan {
         connections.into_iter().map(cost).collect()
     }
 
-    /// Measures everything.
-    pub fn measure(&self) -> Result<Report> {
+    /// Measures everything. Spreads are judged where `judged`.
+    pub(super) fn measure(&self, judged: bool) -> Result<Report> {
         let cores = Cores::find();
         let kept = cores.keep(0);
         let place = &mut Place::new(&cores);
@@ -238,7 +241,9 @@ impl Plan {
         let reference =
             Speed { median_ns: place.median_ns(), fast_ns: at(0.05), slow_ns: at(0.95) };
         let found = Measurements { costs, messages, flows, idle, beside };
-        Ok(found.report(reference, self.flows_max, kept.is_kept()))
+        let mut report = found.report(reference, self.flows_max, kept.is_kept());
+        report.ok = !judged || report.spread < SPREAD_MAX;
+        Ok(report)
     }
 }
 

@@ -3,21 +3,33 @@
 //! ```text
 //!   Meter::around ─► provider_calls ─► the calls      everything else is the card's, and free
 //! ```
-//! The global allocator of this program counts, in the thread that allocates. While time is taken
+//! The global allocator of the program counts, in the thread that allocates. While time is taken
 //! or Valgrind counts it only passes on, which costs about a nanosecond for each allocation.
 
 use std::time::{Duration, Instant};
 
-use allocation_counter::{measure, opt_out};
-
 /// The function whose instructions Valgrind counts.
 pub const COUNTED: &str = "*provider_calls*";
+
+/// What only the program has: its allocator, and a command line that does nothing but work.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// Makes a call and counts its allocations, reallocations among them.
+    pub count_allocations: fn(&mut dyn FnMut()) -> u64,
+    /// Makes a call whose allocations are not counted.
+    pub leave_uncounted: fn(&mut dyn FnMut()),
+    /// The arguments with which it prints what [`super::count`] returns for a workload of that
+    /// name on so many flows.
+    pub count_arguments: fn(&'static str, usize) -> Vec<String>,
+}
 
 /// What is measured.
 #[derive(Debug)]
 pub enum Meter {
     /// Time of the calls, and of those that found nothing.
     Time {
+        /// Whose allocator is not to count.
+        program: Program,
         /// Time of calls that found something, since it was taken last.
         spent: Duration,
         /// Time of those that found nothing.
@@ -25,10 +37,10 @@ pub enum Meter {
         /// Calls that found nothing.
         empty_calls: u64,
     },
-    /// Allocations, reallocations among them.
-    Allocations(u64),
+    /// Allocations that this program has counted.
+    Allocations(Program, u64),
     /// Nothing here: Valgrind counts from outside.
-    Instructions,
+    Instructions(Program),
     /// Nothing at all: a warm-up.
     Off,
 }
@@ -41,14 +53,14 @@ fn provider_calls(call: &mut dyn FnMut() -> bool) -> bool {
 
 impl Meter {
     /// A meter of time.
-    pub fn time() -> Self {
-        Self::Time { spent: Duration::ZERO, empty: Duration::ZERO, empty_calls: 0 }
+    pub fn time(program: Program) -> Self {
+        Self::Time { program, spent: Duration::ZERO, empty: Duration::ZERO, empty_calls: 0 }
     }
 
     /// Time of calls that found something, of those that found nothing, and how many these were.
     pub fn times(&self) -> (Duration, Duration, u64) {
         match *self {
-            Self::Time { spent, empty, empty_calls } => (spent, empty, empty_calls),
+            Self::Time { spent, empty, empty_calls, .. } => (spent, empty, empty_calls),
             _ => (Duration::ZERO, Duration::ZERO, 0),
         }
     }
@@ -56,10 +68,10 @@ impl Meter {
     /// Measures a call, which returns whether it found anything.
     pub fn around(&mut self, call: &mut dyn FnMut() -> bool) {
         match self {
-            Self::Time { spent, empty, empty_calls } => {
+            Self::Time { program, spent, empty, empty_calls } => {
                 let mut found = false;
                 let mut taken = Duration::ZERO;
-                opt_out(|| {
+                (program.leave_uncounted)(&mut || {
                     let started = Instant::now();
                     found = provider_calls(call);
                     taken = started.elapsed();
@@ -69,13 +81,12 @@ impl Meter {
                     false => (*empty, *empty_calls) = (*empty + taken, *empty_calls + 1),
                 }
             }
-            Self::Allocations(count) => {
-                let info = measure(|| {
+            Self::Allocations(program, count) => {
+                *count += (program.count_allocations)(&mut || {
                     provider_calls(call);
                 });
-                *count += info.count_total;
             }
-            Self::Instructions => opt_out(|| {
+            Self::Instructions(program) => (program.leave_uncounted)(&mut || {
                 provider_calls(call);
             }),
             Self::Off => {

@@ -5,20 +5,20 @@
 //!   send      ACKs offered ─► poll, 64 headers  ack written  64 ACKs due ─► poll
 //! ```
 
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 use abi::config::DEFAULT;
-use anyhow::Result;
-use clap::ValueEnum;
 use host::protocol::FlowIndex;
-use measure::null_card::order::Order;
-use measure::null_card::rig::{CardSide, NullRig, RigConfig, RigError, FRAME_PAYLOAD_BYTES};
-use measure::null_card::{NullCard, NullCounters};
+use thiserror::Error;
 
-use super::meter::Meter;
-use crate::shared::failure::wrong;
-use measure::timing::cores::Cores;
+use super::error::{Result, StackError};
+use super::meter::{Meter, Program};
+use crate::null_card::order::Order;
+use crate::null_card::rig::{CardSide, NullRig, RigConfig, RigError, FRAME_PAYLOAD_BYTES};
+use crate::null_card::{NullCard, NullCounters};
+use crate::timing::cores::Cores;
 
 /// Packets, headers or ACKs of a batch: most headers that a provider takes in one poll.
 pub const BATCH: usize = 64;
@@ -39,38 +39,73 @@ const POLLS_MAX: usize = 16;
 const IDLE_POLLS: u64 = 256;
 
 /// What a measurement has the rig do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
-    /// Packets in order
+    /// Packets in order.
     Receive,
-    /// Packets in order, every second one acknowledged by a header of its own
+    /// Packets in order, every second one acknowledged by a header of its own.
     ReceiveOneAckForTwo,
-    /// Packets in order, each acknowledged by a header of its own
+    /// Packets in order, each acknowledged by a header of its own.
     ReceiveAckEach,
-    /// Packets in order, 64 of a flow in a row
+    /// Packets in order, 64 of a flow in a row.
     ReceiveBursts,
-    /// Descriptors of 1448 bytes
+    /// Descriptors of 1448 bytes.
     Send,
-    /// The same, 64 of a flow in a row
+    /// The same, 64 of a flow in a row.
     SendBursts,
-    /// The same, each acknowledged by an ACK of its own
+    /// The same, each acknowledged by an ACK of its own.
     SendAckEach,
-    /// Descriptors of 64 KiB
-    #[value(name = "send-64k")]
+    /// Descriptors of 64 KiB.
     Send64k,
-    /// Messages of 64 bytes, each a request of its own, whose buffer is posted again
+    /// Messages of 64 bytes, each a request of its own, whose buffer is posted again.
     ReceiveMessages,
-    /// The same sent
+    /// The same sent.
     SendMessages,
-    /// ACKs of the peer
+    /// ACKs of the peer.
     AckTaken,
-    /// ACKs of the transport
+    /// ACKs of the transport.
     AckWritten,
-    /// Nothing
+    /// Nothing.
     Idle,
 }
 
 impl Workload {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Receive,
+        Self::ReceiveOneAckForTwo,
+        Self::ReceiveAckEach,
+        Self::ReceiveBursts,
+        Self::Send,
+        Self::SendBursts,
+        Self::SendAckEach,
+        Self::Send64k,
+        Self::ReceiveMessages,
+        Self::SendMessages,
+        Self::AckTaken,
+        Self::AckWritten,
+        Self::Idle,
+    ];
+
+    /// Its name on a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Receive => "receive",
+            Self::ReceiveOneAckForTwo => "receive-one-ack-for-two",
+            Self::ReceiveAckEach => "receive-ack-each",
+            Self::ReceiveBursts => "receive-bursts",
+            Self::Send => "send",
+            Self::SendBursts => "send-bursts",
+            Self::SendAckEach => "send-ack-each",
+            Self::Send64k => "send-64k",
+            Self::ReceiveMessages => "receive-messages",
+            Self::SendMessages => "send-messages",
+            Self::AckTaken => "ack-taken",
+            Self::AckWritten => "ack-written",
+            Self::Idle => "idle",
+        }
+    }
+
     fn send_bytes(self) -> u32 {
         match self {
             Self::Send64k => LONG_SEND_BYTES,
@@ -151,6 +186,20 @@ impl Workload {
             self,
             Self::Send | Self::SendBursts | Self::SendAckEach | Self::Send64k | Self::SendMessages
         )
+    }
+}
+
+/// A name that no workload has.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("no workload is called '{0}'")]
+pub struct UnknownWorkload(String);
+
+impl FromStr for Workload {
+    type Err = UnknownWorkload;
+
+    fn from_str(name: &str) -> Result<Self, UnknownWorkload> {
+        let found = Self::ALL.into_iter().find(|work| work.name() == name);
+        found.ok_or_else(|| UnknownWorkload(name.to_owned()))
     }
 }
 
@@ -260,14 +309,20 @@ impl<C: CardSide> Worker<C> {
         }
     }
 
-    /// Allocations of one packet, header or ACK, over so many batches on so many flows.
-    pub fn allocations(&mut self, (work, flows): (Workload, usize), batches: usize) -> Result<f64> {
-        let (mut meter, mut items) = (Meter::Allocations(0), 0);
+    /// Allocations of one packet, header or ACK, over so many batches on so many flows, as this
+    /// program counts them.
+    pub fn allocations(
+        &mut self,
+        program: Program,
+        (work, flows): (Workload, usize),
+        batches: usize,
+    ) -> Result<f64> {
+        let (mut meter, mut items) = (Meter::Allocations(program, 0), 0);
         for _ in 0..batches {
             items += self.batch(work, flows, &mut meter)?;
         }
         match meter {
-            Meter::Allocations(count) => Ok(count as f64 / items as f64),
+            Meter::Allocations(_, count) => Ok(count as f64 / items as f64),
             _ => Ok(0.0),
         }
     }
@@ -328,7 +383,7 @@ impl<C: CardSide> Worker<C> {
 
     fn take_acks(&mut self, meter: &mut Meter) -> Result<u64> {
         let (sends, done) = (self.counters()?.sends, self.rig.sent_count());
-        self.rig.post_send(0)?;
+        self.rig.post_send(0).map_err(RigError::from)?;
         for _ in 0..POLLS_MAX {
             self.poll(&mut Meter::Off)?;
             self.rig.step()?;
@@ -351,7 +406,7 @@ impl<C: CardSide> Worker<C> {
     fn write_acks(&mut self, meter: &mut Meter) -> Result<u64> {
         let before = self.counters()?.headers;
         let protocol = self.rig.provider.protocol();
-        protocol.acknowledge(FlowIndex(0), BATCH)?;
+        protocol.acknowledge(FlowIndex(0), BATCH).map_err(RigError::from)?;
         let rig = &mut self.rig;
         let mut result = Ok(false);
         meter.around(&mut || {
@@ -412,13 +467,13 @@ pub fn receive_beside(
         taken = worker.rig.provider.counters().header_entries - from;
     }
     stop.store(true, Ordering::Release);
-    worker.rig.card = serving.join().map_err(|_| wrong("the card's thread has panicked"))?;
+    worker.rig.card = serving.join().map_err(|_| StackError::CardPanicked)?;
     result?;
     worker.rig.settle()?;
     Ok(taken)
 }
 
-fn stuck(what: &'static str, done: usize) -> anyhow::Error {
+fn stuck(what: &'static str, done: usize) -> StackError {
     let stuck = RigError::Stuck { what, done, all: BATCH, polls: POLLS_MAX };
     stuck.into()
 }
