@@ -11,12 +11,13 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, ValueEnum};
+use measure::cpu::report::Report;
 use measure::latency;
 use network::measure::{fairness, incast, loss};
 
 use super::area::{self, Figures};
 use super::connections::{self, CONNECTIONS_MAX};
-use super::cpu::{CpuArguments, Report};
+use super::cpu::CpuArguments;
 use super::dma;
 use super::host::HostArguments;
 use super::networks::measure_for_page;

@@ -13,12 +13,12 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
-use measure::{dma, host, latency};
+use measure::{cpu, dma, host, latency};
 use network::measure::{fairness, incast, loss};
 use serde::Serialize;
 
 use super::throughput::Report;
-use super::{area, connections, cpu, speed};
+use super::{area, connections, speed};
 use crate::shared::options::UsageError;
 use crate::shared::output::ResultFile;
 
@@ -84,7 +84,7 @@ pub struct Page {
     /// Costs of the host's control stack.
     pub host: Option<host::Report>,
     /// CPU time of the host stack and of the kernel.
-    pub cpu: Option<cpu::Report>,
+    pub cpu: Option<cpu::report::Report>,
     /// Many connections.
     pub connections: Option<connections::Report>,
     /// Our own TCP over loss.

@@ -15,7 +15,7 @@ use measure::timing::latencies::Spread;
 use serde::Serialize;
 use verilate::options::Options;
 
-use super::cpu::Coalesce;
+use super::cpu::CoalesceName;
 
 use crate::shared::config::ConfigName;
 use crate::shared::options::{one_of, time_us, UsageError};
@@ -107,8 +107,8 @@ pub struct ThroughputArguments {
     acks: AckName,
     /// Whether the card sums received packets up; with `on`, the peer sends segments of 64 KiB, or
     /// of a burst of 2 and more, cut into packets, PSH on the last. Refused by a card that cannot
-    #[arg(long, value_enum, default_value_t = Coalesce::Off)]
-    coalesce: Coalesce,
+    #[arg(long, value_enum, default_value_t = CoalesceName::Off)]
+    coalesce: CoalesceName,
     /// Packets of a flow in a row, and in one send descriptor [default: 1 in a row; 2 in a
     /// descriptor, as one ACK releases them; a single flow sends up to 64 KiB]
     #[arg(long, value_name = "PACKETS")]
@@ -191,7 +191,7 @@ impl ThroughputArguments {
         scenario.seed = self.seed;
         scenario.pause = self.pause;
         scenario.pause_beats = self.pause_beats;
-        scenario.coalesce = self.coalesce == Coalesce::On;
+        scenario.coalesce = self.coalesce == CoalesceName::On;
         scenario.push_packets = self.burst.filter(|burst| *burst > 1).unwrap_or(0);
         scenario
     }

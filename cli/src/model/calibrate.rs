@@ -16,13 +16,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use host::transport::VethPair;
+use measure::cpu::kernel::{Kernel, BASELINE};
 use measure::timing::cores::thread_time;
 use model::setup::RANGES;
 use model::table::{Pays, Per, Row, Table};
 use serde_json::json;
 
 use super::refusal::refused;
-use crate::bench::cpu::kernel::{Kernel, BASELINE};
 use crate::shared::options::UsageError;
 use crate::shared::output::print;
 

@@ -13,6 +13,7 @@ use host::driver::error::DriverError;
 use host::error::HostError;
 use lab::exchange::LabError;
 use measure::connections::ConnectionsError;
+use measure::cpu::error::CpuError;
 use measure::error::MeasureError;
 use measure::host::error::StackError;
 use measure::joined::JoinedError;
@@ -90,10 +91,7 @@ fn is_wrong(cause: &(dyn std::error::Error + 'static)) -> bool {
         };
     }
     if let Some(error) = cause.downcast_ref() {
-        return match error {
-            JoinedError::Host(error) => !is_of_system(error),
-            other => !matches!(other, JoinedError::Transport(_)),
-        };
+        return is_of_cpu(error);
     }
     if let Some(error) = cause.downcast_ref() {
         return match error {
@@ -101,12 +99,23 @@ fn is_wrong(cause: &(dyn std::error::Error + 'static)) -> bool {
             other => matches!(other, StackError::CardPanicked),
         };
     }
-    if let Some(error) = cause.downcast_ref() {
-        return is_of_rig(error);
-    }
     match cause.downcast_ref() {
         Some(ConnectionsError::Host(error)) => !is_of_system(error),
         other => other.is_some(),
+    }
+}
+
+/// Whether a measurement of CPU time has stopped by what must not happen.
+fn is_of_cpu(error: &CpuError) -> bool {
+    match error {
+        CpuError::Rig(error) => is_of_rig(error),
+        CpuError::Joined(JoinedError::Host(error)) => !is_of_system(error),
+        CpuError::Joined(other) => !matches!(other, JoinedError::Transport(_)),
+        CpuError::WrongSum { .. }
+        | CpuError::SenderPanicked
+        | CpuError::CardPanicked
+        | CpuError::NothingMoved => true,
+        _ => false,
     }
 }
 
@@ -193,7 +202,7 @@ mod tests {
         let lab = LabError::Stuck { why, received: 0, sent: 0, lost: 0, bytes: 1, waiting: None };
         assert_eq!(status(&anyhow::Error::from(lab).context("1 rules broken")), 1);
         assert_eq!(status(&MeasureError::Stuck("receive").into()), 1);
-        assert_eq!(status(&JoinedError::Stuck { bytes: 5 }.into()), 1);
+        assert_eq!(status(&CpuError::from(JoinedError::Stuck { bytes: 5 }).into()), 1);
     }
 
     #[test]

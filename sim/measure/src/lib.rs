@@ -27,6 +27,7 @@
 
 mod check;
 pub mod connections;
+pub mod cpu;
 pub mod dma;
 pub mod doorbell;
 pub mod error;

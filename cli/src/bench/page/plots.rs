@@ -6,7 +6,7 @@ use network::measure::{fairness, incast, loss, Controller};
 
 use super::tables::AREA_PARTS;
 use super::{Page, Row};
-use crate::bench::cpu;
+use crate::bench::cpu::table as cpu;
 use crate::bench::plot::{self, bars, lines, Bar, Series};
 
 /// Limits beyond this multiple of the wire's are not drawn: they would flatten the rest.
@@ -222,10 +222,10 @@ fn by_controller(points: impl Iterator<Item = (Controller, f64, f64)>) -> Vec<Se
 }
 
 /// CPU time for a GB: the kernel's and ours, one below the other.
-fn cpu_plot(report: &cpu::Report) -> String {
+fn cpu_plot(report: &measure::cpu::report::Report) -> String {
     let title = "Host: CPU time for a GB, both ends";
     let axis = "CPU ms for a GB: MTU, whether the application reads each received byte";
-    plot::rows(title, axis, &report.bars())
+    plot::rows(title, axis, &cpu::bars(report))
 }
 
 /// One distribution for each kind of packet.

@@ -5,10 +5,11 @@ use measure::timing::latencies::Spread;
 
 use super::{Page, Row, Table, RUNS_TITLE};
 use crate::bench::area::{self, BRAM_PERCENT_MAX, LUT_PERCENT_MAX, URAM_PERCENT_MAX};
+use crate::bench::cpu::table as cpu;
 use crate::bench::host::table as host;
 use crate::bench::networks::{Show, Shown};
 use crate::bench::speed::{self, SPEED_GOAL};
-use crate::bench::{connections, cpu, dma};
+use crate::bench::{connections, dma};
 
 const HEAD: [&str; 8] =
     ["command", "Gb/s", "limit", "Mpps", "limit", "of limit", "to reach", "frames"];
@@ -196,16 +197,16 @@ fn host_table(report: &measure::host::Report) -> Table {
     }
 }
 
-fn cpu_table(report: &cpu::Report) -> Table {
+fn cpu_table(report: &measure::cpu::report::Report) -> Table {
     Table {
         title: "CPU time of host stack and kernel (`bench cpu`)".to_owned(),
-        note: format!("Both ends together. {} {} {}", report.idle(), cpu::BIAS, report.noise()),
+        note: format!("Both ends together. {} {} {}", cpu::idle(report), cpu::BIAS, report.noise()),
         head: own_cells(&cpu::HEAD),
-        rows: report.cells().into_iter().map(Into::into).collect(),
+        rows: cpu::cells(report).into_iter().map(Into::into).collect(),
     }
 }
 
-fn cpu_rates_table(report: &cpu::Report) -> Table {
+fn cpu_rates_table(report: &measure::cpu::report::Report) -> Table {
     Table {
         title: "CPU time of the host stack at rates of arrival (`bench cpu`)".to_owned(),
         note: "Both ends, with the null protocol. The batches are those that result; a core of \
@@ -213,11 +214,11 @@ fn cpu_rates_table(report: &cpu::Report) -> Table {
                taken to be 100 ns, and comes on top."
             .to_owned(),
         head: own_cells(&cpu::RATES_HEAD),
-        rows: report.rate_cells().into_iter().map(Into::into).collect(),
+        rows: cpu::rate_cells(report).into_iter().map(Into::into).collect(),
     }
 }
 
-fn coalescing_table(report: &cpu::Report) -> Table {
+fn coalescing_table(report: &measure::cpu::report::Report) -> Table {
     Table {
         title: "The receiving host, with an entry for each packet and for runs (`bench cpu`)"
             .to_owned(),
@@ -227,7 +228,7 @@ fn coalescing_table(report: &cpu::Report) -> Table {
                device outside of the host's thread is not counted."
             .to_owned(),
         head: own_cells(&cpu::RUNS_HEAD),
-        rows: report.coalescing_cells().into_iter().map(Into::into).collect(),
+        rows: cpu::coalescing_cells(report).into_iter().map(Into::into).collect(),
     }
 }
 

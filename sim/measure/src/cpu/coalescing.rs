@@ -10,16 +10,16 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
-use measure::joined::JoinedConfig;
+use crate::joined::JoinedConfig;
 
+use super::error::Result;
 use super::joined::JoinedCost;
 use super::null::{self, Acks};
-use super::plan::{Coalesce, Plan, TransportName, MTUS};
-use super::runs_table::Row;
+use super::plan::{Coalesce, Plan, Transport, MTUS};
+use super::report::RunsRow;
 use super::values::Values;
 use super::{joined, rate};
-use measure::timing::cores::Cores;
+use crate::timing::cores::Cores;
 
 /// The rate of arrival of the row that has one, Gb/s of payload.
 const RATE_GBPS: f64 = 100.0;
@@ -48,7 +48,7 @@ impl Coalescing {
     pub fn measure(
         &mut self,
         (plan, repetition): (Plan, u32),
-        (transports, modes): (&[TransportName], &[Coalesce]),
+        (transports, modes): (&[Transport], &[Coalesce]),
         cores: &Cores,
     ) -> Result<()> {
         for (mtu, mode) in MTUS.iter().flat_map(|mtu| modes.iter().map(|mode| (*mtu, *mode))) {
@@ -60,7 +60,7 @@ impl Coalescing {
             };
             for transport in transports {
                 let (name, found) = match transport {
-                    TransportName::Null => {
+                    Transport::Null => {
                         let (seconds, packets) =
                             rate::receive(mtu, RATE_GBPS, mode, plan.window / 4, cores)?;
                         let at_rate = (seconds, None, packets);
@@ -71,10 +71,8 @@ impl Coalescing {
                             null::receive_runs((mtu, acks, false), run, plan.batches, cores)?;
                         ("null, batches of 64", (cost.0.seconds_per_gb, None, cost.1))
                     }
-                    TransportName::Tcp => {
-                        ("tcp", of_joined(joined::own(config, plan.bytes, cores)?))
-                    }
-                    TransportName::Linux => {
+                    Transport::Tcp => ("tcp", of_joined(joined::own(config, plan.bytes, cores)?)),
+                    Transport::Linux => {
                         ("linux", of_joined(joined::linux(config, plan.bytes, cores)?))
                     }
                 };
@@ -95,14 +93,14 @@ impl Coalescing {
 
     /// The figures of all repetitions, beside those of the kernel's TCP at an MTU, its bytes not
     /// read.
-    pub fn rows(&self, kernel: impl Fn(u16) -> Option<f64>) -> Vec<Row> {
+    pub fn rows(&self, kernel: impl Fn(u16) -> Option<f64>) -> Vec<RunsRow> {
         let row = |(key, repeated): (&Key, &Repeated)| {
             let (transport, mtu, mode) = *key;
             let (seconds_per_gb, spread) = repeated.receiver.median();
             let without = self.0.get(&(transport, mtu, Coalesce::Off));
             let without = without.map(|it| it.receiver.median().0);
             let both = (!repeated.both.is_empty()).then(|| repeated.both.median().0);
-            Row {
+            RunsRow {
                 transport,
                 mtu,
                 coalesce: mode == Coalesce::On,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use super::error::{CpuError, Result};
 
 /// Ticks of a second in /proc (`USER_HZ`, the same on every machine that this program runs on).
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -12,8 +12,8 @@ const BUSY: [usize; 5] = [0, 1, 2, 5, 6];
 
 /// Seconds for which cores were busy since the machine started, of all cores together.
 pub fn busy_seconds() -> Result<f64> {
-    let text = std::fs::read_to_string("/proc/stat").context("/proc/stat")?;
-    busy(&text).context("/proc/stat: no line of all cores")
+    let text = std::fs::read_to_string("/proc/stat").map_err(CpuError::NoStatistics)?;
+    busy(&text).ok_or(CpuError::OtherStatistics)
 }
 
 fn busy(text: &str) -> Option<f64> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use measure::timing::statistics::median;
+use crate::timing::statistics::median;
 
 /// Values of the parts of each repetition, by its number.
 #[derive(Debug, Default)]

@@ -17,16 +17,15 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use anyhow::Result;
+use crate::joined::{Joined, JoinedConfig, JoinedError, Whose};
+use crate::null_card::rig::IP_TCP_BYTES;
 use host::protocol::Protocol;
 use host::tcp::TcpProtocol;
-use measure::joined::{Joined, JoinedConfig, JoinedError, Whose};
-use measure::null_card::rig::IP_TCP_BYTES;
 
+use super::error::{CpuError, Result};
 use super::null::{clock_cost, SideCost, BATCH, GB};
-use super::refusal::refusal_error;
 use super::report::Rate;
-use measure::timing::cores::{thread_time, Cores};
+use crate::timing::cores::{thread_time, Cores};
 
 /// A share of the bytes comes first, unmeasured.
 const WARM_UP: u64 = 8;
@@ -53,7 +52,7 @@ pub struct JoinedCost {
 /// What the ends with Linux TCP cost, over so many bytes.
 pub fn linux(config: JoinedConfig, bytes: u64, cores: &Cores) -> Result<JoinedCost> {
     let joined = Joined::linux(config).map_err(|error| match error {
-        JoinedError::Transport(error) => refusal_error(error),
+        JoinedError::Transport(error) => CpuError::of_kernel(error),
         other => other.into(),
     })?;
     measure(joined, bytes, cores)

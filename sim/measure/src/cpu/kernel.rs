@@ -12,15 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use crate::null_card::payload::{sum, Pattern};
 use host::transport::zero_copy::{self, ZeroCopies};
 use host::transport::VethPair;
-use measure::null_card::payload::{sum, Pattern};
 
+use super::error::{CpuError, Result};
 use super::machine::{busy_seconds, idle_cores};
 use super::null::GB;
-use crate::shared::failure::wrong;
-use measure::timing::cores::thread_time;
+use crate::timing::cores::thread_time;
 
 /// Bytes of a call.
 const CALL_BYTES: usize = 64 << 10;
@@ -127,7 +126,9 @@ impl Receiver {
     fn receive_for(&mut self, time: Duration) -> Result<()> {
         let started = Instant::now();
         while started.elapsed() < time {
-            anyhow::ensure!(self.receive()?, "the kernel's connection has ended");
+            if !self.receive()? {
+                return Err(CpuError::Ended);
+            }
         }
         Ok(())
     }
@@ -157,23 +158,23 @@ impl Kernel<'_> {
                 let (elapsed, bytes) = (started.elapsed(), receiver.bytes - bytes);
                 stop.store(true, Ordering::Relaxed);
                 while receiver.receive()? {}
-                anyhow::Ok((busy, elapsed, bytes, thread_time() - thread))
+                Ok((busy, elapsed, bytes, thread_time() - thread))
             };
-            let result = work();
+            let result: Result<_> = work();
             // A sender whose receiver has failed waits for room: it ends with the connection.
             stop.store(true, Ordering::Relaxed);
             let _ = receiver.stream.shutdown(Shutdown::Both);
-            let sent = sending.join().map_err(|_| wrong("the sender panicked"))?;
+            let sent = sending.join().map_err(|_| CpuError::SenderPanicked)?;
             let (busy, elapsed, bytes, thread) = result?;
             let (sent, copies) = sent?;
-            anyhow::Ok((busy, elapsed, bytes, thread + sent, copies))
+            Ok::<_, CpuError>((busy, elapsed, bytes, thread + sent, copies))
         })?;
         let after = idle_cores(window / 2)?;
         if self.touched {
             let expected = Pattern::new(0).sum(0, receiver.bytes);
             let found = receiver.sum;
             if found != expected {
-                return Err(wrong(format!("kernel: sum {found} instead of {expected}")));
+                return Err(CpuError::WrongSum { found, expected });
             }
         }
         let idle_cores = (before + after) / 2.0;

@@ -1,4 +1,4 @@
-//! The figures of `bench cpu`: medians of repetitions, as a table and as JSON.
+//! CPU time of all stacks: medians of repetitions, and whether they count.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,8 @@ use serde::Serialize;
 
 use super::kernel::{KernelCost, Way, BASELINE};
 use super::null::SideCost;
-use super::runs_table;
 use super::values::Values;
-use crate::shared::table::table;
-use measure::timing::statistics::SPREAD_MAX;
+use crate::timing::statistics::SPREAD_MAX;
 
 /// Cores that other programs may keep busy; above it, their load invalidates the run.
 const IDLE_CORES_MAX: f64 = 0.25;
@@ -65,6 +63,29 @@ pub struct KernelRow {
     pub spread: f64,
 }
 
+/// A row of the receiving host, with and without runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunsRow {
+    /// The protocol, and how packets come.
+    pub transport: &'static str,
+    /// Size of an IP packet, bytes.
+    pub mtu: u16,
+    /// Whether received packets are summed up.
+    pub coalesce: bool,
+    /// CPU seconds for a GB of the receiving host alone.
+    pub seconds_per_gb: f64,
+    /// The middle half of the repetitions over their median.
+    pub spread: f64,
+    /// Packets for each header entry.
+    pub packets_per_entry: f64,
+    /// How many times less it is than without.
+    pub times_less: Option<f64>,
+    /// CPU seconds for a GB of both hosts, where both have been measured.
+    pub both_seconds_per_gb: Option<f64>,
+    /// The kernel's TCP over both hosts, its bytes not read either.
+    pub kernel_ratio: Option<f64>,
+}
+
 /// All figures and the verdict.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -77,7 +98,7 @@ pub struct Report {
     /// Our stack where packets arrive at a rate, and the host polls all the time.
     pub rates: Vec<Rate>,
     /// The receiving host with and without runs.
-    pub coalescing: Vec<runs_table::Row>,
+    pub coalescing: Vec<RunsRow>,
     /// The kernel's TCP.
     pub kernel: Vec<KernelRow>,
     /// The greatest spread.
@@ -272,109 +293,27 @@ impl Samples {
     }
 }
 
-/// Head of the table.
-pub const HEAD: [&str; 9] = [
-    "stack",
-    "MTU",
-    "received bytes",
-    "CPU s/GB",
-    "spread",
-    "kernel / ours",
-    "to reach",
-    "congestion control",
-    "Gb/s",
-];
-/// Head of the table of rates.
-pub const RATES_HEAD: [&str; 11] = [
-    "stack",
-    "arrives, Gb/s",
-    "MTU",
-    "received bytes",
-    "found Gb/s",
-    "batch",
-    "empty polls",
-    "CPU s/GB",
-    "polling cores, s/GB",
-    "doorbells a GB",
-    "doorbells at 100 ns, s/GB",
-];
-/// What the comparison leaves out.
-pub const BIAS: &str =
-    "veth has no driver, DMA or interrupts, and passes up to 64 KiB in one piece \
-    whatever the MTU, which flatters the kernel; the null card has no IOMMU and no slow registers, \
-    its packets come in batches of 64 but where a rate is given, and there is no TCP on it, which \
-    flatters us. Our own TCP runs on the golden card, in batches of up to 64. The kernel is \
-    compared with CUBIC, which nothing paces; BBR paces itself, which costs it more. With Linux \
-    TCP behind a TAP device ours costs more than the kernel alone.";
 /// The kernel's time over ours to reach, by MTU, where the bytes are not read.
 const GOALS: [(u16, f64); 2] = [(1500, 5.0), (9000, 20.0)];
 
-fn word(touched: bool) -> &'static str {
-    match touched {
-        true => "read once",
-        false => "not read",
-    }
-}
-
 impl Row {
-    fn cells(&self, more: &str, has_goal: bool) -> [String; 9] {
+    /// The kernel's time over ours to reach, and whether it is reached; `None` where there is no
+    /// goal.
+    pub fn goal(&self) -> Option<(f64, bool)> {
         let goal = GOALS.iter().find(|goal| goal.0 == self.mtu);
-        let goal = goal.filter(|_| has_goal && !self.touched).map(|goal| {
-            let verdict = if self.ratio >= goal.1 { "yes" } else { "no" };
-            format!("{:.0}: {verdict}", goal.1)
-        });
-        [
-            format!("ours, {}{more}", self.transport),
-            self.mtu.to_string(),
-            word(self.touched).to_owned(),
-            format!("{:.4}", self.seconds_per_gb),
-            format!("{:.1} %", 100.0 * self.spread),
-            format!("{:.1}, threads alone {:.1}", self.ratio, self.ratio_threads),
-            goal.unwrap_or_default(),
-            match self.transport {
-                "linux" => "cubic".to_owned(),
-                "tcp" => "model".to_owned(),
-                _ => "none".to_owned(),
-            },
-            String::new(),
-        ]
-    }
-}
-
-impl Rate {
-    fn cells(&self) -> [String; 11] {
-        let doorbells = match self.doorbells {
-            Some(of) => [
-                format!("{:.0}", of.doorbells_per_gb),
-                format!("{:.4}", of.doorbell_seconds_per_gb),
-            ],
-            None => ["not counted", ""].map(str::to_owned),
-        };
-        let [count, seconds] = doorbells;
-        [
-            format!("ours, {}", self.transport),
-            format!("{:.0}", self.gbps_asked),
-            self.mtu.to_string(),
-            word(self.touched).to_owned(),
-            format!("{:.1}", self.gbps),
-            format!("{:.1}", self.batch),
-            format!("{:.1} %", 100.0 * self.empty_polls),
-            format!("{:.4}", self.seconds_per_gb),
-            format!("{:.4}", self.polling_seconds_per_gb),
-            count,
-            seconds,
-        ]
+        goal.filter(|_| !self.touched).map(|goal| (goal.1, self.ratio >= goal.1))
     }
 }
 
 impl KernelRow {
     /// Whether ours is compared with it.
-    fn is_baseline(&self) -> bool {
+    pub fn is_baseline(&self) -> bool {
         (self.congestion_control, self.by_reference)
             == (BASELINE.congestion_control, BASELINE.by_reference)
     }
 
-    fn name(&self) -> String {
+    /// What it is.
+    pub fn name(&self) -> String {
         match (self.is_baseline(), self.copied) {
             (true, _) => "kernel TCP over veth".to_owned(),
             (_, Some(copied)) => {
@@ -384,73 +323,13 @@ impl KernelRow {
             _ => format!("kernel TCP, {}", self.congestion_control),
         }
     }
-
-    fn cells(&self) -> [String; 9] {
-        [
-            self.name(),
-            self.mtu.to_string(),
-            word(self.touched).to_owned(),
-            format!("{:.4}", self.seconds_per_gb),
-            format!("{:.1} %", 100.0 * self.spread),
-            format!("threads alone {:.4}", self.threads_seconds_per_gb),
-            String::new(),
-            self.congestion_control.to_owned(),
-            format!("{:.1}", self.gbps),
-        ]
-    }
 }
 
 impl Report {
-    /// Rows of the table.
-    pub fn cells(&self) -> Vec<[String; 9]> {
-        let kernel = self.kernel.iter().map(KernelRow::cells);
-        let ours = self.rows.iter().map(|row| row.cells("", row.transport == "null"));
-        let others = self.one_ack_for_two.iter();
-        let others = others.map(|row| row.cells(", one ACK for two", false));
-        kernel.chain(ours).chain(others).collect()
-    }
-
-    /// Rows of the table of rates.
-    pub fn rate_cells(&self) -> Vec<[String; 11]> {
-        self.rates.iter().map(Rate::cells).collect()
-    }
-
     /// CPU seconds for a GB of the kernel's TCP at an MTU, its bytes not read.
     pub fn kernel_seconds_per_gb(&self, mtu: u16) -> Option<f64> {
         let is_it = |row: &&KernelRow| row.is_baseline() && row.mtu == mtu && !row.touched;
         self.kernel.iter().find(is_it).map(|row| row.seconds_per_gb)
-    }
-
-    /// Rows of the table of runs.
-    pub fn coalescing_cells(&self) -> Vec<[String; 9]> {
-        self.coalescing.iter().map(runs_table::Row::cells).collect()
-    }
-
-    /// Names and CPU ms for a GB: each row of the kernel and those of ours beside it.
-    pub fn bars(&self) -> Vec<(String, f64)> {
-        let mut bars = Vec::new();
-        for kernel in self.kernel.iter().filter(|kernel| kernel.is_baseline()) {
-            let what = format!("MTU {}, {}", kernel.mtu, word(kernel.touched));
-            bars.push((format!("kernel, {what}"), kernel.seconds_per_gb.max(0.0) * 1000.0));
-            let ours = self.rows.iter();
-            for row in ours.filter(|row| (row.mtu, row.touched) == (kernel.mtu, kernel.touched)) {
-                bars.push((format!("{}, {what}", row.transport), row.seconds_per_gb * 1000.0));
-            }
-        }
-        bars
-    }
-
-    /// What was left out, and what the kernel refused.
-    pub fn idle(&self) -> String {
-        let offload = match self.receive_offload {
-            true => "",
-            false => " The kernel has refused to switch receive offload on.",
-        };
-        format!(
-            "Without us {:.2} of {} cores were busy at most, {} runs were repeated; {} polls of \
-             ours found nothing, {:.3} s, left out.{offload}",
-            self.idle_cores, self.cores, self.repeated_runs, self.idle_polls, self.idle_seconds
-        )
     }
 
     /// Says so if the figures are not to be trusted; empty otherwise.
@@ -463,23 +342,6 @@ impl Report {
                  {IDLE_CORES_MAX} cores busy without us; repeat it on an idle machine"
             ),
         }
-    }
-
-    /// The table and what is said below it.
-    pub fn text(&self, judged: bool) -> String {
-        let mut table = table(&HEAD);
-        table.add_rows(self.cells());
-        let verdict = match (self.ok, judged) {
-            (true, true) => "every descriptor and byte is right".to_owned(),
-            (true, false) => "every descriptor and byte is right; times are not judged".to_owned(),
-            (false, _) => self.noise(),
-        };
-        let mut rates = crate::shared::table::table(&RATES_HEAD);
-        rates.add_rows(self.rate_cells());
-        let mut runs = crate::shared::table::table(&runs_table::HEAD);
-        runs.add_rows(self.coalescing_cells());
-        let runs = if self.coalescing.is_empty() { String::new() } else { format!("{runs}\n") };
-        format!("{table}\n{}\n{BIAS}\n{rates}\n{runs}{verdict}\n", self.idle())
     }
 }
 
@@ -524,7 +386,7 @@ mod tests {
         assert!(report.ok && (row.seconds_per_gb, row.ratio) == (0.015625, 32.0));
         assert_eq!((row.ratio_threads, report.idle_polls), (16.0, 18));
         assert_eq!(report.idle_seconds, 3.0);
-        assert_eq!(row.cells("", true)[6], "20: yes");
+        assert_eq!(row.goal(), Some((20.0, true)));
         let named = |row: &KernelRow| (row.name(), row.congestion_control);
         let kernel: Vec<_> = report.kernel.iter().map(named).collect();
         let expected = [("kernel TCP over veth", "cubic"), ("kernel TCP, bbr", "bbr")];
@@ -543,7 +405,7 @@ mod tests {
         ] {
             let report = report(kernel, idle_cores, ours);
             assert_eq!(report.ok, ok, "{kernel:?}, {idle_cores}, {ours:?}");
-            assert_eq!(report.text(true).contains("NOISY"), !ok);
+            assert_eq!(report.noise().contains("NOISY"), !ok);
         }
     }
 

@@ -11,16 +11,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::null_card::rig::NullRig;
+use crate::null_card::NullCard;
 use abi::config::DEFAULT;
-use anyhow::{anyhow, Result};
 use host::driver::device::COALESCE_TIME;
-use measure::null_card::rig::NullRig;
-use measure::null_card::NullCard;
 
+use super::error::{CpuError, Result};
 use super::null::{clock_cost, open, open_with_runs, run_packets, Acks, BATCH, GB, SEND_BYTES_MAX};
 use super::plan::Coalesce;
 use super::report::{Doorbells, Rate, MMIO_WRITE_NS};
-use measure::timing::cores::{thread_time, Cores};
+use crate::timing::cores::{thread_time, Cores};
 
 /// What one end has done and taken.
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,13 +87,14 @@ fn run(
     (end.polling, end.elapsed) = (thread_time() - from, started.elapsed());
     end.doorbells = rig.provider.device().bus().rung_all() - rung;
     stop.store(true, Ordering::Release);
-    let (card, bytes, items) =
-        serving.join().map_err(|_| anyhow!("the card's thread has panicked"))?;
+    let (card, bytes, items) = serving.join().map_err(|_| CpuError::CardPanicked)?;
     (rig.card, end.bytes, end.items) = (card, bytes, items);
     result?;
     rig.step()?;
-    anyhow::ensure!(end.bytes > 0, "nothing was moved");
-    Ok(end)
+    match end.bytes {
+        0 => Err(CpuError::NothingMoved),
+        _ => Ok(end),
+    }
 }
 
 /// The receiving end at a rate of arrival, with or without runs, which wait for more packets as a

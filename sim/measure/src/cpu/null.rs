@@ -14,15 +14,14 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::null_card::rig::{NullRig, RigConfig, RigError, IP_TCP_BYTES};
+use crate::null_card::NullCard;
 use abi::config::DEFAULT;
-use anyhow::Result;
-use measure::null_card::rig::{NullRig, RigConfig, RigError, IP_TCP_BYTES};
-use measure::null_card::NullCard;
 
+use super::error::{CpuError, Result};
 use super::plan::Coalesce;
-use crate::shared::failure::wrong;
-use measure::timing::cores::{thread_time, Cores};
-use measure::timing::statistics::median;
+use crate::timing::cores::{thread_time, Cores};
+use crate::timing::statistics::median;
 
 /// Packets of a batch.
 pub const BATCH: usize = 64;
@@ -175,7 +174,7 @@ fn take_turns(
         }
     }
     turn.give(STOP);
-    rig.card = serving.join().map_err(|_| wrong("the card's thread has panicked"))?;
+    rig.card = serving.join().map_err(|_| CpuError::CardPanicked)?;
     result?;
     rig.step()?;
     Ok(polls)
@@ -226,7 +225,7 @@ pub fn open_with_runs(
 
 fn cost(polls: Polls, bytes: u64) -> Result<SideCost> {
     if bytes == 0 {
-        return Err(wrong("nothing was moved"));
+        return Err(CpuError::NothingMoved);
     }
     Ok(SideCost {
         seconds_per_gb: polls.spent.as_secs_f64() / (bytes as f64 / GB),
