@@ -7,27 +7,16 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
-use measure::goodput::Goodput;
-use network::measure::loss::{Case, Fault, Parameters};
-use network::measure::{Controller, Measurement, LINE_GBPS};
-use pcie_sim::PcieConfig;
-use serde::Serialize;
-use sim::card::SimulatedCard;
-use verilate::options::Options;
+use measure::loss;
+use network::measure::loss::Parameters;
 
 use super::networks::{self, percent, NetworkArguments};
-use crate::shared::config::ConfigName;
-use crate::shared::failure;
 use crate::shared::options::probability;
 use crate::shared::output::{json_file, print};
 use crate::shared::progress::{Progress, Unit};
 use crate::shared::table::{print_judged, table};
-
-/// How far the card may be from the simulated network, of its goodput.
-const DIFFERENCE_MAX: f64 = 0.03;
-const PS_PER_US: u64 = 1_000_000;
 
 /// Arguments of `zeronic bench loss`.
 #[derive(Clone, Debug, Args)]
@@ -40,38 +29,6 @@ pub struct LossArguments {
     rtl: bool,
     #[command(flatten)]
     network: NetworkArguments,
-}
-
-/// One point, both ways.
-#[derive(Debug, Serialize)]
-struct Point {
-    controller: Controller,
-    loss: f64,
-    /// Through the card: goodput over what can arrive.
-    goodput_fraction: f64,
-    /// On the simulated network.
-    network_fraction: f64,
-    seed: u64,
-}
-
-/// What `--json` writes.
-#[derive(Debug, Serialize)]
-struct Report {
-    /// Every byte is right, no rule was broken, and each point is near the simulated network.
-    ok: bool,
-    points: Vec<Point>,
-    parameters: Parameters,
-}
-
-impl Point {
-    /// How far the card is from the network, of the network's goodput.
-    fn difference(&self) -> f64 {
-        self.goodput_fraction / self.network_fraction - 1.0
-    }
-
-    fn is_near(&self) -> bool {
-        self.difference().abs() <= DIFFERENCE_MAX
-    }
 }
 
 /// Measures, prints, writes. True when every row reaches its goal.
@@ -96,19 +53,13 @@ pub fn run(arguments: &LossArguments) -> Result<bool> {
 fn run_rtl(mut parameters: Parameters, seeds: Option<u64>, json: Option<&Path>) -> Result<bool> {
     let json = json_file(json)?;
     parameters.common.seeds = seeds.unwrap_or(1);
-    let cases: Vec<Case> =
-        parameters.cases().into_iter().filter(|it| it.controller == Controller::Model).collect();
+    let cases = loss::cases(&parameters);
     let mut progress = Progress::new(cases.len() as u64, Unit::Count("points"));
-    let mut points = Vec::new();
-    for (done, case) in cases.iter().enumerate() {
-        progress.set(done as u64, "");
-        points.push(measure(&parameters, case)?);
-    }
+    let report = loss::measure(parameters, &cases, &mut |done| progress.set(done, ""))?;
     progress.clear();
-    let ok = points.iter().all(Point::is_near);
     let mut rows = table(&["lost", "seed", "simulated network", "Verilog", "difference"]);
     let mut below = Vec::new();
-    for point in &points {
+    for point in &report.points {
         let difference = format!("{:+.1} %", 100.0 * point.difference());
         if !point.is_near() {
             below.push(format!("{} % lost: {difference}", 100.0 * point.loss));
@@ -121,43 +72,10 @@ fn run_rtl(mut parameters: Parameters, seeds: Option<u64>, json: Option<&Path>) 
             difference,
         ]);
     }
-    let report = Report { ok, points, parameters };
     if let Some(json) = json {
         json.write_json(&report)?;
     }
     print(&format!("parameters: {}\n", serde_json::to_string(&report.parameters)?))?;
-    print_judged(&rows, ok, &below)?;
-    Ok(ok)
-}
-
-/// One point on both.
-fn measure(parameters: &Parameters, case: &Case) -> Result<Point> {
-    let Fault::Loss(loss) = case.fault else {
-        return Err(failure::wrong("only losses are measured through the card"));
-    };
-    let common = parameters.common;
-    let goodput = Goodput {
-        config: case.controller.config(),
-        mtu_bytes: common.mtu_bytes as u16,
-        window_bytes: case.window_bytes as u32,
-        round_trip_ps: common.round_trip_us * PS_PER_US,
-        loss,
-        warm_ms: common.warm_ms,
-        measured_ms: common.measured_ms,
-        seed: case.seed,
-    };
-    let pcie = PcieConfig { seed: case.seed, ..PcieConfig::default() };
-    let card = SimulatedCard::new(ConfigName::Default.name(), pcie.clone(), Options::default());
-    let measured = goodput.measure(card.context("the card does not build")?, &pcie)?;
-    if measured.violations > 0 {
-        let count = measured.violations;
-        return Err(failure::wrong(format!("{count} rules of PCIe or MAC were broken")));
-    }
-    Ok(Point {
-        controller: case.controller,
-        loss,
-        goodput_fraction: measured.gbps() / (LINE_GBPS * (1.0 - loss)),
-        network_fraction: parameters.measure(case)?.goodput_fraction,
-        seed: case.seed,
-    })
+    print_judged(&rows, report.ok, &below)?;
+    Ok(report.ok)
 }

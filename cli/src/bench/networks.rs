@@ -5,14 +5,11 @@
 //!                                                         └─► lines of a shard (--shard)
 //! ```
 
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
 
 use anyhow::Result;
 use clap::Args;
+use measure::networks::measure_cases;
 use network::measure::loss::Fault;
 use network::measure::{fairness, incast, loss, Measurement};
 
@@ -132,34 +129,10 @@ pub fn finish<M: Show>(
     Ok(M::is_ok(&report))
 }
 
-/// Runs all cases, on all cores; the outcomes have the order of the cases.
+/// Runs all cases and says how far it is; the outcomes have the order of the cases.
 fn measure_all<M: Measurement>(parameters: &M, cases: &[M::Case]) -> Result<Vec<M::Outcome>> {
-    let next = AtomicUsize::new(0);
-    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(cases.len());
     let mut progress = Progress::new(cases.len() as u64, Unit::Count("runs"));
-    let (sender, receiver) = mpsc::channel();
-    let mut outcomes = Vec::from_iter(cases.iter().map(|_| None));
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(case) = cases.get(number) else {
-                    return;
-                };
-                // The receiver is there until all senders are gone.
-                let _ = sender.send((number, parameters.measure(case)));
-            });
-        }
-        drop(sender);
-        for (done, (number, outcome)) in receiver.iter().enumerate() {
-            outcomes[number] = Some(outcome);
-            progress.set(done as u64 + 1, "");
-        }
-    });
-    progress.clear();
-    let outcomes = outcomes.into_iter().flatten();
-    Ok(outcomes.collect::<Result<Vec<_>, _>>()?)
+    Ok(measure_cases(parameters, cases, &mut |done| progress.set(done, ""))?)
 }
 
 /// A share in percent.

@@ -13,12 +13,11 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
-use measure::{cpu, dma, host, latency};
+use measure::{connections, cpu, dma, host, latency, speed, throughput};
 use network::measure::{fairness, incast, loss};
 use serde::Serialize;
 
-use super::throughput::Report;
-use super::{area, connections, speed};
+use super::area;
 use crate::shared::options::UsageError;
 use crate::shared::output::ResultFile;
 
@@ -33,7 +32,7 @@ pub struct Row {
     /// Goal as a share of the limit, where there is one.
     pub goal: Option<f64>,
     /// Figures.
-    pub report: Report,
+    pub report: throughput::Report,
 }
 
 impl Row {

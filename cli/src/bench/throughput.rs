@@ -1,22 +1,15 @@
 //! `bench rx`, `bench tx`, `bench duplex`: throughput of one scenario.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Instant;
 
 use abi::registers::PAUSE_BEATS_START;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use measure::limits::{tightest_limit, Limit};
-use measure::run::{Figures, Measurement, Outcome};
 use measure::scenario::{Acks, Family, Order, Rival, Scenario, Size};
-use measure::timing::latencies::Spread;
-use serde::Serialize;
-use verilate::options::Options;
+use measure::throughput::{self, Report};
 
 use super::cpu::CoalesceName;
-
 use crate::shared::config::ConfigName;
 use crate::shared::options::{one_of, time_us, UsageError};
 use crate::shared::output::json_file;
@@ -200,9 +193,11 @@ impl ThroughputArguments {
     pub fn measure(&self, receive: bool, send: bool, is_alone: bool) -> Result<Report> {
         let scenario = self.scenario(receive, send);
         scenario.check().map_err(|bad| UsageError(bad.to_string()))?;
-        let started = Instant::now();
-        let outcome = measure(&scenario, is_alone)?;
-        Ok(Report::new(&scenario, &outcome, started.elapsed().as_secs_f64()))
+        let mut progress = match is_alone {
+            true => simulated_time(scenario.time_ns),
+            false => Progress::silent(),
+        };
+        Ok(throughput::measure(&scenario, &mut |us| progress.set(us, ""))?)
     }
 
     /// Measures, prints, writes.
@@ -212,7 +207,7 @@ impl ThroughputArguments {
         if let Some(json) = json {
             json.write_json(&report)?;
         }
-        report.print()?;
+        print(&report)?;
         Ok(report.ok)
     }
 }
@@ -222,164 +217,50 @@ pub fn simulated_time(time_ns: u64) -> Progress {
     Progress::new(time_ns / 1000, Unit::Count("us of simulated time"))
 }
 
-/// Measures one scenario.
-fn measure(scenario: &Scenario, is_alone: bool) -> Result<Outcome> {
-    let mut progress = match is_alone {
-        true => simulated_time(scenario.time_ns),
-        false => Progress::silent(),
+/// Prints the figures and the verdict.
+fn print(report: &Report) -> Result<()> {
+    let mut table = table(&[]);
+    let mut row = |name: &str, value: String| {
+        table.add_row([name.to_owned(), value]);
     };
-    let measurement = Measurement::open(scenario, Options::default())?;
-    Ok(measurement.run(&mut |status| progress.set(status.time_ns / 1000, ""))?)
-}
-
-/// Figures of a scenario beside their limit.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// Every byte, count and rule is right.
-    pub ok: bool,
-    /// Payload; the slower of both directions.
-    pub goodput_gbps: f64,
-    /// What physics allows, each direction.
-    pub limit_gbps: f64,
-    /// Packets per second, in millions; the slower of both directions.
-    pub mpps: f64,
-    /// What physics allows, each direction.
-    pub limit_mpps: f64,
-    /// What sets the limit.
-    pub limited_by: &'static str,
-    /// Every limit, in millions of packets a second.
-    pub limits_mpps: BTreeMap<&'static str, f64>,
-    /// Figure divided by limit.
-    pub ratio: f64,
-    /// Received packets for each header entry.
-    pub packets_per_entry: Option<f64>,
-    /// What the lanes carried for header entries, TLP headers included.
-    pub entries_gbps: Option<f64>,
-    /// Last byte of a received packet to the poll of the host, one in 256 ns, that found its entry.
-    pub entry_wait_ns: Option<Spread>,
-    /// Frames without a header entry; a rival's not counted.
-    pub frames_lost: u64,
-    /// Frames of the rival on the wire, in millions a second.
-    pub rival_offered_mpps: Option<f64>,
-    /// Header entries that its host took, in millions a second.
-    pub rival_mpps: Option<f64>,
-    /// Its frames without a header entry.
-    pub rival_frames_lost: Option<u64>,
-    /// Simulated time that was measured.
-    pub sim_time_ns: u64,
-    /// Where acknowledgements travel.
-    pub ack_policy: &'static str,
-    /// Payload of both directions.
-    pub rx_goodput_gbps: Option<f64>,
-    /// Payload of both directions, by direction.
-    pub tx_goodput_gbps: Option<f64>,
-    /// Packets on the wire to the card, in millions a second.
-    pub rx_offered_mpps: Option<f64>,
-    /// Fewest passes over a list of segments.
-    pub list_wraps: u64,
-    /// Share of the time in which no flow had a buffer posted for the peer.
-    pub window_closed: f64,
-    /// Share of the lanes that was used, card to host.
-    pub lanes_up: f64,
-    /// Share of the lanes that was used, host to card.
-    pub lanes_down: f64,
-    /// Cycles in which the hard block held a request back.
-    pub rq_stall_cycles: u64,
-    /// The card's own counters, zeros left out.
-    pub counters: BTreeMap<&'static str, u64>,
-    /// The first problems.
-    pub problems: Vec<String>,
-    /// Cycles of 250 MHz for each second of wall-clock time, setup included.
-    pub cycles_per_second: f64,
-}
-
-impl Report {
-    /// Puts an outcome beside its limit.
-    pub fn new(scenario: &Scenario, outcome: &Outcome, seconds: f64) -> Self {
-        let both = [outcome.receive, outcome.send];
-        let least = |of: fn(&Figures) -> f64| {
-            let figures = both.iter().flatten().map(of);
-            figures.fold(f64::INFINITY, f64::min)
-        };
-        let (goodput_gbps, mpps) = (least(|f| f.goodput_gbps), least(|f| f.mpps));
-        let limit = tightest_limit(&outcome.limits);
-        let by_name = |limit: &Limit| (limit.by, limit.mpps);
-        Self {
-            ok: outcome.is_ok(),
-            goodput_gbps,
-            limit_gbps: limit.gbps,
-            mpps,
-            limit_mpps: limit.mpps,
-            limited_by: limit.by,
-            limits_mpps: outcome.limits.iter().map(by_name).collect(),
-            ratio: mpps / limit.mpps,
-            packets_per_entry: outcome.receive.map(|_| outcome.packets_per_entry),
-            entries_gbps: outcome.receive.map(|_| outcome.entries_gbps),
-            entry_wait_ns: outcome.receive.map(|_| (&outcome.entry_waits).into()),
-            frames_lost: outcome.frames_lost,
-            rival_offered_mpps: outcome.rival.map(|rival| rival.offered_mpps),
-            rival_mpps: outcome.rival.map(|rival| rival.mpps),
-            rival_frames_lost: outcome.rival.map(|rival| rival.frames_lost),
-            sim_time_ns: outcome.time_ns,
-            ack_policy: scenario.acks.describe(),
-            rx_goodput_gbps: outcome.receive.map(|f| f.goodput_gbps),
-            tx_goodput_gbps: outcome.send.map(|f| f.goodput_gbps),
-            rx_offered_mpps: outcome.receive.map(|f| f.offered_mpps),
-            list_wraps: both.iter().flatten().map(|f| f.wraps).min().unwrap_or(0),
-            window_closed: outcome.window_closed,
-            lanes_up: outcome.lanes[0],
-            lanes_down: outcome.lanes[1],
-            rq_stall_cycles: outcome.rq_stall_cycles,
-            counters: outcome.counters.iter().copied().collect(),
-            problems: outcome.problems.first.clone(),
-            cycles_per_second: outcome.cycles as f64 / seconds,
+    for (name, goodput) in [("received", report.rx_goodput_gbps), ("sent", report.tx_goodput_gbps)]
+    {
+        if let Some(goodput) = goodput {
+            row(name, format!("{goodput:.2} Gb/s of payload"));
         }
     }
-
-    fn print(&self) -> Result<()> {
-        let mut table = table(&[]);
-        let mut row = |name: &str, value: String| {
-            table.add_row([name.to_owned(), value]);
-        };
-        for (name, goodput) in [("received", self.rx_goodput_gbps), ("sent", self.tx_goodput_gbps)]
-        {
-            if let Some(goodput) = goodput {
-                row(name, format!("{goodput:.2} Gb/s of payload"));
-            }
-        }
-        row("packets", format!("{:.3} Mpps", self.mpps));
-        if let Some(offered) = self.rx_offered_mpps {
-            row("on the wire to the card", format!("{offered:.3} Mpps"));
-        }
-        let (gbps, mpps, by) = (self.limit_gbps, self.limit_mpps, self.limited_by);
-        row("limit", format!("{gbps:.2} Gb/s, {mpps:.3} Mpps ({by})"));
-        row("reached", format!("{:.2} % of it", 100.0 * self.ratio));
-        if let Some(packets) = self.packets_per_entry {
-            row("packets for each header entry", format!("{packets:.2}"));
-        }
-        if let (Some(gbps), Some(wait)) = (self.entries_gbps, self.entry_wait_ns) {
-            row("lanes for header entries", format!("{gbps:.2} Gb/s"));
-            let (p50, p99, max) = (wait.p50, wait.p99, wait.max);
-            row("packet to its entry", format!("median {p50:.0} ns, p99 {p99:.0}, max {max:.0}"));
-        }
-        row("frames lost", self.frames_lost.to_string());
-        if let (Some(offered), Some(taken), Some(lost)) =
-            (self.rival_offered_mpps, self.rival_mpps, self.rival_frames_lost)
-        {
-            let text = format!("{offered:.3} Mpps offered, {taken:.3} taken, {lost} lost");
-            row("rival", text);
-        }
-        row("acknowledgements", self.ack_policy.to_owned());
-        let time = self.sim_time_ns as f64 / 1e6;
-        row("simulated", format!("{time:.3} ms, lists wrapped {} times", self.list_wraps));
-        let (up, down) = (100.0 * self.lanes_up, 100.0 * self.lanes_down);
-        row("lanes used", format!("{up:.1} % up, {down:.1} % down"));
-        let closed = 100.0 * self.window_closed;
-        row("window closed", format!("{closed:.1} % of the time"));
-        for (name, count) in &self.counters {
-            row(&format!("  {name}"), count.to_string());
-        }
-        row("simulation", format!("{:.0} cycles/s of 250 MHz", self.cycles_per_second));
-        print_judged(&table, self.ok, &self.problems)
+    row("packets", format!("{:.3} Mpps", report.mpps));
+    if let Some(offered) = report.rx_offered_mpps {
+        row("on the wire to the card", format!("{offered:.3} Mpps"));
     }
+    let (gbps, mpps, by) = (report.limit_gbps, report.limit_mpps, report.limited_by);
+    row("limit", format!("{gbps:.2} Gb/s, {mpps:.3} Mpps ({by})"));
+    row("reached", format!("{:.2} % of it", 100.0 * report.ratio));
+    if let Some(packets) = report.packets_per_entry {
+        row("packets for each header entry", format!("{packets:.2}"));
+    }
+    if let (Some(gbps), Some(wait)) = (report.entries_gbps, report.entry_wait_ns) {
+        row("lanes for header entries", format!("{gbps:.2} Gb/s"));
+        let (p50, p99, max) = (wait.p50, wait.p99, wait.max);
+        row("packet to its entry", format!("median {p50:.0} ns, p99 {p99:.0}, max {max:.0}"));
+    }
+    row("frames lost", report.frames_lost.to_string());
+    if let (Some(offered), Some(taken), Some(lost)) =
+        (report.rival_offered_mpps, report.rival_mpps, report.rival_frames_lost)
+    {
+        let text = format!("{offered:.3} Mpps offered, {taken:.3} taken, {lost} lost");
+        row("rival", text);
+    }
+    row("acknowledgements", report.ack_policy.to_owned());
+    let time = report.sim_time_ns as f64 / 1e6;
+    row("simulated", format!("{time:.3} ms, lists wrapped {} times", report.list_wraps));
+    let (up, down) = (100.0 * report.lanes_up, 100.0 * report.lanes_down);
+    row("lanes used", format!("{up:.1} % up, {down:.1} % down"));
+    let closed = 100.0 * report.window_closed;
+    row("window closed", format!("{closed:.1} % of the time"));
+    for (name, count) in &report.counters {
+        row(&format!("  {name}"), count.to_string());
+    }
+    row("simulation", format!("{:.0} cycles/s of 250 MHz", report.cycles_per_second));
+    print_judged(&table, report.ok, &report.problems)
 }

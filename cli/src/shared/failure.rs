@@ -17,7 +17,9 @@ use measure::cpu::error::CpuError;
 use measure::error::MeasureError;
 use measure::host::error::StackError;
 use measure::joined::JoinedError;
+use measure::loss::LossError;
 use measure::null_card::rig::RigError;
+use measure::speed::socket::SocketError;
 use thiserror::Error;
 
 use crate::shared::options::StatusError;
@@ -78,11 +80,17 @@ fn is_wrong(cause: &(dyn std::error::Error + 'static)) -> bool {
     }
     // What a run of host and card ends with is theirs, but for what the system has refused.
     if let Some(error) = cause.downcast_ref() {
+        return is_of_lab(error);
+    }
+    if let Some(error) = cause.downcast_ref() {
         return match error {
-            LabError::Host(error) => !is_of_system(error),
-            LabError::Peer(_) | LabError::Stopped(_) => false,
-            _ => true,
+            SocketError::Lab(error) => is_of_lab(error),
+            SocketError::Host(error) | SocketError::Refused(error) => is_of_card(error),
+            SocketError::Build(_) | SocketError::Bus(_) => false,
         };
+    }
+    if let Some(error) = cause.downcast_ref() {
+        return matches!(error, LossError::NoLoss | LossError::RulesBroken(_));
     }
     if let Some(error) = cause.downcast_ref() {
         return match error {
@@ -102,6 +110,15 @@ fn is_wrong(cause: &(dyn std::error::Error + 'static)) -> bool {
     match cause.downcast_ref() {
         Some(ConnectionsError::Host(error)) => !is_of_system(error),
         other => other.is_some(),
+    }
+}
+
+/// Whether an exchange has stopped by what it must not do.
+fn is_of_lab(error: &LabError) -> bool {
+    match error {
+        LabError::Host(error) => !is_of_system(error),
+        LabError::Peer(_) | LabError::Stopped(_) => false,
+        _ => true,
     }
 }
 

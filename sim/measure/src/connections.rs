@@ -11,12 +11,13 @@
 //! behind the fence of its removal; the null protocol has no end of a stream on the wire.
 
 mod echo;
+mod report;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use abi::config::CardConfig;
+use abi::config::{CardConfig, DEFAULT};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::error::HostError;
@@ -27,6 +28,7 @@ use lab::machine::Machine;
 use thiserror::Error;
 
 use self::echo::Echo;
+pub use self::report::Report;
 use crate::null_card::payload::Pattern;
 use crate::null_protocol::{NullConfig, NullProtocol};
 
@@ -96,6 +98,37 @@ pub struct Outcome {
     pub memory_bytes: Option<u64>,
     /// Payload bytes that the host has copied.
     pub copied_bytes: u64,
+}
+
+/// Opens, uses and closes so many on the default card. `heap_bytes` makes a call and counts the
+/// bytes of the heap that it leaves behind. In a `fresh` process resident memory is told as well.
+pub fn measure(
+    connections: u32,
+    fresh: bool,
+    heap_bytes: fn(&mut dyn FnMut()) -> i64,
+) -> Result<Report> {
+    let (heap, mut used_bytes) = (Cell::new(0), 0);
+    let outcome = run(
+        DEFAULT,
+        connections as usize,
+        &mut |call| heap.set(heap.get() + heap_bytes(call)),
+        &mut || used_bytes = heap.get(),
+    )?;
+    let [opening_seconds, using_seconds, closing_seconds] =
+        [outcome.opening, outcome.using, outcome.closing].map(|time| time.as_secs_f64());
+    let each = |bytes: f64| bytes / f64::from(connections);
+    let resident_bytes = outcome.memory_bytes.filter(|_| fresh);
+    Ok(Report {
+        ok: true,
+        connections,
+        opening_seconds,
+        using_seconds,
+        closing_seconds,
+        seconds: opening_seconds + using_seconds + closing_seconds,
+        bytes_per_connection: each(used_bytes as f64),
+        resident_bytes_per_connection: resident_bytes.map(|bytes| each(bytes as f64)),
+        copied_bytes: outcome.copied_bytes,
+    })
 }
 
 type Host = Provider<GoldenBus, NullProtocol>;

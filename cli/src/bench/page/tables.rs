@@ -1,15 +1,15 @@
 //! The page's tables: every figure beside its limit or goal, and the ratio.
 
-use measure::latency;
+use measure::speed::{self, SPEED_GOAL};
 use measure::timing::latencies::Spread;
+use measure::{connections, latency};
 
 use super::{Page, Row, Table, RUNS_TITLE};
 use crate::bench::area::{self, BRAM_PERCENT_MAX, LUT_PERCENT_MAX, URAM_PERCENT_MAX};
 use crate::bench::cpu::table as cpu;
+use crate::bench::dma;
 use crate::bench::host::table as host;
 use crate::bench::networks::{Show, Shown};
-use crate::bench::speed::{self, SPEED_GOAL};
-use crate::bench::{connections, dma};
 
 const HEAD: [&str; 8] =
     ["command", "Gb/s", "limit", "Mpps", "limit", "of limit", "to reach", "frames"];

@@ -1,6 +1,6 @@
 //! Our own TCP from a card to a peer, over a wire with delay and loss.
 
-use measure::goodput::{Goodput, Measured};
+use measure::loss::goodput::{Goodput, Measured};
 use pcie_sim::PcieConfig;
 use sim::card::SimulatedCard;
 use tcp::config::Law;
