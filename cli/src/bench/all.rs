@@ -11,11 +11,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, ValueEnum};
-use measure::cpu::report::Report;
+use measure::cpu::Report;
 use measure::latency;
 use network::measure::{fairness, incast, loss};
 
-use super::area::{self, Figures};
+use super::area;
 use super::connections::{self, CONNECTIONS_MAX};
 use super::cpu::CpuArguments;
 use super::dma;
@@ -290,7 +290,7 @@ pub fn run(arguments: &AllArguments) -> Result<bool> {
         true => !arguments.quick || !matches!(s, Section::Flows | Section::Area),
         false => arguments.only.contains(s),
     };
-    let area = arguments.area.as_deref().map(Figures::read).transpose()?;
+    let area = arguments.area.as_deref().map(area::read).transpose()?;
     let files = PageFiles::prepare(&arguments.out)?;
     let sections: Vec<Section> =
         Section::value_variants().iter().filter(is_wanted).copied().collect();
@@ -299,7 +299,7 @@ pub fn run(arguments: &AllArguments) -> Result<bool> {
     measure_rows(&sections, arguments, &files, &mut page)?;
     if page.area.is_none() && sections.contains(&Section::Area) {
         print("bench area\n")?;
-        page.area = Some(area::measure(arguments.config.name())?);
+        page.area = Some(measure::area::measure(arguments.config.name())?);
         page.write(&files)?;
     }
     Ok(page.is_ok())

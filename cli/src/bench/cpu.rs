@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use measure::cpu::error::CpuError;
-use measure::cpu::report::Report;
-use measure::cpu::{self, Coalesce, Plan, Transport, Wanted};
+use measure::cpu::{self, Coalesce, Plan, Report, Transport, Wanted};
 
 use crate::shared::options::UsageError;
 use crate::shared::output::{json_file, print};

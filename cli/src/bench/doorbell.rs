@@ -80,9 +80,17 @@ fn open_again(arguments: &DoorbellArguments) -> Result<CardBus> {
 pub fn run(arguments: &DoorbellArguments) -> Result<bool> {
     let json = json_file(arguments.json.as_deref())?;
     let mut is_first = true;
-    let measured = doorbell::measure(&mut || match std::mem::take(&mut is_first) {
-        true => open(arguments),
-        false => open_again(arguments),
+    let measured = doorbell::measure(&mut || {
+        let bus = match std::mem::take(&mut is_first) {
+            true => open(arguments)?,
+            false => open_again(arguments)?,
+        };
+        let ring = match bus.is_slot() {
+            true => Ring::Bar,
+            false if bus.has_mapped_doorbells() => Ring::Store,
+            false => Ring::Message,
+        };
+        Ok((bus, ring))
     });
     let report =
         measured.map_err(|error: anyhow::Error| match error.downcast::<DriverError>() {

@@ -13,11 +13,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
-use measure::{connections, cpu, dma, host, latency, speed, throughput};
+use measure::{area, connections, cpu, dma, host, latency, speed, throughput};
 use network::measure::{fairness, incast, loss};
 use serde::Serialize;
 
-use super::area;
 use crate::shared::options::UsageError;
 use crate::shared::output::ResultFile;
 
@@ -83,7 +82,7 @@ pub struct Page {
     /// Costs of the host's control stack.
     pub host: Option<host::Report>,
     /// CPU time of the host stack and of the kernel.
-    pub cpu: Option<cpu::report::Report>,
+    pub cpu: Option<cpu::Report>,
     /// Many connections.
     pub connections: Option<connections::Report>,
     /// Our own TCP over loss.

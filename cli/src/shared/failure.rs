@@ -13,12 +13,10 @@ use host::driver::error::DriverError;
 use host::error::HostError;
 use lab::exchange::LabError;
 use measure::connections::ConnectionsError;
-use measure::cpu::error::CpuError;
+use measure::cpu::error::{CpuError, JoinedError};
 use measure::error::MeasureError;
-use measure::host::error::StackError;
-use measure::joined::JoinedError;
+use measure::host::error::{RigError, StackError};
 use measure::loss::LossError;
-use measure::null_card::rig::RigError;
 use measure::speed::socket::SocketError;
 use thiserror::Error;
 

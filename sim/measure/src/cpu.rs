@@ -4,8 +4,7 @@
 //!   kernel: two networks, a veth pair, one connection ── busy time of the machine, less when idle
 //!   ours:   provider, protocol ── null card on another core ── time that the thread had a core
 //! ```
-//! With Linux TCP or our own two cards are joined, and it runs at both
-//! ends (`cpu/joined.rs`).
+//! With Linux TCP or our own two cards are joined, and it runs at both ends (`cpu/joined.rs`).
 //!
 //! Both ends together: the kernel's in one run, since its work cannot be told apart; ours as a
 //! receiver and a sender, each with a card of its own. Idle polls of ours are counted apart and
@@ -30,7 +29,7 @@ mod machine;
 mod null;
 mod plan;
 mod rate;
-pub mod report;
+mod report;
 mod values;
 
 use host::transport::{TransportError, VethPair};
@@ -42,7 +41,8 @@ use self::kernel::{Kernel, Way, BASELINE, OTHERS};
 use self::null::Acks;
 use self::plan::MTUS;
 pub use self::plan::{Coalesce, Plan, Transport};
-use self::report::{Key, Report, Samples};
+pub use self::report::{KernelRow, Rate, Report, Row, RunsRow};
+use self::report::{Key, Samples};
 use crate::joined::JoinedConfig;
 use crate::timing::cores::Cores;
 

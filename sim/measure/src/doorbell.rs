@@ -14,7 +14,6 @@ use host::driver::bus::{Bus, BusError};
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::DriverError;
 use serde::Serialize;
-use vfio::CardBus;
 
 use crate::timing::statistics::median;
 
@@ -102,26 +101,22 @@ fn confirm<B: Bus>(device: &mut Device<B>) -> Result<Duration, DriverError> {
 }
 
 /// Opens a card, has a command confirmed, and closes it.
-fn use_once<E: From<DriverError>>(
-    open: &mut dyn FnMut() -> Result<CardBus, E>,
+fn use_once<B: Bus, E: From<DriverError>>(
+    open: &mut dyn FnMut() -> Result<(B, Ring), E>,
 ) -> Result<Duration, E> {
     let begun = Instant::now();
-    let mut device = Device::open(open()?, DeviceConfig::with_seed(1))?;
+    let mut device = Device::open(open()?.0, DeviceConfig::with_seed(1))?;
     confirm(&mut device)?;
     device.close()?;
     Ok(begun.elapsed())
 }
 
-/// Measures everything. `open` opens the card, as soon as it has let its last client go.
-pub fn measure<E: From<DriverError>>(
-    open: &mut dyn FnMut() -> Result<CardBus, E>,
+/// Measures everything. `open` opens the card, as soon as it has let its last client go, and says
+/// how its doorbells are rung.
+pub fn measure<B: Bus, E: From<DriverError>>(
+    open: &mut dyn FnMut() -> Result<(B, Ring), E>,
 ) -> Result<Report, E> {
-    let mut bus = open()?;
-    let ring = match bus.is_slot() {
-        true => Ring::Bar,
-        false if bus.has_mapped_doorbells() => Ring::Store,
-        false => Ring::Message,
-    };
+    let (mut bus, ring) = open()?;
     let costs = measure_doorbell(&mut bus, ring).map_err(DriverError::from)?;
     let mut device = Device::open(bus, DeviceConfig::with_seed(1))?;
     let confirmation_ns = median_ns((0..COMMANDS).map(|_| confirm(&mut device)))?;

@@ -1,4 +1,4 @@
-//! Why a measurement has no figure.
+//! Why a measurement of the card has no figure.
 
 use host::driver::error::DriverError;
 use host::error::HostError;

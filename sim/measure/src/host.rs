@@ -16,8 +16,8 @@
 //!
 //! Each batch is measured between two passes of a loop of known work, and divided by their time:
 //! what slows the core down slows both. So ns are those of a core that takes the median of the
-//! run for that loop, which is printed with its range (`timing/reference.rs`). The thread stays on one
-//! core where it may.
+//! run for that loop, which is told with its range (`timing/reference.rs`). The thread stays on
+//! one core where it may.
 //!
 //! A figure is the median of several runs, its spread the middle half of them over the median; a
 //! row whose runs spread too far is measured again, at most five times. Numbers of flows are
@@ -35,8 +35,6 @@ mod report;
 mod valgrind;
 mod work;
 
-use vfio::SocketBus;
-
 use self::error::{Result, StackError};
 use self::far::FarReport;
 pub use self::figures::FLOWS_GOAL;
@@ -47,6 +45,7 @@ pub use self::report::{Goal, Report, Row};
 pub use self::valgrind::count;
 pub use self::work::{Workload, BATCH};
 use crate::doorbell::Ring;
+use crate::null_card::rig::CardSide;
 
 /// Most flows in a quick run.
 const QUICK_FLOWS_MAX: usize = 256;
@@ -90,9 +89,9 @@ pub fn measure(plan: &Plan, judged: bool) -> Result<Report> {
 
 /// Measures packets and descriptors on a card in another process beside one in this. `open` opens
 /// it anew for each row, to be rung in one way.
-pub fn measure_far<E: From<StackError>>(
+pub fn measure_far<C: CardSide, E: From<StackError>>(
     plan: &Plan,
-    open: &mut dyn FnMut(Ring) -> Result<SocketBus, E>,
+    open: &mut dyn FnMut(Ring) -> Result<(C, C::Bus), E>,
 ) -> Result<FarReport, E> {
     plan.measure_far(open)
 }

@@ -1,8 +1,8 @@
 //! Latency through the card, port to port, alone and under load.
 //!
 //! ```text
-//!   receive: last beat of a frame ──► payload's write, header entry     alone, loaded, ends of runs
-//!   send:    doorbell ──► first beat of the frame      with its descriptor, or one that is fetched
+//!   receive: last beat of a frame ──► payload's write, header entry   alone, loaded, ends of runs
+//!   send:    doorbell ──► first beat of the frame    with its descriptor, or one that is fetched
 //! ```
 
 mod paths;

@@ -9,5 +9,5 @@
 
 pub mod cores;
 pub mod latencies;
-pub mod reference;
+pub(crate) mod reference;
 pub mod statistics;

@@ -1,6 +1,6 @@
 //! The tables of `bench cpu`, and what is said below them.
 
-use measure::cpu::report::{KernelRow, Rate, Report, Row, RunsRow};
+use measure::cpu::{KernelRow, Rate, Report, Row, RunsRow};
 
 use crate::shared::table::table as new_table;
 

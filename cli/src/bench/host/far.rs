@@ -4,8 +4,11 @@ use std::path::Path;
 
 use anyhow::Result;
 use measure::doorbell::Ring;
-use measure::host::far::{FarReport, GOAL, OUTCOME_BYTES};
+use measure::host::error::RigError;
+use measure::host::far::{FarReport, GOAL};
 use measure::host::{measure_far, Plan};
+use measure::null_card::order::{Order, Outcome, OUTCOME_BYTES};
+use measure::null_card::rig::CardSide;
 use served::REGION_CONTROL;
 use vfio::{CardBus, SocketBus};
 
@@ -13,6 +16,24 @@ use crate::bench::doorbell::{describe, open_by_messages};
 use crate::shared::bus::{self, CardName};
 use crate::shared::options::UsageError;
 use crate::shared::table::table;
+
+/// A null card behind a socket.
+struct FarCard;
+
+impl CardSide for FarCard {
+    type Bus = SocketBus;
+
+    fn carry_out(&mut self, bus: &mut SocketBus, order: Order) -> Result<Outcome, RigError> {
+        let mut said = [0; OUTCOME_BYTES];
+        bus.write_region(REGION_CONTROL, 0, &order.encode())?;
+        bus.read_region(REGION_CONTROL, 0, &mut said)?;
+        let outcome = Outcome::decode(&said);
+        match outcome.wrong.is_empty() || order != Order::Step {
+            true => Ok(outcome),
+            false => Err(RigError::FarWrong(outcome.wrong)),
+        }
+    }
+}
 
 /// Opens a card that takes orders, and whose doorbells are rung in that way.
 fn open(name: &CardName, ring: Ring) -> Result<SocketBus> {
@@ -48,7 +69,7 @@ fn open(name: &CardName, ring: Ring) -> Result<SocketBus> {
 
 /// Measures everything over the socket.
 pub fn measure(plan: &Plan, name: &CardName) -> Result<FarReport> {
-    measure_far(plan, &mut |ring| open(name, ring))
+    measure_far(plan, &mut |ring| Ok((FarCard, open(name, ring)?)))
 }
 
 /// The table, and what is said below it.

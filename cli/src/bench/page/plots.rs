@@ -222,7 +222,7 @@ fn by_controller(points: impl Iterator<Item = (Controller, f64, f64)>) -> Vec<Se
 }
 
 /// CPU time for a GB: the kernel's and ours, one below the other.
-fn cpu_plot(report: &measure::cpu::report::Report) -> String {
+fn cpu_plot(report: &measure::cpu::Report) -> String {
     let title = "Host: CPU time for a GB, both ends";
     let axis = "CPU ms for a GB: MTU, whether the application reads each received byte";
     plot::rows(title, axis, &cpu::bars(report))

@@ -1,11 +1,11 @@
 //! The page's tables: every figure beside its limit or goal, and the ratio.
 
+use measure::area::{self, BRAM_PERCENT_MAX, LUT_PERCENT_MAX, URAM_PERCENT_MAX};
 use measure::speed::{self, SPEED_GOAL};
 use measure::timing::latencies::Spread;
 use measure::{connections, latency};
 
 use super::{Page, Row, Table, RUNS_TITLE};
-use crate::bench::area::{self, BRAM_PERCENT_MAX, LUT_PERCENT_MAX, URAM_PERCENT_MAX};
 use crate::bench::cpu::table as cpu;
 use crate::bench::dma;
 use crate::bench::host::table as host;
@@ -197,7 +197,7 @@ fn host_table(report: &measure::host::Report) -> Table {
     }
 }
 
-fn cpu_table(report: &measure::cpu::report::Report) -> Table {
+fn cpu_table(report: &measure::cpu::Report) -> Table {
     Table {
         title: "CPU time of host stack and kernel (`bench cpu`)".to_owned(),
         note: format!("Both ends together. {} {} {}", cpu::idle(report), cpu::BIAS, report.noise()),
@@ -206,7 +206,7 @@ fn cpu_table(report: &measure::cpu::report::Report) -> Table {
     }
 }
 
-fn cpu_rates_table(report: &measure::cpu::report::Report) -> Table {
+fn cpu_rates_table(report: &measure::cpu::Report) -> Table {
     Table {
         title: "CPU time of the host stack at rates of arrival (`bench cpu`)".to_owned(),
         note: "Both ends, with the null protocol. The batches are those that result; a core of \
@@ -218,7 +218,7 @@ fn cpu_rates_table(report: &measure::cpu::report::Report) -> Table {
     }
 }
 
-fn coalescing_table(report: &measure::cpu::report::Report) -> Table {
+fn coalescing_table(report: &measure::cpu::Report) -> Table {
     Table {
         title: "The receiving host, with an entry for each packet and for runs (`bench cpu`)"
             .to_owned(),

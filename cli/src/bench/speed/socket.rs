@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use host::driver::bus::BusError;
 use lab::exchange::Blind;
 use measure::speed::socket::{measure as measure_both, FarEnds, SocketError, SocketReport, GOAL};
 use served::{ORDER_CYCLES, REGION_CONTROL};
@@ -47,6 +48,14 @@ fn open_with_clock(name: &CardName) -> Result<SocketBus> {
     }
 }
 
+/// What the card behind a socket has counted.
+fn read_cycles(bus: &mut SocketBus) -> Result<u64, BusError> {
+    let mut cycles = [0; ORDER_CYCLES.len()];
+    bus.write_region(REGION_CONTROL, 0, &ORDER_CYCLES)?;
+    bus.read_region(REGION_CONTROL, 0, &mut cycles)?;
+    Ok(u64::from_le_bytes(cycles))
+}
+
 /// The configuration of the card behind a socket.
 fn configuration_of(name: &CardName) -> Result<&'static str> {
     let mut bus = open_with_clock(name)?;
@@ -59,6 +68,7 @@ pub fn measure(name: &CardName, runs: u32, bytes: u64) -> Result<SocketReport> {
     let configuration = configuration_of(name)?;
     let mut ends = FarEnds {
         open: &mut || open_with_clock(name),
+        cycles: read_cycles,
         configuration,
         port: PORT,
         secret: fresh_secret,

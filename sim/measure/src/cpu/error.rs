@@ -5,8 +5,8 @@ use std::io;
 use host::transport::TransportError;
 use thiserror::Error;
 
-use crate::joined::JoinedError;
-use crate::null_card::rig::RigError;
+pub use crate::joined::JoinedError;
+pub use crate::null_card::rig::RigError;
 
 /// Why there is no figure.
 #[derive(Debug, Error)]

@@ -5,7 +5,7 @@ use std::io;
 use host::driver::bus::BusError;
 use thiserror::Error;
 
-use crate::null_card::rig::RigError;
+pub use crate::null_card::rig::RigError;
 
 /// Why there is no figure.
 #[derive(Debug, Error)]

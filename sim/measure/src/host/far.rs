@@ -21,8 +21,6 @@ use std::os::unix::net::UnixStream;
 
 use abi::config::DEFAULT;
 use serde::Serialize;
-use served::REGION_CONTROL;
-use vfio::SocketBus;
 
 use super::error::{Result, StackError};
 use super::plan::{Place, Plan};
@@ -33,8 +31,6 @@ use crate::null_card::rig::{CardSide, RigError};
 use crate::null_card::{NullBus, NullCard};
 use crate::timing::cores::Cores;
 use crate::timing::statistics::median;
-
-pub use crate::null_card::order::OUTCOME_BYTES;
 
 /// What is done on how many flows.
 const ROWS: [(&str, Workload, usize); 4] = [
@@ -48,24 +44,6 @@ const MESSAGE_BYTES: usize = 64;
 const MESSAGES: usize = 2;
 /// Time over that on the card in this process, to reach: with mapped doorbells.
 pub const GOAL: f64 = 1.3;
-
-/// A null card behind a socket.
-struct FarCard;
-
-impl CardSide for FarCard {
-    type Bus = SocketBus;
-
-    fn carry_out(&mut self, bus: &mut SocketBus, order: Order) -> Result<Outcome, RigError> {
-        let mut said = [0; OUTCOME_BYTES];
-        bus.write_region(REGION_CONTROL, 0, &order.encode())?;
-        bus.read_region(REGION_CONTROL, 0, &mut said)?;
-        let outcome = Outcome::decode(&said);
-        match outcome.wrong.is_empty() || order != Order::Step {
-            true => Ok(outcome),
-            false => Err(RigError::FarWrong(outcome.wrong)),
-        }
-    }
-}
 
 /// A card in this process whose orders are told as those of the far one are: by two messages, each
 /// with a reply, to a thread on another core.
@@ -142,9 +120,9 @@ pub struct FarReport {
 
 impl Plan {
     /// Measures everything on a card that `open` opens anew for each row, to be rung in one way.
-    pub(super) fn measure_far<E: From<StackError>>(
+    pub(super) fn measure_far<C: CardSide, E: From<StackError>>(
         &self,
-        open: &mut dyn FnMut(Ring) -> Result<SocketBus, E>,
+        open: &mut dyn FnMut(Ring) -> Result<(C, C::Bus), E>,
     ) -> Result<FarReport, E> {
         let cores = Cores::find();
         let _kept = cores.keep(0);
@@ -152,8 +130,8 @@ impl Plan {
         let mut rows = Vec::new();
         for ring in [Ring::Store, Ring::Message] {
             for row in ROWS {
-                let bus = open(ring)?;
-                rows.push(self.compare((place, &cores), bus, row, ring == Ring::Store)?);
+                let far = open(ring)?;
+                rows.push(self.compare((place, &cores), far, row, ring == Ring::Store)?);
             }
         }
         for row in &mut rows {
@@ -163,22 +141,22 @@ impl Plan {
         }
         let mut doorbells = Vec::new();
         for ring in [Ring::Store, Ring::Message] {
-            let mut bus = open(ring)?;
+            let (_, mut bus) = open(ring)?;
             let costs = doorbell::measure_doorbell(&mut bus, ring).map_err(StackError::from)?;
             doorbells.push(costs);
         }
         Ok(FarReport { ok: true, rows, doorbells })
     }
 
-    fn compare(
+    fn compare<C: CardSide>(
         &self,
         (place, cores): (&mut Place, &Cores),
-        bus: SocketBus,
+        (card, bus): (C, C::Bus),
         (what, work, flows): (&str, Workload, usize),
         is_mapped: bool,
     ) -> Result<Row> {
         let mut near = Worker::open(work, flows)?;
-        let mut far = Worker::open_on(FarCard, bus, work, flows)?;
+        let mut far = Worker::open_on(card, bus, work, flows)?;
         let (card, null_bus) = NullCard::new(DEFAULT);
         let mut told = Worker::open_on(ToldCard::new(card, cores)?, null_bus, work, flows)?;
         self.warm_up(&mut told, work, flows)?;

@@ -8,8 +8,6 @@ use host::transport::TransmitBytes;
 
 /// Bytes from the Ethernet header to the end of a TCP header with timestamps.
 pub const HEADER_BYTES: usize = 14 + 20 + 32;
-/// The same of a SYN, which has more options.
-pub const SYN_BYTES: usize = 14 + 20 + 40;
 /// Window scale of both sides.
 pub const WINDOW_SCALE: u8 = 7;
 /// Offset of the TCP header.

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use host::clock::{Clock, ManualClock};
-use host::driver::bus::{BusError, MemoryKind};
+use host::driver::bus::{Bus, BusError, MemoryKind};
 use host::driver::device::DeviceConfig;
 use host::error::HostError;
 use host::provider::Provider;
@@ -26,13 +26,11 @@ use lab::exchange::{exchange_with_echo, Blind, Exchange, Lab, LabError, Observer
 use lab::wire::Disturbance;
 use pcie_sim::PcieConfig;
 use serde::Serialize;
-use served::{ORDER_CYCLES, REGION_CONTROL};
 use sim::bus::SimulatedBus;
 use sim::card::{CardError, SimulatedCard};
 use tcp::{Config, Secret};
 use thiserror::Error;
 use verilate::options::Options;
-use vfio::SocketBus;
 
 use crate::timing::statistics::median;
 
@@ -62,9 +60,11 @@ pub enum SocketError {
 }
 
 /// The card behind the socket and its peer, as the program reaches them.
-pub struct FarEnds<'a, E> {
+pub struct FarEnds<'a, B, E> {
     /// Opens the card, as soon as it has let its last client go.
-    pub open: &'a mut dyn FnMut() -> Result<SocketBus, E>,
+    pub open: &'a mut dyn FnMut() -> Result<B, E>,
+    /// What the card has counted.
+    pub cycles: fn(&mut B) -> Result<u64, BusError>,
     /// Name of its configuration.
     pub configuration: &'static str,
     /// Port at which its peer listens.
@@ -111,8 +111,8 @@ fn exchange(bytes: u64, seed: u64) -> Exchange {
 }
 
 /// Cycles a second of a card of these sizes in this process; whether every byte was right.
-fn run_in_process<E>(
-    ends: &FarEnds<'_, E>,
+fn run_in_process<B, E>(
+    ends: &FarEnds<'_, B, E>,
     exchange: &Exchange,
 ) -> Result<(f64, bool), SocketError> {
     let (clock, pcie) = (ManualClock::default(), PcieConfig::default());
@@ -140,36 +140,28 @@ fn run_in_process<E>(
     Ok((cycles as f64 / seconds, is_right))
 }
 
-/// What the card behind a socket has counted.
-fn read_cycles(bus: &mut SocketBus) -> Result<u64, SocketError> {
-    let mut cycles = [0; ORDER_CYCLES.len()];
-    bus.write_region(REGION_CONTROL, 0, &ORDER_CYCLES)?;
-    bus.read_region(REGION_CONTROL, 0, &mut cycles)?;
-    Ok(u64::from_le_bytes(cycles))
-}
-
 /// Cycles a second of the card behind a socket; whether every byte was right.
-fn run_over_socket<E>(
-    bus: SocketBus,
-    ends: &FarEnds<'_, E>,
+fn run_over_socket<B: Bus, E>(
+    bus: B,
+    ends: &FarEnds<'_, B, E>,
     exchange: &Exchange,
 ) -> Result<(f64, bool), SocketError> {
     let protocol = own_tcp(&link(1, Tuning::REAL_TIME), (ends.secret)());
     let provider = Provider::open(bus, protocol, DeviceConfig::default());
     let mut provider = provider.map_err(SocketError::Refused)?;
-    let (cycles, begun) = (read_cycles(provider.device().bus())?, Instant::now());
+    let (cycles, begun) = ((ends.cycles)(provider.device().bus())?, Instant::now());
     let remote = remote(ends.port);
     let mut observer = (ends.observer)(remote);
     let echo = exchange_with_echo(&mut provider, remote, exchange, observer.as_mut())?;
-    let cycles = read_cycles(provider.device().bus())? - cycles;
+    let cycles = (ends.cycles)(provider.device().bus())? - cycles;
     let seconds = begun.elapsed().as_secs_f64();
     provider.shut_down()?;
     Ok((cycles as f64 / seconds, echo.is_exact()))
 }
 
 /// Measures both, in turn: so many exchanges of so many bytes each way.
-pub fn measure<E: From<SocketError>>(
-    ends: &mut FarEnds<'_, E>,
+pub fn measure<B: Bus, E: From<SocketError>>(
+    ends: &mut FarEnds<'_, B, E>,
     runs: u32,
     bytes: u64,
 ) -> Result<SocketReport, E> {

@@ -3,8 +3,8 @@
 //! ```text
 //!   many jobs ──► Requester ── RQ, RC ──► PcieSim: PCIe 3.0 x16, 126 Gb/s raw, 2.5 % link traffic
 //! ```
-//! The works, their limits and the judging of every byte are those of `sim/measure/src/dma/engines.rs`;
-//! `zeronic bench dma` measures the same for longer.
+//! The works, their limits and the judging of every byte are those of
+//! `sim/measure/src/dma/engines.rs`; `zeronic bench dma` measures the same for longer.
 
 use abi::config::SLOT_BYTES;
 use measure::dma::engines::{
