@@ -37,7 +37,7 @@ use rand::SeedableRng;
 
 use equivalents::Equivalent;
 use mutant::Mutant;
-use report::Report;
+use report::MutantReport;
 use resume::Known;
 use runner::Runner;
 use tree::Tree;
@@ -122,12 +122,12 @@ fn judge_each_test(root: &Path, options: &Options, name: &str) -> anyhow::Result
 }
 
 /// Draws, judges and says so; in a copy of the tree below `target`.
-fn report(root: &Path, options: &Options) -> anyhow::Result<Report> {
+fn report(root: &Path, options: &Options) -> anyhow::Result<MutantReport> {
     let started = Instant::now();
     let (mutants, equivalents) = draw(root, options)?;
     if options.list {
         mutants.iter().for_each(|mutant| println!("{mutant}"));
-        return Ok(Report::default());
+        return Ok(MutantReport::default());
     }
     println!("== {} mutants, seed {}", mutants.len(), options.seed);
     let report = judge(root, mutants, &equivalents, options, started)?;
@@ -163,7 +163,7 @@ fn judge(
     equivalents: &[Equivalent],
     options: &Options,
     started: Instant,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<MutantReport> {
     let limit = options.minutes.map(|minutes| Duration::from_secs(60 * minutes));
     let deadline = limit.map(|limit| started + limit);
     let commit = draw::commit(root)?;
@@ -174,7 +174,7 @@ fn judge(
         }
         _ => Known::default(),
     };
-    let mut report = Report { judged: Vec::new(), drawn: mutants.len() };
+    let mut report = MutantReport { judged: Vec::new(), drawn: mutants.len() };
     let mut left = Vec::new();
     for (place, mutant) in mutants.iter().enumerate() {
         if equivalents.iter().any(|entry| entry.is_of(mutant)) {
@@ -209,7 +209,7 @@ fn judge(
 }
 
 /// Prints the last verdict. `known` were known before the first.
-fn print_verdict(report: &Report, known: usize, took: Duration) {
+fn print_verdict(report: &MutantReport, known: usize, took: Duration) {
     if let Some(judged) = report.judged.last() {
         let progress = report::progress(report, report.judged.len() - known, took);
         println!("[{progress}] {}", report::line(judged));
@@ -217,7 +217,7 @@ fn print_verdict(report: &Report, known: usize, took: Duration) {
 }
 
 /// Writes all verdicts where that is wanted. Whoever interrupts the run leaves a whole file.
-fn write_report(report: &Report, options: &Options) -> anyhow::Result<()> {
+fn write_report(report: &MutantReport, options: &Options) -> anyhow::Result<()> {
     let Some(file) = &options.json else {
         return Ok(());
     };

@@ -1,18 +1,18 @@
 //! `zeronic sim`: replays a capture into the card, on its receive or on its send side.
 //!
 //! ```text
-//!   capture, flows.toml ──► traffic, plan ──► rig (driver + card) ──► receive or send ──► DIR
+//!   capture, flows.toml ──► traffic, setup ──► rig (driver + card) ──► receive or send ──► DIR
 //! ```
 //! | file | what |
 //! |---|---|
-//! | `plan.rs` | what is set up on the card |
+//! | `setup.rs` | what is set up on the card |
 //! | `flows.rs`, `write.rs` | the flow file: read, written |
-//! | `learn.rs` | a plan from the capture alone |
+//! | `learn.rs` | a setup from the capture alone |
 //! | `packet.rs`, `address.rs` | TCP packets; addresses of the card |
 //! | `wire.rs` | a packet whose length and checksums its host has left to a card |
 //! | `cut.rs` | a packet as the frames that it was on the wire |
 //! | `traffic.rs` | the capture, sorted by direction |
-//! | `rig.rs` | a card with its driver, set up as the plan says |
+//! | `rig.rs` | a card with its driver, set up as asked |
 //! | `results.rs` | the files in DIR |
 //! | `receive.rs`, `send.rs` | the two sides |
 //! | `landing.rs` | what packets have come to on the receive side |
@@ -25,11 +25,11 @@ mod flows;
 mod landing;
 mod learn;
 mod packet;
-mod plan;
 mod receive;
 mod results;
 mod rig;
 mod send;
+mod setup;
 mod traffic;
 mod wire;
 mod write;
@@ -49,11 +49,11 @@ use sim::card::SimulatedCard;
 use verilate::options::Options;
 
 use self::address::CardAddress;
-use self::flows::read_plan;
+use self::flows::read_setup;
 use self::learn::{learn, CardSide, Connections, LearnOptions};
-use self::plan::Plan;
 use self::results::Results;
 use self::rig::Rig;
+use self::setup::ReplaySetup;
 use self::traffic::{nothing, Frames, Skipped, Traffic, Way};
 use self::write::flow_file;
 use crate::shared::config::{ConfigName, ModelName};
@@ -122,15 +122,15 @@ pub fn run(arguments: &SimArguments) -> Result<bool> {
     };
     let wave = file("--wave", &arguments.wave)?;
     let written = file("--write-flows", &arguments.write_flows)?;
-    let given = arguments.flows.as_deref().map(read_plan).transpose()?;
+    let given = arguments.flows.as_deref().map(read_setup).transpose()?;
     let frames = Frames::read(capture)?;
     let in_capture = |error| UsageError(format!("{}: {error}", capture.display()));
-    let (plan, mut told) = set_up(arguments, given, &frames, way).map_err(in_capture)?;
+    let (setup, mut told) = set_up(arguments, given, &frames, way).map_err(in_capture)?;
     if let Some(file) = written {
-        file.write(flow_file(&plan, &comments(&told)).as_bytes())?;
+        file.write(flow_file(&setup, &comments(&told)).as_bytes())?;
     }
-    let traffic = Traffic::sort(&frames, &plan).map_err(in_capture)?;
-    traffic.check_bases(&plan, way).map_err(in_capture)?;
+    let traffic = Traffic::sort(&frames, &setup).map_err(in_capture)?;
+    traffic.check_bases(&setup, way).map_err(in_capture)?;
     if way == Way::In {
         told.notes.extend(traffic.notes());
     }
@@ -140,17 +140,17 @@ pub fn run(arguments: &SimArguments) -> Result<bool> {
     };
     if replayed.is_empty() {
         let (card, remedy) =
-            (told.describe_sides(&plan), "name the card's side with --card ADDRESS");
+            (told.describe_sides(&setup), "name the card's side with --card ADDRESS");
         let why = format!("no frame goes {other} the card, {card}: {remedy}");
         return Err(nothing(capture, &why, &frames.skipped).into());
     }
     if way == Way::In {
-        results.expect(out, &plan)?;
+        results.expect(out, &setup)?;
     }
     let job = Job {
         model: arguments.model.name(),
         capture,
-        plan: &plan,
+        setup: &setup,
         traffic: &traffic,
         results: &results,
         compared: (arguments.model == ModelName::Rtl).then_some(arguments.config.sizes()),
@@ -161,30 +161,30 @@ pub fn run(arguments: &SimArguments) -> Result<bool> {
         ModelName::Golden => {
             let card = GoldenCard::new(arguments.config.sizes());
             let bus = GoldenBus::new(card.clone());
-            let rig = Rig::open(bus, card, &plan, arguments.coalesce)?;
+            let rig = Rig::open(bus, card, &setup, arguments.coalesce)?;
             job.replay(rig)
         }
         ModelName::Rtl => run_rtl(arguments, job, wave.as_ref()),
     }
 }
 
-/// The plan of the flow file, or one that follows from the capture.
+/// The setup of the flow file, or one that follows from the capture.
 fn set_up(
     arguments: &SimArguments,
-    given: Option<Plan>,
+    given: Option<ReplaySetup>,
     frames: &Frames,
     way: Way,
-) -> Result<(Plan, ReplayNotes), UsageError> {
+) -> Result<(ReplaySetup, ReplayNotes), UsageError> {
     let mut told = ReplayNotes {
         skipped: frames.skipped.clone(),
         notes: frames.notes.clone(),
         ..ReplayNotes::default()
     };
-    if let Some(mut plan) = given {
+    if let Some(mut setup) = given {
         if !arguments.cards.is_empty() {
-            plan.cards.clone_from(&arguments.cards);
+            setup.cards.clone_from(&arguments.cards);
         }
-        return Ok((plan, told));
+        return Ok((setup, told));
     }
     let config = arguments.config.sizes();
     let wish = LearnOptions { way, cards: &arguments.cards, flows_max: 1 << config.flow_bits };
@@ -200,7 +200,7 @@ fn set_up(
         ));
     }
     (told.card, told.connections) = (learned.card, Some(learned.connections));
-    Ok((learned.plan, told))
+    Ok((learned.setup, told))
 }
 
 /// What heads a flow file that was made.
@@ -213,7 +213,7 @@ fn comments(told: &ReplayNotes) -> Vec<String> {
 
 fn run_rtl(arguments: &SimArguments, job: Job, wave: Option<&ResultFile>) -> Result<bool> {
     let options = Options { trace: arguments.wave.is_some(), ..Options::default() };
-    let config = pcie_config(job.plan);
+    let config = pcie_config(job.setup);
     let card = SimulatedCard::new(arguments.config.sizes().name, config.clone(), options);
     let mut card = card.context("the card does not build")?;
     let wave = wave.map(ResultFile::begin).transpose()?;
@@ -222,7 +222,7 @@ fn run_rtl(arguments: &SimArguments, job: Job, wave: Option<&ResultFile>) -> Res
         open.with_context(|| format!("waveform {}", path.display()))?;
     }
     let (bus, card) = SimulatedBus::with_card(card, &config)?;
-    let rig = Rig::open(bus, card.clone(), job.plan, job.coalesces)?;
+    let rig = Rig::open(bus, card.clone(), job.setup, job.coalesces)?;
     let ok = job.replay(rig);
     // Of a run that has failed, too, it is whole up to there.
     if let Some(wave) = wave {
@@ -232,11 +232,11 @@ fn run_rtl(arguments: &SimArguments, job: Job, wave: Option<&ResultFile>) -> Res
     ok
 }
 
-/// A machine with room for the regions of a plan, beside what it has by default for the rings.
-fn pcie_config(plan: &Plan) -> PcieConfig {
+/// A machine with room for the regions of a setup, beside what it has by default for the rings.
+fn pcie_config(setup: &ReplaySetup) -> PcieConfig {
     let regions = |memory| {
-        let regions = plan.regions.iter().filter(move |plan| plan.memory == memory);
-        regions.map(|plan| plan.bytes.next_multiple_of(4096)).sum::<usize>()
+        let regions = setup.regions.iter().filter(move |setup| setup.memory == memory);
+        regions.map(|setup| setup.bytes.next_multiple_of(4096)).sum::<usize>()
     };
     let mut config = PcieConfig::default();
     config.dram_bytes += regions(MemoryKind::Application);
@@ -264,15 +264,15 @@ struct ReplayNotes {
 
 impl ReplayNotes {
     /// The sides that are the card, and why.
-    fn describe_sides(&self, plan: &Plan) -> String {
+    fn describe_sides(&self, setup: &ReplaySetup) -> String {
         let learned = self.card.iter().map(|card| format!("{} ({})", card.address, card.why));
         let mut sides: Vec<_> = learned.collect();
         if sides.is_empty() {
-            let cards = plan.cards.iter().map(|card| format!("{card} (so named)"));
+            let cards = setup.cards.iter().map(|card| format!("{card} (so named)"));
             sides.extend(cards);
         }
         if sides.is_empty() {
-            sides.extend(plan.flows.iter().map(|it| format!("{} (flow '{}')", it.local, it.name)));
+            sides.extend(setup.flows.iter().map(|it| format!("{} (flow '{}')", it.local, it.name)));
         }
         let more = sides.len().saturating_sub(SIDES_MAX);
         sides.truncate(SIDES_MAX);
@@ -296,7 +296,7 @@ struct Summary<'a, R: Serialize> {
 struct Job<'a> {
     model: &'static str,
     capture: &'a Path,
-    plan: &'a Plan,
+    setup: &'a ReplaySetup,
     traffic: &'a Traffic,
     results: &'a Results,
     /// Sizes of the golden model that the card is compared with.
@@ -308,21 +308,22 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn replay<B: Bus, C: CardModel>(mut self, mut rig: Rig<B, C>) -> Result<bool> {
-        let (plan, traffic, results) = (self.plan, self.traffic, self.results);
+        let (setup, traffic, results) = (self.setup, self.traffic, self.results);
         if results.sent.is_none() {
-            let mut received = receive::replay(&mut rig, plan, traffic, Some(results), self.model)?;
+            let mut received =
+                receive::replay(&mut rig, setup, traffic, Some(results), self.model)?;
             if let Some(config) = self.compared {
                 let card = GoldenCard::new(config);
                 let bus = GoldenBus::new(card.clone());
-                let mut rig = Rig::open(bus, card, plan, self.coalesces)?;
-                let golden = receive::replay(&mut rig, plan, traffic, None, "golden")?;
+                let mut rig = Rig::open(bus, card, setup, self.coalesces)?;
+                let golden = receive::replay(&mut rig, setup, traffic, None, "golden")?;
                 received.compare(&golden);
             }
             self.told.notes.extend(received.report.notes());
             self.write_summary(&received.report)?;
             return Ok(received.report.ok);
         }
-        let (report, skipped) = send::replay(&mut rig, plan, traffic, results, self.model)?;
+        let (report, skipped) = send::replay(&mut rig, setup, traffic, results, self.model)?;
         self.told.skipped.extend(skipped);
         self.told.skipped.sort_by_key(|skipped| skipped.frame);
         if report.is_empty() {

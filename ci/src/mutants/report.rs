@@ -9,7 +9,7 @@ use super::verdict::{Judged, Verdict};
 
 /// The verdicts so far.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct MutantReport {
     /// Mutants with their verdicts, in the order in which they were judged.
     pub judged: Vec<Judged>,
     /// How many were drawn, with those for which no time was left.
@@ -31,13 +31,13 @@ pub fn line(judged: &Judged) -> String {
 }
 
 /// How far a run is: judged of drawn, and the time left, as words. `done` of them took `took`.
-pub fn progress(report: &Report, done: usize, took: Duration) -> String {
+pub fn progress(report: &MutantReport, done: usize, took: Duration) -> String {
     let (judged, drawn) = (report.judged.len(), report.drawn);
     let left = took.as_secs_f64() / done.max(1) as f64 * (drawn - judged) as f64;
     format!("{judged}/{drawn}, about {:.0} min left", (left / 60.0).ceil())
 }
 
-impl Report {
+impl MutantReport {
     /// How many have no verdict.
     fn unjudged_count(&self) -> usize {
         self.drawn - self.judged.len() + self.count("not judged")
@@ -130,7 +130,7 @@ mod tests {
     use super::super::verdict::How;
     use super::*;
 
-    fn report() -> Report {
+    fn report() -> MutantReport {
         let mutant = |file: &str| Mutant::new(file.into(), "a < b", 2..3, "<=".into());
         let killed = Verdict::Killed { suite: "host --lib".into(), test: "t".into() };
         let verdicts = [
@@ -145,7 +145,7 @@ mod tests {
             let (how, commit) = (How::Switch, Some("c0ffee".into()));
             Judged { mutant, verdict, how, commit }
         });
-        Report { judged: judged.collect(), drawn: 6 }
+        MutantReport { judged: judged.collect(), drawn: 6 }
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
         let last = "== 6 mutants: 2 killed, 1 survived, 1 equivalent, 1 do not build, \
                     1 not judged for want of time: 66.7 % killed\n";
         assert!(text.ends_with(last), "{text}");
-        assert_eq!(Report::default().score(), 100.0);
+        assert_eq!(MutantReport::default().score(), 100.0);
     }
 
     #[test]

@@ -164,7 +164,7 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::Report;
+    use super::super::report::MutantReport;
     use super::*;
 
     fn mutant(file: &str, text: &str) -> Mutant {
@@ -182,7 +182,7 @@ mod tests {
 
     /// What is known at `commit` of verdicts that a report wrote.
     fn known_verdicts(judged: &[Judged], commit: Option<&str>, has_earlier_kills: bool) -> Known {
-        let report = Report { judged: judged.to_vec(), drawn: judged.len() };
+        let report = MutantReport { judged: judged.to_vec(), drawn: judged.len() };
         Known {
             root: crate::walk::workspace().into(),
             commit: commit.map(str::to_owned),

@@ -121,11 +121,11 @@ pub fn run(arguments: &BuildArguments) -> Result<bool> {
     }
     let results = out.join(RESULTS);
     prepare(&results, arguments.fresh)?;
-    let plan = plan(arguments, &out, &results)?;
-    if arguments.check_netlist && !netlist_is_right(&vivado, &plan, board, &written, &results)? {
+    let inputs = vivado_inputs(arguments, &out, &results)?;
+    if arguments.check_netlist && !netlist_is_right(&vivado, &inputs, board, &written, &results)? {
         return Ok(false);
     }
-    let run = vivado.run(&plan, "build.tcl")?;
+    let run = vivado.run(&inputs, "build.tcl")?;
     let Some(figures) = Figures::read(&results)? else {
         return Err(status_error(run.failure(board, "")).into());
     };
@@ -150,13 +150,13 @@ pub fn run(arguments: &BuildArguments) -> Result<bool> {
 /// Synthesises the card alone and runs its test on the netlist.
 fn netlist_is_right(
     vivado: &Vivado,
-    plan: &vivado::Plan,
+    inputs: &vivado::VivadoInputs,
     board: &Board,
     written: &Written,
     results: &Path,
 ) -> Result<bool> {
     let card = written.card.as_ref().context("a golden image has no card")?;
-    let run = vivado.run(plan, "netlist.tcl")?;
+    let run = vivado.run(inputs, "netlist.tcl")?;
     if !run.is_success() {
         return Err(status_error(run.failure(board, "")).into());
     }
@@ -193,7 +193,11 @@ fn prepare(results: &Path, fresh: bool) -> Result<()> {
 }
 
 /// How Vivado is run.
-fn plan(arguments: &BuildArguments, out: &Path, results: &Path) -> Result<vivado::Plan> {
+fn vivado_inputs(
+    arguments: &BuildArguments,
+    out: &Path,
+    results: &Path,
+) -> Result<vivado::VivadoInputs> {
     let absolute = |path: &Path| {
         let path = std::fs::canonicalize(path);
         path.with_context(|| format!("folder {}", results.display()))
@@ -213,7 +217,7 @@ fn plan(arguments: &BuildArguments, out: &Path, results: &Path) -> Result<vivado
             variables.push((GIT_HASH, hash.into()));
         }
     }
-    Ok(vivado::Plan { folder: absolute(out)?, log: results.join("vivado.log"), variables })
+    Ok(vivado::VivadoInputs { folder: absolute(out)?, log: results.join("vivado.log"), variables })
 }
 
 /// The variable with the hash of the sources.

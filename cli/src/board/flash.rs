@@ -37,7 +37,7 @@ use cable::Way;
 use check::{check, Checked};
 use failure::FlashError;
 use run::FlashRun;
-use steps::Plan;
+use steps::FlashSteps;
 
 /// Ways to the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -108,7 +108,7 @@ fn flash(arguments: &FlashArguments) -> Result<bool> {
         name.push(".flash");
         name.into()
     });
-    let plan = match &way {
+    let steps = match &way {
         Some(way) => plan_of(board, way, &work, &checked, arguments.volatile),
         None => {
             let device = arguments.device.clone();
@@ -120,7 +120,7 @@ fn flash(arguments: &FlashArguments) -> Result<bool> {
     };
     print(&format!("image {}\n", describe_image(&checked)))?;
     if arguments.dry_run {
-        print(&plan.to_string())?;
+        print(&steps.to_string())?;
         return Ok(true);
     }
     keep("the image", &arguments.image);
@@ -132,13 +132,13 @@ fn flash(arguments: &FlashArguments) -> Result<bool> {
     let volatile = arguments.volatile;
     let card: (run::Open, &Path) = (&open, &arguments.sysfs);
     let mut run = FlashRun::new(board, volatile, &checked.contents, card, &mut say);
-    run.steps(&plan.before)?;
-    ask(&plan.question, arguments.yes)?;
-    if plan.files().next().is_some() {
+    run.steps(&steps.before)?;
+    ask(&steps.question, arguments.yes)?;
+    if steps.files().next().is_some() {
         std::fs::create_dir_all(&work).with_context(|| format!("folder {}", work.display()))?;
     }
-    let result = run.steps(&plan.after);
-    tidy(&work, &plan);
+    let result = run.steps(&steps.after);
+    tidy(&work, &steps);
     result?;
     print(match (volatile, arguments.boot) {
         (true, _) => "done  the device runs the image; the flash is as it was\n",
@@ -168,7 +168,7 @@ fn way(board: &Board, arguments: &FlashArguments) -> Result<Option<Way>, UsageEr
 }
 
 /// The plan of a way over a cable.
-fn plan_of(board: &Board, way: &Way, work: &Path, checked: &Checked, volatile: bool) -> Plan {
+fn plan_of(board: &Board, way: &Way, work: &Path, checked: &Checked, volatile: bool) -> FlashSteps {
     match way {
         Way::Loader { cable, part } if volatile => {
             loader::load_plan(board, cable, part, work, checked)
@@ -220,8 +220,8 @@ fn ask(question: &str, yes: bool) -> Result<()> {
 }
 
 /// Removes the files of a run, and their folder if it is empty then.
-fn tidy(work: &Path, plan: &Plan) {
-    for path in plan.files() {
+fn tidy(work: &Path, steps: &FlashSteps) {
+    for path in steps.files() {
         if let Err(error) = remove(path) {
             complain(&format!("file {}: {error}", path.display()));
         }

@@ -29,7 +29,7 @@ pub struct DirectionReport {
 
 /// The figures of a demo.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct DemoReport {
     /// Every byte is right, every frame accounted for, no rule of a link broken.
     pub ok: bool,
     /// Which TCP the peer was.
@@ -69,7 +69,7 @@ fn hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl Report {
+impl DemoReport {
     /// The figures of a finished run; `frames_in` is the MAC's count of frames that entered the
     /// card.
     pub fn new(
@@ -174,7 +174,7 @@ impl Report {
     }
 }
 
-impl Report {
+impl DemoReport {
     /// Goodput in words: of the simulated time, and where some was skipped, of all time. What was
     /// skipped is that of timers of seconds, in which nothing can be seen of a card.
     fn goodput(&self, direction: &DirectionReport) -> String {
@@ -290,7 +290,7 @@ impl FarReport {
 mod tests {
     use super::*;
 
-    fn report(skipped: Duration) -> Report {
+    fn report(skipped: Duration) -> DemoReport {
         let digest = [7; 32];
         let outcome = Outcome {
             received: (20_000, digest),
@@ -302,7 +302,7 @@ mod tests {
             lost: 3,
             is_forgotten: false,
         };
-        let report = Report::new(&outcome, &[], ProviderCounters::default(), 0, Vec::new());
+        let report = DemoReport::new(&outcome, &[], ProviderCounters::default(), 0, Vec::new());
         report.with_time((20_000, skipped), 1.0, ["smoltcp"; 2])
     }
 

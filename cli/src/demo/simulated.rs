@@ -24,7 +24,7 @@ use super::arguments::{DemoArguments, MemoryName};
 use super::card::{DemoCard, Golden, Rtl};
 use super::ends::{self, link, remote};
 use super::outputs::Outputs;
-use super::report::Report;
+use super::report::DemoReport;
 use super::stacks::{ChosenStack, Stacks};
 use super::watcher::Watcher;
 use crate::shared::bus;
@@ -146,7 +146,7 @@ fn collect<P: Protocol, C: DemoCard>(
     start: (u64, u64, Instant),
     seconds: f64,
     names: [&str; 2],
-) -> Result<Report> {
+) -> Result<DemoReport> {
     let (cycles, now_ps) = (card.cycles() - start.0, card.now_ps() - start.1);
     // Let the last frames settle, then every frame that came in is a header entry or a counted
     // drop.
@@ -154,7 +154,7 @@ fn collect<P: Protocol, C: DemoCard>(
     let counters = provider.device().counters()?;
     let provider_counters: ProviderCounters = provider.counters();
     let (frames_in, violations) = (card.frames_in(), card.violations());
-    Ok(Report::new(outcome, &counters, provider_counters, frames_in, violations).with_time(
+    Ok(DemoReport::new(outcome, &counters, provider_counters, frames_in, violations).with_time(
         (now_ps / 1000, outcome.skipped),
         cycles as f64 / seconds,
         names,

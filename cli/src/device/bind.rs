@@ -34,7 +34,7 @@ pub struct BindArguments {
 
 /// What was done.
 #[derive(Clone, Debug, Serialize)]
-struct Report {
+struct BindOutcome {
     address: String,
     before: Option<String>,
     now: Option<String>,
@@ -82,7 +82,7 @@ pub fn run(arguments: &BindArguments, is_back: bool) -> Result<bool> {
         (!is_fine).then(|| format!("{} ({driver})", device.address))
     };
     let neighbours: Vec<String> = neighbours.iter().filter_map(with_driver).collect();
-    let report = Report { address: address.to_string(), before, now, neighbours };
+    let report = BindOutcome { address: address.to_string(), before, now, neighbours };
     if let Some(json) = json {
         json.write_json(&report)?;
     }

@@ -85,7 +85,7 @@ struct Way {
 
 /// The link, for programs.
 #[derive(Clone, Debug, Serialize)]
-struct Report {
+struct LinkFacts {
     bus: String,
     up: bool,
     obstacle: Option<Way>,
@@ -109,7 +109,7 @@ struct Report {
     card_up: bool,
 }
 
-impl Report {
+impl LinkFacts {
     fn new(bus: String, state: &MacState, obstacle: Option<Obstacle>) -> Self {
         let way = |it: Obstacle| Way { what: it.to_string(), remedy: it.remedy() };
         Self {
@@ -227,7 +227,7 @@ pub fn run(arguments: &LinkArguments) -> Result<bool> {
             (state, state.obstacle())
         }
     };
-    let report = Report::new(card_arguments.name(), &state, obstacle);
+    let report = LinkFacts::new(card_arguments.name(), &state, obstacle);
     if let Some(json) = json {
         json.write_json(&report)?;
     }

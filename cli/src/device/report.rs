@@ -67,7 +67,7 @@ impl Check {
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct CheckResults<'a> {
     ok: bool,
     checks: &'a [Check],
 }
@@ -76,7 +76,7 @@ struct Report<'a> {
 pub fn conclude(checks: &[Check], json: Option<ResultFile>) -> Result<bool> {
     let ok = checks.iter().all(|check| check.verdict != Verdict::Bad);
     if let Some(json) = json {
-        json.write_json(&Report { ok, checks })?;
+        json.write_json(&CheckResults { ok, checks })?;
     }
     let mut rows = table(&["check", "verdict", "found", "advice"]);
     for check in checks {

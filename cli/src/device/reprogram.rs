@@ -14,7 +14,7 @@ use abi::window::PortOperation;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use host_board::image::Image;
-use host_board::pci::{keep_signals, reprogram, Address, Load, Plan, StepEvent, Sysfs};
+use host_board::pci::{keep_signals, reprogram, Address, ExchangePlan, Load, StepEvent, Sysfs};
 
 use crate::shared::options::{StatusError, UsageError};
 use crate::shared::output::print;
@@ -83,7 +83,7 @@ pub fn run(arguments: &ReprogramArguments) -> Result<bool> {
         Some(Slot::User) => Load::Boot(PortOperation::BootUser),
         None => Load::Program,
     };
-    let plan = Plan::new(&sysfs, &arguments.device, load, arguments.foreign);
+    let plan = ExchangePlan::new(&sysfs, &arguments.device, load, arguments.foreign);
     let plan = plan.map_err(|refusals| {
         let lines = refusals.iter().map(ToString::to_string);
         UsageError(lines.collect::<Vec<_>>().join("; "))

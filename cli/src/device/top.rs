@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use self::page::{page, CardPart, Sample};
 use self::screen::{Key, Screen};
-use self::traffic::{Plan, Traffic};
+use self::traffic::{Traffic, TrafficSetup};
 use super::card::{look_at, CardArguments};
 use crate::shared::bus::driver_refusal;
 use crate::shared::failure::STATUSES;
@@ -64,7 +64,7 @@ pub struct TopArguments {
 
 /// What is written as JSON: the last look.
 #[derive(Serialize)]
-struct Report<'a> {
+struct LastSample<'a> {
     ok: bool,
     sample: &'a Sample,
 }
@@ -97,7 +97,7 @@ pub fn run(arguments: &TopArguments) -> Result<bool> {
     look_at(&mut card)?;
     let name = arguments.card.name();
     let TopArguments { owners, flows, peer, mtu, seed, .. } = *arguments;
-    let mut traffic = Traffic::open(card, &Plan { owners, flows, peer, mtu, seed })?;
+    let mut traffic = Traffic::open(card, &TrafficSetup { owners, flows, peer, mtu, seed })?;
     let every = Duration::from_secs(arguments.every);
     let begun = Instant::now();
     let mut before = look(&mut traffic, &name, begun)?;
@@ -136,7 +136,7 @@ pub fn run(arguments: &TopArguments) -> Result<bool> {
     let ok = back > 0 && is_right;
     traffic.close()?;
     if let Some(json) = json {
-        json.write_json(&Report { ok, sample: &last })?;
+        json.write_json(&LastSample { ok, sample: &last })?;
     }
     let verdict = if ok { "each as sent" } else { "NOT all as sent, or a flow failed" };
     let seconds = last.elapsed.as_secs_f64();

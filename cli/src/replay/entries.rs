@@ -8,8 +8,8 @@ use host::driver::rings::HeaderEntry;
 use host::headers::packet::{parse_tcp, TcpHeader};
 use host::headers::run::Run;
 
-use super::plan::Plan;
 use super::rig::Installed;
+use super::setup::ReplaySetup;
 
 const FLAGS: [&str; 8] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
 
@@ -20,7 +20,7 @@ pub fn disposition(entry: &HeaderEntry) -> Option<Disposition> {
     is_packet.then(|| Disposition::from_code(code)).flatten()
 }
 
-/// The flow of an entry, as an index of the plan.
+/// The flow of an entry, as an index of the setup.
 pub fn flow_index(entry: &HeaderEntry, flows: &[Installed]) -> Option<usize> {
     let id = h::FLOW.get(&entry.metadata) as u16;
     flows.iter().position(|flow| flow.name.flow == id)
@@ -31,7 +31,7 @@ pub fn line(
     number: usize,
     frame: Option<usize>,
     entry: &HeaderEntry,
-    plan: &Plan,
+    setup: &ReplaySetup,
     flows: &[Installed],
 ) -> String {
     let flow = flow_index(entry, flows);
@@ -39,7 +39,7 @@ pub fn line(
     if let Some(frame) = frame {
         text += &format!(" frame={frame}");
     }
-    let named = flow.map_or("-", |index| &plan.flows[index].name);
+    let named = flow.map_or("-", |index| &setup.flows[index].name);
     match disposition(entry) {
         Some(disposition) => {
             text += &format!(" {:16} flow={named}", disposition.name());
@@ -60,12 +60,12 @@ pub fn run_line(
     number: usize,
     frames: &[usize],
     (entry, run): (&HeaderEntry, &Run),
-    plan: &Plan,
+    setup: &ReplaySetup,
     flows: &[Installed],
 ) -> String {
     let get = |field: abi::field::Field| field.get(&entry.metadata);
     let flow = flow_index(entry, flows);
-    let named = flow.map_or("-", |index| &plan.flows[index].name);
+    let named = flow.map_or("-", |index| &setup.flows[index].name);
     let payload = run.payload_bytes(0..run.packets);
     let position = (get(h::CURSOR) as u32).wrapping_sub(payload);
     let (first, last) = (frames.first().unwrap_or(&0), frames.last().unwrap_or(&0));

@@ -1,7 +1,7 @@
 //! The flow file: flows, their segments, and the regions that hold them.
 //!
 //! ```text
-//!   flows.toml ── parse ──► FlowFile ── check ──► Plan     errors: file, line, value
+//!   flows.toml ── parse ──► FlowFile ── check ──► ReplaySetup     errors: file, line, value
 //! ```
 //!
 //! The format is described in `docs/replay.md`.
@@ -18,8 +18,8 @@ use serde::{Deserialize, Deserializer};
 use toml::{Spanned, Value};
 
 use super::address::CardAddress;
-use super::plan::{
-    Accept, FlowPlan, Plan, Positions, RegionPlan, SegmentPlan, GUARD, REGION_BYTES_MAX,
+use super::setup::{
+    Accept, FlowSetup, Positions, RegionSetup, ReplaySetup, SegmentSetup, GUARD, REGION_BYTES_MAX,
 };
 use crate::shared::options::{size, UsageError};
 
@@ -109,11 +109,11 @@ struct SegmentText {
 }
 
 /// Reads and checks a flow file.
-pub fn read_plan(path: &Path) -> Result<Plan, UsageError> {
+pub fn read_setup(path: &Path) -> Result<ReplaySetup, UsageError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| UsageError(format!("flow file {}: {error}", path.display())))?;
     let checker = Checker { name: path.display().to_string(), text: &text };
-    checker.plan()
+    checker.read()
 }
 
 /// The name and text of the file, so that errors name their line.
@@ -129,14 +129,14 @@ impl Checker<'_> {
         UsageError(format!("{}:{line}: {message}", self.name))
     }
 
-    fn plan(&self) -> Result<Plan, UsageError> {
+    fn read(&self) -> Result<ReplaySetup, UsageError> {
         let file: FileText = toml::from_str(self.text).map_err(|error| {
             let message = error.message().replace('\n', " ");
             self.error(error.span().unwrap_or_default(), message)
         })?;
         let cards = file.card.as_ref().map(|value| self.cards(value));
         let cards = cards.transpose()?.unwrap_or_default();
-        let mut regions: Vec<RegionPlan> = Vec::new();
+        let mut regions: Vec<RegionSetup> = Vec::new();
         for region in &file.region {
             if regions.iter().any(|other| other.name == *region.name.get_ref()) {
                 let message = format!("region '{}' is there twice", region.name.get_ref());
@@ -144,16 +144,16 @@ impl Checker<'_> {
             }
             regions.push(self.region(region)?);
         }
-        let mut plan = Plan { cards, regions, flows: Vec::new() };
+        let mut setup = ReplaySetup { cards, regions, flows: Vec::new() };
         for flow in &file.flow {
-            let flow = self.flow(flow, &plan)?;
-            plan.flows.push(flow);
+            let flow = self.flow(flow, &setup)?;
+            setup.flows.push(flow);
         }
-        if plan.flows.is_empty() && plan.cards.is_empty() {
+        if setup.flows.is_empty() && setup.cards.is_empty() {
             let message = "no flow; write at least one [[flow]], or the address of the card";
             return Err(self.error(0..0, message));
         }
-        Ok(plan)
+        Ok(setup)
     }
 
     /// One address of the card, or a list of them.
@@ -168,14 +168,14 @@ impl Checker<'_> {
         addresses.map_err(|message| self.error(value.span(), message))
     }
 
-    fn region(&self, region: &RegionText) -> Result<RegionPlan, UsageError> {
+    fn region(&self, region: &RegionText) -> Result<RegionSetup, UsageError> {
         let bytes = region.bytes.get_ref().0;
         let most = REGION_BYTES_MAX;
         if bytes == 0 || bytes > most {
             let message = format!("region of {bytes} bytes; 1 to {most} are possible");
             return Err(self.error(region.bytes.span(), message));
         }
-        Ok(RegionPlan {
+        Ok(RegionSetup {
             name: region.name.get_ref().clone(),
             bytes: bytes as usize,
             memory: match region.memory {
@@ -186,24 +186,24 @@ impl Checker<'_> {
         })
     }
 
-    fn flow(&self, text: &FlowText, plan: &Plan) -> Result<FlowPlan, UsageError> {
+    fn flow(&self, text: &FlowText, setup: &ReplaySetup) -> Result<FlowSetup, UsageError> {
         let (local, remote) = (*text.local.get_ref(), *text.remote.get_ref());
         if local.is_ipv4() != remote.is_ipv4() {
             let message = format!("{local} and {remote} are not of one family");
             return Err(self.error(text.remote.span(), message));
         }
         let name = self.flow_name(&text.name)?;
-        let mut names = plan.flows.iter().map(|flow| &flow.name);
+        let mut names = setup.flows.iter().map(|flow| &flow.name);
         if names.any(|other| other == name) {
             return Err(self.error(text.name.span(), format!("flow '{name}' is there twice")));
         }
-        let mut pairs = plan.flows.iter().map(|flow| (flow.local, flow.remote));
+        let mut pairs = setup.flows.iter().map(|flow| (flow.local, flow.remote));
         if pairs.any(|pair| pair == (local, remote)) {
             let message = format!("flow '{name}': another flow has these addresses");
             return Err(self.error(text.local.span(), message));
         }
         let floor = self.position("floor", &text.floor)?.unwrap_or(0);
-        let mut flow = FlowPlan {
+        let mut flow = FlowSetup {
             name: name.to_owned(),
             local,
             remote,
@@ -217,7 +217,7 @@ impl Checker<'_> {
             segments: Vec::new(),
         };
         for segment in &text.segment {
-            let segment = self.segment(segment, &flow, plan)?;
+            let segment = self.segment(segment, &flow, setup)?;
             flow.segments.push(segment);
         }
         let most = 1 << SEGMENTS_BORROWED_BITS_MAX;
@@ -302,16 +302,16 @@ impl Checker<'_> {
     fn segment(
         &self,
         text: &SegmentText,
-        flow: &FlowPlan,
-        plan: &Plan,
-    ) -> Result<SegmentPlan, UsageError> {
+        flow: &FlowSetup,
+        setup: &ReplaySetup,
+    ) -> Result<SegmentSetup, UsageError> {
         let wanted = text.region.get_ref();
-        let found = plan.regions.iter().position(|region| region.name == *wanted);
+        let found = setup.regions.iter().position(|region| region.name == *wanted);
         let Some(region) = found else {
             return Err(self.error(text.region.span(), format!("no region '{wanted}'")));
         };
         let (bytes, offset) = (text.bytes.get_ref().0, text.offset.get_ref().0);
-        let room = plan.regions[region].bytes as u64;
+        let room = setup.regions[region].bytes as u64;
         if bytes == 0 || offset.checked_add(bytes).is_none_or(|end| end > room) {
             let message =
                 format!("{bytes} bytes at offset {offset} do not lie in '{wanted}' ({room} bytes)");
@@ -325,9 +325,9 @@ impl Checker<'_> {
             return Err(self.error(span, message));
         }
         self.reach(span, position, bytes, flow.floor)?;
-        let segment = SegmentPlan { region, position, bytes: bytes as u32, offset };
-        let others = plan.flows.iter().flat_map(|flow| &flow.segments).chain(&flow.segments);
-        let shares = |other: &SegmentPlan| {
+        let segment = SegmentSetup { region, position, bytes: bytes as u32, offset };
+        let others = setup.flows.iter().flat_map(|flow| &flow.segments).chain(&flow.segments);
+        let shares = |other: &SegmentSetup| {
             let (a, b) = (other.place(), segment.place());
             other.region == region && a.start < b.end && b.start < a.end
         };

@@ -21,8 +21,8 @@ use lab::machine::CardModel;
 
 use super::entries::{disposition, flow_index, line, run_line};
 use super::packet::Packet;
-use super::plan::{Accept, FlowPlan, Plan};
 use super::rig::{Rig, ROUNDS_MAX};
+use super::setup::{Accept, FlowSetup, ReplaySetup};
 use super::traffic::Numbered;
 use crate::shared::failure::CardFault;
 
@@ -97,11 +97,11 @@ fn take_frame<'a>(
 }
 
 impl Landing {
-    /// Nothing has arrived on the flows of a plan.
-    pub fn new(plan: &Plan) -> Self {
+    /// Nothing has arrived on the flows of a setup.
+    pub fn new(setup: &ReplaySetup) -> Self {
         Self {
-            landed: plan.flows.iter().map(|_| RangeSet::default()).collect(),
-            floors: plan.flows.iter().map(|flow| flow.floor).collect(),
+            landed: setup.flows.iter().map(|_| RangeSet::default()).collect(),
+            floors: setup.flows.iter().map(|flow| flow.floor).collect(),
             entries: 0,
             packets: 0,
             runs: [0; 2],
@@ -115,7 +115,7 @@ impl Landing {
     pub fn take_all<B: Bus, C: CardModel>(
         &mut self,
         rig: &mut Rig<B, C>,
-        plan: &Plan,
+        setup: &ReplaySetup,
         waits: &mut VecDeque<&Numbered>,
         entries: &[HeaderEntry],
     ) -> Result<()> {
@@ -128,10 +128,10 @@ impl Landing {
                     false => waits[0],
                 };
                 self.packets += 1;
-                self.take(rig, plan, frame, entry)?;
+                self.take(rig, setup, frame, entry)?;
                 continue;
             };
-            self.take_run(rig, plan, waits, (entry, &run))?;
+            self.take_run(rig, setup, waits, (entry, &run))?;
         }
         Ok(())
     }
@@ -140,7 +140,7 @@ impl Landing {
     fn take_run<B: Bus, C: CardModel>(
         &mut self,
         rig: &mut Rig<B, C>,
-        plan: &Plan,
+        setup: &ReplaySetup,
         waits: &mut VecDeque<&Numbered>,
         (entry, run): (&HeaderEntry, &Run),
     ) -> Result<()> {
@@ -165,16 +165,16 @@ impl Landing {
         self.runs[0] += 1;
         self.runs[1] += u64::from(run.packets);
         let numbers: Vec<_> = frames.iter().map(|(frame, ..)| frame.number).collect();
-        self.lines += &run_line(self.entries as usize, &numbers, (entry, run), plan, &rig.flows);
+        self.lines += &run_line(self.entries as usize, &numbers, (entry, run), setup, &rig.flows);
         self.lines.push('\n');
         let Some(index) = flow_index(entry, &rig.flows) else {
             return Ok(());
         };
         for (frame, sequence, packet) in frames {
             let bytes = run.payload_bytes(packet..packet + 1);
-            self.land(rig, plan, frame, (index, sequence, bytes.into(), 0));
+            self.land(rig, setup, frame, (index, sequence, bytes.into(), 0));
         }
-        self.accept(rig, plan, index)
+        self.accept(rig, setup, index)
     }
 
     /// Notes and judges the bytes of a packet that was placed: flow, position of the first that was
@@ -182,7 +182,7 @@ impl Landing {
     fn land<B: Bus, C: CardModel>(
         &mut self,
         rig: &Rig<B, C>,
-        plan: &Plan,
+        setup: &ReplaySetup,
         frame: &Numbered,
         (index, first, bytes, trimmed): (usize, u32, u64, usize),
     ) {
@@ -191,7 +191,7 @@ impl Landing {
         let floor_sequence = rig.flows[index].base.wrapping_add(floor as u32);
         let start = floor.saturating_add_signed((first.wrapping_sub(floor_sequence) as i32).into());
         self.landed[index].insert(start, start + bytes);
-        let flow = &plan.flows[index];
+        let flow = &setup.flows[index];
         self.wrong_bytes += wrong_bytes(rig, flow, frame, trimmed, start..start + bytes);
     }
 
@@ -199,10 +199,10 @@ impl Landing {
     fn accept<B: Bus, C: CardModel>(
         &mut self,
         rig: &mut Rig<B, C>,
-        plan: &Plan,
+        setup: &ReplaySetup,
         index: usize,
     ) -> Result<()> {
-        let (flow, floor) = (&plan.flows[index], self.floors[index]);
+        let (flow, floor) = (&setup.flows[index], self.floors[index]);
         let end = self.landed_end(index, floor);
         if flow.accept == Accept::InOrder && end > floor {
             self.floors[index] = end;
@@ -214,12 +214,12 @@ impl Landing {
     fn take<B: Bus, C: CardModel>(
         &mut self,
         rig: &mut Rig<B, C>,
-        plan: &Plan,
+        setup: &ReplaySetup,
         frame: &Numbered,
         entry: &HeaderEntry,
     ) -> Result<()> {
         self.entries += 1;
-        self.lines += &line(self.entries as usize, Some(frame.number), entry, plan, &rig.flows);
+        self.lines += &line(self.entries as usize, Some(frame.number), entry, setup, &rig.flows);
         self.lines.push('\n');
         self.deferred_bytes += entry.deferred.as_ref().map_or(0, |payload| payload.len() as u64);
         let placed = matches!(
@@ -232,8 +232,8 @@ impl Landing {
         let get = |field: abi::field::Field| field.get(&entry.metadata);
         let first = (get(h::POSITION) as u32).wrapping_add(get(h::TRIMMED_BYTES) as u32);
         let bytes = get(h::PAYLOAD_BYTES) - get(h::TRIMMED_BYTES);
-        self.land(rig, plan, frame, (index, first, bytes, get(h::TRIMMED_BYTES) as usize));
-        self.accept(rig, plan, index)
+        self.land(rig, setup, frame, (index, first, bytes, get(h::TRIMMED_BYTES) as usize));
+        self.accept(rig, setup, index)
     }
 
     /// The end of the bytes that have landed from `floor` on without a gap.
@@ -246,7 +246,7 @@ impl Landing {
 /// Bytes of the stream that memory holds otherwise than the packet that was just placed.
 fn wrong_bytes<B: Bus, C: CardModel>(
     rig: &Rig<B, C>,
-    flow: &FlowPlan,
+    flow: &FlowSetup,
     frame: &Numbered,
     trimmed_bytes: usize,
     placed: Range<u64>,

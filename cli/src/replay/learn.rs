@@ -1,4 +1,4 @@
-//! A plan from the capture alone: its connections, which side is the card, memory for their bytes.
+//! A setup from the capture alone: its connections, which side is the card, memory for their bytes.
 //!
 //! ```text
 //!   frames ─► connections, a stream each way ─► the card's side ─► the largest ─► flows, segments
@@ -20,8 +20,8 @@ use sim::harness::capture::Captured;
 
 use super::address::CardAddress;
 use super::packet::{ip_addresses, Packet};
-use super::plan::{
-    Accept, FlowPlan, Plan, Positions, RegionPlan, SegmentPlan, GUARD, REGION_BYTES_MAX,
+use super::setup::{
+    Accept, FlowSetup, Positions, RegionSetup, ReplaySetup, SegmentSetup, GUARD, REGION_BYTES_MAX,
 };
 use super::traffic::{ethernet_at, Way, CARD_ETHERNET};
 use crate::shared::options::UsageError;
@@ -55,11 +55,11 @@ pub struct CardSide {
     pub why: String,
 }
 
-/// A plan, and what led to it.
+/// A setup, and what led to it.
 #[derive(Clone, Debug)]
 pub struct Learned {
-    /// The plan.
-    pub plan: Plan,
+    /// The setup.
+    pub setup: ReplaySetup,
     /// The card's addresses.
     pub card: Vec<CardSide>,
     /// The connections.
@@ -148,7 +148,7 @@ impl Stream {
         self.sent > 0 && self.received == 0
     }
 
-    /// The floor and the bytes from it on that a plan has memory for. Positions are relative where
+    /// The floor and the bytes from it on that a setup has memory for. Positions are relative where
     /// there is a SYN.
     fn span(&self) -> (Positions, u64, u64) {
         let (mut low, high) = self.positions.unwrap_or((0, 0));
@@ -295,7 +295,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// Makes a plan from the connections of a capture.
+/// Makes a setup from the connections of a capture.
 pub fn learn(frames: &[Captured], wish: LearnOptions) -> Result<Learned, UsageError> {
     let all = connections(frames);
     if all.is_empty() {
@@ -332,14 +332,14 @@ pub fn learn(frames: &[Captured], wish: LearnOptions) -> Result<Learned, UsageEr
     chosen.sort_by_key(|(it, end, _)| u64::MAX - it.payload_bytes(*end, wish.way));
     chosen.truncate(wish.flows_max);
     let mut notes = Vec::new();
-    let plan = plan(&chosen, wish, &mut notes);
+    let setup = make_setup(&chosen, wish, &mut notes);
     let mut card: BTreeMap<IpAddr, String> = BTreeMap::new();
     for (connection, end, why) in chosen {
         card.entry(connection.ends[end].ip()).or_insert(why);
     }
     let card =
         card.into_iter().map(|(address, why)| CardSide { address: address.to_string(), why });
-    Ok(Learned { plan, card: card.collect(), connections, notes })
+    Ok(Learned { setup, card: card.collect(), connections, notes })
 }
 
 /// Takes the other sides where nothing goes the wanted way with those that were chosen.
@@ -354,7 +354,7 @@ fn take_others(chosen: &mut [(&Connection, usize, String)], way: Way) {
     }
 }
 
-/// A plan without flows: all that the card can be told is its address.
+/// A setup without flows: all that the card can be told is its address.
 fn without_connections(frames: &[Captured], wish: LearnOptions) -> Learned {
     let mut bytes: HashMap<CardAddress, usize> = HashMap::new();
     let mut first = Vec::new();
@@ -372,7 +372,7 @@ fn without_connections(frames: &[Captured], wish: LearnOptions) -> Learned {
         CardSide { address: address.to_string(), why: format!("{verb} most: {bytes} bytes") };
     let is_named = !wish.cards.is_empty();
     Learned {
-        plan: Plan {
+        setup: ReplaySetup {
             cards: if is_named { wish.cards.to_vec() } else { vec![address] },
             regions: Vec::new(),
             flows: Vec::new(),
@@ -395,11 +395,11 @@ fn end_of(frame: &Captured, way: Way) -> Option<CardAddress> {
 }
 
 /// Flows with one segment each, in one region.
-fn plan(
+fn make_setup(
     chosen: &[(&Connection, usize, String)],
     wish: LearnOptions,
     notes: &mut Vec<String>,
-) -> Plan {
+) -> ReplaySetup {
     let mut flows = Vec::new();
     let mut at = BETWEEN_BYTES;
     let (mut short_flows, mut short_bytes) = (0, 0);
@@ -418,8 +418,8 @@ fn plan(
                  gets no memory."
             ));
         }
-        let segment = SegmentPlan { region: 0, position: floor, bytes: bytes as u32, offset: at };
-        flows.push(FlowPlan {
+        let segment = SegmentSetup { region: 0, position: floor, bytes: bytes as u32, offset: at };
+        flows.push(FlowSetup {
             name,
             local: connection.ends[*end],
             remote: connection.ends[1 - end],
@@ -439,11 +439,11 @@ fn plan(
             "{short_flows} flows are longer than the memory for them, by {short_bytes} bytes."
         ));
     }
-    let region = RegionPlan {
+    let region = RegionSetup {
         name: REGION.to_owned(),
         bytes: (at.min(REGION_BYTES_MAX)) as usize,
         memory: MemoryKind::Application,
         guard: GUARD,
     };
-    Plan { cards: wish.cards.to_vec(), regions: vec![region], flows }
+    ReplaySetup { cards: wish.cards.to_vec(), regions: vec![region], flows }
 }

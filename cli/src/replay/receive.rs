@@ -23,9 +23,9 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::landing::{pass, pass_into_run, Landing};
-use super::plan::Plan;
 use super::results::{buffer_name, Results};
 use super::rig::{Rig, ROUNDS_MAX};
+use super::setup::ReplaySetup;
 use super::traffic::{Traffic, Way};
 use crate::shared::progress::{Progress, Unit};
 
@@ -132,12 +132,12 @@ impl Received {
 /// Replays the incoming frames and writes the results, if there are files for them.
 pub fn replay<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
-    plan: &Plan,
+    setup: &ReplaySetup,
     traffic: &Traffic,
     results: Option<&Results>,
     model: &'static str,
 ) -> Result<Received> {
-    for flow in &plan.flows {
+    for flow in &setup.flows {
         let base = traffic.base(flow, Way::In)?;
         let own = traffic.base(flow, Way::Out);
         let acks = match flow.acks {
@@ -149,7 +149,7 @@ pub fn replay<B: Bus, C: CardModel>(
         };
         rig.install(flow, Direction::Receive, base, acks)?;
     }
-    let mut landing = Landing::new(plan);
+    let mut landing = Landing::new(setup);
     let mut progress = Progress::new(traffic.incoming.len() as u64, Unit::Count("frames"));
     // Frames without an entry so far, oldest first.
     let (mut waits, mut dropped) = (VecDeque::new(), 0);
@@ -166,7 +166,7 @@ pub fn replay<B: Bus, C: CardModel>(
             waits.clear();
         }
         waits.extend((!is_dropped).then_some(frame));
-        landing.take_all(rig, plan, &mut waits, &entries)?;
+        landing.take_all(rig, setup, &mut waits, &entries)?;
     }
     // Runs that are open end by themselves.
     for _ in 0..ROUNDS_MAX {
@@ -174,19 +174,19 @@ pub fn replay<B: Bus, C: CardModel>(
             break;
         }
         let entries = rig.advance()?;
-        landing.take_all(rig, plan, &mut waits, &entries)?;
+        landing.take_all(rig, setup, &mut waits, &entries)?;
     }
     if let Some(results) = results {
         results.entries.write(landing.lines.as_bytes())?;
     }
-    let report = report(rig, plan, traffic, &landing, results, model)?;
+    let report = report(rig, setup, traffic, &landing, results, model)?;
     let lines = landing.lines;
     Ok(Received { report, lines })
 }
 
 fn report<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
-    plan: &Plan,
+    setup: &ReplaySetup,
     traffic: &Traffic,
     landing: &Landing,
     results: Option<&Results>,
@@ -202,8 +202,8 @@ fn report<B: Bus, C: CardModel>(
     let frames_in = traffic.incoming.len() as u64;
     let up: u64 = dispositions.values().sum();
     let conserved = frames_in == up + drops.values().sum::<u64>() && up == landing.packets;
-    let guards_intact = guards_intact(rig, plan, landing)?;
-    let buffers = write_buffers(rig, plan, landing, results)?;
+    let guards_intact = guards_intact(rig, setup, landing)?;
+    let buffers = write_buffers(rig, setup, landing, results)?;
     let violations = rig.machine.card.violations();
     Ok(ReceiveReport {
         ok: conserved && guards_intact && landing.wrong_bytes == 0 && violations.is_empty(),
@@ -230,13 +230,13 @@ fn report<B: Bus, C: CardModel>(
 /// Whether every byte that no packet was placed in still holds its region's guard.
 fn guards_intact<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
-    plan: &Plan,
+    setup: &ReplaySetup,
     landing: &Landing,
 ) -> Result<bool> {
     let mut intact = true;
-    for (index, region) in plan.regions.iter().enumerate() {
+    for (index, region) in setup.regions.iter().enumerate() {
         let mut written = RangeSet::default();
-        for (flow, landed) in plan.flows.iter().zip(&landing.landed) {
+        for (flow, landed) in setup.flows.iter().zip(&landing.landed) {
             for segment in flow.segments.iter().filter(|segment| segment.region == index) {
                 for (start, end) in landed_in(landed, segment.stream()) {
                     let at = |position: u64| segment.offset + (position - segment.position);
@@ -271,12 +271,12 @@ fn landed_in(landed: &RangeSet, stream: Range<u64>) -> Vec<(u64, u64)> {
 
 fn write_buffers<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
-    plan: &Plan,
+    setup: &ReplaySetup,
     landing: &Landing,
     results: Option<&Results>,
 ) -> Result<Vec<BufferReport>> {
     let mut reports = Vec::new();
-    let of_flows = plan.flows.iter().zip(&landing.landed);
+    let of_flows = setup.flows.iter().zip(&landing.landed);
     for (index, (flow, landed)) in of_flows.enumerate() {
         for (number, segment) in flow.segments.iter().enumerate() {
             let bytes = rig.read(segment.region, segment.place());
@@ -302,7 +302,7 @@ fn write_buffers<B: Bus, C: CardModel>(
 mod tests {
     use super::*;
     use crate::replay::cut::complete_checksums;
-    use crate::replay::plan::{Accept, FlowPlan, Positions, RegionPlan, SegmentPlan, GUARD};
+    use crate::replay::setup::{Accept, FlowSetup, Positions, RegionSetup, SegmentSetup, GUARD};
     use crate::replay::traffic::Frames;
     use abi::config::SMALL;
     use host::driver::bus::MemoryKind;
@@ -386,7 +386,7 @@ mod tests {
             }],
             ..Frames::default()
         };
-        let flow = FlowPlan {
+        let flow = FlowSetup {
             name: "a".to_owned(),
             local: "10.0.0.1:80".parse().unwrap(),
             remote: "10.0.0.2:9".parse().unwrap(),
@@ -397,11 +397,11 @@ mod tests {
             timestamp_floor: None,
             join_bytes: 0,
             mss_bytes: None,
-            segments: vec![SegmentPlan { region: 0, position: 1000, bytes: 120, offset: 7 }],
+            segments: vec![SegmentSetup { region: 0, position: 1000, bytes: 120, offset: 7 }],
         };
-        let plan = Plan {
+        let setup = ReplaySetup {
             cards: Vec::new(),
-            regions: vec![RegionPlan {
+            regions: vec![RegionSetup {
                 name: "r".to_owned(),
                 bytes: 4096,
                 memory: MemoryKind::Application,
@@ -409,11 +409,11 @@ mod tests {
             }],
             flows: vec![flow],
         };
-        let traffic = Traffic::sort(&frames, &plan).unwrap();
+        let traffic = Traffic::sort(&frames, &setup).unwrap();
         let card = GoldenCard::new(SMALL);
         let bus = GoldenBus::new(card.clone());
-        let mut rig = Rig::open(bus, LyingCard { card, change }, &plan, false).unwrap();
-        replay(&mut rig, &plan, &traffic, None, "liar").unwrap()
+        let mut rig = Rig::open(bus, LyingCard { card, change }, &setup, false).unwrap();
+        replay(&mut rig, &setup, &traffic, None, "liar").unwrap()
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::plan::{FlowPlan, Plan};
+use super::setup::{FlowSetup, ReplaySetup};
 use crate::shared::options::UsageError;
 use crate::shared::output::{discard, ResultFile};
 
@@ -49,12 +49,12 @@ impl Results {
         })
     }
 
-    /// Adds the buffers of a plan.
-    pub fn expect(&mut self, out: &Path, plan: &Plan) -> Result<(), UsageError> {
+    /// Adds the buffers of a setup.
+    pub fn expect(&mut self, out: &Path, setup: &ReplaySetup) -> Result<(), UsageError> {
         let folder = out.join(BUFFERS);
         std::fs::create_dir_all(&folder)
             .map_err(|error| UsageError(format!("folder {}: {error}", folder.display())))?;
-        for flow in &plan.flows {
+        for flow in &setup.flows {
             let files = (0..flow.segments.len())
                 .map(|number| ResultFile::prepare("file", &out.join(buffer_name(flow, number))));
             self.buffers.push(files.collect::<Result<_, UsageError>>()?);
@@ -64,7 +64,7 @@ impl Results {
 }
 
 /// The name, in the folder of the results, of a segment's bytes.
-pub fn buffer_name(flow: &FlowPlan, segment: usize) -> String {
+pub fn buffer_name(flow: &FlowSetup, segment: usize) -> String {
     format!("{BUFFERS}/{}-{segment}.bin", flow.name)
 }
 

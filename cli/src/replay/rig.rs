@@ -1,7 +1,7 @@
-//! A card with its driver, set up as a plan says.
+//! A card with its driver, set up as asked.
 //!
 //! ```text
-//!   plan ──► Rig: regions filled with guard bytes, flows installed, segments posted
+//!   setup ──► Rig: regions filled with guard bytes, flows installed, segments posted
 //!   frames ──► wire ──► card ──► header entries, application memory
 //! ```
 
@@ -26,7 +26,7 @@ use host::records::commands::{
 };
 use lab::machine::{CardModel, Driver, Machine, MachineError};
 
-use super::plan::{FlowPlan, Plan, RegionPlan};
+use super::setup::{FlowSetup, RegionSetup, ReplaySetup};
 use crate::shared::bus;
 use crate::shared::failure::CardFault;
 use crate::shared::options::UsageError;
@@ -37,7 +37,7 @@ pub const ROUNDS_MAX: u32 = 4000;
 /// Guard bytes that are written at a time.
 const GUARD_BYTES: usize = 1 << 20;
 
-/// The flow of a plan on the card.
+/// The flow of a setup on the card.
 #[derive(Clone, Debug)]
 pub struct Installed {
     /// Its name on the card.
@@ -48,15 +48,15 @@ pub struct Installed {
     pub acceptance: Acceptance,
 }
 
-/// A card with its driver, and the regions and flows of a plan.
+/// A card with its driver, and the regions and flows of a setup.
 pub struct Rig<B: Bus, C: CardModel> {
     /// The driver and the card.
     pub machine: Machine<Driver<B>, C>,
-    /// The regions of the plan.
+    /// The regions of the setup.
     pub regions: Vec<Region>,
     /// The application's views of them.
     mappings: Vec<ApplicationMapping>,
-    /// The flows of the plan.
+    /// The flows of the setup.
     pub flows: Vec<Installed>,
     pool_next: u32,
     /// The card sums received packets up.
@@ -75,14 +75,14 @@ pub struct Totals {
 impl<B: Bus, C: CardModel> Rig<B, C> {
     /// Opens the card and registers the regions. One that sums packets up has time for it: a frame
     /// takes some rounds of the host.
-    pub fn open(bus: B, card: C, plan: &Plan, coalesces: bool) -> Result<Self> {
+    pub fn open(bus: B, card: C, setup: &ReplaySetup, coalesces: bool) -> Result<Self> {
         let coalesce = coalesces.then_some(COALESCE_TIME_MAX);
         let config = DeviceConfig { coalesce, ..DeviceConfig::with_seed(1) };
         let mut machine = Machine::driven(bus, card, config).map_err(bus::driver_refusal)?;
         let sizes = machine.host.device.sizes();
         for (what, count, bits) in [
-            ("flows", plan.flows.len(), sizes.flow_bits),
-            ("regions", plan.regions.len(), sizes.region_bits),
+            ("flows", setup.flows.len(), sizes.flow_bits),
+            ("regions", setup.regions.len(), sizes.region_bits),
         ] {
             let limit = 1 << bits;
             if count > limit {
@@ -91,7 +91,7 @@ impl<B: Bus, C: CardModel> Rig<B, C> {
             }
         }
         let (mut regions, mut mappings) = (Vec::new(), Vec::new());
-        for region in &plan.regions {
+        for region in &setup.regions {
             let (region, mapping) = register(&mut machine.host, region)?;
             regions.push(region);
             mappings.push(mapping);
@@ -103,10 +103,10 @@ impl<B: Bus, C: CardModel> Rig<B, C> {
         Ok(rig)
     }
 
-    /// Installs the next flow of the plan and posts its segments to the list of `direction`.
+    /// Installs the next flow of the setup and posts its segments to the list of `direction`.
     pub fn install(
         &mut self,
-        flow: &FlowPlan,
+        flow: &FlowSetup,
         direction: Direction,
         base: u32,
         acks: Option<(u32, u32)>,
@@ -152,7 +152,7 @@ impl<B: Bus, C: CardModel> Rig<B, C> {
     }
 
     /// Where a flow's list lies: its committed entries, or a piece of the pool if it is longer.
-    fn list(&mut self, flow: &FlowPlan, committed: (u32, u8)) -> Result<(u32, u8)> {
+    fn list(&mut self, flow: &FlowSetup, committed: (u32, u8)) -> Result<(u32, u8)> {
         let segments = flow.segments.len();
         if segments <= 1 << SEGMENTS_COMMITTED_BITS {
             return Ok(committed);
@@ -171,12 +171,12 @@ impl<B: Bus, C: CardModel> Rig<B, C> {
     }
 
     /// Moves a flow's receive floor and waits for the fence.
-    pub fn accept(&mut self, index: usize, plan: &FlowPlan, end: u64) -> Result<()> {
+    pub fn accept(&mut self, index: usize, setup: &FlowSetup, end: u64) -> Result<()> {
         let flow = &mut self.flows[index];
         flow.acceptance.floor = flow.base.wrapping_add(end as u32);
-        let head = plan.segments.iter().take_while(|segment| segment.stream().end <= end).count();
+        let head = setup.segments.iter().take_while(|segment| segment.stream().end <= end).count();
         let mut entry = floor_set(flow.name, flow.acceptance, head as u16);
-        command::TIMESTAMP_FLOOR.set(&mut entry, plan.timestamp_floor.unwrap_or(0).into());
+        command::TIMESTAMP_FLOOR.set(&mut entry, setup.timestamp_floor.unwrap_or(0).into());
         self.command(entry)
     }
 
@@ -241,7 +241,7 @@ impl<B: Bus, C: CardModel> Rig<B, C> {
 }
 
 /// What to do when a key finds no slot.
-fn no_slot(flow: &FlowPlan) -> String {
+fn no_slot(flow: &FlowSetup) -> String {
     let name = &flow.name;
     format!("flow '{name}' finds no key slot: take fewer flows, or --config default")
 }
@@ -254,17 +254,17 @@ fn abi_nop() -> Entry {
 
 fn register<B: Bus>(
     host: &mut Driver<B>,
-    plan: &RegionPlan,
+    setup: &RegionSetup,
 ) -> Result<(Region, ApplicationMapping)> {
-    let memory = host.device.bus().allocate_region(plan.memory, plan.bytes);
-    let memory: DmaMemory = memory.map_err(|error| refusal(plan, error.into()))?;
+    let memory = host.device.bus().allocate_region(setup.memory, setup.bytes);
+    let memory: DmaMemory = memory.map_err(|error| refusal(setup, error.into()))?;
     let mut mapping = host.map(&memory)?;
-    let guard = vec![plan.guard; plan.bytes.min(GUARD_BYTES)];
-    for at in (0..plan.bytes).step_by(GUARD_BYTES) {
-        mapping.write(at, &guard[..guard.len().min(plan.bytes - at)]);
+    let guard = vec![setup.guard; setup.bytes.min(GUARD_BYTES)];
+    for at in (0..setup.bytes).step_by(GUARD_BYTES) {
+        mapping.write(at, &guard[..guard.len().min(setup.bytes - at)]);
     }
     let registered = host.regions.register(memory, 0);
-    let (region, commands) = registered.map_err(|error| refusal(plan, error))?;
+    let (region, commands) = registered.map_err(|error| refusal(setup, error))?;
     for entry in commands {
         host.device.command(entry);
     }
@@ -273,8 +273,8 @@ fn register<B: Bus>(
 
 /// Why a region cannot be had, with the name that the user knows. A flow file that asks for too
 /// much is an error of use.
-fn refusal(plan: &RegionPlan, error: HostError) -> anyhow::Error {
-    let (name, bytes) = (&plan.name, plan.bytes);
+fn refusal(setup: &RegionSetup, error: HostError) -> anyhow::Error {
+    let (name, bytes) = (&setup.name, setup.bytes);
     let remedy = "make the regions smaller or fewer";
     let message = match error {
         HostError::Table(TableError::PagesFull { needed, free, limit, .. }) => format!(
@@ -297,15 +297,15 @@ mod tests {
 
     #[test]
     fn oversized_region_is_usage_error_by_name() {
-        let plan = RegionPlan {
+        let setup = RegionSetup {
             name: "inbox".to_owned(),
             bytes: 600 << 10,
             memory: MemoryKind::Application,
             guard: 0,
         };
-        let memory = DmaMemory { address: 4096, bytes: plan.bytes, kind: plan.memory };
+        let memory = DmaMemory { address: 4096, bytes: setup.bytes, kind: setup.memory };
         let full = Regions::new(6, 6).register(memory, 0).unwrap_err();
-        let none = BusError::NoMemory { bytes: plan.bytes };
+        let none = BusError::NoMemory { bytes: setup.bytes };
         for (error, text) in [
             (
                 full,
@@ -318,7 +318,7 @@ mod tests {
                  regions smaller or fewer",
             ),
         ] {
-            let error = refusal(&plan, error);
+            let error = refusal(&setup, error);
             assert_eq!(error.to_string(), text);
             assert!(error.is::<UsageError>(), "{error:#}");
         }

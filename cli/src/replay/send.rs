@@ -10,8 +10,8 @@
 //! descriptor, and the card has to cut them apart again.
 
 mod outgoing;
+mod prepare;
 mod train;
-mod work;
 
 use std::collections::BTreeMap;
 
@@ -25,11 +25,11 @@ use lab::machine::CardModel;
 use serde::Serialize;
 use sim::harness::pcapng::CaptureWriter;
 
-use self::work::{prepare, Work};
+use self::prepare::{prepare, PreparedSends};
 use super::entries::line;
-use super::plan::Plan;
 use super::results::Results;
 use super::rig::Rig;
+use super::setup::ReplaySetup;
 use super::traffic::{Numbered, Skipped, Traffic, Way};
 use crate::shared::progress::{Progress, Unit};
 
@@ -101,29 +101,29 @@ impl SendReport {
 /// Sends the outgoing packets and writes the results. Also returns the frames that were not sent.
 pub fn replay<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
-    plan: &Plan,
+    setup: &ReplaySetup,
     traffic: &Traffic,
     results: &Results,
     model: &'static str,
 ) -> Result<(SendReport, Vec<Skipped>)> {
-    for flow in &plan.flows {
+    for flow in &setup.flows {
         let base = traffic.base(flow, Way::Out)?;
         rig.install(flow, Direction::Send, base, None)?;
     }
-    let mut work = prepare(rig, plan, traffic)?;
-    for descriptor in &work.descriptors {
+    let mut sends = prepare(rig, setup, traffic)?;
+    for descriptor in &sends.descriptors {
         rig.machine.host.device.send(Descriptor::of(descriptor));
     }
     let mut sent: Vec<Frame> = Vec::new();
     let mut lines = String::new();
     let mut events = 0;
     let mut idle = 0;
-    let mut progress = Progress::new(work.expected.len() as u64, Unit::Count("frames"));
-    while idle < IDLE_ROUNDS_MAX && (sent.len() < work.expected.len() || idle < 4) {
+    let mut progress = Progress::new(sends.expected.len() as u64, Unit::Count("frames"));
+    while idle < IDLE_ROUNDS_MAX && (sent.len() < sends.expected.len() || idle < 4) {
         let before = (sent.len(), events, rig.machine.host.device.sends_waiting());
         for entry in rig.advance()? {
             events += 1;
-            lines += &line(events, None, &entry, plan, &rig.flows);
+            lines += &line(events, None, &entry, setup, &rig.flows);
             lines.push('\n');
         }
         sent.extend(rig.machine.take_sent());
@@ -135,8 +135,8 @@ pub fn replay<B: Bus, C: CardModel>(
     if let Some(file) = &results.sent {
         file.write(&capture_of(&sent)?)?;
     }
-    let skipped = std::mem::take(&mut work.skipped);
-    Ok((report(rig, traffic, &work, &sent, model)?, skipped))
+    let skipped = std::mem::take(&mut sends.skipped);
+    Ok((report(rig, traffic, &sends, &sent, model)?, skipped))
 }
 
 fn capture_of(sent: &[Frame]) -> std::io::Result<Vec<u8>> {
@@ -150,7 +150,7 @@ fn capture_of(sent: &[Frame]) -> std::io::Result<Vec<u8>> {
 fn report<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
     traffic: &Traffic,
-    work: &Work,
+    sends: &PreparedSends,
     sent: &[Frame],
     model: &'static str,
 ) -> Result<SendReport> {
@@ -158,26 +158,26 @@ fn report<B: Bus, C: CardModel>(
     let names: Vec<_> = SendError::ALL.iter().map(|code| code.name()).collect();
     let errors = counters.into_iter().filter(|(name, count)| *count > 0 && names.contains(name));
     let errors: BTreeMap<_, _> = errors.collect();
-    let first_difference = first_difference(&work.expected, sent);
+    let first_difference = first_difference(&sends.expected, sent);
     let violations = rig.machine.card.violations();
     Ok(SendReport {
-        ok: first_difference.is_none() && errors == work.refused && violations.is_empty(),
+        ok: first_difference.is_none() && errors == sends.refused && violations.is_empty(),
         model,
-        frames_expected: work.expected.len(),
+        frames_expected: sends.expected.len(),
         frames_sent: sent.len(),
         frames_incoming: traffic.incoming.len(),
-        descriptors: work.descriptors.len(),
-        descriptors_joined: work.joined,
-        packets_cut: work.cut,
-        packets_trimmed: work.trimmed.len(),
-        payload_bytes: work.payload_bytes,
-        checksums_completed: work.checksums_completed,
+        descriptors: sends.descriptors.len(),
+        descriptors_joined: sends.joined,
+        packets_cut: sends.cut,
+        packets_trimmed: sends.trimmed.len(),
+        payload_bytes: sends.payload_bytes,
+        checksums_completed: sends.checksums_completed,
         send_errors: errors,
-        identical: first_difference.is_none() && work.trimmed.is_empty(),
+        identical: first_difference.is_none() && sends.trimmed.is_empty(),
         first_difference,
         violations,
         sim_time_ns: rig.machine.card.time_ns(),
-        first_trimmed: work.trimmed.first().copied(),
+        first_trimmed: sends.trimmed.first().copied(),
     })
 }
 

@@ -1,8 +1,8 @@
 //! The capture, sorted: what goes into the card, what comes out of it, where each stream begins.
 //!
 //! ```text
-//!   capture ─► Frames ─ plan ─► Traffic: incoming, outgoing
-//!                └─────────────► learn: a plan
+//!   capture ─► Frames ─ setup ─► Traffic: incoming, outgoing
+//!                └─────────────► learn: a setup
 //! ```
 //! A packet of a flow goes the way that its addresses say. Any other frame from the card's Ethernet
 //! address is outgoing. Where that address tells nothing (a header that was made, or both ends have
@@ -20,13 +20,13 @@ use sim::harness::capture::{read_capture, Captured};
 use super::address::CardAddress;
 use super::cut::{complete_checksums, cut, mss};
 use super::packet::{ip_addresses, Packet};
-use super::plan::{FlowPlan, Plan, Positions};
+use super::setup::{FlowSetup, Positions, ReplaySetup};
 use super::wire::{
     complete_left, has_wrong_header, restore_length, tcp_checksum_of, Checksum, Restored,
 };
 use crate::shared::options::UsageError;
 
-/// Ethernet address of the card in headers that are made, if the plan names none.
+/// Ethernet address of the card in headers that are made, if the setup names none.
 pub const CARD_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// Ethernet address of all others in headers that are made.
 const PEER_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 2];
@@ -108,13 +108,13 @@ impl Way {
 pub struct FlowIndex(HashMap<(SocketAddr, SocketAddr), (usize, Way)>);
 
 impl FlowIndex {
-    /// The flows of a plan, by source and destination of their packets.
-    pub fn new(plan: &Plan) -> Self {
+    /// The flows of a setup, by source and destination of their packets.
+    pub fn new(setup: &ReplaySetup) -> Self {
         let mut index = HashMap::new();
-        for (number, flow) in plan.flows.iter().enumerate() {
+        for (number, flow) in setup.flows.iter().enumerate() {
             index.insert((flow.local, flow.remote), (number, Way::Out));
         }
-        for (number, flow) in plan.flows.iter().enumerate() {
+        for (number, flow) in setup.flows.iter().enumerate() {
             index.insert((flow.remote, flow.local), (number, Way::In));
         }
         Self(index)
@@ -203,13 +203,13 @@ pub fn nothing(path: &Path, why: &str, skipped: &[Skipped]) -> UsageError {
 
 impl Traffic {
     /// Sorts the frames of a capture.
-    pub fn sort(frames: &Frames, plan: &Plan) -> Result<Traffic, UsageError> {
-        let index = FlowIndex::new(plan);
+    pub fn sort(frames: &Frames, setup: &ReplaySetup) -> Result<Traffic, UsageError> {
+        let index = FlowIndex::new(setup);
         let all = &frames.frames;
         let packets: Vec<_> = all.iter().map(|it| Packet::read(&it.bytes)).collect();
         let flows = packets.iter().map(|it| index.of(it.as_ref()?));
         let flows: Vec<_> = flows.collect();
-        let card = Card::learn(all, &flows, plan)?;
+        let card = Card::learn(all, &flows, setup)?;
         let mut traffic = Traffic {
             incoming: Vec::new(),
             outgoing: Vec::new(),
@@ -292,7 +292,7 @@ impl Traffic {
     }
 
     /// The sequence number of position 0 of a flow, in one direction.
-    pub fn base(&self, flow: &FlowPlan, way: Way) -> Result<u32, UsageError> {
+    pub fn base(&self, flow: &FlowSetup, way: Way) -> Result<u32, UsageError> {
         if flow.positions == Positions::Absolute {
             return Ok(0);
         }
@@ -310,8 +310,8 @@ impl Traffic {
     }
 
     /// Sees that the stream of every flow has a beginning.
-    pub fn check_bases(&self, plan: &Plan, way: Way) -> Result<(), UsageError> {
-        for flow in &plan.flows {
+    pub fn check_bases(&self, setup: &ReplaySetup, way: Way) -> Result<(), UsageError> {
+        for flow in &setup.flows {
             self.base(flow, way)?;
             if way == Way::In && flow.acks.is_some() {
                 self.base(flow, Way::Out)?;
@@ -321,7 +321,7 @@ impl Traffic {
     }
 
     /// The largest segment that the other side of a flow takes, as its SYN says.
-    pub fn mss(&self, flow: &FlowPlan) -> Option<u16> {
+    pub fn mss(&self, flow: &FlowSetup) -> Option<u16> {
         self.syns.get(&(flow.remote, flow.local))?.1
     }
 }
@@ -343,25 +343,25 @@ fn first_syns(frames: &[Captured], packets: &[Option<Packet>]) -> Syns {
 struct Card<'a> {
     /// Its Ethernet addresses, which no other end of a flow has.
     ethernet: BTreeSet<[u8; 6]>,
-    plan: &'a Plan,
+    setup: &'a ReplaySetup,
 }
 
 impl<'a> Card<'a> {
-    /// Takes the addresses of the plan; without any, those in the packets of its flows.
+    /// Takes the addresses of the setup; without any, those in the packets of its flows.
     fn learn(
         frames: &[Captured],
         flows: &[Option<(usize, Way)>],
-        plan: &'a Plan,
+        setup: &'a ReplaySetup,
     ) -> Result<Self, UsageError> {
-        let named = plan.cards.iter().filter_map(|address| match address {
+        let named = setup.cards.iter().filter_map(|address| match address {
             CardAddress::Ethernet(ethernet) => Some(*ethernet),
             _ => None,
         });
         let mut ethernet: BTreeSet<_> = named.collect();
         if !ethernet.is_empty() {
-            return Ok(Self { ethernet, plan });
+            return Ok(Self { ethernet, setup });
         }
-        if plan.cards.is_empty() && flows.iter().all(Option::is_none) {
+        if setup.cards.is_empty() && flows.iter().all(Option::is_none) {
             let message = "no packet of any flow in the capture, and no address of the card: give \
                            --card ADDRESS, or other flows";
             return Err(UsageError(message.to_owned()));
@@ -378,7 +378,7 @@ impl<'a> Card<'a> {
             others.insert(other);
         }
         ethernet.retain(|address| !others.contains(address));
-        Ok(Self { ethernet, plan })
+        Ok(Self { ethernet, setup })
     }
 
     /// The way of a frame that belongs to no flow.
@@ -416,8 +416,8 @@ impl<'a> Card<'a> {
 
     /// Whether an IP address is the card's.
     fn has_ip(&self, ip: IpAddr) -> bool {
-        let named = self.plan.cards.iter().any(|card| card.has_ip(ip));
-        named || self.plan.flows.iter().any(|flow| flow.local.ip() == ip)
+        let named = self.setup.cards.iter().any(|card| card.has_ip(ip));
+        named || self.setup.flows.iter().any(|flow| flow.local.ip() == ip)
     }
 }
 
@@ -436,12 +436,12 @@ mod tests {
     #[test]
     fn other_port_is_incoming_unless_header_made() {
         let (own, other) = ([10, 0, 0, 1], [10, 0, 0, 2]);
-        let plan = Plan {
+        let setup = ReplaySetup {
             cards: vec![CardAddress::Ethernet(CARD_ETHERNET), CardAddress::Ip(own.into())],
             regions: Vec::new(),
             flows: Vec::new(),
         };
-        let card = Card::learn(&[], &[], &plan).expect("it has addresses");
+        let card = Card::learn(&[], &[], &setup).expect("it has addresses");
         let way = |is_made| {
             let mut bytes = vec![4; 12];
             bytes.extend([8, 0, 0x45]);

@@ -1,13 +1,13 @@
-//! A plan as a flow file.
+//! A setup as a flow file.
 
 use std::fmt::Write;
 
 use host::driver::bus::MemoryKind;
 
-use super::plan::{Accept, Plan, Positions};
+use super::setup::{Accept, Positions, ReplaySetup};
 
-/// The text of the flow file of a plan, after comment lines.
-pub fn flow_file(plan: &Plan, comments: &[String]) -> String {
+/// The text of the flow file of a setup, after comment lines.
+pub fn flow_file(setup: &ReplaySetup, comments: &[String]) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let mut line = |line: std::fmt::Arguments| {
@@ -16,12 +16,12 @@ pub fn flow_file(plan: &Plan, comments: &[String]) -> String {
     for comment in comments {
         line(format_args!("# {comment}"));
     }
-    if !plan.cards.is_empty() {
-        let cards = plan.cards.iter().map(|card| format!("\"{card}\""));
+    if !setup.cards.is_empty() {
+        let cards = setup.cards.iter().map(|card| format!("\"{card}\""));
         let cards: Vec<_> = cards.collect();
         line(format_args!("card = [{}]", cards.join(", ")));
     }
-    for region in &plan.regions {
+    for region in &setup.regions {
         let memory = match region.memory {
             MemoryKind::Application => "dram",
             MemoryKind::Gpu => "gpu",
@@ -30,7 +30,7 @@ pub fn flow_file(plan: &Plan, comments: &[String]) -> String {
         line(format_args!("bytes = {}\nmemory = \"{memory}\"", region.bytes));
         line(format_args!("guard = {:#04x}", region.guard));
     }
-    for flow in &plan.flows {
+    for flow in &setup.flows {
         line(format_args!("\n[[flow]]\nname = \"{}\"", flow.name));
         line(format_args!("local = \"{}\"\nremote = \"{}\"", flow.local, flow.remote));
         line(format_args!(
@@ -58,7 +58,7 @@ pub fn flow_file(plan: &Plan, comments: &[String]) -> String {
             line(format_args!("mss_bytes = {mss}"));
         }
         for segment in &flow.segments {
-            let region = &plan.regions[segment.region].name;
+            let region = &setup.regions[segment.region].name;
             line(format_args!("\n[[flow.segment]]\nregion = \"{region}\""));
             line(format_args!(
                 "offset = {}\nbytes = {}\nposition = {}",
@@ -71,11 +71,11 @@ pub fn flow_file(plan: &Plan, comments: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::FlowPlan;
+    use super::super::setup::FlowSetup;
     use super::*;
 
-    fn flow() -> FlowPlan {
-        FlowPlan {
+    fn flow() -> FlowSetup {
+        FlowSetup {
             name: "f".to_owned(),
             local: ([10, 0, 0, 1], 80).into(),
             remote: ([10, 0, 0, 2], 9).into(),
@@ -93,14 +93,14 @@ mod tests {
     #[test]
     fn only_existing_flow_parts_are_written() {
         let text = |flow| {
-            let plan = Plan { cards: Vec::new(), regions: Vec::new(), flows: vec![flow] };
-            flow_file(&plan, &["learned".to_owned()])
+            let setup = ReplaySetup { cards: Vec::new(), regions: Vec::new(), flows: vec![flow] };
+            flow_file(&setup, &["learned".to_owned()])
         };
         let usual = "# learned\n\n[[flow]]\nname = \"f\"\nlocal = \"10.0.0.1:80\"\n\
                      remote = \"10.0.0.2:9\"\npositions = \"relative\"\nfloor = 7\n\
                      accept = \"in_order\"\n";
         assert_eq!(text(flow()), usual);
-        let all = FlowPlan {
+        let all = FlowSetup {
             acks: Some((1, 2)),
             timestamp_floor: Some(3),
             join_bytes: 1,

@@ -25,7 +25,7 @@ mod window;
 pub use config::{Function, Register};
 pub use device::{AerCounts, LinkRate, PciDevice};
 pub use kernel::{Address, Kernel, Sysfs};
-pub use plan::{Load, Plan, Refusal, Step};
+pub use plan::{ExchangePlan, Load, Refusal, Step};
 pub use reprogram::{reprogram, Failure, StepEvent};
 pub use signals::keep_signals;
 

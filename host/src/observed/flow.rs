@@ -2,7 +2,7 @@
 
 use super::expected::Expected;
 use super::tuple::Tuple;
-use super::window::Window;
+use super::window::OfferedWindow;
 use crate::control::position::Positions;
 use crate::headers::packet::TcpHeader;
 use crate::protocol::{Doubt, Packet, PacketPayload, Verdict};
@@ -26,7 +26,7 @@ pub(super) struct Flow {
     /// Which packets its TCP is expected to accept.
     pub expected: Expected,
     /// The window that its peer knows.
-    pub window: Window,
+    pub window: OfferedWindow,
     /// Sequence number of the first byte received.
     pub receive_first: u32,
     /// Bytes drained.
@@ -64,7 +64,7 @@ impl Flow {
             has_addresses: true,
             is_installed: false,
             expected: Expected::new(0, 0, None),
-            window: Window::default(),
+            window: OfferedWindow::default(),
             receive_first: 0,
             accepted: 0,
             granted: 0,
@@ -82,7 +82,12 @@ impl Flow {
     }
 
     /// Its flow is being installed; both initial sequence numbers are known.
-    pub fn install(&mut self, (local, remote): (u32, u32), expected: Expected, window: Window) {
+    pub fn install(
+        &mut self,
+        (local, remote): (u32, u32),
+        expected: Expected,
+        window: OfferedWindow,
+    ) {
         self.is_installed = true;
         self.send_first = local.wrapping_add(1);
         self.receive_first = remote.wrapping_add(1);
@@ -208,7 +213,7 @@ mod tests {
             let address = ([10, 0, 0, 1], 80).into();
             let mut flow = Flow::new(StreamId(1), (address, address));
             let expected = Expected::new(999, 999, timestamp);
-            flow.install((999, 999), expected, Window::default());
+            flow.install((999, 999), expected, OfferedWindow::default());
             flow.granted = 1000;
             let mut connection = Connection::new(NAME, (0, 0));
             let mut receive = ReceiveSide::new(1000, 1);

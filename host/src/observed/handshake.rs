@@ -17,7 +17,7 @@ use ahash::HashMap;
 
 use super::expected::Expected;
 use super::tuple::Tuple;
-use super::window::Window;
+use super::window::OfferedWindow;
 use crate::headers::layout::{ACK, RST, SYN};
 use crate::headers::packet::{link_address, LinkAddress, TcpHeader};
 use crate::limits::UNCLAIMED_MAX;
@@ -59,7 +59,7 @@ pub struct Handshake {
     /// Payload that arrived before the flow was installed, with its sequence numbers.
     pub early: Vec<(u32, Vec<u8>)>,
     /// Window offered so far. It is zero; the peer gets an update when that changes.
-    pub window: Window,
+    pub window: OfferedWindow,
     link: Option<LinkAddress>,
     has_timestamps: bool,
     state: State,
@@ -76,7 +76,7 @@ impl Handshake {
     }
 
     /// The window offered so far, with the scale that both SYNs agree on.
-    pub fn open_window(&self) -> Window {
+    pub fn open_window(&self) -> OfferedWindow {
         let scale = self.local_scale.filter(|_| self.remote_scales);
         self.window.clone().with_scale(scale.unwrap_or(0))
     }

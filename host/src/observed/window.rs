@@ -17,7 +17,7 @@ use crate::headers::packet::{clear_syn_options, set_window, TcpHeader};
 
 /// Offered window of one connection.
 #[derive(Clone, Debug, Default)]
-pub struct Window {
+pub struct OfferedWindow {
     shift: u8,
     /// Furthest right edge offered, as a stream offset.
     edge: u64,
@@ -36,7 +36,7 @@ struct LastHeader {
     acknowledged: u64,
 }
 
-impl Window {
+impl OfferedWindow {
     /// Sets the window scale.
     pub fn with_scale(self, shift: u8) -> Self {
         Self { shift, ..self }
@@ -175,7 +175,7 @@ mod tests {
         let timestamps = [8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
         let options = [&[2, 4, 5, 0xb4, 4, 2][..], &timestamps, &[1, 3, 3, 7]].concat();
         let (mut bytes, parsed) = header(SYN | ACK, NEXT - 1, 64_000, &options);
-        let mut window = Window::default();
+        let mut window = OfferedWindow::default();
         window.lower(&mut bytes, &parsed, 0, 0, 0);
         assert_eq!(window_of(&bytes), 0);
         let mut window = window.with_scale(7);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn right_edge_stays_within_one_unit() {
-        let mut window = Window::default().with_scale(7);
+        let mut window = OfferedWindow::default().with_scale(7);
         let mut edge = 0;
         // Acknowledged and posted bytes, as they grow.
         for (acknowledged, posted) in
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn rounded_window_is_not_rounded_again() {
-        let mut window = Window::default().with_scale(7);
+        let mut window = OfferedWindow::default().with_scale(7);
         for (acknowledged, expected) in [(900, 1), (999, 1), (1000, 0), (1001, 0)] {
             let (mut bytes, parsed) = header(ACK, NEXT, 60_000, &[]);
             window.lower(&mut bytes, &parsed, 0, acknowledged, 1000);
@@ -221,7 +221,7 @@ mod tests {
     /// The peer takes an ACK only from where our side has come to, whatever is sent again.
     #[test]
     fn update_follows_newest_header_across_wrap() {
-        let mut window = Window::default();
+        let mut window = OfferedWindow::default();
         for (sequence, payload_bytes) in
             [(0xffff_ff00, 0xf0), (0xffff_fff0, 0x20), (0xffff_ff00, 0)]
         {
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn reset_and_first_syn_repeat_nothing() {
-        let mut window = Window::default();
+        let mut window = OfferedWindow::default();
         for flags in [SYN, RST] {
             let (mut bytes, parsed) = header(flags, NEXT, 60_000, &[]);
             window.lower(&mut bytes, &parsed, 0, 0, 0);

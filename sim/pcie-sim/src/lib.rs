@@ -73,4 +73,4 @@ pub use root_complex::Interrupt;
 pub use sim::PcieSim;
 pub use statistics::{Direction, Statistics};
 pub use tlp::{Request, RequestKind};
-pub use violation::{Report, Stream, Violation};
+pub use violation::{Stream, TimedViolation, Violation};

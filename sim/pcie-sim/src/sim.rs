@@ -23,7 +23,7 @@ use crate::root_complex::{Interrupt, RootComplex};
 use crate::statistics::{Direction, Statistics};
 use crate::tlp::Completion;
 use crate::transmit::Upstream;
-use crate::violation::{Log, Report};
+use crate::violation::{Log, TimedViolation};
 use std::ops::Range;
 
 /// What is sent to the card.
@@ -454,12 +454,12 @@ impl PcieSim {
     }
 
     /// Rules that the card broke, oldest first; the first thousand.
-    pub fn violations(&self) -> &[Report] {
+    pub fn violations(&self) -> &[TimedViolation] {
         self.log.reports()
     }
 
     /// Takes the violations and clears them.
-    pub fn take_violations(&mut self) -> Vec<Report> {
+    pub fn take_violations(&mut self) -> Vec<TimedViolation> {
         self.log.take()
     }
 

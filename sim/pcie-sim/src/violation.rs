@@ -224,7 +224,7 @@ pub enum Violation {
 
 /// A violation and when it happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct TimedViolation {
     /// Cycle of the step that saw it.
     pub cycle: u64,
     /// What it was.
@@ -235,7 +235,7 @@ pub struct Report {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     cycle: u64,
-    reports: Vec<Report>,
+    reports: Vec<TimedViolation>,
     total: u64,
 }
 
@@ -252,12 +252,12 @@ impl Log {
     pub fn push(&mut self, violation: Violation) {
         self.total += 1;
         if self.reports.len() < Self::KEPT {
-            self.reports.push(Report { cycle: self.cycle, violation });
+            self.reports.push(TimedViolation { cycle: self.cycle, violation });
         }
     }
 
     /// The kept reports, oldest first.
-    pub fn reports(&self) -> &[Report] {
+    pub fn reports(&self) -> &[TimedViolation] {
         &self.reports
     }
 
@@ -267,7 +267,7 @@ impl Log {
     }
 
     /// Takes the reports and clears them.
-    pub fn take(&mut self) -> Vec<Report> {
+    pub fn take(&mut self) -> Vec<TimedViolation> {
         self.total = 0;
         std::mem::take(&mut self.reports)
     }

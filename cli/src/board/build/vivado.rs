@@ -31,7 +31,7 @@ pub struct Vivado {
 }
 
 /// What is run.
-pub struct Plan {
+pub struct VivadoInputs {
     /// Folder of the scripts.
     pub folder: PathBuf,
     /// File for all that is printed.
@@ -101,15 +101,15 @@ impl Vivado {
     }
 
     /// Runs a script, with a line for each step.
-    pub fn run(&self, plan: &Plan, script: &str) -> Result<VivadoRun> {
-        let named = || format!("file {}", plan.log.display());
-        let mut log = File::create(&plan.log).with_context(named)?;
+    pub fn run(&self, inputs: &VivadoInputs, script: &str) -> Result<VivadoRun> {
+        let named = || format!("file {}", inputs.log.display());
+        let mut log = File::create(&inputs.log).with_context(named)?;
         let (reader, writer) = std::io::pipe().context("a pipe")?;
         let mut command = Command::new(&self.program);
         command
             .args(["-mode", "batch", "-nolog", "-nojournal", "-notrace", "-source", script])
-            .current_dir(&plan.folder)
-            .envs(plan.variables.iter().map(|(name, value)| (*name, value)))
+            .current_dir(&inputs.folder)
+            .envs(inputs.variables.iter().map(|(name, value)| (*name, value)))
             .stdin(Stdio::null())
             .stdout(writer.try_clone().context("a pipe")?)
             .stderr(writer);
@@ -136,7 +136,7 @@ impl Vivado {
         }
         let status = child.wait().context("Vivado")?;
         printed?;
-        Ok(VivadoRun { status, step: steps.running(), failure, log: plan.log.clone() })
+        Ok(VivadoRun { status, step: steps.running(), failure, log: inputs.log.clone() })
     }
 }
 

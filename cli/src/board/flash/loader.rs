@@ -14,7 +14,7 @@ use super::cable::Cable;
 use super::check::Checked;
 use super::failure::FlashError;
 use super::runner::Output;
-use super::steps::{Command, Plan, Purpose, Step};
+use super::steps::{Command, FlashSteps, Purpose, Step};
 
 /// What the program is called in messages.
 pub const LOADER: &str = "openFPGALoader";
@@ -26,7 +26,13 @@ const VERSION_WRITE_MIN: (u32, u32) = (0, 11);
 const VERSION_LOAD_MIN: (u32, u32) = (0, 10);
 
 /// The run that writes the flash, or loads the device.
-pub fn plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked: &Checked) -> Plan {
+pub fn plan(
+    board: &Board,
+    cable: &Cable,
+    part: &str,
+    work: &Path,
+    checked: &Checked,
+) -> FlashSteps {
     let command = |purpose, arguments: Vec<String>| {
         let program = std::env::var(VARIABLE).unwrap_or_else(|_| LOADER.to_owned());
         Step::Run(Command { program, arguments, purpose })
@@ -69,7 +75,7 @@ pub fn plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked: &Che
     write.extend(words(&["--offset", &offset, "--verify", &name(0)]));
     let chips = contents.len() as u32;
     after.push(command(Purpose::Write { chips }, write));
-    Plan {
+    FlashSteps {
         before,
         question: format!(
             "Erase the user's slot of {} from {offset} on in each of {chips} chips, and write?",
@@ -80,11 +86,17 @@ pub fn plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked: &Che
 }
 
 /// The run that loads the device and leaves the flash alone.
-pub fn load_plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked: &Checked) -> Plan {
-    let mut plan = plan(board, cable, part, work, checked);
+pub fn load_plan(
+    board: &Board,
+    cable: &Cable,
+    part: &str,
+    work: &Path,
+    checked: &Checked,
+) -> FlashSteps {
+    let mut steps = plan(board, cable, part, work, checked);
     let path = work.join("image.bin");
     let load = Command {
-        arguments: match plan.before.last() {
+        arguments: match steps.before.last() {
             Some(Step::Run(detect)) => {
                 let cable = detect.arguments[..detect.arguments.len() - 1].to_vec();
                 let load = ["--fpga-part", part, "--write-sram"].map(str::to_owned);
@@ -95,15 +107,15 @@ pub fn load_plan(board: &Board, cable: &Cable, part: &str, work: &Path, checked:
         program: std::env::var(VARIABLE).unwrap_or_else(|_| LOADER.to_owned()),
         purpose: Purpose::Load,
     };
-    if let Some(Step::Run(version)) = plan.before.first_mut() {
+    if let Some(Step::Run(version)) = steps.before.first_mut() {
         version.purpose = Purpose::Version(VERSION_LOAD_MIN);
     }
-    plan.question = format!("Load the device of {}, and leave the flash as it is?", board.name);
-    plan.after = vec![
+    steps.question = format!("Load the device of {}, and leave the flash as it is?", board.name);
+    steps.after = vec![
         Step::File { path, what: "the image's data".to_owned(), bytes: checked.image.data.clone() },
         Step::Run(load),
     ];
-    plan
+    steps
 }
 
 /// Judges the output of a command.

@@ -15,10 +15,15 @@ use host_board::update::steps;
 
 use super::check::Checked;
 use super::failure::FlashError;
-use super::steps::{Plan, Step};
+use super::steps::{FlashSteps, Step};
 
 /// The run; with an exchange, the card loads the image at the end.
-pub fn plan(board: &Board, device: &str, checked: &Checked, boot: Option<pci::Plan>) -> Plan {
+pub fn plan(
+    board: &Board,
+    device: &str,
+    checked: &Checked,
+    boot: Option<pci::ExchangePlan>,
+) -> FlashSteps {
     let flash = board.flash.plan();
     let layout =
         Layout { chips: flash.chips, size_bytes: flash.chip_bytes, slot: flash.slot_bytes };
@@ -32,7 +37,7 @@ pub fn plan(board: &Board, device: &str, checked: &Checked, boot: Option<pci::Pl
             git: checked.image.header.git.clone(),
         });
     }
-    Plan {
+    FlashSteps {
         before,
         question: format!(
             "Erase the user's slot of the card at {device} from 0x{:08x} on in each of {} chips, \
@@ -44,10 +49,10 @@ pub fn plan(board: &Board, device: &str, checked: &Checked, boot: Option<pci::Pl
 }
 
 /// How the card loads its new image while the system runs.
-pub fn exchange(sysfs: &Path, device: &str) -> Result<pci::Plan, FlashError> {
+pub fn exchange(sysfs: &Path, device: &str) -> Result<pci::ExchangePlan, FlashError> {
     let address = device.parse().map_err(FlashError::NoExchange)?;
     let load = pci::Load::Boot(PortOperation::BootUser);
-    let plan = pci::Plan::new(&pci::Sysfs::new(sysfs), &address, load, false);
+    let plan = pci::ExchangePlan::new(&pci::Sysfs::new(sysfs), &address, load, false);
     plan.map_err(|refusals| {
         let lines: Vec<String> = refusals.iter().map(ToString::to_string).collect();
         FlashError::NoExchange(lines.join("; "))

@@ -91,7 +91,7 @@ impl<'a> FlashRun<'a> {
                     let result = carry_out(window, step, self.contents, done);
                     result.map_err(|error| self.failure_of(&error))?;
                 }
-                Step::Boot(plan) => self.boot(plan)?,
+                Step::Boot(steps) => self.boot(steps)?,
                 Step::Compare { device, git } => self.compare(device, git)?,
             }
         }
@@ -123,7 +123,7 @@ impl<'a> FlashRun<'a> {
     }
 
     /// Has the card load the image; it is off the bus for a while.
-    fn boot(&mut self, plan: &pci::Plan) -> Result<(), FlashError> {
+    fn boot(&mut self, steps: &pci::ExchangePlan) -> Result<(), FlashError> {
         // Others open it now.
         self.window = None;
         let say = &mut self.say;
@@ -135,7 +135,7 @@ impl<'a> FlashRun<'a> {
         };
         keep_signals();
         let mut kernel = Sysfs::new(self.sysfs);
-        reprogram(&mut kernel, plan, &mut || Ok(()), &mut said)
+        reprogram(&mut kernel, steps, &mut || Ok(()), &mut said)
             .map_err(|failure| FlashError::Boot(failure.to_string()))
     }
 

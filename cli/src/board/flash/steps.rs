@@ -1,7 +1,7 @@
 //! What a run does, in order: the same list is printed by a dry run and carried out by another.
 //!
 //! ```text
-//!   Plan ─┬─ before ─► question ─► after     --dry-run prints it
+//!   FlashSteps ─┬─ before ─► question ─► after     --dry-run prints it
 //!         └────────────────────────────────► a run prints each step and does it
 //! ```
 
@@ -67,7 +67,7 @@ pub enum Step {
     /// The card's flash block does it.
     Flash(update::Step),
     /// The card loads the image, and the system finds it again.
-    Boot(pci::Plan),
+    Boot(pci::ExchangePlan),
     /// The card that came back runs the image.
     Compare {
         /// Its PCI address.
@@ -79,7 +79,7 @@ pub enum Step {
 
 /// A run.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct FlashSteps {
     /// What changes nothing.
     pub before: Vec<Step>,
     /// What the user is asked then.
@@ -110,7 +110,7 @@ impl fmt::Display for Step {
     }
 }
 
-impl Plan {
+impl FlashSteps {
     /// The files that it makes.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.after.iter().filter_map(|step| match step {
@@ -130,7 +130,7 @@ impl fmt::Display for Command {
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for FlashSteps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.before {
             writeln!(f, "{step}")?;

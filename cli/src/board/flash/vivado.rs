@@ -17,7 +17,7 @@ use super::check::Checked;
 use super::failure::FlashError;
 use super::formats::{bit_file, mcs_file};
 use super::runner::Output;
-use super::steps::{Command, Plan, Purpose, Step};
+use super::steps::{Command, FlashSteps, Purpose, Step};
 
 /// The script.
 const SCRIPT: &str = include_str!("../../../../bitstream/flash.tcl");
@@ -34,7 +34,7 @@ pub fn plan(
     work: &Path,
     checked: &Checked,
     volatile: bool,
-) -> Plan {
+) -> FlashSteps {
     let script = work.join("flash.tcl");
     let mut arguments: Vec<(&str, String)> = vec![
         ("action", if volatile { "load" } else { "write" }.to_owned()),
@@ -71,7 +71,7 @@ pub fn plan(
         arguments: fixed.chain(named).collect(),
         purpose: Purpose::Vivado,
     }));
-    Plan { before: Vec::new(), question: question(board, checked, volatile), after }
+    FlashSteps { before: Vec::new(), question: question(board, checked, volatile), after }
 }
 
 /// What the user is asked.

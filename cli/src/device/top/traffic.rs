@@ -37,7 +37,7 @@ const ROUNDS: usize = 64;
 
 /// What is to be carried.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct TrafficSetup {
     /// Owners, each with rings of its own.
     pub owners: u8,
     /// Flows, shared out among the owners.
@@ -197,7 +197,7 @@ fn connection_of(completion: &Completion) -> ConnectionId {
 
 impl Traffic {
     /// Opens the card, its owners and the flows.
-    pub fn open(card: CardBus, plan: &Plan) -> Result<Self> {
+    pub fn open(card: CardBus, plan: &TrafficSetup) -> Result<Self> {
         let link = LinkConfig::lab(1, plan.mtu, Tuning::REAL_TIME);
         let protocol = TcpProtocol::new(&link, Config::private_wire(), fresh_secret());
         let provider = Provider::open(card, protocol, DeviceConfig::default());

@@ -2,7 +2,7 @@
 
 use super::super::cut::{cut, mss};
 use super::super::packet::Packet;
-use super::super::plan::FlowPlan;
+use super::super::setup::FlowSetup;
 use super::super::traffic::Numbered;
 
 /// A TCP packet of a flow, with payload.
@@ -27,20 +27,20 @@ impl Outgoing {
     /// packet's is the one closest to the flow's floor. `base` is the sequence number of position
     /// 0, `syn_mss` what the other side allows.
     pub fn new(
-        (flow, plan): (usize, &FlowPlan),
+        (flow, setup): (usize, &FlowSetup),
         (frame, packet): (&Numbered, Packet),
         base: u32,
         syn_mss: Option<u16>,
     ) -> Self {
-        let floor_sequence = base.wrapping_add(plan.floor as u32);
+        let floor_sequence = base.wrapping_add(setup.floor as u32);
         let distance = packet.sequence().wrapping_sub(floor_sequence) as i32;
         let below_floor = 0.max(-i64::from(distance)) as usize;
         Self {
             flow,
             frame: frame.clone(),
-            position: plan.floor as i64 + i64::from(distance),
+            position: setup.floor as i64 + i64::from(distance),
             below_floor: below_floor.min(packet.payload.len()),
-            mss: mss(&packet, plan.mss_bytes, syn_mss),
+            mss: mss(&packet, setup.mss_bytes, syn_mss),
             packet,
         }
     }

@@ -4,8 +4,8 @@ use host::headers::packet::{clear_checksums, TcpHeader};
 use host::records::descriptor::{self, Payload, Record};
 
 use super::super::cut::{CWR, FIN_PSH, FLAGS_OFFSET};
-use super::super::plan::FlowPlan;
 use super::super::rig::Installed;
+use super::super::setup::FlowSetup;
 use super::outgoing::Outgoing;
 
 /// A descriptor to make: a first packet and those that were joined to it.
@@ -82,7 +82,7 @@ impl Train {
     }
 
     /// Its descriptor.
-    pub fn descriptor(&self, flow: &FlowPlan, installed: &Installed) -> Record {
+    pub fn descriptor(&self, flow: &FlowSetup, installed: &Installed) -> Record {
         let (first, parsed) = (&self.first, &self.first.packet.header);
         let mut header = first.header().to_vec();
         let flags = parsed.l4_offset + FLAGS_OFFSET;

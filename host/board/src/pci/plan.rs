@@ -1,7 +1,7 @@
 //! What is to be done to exchange the image of a card, and what cannot be done, before anything is.
 //!
 //! ```text
-//!   device, bridge, capabilities ──► Plan { steps, notes }   or all reasons why not
+//!   device, bridge, capabilities ──► ExchangePlan { steps, notes }   or all reasons why not
 //! ```
 
 use std::fmt;
@@ -135,7 +135,7 @@ pub enum Step {
 
 /// What is to be done.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct ExchangePlan {
     /// The device.
     pub device: Address,
     /// The bridge above it.
@@ -150,7 +150,7 @@ pub struct Plan {
     pub(super) aer_status: Option<Register>,
 }
 
-impl Plan {
+impl ExchangePlan {
     /// Plans for a device; else all that is in the way.
     pub fn new(
         kernel: &impl Kernel,
@@ -332,7 +332,7 @@ impl Plan {
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for ExchangePlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.lines().iter().try_for_each(|line| writeln!(f, "{line}"))
     }

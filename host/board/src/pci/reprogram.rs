@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use super::config::{read, write};
 use super::kernel::Kernel;
-use super::plan::{Plan, Step};
+use super::plan::{ExchangePlan, Step};
 use super::window;
 
 /// Bit of Link Status: the data link layer is up.
@@ -86,7 +86,7 @@ enum Undo {
 /// Runs a plan. `program` writes the image; `say` hears of every step before it begins.
 pub fn reprogram(
     kernel: &mut impl Kernel,
-    plan: &Plan,
+    plan: &ExchangePlan,
     program: &mut dyn FnMut() -> io::Result<()>,
     say: &mut dyn FnMut(StepEvent),
 ) -> Result<(), Failure> {
@@ -124,7 +124,7 @@ fn failure(step: String, error: io::Error, unrestored: Vec<(String, io::Error)>)
 
 struct Run<'a, K> {
     kernel: &'a mut K,
-    plan: &'a Plan,
+    plan: &'a ExchangePlan,
     undo: Vec<Undo>,
 }
 

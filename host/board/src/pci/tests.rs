@@ -134,9 +134,9 @@ impl Tree {
         config == bridge_space() && driver.is_some() && given
     }
 
-    fn plan(&self, load: Load) -> Result<Plan, Vec<Refusal>> {
+    fn plan(&self, load: Load) -> Result<ExchangePlan, Vec<Refusal>> {
         let device = DEVICE.parse().expect("an address");
-        Plan::new(&Sysfs::new(&self.root), &device, load, false)
+        ExchangePlan::new(&Sysfs::new(&self.root), &device, load, false)
     }
 }
 
@@ -260,7 +260,7 @@ impl Kernel for Made<'_> {
 }
 
 /// Runs a plan; what was said, and how it ended.
-fn run(made: &mut Made, plan: &Plan) -> (Vec<StepEvent>, Result<(), Failure>) {
+fn run(made: &mut Made, plan: &ExchangePlan) -> (Vec<StepEvent>, Result<(), Failure>) {
     let mut said = Vec::new();
     let operation = made.operation();
     let mut program = || operation("cable");
@@ -361,7 +361,7 @@ fn interrupted_program_restores_first() {
     }
 }
 
-fn plan_of(tree: &Tree, load: Load) -> Plan {
+fn plan_of(tree: &Tree, load: Load) -> ExchangePlan {
     tree.plan(load).expect("a plan")
 }
 

@@ -78,12 +78,12 @@ impl Rig {
     }
 
     /// Runs a plan; its lines, and how it ends.
-    fn run(&self, plan: &Plan) -> (String, Result<(), FlashError>) {
+    fn run(&self, plan: &FlashSteps) -> (String, Result<(), FlashError>) {
         self.run_in(plan, Path::new("/nowhere"))
     }
 
     /// The same where the system's devices are in a folder.
-    fn run_in(&self, plan: &Plan, sysfs: &Path) -> (String, Result<(), FlashError>) {
+    fn run_in(&self, plan: &FlashSteps, sysfs: &Path) -> (String, Result<(), FlashError>) {
         let open = |device: &str| {
             assert_eq!(device, CARD);
             Ok(Box::new(Shared(Rc::clone(&self.window))) as Box<dyn Window>)
@@ -100,7 +100,7 @@ impl Rig {
         (lines, result)
     }
 
-    fn plan(&self) -> Plan {
+    fn plan(&self) -> FlashSteps {
         plan(self.board, CARD, &self.checked, None)
     }
 

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   flow file ─► flows ─┐
-//!                       ├─► Plan ─► rig
+//!                       ├─► ReplaySetup ─► rig
 //!   capture ──► learn ──┘     └───► write ─► flow file
 //! ```
 //!
 //! Invariants
-//! 1. Every segment of a plan lies inside its region, and no two share a byte.
+//! 1. Every segment of a setup lies inside its region, and no two share a byte.
 //! 2. The segments of a flow ascend and do not overlap in the stream.
 
 use std::net::SocketAddr;
@@ -49,7 +49,7 @@ pub enum Accept {
 
 /// A region.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RegionPlan {
+pub struct RegionSetup {
     /// Its name.
     pub name: String,
     /// Length.
@@ -62,8 +62,8 @@ pub struct RegionPlan {
 
 /// A segment of a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SegmentPlan {
-    /// Index in the plan's regions.
+pub struct SegmentSetup {
+    /// Index in the setup's regions.
     pub region: usize,
     /// Stream position of its first byte, in the flow's counting.
     pub position: u64,
@@ -73,7 +73,7 @@ pub struct SegmentPlan {
     pub offset: u64,
 }
 
-impl SegmentPlan {
+impl SegmentSetup {
     /// Its bytes in the region.
     pub fn place(&self) -> Range<u64> {
         self.offset..self.offset + u64::from(self.bytes)
@@ -87,7 +87,7 @@ impl SegmentPlan {
 
 /// A flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlowPlan {
+pub struct FlowSetup {
     /// Its name.
     pub name: String,
     /// The card's side.
@@ -110,16 +110,16 @@ pub struct FlowPlan {
     /// connection's SYN says.
     pub mss_bytes: Option<u16>,
     /// Segments in stream order.
-    pub segments: Vec<SegmentPlan>,
+    pub segments: Vec<SegmentSetup>,
 }
 
 /// What a replay sets up: the content of a flow file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct ReplaySetup {
     /// Addresses of the card; learned from the flows' packets where there are none.
     pub cards: Vec<CardAddress>,
     /// Regions in file order.
-    pub regions: Vec<RegionPlan>,
+    pub regions: Vec<RegionSetup>,
     /// Flows in file order.
-    pub flows: Vec<FlowPlan>,
+    pub flows: Vec<FlowSetup>,
 }

@@ -21,8 +21,8 @@ use lab::machine::CardModel;
 
 use super::super::cut::complete_checksums;
 use super::super::packet::Packet;
-use super::super::plan::{FlowPlan, Plan};
 use super::super::rig::Rig;
+use super::super::setup::{FlowSetup, ReplaySetup};
 use super::super::traffic::{FlowIndex, Numbered, Skipped, Traffic};
 use super::super::wire::complete_left;
 use super::outgoing::Outgoing;
@@ -33,7 +33,7 @@ const KEEP_ALIVE_BYTES_MAX: usize = 1;
 
 /// What the capture asks for.
 #[derive(Default)]
-pub struct Work {
+pub struct PreparedSends {
     /// Descriptors in capture order.
     pub descriptors: Vec<Record>,
     /// Descriptors of more than one packet.
@@ -67,58 +67,58 @@ enum Payload {
 /// Fills the memory and makes the descriptors.
 pub fn prepare<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
-    plan: &Plan,
+    setup: &ReplaySetup,
     traffic: &Traffic,
-) -> Result<Work> {
-    let index = FlowIndex::new(plan);
-    let mut work = Work::default();
-    let mut filled: Vec<RangeSet> = plan.flows.iter().map(|_| RangeSet::default()).collect();
+) -> Result<PreparedSends> {
+    let index = FlowIndex::new(setup);
+    let mut sends = PreparedSends::default();
+    let mut filled: Vec<RangeSet> = setup.flows.iter().map(|_| RangeSet::default()).collect();
     let mut train: Option<Train> = None;
     for frame in &traffic.outgoing {
         let packet = Packet::read(&frame.bytes);
         let flow = packet.as_ref().and_then(|packet| index.of(packet));
         let (Some(packet), Some((flow, _))) = (&packet, flow) else {
-            work.finish(rig, plan, train.take());
-            work.send_whole(frame, packet.as_ref(), "it is of no flow");
+            sends.finish(rig, setup, train.take());
+            sends.send_whole(frame, packet.as_ref(), "it is of no flow");
             continue;
         };
         if packet.payload.is_empty() || packet.payload.end > frame.bytes.len() {
-            work.finish(rig, plan, train.take());
-            work.send_whole(frame, Some(packet), "it has no payload");
+            sends.finish(rig, setup, train.take());
+            sends.send_whole(frame, Some(packet), "it has no payload");
             continue;
         }
-        let (base, own) = (rig.flows[flow].base, &plan.flows[flow]);
+        let (base, own) = (rig.flows[flow].base, &setup.flows[flow]);
         let mss = traffic.mss(own);
         let outgoing = Outgoing::new((flow, own), (frame, packet.clone()), base, mss);
         let payload =
             judge(&outgoing).unwrap_or_else(|| fill(rig, own, &outgoing, &mut filled[flow]));
         match payload {
             Payload::Elsewhere(why) => {
-                work.finish(rig, plan, train.take());
-                work.send_whole(frame, Some(packet), &why);
+                sends.finish(rig, setup, train.take());
+                sends.send_whole(frame, Some(packet), &why);
             }
             Payload::Refused(error, why) => {
-                work.finish(rig, plan, train.take());
-                work.refuse(frame, error, why);
-                work.finish(rig, plan, Some(Train::new(outgoing)));
+                sends.finish(rig, setup, train.take());
+                sends.refuse(frame, error, why);
+                sends.finish(rig, setup, Some(Train::new(outgoing)));
             }
             Payload::InMemory => {
-                work.expect(&outgoing);
+                sends.expect(&outgoing);
                 train = match train {
                     Some(mut train) if train.continues(&outgoing, own.join_bytes as usize) => {
                         train.add(outgoing);
                         Some(train)
                     }
                     other => {
-                        work.finish(rig, plan, other);
+                        sends.finish(rig, setup, other);
                         Some(Train::new(outgoing))
                     }
                 };
             }
         }
     }
-    work.finish(rig, plan, train);
-    Ok(work)
+    sends.finish(rig, setup, train);
+    Ok(sends)
 }
 
 /// What can be said of a packet without its flow's memory: host stacks capture packets that are
@@ -155,7 +155,7 @@ struct Part {
 /// Puts a packet's payload where the flow's segments want it.
 fn fill<B: Bus, C: CardModel>(
     rig: &mut Rig<B, C>,
-    flow: &FlowPlan,
+    flow: &FlowSetup,
     outgoing: &Outgoing,
     filled: &mut RangeSet,
 ) -> Payload {
@@ -220,7 +220,7 @@ impl Part {
     }
 }
 
-impl Work {
+impl PreparedSends {
     /// Adds the frames of a packet to those that the card has to send.
     fn expect(&mut self, outgoing: &Outgoing) {
         let frames = outgoing.frames();
@@ -283,10 +283,15 @@ impl Work {
     }
 
     /// Makes the descriptor of a train.
-    fn finish<B: Bus, C: CardModel>(&mut self, rig: &Rig<B, C>, plan: &Plan, train: Option<Train>) {
+    fn finish<B: Bus, C: CardModel>(
+        &mut self,
+        rig: &Rig<B, C>,
+        setup: &ReplaySetup,
+        train: Option<Train>,
+    ) {
         let Some(train) = train else { return };
         let flow = train.flow();
-        let descriptor = train.descriptor(&plan.flows[flow], &rig.flows[flow]);
+        let descriptor = train.descriptor(&setup.flows[flow], &rig.flows[flow]);
         self.descriptors.push(descriptor);
         self.joined += usize::from(train.is_joined());
     }
