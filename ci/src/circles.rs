@@ -76,9 +76,7 @@ fn contract(graph: &Graph, folder: &Path) -> Graph {
     };
     let mut contracted = Graph::new();
     for (file, others) in graph {
-        let Some(own) = place(file) else {
-            continue;
-        };
+        let Some(own) = place(file) else { continue };
         let module = own.with_extension("");
         let is_other = |other: &PathBuf| other.with_extension("") != module;
         let used = others.iter().filter_map(|other| place(other)).filter(is_other);
@@ -160,9 +158,7 @@ impl Names<'_> {
     }
 
     fn name(&mut self, path: &[String]) {
-        let Some(resolved) = self.resolve(path) else {
-            return;
-        };
+        let Some(resolved) = self.resolve(path) else { return };
         if let Some(file) = self.modules.file(&resolved) {
             if *file != self.file {
                 self.named.insert(file.clone());

@@ -218,9 +218,7 @@ fn print_verdict(report: &MutantReport, known: usize, took: Duration) {
 
 /// Writes all verdicts where that is wanted. Whoever interrupts the run leaves a whole file.
 fn write_report(report: &MutantReport, options: &Options) -> anyhow::Result<()> {
-    let Some(file) = &options.json else {
-        return Ok(());
-    };
+    let Some(file) = &options.json else { return Ok(()) };
     let text = serde_json::to_string_pretty(&report.json(options.seed))?;
     let part = file.with_extension("part");
     fs::write(&part, text + "\n").with_context(|| format!("writing {}", part.display()))?;

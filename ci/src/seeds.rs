@@ -110,9 +110,7 @@ fn run_all(options: &Options, programs: &[Program], first: u64) -> BTreeMap<Stri
             let seed = seed.fetch_add(1, Ordering::Relaxed);
             // It may run once more: the others do not wait for that.
             let judged = judge(program, seed);
-            let Ok(mut tallies) = tallies.lock() else {
-                return;
-            };
+            let Ok(mut tallies) = tallies.lock() else { return };
             let tally = tallies.entry(program.title()).or_default();
             tally.runs += 1;
             match judged {

@@ -71,10 +71,7 @@ pub fn run(steps: &[Step]) -> anyhow::Result<()> {
         }
         println!("== {}/{} {}", index + 1, steps.len(), step.name());
         let started = Instant::now();
-        let outcome = match both && step == Step::Test {
-            true => test_and_lint(),
-            false => step.run(),
-        };
+        let outcome = if both && step == Step::Test { test_and_lint() } else { step.run() };
         outcome.with_context(|| format!("step `{}` failed", step.name()))?;
         println!("== {} passed in {:.0} s", step.name(), started.elapsed().as_secs_f32());
     }

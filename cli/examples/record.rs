@@ -236,9 +236,7 @@ impl Recorder {
 /// Adds the VLAN tags of the connection that a frame belongs to.
 fn tag(frame: &[u8]) -> Vec<u8> {
     let mut bytes = frame.to_vec();
-    let Some(header) = parse_tcp(frame) else {
-        return bytes;
-    };
+    let Some(header) = parse_tcp(frame) else { return bytes };
     let ports = [header.source.port(), header.destination.port()];
     let found = CONNECTIONS.iter().find(|connection| ports.contains(&connection.port));
     for (kind, id) in found.into_iter().flat_map(|connection| connection.tags.iter().rev()) {

@@ -151,9 +151,7 @@ impl ShardFile {
                 file.is_complete = end == file.outcomes.len() && file.has_its_runs();
                 break;
             }
-            let Ok(Line { case, outcome }) = serde_json::from_str(line) else {
-                break;
-            };
+            let Ok(Line { case, outcome }) = serde_json::from_str(line) else { break };
             file.outcomes.insert(case, outcome);
         }
         Ok(file)

@@ -76,9 +76,7 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
     if let Some(signal) = &arguments.explain {
         print(&explain(&card.emit()?.design, signal)?)?;
     }
-    let Some(out) = &arguments.out else {
-        return Ok(true);
-    };
+    let Some(out) = &arguments.out else { return Ok(true) };
     let said = match &arguments.board {
         None => write_card(card, out)?,
         Some(name) if arguments.golden => write_golden(card, find_board(name)?, out)?.said,

@@ -133,9 +133,7 @@ impl<T: Transport> Observed<T> {
 
     /// A connection gives up its addresses, which another may use.
     fn release_tuple(&mut self, index: FlowIndex) {
-        let Some(flow) = self.flow_mut(index) else {
-            return;
-        };
+        let Some(flow) = self.flow_mut(index) else { return };
         let tuple = flow.tuple;
         flow.has_addresses = false;
         if self.tuples.get(&tuple) == Some(&index) {
@@ -278,9 +276,7 @@ impl<T: Transport> Protocol for Observed<T> {
     }
 
     fn extend_receive(&mut self, _now_ns: u64, index: FlowIndex, end: u64) {
-        let Some(flow) = self.flow_mut(index) else {
-            return;
-        };
+        let Some(flow) = self.flow_mut(index) else { return };
         let is_more = end > flow.granted;
         flow.granted = end;
         if is_more {

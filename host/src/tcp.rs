@@ -263,9 +263,7 @@ impl TcpProtocol {
     /// The questions and answers of the link, before anything else: without them nothing goes.
     fn transmit_frames(&mut self, sink: &mut dyn HeaderSink) -> Result<()> {
         while sink.has_room() {
-            let Some(frame) = self.neighbours.frame() else {
-                break;
-            };
+            let Some(frame) = self.neighbours.frame() else { break };
             sink.send(&OutgoingHeader { flow: None, bytes: &frame, layers: None, payload: None })?;
         }
         Ok(())
@@ -403,9 +401,7 @@ impl Protocol for TcpProtocol {
 
     fn arrive(&mut self, now_ns: u64, index: FlowIndex, packet: &Packet<'_>) -> Result<Arrival> {
         let Flow { id, tuple, .. } = *self.flow(index)?;
-        let Some((_, read)) = read(packet) else {
-            return Ok(Verdict::Refused.into());
-        };
+        let Some((_, read)) = read(packet) else { return Ok(Verdict::Refused.into()) };
         let is_kept = packet.payload != PacketPayload::Nowhere || packet.payload_bytes == 0;
         let has_room = packet.has_room && is_kept;
         let (_, arrival) = self.endpoint.arrive(now_ns, &tuple, &read, has_room);
@@ -474,9 +470,7 @@ impl Protocol for TcpProtocol {
         self.transmit_frames(sink)?;
         self.unpark(now_ns, sink)?;
         while sink.has_room() {
-            let Some(departure) = self.endpoint.transmit(now_ns) else {
-                break;
-            };
+            let Some(departure) = self.endpoint.transmit(now_ns) else { break };
             self.depart(now_ns, departure, sink)?;
         }
         self.transmit_frames(sink)

@@ -143,10 +143,7 @@ fn has_default(item: &Item) -> bool {
 /// Statements that drive fields; a reset is mostly kept low.
 fn drive<'a>(fields: impl Iterator<Item = &'a Field>) -> String {
     let statements = fields.map(|Field { name, .. }| {
-        let method = match name.ends_with("reset") {
-            true => "drive_rarely",
-            false => "drive",
-        };
+        let method = if name.ends_with("reset") { "drive_rarely" } else { "drive" };
         format!("self.{name}.{method}(stimulus);")
     });
     statements.collect()

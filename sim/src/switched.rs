@@ -123,9 +123,7 @@ pub fn replace_once(verilog: &str, original: &str, planted: &str) -> String {
 
 /// A fault without the lines that only tell it from others.
 fn in_first_line<'a>(original: &'a str, planted: &'a str) -> (&'a str, &'a str) {
-    let Some((first, others)) = original.split_once('\n') else {
-        return (original, planted);
-    };
+    let Some((first, others)) = original.split_once('\n') else { return (original, planted) };
     match planted.split_once('\n') {
         Some((planted, same)) if same == others => (first, planted),
         _ => panic!("more than a line differs: `{original}`"),

@@ -108,9 +108,7 @@ impl Additions {
 
     /// Adds to the text of a file what it has besides.
     pub fn add(&self, file: &Path, text: &mut String) -> anyhow::Result<()> {
-        let Some(addition) = self.0.get(file) else {
-            return Ok(());
-        };
+        let Some(addition) = self.0.get(file) else { return Ok(()) };
         if let Some([from, to]) = addition.heads {
             if text.matches(from).count() != 1 {
                 bail!("{} has not one `{from}`", file.display());

@@ -108,9 +108,7 @@ pub fn git(root: &Path, arguments: &[&str]) -> anyhow::Result<String> {
 
 /// `count` of the mutants, or all of them, in their order.
 pub fn sample(mutants: Vec<Mutant>, count: Option<usize>, seed: u64) -> Vec<Mutant> {
-    let Some(count) = count.filter(|count| *count < mutants.len()) else {
-        return mutants;
-    };
+    let Some(count) = count.filter(|count| *count < mutants.len()) else { return mutants };
     let mut random = StdRng::seed_from_u64(seed);
     let mut chosen = index::sample(&mut random, mutants.len(), count).into_vec();
     chosen.sort_unstable();

@@ -207,10 +207,7 @@ impl Places<'_> {
         let is_hex = self.text[bytes.clone()].starts_with("0x");
         let suffix = lit.suffix();
         for other in [value.checked_add(1), value.checked_sub(1)].into_iter().flatten() {
-            let digits = match is_hex {
-                true => format!("{other:#x}"),
-                false => other.to_string(),
-            };
+            let digits = if is_hex { format!("{other:#x}") } else { other.to_string() };
             self.add(bytes.clone(), bytes.clone(), format!("{digits}{suffix}"));
         }
     }

@@ -204,9 +204,7 @@ impl<'a> Group<'a> {
         if self.took(suite).is_some() {
             return Ok(true);
         }
-        let Some(programs) = self.build(suite)? else {
-            return Ok(false);
-        };
+        let Some(programs) = self.build(suite)? else { return Ok(false) };
         let mut calls = Vec::new();
         for program in programs {
             match self.note_uses(suite, program)? {

@@ -113,9 +113,7 @@ impl Waiting {
     /// Asks the suite of a round.
     fn ask(&mut self, group: &mut Group, round: usize) -> anyhow::Result<Step> {
         let suites = suites::of(&self.mutant.file).unwrap_or_default();
-        let Some(suite) = suites.get(round) else {
-            return Ok(Step::Verdict(Verdict::Survived));
-        };
+        let Some(suite) = suites.get(round) else { return Ok(Step::Verdict(Verdict::Survived)) };
         let answer = group.answer(self.switch, suite)?;
         if matches!(answer, Answer::Passed | Answer::Killed(_)) {
             self.how = How::Switch;

@@ -38,9 +38,7 @@ type Places = BTreeMap<(usize, Reverse<usize>), Variants>;
 pub fn plant(text: &str, mutants: &[(u32, &Mutant)]) -> Planted {
     let (mut places, mut kernels) = (Places::new(), Places::new());
     for (switch, mutant) in mutants {
-        let Some((range, variant)) = variant(text, *switch, mutant) else {
-            continue;
-        };
+        let Some((range, variant)) = variant(text, *switch, mutant) else { continue };
         let of_kind = match mutant.place {
             Place::Kernel(_) => &mut kernels,
             _ => &mut places,

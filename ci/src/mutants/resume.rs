@@ -93,12 +93,8 @@ impl Known {
         let Some(row) = self.rows.iter().find(|row| row.is_of(mutant)).cloned() else {
             return Ok(None);
         };
-        let Some(judged) = row.judge_row(mutant) else {
-            return Ok(None);
-        };
-        let (Some(then), Some(now)) = (&judged.commit, &self.commit) else {
-            return Ok(None);
-        };
+        let Some(judged) = row.judge_row(mutant) else { return Ok(None) };
+        let (Some(then), Some(now)) = (&judged.commit, &self.commit) else { return Ok(None) };
         let is_kill = matches!(judged.verdict, Verdict::Killed { .. });
         let holds = then == now
             || self.has_earlier_kills && is_kill && self.is_unchanged(then, &mutant.file)?;
@@ -133,9 +129,7 @@ fn parse(text: &str) -> anyhow::Result<Vec<Row>> {
 
 /// The lines of a text outside its tests; all lines of what is no Rust.
 fn code(text: &str) -> Vec<String> {
-    let Ok(source) = Source::new(text) else {
-        return text.lines().map(str::to_owned).collect();
-    };
+    let Ok(source) = Source::new(text) else { return text.lines().map(str::to_owned).collect() };
     let lines = source.text.iter().zip(source.test_lines());
     let code = lines.filter(|(_, is_test)| !is_test);
     code.map(|(line, _)| line.clone()).collect()

@@ -278,9 +278,7 @@ impl Written {
     /// Instance and field; what is none of ours as it is.
     fn short(&self, pin: &str) -> String {
         let mut origins = self.designs.iter().filter_map(|design| design.explain(pin).ok());
-        let Some(origin) = origins.next() else {
-            return pin.to_owned();
-        };
+        let Some(origin) = origins.next() else { return pin.to_owned() };
         let bit = origin.bit.map_or(String::new(), |bit| format!("[{bit}]"));
         let field = origin.field.map_or(String::new(), |field| format!(".{field}{bit}"));
         match origin.path.as_str() {

@@ -119,10 +119,7 @@ fn verilog_files(top: &str, design: &Design, single_file: bool) -> Vec<File> {
 /// Refuses a card that a board's dies cannot hold: all but a far list is in one of them, as nothing
 /// else is registered for a border.
 pub fn check_fit(board: &Board, card: &EmittedCard, config: &CardConfig) -> Result<(), UsageError> {
-    let far = match card.has_far_list {
-        true => urams::of_instance(&card.design, FAR_CELLS[0]),
-        false => 0,
-    };
+    let far = if card.has_far_list { urams::of_instance(&card.design, FAR_CELLS[0]) } else { 0 };
     let taken = urams::of_design(&card.design) - far;
     let die = board.device.die_urams as usize;
     if taken.max(far) <= die {

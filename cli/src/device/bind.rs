@@ -68,10 +68,7 @@ pub fn run(arguments: &BindArguments, is_back: bool) -> Result<bool> {
     let mut sysfs = Sysfs::new(&arguments.sysfs);
     check(&sysfs, arguments)?;
     let address = &arguments.address;
-    let done = match is_back {
-        false => bind(&mut sysfs, address),
-        true => give_back(&mut sysfs, address),
-    };
+    let done = if is_back { give_back(&mut sysfs, address) } else { bind(&mut sysfs, address) };
     let Bound { before, now } = done.map_err(|error| UsageError(error.to_string()))?;
     let device = PciDevice::at(&sysfs, address);
     let neighbours = device.map(|device| device.neighbours(&sysfs)).unwrap_or_default();

@@ -109,10 +109,7 @@ pub fn run(arguments: &ReprogramArguments) -> Result<bool> {
     keep_signals();
     let result = reprogram(&mut sysfs, &plan, &mut || started(&program), &mut say);
     if let Err(failure) = result {
-        let status = match failure.is_restored() {
-            true => STEP_FAILED,
-            false => NOT_RESTORED,
-        };
+        let status = if failure.is_restored() { STEP_FAILED } else { NOT_RESTORED };
         let text = failure.to_string();
         return Err(StatusError { status, text }.into());
     }
@@ -125,9 +122,7 @@ fn program_of(arguments: &ReprogramArguments) -> Result<Vec<String>> {
     if let Some(command) = &arguments.command {
         return Ok(["/bin/sh", "-c", command].map(str::to_owned).to_vec());
     }
-    let Some(path) = &arguments.image else {
-        return Ok(Vec::new());
-    };
+    let Some(path) = &arguments.image else { return Ok(Vec::new()) };
     // A file that is none is refused before anything is begun.
     let image = Image::read(path);
     let image = image.map_err(|error| UsageError(format!("{}: {error}", path.display())))?;
@@ -148,9 +143,7 @@ fn program_of(arguments: &ReprogramArguments) -> Result<Vec<String>> {
 
 /// What `zeronic flash` would refuse it refuses now, while the card is where it was.
 fn check_program(words: &[String]) -> Result<()> {
-    let Some((program, words)) = words.split_first() else {
-        return Ok(());
-    };
+    let Some((program, words)) = words.split_first() else { return Ok(()) };
     let mut command = Command::new(program);
     let output = command.args(words).arg("--dry-run").stdin(Stdio::null()).output()?;
     if output.status.success() {
@@ -164,9 +157,7 @@ fn check_program(words: &[String]) -> Result<()> {
 
 /// Runs the program that writes the image.
 fn started(words: &[String]) -> io::Result<()> {
-    let Some((program, words)) = words.split_first() else {
-        return Ok(());
-    };
+    let Some((program, words)) = words.split_first() else { return Ok(()) };
     let mut command = Command::new(program);
     let status = command.args(words).stdin(Stdio::null()).status()?;
     match status.success() {

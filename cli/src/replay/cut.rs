@@ -85,9 +85,7 @@ pub fn mss(packet: &Packet, wanted: Option<u16>, syn_mss: Option<u16>) -> usize 
 
 /// Corrects the checksums of a TCP packet; true if one was wrong.
 pub fn complete_checksums(frame: &mut [u8]) -> bool {
-    let Some(layout) = whole(frame) else {
-        return false;
-    };
+    let Some(layout) = whole(frame) else { return false };
     let before = frame.to_vec();
     if !layout.ipv6 {
         frame[layout.network + 10..layout.network + 12].fill(0);

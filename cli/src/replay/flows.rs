@@ -276,9 +276,7 @@ impl Checker<'_> {
     }
 
     fn join_bytes(&self, text: &FlowText) -> Result<u32, UsageError> {
-        let Some(join) = &text.join_bytes else {
-            return Ok(0);
-        };
+        let Some(join) = &text.join_bytes else { return Ok(0) };
         let (bytes, most) = (join.get_ref().0, abi::send_descriptor::PAYLOAD_BYTES.max());
         if bytes > most {
             let message = format!("join_bytes {bytes} is above {most}");
@@ -288,9 +286,7 @@ impl Checker<'_> {
     }
 
     fn mss_bytes(&self, text: &FlowText) -> Result<Option<u16>, UsageError> {
-        let Some(mss) = &text.mss_bytes else {
-            return Ok(None);
-        };
+        let Some(mss) = &text.mss_bytes else { return Ok(None) };
         let (bytes, most) = (mss.get_ref().0, FRAME_PAYLOAD_BYTES_MAX as u64);
         if bytes == 0 || bytes > most {
             let message = format!("mss_bytes {bytes}: a frame has 1 to {most} bytes of payload");

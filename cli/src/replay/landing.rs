@@ -167,9 +167,7 @@ impl Landing {
         let numbers: Vec<_> = frames.iter().map(|(frame, ..)| frame.number).collect();
         self.lines += &run_line(self.entries as usize, &numbers, (entry, run), setup, &rig.flows);
         self.lines.push('\n');
-        let Some(index) = flow_index(entry, &rig.flows) else {
-            return Ok(());
-        };
+        let Some(index) = flow_index(entry, &rig.flows) else { return Ok(()) };
         for (frame, sequence, packet) in frames {
             let bytes = run.payload_bytes(packet..packet + 1);
             self.land(rig, setup, frame, (index, sequence, bytes.into(), 0));
@@ -226,9 +224,7 @@ impl Landing {
             disposition(entry),
             Some(Disposition::PlacedInOrder | Disposition::PlacedAhead)
         );
-        let Some(index) = flow_index(entry, &rig.flows).filter(|_| placed) else {
-            return Ok(());
-        };
+        let Some(index) = flow_index(entry, &rig.flows).filter(|_| placed) else { return Ok(()) };
         let get = |field: abi::field::Field| field.get(&entry.metadata);
         let first = (get(h::POSITION) as u32).wrapping_add(get(h::TRIMMED_BYTES) as u32);
         let bytes = get(h::PAYLOAD_BYTES) - get(h::TRIMMED_BYTES);

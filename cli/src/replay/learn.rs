@@ -167,9 +167,7 @@ fn connections(frames: &[Captured]) -> Vec<Connection> {
     let mut all: Vec<Connection> = Vec::new();
     let mut index: HashMap<[SocketAddr; 2], usize> = HashMap::new();
     for frame in frames {
-        let Some(packet) = Packet::read(&frame.bytes) else {
-            continue;
-        };
+        let Some(packet) = Packet::read(&frame.bytes) else { continue };
         let ends = [packet.header.source, packet.header.destination];
         let mut key = ends;
         key.sort_unstable();

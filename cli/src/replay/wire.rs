@@ -40,9 +40,7 @@ pub enum Restored {
 /// Gives a packet the IP length that it has, or the longest one; one with a jumbo option loses the
 /// option. `Err` says why it is not to be had.
 pub fn restore_length(frame: &mut Vec<u8>) -> Result<Restored, String> {
-    let Some((at, kind)) = network(frame) else {
-        return Ok(Restored::Nothing);
-    };
+    let Some((at, kind)) = network(frame) else { return Ok(Restored::Nothing) };
     let (field, protocol, uncounted) = match kind {
         IPV4 => (at + 2, at + 9, 0),
         IPV6 => (at + 4, at + 6, IPV6_BYTES),
@@ -71,9 +69,7 @@ pub fn restore_length(frame: &mut Vec<u8>) -> Result<Restored, String> {
 /// Takes the jumbo option off a TCP packet of IPv6; false if there is none.
 fn take_jumbo_off(frame: &mut Vec<u8>, at: usize) -> Result<bool, String> {
     let header = at + IPV6_BYTES;
-    let Some([next, rest @ ..]) = frame.get(header..header + JUMBO_BYTES) else {
-        return Ok(false);
-    };
+    let Some([next, rest @ ..]) = frame.get(header..header + JUMBO_BYTES) else { return Ok(false) };
     let (next, length) = (*next, rest[3..].iter().fold(0, |sum, byte| sum << 8 | *byte as usize));
     if rest[..3] != JUMBO || length <= LENGTH_MAX {
         return Ok(false);
@@ -110,9 +106,7 @@ pub enum Checksum {
 
 /// Judges the field at a byte of a transport header that ends with its packet.
 fn judge(frame: &[u8], (header, end): (usize, usize), field: usize, protocol: u8) -> Checksum {
-    let Some(sums) = pseudo_sums(frame, end - header, protocol) else {
-        return Checksum::Wrong;
-    };
+    let Some(sums) = pseudo_sums(frame, end - header, protocol) else { return Checksum::Wrong };
     let held = word(frame, header + field).unwrap_or(0);
     match ones_sum(&frame[header..end], sums[0]) {
         0xffff => Checksum::Right,

@@ -258,9 +258,7 @@ fn cpu_report(transport: &str) -> Option<serde_json::Value> {
 
 #[test]
 fn cpu_time_is_written_as_json() {
-    let Some(report) = cpu_report("null") else {
-        return;
-    };
+    let Some(report) = cpu_report("null") else { return };
     assert_eq!(report["one_ack_for_two"].as_array().map(Vec::len), Some(2));
     assert_rates(&report);
 }
@@ -283,18 +281,14 @@ fn assert_rates(report: &serde_json::Value) {
 /// Kernel TCP at both ends of two joined cards: every byte is judged.
 #[test]
 fn linux_tcp_on_joined_cards_is_json() {
-    let Some(report) = cpu_report("linux") else {
-        return;
-    };
+    let Some(report) = cpu_report("linux") else { return };
     assert_eq!(report["one_ack_for_two"].as_array().map(Vec::len), Some(0));
 }
 
 /// Our own TCP there, beside the kernel's CUBIC of the same run.
 #[test]
 fn own_tcp_on_joined_cards_is_json() {
-    let Some(report) = cpu_report("tcp") else {
-        return;
-    };
+    let Some(report) = cpu_report("tcp") else { return };
     assert_rates(&report);
     let rows = report["rows"].as_array().expect("rows");
     assert!(rows.iter().all(|row| row["seconds_per_gb"].as_f64() > Some(0.0)), "{rows:?}");

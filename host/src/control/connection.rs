@@ -300,10 +300,7 @@ impl Connection {
             [(receive, receive_pool, receive_holds_back), (send, send_pool, false)]
         {
             let Some(queue) = queue else { continue };
-            let waiting = match holds_back {
-                true => 0,
-                false => queue.waiting(),
-            };
+            let waiting = if holds_back { 0 } else { queue.waiting() };
             let (direction, list) = (queue.direction(), queue.list_mut());
             list.confirm(|ticket| commands.is_confirmed(ticket), pool);
             let mut command = |entry| commands.command(entry);
@@ -327,9 +324,7 @@ impl Connection {
         copy: &mut CopyBelow<'_>,
         progress: &mut Progress,
     ) -> Result<()> {
-        let Some(receive) = &mut self.receive else {
-            return Ok(());
-        };
+        let Some(receive) = &mut self.receive else { return Ok(()) };
         let floor = receive.confirm(|ticket| commands.is_confirmed(ticket));
         copy(receive, floor)?;
         receive.announce(floor, &mut progress.received);
@@ -344,9 +339,7 @@ impl Connection {
 
     /// Tells its protocol how much memory there is. What is being withdrawn is not granted.
     pub fn grant<P: Protocol>(&mut self, protocol: &mut P, now_ns: u64) {
-        let Some(receive) = &mut self.receive else {
-            return;
-        };
+        let Some(receive) = &mut self.receive else { return };
         let end = receive.grantable();
         receive.promise(end);
         if std::mem::replace(&mut self.granted, end) != end {
@@ -370,9 +363,7 @@ impl Connection {
         protocol: &P,
     ) -> Result<()> {
         let guards = self.guards(protocol);
-        let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else {
-            return Ok(());
-        };
+        let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else { return Ok(()) };
         if self.phase != Phase::Installed {
             return Ok(());
         }
@@ -411,9 +402,7 @@ impl Connection {
         progress: &mut Progress,
     ) -> Result<()> {
         let index = self.index();
-        let Some(send) = &mut self.send else {
-            return Ok(());
-        };
+        let Some(send) = &mut self.send else { return Ok(()) };
         send.confirm(|ticket| commands.is_confirmed(ticket), &mut progress.sent);
         if let Some(end) = send.offer() {
             protocol.extend_send(now_ns, index, end);
@@ -424,9 +413,7 @@ impl Connection {
     /// Ends the sending half after the last request was offered.
     fn step_finish<P: Protocol>(&mut self, (protocol, now_ns): (&mut P, u64)) -> Result<()> {
         let (index, send) = (self.index(), self.send.as_ref());
-        let Some(send) = send else {
-            return Ok(());
-        };
+        let Some(send) = send else { return Ok(()) };
         if self.asked >= Ending::Finish && !self.finished && send.all_offered() {
             protocol.finish(now_ns, index)?;
             self.finished = true;

@@ -243,9 +243,7 @@ impl FlowList {
 
     /// Completes a confirmed move: the old list returns to its pool.
     pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool, pool: &mut ListPool) {
-        let Some((ticket, list)) = self.moving else {
-            return;
-        };
+        let Some((ticket, list)) = self.moving else { return };
         if confirmed(ticket) {
             let left = std::mem::replace(&mut self.list, list);
             self.moving = None;
@@ -285,9 +283,7 @@ mod tests {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let (choice, bits) = ((state >> 33) % 3, 4 + ((state >> 40) % 9) as u8);
             if choice < 2 {
-                let Some(list) = pool.take(bits) else {
-                    continue;
-                };
+                let Some(list) = pool.take(bits) else { continue };
                 let (start, end) = (list.base, list.base + u32::from(list.capacity()));
                 assert!(start >= 512 && end <= 4096, "step {step}: {list:?}");
                 assert_eq!(start % u32::from(list.capacity()), 0, "{list:?}");

@@ -408,10 +408,7 @@ impl HeaderQueue {
         copy_words(&slot[1..METADATA_WORDS], &mut metadata[WORD_BYTES..]);
         let header_bytes = header_entry::HEADER_BYTES.get(metadata) as usize;
         let two_slots = header_entry::TWO_SLOTS.get(metadata) == 1;
-        let room = match two_slots {
-            true => HEADER_BYTES_MAX,
-            false => SLOT_HEADER_BYTES,
-        };
+        let room = if two_slots { HEADER_BYTES_MAX } else { SLOT_HEADER_BYTES };
         self.check("header bytes", header_bytes as u64, room as u64 + 1)?;
         let kind = header_entry::KIND.get(metadata);
         if !KINDS.contains(&kind) {

@@ -125,9 +125,7 @@ fn option<const BYTES: usize>(tcp: &[u8], kind: u8) -> Option<[u8; BYTES]> {
             [_, bytes, ..] if *bytes >= 2 => usize::from(*bytes),
             _ => break,
         };
-        let Some((option, others)) = rest.split_at_checked(bytes) else {
-            break;
-        };
+        let Some((option, others)) = rest.split_at_checked(bytes) else { break };
         if option[0] == kind {
             last = option.try_into().ok().or(last);
         }
@@ -139,9 +137,7 @@ fn option<const BYTES: usize>(tcp: &[u8], kind: u8) -> Option<[u8; BYTES]> {
 /// Replaces the options that only a SYN may carry (largest segment, window scale, SACK permitted)
 /// by no-operations.
 pub fn clear_syn_options(packet: &mut [u8], header: &TcpHeader) {
-    let Some(tcp) = packet.get_mut(header.l4_offset..) else {
-        return;
-    };
+    let Some(tcp) = packet.get_mut(header.l4_offset..) else { return };
     let end = (usize::from(tcp[12] >> 4) * 4).min(tcp.len());
     let mut at = 20;
     while at + 1 < end && tcp[at] != 0 {

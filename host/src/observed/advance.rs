@@ -37,9 +37,7 @@ impl<T: Transport> Observed<T> {
         touched.sort_unstable();
         for &index in &touched {
             let place = self.flows.get_mut(usize::from(index.0));
-            let Some(flow) = place.and_then(Option::as_deref_mut) else {
-                continue;
-            };
+            let Some(flow) = place.and_then(Option::as_deref_mut) else { continue };
             flow.is_touched = false;
             let mut step = Step { index, transport: &mut self.transport, events: &mut self.events };
             let is_at_rest = match step.run(flow) {

@@ -162,9 +162,7 @@ impl Handshakes {
 
     /// Notes a received packet.
     pub fn note_received(&mut self, tuple: Tuple, parsed: &TcpHeader) {
-        let Some(handshake) = self.open.get_mut(&tuple) else {
-            return;
-        };
+        let Some(handshake) = self.open.get_mut(&tuple) else { return };
         let answered = handshake.note_received(parsed);
         if answered && handshake.state == State::HalfOpen {
             self.set_state(tuple, State::Established);
@@ -214,9 +212,7 @@ impl Handshakes {
 
     /// Changes the state of a handshake, or sets the first one.
     fn set_state(&mut self, tuple: Tuple, state: State) {
-        let Some(handshake) = self.open.get_mut(&tuple) else {
-            return;
-        };
+        let Some(handshake) = self.open.get_mut(&tuple) else { return };
         let before = std::mem::replace(&mut handshake.state, state);
         self.serial += 1;
         handshake.serial = self.serial;
@@ -236,9 +232,7 @@ impl Handshakes {
             open.get(tuple).is_some_and(|h| h.serial == serial)
         };
         while self.unclaimed[class] > UNCLAIMED_MAX[class] {
-            let Some((oldest, serial)) = self.order[class].pop_front() else {
-                return;
-            };
+            let Some((oldest, serial)) = self.order[class].pop_front() else { return };
             if current(&self.open, &oldest, serial) {
                 self.remove(oldest);
             }

@@ -17,9 +17,7 @@ impl<T: Transport> Observed<T> {
             if !sink.has_room() {
                 return Ok(());
             }
-            let Some(header) = self.transport.poll_header()? else {
-                return Ok(());
-            };
+            let Some(header) = self.transport.poll_header()? else { return Ok(()) };
             self.send_header(header, sink)?;
         }
         Ok(())
@@ -77,9 +75,7 @@ impl<T: Transport> Observed<T> {
     /// Called for each outgoing SYN. The TCP no longer has the old connection with these addresses,
     /// unless this is a repeated SYN of that connection.
     fn release_old_tuple(&mut self, tuple: Tuple, sequence: u32) {
-        let Some(&index) = self.tuples.get(&tuple) else {
-            return;
-        };
+        let Some(&index) = self.tuples.get(&tuple) else { return };
         let flow = self.flow(index).filter(|flow| flow.is_installed);
         if flow.is_some_and(|flow| flow.send_first != sequence.wrapping_add(1)) {
             self.release_tuple(index);
@@ -91,12 +87,8 @@ impl<T: Transport> Observed<T> {
     pub(super) fn send_windows(&mut self, sink: &mut dyn HeaderSink) -> Result<()> {
         let (mut wider, mut failed) = (std::mem::take(&mut self.wider), Ok(()));
         for index in wider.drain(..) {
-            let Some(flow) = self.flow_mut(index) else {
-                continue;
-            };
-            let Some((bytes, parsed)) = flow.window.update(flow.granted) else {
-                continue;
-            };
+            let Some(flow) = self.flow_mut(index) else { continue };
+            let Some((bytes, parsed)) = flow.window.update(flow.granted) else { continue };
             self.counters.window_updates += 1;
             let sent = sink.send(&OutgoingHeader {
                 flow: Some(index),

@@ -179,9 +179,7 @@ impl Bounce {
         if !self.is_ready() || self.room_bytes() < bytes.into() {
             return Ok(None);
         }
-        let Some(ring) = &mut self.ring else {
-            return Ok(None);
-        };
+        let Some(ring) = &mut self.ring else { return Ok(None) };
         let start = ring.written;
         let (memory, mut at) = (&mut ring.memory, start);
         fill(&mut |piece| {
@@ -386,10 +384,7 @@ mod tests {
         let mut found = vec![0; REGION_BYTES];
         card.read(0, &mut found);
         for (number, bytes) in (1..).zip(found.chunks(BYTES as usize)) {
-            let number = match number <= in_segment {
-                true => before + number,
-                false => number,
-            };
+            let number = if number <= in_segment { before + number } else { number };
             assert!(bytes.iter().all(|byte| *byte == number as u8), "{number}");
         }
     }

@@ -261,9 +261,7 @@ impl Connections {
 
     /// Something happened to a connection: it is ready, and asked for.
     pub fn touch(&mut self, id: ConnectionId) {
-        let Some(connection) = self.get(id) else {
-            return;
-        };
+        let Some(connection) = self.get(id) else { return };
         if !self.slots[place(id)].is_ready {
             expect_all(connection);
             self.slots[place(id)].is_ready = true;
@@ -274,9 +272,7 @@ impl Connections {
     /// A connection has commands under way, all before a mark of its owner: it is ready when the
     /// card has passed that. What it queues while it waits here does not move it back.
     pub fn await_card(&mut self, id: ConnectionId, mark: Mark) {
-        let Some(slot) = self.slots.get_mut(place(id)) else {
-            return;
-        };
+        let Some(slot) = self.slots.get_mut(place(id)) else { return };
         if !std::mem::replace(&mut slot.is_under_way, true) {
             let owner = usize::from(mark.owner());
             if self.under_way.len() <= owner {

@@ -116,9 +116,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             if let Err(error) = self.step_connection(id, now_ns) {
                 self.fail(id, Failure::of(&error));
             }
-            let Some(connection) = self.connections.get_mut(id) else {
-                continue;
-            };
+            let Some(connection) = self.connections.get_mut(id) else { continue };
             connection.charge(&mut self.budget);
             if connection.wants_list() {
                 self.wanting.insert(id);

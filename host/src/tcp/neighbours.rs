@@ -246,9 +246,7 @@ impl Neighbours {
 
     /// A frame that is no packet of a connection.
     pub fn arrive_frame(&mut self, bytes: &[u8]) {
-        let Ok(frame) = EthernetFrame::new_checked(bytes) else {
-            return;
-        };
+        let Ok(frame) = EthernetFrame::new_checked(bytes) else { return };
         match frame.ethertype() {
             EthernetProtocol::Arp => self.arrive_arp(frame.payload()),
             EthernetProtocol::Ipv6 => self.arrive_ndp(frame.payload()),
@@ -280,16 +278,12 @@ impl Neighbours {
     }
 
     fn arrive_ndp(&mut self, bytes: &[u8]) {
-        let Ok(packet) = Ipv6Packet::new_checked(bytes) else {
-            return;
-        };
+        let Ok(packet) = Ipv6Packet::new_checked(bytes) else { return };
         if packet.next_header() != IpProtocol::Icmpv6 || packet.hop_limit() != NDP_HOPS {
             return;
         }
         let (from, to) = (packet.src_addr(), packet.dst_addr());
-        let Ok(icmp) = Icmpv6Packet::new_checked(packet.payload()) else {
-            return;
-        };
+        let Ok(icmp) = Icmpv6Packet::new_checked(packet.payload()) else { return };
         let checked = ChecksumCapabilities::default();
         let Ok(Icmpv6Repr::Ndisc(ndp)) = Icmpv6Repr::parse(&from, &to, &icmp, &checked) else {
             return;
@@ -303,9 +297,7 @@ impl Neighbours {
             NdiscRepr::NeighborSolicit { target_addr, lladdr: Some(mac) }
                 if self.is_ours(target_addr.into()) =>
             {
-                let Some(mac) = ethernet_of(&mac) else {
-                    return;
-                };
+                let Some(mac) = ethernet_of(&mac) else { return };
                 self.learn(from.into(), mac);
                 let own = RawHardwareAddress::from(EthernetAddress(self.mac));
                 let flags = NdiscNeighborFlags::SOLICITED | NdiscNeighborFlags::OVERRIDE;

@@ -298,9 +298,7 @@ impl Transport for LinuxTransport {
             let tokens = sys::epoll_poll(self.epoll.as_fd()).map_err(call_error("epoll_wait"))?;
             for event in tokens.into_iter().filter_map(event) {
                 if let Event::Stream(stream) = event {
-                    let Some(socket) = self.streams.get_mut(&stream) else {
-                        continue;
-                    };
+                    let Some(socket) = self.streams.get_mut(&stream) else { continue };
                     socket.settle().map_err(|source| TransportError::Stream { stream, source })?;
                 }
                 self.events.push_back(event);

@@ -99,9 +99,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let arrival = wire.packets.keys().next().map(|key| key.0);
         let timers = ends.iter().filter_map(Endpoint::deadline);
-        let Some(next_ns) = timers.chain(arrival).min() else {
-            break;
-        };
+        let Some(next_ns) = timers.chain(arrival).min() else { break };
         now_ns = next_ns.max(now_ns + 1);
     }
     let counters = ends[0].connection(sending).ok_or("the connection is gone")?.counters();

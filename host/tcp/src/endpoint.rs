@@ -221,9 +221,7 @@ impl Endpoint {
 
     /// Something has happened to a connection: it may have to send, and to report.
     fn touch(&mut self, index: u32) {
-        let Some(slot) = self.slot(index) else {
-            return;
-        };
+        let Some(slot) = self.slot(index) else { return };
         let is_ready = std::mem::replace(&mut slot.is_ready, true);
         let is_named = slot.is_named;
         if !is_ready {
@@ -275,9 +273,7 @@ impl Endpoint {
     /// An ICMP message that quotes a segment of a tuple (RFC 5927, 4.1). Returns whether it was
     /// believed.
     pub fn arrive_icmp(&mut self, now_ns: u64, tuple: &Tuple, icmp: Icmp, sequence: u32) -> bool {
-        let Some(index) = self.by_tuple.get(tuple).copied() else {
-            return false;
-        };
+        let Some(index) = self.by_tuple.get(tuple).copied() else { return false };
         let slot = self.slot(index);
         let is_taken = slot.is_some_and(|slot| slot.connection.arrive_icmp(now_ns, icmp, sequence));
         self.settle(now_ns, index);
@@ -327,9 +323,7 @@ impl Endpoint {
             return Some(Departure { tuple, connection: None, outgoing });
         }
         while let Some(index) = self.ready.pop_front() {
-            let Some(slot) = self.slot(index) else {
-                continue;
-            };
+            let Some(slot) = self.slot(index) else { continue };
             slot.is_ready = false;
             let before = slot.connection.state();
             let outgoing = slot.connection.transmit(now_ns);
@@ -351,9 +345,7 @@ impl Endpoint {
     /// A connection has nothing to send: its timer is set, or it is forgotten.
     fn rest(&mut self, now_ns: u64, index: u32) {
         self.settle(now_ns, index);
-        let Some(slot) = self.slot(index) else {
-            return;
-        };
+        let Some(slot) = self.slot(index) else { return };
         let is_over = slot.connection.state() >= State::TimeWait && !slot.is_named;
         let timer_ns = slot.connection.deadline().filter(|_| !is_over);
         let old_ns = std::mem::replace(&mut slot.timer_ns, timer_ns);
@@ -376,9 +368,7 @@ impl Endpoint {
     /// What the state of a connection means for its tuple and its listener.
     fn settle(&mut self, now_ns: u64, index: u32) {
         let time_wait_ns = self.config.time_wait_ns;
-        let Some(slot) = self.slot(index) else {
-            return;
-        };
+        let Some(slot) = self.slot(index) else { return };
         let (tuple, state) = (slot.tuple, slot.connection.state());
         let numbers = slot.connection.last_numbers();
         if state >= State::TimeWait && std::mem::replace(&mut slot.is_found, false) {

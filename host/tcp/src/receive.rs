@@ -419,9 +419,7 @@ impl Receiver {
     /// what came between is told before, or the sender would take it for lost.
     fn follow_trigger(&mut self) {
         while let Some(offset) = self.triggers.pop_front() {
-            let Some(block) = self.held.around(offset) else {
-                continue;
-            };
+            let Some(block) = self.held.around(offset) else { continue };
             let is_in_block = |it: &u64| block.start <= *it && *it < block.end;
             if self.triggers.iter().any(is_in_block) {
                 continue;

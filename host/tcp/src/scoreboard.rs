@@ -207,9 +207,7 @@ impl Scoreboard {
     /// Cuts the entry that has `offset` inside, so that one begins there.
     fn split(&mut self, offset: u64) {
         let at = self.sent.partition_point(|it| it.end <= offset);
-        let Some(entry) = self.sent.get_mut(at).filter(|it| it.start < offset) else {
-            return;
-        };
+        let Some(entry) = self.sent.get_mut(at).filter(|it| it.start < offset) else { return };
         let right = Sent { start: offset, ..*entry };
         entry.end = offset;
         self.sent.insert(at + 1, right);
@@ -355,9 +353,7 @@ impl Scoreboard {
     /// The first `bytes` are lost, without a SACK to say so (RFC 6582, 3.2). Returns how many of
     /// them were in flight.
     pub fn lose_first(&mut self, bytes: u64) -> u64 {
-        let Some((first, _)) = self.ends() else {
-            return 0;
-        };
+        let Some((first, _)) = self.ends() else { return 0 };
         self.split(first.start + bytes);
         let entry = self.sent.front().filter(|it| it.state == State::InFlight).copied();
         let lost_bytes = entry.map_or(0, |entry| self.lose(0..1, entry.transmission));

@@ -83,9 +83,7 @@ fn parse_options(mut bytes: &[u8]) -> Options {
             _ => {}
         }
         let length = rest.first().map_or(0, |length| usize::from(*length));
-        let Some(value) = bytes.get(2..length) else {
-            break;
-        };
+        let Some(value) = bytes.get(2..length) else { break };
         take_option(&mut options, *kind, value);
         bytes = &bytes[length..];
     }

@@ -192,9 +192,7 @@ fn own_tcp_scripts_hold_for_kernel() {
     for file in files {
         let path = file.expect("a file").path();
         let text = fs::read_to_string(&path).expect("a script");
-        let Some(outcome) = play(&text) else {
-            return;
-        };
+        let Some(outcome) = play(&text) else { return };
         played += 1;
         failures.extend(outcome.err().map(|failure| format!("{}:{failure}", path.display())));
     }
@@ -210,9 +208,7 @@ fn wrong_script_fails_for_kernel() {
         ("# x\n< A 5:5 ack 77\nnone\n", "3: R 77:77 ack 0 is sent"),
         ("# x\n< R 5:5 ack 0\n> R 5:5 ack 0\n", "3: no R 5:5 ack 0"),
     ] {
-        let Some(outcome) = play(wrong) else {
-            return;
-        };
+        let Some(outcome) = play(wrong) else { return };
         let failure = outcome.expect_err(wrong);
         assert!(failure.starts_with(expected), "{wrong:?}: {failure}");
     }

@@ -134,9 +134,7 @@ fn kernel_never_waits_beyond_link_tuning() {
         LinuxTransport::open(&LinkConfig::lab(US, 1500, tuning)),
         TransportError::is_refusal,
     );
-    let (Some(transport), Some(peer)) = (transport, kernel_peer(1500, tuning)) else {
-        return;
-    };
+    let (Some(transport), Some(peer)) = (transport, kernel_peer(1500, tuning)) else { return };
     let mut refused = transport.refused_settings().iter();
     if let Some((name, error)) = refused.find(|(name, _)| name.ends_with("tcp_rto_max_ms")) {
         // Linux before 6.15.
@@ -369,9 +367,7 @@ fn smoltcp_says_when_it_acts_next() {
 #[test]
 fn smoltcp_talks_to_the_kernel() {
     let seed = seed_or(0x5eed_0003);
-    let Some(peer) = kernel_peer(1500, Tuning::REAL_TIME) else {
-        return;
-    };
+    let Some(peer) = kernel_peer(1500, Tuning::REAL_TIME) else { return };
     let clock = Clock::Wall { divisor: 1 };
     let transport =
         SmoltcpTransport::open(&LinkConfig::lab(US, 1500, small_buffers()), clock).unwrap();
@@ -382,9 +378,7 @@ fn smoltcp_talks_to_the_kernel() {
 #[test]
 fn linux_talks_to_smoltcp() {
     let seed = seed_or(0x5eed_0004);
-    let Some(transport) = linux(1500, Tuning::REAL_TIME) else {
-        return;
-    };
+    let Some(transport) = linux(1500, Tuning::REAL_TIME) else { return };
     let clock = Clock::Wall { divisor: 1 };
     let peer = SmoltcpPeer::open(&LinkConfig::lab(PEER, 1500, small_buffers()), clock).unwrap();
     let mut rig = Rig::new(transport, Box::new(peer), Faults::NONE, seed);

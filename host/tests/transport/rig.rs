@@ -149,9 +149,7 @@ impl Rig {
         self.stepped = Some(now);
         let mut moved = self.applications();
         for _ in 0..self.share().min(BURST) {
-            let Some(header) = self.transport.poll_header().unwrap() else {
-                break;
-            };
+            let Some(header) = self.transport.poll_header().unwrap() else { break };
             moved = true;
             self.longest_payload = self.longest_payload.max(header.payload_bytes);
             for frame in self.card.transmit(&header) {
@@ -162,24 +160,18 @@ impl Rig {
             }
         }
         for _ in 0..self.share() {
-            let Some(frame) = self.to_peer.pop() else {
-                break;
-            };
+            let Some(frame) = self.to_peer.pop() else { break };
             moved = true;
             self.peer.inject_frame(&frame).unwrap();
         }
         let mut buffer = vec![0; 9300];
         for _ in 0..self.share().min(BURST) {
-            let Some(bytes) = self.peer.poll_frame(&mut buffer).unwrap() else {
-                break;
-            };
+            let Some(bytes) = self.peer.poll_frame(&mut buffer).unwrap() else { break };
             moved = true;
             self.to_card.push(buffer[..bytes].to_vec());
         }
         for _ in 0..self.share() {
-            let Some(frame) = self.to_card.pop() else {
-                break;
-            };
+            let Some(frame) = self.to_card.pop() else { break };
             moved = true;
             let transport = &mut *self.transport;
             match (self.card.receive(&frame), &mut self.summing) {
@@ -203,9 +195,7 @@ impl Rig {
 
     /// Most frames that go one way in this step.
     fn share(&mut self) -> usize {
-        let Some(random) = &mut self.uneven else {
-            return usize::MAX;
-        };
+        let Some(random) = &mut self.uneven else { return usize::MAX };
         let mut drawn = [0; 2];
         random.fill(&mut drawn);
         if let Some(clock) = &self.clock {

@@ -61,9 +61,7 @@ impl Summing {
     }
 
     fn joins(&self, parsed: &TcpHeader, header: &[u8], bytes: u32) -> bool {
-        let Some(Open { header: before, first, run }) = &self.open else {
-            return false;
-        };
+        let Some(Open { header: before, first, run }) = &self.open else { return false };
         let end = first.sequence.wrapping_add(run.payload_bytes(0..run.packets));
         let is_newer = |number: u32, than: u32| number.wrapping_sub(than) as i32 >= 0;
         (parsed.source, parsed.destination) == (first.source, first.destination)
@@ -88,9 +86,7 @@ impl Summing {
 
     /// Delivers what is open.
     pub fn flush(&mut self, transport: &mut dyn Transport) {
-        let Some(Open { header, run, .. }) = self.open.take() else {
-            return;
-        };
+        let Some(Open { header, run, .. }) = self.open.take() else { return };
         let bytes = run.payload_bytes(0..run.packets);
         self.deliveries += 1;
         match run.packets {
@@ -144,9 +140,7 @@ fn smoltcp_takes_runs_packet_by_packet() {
 /// The lengths of IP have 16 bits, so 64 packets of 1,448 bytes are two frames for the kernel.
 #[test]
 fn a_long_run_is_several_frames() {
-    let Some(mut transport) = linux(1500, Tuning::REAL_TIME) else {
-        return;
-    };
+    let Some(mut transport) = linux(1500, Tuning::REAL_TIME) else { return };
     let (from, to) = (address(PEER, false, 5001), address(US, false, 5001));
     let tcp = Tcp { flags: ACK, ..Tcp::default() };
     let (header, _) = Route { macs: [[2; 6]; 2], from, to }.tcp(&tcp, 1448);

@@ -122,9 +122,7 @@ impl Stimulus {
 
     /// Inverts the clock of that number; returns whether the block has a clock.
     pub fn edge(&mut self, block: &mut dyn Subject, clock: usize) -> bool {
-        let Some(count) = std::num::NonZeroUsize::new(self.levels.len()) else {
-            return false;
-        };
+        let Some(count) = std::num::NonZeroUsize::new(self.levels.len()) else { return false };
         let level = &mut self.levels[clock % count];
         *level = !*level;
         self.is_edge = true;

@@ -114,9 +114,7 @@ impl Shared {
                 }
                 b"shift:" => {
                     let answer = self.shift(&mut stream)?;
-                    let Some(answer) = answer else {
-                        return Ok(());
-                    };
+                    let Some(answer) = answer else { return Ok(()) };
                     stream.write_all(&answer)?;
                 }
                 _ => return Err(io::ErrorKind::InvalidData.into()),

@@ -184,9 +184,7 @@ impl Run {
     fn settle(&mut self) {
         for _ in 0..BURST_MAX {
             while self.endpoint.event().is_some() {}
-            let Some(departure) = self.endpoint.transmit(self.now_ns) else {
-                return;
-            };
+            let Some(departure) = self.endpoint.transmit(self.now_ns) else { return };
             self.note(&departure);
         }
         panic!("more than {BURST_MAX} headers at a time");

@@ -15,12 +15,8 @@ pub fn run(bytes: &[u8]) {
     frame.resize(frame.len().clamp(60, 9_216), 0);
     correct(&mut frame);
     let _ = is_ipv6_fragment(&frame);
-    let Ok(packet) = parse(&frame, &[Profile::default(); 4]) else {
-        return;
-    };
-    let Kind::Tcp(tcp) = packet.kind else {
-        return;
-    };
+    let Ok(packet) = parse(&frame, &[Profile::default(); 4]) else { return };
+    let Kind::Tcp(tcp) = packet.kind else { return };
     let header = &frame[..packet.header_bytes];
     let layout = TcpLayout::check(header, packet.payload_bytes);
     let layout = layout.unwrap_or_else(|error| panic!("the transport refuses: {error}"));
@@ -38,9 +34,7 @@ pub fn run(bytes: &[u8]) {
 
 /// Puts the right checksums into a frame that looks like TCP, so that the card lets it through.
 fn correct(frame: &mut [u8]) {
-    let Ok(layout) = TcpLayout::parse(frame) else {
-        return;
-    };
+    let Ok(layout) = TcpLayout::parse(frame) else { return };
     if layout.payload + layout.payload_bytes > frame.len() {
         return;
     }

@@ -230,9 +230,7 @@ impl GoldenDevice {
         while let Some(mut record) = self.fetch(id, (RingKind::Send, 0), memory) {
             let mut slots = 1;
             if send_descriptor::TWO_SLOTS.get(&record) == 1 {
-                let Some(second) = self.fetch(id, (RingKind::Send, 1), memory) else {
-                    return;
-                };
+                let Some(second) = self.fetch(id, (RingKind::Send, 1), memory) else { return };
                 record.extend(second);
                 slots = 2;
             }

@@ -94,9 +94,7 @@ impl Interrupts {
         let owners = self.owners.iter().enumerate().filter(|(_, owner)| owner.is_enabled());
         let mut found = owners
             .filter_map(|(number, owner)| Some((number, owner.find_extended(address, bytes)?)));
-        let Some((number, (ring, index))) = found.next() else {
-            return;
-        };
+        let Some((number, (ring, index))) = found.next() else { return };
         self.owners[number].visible[ring] = index;
         self.raise(number);
     }

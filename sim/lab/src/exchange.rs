@@ -206,9 +206,7 @@ impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> 
             if busy_ps > WIRE_AHEAD_PS {
                 break;
             }
-            let Some(length) = self.peer.poll_frame(&mut buffer)? else {
-                break;
-            };
+            let Some(length) = self.peer.poll_frame(&mut buffer)? else { break };
             moved = true;
             let mut frame = Frame::padded(&buffer[..length]);
             let wire_ps = wire_time_ps(frame.bytes.len());

@@ -143,9 +143,7 @@ impl GoldenCard {
 
     /// A round of a card that takes its time.
     fn go_on(&mut self) {
-        let Some(delay) = &mut self.delay else {
-            return;
-        };
+        let Some(delay) = &mut self.delay else { return };
         let rung = delay.due_doorbells();
         let turns = !self.is_held_by_test && delay.toggle_hold(self.is_held);
         self.ring(rung);

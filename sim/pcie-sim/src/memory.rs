@@ -236,9 +236,7 @@ impl Memories {
 
     /// Carries out a posted write under its byte enables; `offset` is that of its first dword.
     pub(crate) fn commit(&mut self, memory: MemoryId, offset: u64, request: &Request) {
-        let Ok(bank) = self.bank_mut(memory) else {
-            return;
-        };
+        let Ok(bank) = self.bank_mut(memory) else { return };
         // Bytes in a row are written at once.
         let mut row = Vec::with_capacity(4 * request.payload.len());
         let mut next = offset as usize;
@@ -259,9 +257,7 @@ impl Memories {
 
     /// Reads whole dwords; `offset` is dword aligned and within the memory.
     pub(crate) fn dwords(&self, memory: MemoryId, offset: u64, count: usize) -> Vec<u32> {
-        let Ok(bank) = self.bank(memory) else {
-            return vec![!0; count];
-        };
+        let Ok(bank) = self.bank(memory) else { return vec![!0; count] };
         let mut bytes = vec![0; 4 * count];
         bank.bytes.read(offset as usize, &mut bytes);
         let dword = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]);

@@ -264,9 +264,7 @@ impl Mmio {
             return;
         }
         for tag in 0..TAGS {
-            let Some(outstanding) = &self.outstanding[tag] else {
-                continue;
-            };
+            let Some(outstanding) = &self.outstanding[tag] else { continue };
             if outstanding.deadline > now || outstanding.ended {
                 continue;
             }

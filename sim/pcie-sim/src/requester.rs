@@ -97,9 +97,7 @@ impl Requester {
         let peak = &mut self.in_flight_peak;
         rq.sample(&card.rq, tready, log, |packet, log| {
             let sequence_number = packet.sequence_number;
-            let Some(mut request) = check(packet, limits, id, log) else {
-                return;
-            };
+            let Some(mut request) = check(packet, limits, id, log) else { return };
             request.epoch = epoch;
             if request.kind == RequestKind::Read {
                 match tags.issue(request.tag, &request, deadline) {

@@ -321,9 +321,7 @@ impl ActiveRead {
             self.remaining = 0;
             return Some(self.header(status, 4, Vec::new(), config));
         }
-        let Ok((memory, offset)) = self.target else {
-            return None;
-        };
+        let Ok((memory, offset)) = self.target else { return None };
         let here = self.cut(random, config);
         if self.fault == Some(Fault::Lost) && here == self.remaining {
             return None;

@@ -127,9 +127,7 @@ impl Tags {
 
     /// `bytes` more bytes have arrived; true when they were the last.
     pub fn advance(&mut self, tag: u8, bytes: u32) -> bool {
-        let Some(read) = self.active(tag) else {
-            return false;
-        };
+        let Some(read) = self.active(tag) else { return false };
         self.promise(read.address, read.remaining, false);
         let remaining = read.remaining - bytes.min(read.remaining);
         if remaining == 0 {

@@ -157,9 +157,7 @@ impl Transmitter {
                 return true;
             }
         }
-        let Some(head) = self.requests.front() else {
-            return false;
-        };
+        let Some(head) = self.requests.front() else { return false };
         let data = data_credits(&head.request);
         let fits = head.request.kind == RequestKind::Write
             && now >= self.posted_from
@@ -191,9 +189,7 @@ impl Transmitter {
     }
 
     fn send_completion(&mut self, now: u64) -> bool {
-        let Some((dwords, done)) = self.completions.pop_front() else {
-            return false;
-        };
+        let Some((dwords, done)) = self.completions.pop_front() else { return false };
         self.completion_dwords -= dwords + 3;
         let bytes = dwords * 4 + self.completion_overhead;
         self.statistics.completions += 1;

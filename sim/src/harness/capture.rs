@@ -221,10 +221,7 @@ impl Reader {
         let network = header.network.0 as u32;
         // Bit 26: the upper four bits are the words of an FCS.
         let fcs_words = if network >> 26 & 1 == 1 { network >> 28 } else { 0 };
-        let units = match header.is_nanosecond_precision() {
-            true => NANOSECONDS,
-            false => MICROSECONDS,
-        };
+        let units = if header.is_nanosecond_precision() { NANOSECONDS } else { MICROSECONDS };
         while !rest.is_empty() {
             if self.is_end_of_zeros(rest) {
                 return;
@@ -236,9 +233,7 @@ impl Reader {
             } else {
                 parse_pcap_frame(rest)
             };
-            let Ok((after, record)) = parsed else {
-                return self.ends_inside(rest.len());
-            };
+            let Ok((after, record)) = parsed else { return self.ends_inside(rest.len()) };
             let fraction = u64::from(record.ts_usec) * (NANOSECONDS / units);
             self.take(&Record {
                 interface: 0,
@@ -297,10 +292,7 @@ impl Reader {
 
     /// Reads a block that lies in the file, at a byte.
     fn block(&mut self, kind: u32, bytes: &[u8], at: usize, section: &mut Section) {
-        let parsed = match section.is_big {
-            true => parse_block_be(bytes),
-            false => parse_block_le(bytes),
-        };
+        let parsed = if section.is_big { parse_block_be(bytes) } else { parse_block_le(bytes) };
         let block = parsed.ok().map(|(_, block)| block);
         match (kind, block) {
             (SECTION_HEADER, _) => section.interfaces.clear(),

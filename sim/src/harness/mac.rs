@@ -292,9 +292,7 @@ impl Mac {
         while self.rx_reset && self.arriving.front().is_some_and(|it| it.start_ps <= now_ps) {
             self.arriving.pop_front();
         }
-        let Some(arriving) = self.arriving.front_mut() else {
-            return;
-        };
+        let Some(arriving) = self.arriving.front_mut() else { return };
         let rest = &arriving.frame.bytes[arriving.given_bytes..];
         let count = rest.len().min(BEAT_BYTES);
         let is_last = count == rest.len();
@@ -352,9 +350,7 @@ impl Mac {
     }
 
     fn finish_frame(&mut self) {
-        let Some(leaving) = self.leaving.take() else {
-            return;
-        };
+        let Some(leaving) = self.leaving.take() else { return };
         let bytes = leaving.bytes.len();
         if !(FRAME_BYTES_MIN..=FRAME_BYTES_MAX).contains(&bytes) {
             self.report(format!("a frame of {bytes} bytes"));

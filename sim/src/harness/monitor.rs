@@ -145,9 +145,7 @@ impl StreamMonitor {
     }
 
     fn check_packet(&mut self, model: &Model) {
-        let Some(rules) = &mut self.packet else {
-            return;
-        };
+        let Some(rules) = &mut self.packet else { return };
         let mut broken = Vec::new();
         let count = model.get(rules.byte_count);
         let is_last = model.is_high(rules.last);

@@ -44,9 +44,7 @@ pub fn place<T: Synth>(name: &str) -> (usize, usize) {
 }
 
 fn locate(descriptor: &TypeDescriptor, name: &str) -> Option<(usize, usize)> {
-    let TypeKind::Composite(fields) = &descriptor.kind else {
-        return None;
-    };
+    let TypeKind::Composite(fields) = &descriptor.kind else { return None };
     let (head, rest) = name.split_once('.').map_or((name, None), |(a, b)| (a, Some(b)));
     let mut offset = 0;
     for field in fields {

@@ -91,9 +91,7 @@ impl Probe {
         let starts = rq_user::IS_SOP.get(&outputs.rq.tuser);
         for slot in (0..2).filter(|slot| starts & (1 << slot) != 0) {
             let at = rq_user::SOP_POINTER[slot].get(&outputs.rq.tuser) as usize * 4;
-            let Some(descriptor) = outputs.rq.tdata.get(at..at + 4) else {
-                continue;
-            };
+            let Some(descriptor) = outputs.rq.tdata.get(at..at + 4) else { continue };
             if rq::TYPE.get(descriptor) == u64::from(request_type::MEMORY_WRITE) {
                 let passage = Passage::Write {
                     address: rq::ADDRESS.get(descriptor) << 2,

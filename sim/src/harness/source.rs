@@ -108,9 +108,7 @@ impl PacketSource {
     }
 
     fn offer(&mut self, model: &mut Model) {
-        let Some(packet) = self.queue.front() else {
-            return;
-        };
+        let Some(packet) = self.queue.front() else { return };
         let ports = &self.ports;
         let rest = &packet.bytes[self.sent_bytes..];
         let count = rest.len().min(ports.beat_bytes);

@@ -35,9 +35,7 @@ impl Stall {
             let mut answers = Vec::new();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(&(source, sink)) = pairs.get(at) else {
-                    return answers;
-                };
+                let Some(&(source, sink)) = pairs.get(at) else { return answers };
                 let here = Place { source, sink };
                 answers.push((at, test(source, sink, seed.wrapping_add(at as u64))));
                 drop(here);

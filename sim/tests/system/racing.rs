@@ -255,9 +255,7 @@ impl World {
         }
         // Only now: what was written before the confirmation had to be there when it was seen.
         while self.effects.front().is_some_and(|(n, _)| *n <= self.confirmed) {
-            let Some((_, effect)) = self.effects.pop_front() else {
-                break;
-            };
+            let Some((_, effect)) = self.effects.pop_front() else { break };
             let card = &mut self.machine.card.borrow_mut();
             self.software.apply_confirmed(effect, self.random.random(), card);
         }

@@ -238,9 +238,7 @@ fn changes(
             both.push(flow.move_floor(random));
         }
         while random.random_bool(0.6) {
-            let Some(entry) = flow.post(random, region, keys[usize::from(region)]) else {
-                break;
-            };
+            let Some(entry) = flow.post(random, region, keys[usize::from(region)]) else { break };
             both.push(entry);
         }
     }

@@ -58,9 +58,7 @@ impl Icarus {
 
     /// One of its programs; `base` is the option that says where its parts are.
     fn command(&self, program: &str, base: &str) -> Command {
-        let Some(root) = &self.root else {
-            return Command::new(program);
-        };
+        let Some(root) = &self.root else { return Command::new(program) };
         let mut command = Command::new(root.join("usr/bin").join(program));
         let folders = library_folders(root);
         let parts = folders.iter().map(|folder| folder.join("ivl")).find(|parts| parts.is_dir());

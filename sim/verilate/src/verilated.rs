@@ -291,9 +291,7 @@ impl Model {
 
     /// Ends the recording; errors of earlier writes surface here.
     pub fn close_wave(&mut self) -> Result<(), WaveError> {
-        let Some(wave) = self.wave.take() else {
-            return Ok(());
-        };
+        let Some(wave) = self.wave.take() else { return Ok(()) };
         // SAFETY: a trace is open and writes its last bytes here; afterwards nothing but `wave`
         // knows the allocation that `open_wave` leaked.
         let wave = unsafe {

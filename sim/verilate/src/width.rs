@@ -76,9 +76,7 @@ fn is_harmless(warning: &WidthFinding) -> bool {
     if message.starts_with("Bit extraction of") {
         return true;
     }
-    let Some((operator, operand)) = operator_and_operand(message) else {
-        return false;
-    };
+    let Some((operator, operand)) = operator_and_operand(message) else { return false };
     let is_plain = matches!(operand, "VARREF" | "CONST" | "SEL" | "ARRAYSEL");
     match operator {
         "AND" => is_plain || is_modular_assignment(&warning.line),

@@ -137,10 +137,7 @@ fn around(card: &EmittedCard, has_global: bool) -> String {
     let ports: Vec<String> = ports.collect();
     let name = |port: &Port| format!("        .{0}({0})", port.name);
     let pins: Vec<String> = card.ports.iter().map(name).collect();
-    let global = match has_global {
-        true => format!("    {GLOBAL} {GLOBAL}();\n"),
-        false => String::new(),
-    };
+    let global = if has_global { format!("    {GLOBAL} {GLOBAL}();\n") } else { String::new() };
     format!(
         "\nmodule {TOP} (\n{}\n);\n{global}    {} card (\n{}\n    );\nendmodule\n",
         ports.join(",\n"),

@@ -100,9 +100,7 @@ impl<'a> FlashRun<'a> {
 
     /// Opens a card and compares it with the board.
     fn card(&mut self, device: &str, step: &Step) -> Result<(), FlashError> {
-        let Step::Card { board, layout, .. } = step else {
-            return Err(no_window());
-        };
+        let Step::Card { board, layout, .. } = step else { return Err(no_window()) };
         let missing = |error: WindowError| FlashError::NoCard {
             device: device.to_owned(),
             said: error.to_string(),

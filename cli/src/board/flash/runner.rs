@@ -126,9 +126,7 @@ fn follow(parts: &Receiver<Vec<u8>>, bytes: u64, silence: Option<Duration>) -> (
             Err(RecvTimeoutError::Timeout) => return (said, false),
         }
         let tail = String::from_utf8_lossy(&said[said.len().saturating_sub(256)..]).into_owned();
-        let Some((what, share)) = tail.rsplit(['\r', '\n']).find_map(percentage) else {
-            continue;
-        };
+        let Some((what, share)) = tail.rsplit(['\r', '\n']).find_map(percentage) else { continue };
         if shown.as_ref().is_none_or(|(name, _)| *name != what) {
             shown = Some((what.clone(), Progress::new(bytes, Unit::Bytes)));
         }

@@ -132,10 +132,7 @@ impl Layout {
 
     /// The header of a classic file.
     pub fn pcap_header(self, link: u32) -> Vec<u8> {
-        let magic = match self.is_nanoseconds {
-            true => 0xa1b2_3c4d,
-            false => 0xa1b2_c3d4,
-        };
+        let magic = if self.is_nanoseconds { 0xa1b2_3c4d } else { 0xa1b2_c3d4 };
         let version = [self.half(2), self.half(4)].concat();
         [&self.word(magic)[..], &version, &self.words(&[0, 0, 262_144, link])].concat()
     }

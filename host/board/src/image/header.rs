@@ -179,9 +179,7 @@ fn values(text: &[u8]) -> Result<([String; KEYS.len()], usize), HeaderError> {
 /// last line ends, bytes.
 fn parse_forced(text: &[u8], end: usize) -> Result<(u64, usize), HeaderError> {
     let rest = text[end..].strip_prefix(KEY_FORCED.as_bytes());
-    let Some(rest) = rest.and_then(|rest| rest.strip_prefix(b" ")) else {
-        return Ok((0, end));
-    };
+    let Some(rest) = rest.and_then(|rest| rest.strip_prefix(b" ")) else { return Ok((0, end)) };
     let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
     let value = String::from_utf8_lossy(&rest[..length]).into_owned();
     let count = number(KEY_FORCED, &value)?;

@@ -199,9 +199,7 @@ impl<K: Kernel> Run<'_, K> {
     /// Looks until the link is up or down; whether it is.
     fn look_for(&mut self, up: bool, looks: u32) -> io::Result<bool> {
         let bridge = self.bridge();
-        let Some(status) = self.plan.link_status else {
-            return Ok(true);
-        };
+        let Some(status) = self.plan.link_status else { return Ok(true) };
         for _ in 0..looks {
             let is_up = read(self.kernel, &bridge, status)? & LINK_ACTIVE != 0;
             if is_up == up {
@@ -232,9 +230,7 @@ impl<K: Kernel> Run<'_, K> {
         match undo {
             Undo::Bits { step, mask, before, errors } => {
                 let bridge = self.bridge();
-                let Step::Change { register, .. } = self.plan.steps[*step] else {
-                    return Ok(());
-                };
+                let Step::Change { register, .. } = self.plan.steps[*step] else { return Ok(()) };
                 // Written ones clear: the errors of this run alone.
                 let forgotten = match (errors, self.plan.aer_status) {
                     (Some(old), Some(status)) => read(self.kernel, &bridge, status)

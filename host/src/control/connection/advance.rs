@@ -109,9 +109,7 @@ impl Connection {
             is_send_floor_due = false;
         }
         for _ in usize::from(truncated.is_some())..ready {
-            let Some(segment) = receive.append(self.acceptance_stale) else {
-                break;
-            };
+            let Some(segment) = receive.append(self.acceptance_stale) else { break };
             step.hold((receive, send), Some((Direction::Receive, segment)))?;
         }
         // While buffers are withdrawn, no floor of receive is moved.

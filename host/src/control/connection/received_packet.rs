@@ -96,9 +96,7 @@ impl Connection {
     #[inline]
     pub(crate) fn find_misplaced(&self, packet: &EntryPacket<'_>) -> Option<Misplaced> {
         let receive = self.receive.as_ref().filter(|receive| receive.has_truncated())?;
-        let PacketPayload::Placed { trimmed_bytes } = packet.received.payload else {
-            return None;
-        };
+        let PacketPayload::Placed { trimmed_bytes } = packet.received.payload else { return None };
         let first = packet.received.position.wrapping_add(trimmed_bytes);
         let bytes = packet.received.payload_bytes - trimmed_bytes;
         let misplaced = receive.beyond_truncated(packet.first, first, bytes);
@@ -124,9 +122,7 @@ impl Connection {
 
     /// Whether there is room for the payload of a packet that the protocol may take at once.
     pub(crate) fn has_room(&self, packet: &Packet<'_>) -> bool {
-        let Some(receive) = &self.receive else {
-            return false;
-        };
+        let Some(receive) = &self.receive else { return false };
         let deferred = match packet.payload {
             PacketPayload::Deferred(payload) => Some(payload),
             _ => None,
@@ -138,9 +134,7 @@ impl Connection {
     /// Records where the payload of a packet is. Returns false when it was not kept: the packet
     /// must not be accepted.
     pub(crate) fn keep(&mut self, packet: &Packet<'_>, doubt: Doubt) -> bool {
-        let Some(receive) = &mut self.receive else {
-            return false;
-        };
+        let Some(receive) = &mut self.receive else { return false };
         if packet.payload_bytes == 0 {
             return true;
         }
@@ -168,12 +162,8 @@ impl Connection {
 
     /// Notes a packet that is not accepted: it may have been placed over earlier payload.
     pub(crate) fn note_overwritten(&mut self, packet: &EntryPacket<'_>) {
-        let PacketPayload::Placed { trimmed_bytes } = packet.received.payload else {
-            return;
-        };
-        let Some(receive) = &mut self.receive else {
-            return;
-        };
+        let PacketPayload::Placed { trimmed_bytes } = packet.received.payload else { return };
+        let Some(receive) = &mut self.receive else { return };
         let first = packet.received.position.wrapping_add(trimmed_bytes);
         let bytes = u64::from(packet.received.payload_bytes - trimmed_bytes);
         if let (Some(start), true) = (receive.offset(first), packet.flow == Some(self.name)) {

@@ -74,9 +74,7 @@ impl RangeSet {
                 self.rest.insert(end, other_end);
             }
         }
-        let Some((first_start, first_end)) = self.first() else {
-            return;
-        };
+        let Some((first_start, first_end)) = self.first() else { return };
         if first_start >= end || first_end <= start {
             return;
         }

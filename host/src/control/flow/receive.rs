@@ -711,10 +711,7 @@ mod tests {
             assert!(side.copies.is_consistent());
             if is_placed {
                 self.memory[range.clone()].copy_from_slice(&payload);
-                self.cursor = match start == self.cursor {
-                    true => range.end,
-                    false => self.cursor,
-                };
+                self.cursor = if start == self.cursor { range.end } else { self.cursor };
             }
             if shown && is_good && (!doubtful || self.next(2) == 0) {
                 self.taken[range].fill(true);
@@ -741,9 +738,7 @@ mod tests {
             self.side.take((before + more) as u64);
             self.side.accept_taken();
             let floor = before + more;
-            let Ok(copies) = self.side.copies(floor as u64) else {
-                return false;
-            };
+            let Ok(copies) = self.side.copies(floor as u64) else { return false };
             for copy in copies {
                 let at = copy.offset as usize;
                 self.memory[at..at + copy.bytes.len()].copy_from_slice(copy.bytes);

@@ -343,10 +343,7 @@ fn is_wanted(held: &Deferred, start: u64, payload: &[u8], next: u64) -> bool {
 /// Removes a range from a set. Where that would leave more than `ranges_max` ranges, the removal
 /// extends to the next gap. Returns the end of the removed range.
 fn remove_range(set: &mut RangeSet, start: u64, end: u64, ranges_max: usize) -> u64 {
-    let end = match set.len() < ranges_max {
-        true => end,
-        false => set.held_to(end, u64::MAX),
-    };
+    let end = if set.len() < ranges_max { end } else { set.held_to(end, u64::MAX) };
     set.remove(start, end);
     end
 }

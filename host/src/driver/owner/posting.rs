@@ -22,14 +22,10 @@ impl Owner {
 
     pub(super) fn post_commands(&mut self, bus: &mut dyn Bus) -> Result<bool> {
         while self.has_room_for_command() && !self.has_stopped(Ring::Command) {
-            let Some(entry) = self.waiting.pop_front() else {
-                break;
-            };
+            let Some(entry) = self.waiting.pop_front() else { break };
             self.post_command(&entry);
         }
-        let Some(produced) = self.commands.announce() else {
-            return Ok(false);
-        };
+        let Some(produced) = self.commands.announce() else { return Ok(false) };
         self.ring(bus, registers::DOORBELL_COMMAND, produced)?;
         Ok(true)
     }
@@ -44,9 +40,7 @@ impl Owner {
             }
         }
         let slots = self.sends.unannounced_count();
-        let Some(produced) = self.sends.announce() else {
-            return Ok(false);
-        };
+        let Some(produced) = self.sends.announce() else { return Ok(false) };
         // A descriptor of one slot that is pushed into an empty ring need not be fetched.
         if self.push_slots && slots == 1 && self.sends_consumed() == produced.wrapping_sub(1) {
             self.push(bus)?;
@@ -74,9 +68,7 @@ impl Owner {
             // An entry confirms all commands up to its own.
             let ahead = completion.index.wrapping_sub(self.confirmed_in_ring());
             for step in 0..=ahead {
-                let Some(command) = self.in_flight.pop_front() else {
-                    break;
-                };
+                let Some(command) = self.in_flight.pop_front() else { break };
                 let status = completion.status.unwrap_or(CommandStatus::BadOpcode);
                 if step == ahead && status != CommandStatus::Ok {
                     self.refused.push_back(RefusedCommand {

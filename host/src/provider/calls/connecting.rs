@@ -83,10 +83,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let (owner, name) = match name {
             Ok(name) => name,
             Err(full) => {
-                return match self.protocol.refuse(now_ns, listener)? {
-                    true => Err(full),
-                    false => Ok(None),
-                }
+                return if self.protocol.refuse(now_ns, listener)? { Err(full) } else { Ok(None) }
             }
         };
         let accepted = self.protocol.accept(now_ns, listener, FlowIndex(name.flow));

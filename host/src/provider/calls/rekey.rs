@@ -34,9 +34,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         }
         for number in 0..TRIES_MAX {
             let words = secret_words(seed.map(|seed| seed.wrapping_add(number)));
-            let Some(keys) = self.keys.under(words.map(Secret::new)) else {
-                continue;
-            };
+            let Some(keys) = self.keys.under(words.map(Secret::new)) else { continue };
             let clears = self.keys.clear_all().into_iter();
             let cleared = clears.map(|entry| self.device.command(entry)).last();
             self.keys = keys;
@@ -59,9 +57,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             let cleared = rekeying.cleared;
             cleared.is_none_or(|ticket| device.is_confirmed(ticket))
         };
-        let Some(rekeying) = self.rekeying.take_if(is_clear) else {
-            return Ok(());
-        };
+        let Some(rekeying) = self.rekeying.take_if(is_clear) else { return Ok(()) };
         self.device.set_secrets(&rekeying.words)?;
         for entry in self.keys.set_all() {
             self.device.command(entry);

@@ -20,9 +20,7 @@ pub fn check(
     install: &Install,
     profiles: &[(u8, Profile)],
 ) -> Result<(), ProtocolError> {
-    let Some(key) = key else {
-        return Ok(());
-    };
+    let Some(key) = key else { return Ok(()) };
     let number = key[flow_key::FAMILY_PROFILE] >> 4;
     if number != install.profile {
         let install = install.profile;

@@ -12,12 +12,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Takes all events. Each touches its connection, unless that needs no step.
     pub(in crate::provider) fn take_events(&mut self) {
         while let Some(event) = self.protocol.event() {
-            let Some(id) = self.connections.of_index(event.flow()) else {
-                continue;
-            };
-            let Some(connection) = self.connections.get_mut(id) else {
-                continue;
-            };
+            let Some(id) = self.connections.of_index(event.flow()) else { continue };
+            let Some(connection) = self.connections.get_mut(id) else { continue };
             if !take_event(connection, event) {
                 self.connections.touch(id);
             }

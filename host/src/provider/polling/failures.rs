@@ -73,9 +73,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     pub(in crate::provider) fn fail(&mut self, id: ConnectionId, reason: Failure) {
         self.connections.touch(id);
         let now_ns = self.now_ns();
-        let Some(connection) = self.connections.get_mut(id) else {
-            return;
-        };
+        let Some(connection) = self.connections.get_mut(id) else { return };
         if matches!(connection.phase, Phase::Removing(_)) {
             // What is still to be reported of it is in doubt now, too.
             if !reason.spares_payload() && connection.has_received() {

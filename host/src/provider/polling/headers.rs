@@ -74,9 +74,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             (id, send.is_some_and(|send| send.has_passed(position)))
         });
         let bounce = || self.bounce_of(flow, generation)?.sender(position);
-        let Some((id, is_passed)) = of_flow.or_else(bounce) else {
-            return;
-        };
+        let Some((id, is_passed)) = of_flow.or_else(bounce) else { return };
         match error {
             // A repetition that crossed its acknowledgement, before or after the card looked up its
             // flow. What of it is not acknowledged TCP will repeat.
@@ -192,9 +190,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         now_ns: u64,
         mut packet: EntryPacket<'_>,
     ) -> Result<()> {
-        let Some(connection) = self.connections.get_mut(id) else {
-            return Ok(());
-        };
+        let Some(connection) = self.connections.get_mut(id) else { return Ok(()) };
         if let Some(misplaced) = connection.find_misplaced(&packet) {
             self.take_misplaced(now_ns, (id, misplaced), packet);
             return Ok(());

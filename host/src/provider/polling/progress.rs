@@ -35,9 +35,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         id: ConnectionId,
         now_ns: u64,
     ) -> Result<()> {
-        let Some(connection) = self.connections.get_mut(id) else {
-            return Ok(());
-        };
+        let Some(connection) = self.connections.get_mut(id) else { return Ok(()) };
         if connection.phase == Phase::Opening {
             return match connection.requested_ending() {
                 Ending::Close => self.give_up(id, now_ns),
@@ -91,9 +89,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     fn try_install(&mut self, id: ConnectionId) -> Result<()> {
-        let Some(connection) = self.connections.get_mut(id) else {
-            return Ok(());
-        };
+        let Some(connection) = self.connections.get_mut(id) else { return Ok(()) };
         if let Some(ended) = connection.ending_reason() {
             let reason = ended.reason.clone();
             self.fail(id, reason);
@@ -132,9 +128,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             }
         };
         let guards = self.protocol.guards(index, install.send_first);
-        let Some(connection) = self.connections.get_mut(id) else {
-            return Ok(());
-        };
+        let Some(connection) = self.connections.get_mut(id) else { return Ok(()) };
         connection.on_card = keys.is_some();
         self.counters.unplaced_connections += u64::from(keys.is_none());
         let mut no_card = NoCard;
@@ -145,9 +139,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     fn step_withdrawal(&mut self, id: ConnectionId) -> Result<()> {
-        let Some(connection) = self.connections.get_mut(id) else {
-            return Ok(());
-        };
+        let Some(connection) = self.connections.get_mut(id) else { return Ok(()) };
         let mut no_card = NoCard;
         let commands = commands_of(connection, &mut self.device, &mut no_card);
         connection.start_withdrawal(commands, &self.protocol)?;
@@ -186,9 +178,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
     /// Frees name, key and lists of a flow that is not, or no longer, on the card.
     pub(in crate::provider) fn forget(&mut self, id: ConnectionId) {
-        let Some(mut connection) = self.connections.remove(id) else {
-            return;
-        };
+        let Some(mut connection) = self.connections.remove(id) else { return };
         let clear = self.keys.remove(connection.name.flow);
         // While secrets are changed, no key is set.
         if let Some(entry) = clear.filter(|_| !self.is_rekeying()) {

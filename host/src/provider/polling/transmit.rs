@@ -58,9 +58,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 
     /// Asks for what the next senders need. Returns how many headers with payload may be sent then.
     fn look_ahead_to_send(&self) -> usize {
-        let Some(ahead) = &self.ahead else {
-            return usize::MAX;
-        };
+        let Some(ahead) = &self.ahead else { return usize::MAX };
         let next = (0..SENDERS_AHEAD).map_while(|place| (ahead.sending)(&self.protocol, place));
         next.for_each(|flow| self.connections.expect_sender(flow.0));
         SENDERS_AHEAD

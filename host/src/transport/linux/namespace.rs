@@ -215,9 +215,7 @@ fn broker_main(channel: RawFd) -> ! {
         // value always ends before it does.
         let bytes =
             unsafe { libc::recv(channel, request.as_mut_ptr().cast(), REQUEST_BYTES_MAX, 0) };
-        let Ok(bytes @ 1..) = usize::try_from(bytes) else {
-            break;
-        };
+        let Ok(bytes @ 1..) = usize::try_from(bytes) else { break };
         serve(channel, &request[..bytes]);
     }
     // SAFETY: ends the child without running the parent's exit handlers.
@@ -292,9 +290,7 @@ fn leave_network() -> RawFd {
 
 /// Writes `value` to `path`, given as `path NUL value`; returns 0 or an error number.
 fn write_setting(request: &[u8]) -> i32 {
-    let Ok(path) = CStr::from_bytes_until_nul(request) else {
-        return libc::EINVAL;
-    };
+    let Ok(path) = CStr::from_bytes_until_nul(request) else { return libc::EINVAL };
     let value = &request[path.count_bytes() + 1..];
     // SAFETY: the path is a terminated string, the value a slice, the descriptor our own.
     unsafe {

@@ -65,10 +65,7 @@ fn next_notice(stream: &TcpStream) -> io::Result<Option<ZeroCopies>> {
     let result = unsafe { libc::recvmsg(stream.as_raw_fd(), &mut message, flags) };
     if result < 0 {
         let error = io::Error::last_os_error();
-        return match would_block(&error) {
-            true => Ok(None),
-            false => Err(error),
-        };
+        return if would_block(&error) { Ok(None) } else { Err(error) };
     }
     let mut notice = ZeroCopies::default();
     // SAFETY: the kernel has filled the control messages of `message`, which is still borrowed.

@@ -79,9 +79,7 @@ impl SmoltcpPeer {
 impl WirePeer for SmoltcpPeer {
     fn poll_frame(&mut self, buffer: &mut [u8]) -> Result<Option<usize>> {
         self.run()?;
-        let Some(frame) = self.stack.pop() else {
-            return Ok(None);
-        };
+        let Some(frame) = self.stack.pop() else { return Ok(None) };
         let limit = buffer.len();
         let room = buffer.get_mut(..frame.len());
         let room = room.ok_or(TransportError::FrameTooLong { bytes: frame.len(), limit })?;

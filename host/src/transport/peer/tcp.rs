@@ -309,9 +309,7 @@ impl WirePeer for TcpPeer {
         if self.outgoing.is_empty() {
             self.run().map_err(of_peer)?;
         }
-        let Some(frame) = self.outgoing.pop_front() else {
-            return Ok(None);
-        };
+        let Some(frame) = self.outgoing.pop_front() else { return Ok(None) };
         let limit = buffer.len();
         let room = buffer.get_mut(..frame.len());
         let room = room.ok_or(TransportError::FrameTooLong { bytes: frame.len(), limit })?;

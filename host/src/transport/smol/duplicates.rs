@@ -58,9 +58,7 @@ impl Duplicates {
     /// Notes what a frame acknowledges and sends that the stack has just made. A SYN begins a
     /// connection: whatever had its ports before is forgotten.
     pub(super) fn note_sent(&mut self, frame: &[u8]) {
-        let Ok(layout) = TcpLayout::parse(frame) else {
-            return;
-        };
+        let Ok(layout) = TcpLayout::parse(frame) else { return };
         let tcp = &frame[layout.segment..];
         let flags = tcp[13];
         let connection = (word(tcp, 0), address(frame, &layout, 1), word(tcp, 2));
@@ -92,9 +90,7 @@ impl Duplicates {
     /// Whether an incoming frame does nothing but acknowledge once more all that was sent before
     /// our FIN.
     pub(super) fn repeats_all_but_fin(&self, frame: &[u8]) -> bool {
-        let Ok(layout) = TcpLayout::parse(frame) else {
-            return false;
-        };
+        let Ok(layout) = TcpLayout::parse(frame) else { return false };
         let tcp = &frame[layout.segment..];
         let connection = (word(tcp, 2), address(frame, &layout, 0), word(tcp, 0));
         let is_pure = layout.payload_bytes == 0 && tcp[13] & (SYN | RST | FIN | ACK) == ACK;

@@ -145,9 +145,7 @@ impl Connection {
         if !self.agreed.has_timestamps || segment.flags.has(Flags::RST) {
             return false;
         }
-        let Some(timestamps) = segment.options.timestamps else {
-            return true;
-        };
+        let Some(timestamps) = segment.options.timestamps else { return true };
         let is_late = self.clock.is_old(now_ns, timestamps.value);
         if is_late {
             self.counters.old_timestamps += 1;
@@ -185,10 +183,7 @@ impl Connection {
         }
         if is_of_stream {
             self.receiver.report_old(start, bytes);
-            return match self.is_repetition(segment) {
-                true => Verdict::Ignored,
-                false => Verdict::Refused,
-            };
+            return if self.is_repetition(segment) { Verdict::Ignored } else { Verdict::Refused };
         }
         self.receiver.acknowledge_now();
         Verdict::Refused

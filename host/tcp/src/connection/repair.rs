@@ -97,9 +97,7 @@ impl Connection {
 
     /// Whether the timeout was for nothing (RFC 5682, 3.1 steps 2 and 3).
     pub(super) fn judge_timeout(&mut self, brought: &Brought) {
-        let Some(doubt) = self.doubt else {
-            return;
-        };
+        let Some(doubt) = self.doubt else { return };
         let has_advanced = self.una > brought.una_before;
         let is_done = self.repair.as_ref().is_none_or(|it| self.una >= it.point);
         match doubt.allowed_bytes {
@@ -129,9 +127,7 @@ impl Connection {
 
     /// Whether the tail probe has repaired a loss (RFC 8985, 7.4.2).
     pub(super) fn judge_tail_probe(&mut self, now_ns: u64, brought: &Brought) {
-        let Some(probe) = self.tail_probe.filter(|probe| self.una >= probe.end) else {
-            return;
-        };
+        let Some(probe) = self.tail_probe.filter(|probe| self.una >= probe.end) else { return };
         let is_duplicate = brought.acknowledged_bytes == 0 && brought.delivered.bytes == 0;
         if !probe.is_repetition || brought.has_duplicate || is_duplicate {
             self.tail_probe = None;

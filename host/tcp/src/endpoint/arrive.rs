@@ -105,9 +105,7 @@ impl Endpoint {
             first = old.send_next.wrapping_add(REOPEN_STEP);
         }
         let half_open_max = self.limits.half_open_max;
-        let Some(it) = self.listeners.get_mut(&listener) else {
-            return;
-        };
+        let Some(it) = self.listeners.get_mut(&listener) else { return };
         if it.half_open >= half_open_max {
             it.cookies_until_ns = now_ns + COOKIES_NS;
             self.send_cookie(now_ns, tuple, syn);

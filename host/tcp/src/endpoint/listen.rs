@@ -43,9 +43,7 @@ impl Endpoint {
     /// Resets the next open connection of a listener (RFC 9293, 3.9.1: ABORT). Returns whether
     /// there was one.
     pub fn refuse(&mut self, id: ListenerId) -> bool {
-        let Some(id) = self.accept(id) else {
-            return false;
-        };
+        let Some(id) = self.accept(id) else { return false };
         self.abort(id);
         true
     }
@@ -56,12 +54,8 @@ impl Endpoint {
 
     /// A connection has opened: it waits for `accept`.
     pub(super) fn queue(&mut self, index: u32) {
-        let Some(id) = self.slot(index).and_then(|slot| slot.listener) else {
-            return;
-        };
-        let Some(listener) = self.listeners.get_mut(&id) else {
-            return;
-        };
+        let Some(id) = self.slot(index).and_then(|slot| slot.listener) else { return };
+        let Some(listener) = self.listeners.get_mut(&id) else { return };
         if !listener.open.contains(&index) {
             listener.half_open = listener.half_open.saturating_sub(1);
             listener.open.push_back(index);
@@ -70,9 +64,7 @@ impl Endpoint {
 
     /// A connection has ended before it was accepted.
     pub(super) fn leave(&mut self, id: Option<ListenerId>, index: u32) {
-        let Some(listener) = id.and_then(|id| self.listeners.get_mut(&id)) else {
-            return;
-        };
+        let Some(listener) = id.and_then(|id| self.listeners.get_mut(&id)) else { return };
         match listener.open.iter().position(|it| *it == index) {
             Some(at) => {
                 listener.open.remove(at);

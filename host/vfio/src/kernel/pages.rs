@@ -49,9 +49,7 @@ fn large_pages(bytes: usize) -> Option<MemoryRange> {
 /// Asks for pages of a node for a mapping whose pages have not been touched. A kernel without nodes
 /// refuses; then there is nothing to choose.
 pub fn prefer_node(mapping: &DeviceMapping, bytes: usize, node: u32) -> io::Result<()> {
-    let Some(bit) = 1_u64.checked_shl(node) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
+    let Some(bit) = 1_u64.checked_shl(node) else { return Err(io::ErrorKind::InvalidInput.into()) };
     let nodes = [bit];
     // SAFETY: the range is a mapping of this process, of so many bytes; the call sets a policy and
     // moves no page. The set of nodes is 64 bits long, as the call is told, and read in it.

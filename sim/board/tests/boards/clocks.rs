@@ -72,9 +72,7 @@ fn wrong_reference(text: &str) -> Vec<String> {
                     }
                 }
             }
-            let Some(net) = net_at(line, "sys_clk") else {
-                continue;
-            };
+            let Some(net) = net_at(line, "sys_clk") else { continue };
             cores += 1;
             // Followed back through names that the emitter gives joined nets.
             let used = uses(&lines, net);

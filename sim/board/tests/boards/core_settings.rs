@@ -35,9 +35,7 @@ fn of_page(page: &str) -> BTreeMap<String, String> {
         if column.is_none() {
             column = cells.iter().position(|cell| *cell == "parameter");
         }
-        let Some(cell) = column.and_then(|column| cells.get(column)) else {
-            continue;
-        };
+        let Some(cell) = column.and_then(|column| cells.get(column)) else { continue };
         for quoted in cell.split('`').skip(1).step_by(2) {
             let (name, value) = quoted.split_once(' ').unwrap_or((quoted, ""));
             let before = found.insert(name.to_owned(), value.to_owned());

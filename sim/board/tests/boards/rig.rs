@@ -312,10 +312,7 @@ impl Rig {
         self.set("bus_wdata", u64::from(word));
         self.set("bus_wstrb", strobe);
         // Address and word come one after the other, in any order.
-        let first = match self.random.random() {
-            true => "bus_awvalid",
-            false => "bus_wvalid",
-        };
+        let first = if self.random.random() { "bus_awvalid" } else { "bus_wvalid" };
         self.set(first, 1);
         self.hesitate();
         self.set("bus_awvalid", 1);

@@ -132,9 +132,7 @@ fn front_ends_accept_every_top() {
 fn front_ends_accept_a_golden_image() {
     let mut count = 0;
     for board in BOARDS {
-        let Some(folder) = written_golden(board) else {
-            continue;
-        };
+        let Some(folder) = written_golden(board) else { continue };
         for tool in [verilator, slang] {
             let (passed, log) = tool(&folder, &board.golden_top());
             assert!(passed, "{}: {log}", board.name);
@@ -214,9 +212,7 @@ fn primitive(name: &str) -> BTreeMap<String, (PortDirection, usize)> {
     let text = std::fs::read_to_string(&file).expect("a list of ports");
     let mut ports = BTreeMap::new();
     for line in text.lines() {
-        let Some(rest) = line.trim().strip_prefix("wire ") else {
-            continue;
-        };
+        let Some(rest) = line.trim().strip_prefix("wire ") else { continue };
         let words: Vec<&str> = rest.split_whitespace().collect();
         let width = words.iter().position(|word| *word == "width");
         let bits = width.map_or(1, |at| words[at + 1].parse().expect("a width"));

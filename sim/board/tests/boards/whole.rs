@@ -71,10 +71,7 @@ fn open_models(core: &str, inputs: &BTreeSet<&str>) -> String {
         }
         let port = trimmed.trim_end_matches(',').rsplit(' ').next().unwrap_or("");
         let is_open = trimmed.starts_with("output") && inputs.contains(port);
-        let line = match is_open {
-            true => line.replacen(" wire ", " reg  ", 1),
-            false => line.to_owned(),
-        };
+        let line = if is_open { line.replacen(" wire ", " reg  ", 1) } else { line.to_owned() };
         text += &line;
         text.push('\n');
     }
@@ -206,10 +203,7 @@ impl Whole<'_> {
         ports.extend(other_ports());
         let verilog = self.top.design.single_file();
         let verilog = plant.map_or(verilog.clone(), |plant| plant(verilog));
-        let card = match self.has_mac {
-            true => card.design.single_file(),
-            false => String::new(),
-        };
+        let card = if self.has_mac { card.design.single_file() } else { String::new() };
         let text = [models, card, verilog, bench(self, &ports)];
         let (name, text) = ("zeronic_bench", text.concat());
         let options = match plant {

@@ -52,9 +52,7 @@ impl Model {
     }
 
     fn read(&self, address: u32) -> Answer {
-        let Some((kind, word)) = Model::place(address) else {
-            return (DECODE_ERROR, 0);
-        };
+        let Some((kind, word)) = Model::place(address) else { return (DECODE_ERROR, 0) };
         let value = match kind {
             None => w::directory().get(word as usize).copied().unwrap_or(0),
             Some(BlockKind::Identity) => match word {

@@ -117,9 +117,7 @@ impl Application {
     ) -> Result<bool, HostError> {
         let mut moved = false;
         while self.sent_posted < bytes {
-            let Some(buffer) = self.free_sends.pop() else {
-                break;
-            };
+            let Some(buffer) = self.free_sends.pop() else { break };
             let length = (bytes - self.sent_posted).min(BUFFER_BYTES as u64) as usize;
             let offset = buffer * BUFFER_BYTES;
             let mut bytes = vec![0; length];

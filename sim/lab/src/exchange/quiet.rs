@@ -223,9 +223,7 @@ impl Quiet {
                 return self.stuck();
             }
         }
-        let Some((at_ns, end)) = next else {
-            return Some(Stuck::Forever);
-        };
+        let Some((at_ns, end)) = next else { return Some(Stuck::Forever) };
         let by = until(at_ns);
         self.waiting = Some(ahead((at_ns, end)));
         self.skipped += by;

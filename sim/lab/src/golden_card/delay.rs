@@ -152,9 +152,7 @@ impl Delay {
 
     /// Keeps the write of a doorbell for later. Returns whether it was one.
     pub(super) fn take_doorbell(&mut self, offset: u32, value: u32) -> bool {
-        let Some(at) = offset.checked_sub(r::DOORBELLS) else {
-            return false;
-        };
+        let Some(at) = offset.checked_sub(r::DOORBELLS) else { return false };
         let counts_commands = match at % r::DOORBELL_STRIDE {
             r::DOORBELL_COMMAND => true,
             r::DOORBELL_SEND => false,
@@ -180,9 +178,7 @@ impl Delay {
     pub(super) fn note_register(&mut self, offset: u32, value: u32) {
         let at = offset.wrapping_sub(r::CONTEXTS);
         let owner = (at / r::CONTEXT_STRIDE) as usize;
-        let Some(context) = self.contexts.get_mut(owner) else {
-            return;
-        };
+        let Some(context) = self.contexts.get_mut(owner) else { return };
         let field = at % r::CONTEXT_STRIDE;
         context[field as usize / 4] = value;
         if field == r::CONTEXT_ENABLE {

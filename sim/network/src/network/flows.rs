@@ -63,9 +63,7 @@ impl Network {
     fn offer_all(&mut self, flow: usize, side: usize) {
         let it = &self.flows[flow];
         let HostId(host) = [it.parameters.client, it.parameters.server][side];
-        let Some(id) = it.sides[side].id else {
-            return;
-        };
+        let Some(id) = it.sides[side].id else { return };
         let endpoint = &mut self.hosts[host as usize].endpoint;
         endpoint.offered(id, it.total_bytes(side));
         if it.parameters.bytes[side].is_some() {
@@ -90,9 +88,7 @@ impl Network {
     pub(super) fn accept(&mut self, host: u32) {
         loop {
             let it = &mut self.hosts[host as usize];
-            let Some(id) = it.endpoint.accept(it.listener) else {
-                return;
-            };
+            let Some(id) = it.endpoint.accept(it.listener) else { return };
             let tuple = it.endpoint.tuple(id).expect("it was just named");
             let (flow, side) = self.flow_at(&tuple, host);
             self.begin(flow, side, id);

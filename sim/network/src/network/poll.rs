@@ -62,9 +62,7 @@ impl Network {
         let costs = self.hosts[host as usize].parameters.costs;
         let mut now_ps = self.now_ps;
         for _ in 0..costs.batch_headers {
-            let Some(packet) = self.hosts[host as usize].inbox.pop_front() else {
-                break;
-            };
+            let Some(packet) = self.hosts[host as usize].inbox.pop_front() else { break };
             now_ps = self.take(host, packet, now_ps);
         }
         self.hosts[host as usize].endpoint.advance(now_ps / NS_PS);
@@ -125,9 +123,7 @@ impl Network {
                 return (now_ps, Some(wire.free_ps() - queue_ps));
             }
             let endpoint = &mut self.hosts[host as usize].endpoint;
-            let Some(departure) = endpoint.transmit(now_ps / NS_PS) else {
-                return (now_ps, None);
-            };
+            let Some(departure) = endpoint.transmit(now_ps / NS_PS) else { return (now_ps, None) };
             let is_data = departure.outgoing.segment.payload_bytes > 0;
             now_ps += if is_data { costs.descriptor_ps } else { costs.reply_ps };
             let (flow, side) = self.flow_at(&departure.tuple, host);

@@ -84,9 +84,7 @@ impl RcSender {
         let (mut position, mut starts, mut ends) = (0, 0, 0);
         let mut enables = 0u64;
         while position < BEAT_DWORDS {
-            let Some(packet) = self.queue.front() else {
-                break;
-            };
+            let Some(packet) = self.queue.front() else { break };
             if self.sent == 0 {
                 rc_user::SOP_POINTER[starts].set(&mut beat.tuser, position as u64 / 4);
                 starts += 1;

@@ -86,9 +86,7 @@ impl Flow {
     /// An ACK number, and the window behind it.
     fn take_numbers(&mut self, parsed: &TcpHeader, now_ns: u64) -> bool {
         let more = SENT.distance_from(parsed.acknowledgement, self.acknowledged);
-        let Ok(more) = u64::try_from(more) else {
-            return false;
-        };
+        let Ok(more) = u64::try_from(more) else { return false };
         let is_known = self.acknowledged + more <= self.sent;
         if is_known {
             self.edge = self.edge.max(self.acknowledged + more + u64::from(parsed.window));
@@ -173,10 +171,7 @@ impl Flow {
             self.next = self.acknowledged;
         }
         if !self.is_open {
-            return match is_due {
-                true => self.send(index, (SYN, 0, 0), sink),
-                false => Ok(()),
-            };
+            return if is_due { self.send(index, (SYN, 0, 0), sink) } else { Ok(()) };
         }
         while self.next < self.end() && sink.has_room_for(index) {
             let data = self.offered.min(self.edge).saturating_sub(self.next) as u32;
@@ -355,9 +350,7 @@ impl Protocol for PlainTcp {
     fn arrive_without_flow(&mut self, now_ns: u64, packet: &Packet<'_>) -> Result<()> {
         let index = self.flow_of(packet);
         let flow = index.and_then(|index| self.flows.get_mut(&index));
-        let (Some(flow), Some(parsed)) = (flow, parse_tcp(packet.header)) else {
-            return Ok(());
-        };
+        let (Some(flow), Some(parsed)) = (flow, parse_tcp(packet.header)) else { return Ok(()) };
         let is_answer = parsed.flags & (SYN | ACK | RST) == SYN | ACK;
         if is_answer && parsed.acknowledgement == SENT.of(0) && !flow.is_open {
             flow.receive_first = parsed.sequence.wrapping_add(1);

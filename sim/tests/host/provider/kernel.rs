@@ -267,9 +267,7 @@ fn data(connected: &Connected, offset: u32) -> Segment {
 
 #[test]
 fn urgent_byte_belongs_to_stream() {
-    let Some(mut hand) = Hand::open(false) else {
-        return;
-    };
+    let Some(mut hand) = Hand::open(false) else { return };
     let connected = hand.connect(300, [&[], &[]]);
     hand.receive(&data(&connected, 0), &[b'a'; 100]);
     let urgent = Segment { flags: ACK | PSH | URG, urgent: 100, ..data(&connected, 100) };
@@ -284,9 +282,7 @@ fn urgent_byte_belongs_to_stream() {
 
 #[test]
 fn reset_is_failure_not_stream_end() {
-    let Some(mut hand) = Hand::open(false) else {
-        return;
-    };
+    let Some(mut hand) = Hand::open(false) else { return };
     let connected = hand.connect(100, [&[], &[]]);
     hand.receive(&data(&connected, 0), &[b'a'; 100]);
     hand.completion(|c| *c == received_completion(connected.id, 1, 100));
@@ -306,9 +302,7 @@ fn reset_is_failure_not_stream_end() {
 
 #[test]
 fn end_of_stream_is_no_failure() {
-    let Some(mut hand) = Hand::open(false) else {
-        return;
-    };
+    let Some(mut hand) = Hand::open(false) else { return };
     let connected = hand.connect(200, [&[], &[]]);
     hand.receive(&data(&connected, 0), &[b'a'; 100]);
     let end = Segment { flags: FIN | ACK, ..data(&connected, 100) };
@@ -330,9 +324,7 @@ fn end_of_stream_is_no_failure() {
 /// Both halves have ended, and the peer resets instead of acknowledging our FIN: no byte is lost.
 #[test]
 fn reset_as_last_ack_is_no_failure() {
-    let Some(mut hand) = Hand::open(false) else {
-        return;
-    };
+    let Some(mut hand) = Hand::open(false) else { return };
     let connected = hand.connect(200, [&[], &[]]);
     let mut end = Segment { flags: FIN | ACK, ..data(&connected, 0) };
     hand.receive(&end, &[]);
@@ -353,9 +345,7 @@ fn reset_as_last_ack_is_no_failure() {
 /// The card takes no TCP from behind these options; the host does.
 #[test]
 fn tcp_behind_destination_options_arrives() {
-    let Some(mut hand) = Hand::open(true) else {
-        return;
-    };
+    let Some(mut hand) = Hand::open(true) else { return };
     let connected = hand.connect(200, [&[], &[]]);
     let segment = Segment { destination_options: true, ..data(&connected, 0) };
     hand.receive(&segment, &[b'a'; 100]);
@@ -368,9 +358,7 @@ fn tcp_behind_destination_options_arrives() {
 
 /// We connect; the SYN-ACK comes in a way that the card does not split, or carries payload.
 fn a_syn_ack_opens(destination_options: bool, payload: &[u8]) {
-    let Some(mut hand) = Hand::open(true) else {
-        return;
-    };
+    let Some(mut hand) = Hand::open(true) else { return };
     let peer = (v6(2), PEER_PORT).into();
     let id = hand.machine.host.connect(FIRST, peer).unwrap();
     hand.until("our SYN", |hand| !hand.sent.is_empty());
@@ -409,9 +397,7 @@ fn syn_ack_with_payload_opens_connection() {
 
 /// A packet that `change` makes one that TCP refuses comes before the good one with other bytes.
 fn the_good_one_stands(what: &str, options: [&[u8]; 3], change: impl Fn(&mut Segment)) {
-    let Some(mut hand) = Hand::open(false) else {
-        return;
-    };
+    let Some(mut hand) = Hand::open(false) else { return };
     let connected = hand.connect(100, [options[0], options[1]]);
     let mut refused = data(&connected, 0);
     change(&mut refused);
@@ -444,9 +430,7 @@ fn kernel_refused_bytes_do_not_stand() {
 #[test]
 fn connection_without_key_slot_is_served() {
     // Of a late card more would be copied: what comes before a flow is confirmed.
-    let Some(mut hand) = Hand::on(GoldenCard::new(SMALL), false) else {
-        return;
-    };
+    let Some(mut hand) = Hand::on(GoldenCard::new(SMALL), false) else { return };
     let secrets = *hand.machine.host.device().secrets();
     let mask = (1u16 << hand.machine.host.device().sizes().bucket_bits) - 1;
     let mut sharing = HashMap::<[u16; 2], Vec<u16>>::new();

@@ -37,16 +37,12 @@ struct Windows {
 
 impl Windows {
     fn judge(&mut self, frame: &[u8]) {
-        let Some(header) = parse_tcp(frame) else {
-            return;
-        };
+        let Some(header) = parse_tcp(frame) else { return };
         if header.flags & SYN != 0 {
             self.shift = header.window_scale.unwrap_or(0);
             return;
         }
-        let Some(posted_end) = self.seen.borrow().posted_end else {
-            return;
-        };
+        let Some(posted_end) = self.seen.borrow().posted_end else { return };
         if header.flags & ACK == 0 {
             return;
         }

@@ -281,9 +281,7 @@ struct Content(Vec<(u64, Vec<u8>)>);
 impl Content {
     fn of(posted: &Posted, tables: &Tables, seen: Option<&Flow>, software: &Software) -> Content {
         let memory = software.groups[posted.slot / GROUP_SLOTS].arena.memory;
-        let Some(flow) = seen else {
-            return Content(Vec::new());
-        };
+        let Some(flow) = seen else { return Content(Vec::new()) };
         let now = tables.flow(posted.name.flow);
         let now = now.filter(|now| now.generation == flow.generation);
         let list = &now.unwrap_or(flow).lists[1];

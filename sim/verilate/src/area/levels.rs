@@ -347,9 +347,7 @@ impl<'f, 'a> Timing<'f, 'a> {
         trail.reverse();
         let mut steps = Vec::new();
         for net in trail {
-            let Some(cell) = self.driver[net as usize] else {
-                continue;
-            };
+            let Some(cell) = self.driver[net as usize] else { continue };
             let place = &self.flat.cells[cell as usize];
             let bits = place.cell.connections.iter();
             let outputs = bits.filter(|(port, _)| place.cell.is_output(port));

@@ -359,10 +359,7 @@ fn path_table(domain: &Domain, paths: &[Path], text: &mut String) {
     let over = histogram.range(domain.levels_max + 1..);
     let counts: Vec<String> =
         over.rev().map(|(levels, count)| format!("{count} of {levels}")).collect();
-    let counts = match counts.is_empty() {
-        true => "none".to_owned(),
-        false => counts.join(", "),
-    };
+    let counts = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
     put(
         text,
         &format!("Pairs of registers beyond {} levels: {counts}.\n\n```text\n", domain.levels_max),
@@ -388,9 +385,7 @@ fn by_place(steps: &[Step]) -> Vec<(String, String)> {
         if places.last().is_none_or(|last| last.0 != step.instance) {
             places.push((step.instance.clone(), Vec::new()));
         }
-        let Some((_, parts)) = places.last_mut() else {
-            continue;
-        };
+        let Some((_, parts)) = places.last_mut() else { continue };
         match parts.last_mut() {
             Some((last, count)) if *last == what => *count += 1,
             _ => parts.push((what, 1)),

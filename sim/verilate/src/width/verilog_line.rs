@@ -149,9 +149,7 @@ fn operand(text: &str) -> (Token, &str) {
     let is_literal = name.starts_with(|c: char| c.is_ascii_digit());
     let mut token = Token::Plain(if is_literal { Kind::Literal } else { Kind::Signal });
     while rest.starts_with('[') {
-        let Some(end) = closing_bracket(rest) else {
-            return (Token::Other, "");
-        };
+        let Some(end) = closing_bracket(rest) else { return (Token::Other, "") };
         let offset = rest[1..end].split("+:").next().unwrap_or_default();
         if !matches!(reduce(tokens(offset))[..], [Token::Plain(_)]) {
             token = Token::Other;

@@ -82,9 +82,7 @@ impl ReceiveSide {
     /// Whether the next request is not to be posted now although it could be: it is spared to take
     /// the place of one that ends early, or it is small and comes with the next floor.
     pub fn is_withheld(&self, with_floor: bool) -> bool {
-        let Some(next) = self.queue.next() else {
-            return false;
-        };
+        let Some(next) = self.queue.next() else { return false };
         let (open, end) = (self.open(), self.queue.end());
         if open == 0 || end < self.apart.promised || end - self.accepted < OPEN_BYTES_MIN {
             return false;

@@ -74,10 +74,7 @@ pub fn images(fault: Fault) {
     }
     rig.port.written.clear();
     for _ in 0..50 {
-        let word: u32 = match random.random() {
-            true => random.random_range(4..64),
-            false => random.random(),
-        };
+        let word: u32 = if random.random() { random.random_range(4..64) } else { random.random() };
         if word != 0 && word <= 3 {
             continue;
         }
