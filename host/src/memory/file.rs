@@ -2,8 +2,12 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
+
+use rustix::fs::{
+    fcntl_add_seals, fcntl_get_seals, ftruncate, memfd_create, MemfdFlags, SealFlags,
+};
 
 use super::error::{whole_pages, MemoryError, Result, PAGE_BYTES};
 use super::pages::FileRange;
@@ -20,25 +24,9 @@ impl MemoryFile {
     /// A file of `bytes` bytes. It is sealed: nobody with a descriptor of it can shrink it under a
     /// mapping.
     pub fn new(bytes: usize) -> io::Result<Self> {
-        // SAFETY: the name is a C string; the call has no other argument that is a pointer.
-        let number = unsafe {
-            libc::memfd_create(c"zeronic".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING)
-        };
-        if number < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the call succeeded, so `number` is a new descriptor that nobody else owns.
-        let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
-        let length = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
-        // SAFETY: the descriptor is open; the call takes no pointer.
-        if unsafe { libc::ftruncate(descriptor.as_raw_fd(), length) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
-        // SAFETY: the descriptor is open; the call takes no pointer.
-        if unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_ADD_SEALS, seals) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
+        let descriptor = memfd_create(c"zeronic", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        ftruncate(&descriptor, bytes as u64)?;
+        fcntl_add_seals(&descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         Ok(Self { descriptor: Arc::new(descriptor), bytes })
     }
 
@@ -46,13 +34,10 @@ impl MemoryFile {
     /// (`F_SEAL_SHRINK`). What it grows by later is not part of it.
     pub fn adopt(descriptor: OwnedFd) -> Result<Self> {
         let failed = |call| move |source| MemoryError::System { call, source };
-        // SAFETY: the descriptor is open; the call takes no pointer.
-        let seals = unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_GET_SEALS) };
-        if seals < 0 {
-            return Err(failed("F_GET_SEALS")(io::Error::last_os_error()));
-        }
-        if seals & libc::F_SEAL_SHRINK == 0 {
-            return Err(MemoryError::NotSealed { seals });
+        let seals = fcntl_get_seals(&descriptor);
+        let seals = seals.map_err(|error| failed("F_GET_SEALS")(error.into()))?;
+        if !seals.contains(SealFlags::SHRINK) {
+            return Err(MemoryError::NotSealed { seals: seals.bits() as i32 });
         }
         // The length is read after the seal: it does not fall any more.
         let file = File::from(descriptor);

@@ -42,6 +42,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::event::epoll::EventFlags;
+
 use self::socket::ShadowSocket;
 use self::tap::{Tap, TapMode};
 pub use self::tap_port::TapPort;
@@ -91,7 +93,7 @@ impl LinuxTransport {
         let tap = Tap::open(link, TapMode::Offloaded)?;
         let zeros = sys::zero_file(c"zeronic-filler", ZEROS_BYTES).map_err(call_error("memfd"))?;
         let epoll = sys::epoll().map_err(call_error("epoll_create1"))?;
-        sys::epoll_add(epoll.as_fd(), tap.device(), libc::EPOLLIN, TOKEN_DEVICE)
+        sys::epoll_add(epoll.as_fd(), tap.device(), EventFlags::IN, TOKEN_DEVICE)
             .map_err(call_error("epoll_ctl"))?;
         Ok(Self {
             tap,
@@ -114,7 +116,7 @@ impl LinuxTransport {
     /// Allocates the next id and watches `fd` under it.
     fn register(&mut self, fd: BorrowedFd, token: u64) -> Result<u32> {
         self.ids += 1;
-        let events = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
+        let events = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         sys::epoll_add(self.epoll.as_fd(), fd, events, token | u64::from(self.ids))
             .map_err(call_error("epoll_ctl"))?;
         Ok(self.ids)
@@ -221,8 +223,7 @@ impl Transport for LinuxTransport {
     fn listen(&mut self, local: SocketAddr) -> Result<ListenerId> {
         let socket = self.tap.tcp_socket(local.is_ipv6()).map_err(call_error("socket"))?;
         let fd = socket.as_fd();
-        sys::set_option(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)
-            .map_err(call_error("SO_REUSEADDR"))?;
+        sys::reuse_address(fd).map_err(call_error("SO_REUSEADDR"))?;
         sys::bind(fd, local).map_err(call_error("bind"))?;
         sys::listen(fd, LISTEN_BACKLOG).map_err(call_error("listen"))?;
         let id = ListenerId(self.register(fd, TOKEN_LISTENER)?);
@@ -445,7 +446,7 @@ mod tests {
         };
         let outer = sys::epoll().unwrap();
         let ready = transport.readiness().unwrap();
-        sys::epoll_add(outer.as_fd(), ready, libc::EPOLLIN, 1).unwrap();
+        sys::epoll_add(outer.as_fd(), ready, EventFlags::IN, 1).unwrap();
         // What the kernel sends unasked comes in its own time: ready is whenever a header waits.
         while transport.poll_header().unwrap().is_some() {}
         while !sys::epoll_poll(outer.as_fd()).unwrap().is_empty() {

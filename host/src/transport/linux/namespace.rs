@@ -16,9 +16,20 @@
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
-use std::io;
-use std::mem::{size_of, MaybeUninit};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::num::NonZeroU32;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+use rustix::cmsg_space;
+use rustix::fs::{open, Mode, OFlags};
+use rustix::io::{write, Errno};
+use rustix::net::{
+    recv, recvmsg, sendmsg, socket_with, socketpair, AddressFamily, Protocol, RecvAncillaryBuffer,
+    RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    SocketFlags, SocketType,
+};
+use rustix::thread::{unshare_unsafe, UnshareFlags};
 
 use super::sys;
 use crate::transport::{Result, TransportError};
@@ -43,12 +54,14 @@ impl Namespace {
     /// Creates an empty network namespace.
     pub fn create() -> Result<Self> {
         let refused = |step| move |source| TransportError::NamespaceRefused { step, source };
-        let (ours, theirs) = sys::message_pair().map_err(refused("socketpair"))?;
+        let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
+        let pair = socketpair(family, kind, SocketFlags::CLOEXEC, None);
+        let (ours, theirs) = pair.map_err(|error| refused("socketpair")(error.into()))?;
         // SAFETY: the child runs `broker_main` alone, which makes system calls only: it does not
         // allocate, lock or unwind, so it needs nothing that another thread may hold.
         let broker = match unsafe { libc::fork() } {
             -1 => return Err(refused("fork")(io::Error::last_os_error())),
-            0 => broker_main(theirs.as_raw_fd()),
+            0 => broker_main(theirs.as_fd()),
             pid => pid,
         };
         drop(theirs);
@@ -60,7 +73,6 @@ impl Namespace {
     /// Opens a non-blocking socket in the namespace.
     pub fn socket(&self, family: i32, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
         let mut request = vec![REQUEST_SOCKET];
-        let kind = kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
         for value in [family, kind, protocol] {
             request.extend(value.to_ne_bytes());
         }
@@ -102,20 +114,19 @@ impl Namespace {
 
     /// Waits for the reply of the broker: an error number, and maybe a descriptor.
     fn reply(&self) -> io::Result<Option<OwnedFd>> {
-        let mut error = [0u8; 4];
-        let mut message = Message::new(error.as_mut_ptr(), error.len());
-        // SAFETY: the message points at `error` and at its own control buffer, both alive here.
-        let bytes = unsafe {
-            let header = message.header();
-            libc::recvmsg(self.channel().as_raw_fd(), header, libc::MSG_CMSG_CLOEXEC)
-        };
-        match bytes {
-            4 => {}
-            0 => return Err(io::ErrorKind::BrokenPipe.into()),
-            _ => return Err(io::Error::last_os_error()),
+        let mut error = [0; 4];
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let parts = &mut [IoSliceMut::new(&mut error)];
+        let message = recvmsg(self.channel(), parts, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+        if message.bytes == 0 {
+            return Err(io::ErrorKind::BrokenPipe.into());
         }
         match i32::from_ne_bytes(error) {
-            0 => Ok(message.descriptor()),
+            0 => Ok(control.drain().find_map(|part| match part {
+                RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+                _ => None,
+            })),
             error => Err(io::Error::from_raw_os_error(error)),
         }
     }
@@ -130,93 +141,18 @@ impl Drop for Namespace {
     }
 }
 
-/// One message with space for one descriptor, on the stack.
-struct Message {
-    part: libc::iovec,
-    control: [u64; 4],
-    header: libc::msghdr,
-}
-
-impl Message {
-    /// A message over `len` bytes at `data`, which must outlive every use of [`Self::header`].
-    fn new(data: *mut u8, len: usize) -> Self {
-        Self {
-            part: libc::iovec { iov_base: data.cast(), iov_len: len },
-            control: [0; 4],
-            // SAFETY: `msghdr` is plain data, for which all zeros is a valid value.
-            header: unsafe { MaybeUninit::zeroed().assume_init() },
-        }
-    }
-
-    /// The header, pointing into this value; valid until it moves.
-    fn header(&mut self) -> *mut libc::msghdr {
-        self.header.msg_iov = &mut self.part;
-        self.header.msg_iovlen = 1;
-        self.header.msg_control = self.control.as_mut_ptr().cast();
-        self.header.msg_controllen = size_of::<[u64; 4]>() as _;
-        &mut self.header
-    }
-
-    /// The header with a descriptor attached, or with none.
-    fn header_with(&mut self, fd: Option<RawFd>) -> *mut libc::msghdr {
-        let header = self.header();
-        let Some(fd) = fd else {
-            self.header.msg_control = std::ptr::null_mut();
-            self.header.msg_controllen = 0;
-            return header;
-        };
-        // SAFETY: the control buffer is aligned for `cmsghdr` and has room for one of four bytes.
-        unsafe {
-            self.header.msg_controllen = libc::CMSG_SPACE(4) as _;
-            let control = libc::CMSG_FIRSTHDR(header);
-            (*control).cmsg_level = libc::SOL_SOCKET;
-            (*control).cmsg_type = libc::SCM_RIGHTS;
-            (*control).cmsg_len = libc::CMSG_LEN(4) as _;
-            libc::CMSG_DATA(control).cast::<RawFd>().write_unaligned(fd);
-        }
-        header
-    }
-
-    /// The descriptor that came with a received message.
-    fn descriptor(&mut self) -> Option<OwnedFd> {
-        let header = std::ptr::from_ref(&self.header);
-        // SAFETY: the kernel filled in the control buffer and its length; a message of this type
-        // and level holds one new descriptor, since the broker never sends more.
-        unsafe {
-            let control = libc::CMSG_FIRSTHDR(header);
-            if control.is_null()
-                || (*control).cmsg_level != libc::SOL_SOCKET
-                || (*control).cmsg_type != libc::SCM_RIGHTS
-            {
-                return None;
-            }
-            let fd = libc::CMSG_DATA(control).cast::<RawFd>().read_unaligned();
-            Some(OwnedFd::from_raw_fd(fd))
-        }
-    }
-}
-
-/// The error number of the call that just failed.
-fn errno() -> i32 {
-    // SAFETY: the location is that of this thread.
-    unsafe { *libc::__errno_location() }
-}
+/// What a request ends with: maybe a descriptor.
+type Reply = rustix::io::Result<Option<OwnedFd>>;
 
 /// The broker: enters the namespace, then serves requests until the channel closes.
-fn broker_main(channel: RawFd) -> ! {
-    keep_only(channel);
+fn broker_main(channel: BorrowedFd<'_>) -> ! {
+    keep_only(channel.as_raw_fd());
     // SAFETY: takes plain numbers; in a session of its own the broker gets no terminal signals.
     unsafe { libc::setsid() };
-    let entered = enter();
-    send_reply(channel, entered, None);
-    let mut request = [0u8; REQUEST_BYTES_MAX + 1];
-    loop {
-        // SAFETY: the buffer is ours and one byte longer than what may be received, so that a
-        // value always ends before it does.
-        let bytes =
-            unsafe { libc::recv(channel, request.as_mut_ptr().cast(), REQUEST_BYTES_MAX, 0) };
-        let Ok(bytes @ 1..) = usize::try_from(bytes) else { break };
-        serve(channel, &request[..bytes]);
+    send_reply(channel, &enter());
+    let mut request = [0u8; REQUEST_BYTES_MAX];
+    while let Ok((bytes @ 1.., _)) = recv(channel, &mut request, RecvFlags::empty()) {
+        send_reply(channel, &serve(&request[..bytes]));
     }
     // SAFETY: ends the child without running the parent's exit handlers.
     unsafe { libc::_exit(0) }
@@ -234,80 +170,64 @@ fn keep_only(fd: RawFd) {
     }
 }
 
-/// Moves the broker to a new network namespace; returns 0 or an error number.
-fn enter() -> i32 {
-    // SAFETY: takes plain numbers.
+/// Moves the broker to a new network namespace, as root or as the owner of a new user namespace.
+fn enter() -> Reply {
+    // SAFETY: the broker has one thread, and its table of descriptors stays as it is.
     unsafe {
-        if libc::unshare(libc::CLONE_NEWNET) == 0
-            || libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNET) == 0
-        {
-            return 0;
-        }
+        unshare_unsafe(UnshareFlags::NEWNET)
+            .or_else(|_| unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWNET))?;
     }
-    errno()
+    Ok(None)
 }
 
-fn serve(channel: RawFd, request: &[u8]) {
-    let fd = match request[0] {
+fn serve(request: &[u8]) -> Reply {
+    match request[0] {
         REQUEST_SOCKET if request.len() == 13 => {
-            let field = |at: usize| i32::from_ne_bytes([0, 1, 2, 3].map(|byte| request[at + byte]));
-            // SAFETY: takes plain numbers.
-            unsafe { libc::socket(field(1), field(5), field(9)) }
+            let field = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| request[at + byte]));
+            let family = AddressFamily::from_raw(field(1) as u16);
+            let kind = SocketType::from_raw(field(5));
+            let protocol = NonZeroU32::new(field(9)).map(Protocol::from_raw);
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            socket_with(family, kind, flags, protocol).map(Some)
         }
         REQUEST_TAP => {
-            let flags = libc::O_RDWR | libc::O_NONBLOCK | libc::O_CLOEXEC;
-            // SAFETY: the path is a terminated string.
-            unsafe { libc::open(TAP_PATH.as_ptr(), flags) }
+            let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            open(TAP_PATH, flags, Mode::empty()).map(Some)
         }
         REQUEST_NETWORK => leave_network(),
-        REQUEST_SETTING => return send_reply(channel, write_setting(&request[1..]), None),
-        _ => return send_reply(channel, libc::EINVAL, None),
+        REQUEST_SETTING => write_setting(&request[1..]),
+        _ => Err(Errno::INVAL),
+    }
+}
+
+/// Opens the file of the network, then enters a new one; returns the file.
+fn leave_network() -> Reply {
+    let network = open(NETWORK_PATH, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    // SAFETY: as in `enter`.
+    unsafe { unshare_unsafe(UnshareFlags::NEWNET)? };
+    Ok(Some(network))
+}
+
+/// Writes `value` to `path`, given as `path NUL value`.
+fn write_setting(request: &[u8]) -> Reply {
+    let path = CStr::from_bytes_until_nul(request).map_err(|_| Errno::INVAL)?;
+    let file = open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    write(file, &request[path.count_bytes() + 1..])?;
+    Ok(None)
+}
+
+/// Whoever has asked may be gone: then the channel ends next.
+fn send_reply(channel: BorrowedFd<'_>, reply: &Reply) {
+    let (error, descriptor) = match reply {
+        Ok(descriptor) => (0, descriptor.as_ref()),
+        Err(error) => (error.raw_os_error(), None),
     };
-    if fd < 0 {
-        return send_reply(channel, errno(), None);
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let descriptors = descriptor.map(|one| [one.as_fd()]);
+    if let Some(descriptors) = &descriptors {
+        control.push(SendAncillaryMessage::ScmRights(descriptors));
     }
-    send_reply(channel, 0, Some(fd));
-    // SAFETY: the descriptor is ours; the parent has its own copy by now.
-    unsafe { libc::close(fd) };
-}
-
-/// Opens the file of the network, then enters a new one; returns the file, or -1 with its error.
-fn leave_network() -> RawFd {
-    let flags = libc::O_RDONLY | libc::O_CLOEXEC;
-    // SAFETY: the path is a terminated string; the other calls take plain numbers, and the
-    // descriptor is our own.
-    unsafe {
-        let fd = libc::open(NETWORK_PATH.as_ptr(), flags);
-        if fd < 0 || libc::unshare(libc::CLONE_NEWNET) == 0 {
-            return fd;
-        }
-        let error = errno();
-        libc::close(fd);
-        *libc::__errno_location() = error;
-        -1
-    }
-}
-
-/// Writes `value` to `path`, given as `path NUL value`; returns 0 or an error number.
-fn write_setting(request: &[u8]) -> i32 {
-    let Ok(path) = CStr::from_bytes_until_nul(request) else { return libc::EINVAL };
-    let value = &request[path.count_bytes() + 1..];
-    // SAFETY: the path is a terminated string, the value a slice, the descriptor our own.
-    unsafe {
-        let fd = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
-        if fd < 0 {
-            return errno();
-        }
-        let written = libc::write(fd, value.as_ptr().cast(), value.len());
-        let error = if written < 0 { errno() } else { 0 };
-        libc::close(fd);
-        error
-    }
-}
-
-fn send_reply(channel: RawFd, error: i32, fd: Option<RawFd>) {
-    let mut bytes = error.to_ne_bytes();
-    let mut message = Message::new(bytes.as_mut_ptr(), bytes.len());
-    // SAFETY: the message points at `bytes` and at its own control buffer, both alive here.
-    unsafe { libc::sendmsg(channel, message.header_with(fd), libc::MSG_NOSIGNAL) };
+    let bytes = error.to_ne_bytes();
+    let _ = sendmsg(channel, &[IoSlice::new(&bytes)], &mut control, SendFlags::NOSIGNAL);
 }

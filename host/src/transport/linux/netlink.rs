@@ -122,14 +122,14 @@ impl RouteSocket {
         self.sequence += 1;
         sys::send(self.socket.as_fd(), &request.finish(self.sequence))?;
         let mut reply = [0; 1024];
-        let bytes = sys::receive(self.socket.as_fd(), &mut reply, 0)?;
+        let bytes = sys::receive(self.socket.as_fd(), &mut reply)?;
         let reply = &reply[..bytes];
         let kind = reply.get(4..6).ok_or(io::ErrorKind::InvalidData)?;
         if u16::from_ne_bytes([kind[0], kind[1]]) != libc::RTM_NEWROUTE {
             return Ok(false);
         }
         // The route is followed by an acknowledgement.
-        sys::receive(self.socket.as_fd(), &mut [0; 1024], 0)?;
+        sys::receive(self.socket.as_fd(), &mut [0; 1024])?;
         // A netlink header of 16 bytes, then the `rtmsg`.
         let kind = reply.get(ROUTE_KIND_AT).ok_or(io::ErrorKind::InvalidData)?;
         Ok(*kind == libc::RTN_LOCAL)
@@ -171,7 +171,7 @@ impl RouteSocket {
         self.sequence += 1;
         sys::send(self.socket.as_fd(), &request.finish(self.sequence))?;
         let mut reply = [0; 1024];
-        let bytes = sys::receive(self.socket.as_fd(), &mut reply, 0)?;
+        let bytes = sys::receive(self.socket.as_fd(), &mut reply)?;
         // A netlink header of 16 bytes, then the error number, negated.
         let error = reply[..bytes].get(16..20).ok_or(io::ErrorKind::InvalidData)?;
         match i32::from_ne_bytes([error[0], error[1], error[2], error[3]]) {

@@ -145,7 +145,7 @@ impl ShadowSocket {
             _ => StreamState::Open,
         };
         if state == StreamState::Closed && self.error.is_none() {
-            self.error = Some(sys::take_error(self.fd())?).filter(|&error| error != 0);
+            self.error = sys::take_error(self.fd())?;
         }
         let readable_bytes = sys::queue_bytes(self.fd(), libc::FIONREAD)?;
         let queued = sys::queue_bytes(self.fd(), libc::TIOCOUTQ)?;

@@ -2,21 +2,20 @@
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
-use std::io;
-use std::mem::{size_of, MaybeUninit};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{epoll, Timespec};
+use rustix::fs::{fallocate, ftruncate, memfd_create, sendfile, FallocateFlags, MemfdFlags};
+use rustix::io::Errno;
+use rustix::net::{self, sockopt, RecvFlags, SendFlags, SocketAddrAny, SocketFlags};
 
 /// Converts the result of a system call.
 fn check(result: libc::ssize_t) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
-}
-
-/// Takes ownership of the descriptor that a system call just returned.
-fn take_descriptor(result: libc::c_int) -> io::Result<OwnedFd> {
-    check(result as libc::ssize_t)?;
-    // SAFETY: the call succeeded, so `result` is a new descriptor that nobody else owns.
-    Ok(unsafe { OwnedFd::from_raw_fd(result) })
 }
 
 /// Whether a call would have blocked.
@@ -26,12 +25,7 @@ pub fn would_block(error: &io::Error) -> bool {
 
 /// Reads one frame into `head` and `body`, truncated to their length.
 pub fn read_vectored(fd: BorrowedFd, head: &mut [u8], body: &mut [u8]) -> io::Result<usize> {
-    let parts = [
-        libc::iovec { iov_base: head.as_mut_ptr().cast(), iov_len: head.len() },
-        libc::iovec { iov_base: body.as_mut_ptr().cast(), iov_len: body.len() },
-    ];
-    // SAFETY: both parts are exclusively borrowed buffers of the given lengths.
-    check(unsafe { libc::readv(fd.as_raw_fd(), parts.as_ptr(), 2) })
+    Ok(rustix::io::readv(fd, &mut [IoSliceMut::new(head), IoSliceMut::new(body)])?)
 }
 
 /// Writes one frame of `head`, `header` and `filler_bytes` bytes of repeated `filler`.
@@ -42,20 +36,15 @@ pub fn write_filled(
     filler: &[u8],
     filler_bytes: usize,
 ) -> io::Result<usize> {
-    let part = |bytes: &[u8], len: usize| libc::iovec {
-        iov_base: bytes.as_ptr().cast_mut().cast(),
-        iov_len: len,
-    };
-    let mut parts = vec![part(head, head.len()), part(header, header.len())];
+    // The count is below IOV_MAX: 64 KiB of filler in parts of 4 KiB.
+    let mut parts = vec![IoSlice::new(head), IoSlice::new(header)];
     let mut left = filler_bytes;
     while left > 0 {
         let len = left.min(filler.len());
-        parts.push(part(filler, len));
+        parts.push(IoSlice::new(&filler[..len]));
         left -= len;
     }
-    // SAFETY: every part lies inside a borrowed slice and the kernel only reads them; the count
-    // is below IOV_MAX (64 KiB of filler in parts of 4 KiB).
-    check(unsafe { libc::writev(fd.as_raw_fd(), parts.as_ptr(), parts.len() as libc::c_int) })
+    Ok(rustix::io::writev(fd, &parts)?)
 }
 
 /// An `ifreq` that names an interface.
@@ -123,20 +112,15 @@ pub fn queue_bytes(fd: BorrowedFd, request: libc::Ioctl) -> io::Result<u64> {
 
 /// A memory file of `bytes` zeros with allocated pages.
 pub fn zero_file(name: &CStr, bytes: usize) -> io::Result<OwnedFd> {
-    // SAFETY: `name` is a terminated string.
-    let file = take_descriptor(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) })?;
-    // SAFETY: the descriptor is a file of our own; both calls take plain numbers.
-    check(unsafe { libc::ftruncate(file.as_raw_fd(), bytes as libc::off_t) } as isize)?;
-    // SAFETY: as above.
-    check(unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, bytes as libc::off_t) } as isize)?;
+    let file = memfd_create(name, MemfdFlags::CLOEXEC)?;
+    ftruncate(&file, bytes as u64)?;
+    fallocate(&file, FallocateFlags::empty(), 0, bytes as u64)?;
     Ok(file)
 }
 
 /// Sends `bytes` from the start of `file` by reference.
 pub fn send_file(to: BorrowedFd, file: BorrowedFd, bytes: usize) -> io::Result<usize> {
-    let mut offset: libc::off_t = 0;
-    // SAFETY: `offset` outlives the call, both descriptors are open.
-    check(unsafe { libc::sendfile(to.as_raw_fd(), file.as_raw_fd(), &mut offset, bytes) })
+    Ok(sendfile(to, file, Some(&mut 0), bytes)?)
 }
 
 /// Discards up to `bytes` received bytes of a TCP socket without copying them.
@@ -147,22 +131,13 @@ pub fn discard(fd: BorrowedFd, bytes: usize) -> io::Result<usize> {
 }
 
 /// Receives into a buffer without blocking.
-pub fn receive(fd: BorrowedFd, buffer: &mut [u8], flags: libc::c_int) -> io::Result<usize> {
-    let flags = flags | libc::MSG_DONTWAIT;
-    // SAFETY: the buffer is exclusively borrowed and of the given length.
-    check(unsafe { libc::recv(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), flags) })
+pub fn receive(fd: BorrowedFd, buffer: &mut [u8]) -> io::Result<usize> {
+    Ok(net::recv(fd, buffer, RecvFlags::DONTWAIT)?.0)
 }
 
 /// Sends a buffer without blocking and without SIGPIPE.
 pub fn send(fd: BorrowedFd, buffer: &[u8]) -> io::Result<usize> {
-    let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-    // SAFETY: the buffer is borrowed and of the given length.
-    check(unsafe { libc::send(fd.as_raw_fd(), buffer.as_ptr().cast(), buffer.len(), flags) })
-}
-
-/// Sets an integer option of a socket.
-pub fn set_option(fd: BorrowedFd, level: i32, name: i32, value: i32) -> io::Result<()> {
-    set_option_bytes(fd, level, name, &value.to_ne_bytes())
+    Ok(net::send(fd, buffer, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?)
 }
 
 /// Sets an option of a socket, given as bytes.
@@ -174,11 +149,14 @@ pub fn set_option_bytes(fd: BorrowedFd, level: i32, name: i32, value: &[u8]) -> 
     check(result as isize).map(drop)
 }
 
+/// Lets a listener have an address that an ended connection still holds.
+pub fn reuse_address(fd: BorrowedFd) -> io::Result<()> {
+    Ok(sockopt::set_socket_reuseaddr(fd, true)?)
+}
+
 /// Makes `close` reset the connection.
 pub fn set_reset_on_close(fd: BorrowedFd) -> io::Result<()> {
-    // A `struct linger`: on, with timeout 0.
-    let linger = [1i32.to_ne_bytes(), 0i32.to_ne_bytes()].concat();
-    set_option_bytes(fd, libc::SOL_SOCKET, libc::SO_LINGER, &linger)
+    Ok(sockopt::set_socket_linger(fd, Some(Duration::ZERO))?)
 }
 
 /// Reads an option of a socket as bytes. Returns how many the kernel wrote.
@@ -192,172 +170,73 @@ pub fn get_option(fd: BorrowedFd, level: i32, name: i32, value: &mut [u8]) -> io
     Ok(len as usize)
 }
 
-/// Returns and clears the pending error of a socket.
-pub fn take_error(fd: BorrowedFd) -> io::Result<i32> {
-    let mut value = [0; 4];
-    get_option(fd, libc::SOL_SOCKET, libc::SO_ERROR, &mut value)?;
-    Ok(i32::from_ne_bytes(value))
-}
-
-/// A socket address in the kernel's layout.
-struct RawAddress {
-    storage: libc::sockaddr_storage,
-    len: libc::socklen_t,
-}
-
-impl RawAddress {
-    fn empty() -> Self {
-        Self {
-            // SAFETY: `sockaddr_storage` is plain data, for which all zeros is a valid value.
-            storage: unsafe { MaybeUninit::zeroed().assume_init() },
-            len: size_of::<libc::sockaddr_storage>() as libc::socklen_t,
-        }
-    }
-
-    fn new(address: SocketAddr) -> Self {
-        let mut raw = Self::empty();
-        let at = std::ptr::from_mut(&mut raw.storage);
-        match address {
-            SocketAddr::V4(v4) => {
-                // SAFETY: `sockaddr_storage` is large and aligned enough for any socket address.
-                let to = unsafe { &mut *at.cast::<libc::sockaddr_in>() };
-                to.sin_family = libc::AF_INET as libc::sa_family_t;
-                to.sin_port = v4.port().to_be();
-                to.sin_addr.s_addr = u32::from_ne_bytes(v4.ip().octets());
-                raw.len = size_of::<libc::sockaddr_in>() as libc::socklen_t;
-            }
-            SocketAddr::V6(v6) => {
-                // SAFETY: as above.
-                let to = unsafe { &mut *at.cast::<libc::sockaddr_in6>() };
-                to.sin6_family = libc::AF_INET6 as libc::sa_family_t;
-                to.sin6_port = v6.port().to_be();
-                to.sin6_addr.s6_addr = v6.ip().octets();
-                to.sin6_scope_id = v6.scope_id();
-                raw.len = size_of::<libc::sockaddr_in6>() as libc::socklen_t;
-            }
-        }
-        raw
-    }
-
-    fn decode(&self) -> io::Result<SocketAddr> {
-        let at = std::ptr::from_ref(&self.storage);
-        match i32::from(self.storage.ss_family) {
-            libc::AF_INET => {
-                // SAFETY: the family says that the kernel wrote this type.
-                let from = unsafe { &*at.cast::<libc::sockaddr_in>() };
-                let ip = Ipv4Addr::from(from.sin_addr.s_addr.to_ne_bytes());
-                Ok(SocketAddr::new(IpAddr::V4(ip), u16::from_be(from.sin_port)))
-            }
-            libc::AF_INET6 => {
-                // SAFETY: as above.
-                let from = unsafe { &*at.cast::<libc::sockaddr_in6>() };
-                let ip = Ipv6Addr::from(from.sin6_addr.s6_addr);
-                Ok(SocketAddr::new(IpAddr::V6(ip), u16::from_be(from.sin6_port)))
-            }
-            _ => Err(io::ErrorKind::Unsupported.into()),
-        }
-    }
-
-    fn as_ptr(&self) -> *const libc::sockaddr {
-        std::ptr::from_ref(&self.storage).cast()
-    }
-
-    fn as_mut_ptr(&mut self) -> *mut libc::sockaddr {
-        std::ptr::from_mut(&mut self.storage).cast()
-    }
+/// Takes the pending error of a socket.
+pub fn take_error(fd: BorrowedFd) -> io::Result<Option<i32>> {
+    Ok(sockopt::socket_error(fd)?.err().map(Errno::raw_os_error))
 }
 
 /// Starts to connect a non-blocking socket.
 pub fn connect(fd: BorrowedFd, remote: SocketAddr) -> io::Result<()> {
-    let raw = RawAddress::new(remote);
-    // SAFETY: the address outlives the call and `len` is its size.
-    let result = unsafe { libc::connect(fd.as_raw_fd(), raw.as_ptr(), raw.len) };
-    match check(result as isize) {
-        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
-        other => other.map(drop),
+    match net::connect(fd, &remote) {
+        Err(Errno::INPROGRESS) => Ok(()),
+        other => Ok(other?),
     }
 }
 
 /// Binds a socket to a local address.
 pub fn bind(fd: BorrowedFd, local: SocketAddr) -> io::Result<()> {
-    let raw = RawAddress::new(local);
-    // SAFETY: the address outlives the call and `len` is its size.
-    check(unsafe { libc::bind(fd.as_raw_fd(), raw.as_ptr(), raw.len) } as isize).map(drop)
+    Ok(net::bind(fd, &local)?)
 }
 
 /// Lets a bound socket listen for connections.
 pub fn listen(fd: BorrowedFd, backlog: i32) -> io::Result<()> {
-    // SAFETY: takes plain numbers.
-    check(unsafe { libc::listen(fd.as_raw_fd(), backlog) } as isize).map(drop)
+    Ok(net::listen(fd, backlog)?)
 }
 
 /// The next established connection, as a non-blocking socket.
 pub fn accept(fd: BorrowedFd) -> io::Result<OwnedFd> {
-    let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: the address is not asked for, so both pointers may be null.
-    take_descriptor(unsafe {
-        libc::accept4(fd.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), flags)
-    })
+    Ok(net::accept_with(fd, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC)?)
 }
 
 /// Closes the sending half.
 pub fn shutdown_write(fd: BorrowedFd) -> io::Result<()> {
-    // SAFETY: takes plain numbers.
-    check(unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) } as isize).map(drop)
+    Ok(net::shutdown(fd, net::Shutdown::Write)?)
+}
+
+/// IP address and port alone: the scope of a link-local address is not part of a flow.
+fn unscoped(address: SocketAddrAny) -> io::Result<SocketAddr> {
+    let address = SocketAddr::try_from(address)?;
+    Ok(SocketAddr::new(address.ip(), address.port()))
 }
 
 /// The local address of a socket.
 pub fn local_address(fd: BorrowedFd) -> io::Result<SocketAddr> {
-    let mut raw = RawAddress::empty();
-    let len = std::ptr::from_mut(&mut raw.len);
-    // SAFETY: the address has room for any family and `len` says how much.
-    check(unsafe { libc::getsockname(fd.as_raw_fd(), raw.as_mut_ptr(), len) } as isize)?;
-    raw.decode()
+    unscoped(net::getsockname(fd)?)
 }
 
 /// The remote address of a connected socket.
 pub fn remote_address(fd: BorrowedFd) -> io::Result<SocketAddr> {
-    let mut raw = RawAddress::empty();
-    let len = std::ptr::from_mut(&mut raw.len);
-    // SAFETY: as above.
-    check(unsafe { libc::getpeername(fd.as_raw_fd(), raw.as_mut_ptr(), len) } as isize)?;
-    raw.decode()
+    unscoped(net::getpeername(fd)?.ok_or(Errno::AFNOSUPPORT)?)
 }
 
 /// Creates an epoll set.
 pub fn epoll() -> io::Result<OwnedFd> {
-    // SAFETY: takes plain numbers.
-    take_descriptor(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })
+    Ok(epoll::create(epoll::CreateFlags::CLOEXEC)?)
 }
 
 /// Watches `fd` for `events`, reported under `token`.
-pub fn epoll_add(epoll: BorrowedFd, fd: BorrowedFd, events: i32, token: u64) -> io::Result<()> {
-    let mut event = libc::epoll_event { events: events as u32, u64: token };
-    let (set, fd) = (epoll.as_raw_fd(), fd.as_raw_fd());
-    // SAFETY: the event outlives the call.
-    let result = unsafe { libc::epoll_ctl(set, libc::EPOLL_CTL_ADD, fd, &mut event) };
-    check(result as isize).map(drop)
+pub fn epoll_add(
+    set: BorrowedFd,
+    fd: BorrowedFd,
+    events: epoll::EventFlags,
+    token: u64,
+) -> io::Result<()> {
+    Ok(epoll::add(set, fd, epoll::EventData::new_u64(token), events)?)
 }
 
 /// Tokens of the descriptors that are ready now.
-pub fn epoll_poll(epoll: BorrowedFd) -> io::Result<Vec<u64>> {
-    const EVENTS: usize = 64;
-    let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
-    // SAFETY: the buffer holds EVENTS entries; timeout 0 does not wait.
-    let count =
-        check(
-            unsafe { libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), EVENTS as i32, 0) }
-                as isize,
-        )?;
-    Ok(events[..count].iter().map(|event| event.u64).collect())
-}
-
-/// A connected pair of local sockets that preserve message boundaries.
-pub fn message_pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut pair: [RawFd; 2] = [-1; 2];
-    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
-    // SAFETY: the array has room for the two descriptors.
-    check(unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, pair.as_mut_ptr()) } as isize)?;
-    // SAFETY: the call succeeded, so both are new descriptors that nobody else owns.
-    Ok(unsafe { (OwnedFd::from_raw_fd(pair[0]), OwnedFd::from_raw_fd(pair[1])) })
+pub fn epoll_poll(set: BorrowedFd) -> io::Result<Vec<u64>> {
+    let mut events = Vec::with_capacity(64);
+    epoll::wait(set, rustix::buffer::spare_capacity(&mut events), Some(&Timespec::default()))?;
+    Ok(events.iter().map(|event: &epoll::Event| event.data.u64()).collect())
 }

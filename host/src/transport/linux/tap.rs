@@ -6,6 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
+use rustix::net::sockopt;
+
 use super::namespace::Namespace;
 use super::netlink::{RouteMetrics, RouteSocket};
 use super::sys;
@@ -76,14 +78,14 @@ impl Tap {
         let family = if ipv6 { libc::AF_INET6 } else { libc::AF_INET };
         let socket = self.namespace.socket(family, libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
         let fd = socket.as_fd();
-        sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
+        sockopt::set_tcp_nodelay(fd, true)?;
         // Urgent bytes are part of the stream; out of line they would not be counted.
-        sys::set_option(fd, libc::SOL_SOCKET, libc::SO_OOBINLINE, 1)?;
+        sockopt::set_socket_oobinline(fd, true)?;
         // BBR measures the wire by wall-clock time, which does not suit a simulated wire. A kernel
         // without CUBIC keeps its default, which works too.
-        let _ = sys::set_option_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, b"cubic");
+        let _ = sockopt::set_tcp_congestion(fd, "cubic");
         if ipv6 {
-            sys::set_option(fd, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, 1)?;
+            sockopt::set_ipv6_v6only(fd, true)?;
         }
         Ok(socket)
     }

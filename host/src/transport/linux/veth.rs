@@ -108,8 +108,7 @@ impl VethPair {
 }
 
 fn set_congestion_control(socket: &OwnedFd, name: &str) -> std::io::Result<()> {
-    let option = libc::TCP_CONGESTION;
-    sys::set_option_bytes(socket.as_fd(), libc::IPPROTO_TCP, option, name.as_bytes())
+    Ok(rustix::net::sockopt::set_tcp_congestion(socket, name)?)
 }
 
 /// What configures one network.

@@ -11,7 +11,7 @@ use std::mem::{size_of, zeroed};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd};
 
-use super::sys::{set_option, would_block};
+use super::sys::{set_option_bytes, would_block};
 
 /// `SO_EE_ORIGIN_ZEROCOPY` and `SO_EE_CODE_ZEROCOPY_COPIED` of linux/errqueue.h.
 const ORIGIN_ZERO_COPY: u8 = 5;
@@ -28,7 +28,7 @@ pub struct ZeroCopies {
 
 /// Lets a stream send by reference.
 pub fn allow(stream: &TcpStream) -> io::Result<()> {
-    set_option(stream.as_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)
+    set_option_bytes(stream.as_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, &1i32.to_ne_bytes())
 }
 
 /// Sends bytes by reference, which must not change until the kernel is done with them: they live as

@@ -72,8 +72,7 @@ impl KernelPeer {
 
     fn listen_for(&mut self, local: SocketAddr, behavior: Behavior) -> Result<()> {
         let socket = self.tap.tcp_socket(local.is_ipv6()).map_err(call_error("socket"))?;
-        sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)
-            .map_err(call_error("SO_REUSEADDR"))?;
+        sys::reuse_address(socket.as_fd()).map_err(call_error("SO_REUSEADDR"))?;
         sys::bind(socket.as_fd(), local).map_err(call_error("bind"))?;
         sys::listen(socket.as_fd(), LISTEN_BACKLOG).map_err(call_error("listen"))?;
         self.listeners.push((socket, behavior));
@@ -193,7 +192,7 @@ fn receive(fd: BorrowedFd, application: &mut Application) -> std::io::Result<()>
         if wanted == 0 {
             return Ok(());
         }
-        match sys::receive(fd, &mut buffer[..wanted], 0)? {
+        match sys::receive(fd, &mut buffer[..wanted])? {
             0 => {
                 application.ended_by_remote();
                 return Ok(());
