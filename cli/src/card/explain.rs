@@ -6,8 +6,8 @@ use crate::shared::options::UsageError;
 
 /// Says what a hierarchical name is.
 pub fn explain(design: &Design, signal: &str) -> Result<String, UsageError> {
-    let origin = design.explain(signal);
-    let origin = origin.map_err(|error| UsageError(format!("{signal}: {error}")))?;
+    let origin =
+        design.explain(signal).map_err(|error| UsageError(format!("{signal}: {error}")))?;
     let mut text = format!("{signal}\n");
     let mut row = |what: &str, value: String| text.push_str(&format!("  {what:8}  {value}\n"));
     let place = match (origin.file, origin.line) {

@@ -75,8 +75,7 @@ fn run_over<P: Protocol<Remote = SocketAddr>>(
     protocol: P,
     transport: &str,
 ) -> Result<bool> {
-    let provider = Provider::open(card, protocol, arguments.device());
-    let mut provider = provider.map_err(bus::refusal)?;
+    let mut provider = Provider::open(card, protocol, arguments.device()).map_err(bus::refusal)?;
     let before = provider.device().counters()?;
     let remote = remote(arguments);
     print(&format!(

@@ -24,8 +24,7 @@ pub fn watch(
 ) -> Result<std::result::Result<(), String>> {
     let (mut output, sink) = std::io::pipe().context("a pipe for a demo")?;
     command.stdin(Stdio::null()).stderr(sink.try_clone()?);
-    let child = command.stdout(sink).spawn();
-    let mut child = child.context("a demo does not start")?;
+    let mut child = command.stdout(sink).spawn().context("a demo does not start")?;
     // The command holds this side's ends of the pipe, which would keep it open.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let reader = thread::spawn(move || {

@@ -50,8 +50,7 @@ impl Resource {
     pub fn of_device(folder: &Path) -> Result<Self, WindowError> {
         let path = folder.join("resource0");
         let failed = |error| WindowError::System { what: path.display().to_string(), error };
-        let file = OpenOptions::new().read(true).write(true).open(&path);
-        let file = file.map_err(failed)?;
+        let file = OpenOptions::new().read(true).write(true).open(&path).map_err(failed)?;
         let bytes = file.metadata().map_err(failed)?.len();
         let bytes = usize::try_from(bytes).unwrap_or(0);
         if bytes == 0 {

@@ -5,7 +5,7 @@
 //!   flash_window: the board window without a card ───┘
 //!     └► board_window: with pins, clocks and mac_core, the MAC's registers before a wire
 //! ```
-//! No card is simulated here. Tests that join these models with one take it from crate `sim`.
+//! `slot`: a card in a slot of a made-up system. No card is simulated here. Tests that join these models with one take it from crate `sim`.
 
 pub mod board_window;
 pub mod boot;
@@ -13,4 +13,5 @@ pub mod flash_chip;
 pub mod flash_window;
 pub mod jtag;
 pub mod mac_core;
+pub mod slot;
 pub mod xvc;

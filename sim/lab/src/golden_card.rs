@@ -75,8 +75,7 @@ impl GoldenCard {
     /// # Panics
     /// If the card does everything at once.
     pub fn withhold(&mut self, withheld: Option<Withheld>) {
-        let delay = self.delay.as_mut();
-        delay.expect("a late card").withhold(withheld);
+        self.delay.as_mut().expect("a late card").withhold(withheld);
     }
 
     /// Calls the device with the memory that it has.

@@ -44,8 +44,7 @@ fn exchange<N: WirePeer>(
     };
     let bus = GoldenBus::new(card.clone());
     let protocol = (Observed::new(transport), DeviceConfig::with_seed(1));
-    let machine = Machine::provided(bus, protocol, card, peer, Some(clock));
-    let mut machine = machine.expect("a card");
+    let mut machine = Machine::provided(bus, protocol, card, peer, Some(clock)).expect("a card");
     let plan = Exchange { bytes: BYTES, seed, disturbance, memory: MemoryKind::Application };
     let remote = "10.77.0.2:5001".parse().expect("an address");
     (machine.exchange(remote, &plan, &mut Blind), machine.peer)
@@ -154,8 +153,7 @@ fn kernel_end_is_given_time() {
     println!("{outcome:?}");
     assert!(outcome.is_exact(), "{outcome:?}");
     let clock = ManualClock::default();
-    let smoltcp = SmoltcpPeer::open(&link(2, 1500), Clock::Manual(clock.clone()));
-    let smoltcp = smoltcp.expect("a peer");
+    let smoltcp = SmoltcpPeer::open(&link(2, 1500), Clock::Manual(clock.clone())).expect("a peer");
     let outcome = exchange((linux, smoltcp), clock, seed, losing(0.01)).0.expect("it ends");
     println!("{outcome:?}");
     assert!(outcome.is_exact(), "{outcome:?}");

@@ -42,8 +42,7 @@ fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) 
     let card = GoldenCard::late(SMALL, seed);
     let bus = GoldenBus::new(card.clone());
     let protocol = (Observed::new(transport), DeviceConfig::with_seed(1));
-    let machine = Machine::provided(bus, protocol, card, peer, None);
-    let mut machine = machine.expect("the device opens");
+    let mut machine = Machine::provided(bus, protocol, card, peer, None).expect("the device opens");
     let plan = Exchange { bytes, seed, disturbance, memory: MemoryKind::Application };
     let remote = remote.parse().expect("an address");
     let outcome = machine.exchange(remote, &plan, &mut Blind).expect("it ends");

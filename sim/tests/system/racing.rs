@@ -145,12 +145,10 @@ impl World {
         let mut machine = Machine::driven(bus, card, rings).expect("it opens");
         let device = &mut machine.host.device;
         for (register, value) in traffic::profile_registers() {
-            let written = device.bus().write_register(register, value);
-            written.expect("a register");
+            device.bus().write_register(register, value).expect("a register");
         }
         // An answer comes behind all register writes: receive runs.
-        let control = device.bus().read_register(abi::registers::CONTROL);
-        control.expect("it answers");
+        device.bus().read_register(abi::registers::CONTROL).expect("it answers");
         let mut tables = Tables::new(*config);
         tables.secrets = *device.secrets();
         tables.profiles = traffic::profiles();

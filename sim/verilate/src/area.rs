@@ -56,8 +56,7 @@ fn report_of(netlist: &Netlist, top: &str, fingerprint: String) -> Result<Report
     let flat = Flat::of(netlist, top)?;
     let mut paths = Vec::new();
     for domain in DOMAINS {
-        let clock = flat.top_net(domain.port);
-        let clock = clock.ok_or(AreaError::Clock(domain.port))?;
+        let clock = flat.top_net(domain.port).ok_or(AreaError::Clock(domain.port))?;
         let ports = flat.instances[0].module.ports.keys().map(String::as_str);
         let of_clock = |port: &&str| domain.prefixes.iter().any(|p| port.starts_with(p));
         let ports = ports.filter(of_clock).collect();

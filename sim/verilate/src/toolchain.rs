@@ -218,8 +218,8 @@ fn from_environment(program: PathBuf) -> Result<Toolchain, ToolError> {
         }
     }
     let has_library = |root: &PathBuf| root.join("include/verilated.cpp").is_file();
-    let root = roots.into_iter().find(has_library);
-    let root = root.ok_or_else(|| ToolError::Root(program.clone()))?;
+    let root =
+        roots.into_iter().find(has_library).ok_or_else(|| ToolError::Root(program.clone()))?;
     let identity = format!("{} {}", program.display(), version.trim());
     Ok(Toolchain { verilator: program, root, identity })
 }
@@ -324,8 +324,7 @@ mod tests {
     fn yosys(arguments: &[&str]) -> (Option<i32>, String, String) {
         let venv = ensure_wheel("pyosys", YOSYS_VERSION, &["--no-deps"]).expect("installs");
         let program = yosys_program(&venv).expect("has a launcher");
-        let output = Command::new(program).args(arguments).output();
-        let output = output.expect("starts");
+        let output = Command::new(program).args(arguments).output().expect("starts");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.code(), text(&output.stdout), text(&output.stderr))
     }

@@ -60,8 +60,7 @@ pub enum Way {
 pub fn parse(text: &str) -> Result<Cable, UsageError> {
     if let Some(address) = text.strip_prefix("xvc:") {
         let failed = |why: &str| UsageError(format!("--cable {text}: {why}"));
-        let found = address.to_socket_addrs();
-        let mut found = found.map_err(|error| failed(&error.to_string()))?;
+        let mut found = address.to_socket_addrs().map_err(|error| failed(&error.to_string()))?;
         // openFPGALoader takes IPv4 alone.
         let found = found.find(SocketAddr::is_ipv4);
         return found.map(Cable::Xvc).ok_or_else(|| failed("no IPv4 address"));

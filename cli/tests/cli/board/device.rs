@@ -1,102 +1,30 @@
-//! `zeronic device reprogram` on a made-up sysfs, with a thread in the kernel's place.
+//! `zeronic device reprogram` on a made-up system.
 
 use std::fs;
 use std::os::unix::fs::{symlink, PermissionsExt};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use abi::image::{contract, Slot as ImageSlot, SYNC_WORD};
 use abi::ABI_VERSION;
 use host_board::image::{Header, Image};
+use sim_board::slot::{bridge_space, put, MadeSlot, BRIDGE, DEVICE};
 
 use crate::run::{command, expect_refusal, expect_success, folder, ROOT};
 
-const DEVICE: &str = "0000:03:00.0";
-const BRIDGE: &str = "0000:00:01.0";
 const DRIVER: &str = "zeronic-test";
 
-fn put(space: &mut [u8], offset: usize, value: u32) {
-    space[offset..offset + 4].copy_from_slice(&value.to_le_bytes());
-}
-
-/// A bridge with PCI Express at 0x70, AER and DPC, whose link is up.
-fn bridge_space() -> Vec<u8> {
-    let mut space = vec![0; 4096];
-    for (offset, value) in [
-        (0x00, 0x1234_8086),
-        (0x04, 0x0010_0547),
-        (0x34, 0x70),
-        (0x70, 0x0042_0010),
-        (0x78, 0x0000_293f),
-        (0x7c, 0x0017_f103),
-        (0x80, 0x2103_0000),
-        (0x100, 0x1600_0001),
-        (0x160, 0x0001_001d),
-        (0x164, 0x0009_0007),
-    ] {
-        put(&mut space, offset, value);
-    }
-    space
-}
-
-/// A made-up system, and the thread that does the kernel's work.
-struct Machine {
-    root: PathBuf,
-    ends: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
+/// A made-up system, and the program run on it.
+struct Machine(MadeSlot);
 
 impl Machine {
     fn new(name: &str) -> Self {
-        let root = folder(name);
-        let device = root.join("devices/pci0000:00").join(BRIDGE).join(DEVICE);
-        let bridge = device.parent().expect("a bridge").to_path_buf();
-        let links = root.join("bus/pci/devices");
-        let driver = root.join("bus/pci/drivers").join(DRIVER);
-        for folder in [&device, &links, &driver] {
-            fs::create_dir_all(folder).expect("a folder");
-        }
-        symlink(&bridge, links.join(BRIDGE)).expect("a link");
-        symlink(&device, links.join(DEVICE)).expect("a link");
-        symlink(&driver, device.join("driver")).expect("a link");
-        let mut space = vec![0; 256];
-        put(&mut space, 0, 0x5a4e_10ee);
-        fs::write(device.join("config"), space).expect("a file");
-        fs::write(bridge.join("config"), bridge_space()).expect("a file");
-        for file in [
-            device.join("remove"),
-            bridge.join("rescan"),
-            driver.join("bind"),
-            driver.join("unbind"),
-        ] {
-            fs::write(file, "").expect("a file");
-        }
-        let ends = Arc::new(AtomicBool::new(false));
-        let (place, ended) = (root.clone(), ends.clone());
-        let thread = std::thread::spawn(move || {
-            while !ended.load(Ordering::SeqCst) {
-                work(&place, &device, &driver);
-                std::thread::sleep(Duration::from_millis(1));
-            }
-        });
-        Self { root, ends, thread: Some(thread) }
-    }
-
-    fn device(&self) -> PathBuf {
-        self.root.join("bus/pci/devices").join(DEVICE)
-    }
-
-    fn bridge(&self) -> PathBuf {
-        self.root.join("bus/pci/devices").join(BRIDGE)
+        Self(MadeSlot::new(folder(name), Some(DRIVER)))
     }
 
     fn words<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
-        let root = self.root.to_str().expect("a path");
+        let root = self.0.root().to_str().expect("a path");
         let words = ["device", "reprogram", "--device", "03:00.0", "--sysfs", root];
         [&words[..], more].concat()
     }
@@ -107,47 +35,8 @@ impl Machine {
 
     /// The bridge is as it was, and the device with its driver there.
     fn is_whole(&self) -> bool {
-        let config = fs::read(self.bridge().join("config")).expect("a file");
-        config == bridge_space() && self.device().join("driver").exists()
-    }
-}
-
-impl Drop for Machine {
-    fn drop(&mut self) {
-        self.ends.store(true, Ordering::SeqCst);
-        let thread = self.thread.take().expect("a thread");
-        thread.join().expect("the kernel's part ends");
-    }
-}
-
-/// Whether somebody has written a file; it is emptied.
-fn is_written(file: &Path) -> bool {
-    let written = fs::metadata(file).is_ok_and(|data| data.len() > 0);
-    if written {
-        fs::write(file, "").expect("a file");
-    }
-    written
-}
-
-/// What the kernel does when its files are written.
-fn work(root: &Path, device: &Path, driver: &Path) {
-    let link = root.join("bus/pci/devices").join(DEVICE);
-    let forgotten = root.join("forgotten");
-    if is_written(&driver.join("unbind")) {
-        let _ = fs::remove_file(device.join("driver"));
-    }
-    if is_written(&driver.join("bind")) {
-        // A device that is not there is not bound.
-        let _ = symlink(driver, device.join("driver"));
-    }
-    if is_written(&device.join("remove")) {
-        fs::remove_file(&link).expect("a link");
-        fs::rename(device, &forgotten).expect("a folder");
-    }
-    let bridge = device.parent().expect("a bridge");
-    if is_written(&bridge.join("rescan")) && forgotten.exists() {
-        fs::rename(&forgotten, device).expect("a folder");
-        symlink(device, &link).expect("a link");
+        let config = fs::read(self.0.bridge().join("config")).expect("a file");
+        config == bridge_space() && self.0.device().join("driver").exists()
     }
 }
 
@@ -171,11 +60,11 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
 fn dry_run_prints_what_run_does() {
     let machine = Machine::new("device_whole");
     // The image is written while the card is off the bus, and its bridge silent.
-    let seen = machine.root.join("seen");
+    let seen = machine.0.root().join("seen");
     let program = format!(
         "while [ -e {} ]; do sleep 0.01; done; cp {} {}",
-        machine.device().display(),
-        machine.bridge().join("config").display(),
+        machine.0.device().display(),
+        machine.0.bridge().join("config").display(),
         seen.display()
     );
     let more = ["--command", &program];
@@ -257,12 +146,12 @@ fn image_with(board: &str, part: &str, forced: u64) -> Vec<u8> {
 #[test]
 fn flash_command_writes_the_image() {
     let machine = Machine::new("device_image");
-    let other = machine.root.join("other.zimg");
+    let other = machine.0.root().join("other.zimg");
     fs::write(&other, image_of("vcu1525", "xcu200-fsgd2104-2-e")).expect("a file");
     let other = other.to_str().expect("a path");
     expect_refusal(&machine.words(&[other]), &["zeronic flash --dry-run: ", "xcu200", "vcu1525"]);
     // One that was forced takes a word more, and goes on to the cable then.
-    let forced = machine.root.join("forced.zimg");
+    let forced = machine.0.root().join("forced.zimg");
     let image = image_with("vcu1525", "xcvu9p-fsgd2104-2L-e", 2);
     fs::write(&forced, image).expect("a file");
     let forced = forced.to_str().expect("a path");
@@ -272,7 +161,7 @@ fn flash_command_writes_the_image() {
     );
     let output = machine.run(&[forced, "--force", "--dry-run"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let file = machine.root.join("card.zimg");
+    let file = machine.0.root().join("card.zimg");
     let image = image_of("vcu1525", "xcvu9p-fsgd2104-2L-e");
     fs::write(&file, image).expect("a file");
     let words = [file.to_str().expect("a path"), "--cable", "xvc:127.0.0.1:9"];
@@ -292,7 +181,7 @@ fn flash_command_writes_the_image() {
 fn what_cannot_be_restored_is_said() {
     let machine = Machine::new("device_lost");
     // The system finds no card again.
-    let forgotten = machine.root.join("forgotten");
+    let forgotten = machine.0.root().join("forgotten");
     let program = format!(
         "while [ ! -e {0} ]; do sleep 0.01; done; sleep 0.1; rm -r {0}",
         forgotten.display()
@@ -301,7 +190,7 @@ fn what_cannot_be_restored_is_said() {
     let line = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{line}");
     assert!(line.contains("the image is exchanged; NOT restored: 0000:03:00.0: the system"));
-    let config = fs::read(machine.bridge().join("config")).expect("a file");
+    let config = fs::read(machine.0.bridge().join("config")).expect("a file");
     assert!(config == bridge_space());
 }
 
@@ -313,16 +202,16 @@ fn impossible_request_is_refused_before_acting() {
     refused_with(&[], &["IMAGE"]);
     refused_with(&["--boot", "factory"], &["'factory'", "golden", "user"]);
     refused_with(&["/nowhere.zimg"], &["/nowhere.zimg", "No such file"]);
-    let file = machine.root.join("old.bin");
+    let file = machine.0.root().join("old.bin");
     fs::write(&file, "no image").expect("a file");
     refused_with(&[file.to_str().expect("a path")], &["no image: it begins with 'no image'"]);
-    let other = machine.bridge().join("0000:03:00.1");
+    let other = machine.0.bridge().join("0000:03:00.1");
     fs::create_dir(&other).expect("a folder");
     refused_with(&program, &["also 0000:03:00.1", "lost with 0000:03:00.0"]);
     fs::remove_dir(&other).expect("a folder");
     let mut space = vec![0; 256];
     put(&mut space, 0, 0x5004_10ee);
-    fs::write(machine.device().join("config"), space).expect("a file");
+    fs::write(machine.0.device().join("config"), space).expect("a file");
     refused_with(&program, &["10ee:5004", "--foreign"]);
     expect_success(&machine.words(&["--command", "true", "--foreign", "--dry-run"]));
     expect_refusal(
@@ -348,7 +237,7 @@ fn the_exit_statuses_are_documented() {
 fn missing_write_right_stops_beginning() {
     let machine = Machine::new("device_rights");
     let mut run = command(&machine.words(&["--command", "true"]));
-    let files = [machine.bridge().join("config"), machine.device().join("remove")];
+    let files = [machine.0.bridge().join("config"), machine.0.device().join("remove")];
     for file in &files {
         let mode = fs::Permissions::from_mode(0o444);
         fs::set_permissions(file, mode).expect("a file");
@@ -360,7 +249,7 @@ fn missing_write_right_stops_beginning() {
         fs::create_dir_all(&copy).expect("a folder");
         fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).expect("a folder");
         fs::copy(env!("CARGO_BIN_EXE_zeronic"), copy.join("zeronic")).expect("a program");
-        let paths = [machine.root.to_str().expect("a path"), tree.to_str().expect("a path")];
+        let paths = [machine.0.root().to_str().expect("a path"), tree.to_str().expect("a path")];
         let mut copied = std::process::Command::new("cp");
         let status = copied.arg("-r").args(paths).status().expect("cp runs");
         assert!(status.success());

@@ -37,8 +37,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let open = self.device.owners();
         let at = at.ok_or(HostError::Driver(DriverError::UnknownOwner { owner, open }))?;
         if self.bounces[at].region().is_none() {
-            let started = self.start_bounce(at);
-            started.map_err(|error| no_bounce(owner, error.to_string()))?;
+            self.start_bounce(at).map_err(|error| no_bounce(owner, error.to_string()))?;
         }
         match self.bounces[at].failure() {
             Some(reason) => Err(no_bounce(owner, reason.to_string())),

@@ -54,8 +54,7 @@ impl VethPair {
         let network = namespace.enter_another();
         let network = network.map_err(step("second network"))?;
         let mut second = End::open(&namespace)?;
-        let made = second.route.add_veth(INTERFACE, network.as_fd());
-        made.map_err(step("veth"))?;
+        second.route.add_veth(INTERFACE, network.as_fd()).map_err(step("veth"))?;
         let mut has_receive_offload = true;
         for (number, end) in [(1, &mut first), (2, &mut second)] {
             has_receive_offload &= end.configure(number, mtu_bytes)?;

@@ -167,8 +167,7 @@ fn names_there(board: &Board, port: &str) -> Vec<&'static str> {
 fn litex(platform: &str) -> BTreeMap<String, (Vec<String>, Option<String>)> {
     let script = root().join("sim/board/tests/boards/litex.py");
     let python = litex_boards_python().expect("litex-boards");
-    let output = Command::new(python).arg(script).arg(platform).output();
-    let output = output.expect("Python starts");
+    let output = Command::new(python).arg(script).arg(platform).output().expect("Python starts");
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{platform}: {error}");
     let text = String::from_utf8_lossy(&output.stdout);

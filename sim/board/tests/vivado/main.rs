@@ -129,8 +129,7 @@ fn whole() -> Files {
 }
 
 fn write_files() -> Files {
-    let card = emit_card(SMALL.name).expect("a configuration");
-    let card = card.expect("emits");
+    let card = emit_card(SMALL.name).expect("a configuration").expect("emits");
     let mut files: Files = card.design.files().into_iter().collect();
     let list = files.get_mut("files.f").expect("a list");
     list.push_str("top.v\n");

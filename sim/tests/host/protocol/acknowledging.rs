@@ -19,8 +19,7 @@ fn is_complete_with_payload_ahead_by(bytes: u32) {
     let provider = &mut world.machine.host;
     let region = provider.register(first, MemoryKind::Application, 1 << 16);
     let region = region.expect("room");
-    let id = provider.connect(first, REMOTE.parse().expect("an address"));
-    let id = id.expect("a flow");
+    let id = provider.connect(first, REMOTE.parse().expect("an address")).expect("a flow");
     // More than the peer sends: the connection stays at rest.
     let receive = provider.recv(id, region.span(1 << 14, 1 << 14), 1);
     receive.expect("it is taken");

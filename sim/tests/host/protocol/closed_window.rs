@@ -42,8 +42,7 @@ fn closed_and_opened(card: Rc<RefCell<GoldenCard>>) {
     RandomBytes::new(3).fill(&mut expected);
     let mut memory = provider.map(region).expect("it maps");
     memory.write(0, &expected);
-    let id = provider.connect(first, REMOTE.parse().expect("an address"));
-    let id = id.expect("a flow");
+    let id = provider.connect(first, REMOTE.parse().expect("an address")).expect("a flow");
     provider.send(id, region.span(0, BYTES), 1).expect("it is taken");
     let syn = world.answer_syn(WINDOW);
     let start = syn.sequence.wrapping_add(1);

@@ -24,8 +24,7 @@ const PORT: u16 = 5001;
 const PEER_SEED: u64 = 7;
 
 fn open<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, of: ApplicationId) -> ConnectionId {
-    let id = rig.machine.host.connect(of, peer_address(PORT));
-    let id = id.expect("it starts");
+    let id = rig.machine.host.connect(of, peer_address(PORT)).expect("it starts");
     rig.completion(|c| *c == Completion::Opened(id));
     id
 }
@@ -66,11 +65,9 @@ impl Talk {
         for request in 0..REQUESTS {
             let (from, to) = (at(bytes, request), at(bytes, request + 1));
             let (offset, length) = (u64::from(from), to - from);
-            let send = provider.send(id, region.span(offset, length), request.into());
-            send.expect("a request");
+            provider.send(id, region.span(offset, length), request.into()).expect("a request");
             let offset = u64::from(bytes) + offset;
-            let recv = provider.recv(id, region.span(offset, length), request.into());
-            recv.expect("a request");
+            provider.recv(id, region.span(offset, length), request.into()).expect("a request");
         }
         provider.finish(id).expect("it is open");
         Self { id, region, seed, bytes }
@@ -209,8 +206,7 @@ fn bounce_apart(rig: &mut GoldenRig, harmed: usize) {
     let others: Vec<u16> =
         (0..64).filter(|index| rig.machine.host.memory(RegionId(*index)).is_ok()).collect();
     let shard = rig.machine.host.open_shard(RingSizes::default());
-    let other = rig.machine.host.open_application(shard.expect("an owner"));
-    let other = other.expect("a domain");
+    let other = rig.machine.host.open_application(shard.expect("an owner")).expect("a domain");
     full_but(rig, 1 + harmed);
     let users = [FIRST, other, other];
     let talks = users.map(|of| {

@@ -156,8 +156,7 @@ fn application_keeps_regions_beside_harmed_one() {
 /// `next` is the application that is opened next.
 fn uses_its_own_regions_only(rig: GoldenRig, next: ApplicationId) {
     let (mut rig, id, _) = connected_on(rig);
-    let other = rig.machine.host.open_application(ShardId::FIRST);
-    let other = other.expect("a domain");
+    let other = rig.machine.host.open_application(ShardId::FIRST).expect("a domain");
     assert_eq!(other, next);
     let region = rig.machine.host.register(other, DRAM, 4096).expect("room");
     let foreign = rig.machine.host.recv(id, region.span(0, 1), 0);

@@ -83,13 +83,10 @@ fn mappings(name: &CStr) -> usize {
 /// second half.
 fn exchange<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, region: RegionId) {
     let provider = &mut rig.machine.host;
-    let id = provider.connect(FIRST, peer_address(5001));
-    let id = id.expect("it starts");
+    let id = provider.connect(FIRST, peer_address(5001)).expect("it starts");
     let half = BYTES as u32;
-    let recv = provider.recv(id, region.span(0, half), 1);
-    recv.expect("a request");
-    let send = provider.send(id, region.span(half.into(), half), 2);
-    send.expect("a request");
+    provider.recv(id, region.span(0, half), 1).expect("a request");
+    provider.send(id, region.span(half.into(), half), 2).expect("a request");
     for done in [received_completion(id, 1, half), sent_completion(id, 2)] {
         rig.completion(|c| *c == done);
     }
@@ -109,8 +106,7 @@ fn fills_and_sends<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, name: &CStr) {
     file.write_all_at(&random(SEED), at).expect("room");
     let range = adopt(&file).expect("it is sealed").range(PAGE, 2 * BYTES);
     let range = range.expect("pages of the file");
-    let first = rig.machine.host.register_existing(FIRST, range.clone());
-    let first = first.expect("room");
+    let first = rig.machine.host.register_existing(FIRST, range.clone()).expect("room");
     exchange(rig, first);
     let expected = [random(PEER_SEED), random(SEED)].concat();
     assert!(read(&file, PAGE, 2 * BYTES) == expected, "other bytes");
@@ -120,8 +116,7 @@ fn fills_and_sends<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, name: &CStr) {
     assert_eq!(rig.machine.host.counters().copied_payload_bytes, 0);
 
     // The same pages as another region, which stays when the first one goes.
-    let second = rig.machine.host.register_existing(FIRST, range);
-    let second = second.expect("room");
+    let second = rig.machine.host.register_existing(FIRST, range).expect("room");
     assert_ne!(first, second);
     // The card's mapping of each region, and the guarded one.
     assert_eq!(mappings(name), 4);
@@ -270,10 +265,8 @@ fn mapped_region_stays_beside_harmed_one() {
 fn mapped_region(rig: &mut GoldenRig) {
     let file = memfd(c"own-memory-shared", 2 * PAGE, libc::F_SEAL_SHRINK);
     let range = adopt(&file).expect("it is sealed").all().expect("pages");
-    let other = rig.machine.host.open_application(ShardId::FIRST);
-    let other = other.expect("a domain");
-    let region = rig.machine.host.register_existing(other, range.clone());
-    let region = region.expect("room");
+    let other = rig.machine.host.open_application(ShardId::FIRST).expect("a domain");
+    let region = rig.machine.host.register_existing(other, range.clone()).expect("room");
     let memory = rig.machine.host.memory(region).expect("a region");
     assert_eq!(memory.kind, MemoryKind::Application);
     assert_eq!((memory.bytes, memory.address % 8192), (2 * PAGE, 0));
@@ -281,13 +274,11 @@ fn mapped_region(rig: &mut GoldenRig) {
     mapping.write(PAGE, b"seen by all");
     assert_eq!(read(&file, PAGE, 11), b"seen by all");
     // It is the other application's.
-    let id = rig.machine.host.connect(FIRST, peer_address(9));
-    let id = id.expect("it starts");
+    let id = rig.machine.host.connect(FIRST, peer_address(9)).expect("it starts");
     let foreign = rig.machine.host.recv(id, region.span(0, 1), 1);
     assert!(matches!(foreign, Err(HostError::Region(RegionError::ForeignRegion { .. }))));
     let own = rig.machine.host.register_existing(FIRST, range).expect("room");
-    let recv = rig.machine.host.recv(id, own.span(0, 1), 1);
-    recv.expect("the first application's own registration");
+    rig.machine.host.recv(id, own.span(0, 1), 1).expect("the first application's own registration");
     rig.completion(|c| *c == cancelled_completion(id, 1));
 }
 

@@ -21,13 +21,11 @@ fn answer_to_other_station_opens_nothing() {
     let mut rig = golden();
     // The peer makes its link address known, and is cut off.
     let other = ([10, 77, 0, 1], 9999).into();
-    let known = rig.machine.peer.connect(other, Script::default());
-    known.expect("it starts");
+    rig.machine.peer.connect(other, Script::default()).expect("it starts");
     rig.steps(30);
     rig.cut = true;
     rig.sent.clear();
-    let id = rig.machine.host.connect(ApplicationId::FIRST, peer_address(PORT));
-    let id = id.expect("it starts");
+    let id = rig.machine.host.connect(ApplicationId::FIRST, peer_address(PORT)).expect("it starts");
     let syn = |frame: &Vec<u8>| parse_tcp(frame).filter(|header| header.flags == SYN);
     rig.until("our SYN", |rig| rig.sent.iter().any(|it| syn(it).is_some()));
     let syn = rig.sent.iter().find_map(syn).expect("it was sent");
@@ -55,8 +53,7 @@ fn foreign_station_repetition_keeps_tcp_bytes() {
     let (mut rig, id, region, memory) = connect_idle(BYTES.into());
     // The first packet: those behind it land ahead.
     rig.hold = vec![0];
-    let request = rig.machine.host.recv(id, region.span(0, BYTES), 1);
-    request.expect("a request");
+    rig.machine.host.recv(id, region.span(0, BYTES), 1).expect("a request");
     rig.until("a packet ahead", |rig| rig.payload_frames > 1);
     rig.steps(2);
     let mut bytes = rig.received.last().expect("the packet ahead").clone();

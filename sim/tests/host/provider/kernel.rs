@@ -449,8 +449,7 @@ fn connection_without_key_slot_is_served() {
         let id = hand.accept(listener);
         hand.completion(|c| *c == Completion::Opened(id));
         let at = 100 * number as u64;
-        let recv = hand.machine.host.recv(id, region.span(at, 100), 1);
-        recv.expect("a request");
+        hand.machine.host.recv(id, region.span(at, 100), 1).expect("a request");
         hand.rest();
         let segment = Segment {
             port: Some(port),

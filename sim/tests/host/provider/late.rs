@@ -29,11 +29,9 @@ pub fn connect_idle(send_bytes: u64) -> (GoldenRig, ConnectionId, RegionId, Appl
     let mut rig = golden();
     let script = Script { send_bytes, seed: SEED, receive_bytes_max: None };
     rig.machine.peer.listen(peer_address(5001), script).expect("a port");
-    let region = rig.machine.host.register(FIRST, MemoryKind::Application, 8192);
-    let region = region.expect("room");
+    let region = rig.machine.host.register(FIRST, MemoryKind::Application, 8192).expect("room");
     let memory = rig.machine.host.map(region).expect("it maps");
-    let id = rig.machine.host.connect(FIRST, peer_address(5001));
-    let id = id.expect("it starts");
+    let id = rig.machine.host.connect(FIRST, peer_address(5001)).expect("it starts");
     rig.completion(|c| *c == Completion::Opened(id));
     rig.steps(ROUNDS);
     rig.sent.clear();
@@ -147,8 +145,7 @@ const BUFFERS: u64 = 4;
 /// come `rounds` rounds apart. Every byte is right when its buffer is returned, and still right
 /// when the buffer is posted again. Returns how many requests were returned with bytes missing.
 fn in_parts(rig: &mut GoldenRig, id: ConnectionId, rounds: usize) -> u32 {
-    let region = rig.machine.host.register(FIRST, MemoryKind::Application, 8192);
-    let region = region.expect("room");
+    let region = rig.machine.host.register(FIRST, MemoryKind::Application, 8192).expect("room");
     let mut memory = rig.machine.host.map(region).expect("it maps");
     let mut stream = vec![0; STREAM_BYTES as usize];
     RandomBytes::new(SEED).fill(&mut stream);

@@ -33,23 +33,20 @@ fn is_refused(result: Result<(), HostError>, of: u32) -> bool {
 fn open_requests_are_limited_by_completions() {
     let (mut rig, id, region) = connect_idle();
     for request in 0..REQUESTS_MAX {
-        let send = rig.machine.host.send(id, region.span(request, 1), request);
-        send.expect("below the limit");
+        rig.machine.host.send(id, region.span(request, 1), request).expect("below the limit");
     }
     let provider = &mut rig.machine.host;
     assert!(is_refused(provider.send(id, region.span(0, 1), 0), id.0));
     // The other direction has a limit of its own.
     for request in 0..REQUESTS_MAX {
-        let recv = provider.recv(id, region.span(request, 1), request);
-        recv.expect("below the limit");
+        provider.recv(id, region.span(request, 1), request).expect("below the limit");
     }
     assert!(is_refused(provider.recv(id, region.span(0, 1), 0), id.0));
     let sent = |c: &Completion| matches!(c, Completion::Sent { .. });
     rig.until("a completion", |rig| rig.completions.iter().any(sent));
     let free = rig.completions.iter().filter(|c| sent(c)).count();
     for request in 0..free as u64 {
-        let send = rig.machine.host.send(id, region.span(0, 1), request);
-        send.expect("one for each completion");
+        rig.machine.host.send(id, region.span(0, 1), request).expect("one for each completion");
     }
     assert!(is_refused(rig.machine.host.send(id, region.span(0, 1), 0), id.0));
 }
@@ -58,11 +55,9 @@ fn open_requests_are_limited_by_completions() {
 fn requests_before_handshake_are_limited() {
     let mut rig = golden();
     let region = rig.machine.host.register(FIRST, DRAM, 64 << 10).expect("room");
-    let id = rig.machine.host.connect(FIRST, peer_address(5001));
-    let id = id.expect("it starts");
+    let id = rig.machine.host.connect(FIRST, peer_address(5001)).expect("it starts");
     for request in 0..REQUESTS_MAX {
-        let recv = rig.machine.host.recv(id, region.span(request, 1), request);
-        recv.expect("below the limit");
+        rig.machine.host.recv(id, region.span(request, 1), request).expect("below the limit");
     }
     let recv = rig.machine.host.recv(id, region.span(0, 1), 0);
     assert!(is_refused(recv, id.0));
@@ -77,8 +72,7 @@ fn held_bytes_are_counted_until_close() {
     rig.machine.peer.listen(peer_address(5001), script).expect("a port");
     let region = rig.machine.host.register(FIRST, DRAM, 8192).expect("room");
     rig.hold = vec![0];
-    let id = rig.machine.host.connect(FIRST, peer_address(5001));
-    let id = id.expect("it starts");
+    let id = rig.machine.host.connect(FIRST, peer_address(5001)).expect("it starts");
     rig.machine.host.recv(id, region.span(0, 3 * PACKET_BYTES), 1).expect("a request");
     assert_eq!(rig.machine.host.counters().held_bytes, 0);
     rig.until("held bytes", |rig| rig.machine.host.counters().held_bytes > 0);
@@ -97,12 +91,10 @@ fn waiting_request_cancels_at_once() {
     let script = Script { send_bytes: 3000, ..Script::default() };
     rig.machine.peer.listen(peer_address(5001), script).expect("a port");
     let region = rig.machine.host.register(FIRST, DRAM, 4096).expect("room");
-    let id = rig.machine.host.connect(FIRST, peer_address(5001));
-    let id = id.expect("it starts");
+    let id = rig.machine.host.connect(FIRST, peer_address(5001)).expect("it starts");
     // Before the handshake.
     for request in [1, 2, 2] {
-        let recv = rig.machine.host.recv(id, region.span(0, 100), request);
-        recv.expect("a request");
+        rig.machine.host.recv(id, region.span(0, 100), request).expect("a request");
     }
     rig.machine.host.cancel(id, 2).expect("it waits");
     rig.step();
@@ -165,12 +157,10 @@ fn cancelled_receive_leaves_the_others() {
         memory.write(0, &[GUARD; 4096]);
         // It comes again after the peer's timeout.
         rig.hold = vec![1];
-        let id = rig.machine.host.connect(FIRST, peer_address(5001));
-        let id = id.expect("it starts");
+        let id = rig.machine.host.connect(FIRST, peer_address(5001)).expect("it starts");
         for request in 1..=4 {
             let at = (request - 1) * u64::from(BYTES);
-            let recv = rig.machine.host.recv(id, region.span(at, BYTES), request);
-            recv.expect("a request");
+            rig.machine.host.recv(id, region.span(at, BYTES), request).expect("a request");
         }
         rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
         rig.machine.host.cancel(id, cancel).expect("it is posted");
@@ -205,8 +195,7 @@ fn a_posted_send_is_not_cancelled() {
     let mut rig = golden();
     rig.machine.peer.listen(peer_address(5001), Script::default()).expect("a port");
     let region = rig.machine.host.register(FIRST, DRAM, 4096).expect("room");
-    let id = rig.machine.host.connect(FIRST, peer_address(5001));
-    let id = id.expect("it starts");
+    let id = rig.machine.host.connect(FIRST, peer_address(5001)).expect("it starts");
     rig.completion(|c| *c == Completion::Opened(id));
     rig.cut = true;
     rig.sent.clear();

@@ -33,15 +33,13 @@ fn ended_listener_keeps_accepted_resets_rest() {
         rig.machine.peer.connect(local, script).expect("it starts");
     }
     rig.steps(50);
-    let id = rig.machine.host.accept(listener).expect("a listener");
-    let id = id.expect("one waits");
+    let id = rig.machine.host.accept(listener).expect("a listener").expect("one waits");
     rig.machine.host.unlisten(listener).expect("it ends");
     assert!(is_gone(rig.machine.host.accept(listener)));
     assert!(is_gone(rig.machine.host.unlisten(listener)));
     let kind = MemoryKind::Application;
     let region = rig.machine.host.register(FIRST, kind, 4096).expect("room");
-    let recv = rig.machine.host.recv(id, region.span(0, BYTES), 1);
-    recv.expect("a request");
+    rig.machine.host.recv(id, region.span(0, BYTES), 1).expect("a request");
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
     let failed = |rig: &mut crate::provider::rig::GoldenRig| {
         let all = rig.machine.peer.conversations();

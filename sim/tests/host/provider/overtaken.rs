@@ -30,8 +30,7 @@ fn a_repetition_is_overtaken(acknowledged: u32) {
     rig.cut = true;
     for request in 0..2 {
         let offset = request * u64::from(BYTES);
-        let asked = rig.machine.host.send(id, region.span(offset, BYTES), request);
-        asked.expect("a request");
+        rig.machine.host.send(id, region.span(offset, BYTES), request).expect("a request");
     }
     rig.steps(20);
     rig.machine.card.borrow_mut().hold_sends();

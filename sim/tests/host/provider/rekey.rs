@@ -38,8 +38,7 @@ fn change_under_stream<B: Bus, C: NetworkSide>(
     let region =
         rig.machine.host.register(FIRST, MemoryKind::Application, BYTES as usize).expect("room");
     let memory = rig.machine.host.map(region).expect("it maps");
-    let id = rig.machine.host.connect(FIRST, peer_address(5001));
-    let id = id.expect("it starts");
+    let id = rig.machine.host.connect(FIRST, peer_address(5001)).expect("it starts");
     for request in 0..4 {
         let at = request * u64::from(PIECE_BYTES);
         rig.machine.host.recv(id, region.span(at, PIECE_BYTES), request).expect("a request");

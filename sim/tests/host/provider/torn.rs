@@ -146,8 +146,7 @@ fn late_second_line_is_read_whole() {
     rig.machine.peer.listen(peer_address(5001), script).unwrap();
     let first = ApplicationId::FIRST;
     let id = rig.machine.host.connect(first, peer_address(5001)).unwrap();
-    let region = rig.machine.host.register(first, MemoryKind::Application, BYTES);
-    let region = region.unwrap();
+    let region = rig.machine.host.register(first, MemoryKind::Application, BYTES).unwrap();
     let memory = rig.machine.host.map(region).unwrap();
     rig.machine.host.recv(id, region.span(0, BYTES as u32), 1).unwrap();
     rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));

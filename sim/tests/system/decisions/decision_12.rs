@@ -24,8 +24,7 @@ fn register(direct: &mut Direct, offset: u32) -> u32 {
 }
 
 fn write(direct: &mut Direct, offset: u32, value: u32) {
-    let written = direct.machine.host.device.bus().write_register(offset, value);
-    written.expect("a register");
+    direct.machine.host.device.bus().write_register(offset, value).expect("a register");
 }
 
 fn begin(direct: &mut Direct, cause: Cause) {

@@ -84,8 +84,7 @@ fn models_of_design_share_no_state() {
 
 #[test]
 fn waveform_files_hold_the_recorded_edges() {
-    let design = design_of(&mut Counters::default(), "counters", Options::TRACED);
-    let design = design.expect("builds");
+    let design = design_of(&mut Counters::default(), "counters", Options::TRACED).expect("builds");
     for (name, check) in [("w.vcd", check_vcd as fn(&[u8])), ("w.fst", check_fst)] {
         let path = temporary(name);
         let mut model = design.model();
@@ -121,8 +120,7 @@ fn check_fst(bytes: &[u8]) {
 
 #[test]
 fn full_disk_ends_recording_not_run() {
-    let design = design_of(&mut Counters::default(), "counters", Options::TRACED);
-    let design = design.expect("builds");
+    let design = design_of(&mut Counters::default(), "counters", Options::TRACED).expect("builds");
     // A link by this name makes VCD, whose text is written as it comes.
     let link = temporary("full.vcd");
     let _ = std::fs::remove_file(&link);

@@ -12,14 +12,19 @@ use host_board::window::{Window, WindowError};
 use sim_board::boot::{boot, Booted};
 use sim_board::flash_chip::FlashChip;
 use sim_board::flash_window::FlashWindow;
+use sim_board::slot::{self, MadeSlot};
 
 use super::*;
 use crate::board::flash::run::{FlashRun, Open};
 
-mod machine;
-
 const GOLDEN: [u8; 64] = [0x6b; 64];
-const CARD: &str = "0000:65:00.0";
+const CARD: &str = slot::DEVICE;
+
+/// A system with the card in a slot, without a driver.
+fn system(name: &str) -> MadeSlot {
+    let name = format!("zeronic-flash-{name}-{}", std::process::id());
+    MadeSlot::new(std::env::temp_dir().join(name), None)
+}
 
 /// A window that the test looks into while the run has it.
 struct Shared(Rc<RefCell<FlashWindow>>);
@@ -183,7 +188,7 @@ fn a_verify_that_fails_says_so() {
 
 #[test]
 fn returning_card_must_run_the_image() {
-    let machine = machine::Machine::new();
+    let machine = system("boot");
     for (hash, slot, said) in [
         ([0; 5], 1, None),
         ([0, 0, 0, 0, 9], 1, Some("00000009, not 0000")),
@@ -214,7 +219,7 @@ fn returning_card_must_run_the_image() {
 
 #[test]
 fn card_without_exchange_is_not_written() {
-    let machine = machine::Machine::new();
+    let machine = system("refused");
     let error = exchange(machine.root(), "0000:66:00.0").expect_err("no card");
     assert_eq!(error.status(), 11);
     assert!(error.to_string().contains("Nothing was erased"), "{error}");

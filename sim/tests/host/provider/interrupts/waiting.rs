@@ -191,7 +191,6 @@ fn kernel_header_ends_the_providers_sleep() {
     };
     let provider = Provider::open(bus(2), Observed::new(transport), DeviceConfig::with_seed(1));
     let mut provider = provider.expect("it opens");
-    let connected = provider.connect(ApplicationId::FIRST, peer_address(80));
-    connected.expect("it starts");
+    provider.connect(ApplicationId::FIRST, peer_address(80)).expect("it starts");
     assert!(provider.wait(LONG).expect("it waits"));
 }
