@@ -80,9 +80,9 @@ impl MemoryError {
         }
     }
 
-    /// The last error of this thread, in a call.
-    pub(super) fn last_os_error(call: &'static str) -> Self {
-        Self::System { call, source: io::Error::last_os_error() }
+    /// What makes the error of a call that has failed.
+    pub(super) fn of<E: Into<io::Error>>(call: &'static str) -> impl Fn(E) -> Self {
+        move |error| Self::System { call, source: error.into() }
     }
 }
 

@@ -33,15 +33,13 @@ impl MemoryFile {
     /// A file that a program already has: a memfd of whole pages, sealed against shrinking
     /// (`F_SEAL_SHRINK`). What it grows by later is not part of it.
     pub fn adopt(descriptor: OwnedFd) -> Result<Self> {
-        let failed = |call| move |source| MemoryError::System { call, source };
-        let seals = fcntl_get_seals(&descriptor);
-        let seals = seals.map_err(|error| failed("F_GET_SEALS")(error.into()))?;
+        let seals = fcntl_get_seals(&descriptor).map_err(MemoryError::of("F_GET_SEALS"))?;
         if !seals.contains(SealFlags::SHRINK) {
             return Err(MemoryError::NotSealed { seals: seals.bits() as i32 });
         }
         // The length is read after the seal: it does not fall any more.
         let file = File::from(descriptor);
-        let bytes = file.metadata().map_err(failed("fstat"))?.len();
+        let bytes = file.metadata().map_err(MemoryError::of("fstat"))?.len();
         Ok(Self { bytes: whole_pages(bytes)?, descriptor: Arc::new(file.into()) })
     }
 

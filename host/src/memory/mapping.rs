@@ -1,8 +1,10 @@
 //! Mappings of a range, one kind for each side.
 
-use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
+
+use rustix::io::Errno;
+use rustix::mm::{mmap, mprotect, munmap, MapFlags, MprotectFlags, ProtFlags};
 
 use super::address::AddressRange;
 use super::bytes::SharedBytes;
@@ -19,10 +21,10 @@ pub(super) enum Rights {
 }
 
 impl Rights {
-    fn bits(self) -> libc::c_int {
+    fn bits(self) -> u32 {
         match self {
-            Self::None => libc::PROT_NONE,
-            Self::ReadWrite => libc::PROT_READ | libc::PROT_WRITE,
+            Self::None => 0,
+            Self::ReadWrite => (ProtFlags::READ | ProtFlags::WRITE).bits(),
         }
     }
 }
@@ -50,15 +52,13 @@ unsafe impl Send for Mapping {}
 impl Mapping {
     /// Maps pages of a file.
     pub(super) fn of_file(range: &FileRange, rights: Rights) -> Result<Self> {
-        let (null, shared) = (std::ptr::null_mut(), libc::MAP_SHARED);
-        let number = range.descriptor().as_raw_fd();
-        let offset = range.offset() as libc::off_t;
-        let bytes = range.bytes();
+        let (null, rights) = (std::ptr::null_mut(), ProtFlags::from_bits_retain(rights.bits()));
+        let (file, offset, bytes) = (range.descriptor(), range.offset() as u64, range.bytes());
         // SAFETY: a new mapping at an address that the kernel chooses touches no other object; the
-        // descriptor is open, and the range lies inside its file.
-        let start = unsafe { libc::mmap(null, bytes, rights.bits(), shared, number, offset) };
-        let start = NonNull::new(start.cast::<u8>()).filter(|_| start != libc::MAP_FAILED);
-        let start = start.ok_or_else(|| MemoryError::last_os_error("mmap"))?;
+        // range lies inside its file.
+        let start = unsafe { mmap(null, bytes, rights, MapFlags::SHARED, file, offset) };
+        let start = start.and_then(|start| NonNull::new(start.cast::<u8>()).ok_or(Errno::NOMEM));
+        let start = start.map_err(MemoryError::of("mmap"))?;
         Ok(Self { start, bytes, pages: Pages::Own })
     }
 
@@ -80,7 +80,7 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         if matches!(self.pages, Pages::Own) {
             // SAFETY: the mapping was made by `of_file` with this length, and nothing borrows it.
-            unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+            let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
         }
     }
 }
@@ -222,11 +222,10 @@ impl Closing {
 }
 
 fn protect(pages: &Closing, rights: Rights) -> Result<()> {
+    let rights = MprotectFlags::from_bits_retain(rights.bits());
     // SAFETY: the pages belong to one guarded mapping, and nothing refers to their bytes.
-    match unsafe { libc::mprotect(pages.start.as_ptr().cast(), pages.bytes, rights.bits()) } {
-        0 => Ok(()),
-        _ => Err(MemoryError::last_os_error("mprotect")),
-    }
+    let result = unsafe { mprotect(pages.start.as_ptr().cast(), pages.bytes, rights) };
+    result.map_err(MemoryError::of("mprotect"))
 }
 
 impl Drop for Closing {

@@ -1,8 +1,11 @@
 //! Mappings of each kind, and what they keep out.
 
 use std::io;
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
+
+use rustix::fs::ftruncate;
+use rustix::io::Errno;
+use rustix::mm::{mmap_anonymous, mprotect, munmap, MapFlags, MprotectFlags, ProtFlags};
 
 use super::*;
 
@@ -97,10 +100,7 @@ fn file_length_cannot_be_changed() {
     let file = MemoryFile::new(2 * PAGE_BYTES).unwrap();
     let MemoryRange::File(pages) = file.all().unwrap() else { panic!("pages of a file") };
     for length in [0, PAGE_BYTES, 4 * PAGE_BYTES] {
-        // SAFETY: the descriptor is open; the call takes no pointer.
-        let result = unsafe { libc::ftruncate(pages.descriptor().as_raw_fd(), length as _) };
-        let error = io::Error::last_os_error();
-        assert_eq!((result, error.raw_os_error()), (-1, Some(libc::EPERM)));
+        assert_eq!(ftruncate(pages.descriptor(), length as u64), Err(Errno::PERM));
     }
 }
 
@@ -128,17 +128,15 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    fn new(rights: &[libc::c_int]) -> Self {
-        let (null, flags) = (std::ptr::null_mut(), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    fn new(rights: &[MprotectFlags]) -> Self {
+        let (null, none) = (std::ptr::null_mut(), ProtFlags::empty());
         let bytes = rights.len() * PAGE_BYTES;
         // SAFETY: a new mapping at an address that the kernel chooses touches no other object.
-        let start = unsafe { libc::mmap(null, bytes, libc::PROT_NONE, flags, -1, 0) };
-        assert_ne!(start, libc::MAP_FAILED, "{}", io::Error::last_os_error());
+        let start = unsafe { mmap_anonymous(null, bytes, none, MapFlags::PRIVATE) }.unwrap();
         for (page, rights) in rights.iter().enumerate() {
             // SAFETY: the page was mapped just now, and nothing refers to it.
-            let set =
-                unsafe { libc::mprotect(start.byte_add(page * PAGE_BYTES), PAGE_BYTES, *rights) };
-            assert_eq!(set, 0, "{}", io::Error::last_os_error());
+            let set = unsafe { mprotect(start.byte_add(page * PAGE_BYTES), PAGE_BYTES, *rights) };
+            set.unwrap();
         }
         Self { start: start.cast(), pages: rights.len() }
     }
@@ -152,11 +150,11 @@ impl Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `new` with this length.
-        unsafe { libc::munmap(self.start.cast(), self.pages * PAGE_BYTES) };
+        unsafe { munmap(self.start.cast(), self.pages * PAGE_BYTES).unwrap() };
     }
 }
 
-const OPEN: libc::c_int = libc::PROT_READ | libc::PROT_WRITE;
+const OPEN: MprotectFlags = MprotectFlags::READ.union(MprotectFlags::WRITE);
 
 #[test]
 fn program_memory_is_shared_by_all_sides() {
@@ -205,8 +203,8 @@ fn memory_keeper_lives_until_last_mapping() {
 
 #[test]
 fn unusable_memory_is_refused_with_address() {
-    let closed = libc::PROT_NONE;
-    let arena = Arc::new(Arena::new(&[OPEN, libc::PROT_READ, OPEN, closed, OPEN]));
+    let closed = MprotectFlags::empty();
+    let arena = Arc::new(Arena::new(&[OPEN, MprotectFlags::READ, OPEN, closed, OPEN]));
     let new = |start: *mut u8, bytes| {
         // SAFETY: what is not as promised is refused, and nothing here is accessed.
         unsafe { AddressRange::new(start, bytes, arena.clone()) }.unwrap_err()

@@ -9,8 +9,6 @@
 
 use std::ffi::CStr;
 use std::fs::File;
-use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -24,6 +22,8 @@ use host::memory::{AddressRange, DmaBuf, MemoryError, MemoryFile, MemoryRange, S
 use host::provider::{ApplicationId, Completion, RegionId, ShardId};
 use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
 use lab::network_side::NetworkSide;
+use rustix::fs::{fcntl_add_seals, memfd_create, MemfdFlags, SealFlags};
+use rustix::mm::{mmap_anonymous, munmap, MapFlags, ProtFlags};
 
 use crate::provider::calls::peer_address;
 use crate::provider::owners::harmed::{harm_application, Harm};
@@ -41,17 +41,11 @@ const SEED: u64 = 8;
 const PEER_SEED: u64 = 9;
 
 /// A memfd as programs make them, sealed as said.
-fn memfd(name: &CStr, bytes: usize, seals: i32) -> File {
-    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-    // SAFETY: the name is a C string; the call has no other argument that is a pointer.
-    let number = unsafe { libc::memfd_create(name.as_ptr(), flags) };
-    assert!(number >= 0, "{}", io::Error::last_os_error());
-    // SAFETY: the call succeeded, so `number` is a new descriptor that nobody else owns.
-    let file = File::from(unsafe { OwnedFd::from_raw_fd(number) });
+fn memfd(name: &CStr, bytes: usize, seals: SealFlags) -> File {
+    let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
+    let file = File::from(file.expect("a memfd"));
     file.set_len(bytes as u64).expect("a length");
-    // SAFETY: the descriptor is open; the call takes no pointer.
-    let sealed = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) };
-    assert_eq!(sealed, 0, "{}", io::Error::last_os_error());
+    fcntl_add_seals(&file, seals).expect("seals");
     file
 }
 
@@ -100,7 +94,7 @@ fn exchange<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, region: RegionId) {
 fn fills_and_sends<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, name: &CStr) {
     let script = Script { send_bytes: BYTES as u64, seed: PEER_SEED, receive_bytes_max: None };
     rig.machine.peer.listen(peer_address(5001), script).expect("a port");
-    let file = memfd(name, FILE_BYTES, libc::F_SEAL_SHRINK);
+    let file = memfd(name, FILE_BYTES, SealFlags::SHRINK);
     file.write_all_at(&[0x5a; FILE_BYTES], 0).expect("room");
     let at = (PAGE + BYTES) as u64;
     file.write_all_at(&random(SEED), at).expect("room");
@@ -156,11 +150,10 @@ unsafe impl Sync for Arena {}
 
 impl Arena {
     pub fn new(bytes: usize) -> Arc<Self> {
-        let (null, flags) = (std::ptr::null_mut(), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        let (null, rights) = (std::ptr::null_mut(), ProtFlags::READ | ProtFlags::WRITE);
         // SAFETY: a new mapping at an address that the kernel chooses touches no other object.
-        let start = unsafe { libc::mmap(null, bytes, rights, flags, -1, 0) };
-        assert_ne!(start, libc::MAP_FAILED, "{}", io::Error::last_os_error());
+        let start = unsafe { mmap_anonymous(null, bytes, rights, MapFlags::PRIVATE) };
+        let start = start.expect("memory");
         Arc::new(Self { start: start.cast(), bytes })
     }
 
@@ -185,7 +178,7 @@ impl Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `new` with this length.
-        unsafe { libc::munmap(self.start.cast(), self.bytes) };
+        unsafe { munmap(self.start.cast(), self.bytes).expect("it goes") };
     }
 }
 
@@ -263,7 +256,7 @@ fn mapped_region_stays_beside_harmed_one() {
 }
 
 fn mapped_region(rig: &mut GoldenRig) {
-    let file = memfd(c"own-memory-shared", 2 * PAGE, libc::F_SEAL_SHRINK);
+    let file = memfd(c"own-memory-shared", 2 * PAGE, SealFlags::SHRINK);
     let range = adopt(&file).expect("it is sealed").all().expect("pages");
     let other = rig.machine.host.open_application(ShardId::FIRST).expect("a domain");
     let region = rig.machine.host.register_existing(other, range.clone()).expect("room");
@@ -284,14 +277,14 @@ fn mapped_region(rig: &mut GoldenRig) {
 
 #[test]
 fn transient_or_partial_pages_are_refused() {
-    let grow = libc::F_SEAL_GROW;
+    let grow = SealFlags::GROW;
     let open = memfd(c"own-memory-open", PAGE, grow);
     match adopt(&open) {
-        Err(MemoryError::NotSealed { seals }) => assert_eq!(seals, grow),
+        Err(MemoryError::NotSealed { seals }) => assert_eq!(seals, grow.bits() as i32),
         other => panic!("{other:?}"),
     }
     for bytes in [0, PAGE + 1] {
-        let odd = memfd(c"own-memory-odd", bytes, libc::F_SEAL_SHRINK);
+        let odd = memfd(c"own-memory-odd", bytes, SealFlags::SHRINK);
         match adopt(&odd) {
             Err(MemoryError::NotPages { bytes: found }) => assert_eq!(found, bytes as u64),
             other => panic!("{other:?}"),
@@ -317,7 +310,7 @@ fn transient_or_partial_pages_are_refused() {
     let error = refused(ApplicationId(3), file.all().expect("a range"));
     assert!(matches!(error, HostError::Application(ApplicationError::Unknown { .. })));
     // Sealed against writing: the card could not fill it.
-    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_WRITE;
+    let seals = SealFlags::SHRINK | SealFlags::WRITE;
     let fixed = adopt(&memfd(c"own-memory-fixed", PAGE, seals)).expect("it is sealed");
     match refused(FIRST, fixed.all().expect("a range")) {
         HostError::Driver(DriverError::Bus(BusError::Memory(MemoryError::System {

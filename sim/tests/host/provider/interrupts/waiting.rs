@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{pipe, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use abi::config::{COMMAND_BYTES, SMALL};
@@ -19,6 +19,7 @@ use lab::hooked_bus::{HookedBus, Hooks};
 use lab::network_side::NetworkSide;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
+use rustix::event::{eventfd, EventfdFlags};
 use skip::skip_if_refused;
 
 use crate::provider::calls::peer_address;
@@ -37,13 +38,8 @@ impl Hooks<GoldenBus> for Events {
     }
 }
 
-#[allow(unsafe_code)]
 fn event() -> File {
-    // SAFETY: the call takes no pointer.
-    let number = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-    assert!(number >= 0, "{}", std::io::Error::last_os_error());
-    // SAFETY: the call succeeded, so `number` is a new descriptor that nobody else owns.
-    unsafe { File::from_raw_fd(number) }
+    eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).expect("an event").into()
 }
 
 /// A bus that has descriptors for so many vectors.
