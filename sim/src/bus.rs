@@ -6,7 +6,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -267,11 +266,6 @@ impl Bus for SimulatedBus {
         self.write_register(entry + 4, (self.interrupt_base >> 32) as u32)?;
         self.write_register(entry + 8, vector.into())?;
         self.write_register(entry + 12, 0)
-    }
-
-    /// Simulated time passes in calls alone.
-    fn interrupt_fd(&self, _vector: u16) -> Option<BorrowedFd<'_>> {
-        None
     }
 
     fn wait_interrupt(&mut self, limit: Duration) -> Result<Option<u16>> {

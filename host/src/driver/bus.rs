@@ -119,11 +119,15 @@ pub trait Bus {
     /// Whether [`Bus::write_line`] makes one request of 64 bytes. A BAR that is mapped uncached
     /// needs a store of 64 bytes for it (MOVDIR64B). Without one the card would throw the halves
     /// away, so the driver never calls `write_line`.
-    fn writes_lines(&self) -> bool;
+    fn writes_lines(&self) -> bool {
+        false
+    }
 
     /// Writes 64 bytes of BAR 0, at a multiple of 64, as one request. The write is posted, in order
     /// with register writes.
-    fn write_line(&mut self, offset: u32, line: &[u8; PUSH_BYTES]) -> Result<()>;
+    fn write_line(&mut self, offset: u32, _line: &[u8; PUSH_BYTES]) -> Result<()> {
+        Err(BusError::BadOffset(offset))
+    }
 
     /// Allocates `bytes` of zeroed control memory, contiguous on the bus, at a multiple of
     /// `align_bytes` (a power of two of at least 4,096).
@@ -168,7 +172,9 @@ pub trait Bus {
     fn flush_address(&self, kind: MemoryKind) -> Option<u64>;
 
     /// Posted writes refused since the last call. A real bus learns of none (decision 13).
-    fn take_faults(&mut self) -> Vec<DmaFault>;
+    fn take_faults(&mut self) -> Vec<DmaFault> {
+        Vec::new()
+    }
 
     /// Time of the card, from any moment on; it never goes back. All limits of the driver are
     /// counted by it, whatever a poll takes: a real card's is the system's, a simulated one's
@@ -183,7 +189,9 @@ pub trait Bus {
 
     /// The event descriptor of an enabled interrupt vector, which becomes readable when it fires
     /// and holds a count of 8 bytes; `None` where the bus has none, as in simulated time.
-    fn interrupt_fd(&self, vector: u16) -> Option<BorrowedFd<'_>>;
+    fn interrupt_fd(&self, _vector: u16) -> Option<BorrowedFd<'_>> {
+        None
+    }
 
     /// Waits for an interrupt, at most for `limit` of the card's time, and returns its vector. A
     /// bus without interrupts returns `None` at once.

@@ -18,8 +18,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use abi::pci_ids::{DEVICE_ID, VENDOR_ID};
-use abi::registers::{BAR_BYTES, PUSH_BYTES};
-use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use abi::registers::BAR_BYTES;
+use host::driver::bus::{page_bits, Bus, BusError, DmaMemory, MemoryKind, Result};
 use host::driver::control_memory::ControlMemory;
 use host::memory::{DeviceMapping, MemoryRange};
 use thiserror::Error;
@@ -245,14 +245,6 @@ impl Bus for KernelBus {
         Ok(())
     }
 
-    fn writes_lines(&self) -> bool {
-        false
-    }
-
-    fn write_line(&mut self, offset: u32, _line: &[u8; PUSH_BYTES]) -> Result<()> {
-        Err(BusError::BadOffset(offset))
-    }
-
     fn allocate_control(&mut self, bytes: usize, align_bytes: usize) -> Result<ControlMemory> {
         let (pages, address) = self.add_new(true, bytes, align_bytes as u64)?;
         Ok(ControlMemory::new(address, &pages)?)
@@ -283,10 +275,6 @@ impl Bus for KernelBus {
 
     fn flush_address(&self, _kind: MemoryKind) -> Option<u64> {
         None
-    }
-
-    fn take_faults(&mut self) -> Vec<DmaFault> {
-        Vec::new()
     }
 
     fn now(&self) -> Duration {

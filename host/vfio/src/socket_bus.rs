@@ -21,7 +21,7 @@ use abi::pci_ids::{DEVICE_ID, VENDOR_ID};
 use abi::registers::{
     BAR_BYTES, DOORBELLS, DOORBELL_ARM_SENDS, DOORBELL_STATUS, DOORBELL_STRIDE, PUSH_BYTES,
 };
-use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::bus::{page_bits, Bus, BusError, DmaMemory, MemoryKind, Result};
 use host::driver::bus_memory::new_pages;
 use host::driver::control_memory::ControlMemory;
 use host::memory::MemoryRange;
@@ -244,10 +244,6 @@ impl Bus for SocketBus {
 
     fn flush_address(&self, _kind: MemoryKind) -> Option<u64> {
         None
-    }
-
-    fn take_faults(&mut self) -> Vec<DmaFault> {
-        Vec::new()
     }
 
     fn now(&self) -> Duration {

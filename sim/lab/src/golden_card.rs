@@ -7,12 +7,11 @@ mod memory;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::CardConfig;
-use abi::registers::{DOORBELLS, PUSH_BYTES};
+use abi::registers::DOORBELLS;
 pub use golden::device::RingKind;
 use golden::device::{GoldenDevice, Memory};
 use golden::interrupts::Interrupts;
@@ -300,15 +299,6 @@ impl Bus for GoldenBus {
         Ok(())
     }
 
-    /// The golden device takes no time to read a ring, so it has no push window.
-    fn write_line(&mut self, offset: u32, _line: &[u8; PUSH_BYTES]) -> Result<()> {
-        Err(BusError::BadOffset(offset))
-    }
-
-    fn writes_lines(&self) -> bool {
-        false
-    }
-
     fn allocate_control(&mut self, bytes: usize, align: usize) -> Result<ControlMemory> {
         let pages = new_pages(bytes)?;
         let address = self.add(true, pages.clone(), align as u64)?;
@@ -364,10 +354,6 @@ impl Bus for GoldenBus {
 
     fn enable_interrupt(&mut self, _vector: u16) -> Result<()> {
         Ok(())
-    }
-
-    fn interrupt_fd(&self, _vector: u16) -> Option<BorrowedFd<'_>> {
-        None
     }
 
     /// A card that takes its time goes on meanwhile.

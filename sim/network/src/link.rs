@@ -133,11 +133,6 @@ impl Link {
         &self.parameters
     }
 
-    /// What it is, to be changed while it runs.
-    pub fn parameters_mut(&mut self) -> &mut LinkParameters {
-        &mut self.parameters
-    }
-
     /// When everything that it was given has left.
     pub fn free_ps(&self) -> u64 {
         self.free_ps

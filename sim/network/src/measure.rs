@@ -61,6 +61,17 @@ pub trait Measurement:
     fn is_ok(report: &Self::Report) -> bool;
 }
 
+/// What a measurement of rows has come to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RowReport<R, P> {
+    /// Every run is exact, every packet accounted for, every goal reached.
+    pub ok: bool,
+    /// The rows.
+    pub rows: Vec<R>,
+    /// What was measured.
+    pub parameters: P,
+}
+
 /// A congestion controller, by its name on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -22,7 +22,7 @@ use tcp::secret::{Secret, Tuple};
 use crate::counts::{Counts, Reason};
 use crate::flow::Flow;
 use crate::host::Host;
-use crate::link::{Link, LinkParameters};
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::schedule::Schedule;
 use crate::switch::{Switch, Waiting};
@@ -142,11 +142,6 @@ impl Network {
     /// Everything that was accepted by all receivers.
     pub fn accepted_bytes(&self) -> u64 {
         self.flows.iter().flat_map(|flow| &flow.sides).map(|side| side.memory.accepted).sum()
-    }
-
-    /// The parameters of a link, to be changed.
-    pub fn link_mut(&mut self, link: usize) -> &mut LinkParameters {
-        self.wires[link].link.parameters_mut()
     }
 
     /// Most that has waited at a switch for a link since the last call.

@@ -262,9 +262,7 @@ impl Mac {
         match offered {
             Some(beat) if self.is_ready => self.take(beat, now_ps),
             Some(beat) => self.waiting = Some(beat),
-            None if self.leaving.is_some() => {
-                self.report("tvalid fell inside a frame".into());
-            }
+            None if self.leaving.is_some() => self.report("tvalid fell inside a frame".into()),
             None => {}
         }
     }

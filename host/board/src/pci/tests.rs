@@ -208,9 +208,7 @@ impl<'a> Made<'a> {
                 symlink(device, link).expect("a link");
             }
             Some("unbind") => fs::remove_file(device.join("driver")).expect("a link"),
-            Some("bind") => {
-                symlink(self.tree.driver(), device.join("driver")).expect("a link");
-            }
+            Some("bind") => symlink(self.tree.driver(), device.join("driver")).expect("a link"),
             _ => {}
         }
     }

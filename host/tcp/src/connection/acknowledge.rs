@@ -151,9 +151,7 @@ impl Connection {
         // With SACK, losses are looked for when all that came at a time is known: of the ACKs of
         // one poll the first may tell of what is newer than what the next one tells.
         match self.agreed.has_sack {
-            true => {
-                *self.loss_due.get_or_insert(0) += brought.delivered.bytes;
-            }
+            true => *self.loss_due.get_or_insert(0) += brought.delivered.bytes,
             false => brought.lost_bytes = self.find_losses(now_ns, brought.acknowledged_bytes > 0),
         }
         self.judge_path_probe(now_ns, &mut brought);

@@ -308,9 +308,7 @@ impl Memory for DelayedMemory<'_> {
                 delay.written += 1;
                 delay.headers.items.push_back(write);
             }
-            Ring::Completion => {
-                delay.confirmations.items.push_back((delay.written, write));
-            }
+            Ring::Completion => delay.confirmations.items.push_back((delay.written, write)),
             Ring::SendStatus => delay.statuses.items.push_back(write),
         }
         true

@@ -12,7 +12,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{fairness, least, median, quantile};
-use super::{gbps, is_conserved, stream, Common, Controller, Measurement, LINE_GBPS};
+use super::{gbps, is_conserved, stream, Common, Controller, Measurement, RowReport, LINE_GBPS};
 use crate::counts::Counts;
 use crate::flow::FlowParameters;
 use crate::host::{HostCosts, HostParameters};
@@ -189,15 +189,7 @@ pub struct Row {
 }
 
 /// All of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
-    /// Every run is exact, every packet accounted for, every goal reached.
-    pub ok: bool,
-    /// The rows.
-    pub rows: Vec<Row>,
-    /// What was measured.
-    pub parameters: Parameters,
-}
+pub type Report = RowReport<Row, Parameters>;
 
 /// Share of what short flows leave that the long ones are to have.
 const GOAL_LONG: f64 = 0.9;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fairness::{spread_ps, Star};
 use super::statistics::{least, median, quantile};
-use super::{gbps, is_conserved, stream, Common, Controller, Measurement, LINE_GBPS};
+use super::{gbps, is_conserved, stream, Common, Controller, Measurement, RowReport, LINE_GBPS};
 use crate::counts::Counts;
 use crate::flow::FlowParameters;
 use crate::host::{HostCosts, HostParameters};
@@ -117,15 +117,7 @@ pub struct Row {
 }
 
 /// All of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
-    /// Every run is exact, every packet accounted for, every goal reached.
-    pub ok: bool,
-    /// The rows.
-    pub rows: Vec<Row>,
-    /// What was measured.
-    pub parameters: Parameters,
-}
+pub type Report = RowReport<Row, Parameters>;
 
 /// Share of the link to reach, without a timeout.
 const GOAL_LINK: f64 = 0.9;

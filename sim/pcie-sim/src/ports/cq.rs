@@ -83,9 +83,7 @@ impl CqSender {
         }
         match &self.current {
             None => shown.tvalid = false,
-            Some(packet) => {
-                self.sent = packet.fill(self.sent, shown);
-            }
+            Some(packet) => self.sent = packet.fill(self.sent, shown),
         }
         taken
     }

@@ -316,9 +316,7 @@ fn transient_or_partial_pages_are_refused() {
         HostError::Driver(DriverError::Bus(BusError::Memory(MemoryError::System {
             call,
             source,
-        }))) => {
-            assert_eq!((call, source.raw_os_error()), ("mmap", Some(libc::EPERM)));
-        }
+        }))) => assert_eq!((call, source.raw_os_error()), ("mmap", Some(libc::EPERM))),
         other => panic!("{other}"),
     }
 }
