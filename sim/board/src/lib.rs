@@ -5,7 +5,8 @@
 //!   flash_window: the board window without a card ───┘
 //!     └► board_window: with pins, clocks and mac_core, the MAC's registers before a wire
 //! ```
-//! `slot`: a card in a slot of a made-up system. No card is simulated here. Tests that join these models with one take it from crate `sim`.
+//! `slot`: a card in a slot of a made-up system. No card is simulated here. Tests that join these
+//! models with one take it from crate `sim`.
 
 pub mod board_window;
 pub mod boot;
