@@ -68,9 +68,10 @@ flock -u 9
 
 # The table of its structures is what the library says of itself, where there is gdb to read it.
 if [ "$mode" != quick ] && command -v gdb >/dev/null; then
-    layouts=$(gdb -nx -batch -x sim/nccl/layouts.py "$library" 2>/dev/null)
+    layouts=$(gdb -nx -batch -x sim/nccl/layouts.py "$library" 2>/dev/null || true)
+    [ -n "$layouts" ] || fail "gdb cannot read the structures of NCCL $version from $library"
     number=${layouts%% *}
-    if [ "$layouts" != "$(grep "^$number " sim/nccl/src/cpu/layouts.txt)" ]; then
+    if [ "$layouts" != "$(grep "^$number " sim/nccl/src/cpu/layouts.txt || true)" ]; then
         fail "structures of NCCL $version are not those of sim/nccl/src/cpu/layouts.txt"
     fi
 fi
@@ -136,16 +137,24 @@ run() {
     rm -rf "$work"/wire "$work"/id "$work"/rank? "$work"/log? "$work"/error?
 }
 
-# rate US: what a rank reduces in so many microseconds, in GB/s.
-rate() { awk -v us="$1" 'BEGIN { printf "%.3f", 67108.864 / us }'; }
+# time_all_reduce NAME SETTINGS: what a rank reduces in the median of 20 times, in GB/s, as `rate`.
+# Without a median there is no rate, and nothing to compare.
+time_all_reduce() {
+    run "$1" 2 "$2" all-reduce 67108864 20 3
+    if [ -z "$median_us" ]; then
+        echo "nccl: $1 has no rate: its all-reduce has failed" >&2
+        exit 1
+    fi
+    rate=$(awk -v us="$median_us" 'BEGIN { printf "%.3f", 67108.864 / us }')
+}
 
 if [ "$mode" = rate ]; then
-    run "Zeronic" 2 mtu=9000 all-reduce 67108864 20 3
-    of_card=$(rate "${median_us:-inf}")
+    time_all_reduce "Zeronic" mtu=9000
+    of_card=$rate
     export NCCL_NET_PLUGIN=none NCCL_NET=Socket
     network=Socket
-    run "Socket" 2 "" all-reduce 67108864 20 3
-    of_socket=$(rate "${median_us:-inf}")
+    time_all_reduce "Socket" ""
+    of_socket=$rate
     echo "all-reduce of 64 MiB, 2 ranks, GB/s a rank: Zeronic $of_card, Socket $of_socket," \
         "ratio $(awk -v a="$of_card" -v b="$of_socket" 'BEGIN { printf "%.2f", a / b }')"
     echo "wrong $wrong, copied $copied"
