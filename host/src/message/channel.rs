@@ -109,9 +109,10 @@ impl Channel {
         self.is_watched = is_watched;
     }
 
-    /// Time in which nobody listened is not silence.
-    pub fn forgive(&mut self, passed_ns: u64) {
-        self.heard_ns += passed_ns;
+    /// Time in which nobody listened is not silence: what was heard meanwhile, if a packet of the
+    /// station has just been taken, is heard now and not later.
+    pub fn forgive(&mut self, passed_ns: u64, now_ns: u64) {
+        self.heard_ns = now_ns.min(self.heard_ns + passed_ns);
     }
 
     /// Whether a watched station has been silent for too long; true once.
@@ -323,5 +324,29 @@ mod tests {
         give(&probe, &mut there, now_ns);
         give(&packets(&mut there, now_ns), &mut here, now_ns + PROBE_NS);
         assert!(!here.take_lost(now_ns + SILENCE_NS), "it has answered");
+    }
+
+    #[test]
+    fn time_without_a_listener_is_forgiven_up_to_now() {
+        let [mut here, mut there] = pair();
+        here.watch(true, 0);
+        // Nobody listens for 60 s; then a packet that has waited is taken, and the time forgiven.
+        let now_ns = 15 * SILENCE_NS;
+        there.say(vec![1]);
+        give(&packets(&mut there, now_ns), &mut here, now_ns);
+        here.forgive(now_ns, now_ns);
+        assert!(!here.take_lost(now_ns + SILENCE_NS - 1));
+        assert!(here.take_lost(now_ns + SILENCE_NS), "its silence begins now");
+    }
+
+    #[test]
+    fn silence_before_a_stop_still_counts() {
+        let [mut here, _] = pair();
+        here.watch(true, 0);
+        let (before_ns, stopped_ns) = (SILENCE_NS / 4, 15 * SILENCE_NS);
+        let now_ns = before_ns + stopped_ns;
+        here.forgive(stopped_ns, now_ns);
+        assert!(!here.take_lost(now_ns));
+        assert!(here.take_lost(now_ns + SILENCE_NS - before_ns));
     }
 }

@@ -101,7 +101,7 @@ impl Channels {
     pub fn find_lost(&mut self, now_ns: u64) {
         let passed_ns = now_ns.saturating_sub(std::mem::replace(&mut self.looked_ns, now_ns));
         if passed_ns > STOPPED_NS {
-            self.open.values_mut().for_each(|channel| channel.forgive(passed_ns));
+            self.open.values_mut().for_each(|channel| channel.forgive(passed_ns, now_ns));
         }
         let channels = self.open.values_mut();
         let lost = channels.filter_map(|channel| channel.take_lost(now_ns).then_some(channel.to));
