@@ -63,11 +63,7 @@ impl Engine {
         let (opened, is_open) = sync_channel(1);
         let (kind, for_thread) = (card.kind.clone(), Arc::clone(&shared));
         let thread = std::thread::Builder::new().name("zeronic".to_owned());
-        let name = match &kind {
-            Kind::Brought(name) => name.clone(),
-            _ => String::new(),
-        };
-        let opening = Opening { name, mac, shared: for_thread, jobs: taken, opened };
+        let opening = Opening { mac, shared: for_thread, jobs: taken, opened };
         thread.spawn(move || open(kind, opening)).map_err(|error| not_opened(error.to_string()))?;
         let is_open = is_open.recv().unwrap_or_else(|_| Err("its thread has ended".to_owned()));
         is_open.map_err(not_opened)?;
@@ -116,8 +112,6 @@ impl Engine {
 
 /// A card that is being opened, on the thread that will serve it.
 pub struct Opening {
-    /// The name of a card that was brought.
-    pub name: String,
     /// Its MAC address.
     pub mac: [u8; 6],
     shared: Arc<Shared>,
@@ -125,14 +119,14 @@ pub struct Opening {
     opened: SyncSender<Result<(), String>>,
 }
 
-/// Opens the cards that a program brings.
-type Bringer = fn(Opening);
+/// Opens a card that a program brings, by its name.
+type Bringer = fn(&str, Opening);
 
 static BRINGER: OnceLock<Bringer> = OnceLock::new();
 
 /// Brings simulated cards, which `ZERONIC_CARD` names `brought:NAME`: for tests, where a card is
 /// neither the golden one nor in a slot. The first call counts.
-pub fn bring(bringer: fn(Opening)) {
+pub fn bring(bringer: fn(&str, Opening)) {
     BRINGER.get_or_init(|| bringer);
 }
 
@@ -152,8 +146,8 @@ fn open(kind: Kind, opening: Opening) {
             Ok(bus) => opening.serve(bus, NoLine),
             Err(error) => opening.refuse(error.to_string()),
         },
-        Kind::Brought(_) => match BRINGER.get() {
-            Some(bringer) => bringer(opening),
+        Kind::Brought(name) => match BRINGER.get() {
+            Some(bringer) => bringer(&name, opening),
             None => opening.refuse("this program has brought no card".to_owned()),
         },
     }

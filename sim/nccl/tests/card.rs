@@ -151,9 +151,9 @@ impl Line for RunningLine {
 }
 
 /// Opens a card of a kind, `flushes`, `forgets` or `fails`, on its own thread.
-fn open(opening: Opening) {
-    let (kind, folder) = opening.name.split_once(':').expect("kind and folder");
-    let (kind, folder) = (kind.to_owned(), PathBuf::from(folder));
+fn open(name: &str, opening: Opening) {
+    let (kind, folder) = name.split_once(':').expect("kind and folder");
+    let folder = PathBuf::from(folder);
     let pcie = PcieConfig::default();
     let card = SimulatedCard::new("small", pcie.clone(), Options::default()).expect("it builds");
     let (bus, card) = SimulatedBus::with_card(card, &pcie).expect("a bus");
