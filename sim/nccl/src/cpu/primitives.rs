@@ -7,6 +7,7 @@
 //! The other side of each is NCCL's proxy, which sends and receives.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::sync::atomic::{fence, AtomicIsize, AtomicU32, AtomicU64, Ordering};
 
 use super::layout::{Comm, Connection, SIMPLE, STEPS};
@@ -162,9 +163,16 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A line of 16 bytes of the protocol LL: two words, each with a flag.
-#[repr(C)]
-struct Words([AtomicU32; 4]);
+/// A line of 16 bytes of the protocol LL: two words of 8 bytes, each of data in its lower half and
+/// a flag in its upper one. A word is written and read at once, so that data and flag belong to
+/// each other, whoever writes it: this kernel or a card.
+#[repr(C, align(16))]
+struct LineOfWords([AtomicU64; 2]);
+
+/// The word of some data and the flag of its step.
+fn word_of(data: u32, flag: u32) -> u64 {
+    u64::from(flag) << 32 | u64::from(data)
+}
 
 /// Sends by the protocol LL, in which each word says whether it is there.
 pub fn send_ll(
@@ -192,12 +200,11 @@ pub fn send_ll(
                 let source = from.add(at + number * 8);
                 source.copy_to_nonoverlapping(words.as_mut_ptr().cast(), left);
                 let to = line.connection().buffers[0].add(slot * step_bytes);
-                &*to.cast::<Words>().add(number)
+                &*to.cast::<LineOfWords>().add(number)
             };
-            to.0[0].store(words[0], Ordering::Relaxed);
-            to.0[2].store(words[1], Ordering::Relaxed);
-            to.0[1].store(flag, Ordering::Release);
-            to.0[3].store(flag, Ordering::Release);
+            for (word, data) in to.0.iter().zip(words) {
+                word.store(word_of(data, flag), Ordering::Release);
+            }
         }
         line.step += 1;
         at += part;
@@ -224,11 +231,17 @@ pub fn receive_ll(
             // SAFETY: inside a step of the connection's buffer.
             let from = unsafe {
                 let start = line.connection().buffers[0].add(slot * step_bytes);
-                &*start.cast::<Words>().add(number)
+                &*start.cast::<LineOfWords>().add(number)
             };
-            let is_there = |at: usize| from.0[at].load(Ordering::Acquire) == flag;
-            wait(comm, || is_there(1) && is_there(3))?;
-            let words = [0, 2].map(|at| from.0[at].load(Ordering::Relaxed));
+            let mut words = [0u32; 2];
+            for (word, data) in from.0.iter().zip(&mut words) {
+                let found = Cell::new(0);
+                wait(comm, || {
+                    found.set(word.load(Ordering::Acquire));
+                    found.get() >> 32 == u64::from(flag)
+                })?;
+                *data = found.get() as u32;
+            }
             let left = (part - number * 8).min(8);
             // SAFETY: inside the receiver's buffer.
             unsafe {
