@@ -9,25 +9,31 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{fence, AtomicIsize, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use super::layout::{Comm, Connection, SIMPLE, STEPS};
 
 /// Ends a kernel whose communicator is aborted: what it has done so far does not matter.
 pub struct Aborted;
 
+/// Looks in vain before a kernel rests, and how long it rests then: a GPU that waits leaves the
+/// cores to those that it waits for.
+const LOOKS: u32 = 256;
+const REST: Duration = Duration::from_micros(20);
+
 /// Waits until something is so, or the communicator is aborted.
 fn wait(comm: &Comm, is_so: impl Fn() -> bool) -> Result<(), Aborted> {
-    let mut turns = 0u32;
+    let mut looks = 0u32;
     while !is_so() {
-        turns += 1;
-        if turns.is_multiple_of(64) {
+        looks += 1;
+        if looks > LOOKS {
             // SAFETY: NCCL's flag lives as long as the communicator.
             let is_aborted =
                 unsafe { AtomicU32::from_ptr(comm.abort) }.load(Ordering::Acquire) != 0;
             if is_aborted {
                 return Err(Aborted);
             }
-            std::thread::yield_now();
+            std::thread::sleep(REST);
         }
         std::hint::spin_loop();
     }
