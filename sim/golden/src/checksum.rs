@@ -2,12 +2,12 @@
 
 /// Ones' complement sum of 16-bit big-endian words; an odd last byte is padded with zero.
 pub fn sum(bytes: &[u8]) -> u32 {
-    let pairs = bytes.chunks_exact(2);
-    let odd = pairs.remainder().first().copied().unwrap_or(0);
-    let mut total = u64::from(odd) << 8;
-    for pair in pairs {
-        total += u64::from(u16::from_be_bytes([pair[0], pair[1]]));
-    }
+    // Words of 32 bits fold to the same sum (RFC 1071, 2 B), and frames are long.
+    let (quads, rest) = bytes.as_chunks::<4>();
+    let mut total: u64 = quads.iter().map(|quad| u64::from(u32::from_be_bytes(*quad))).sum();
+    let mut last = [0; 4];
+    last[..rest.len()].copy_from_slice(rest);
+    total += u64::from(u32::from_be_bytes(last));
     while total > 0xffff {
         total = (total & 0xffff) + (total >> 16);
     }
@@ -44,5 +44,18 @@ mod tests {
         assert_eq!(fold(sum(&bytes)), 0xe605);
         assert_eq!(fold(sum(&bytes[..1])), 0);
         assert_eq!(fold(sum(&bytes[4..])), 0xf400);
+    }
+
+    #[test]
+    fn every_length_is_the_sum_of_its_words() {
+        let bytes: Vec<u8> = (0..100u8).map(|at| at.wrapping_mul(151) ^ 0xa5).collect();
+        for length in 0..=bytes.len() {
+            let word =
+                |pair: &[u8]| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0));
+            let words: u32 = bytes[..length].chunks(2).map(word).sum();
+            assert_eq!(sum(&bytes[..length]), u32::from(fold(words)), "{length} bytes");
+        }
+        assert_eq!(sum(&[0xff; 9000]), 0xffff);
+        assert_eq!(sum(&[0; 9000]), 0);
     }
 }
