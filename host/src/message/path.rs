@@ -130,6 +130,12 @@ impl Path {
         let is_full = delivered.order < self.full_before;
         let used_bytes = if is_full { window_bytes.max(before_bytes) } else { before_bytes };
         let is_recovering = self.delivered < self.recovers_at;
+        // What was taken for lost has come before it was sent again: who acknowledges was late, and
+        // the window is what it was (RFC 5682, 3.1).
+        if self.is_timed_out && delivered.bytes > delivered.in_flight_bytes {
+            self.controller.restore();
+            self.is_timed_out = false;
+        }
         self.is_timed_out &= is_recovering;
         self.controller.acknowledge(&Sample {
             now_ns,
@@ -247,5 +253,20 @@ mod tests {
         path.note_sent((FlowIndex(1), 7, 0), BYTES, at_ns);
         assert!(!path.has_room(BYTES), "one packet after a timeout");
         assert!(path.deadline_ns() >= Some(3 * at_ns), "the timeout doubles");
+    }
+
+    #[test]
+    fn window_is_what_it_was_once_the_late_come() {
+        let mut path = Path::new(BYTES);
+        fill(&mut path, 0, 0);
+        let window_bytes = path.controller.window_bytes();
+        let at_ns = path.deadline_ns().expect("something is in flight");
+        path.expired(at_ns).iter().for_each(|late| path.lose(late.order, BYTES, at_ns));
+        path.note_sent((FlowIndex(1), 7, 0), BYTES, at_ns);
+        assert!(!path.has_room(BYTES), "one packet after a timeout");
+        // The second is acknowledged, and was not sent again.
+        let late = Delivered { in_flight_bytes: 0, rtt_ns: None, ..delivered(2) };
+        path.acknowledge(&late, at_ns + MS_NS);
+        assert!(path.controller.window_bytes() >= window_bytes);
     }
 }
