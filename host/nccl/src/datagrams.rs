@@ -1,24 +1,28 @@
 //! The line of a simulated card to those of the others: datagrams between processes.
 //!
 //! ```text
-//!   card ── frames ─► wire with faults ─► datagram to DIR/MAC ─► card
+//!   card ── frames ─► wire with faults ─► datagram of many to DIR/MAC ─► card
 //! ```
 //! Each card binds a socket in a folder that all ranks of a machine are told, named by its MAC
-//! address: a frame goes to the socket of its destination, or is lost where there is none.
-#![allow(unsafe_code)]
+//! address: a frame goes to the socket of its destination, or is lost where there is none. A socket
+//! holds few datagrams (`net.unix.max_dgram_qlen`: 10), however short they are, and who is to take
+//! them may be off its core for milliseconds: so a datagram has as many frames as wait. What finds
+//! no room waits until the socket can be written.
+
+mod post;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::net::{SocketAddr, UnixDatagram};
-use std::path::PathBuf;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
 
-use abi::config::FRAME_BYTES_MAX;
 use lab::frame::Frame;
 use lab::network_side::NetworkSide;
 use lab::wire::{Disturbance, Wire};
 
+use self::post::{frames_of, Post, Posted, DATAGRAM_BYTES_MAX};
 use crate::line::Line;
 
 /// Frames taken in one turn, so that the card is looked at in between.
@@ -33,7 +37,7 @@ pub struct LineSettings {
     pub disturbance: Disturbance,
     /// Seed of that.
     pub seed: u64,
-    /// Bytes of the socket's send buffer, if it is not the system's.
+    /// Bytes of a socket's send buffer, if not as many as the system allows.
     pub buffer_bytes: Option<usize>,
 }
 
@@ -48,11 +52,13 @@ pub struct DatagramLine<C> {
     socket: UnixDatagram,
     path: PathBuf,
     folder: PathBuf,
+    buffer_bytes: Option<usize>,
     wire: Wire,
-    others: HashMap<[u8; 6], SocketAddr>,
+    others: HashMap<[u8; 6], Post>,
     sent: Vec<Frame>,
+    carried: Vec<Frame>,
     waiting: VecDeque<Frame>,
-    frame: Box<[u8]>,
+    datagram: Box<[u8]>,
     frames: u64,
 }
 
@@ -62,95 +68,82 @@ impl<C: NetworkSide> DatagramLine<C> {
         let path = settings.folder.join(socket_name(&mac));
         let socket = UnixDatagram::bind(&path)?;
         socket.set_nonblocking(true)?;
-        if let Some(bytes) = settings.buffer_bytes {
-            set_send_buffer(&socket, bytes)?;
-        }
         Ok(Self {
             card,
             socket,
             path,
             folder: settings.folder.clone(),
+            buffer_bytes: settings.buffer_bytes,
             wire: Wire::new(settings.disturbance, settings.seed),
             others: HashMap::new(),
             sent: Vec::new(),
+            carried: Vec::new(),
             waiting: VecDeque::new(),
-            frame: vec![0; FRAME_BYTES_MAX].into(),
+            datagram: vec![0; DATAGRAM_BYTES_MAX].into(),
             frames: 0,
         })
     }
 
     fn take_in(&mut self) -> bool {
-        for count in 0..FRAMES_MAX {
-            let Ok(bytes) = self.socket.recv(&mut self.frame) else {
-                return count > 0;
+        let mut count = 0;
+        while count < FRAMES_MAX {
+            let Ok(bytes) = self.socket.recv(&mut self.datagram) else {
+                break;
             };
-            let bytes = self.frame[..bytes].to_vec();
-            self.card.receive(Frame { bytes, ..Frame::default() });
+            for frame in frames_of(&self.datagram[..bytes]) {
+                self.card.receive(Frame { bytes: frame.to_vec(), ..Frame::default() });
+                count += 1;
+            }
         }
-        true
+        count > 0
     }
 
     fn give_out(&mut self) -> bool {
         self.card.take_sent(&mut self.sent);
-        let mut carried = Vec::new();
         for frame in self.sent.drain(..) {
-            self.wire.carry(frame, &mut carried);
+            self.wire.carry(frame, &mut self.carried);
         }
-        self.waiting.extend(carried);
-        let mut is_busy = false;
-        while let Some(frame) = self.waiting.front() {
-            if !is_sent(&self.socket, &self.folder, &mut self.others, &frame.bytes) {
-                break;
-            }
-            self.waiting.pop_front();
-            self.frames += 1;
-            is_busy = true;
+        self.waiting.extend(self.carried.drain(..));
+        let before = self.frames;
+        while let Some(mac) = self.waiting.front().map(destination_of) {
+            let posted = match post_to(mac, &mut self.others, &self.folder, self.buffer_bytes) {
+                Some(post) => post.send(&self.waiting),
+                None => Posted::NobodyThere,
+            };
+            let gone = match posted {
+                Posted::NoRoom => break,
+                Posted::Frames(count) => count,
+                Posted::NobodyThere => {
+                    self.others.remove(&mac);
+                    1
+                }
+            };
+            self.waiting.drain(..gone);
+            self.frames += gone as u64;
         }
-        is_busy
+        self.frames > before
     }
 }
 
-/// Sends a frame to the card of its destination. Returns whether it is gone, or lost; else there is
-/// no room.
-fn is_sent(
-    socket: &UnixDatagram,
-    folder: &std::path::Path,
-    others: &mut HashMap<[u8; 6], SocketAddr>,
-    frame: &[u8],
-) -> bool {
-    let Some(&mac) = frame.first_chunk::<6>() else {
-        return true;
-    };
-    let address = match others.entry(mac) {
-        Entry::Occupied(entry) => entry.into_mut(),
-        Entry::Vacant(entry) => match SocketAddr::from_pathname(folder.join(socket_name(&mac))) {
-            Ok(address) => entry.insert(address),
-            Err(_) => return true,
-        },
-    };
-    let sent = socket.send_to_addr(frame, address);
-    !sent.is_err_and(|error| {
-        matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
-            || error.raw_os_error() == Some(libc::ENOBUFS)
-    })
+/// The way to a card; `None` where there is none.
+fn post_to<'a>(
+    mac: [u8; 6],
+    others: &'a mut HashMap<[u8; 6], Post>,
+    folder: &Path,
+    buffer_bytes: Option<usize>,
+) -> Option<&'a mut Post> {
+    match others.entry(mac) {
+        Entry::Occupied(entry) => Some(entry.into_mut()),
+        Entry::Vacant(entry) => {
+            let post = Post::open(&folder.join(socket_name(&mac)), buffer_bytes);
+            post.ok().map(|post| entry.insert(post))
+        }
+    }
 }
 
-fn set_send_buffer(socket: &UnixDatagram, bytes: usize) -> io::Result<()> {
-    let bytes = bytes as libc::c_int;
-    // SAFETY: the socket is open, and the option is a number of this size.
-    let set = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_SNDBUF,
-            (&raw const bytes).cast(),
-            size_of_val(&bytes) as libc::socklen_t,
-        )
-    };
-    if set < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+/// The destination of a frame.
+fn destination_of(frame: &Frame) -> [u8; 6] {
+    frame.bytes.first_chunk().copied().unwrap_or_default()
 }
 
 impl<C> Drop for DatagramLine<C> {
@@ -166,8 +159,9 @@ impl<C: NetworkSide> Line for DatagramLine<C> {
         self.give_out() || came
     }
 
-    fn is_full(&self) -> bool {
-        !self.waiting.is_empty()
+    fn room(&self) -> Option<BorrowedFd<'_>> {
+        let mac = self.waiting.front().map(destination_of)?;
+        self.others.get(&mac).map(|post| post.as_fd())
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {

@@ -7,8 +7,8 @@ pub trait Line {
     /// Carries what is there in both directions. Returns whether anything was.
     fn carry(&mut self) -> bool;
 
-    /// Whether frames wait for room.
-    fn is_full(&self) -> bool;
+    /// What becomes writable when there is room for the frames that wait; `None` if none does.
+    fn room(&self) -> Option<BorrowedFd<'_>>;
 
     /// Becomes readable when frames come.
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;
@@ -26,8 +26,8 @@ impl Line for NoLine {
         false
     }
 
-    fn is_full(&self) -> bool {
-        false
+    fn room(&self) -> Option<BorrowedFd<'_>> {
+        None
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {

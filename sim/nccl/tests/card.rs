@@ -137,8 +137,8 @@ impl Line for RunningLine {
         true
     }
 
-    fn is_full(&self) -> bool {
-        self.line.is_full()
+    fn room(&self) -> Option<BorrowedFd<'_>> {
+        self.line.room()
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {

@@ -125,10 +125,13 @@ impl<B: Bus, L: Line> Worker<B, L> {
     pub fn run(mut self) {
         let mut idle = 0;
         loop {
-            let turn = self.turn();
-            match turn {
+            match self.turn() {
                 Ok(Some(true)) => idle = 0,
-                Ok(Some(false)) => idle += 1,
+                Ok(Some(false)) => {
+                    idle += 1;
+                    // Where cores are few, what it waits for needs this one.
+                    std::thread::yield_now();
+                }
                 Ok(None) => return,
                 Err(error) => return self.die(&error),
             }

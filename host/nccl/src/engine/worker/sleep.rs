@@ -1,7 +1,7 @@
-//! The sleep of the thread, while nothing moves.
+//! The sleep of the thread, while nothing moves: until a job, a frame, room on the line or a timer.
 #![allow(unsafe_code)]
 
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -13,16 +13,11 @@ use crate::line::Line;
 
 /// Longest sleep.
 const LONGEST: Duration = Duration::from_millis(100);
-/// Sleep while the line has no room.
-const LINE_FULL: Duration = Duration::from_micros(50);
 /// Sleep while something is to be closed, for which nobody calls.
 const CLOSING: Duration = Duration::from_micros(200);
 
 impl<B: Bus, L: Line> Worker<B, L> {
     fn limit(&mut self) -> Duration {
-        if self.line.is_full() {
-            return LINE_FULL;
-        }
         let is_ending = !self.closing.is_empty() || !self.leaving.is_empty();
         let most = if is_ending { CLOSING } else { LONGEST };
         let now_ns = self.now_ns();
@@ -48,16 +43,20 @@ impl<B: Bus, L: Line> Worker<B, L> {
                 let _ = self.endpoint.device().wait(limit, Some(wake));
             }
             Some(line) => {
-                let entry = |descriptor: i32| libc::pollfd {
-                    fd: descriptor,
-                    events: libc::POLLIN,
+                let entry = |descriptor: Option<BorrowedFd<'_>>, events| libc::pollfd {
+                    // Of no descriptor nothing is told.
+                    fd: descriptor.map_or(-1, |descriptor| descriptor.as_raw_fd()),
+                    events,
                     revents: 0,
                 };
-                let mut entries = [entry(wake.as_raw_fd()), entry(line.as_raw_fd())];
+                let (read, write) = (libc::POLLIN, libc::POLLOUT);
+                let room = self.line.room();
+                let mut entries =
+                    [entry(Some(wake), read), entry(Some(line), read), entry(room, write)];
                 let time = libc::timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
                 let no_mask = std::ptr::null();
                 // SAFETY: the entries are an array of that length; time and no mask are valid.
-                unsafe { libc::ppoll(entries.as_mut_ptr(), 2, &time, no_mask) };
+                unsafe { libc::ppoll(entries.as_mut_ptr(), 3, &time, no_mask) };
             }
         }
         self.shared.is_asleep.store(false, Ordering::SeqCst);
