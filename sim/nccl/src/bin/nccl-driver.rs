@@ -73,12 +73,15 @@ fn count_before(words: &str, lines: &[String]) -> Option<u64> {
 }
 
 fn say_cost(net: &dyn Net, folder: &Path) -> Result<()> {
-    let cost = cost(net, folder)?;
-    let (added_us, Cost { alone_us, threads_us, calls_us }) = (cost.added_us(), cost);
+    let rounds = cost(net, folder)?;
+    let median = rounds.median();
+    let Cost { alone_us, threads_us, calls_us } = median;
+    let [least_us, most_us] = rounds.added_range_us();
     println!(
         "4096 bytes, CPU of each end: {threads_us:.2} us by the plugin's thread and \
          {calls_us:.2} us in its calls; {alone_us:.2} us by the endpoint alone: \
-         {added_us:.2} us added"
+         {:.2} us added, {least_us:.2} to {most_us:.2} in all rounds",
+        median.added_us()
     );
     Ok(())
 }

@@ -44,13 +44,13 @@ const ALL_IN_FLIGHT: usize = PAIRS * IN_FLIGHT;
 /// Messages of a round, and those before that are not counted.
 const MESSAGES: u64 = 16_000;
 const WARM: u64 = 1600;
-/// Rounds, of which the median counts.
-const ROUNDS: usize = 5;
+/// Rounds of both, one behind the other: what else the machine does is much the same in both.
+const ROUNDS: usize = 9;
 /// How long the caller rests when nothing is done.
 const REST: Duration = Duration::from_micros(50);
 const LIMIT: Duration = Duration::from_secs(60);
 const MTU_BYTES: u16 = 9000;
-/// Turns without anything to do before a thread sleeps, as in the plugin.
+/// Turns without anything to do before a thread sleeps, each of which gives way, as in the plugin.
 const SPINS: u32 = 100;
 
 /// CPU time by a clock of this process or thread.
@@ -72,7 +72,7 @@ fn of_others() -> Duration {
 }
 
 /// CPU time of a message at one end, microseconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// By the endpoint alone.
     pub alone_us: f64,
@@ -89,26 +89,47 @@ impl Cost {
     }
 }
 
-fn median_us(mut times: Vec<Duration>) -> f64 {
-    times.sort_unstable();
-    // Both ends are in the time.
-    times[times.len() / 2].as_secs_f64() * 1e6 / (2 * MESSAGES) as f64
+/// The rounds by what the plugin adds, the least first: a round is compared with itself alone.
+pub struct Rounds(Vec<Cost>);
+
+impl Rounds {
+    fn new(mut rounds: Vec<Cost>) -> Self {
+        rounds.sort_by(|one, other| one.added_us().total_cmp(&other.added_us()));
+        Self(rounds)
+    }
+
+    /// The round in the middle.
+    pub fn median(&self) -> Cost {
+        self.0[self.0.len() / 2]
+    }
+
+    /// The least and the most that the plugin adds in a round.
+    pub fn added_range_us(&self) -> [f64; 2] {
+        [0, self.0.len() - 1].map(|at| self.0[at].added_us())
+    }
 }
 
-/// Measures both, in turns. `folder` is for sockets.
-pub fn cost(net: &dyn Net, folder: &Path) -> Result<Cost> {
+fn message_us(time: Duration) -> f64 {
+    // Both ends are in the time.
+    time.as_secs_f64() * 1e6 / (2 * MESSAGES) as f64
+}
+
+/// Measures both, in turns; which of them goes first alternates. `folder` is for sockets.
+pub fn cost(net: &dyn Net, folder: &Path) -> Result<Rounds> {
     let mut plugin = Plugin::open(net, PAIRS)?;
-    let (mut alone, mut threads, mut calls) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        alone.push(run_alone(folder)?);
+    let mut rounds = Vec::new();
+    for round in 0..ROUNDS {
+        let before = (round % 2 == 0).then(|| run_alone(folder)).transpose()?;
         plugin.run(net, WARM)?;
-        let before = of_others();
-        calls.push(plugin.run(net, MESSAGES)?);
-        threads.push(of_others() - before);
+        let threads_before = of_others();
+        let calls = plugin.run(net, MESSAGES)?;
+        let threads = of_others() - threads_before;
+        let alone = before.map_or_else(|| run_alone(folder), Ok)?;
+        let [alone_us, threads_us, calls_us] = [alone, threads, calls].map(message_us);
+        rounds.push(Cost { alone_us, threads_us, calls_us });
     }
     plugin.close(net)?;
-    let [alone_us, threads_us, calls_us] = [alone, threads, calls].map(median_us);
-    Ok(Cost { alone_us, threads_us, calls_us })
+    Ok(Rounds::new(rounds))
 }
 
 /// The share of a core that each of both cards takes while a pair is connected and rests, percent.
@@ -340,6 +361,9 @@ impl Alone {
                 self.expect()?;
             }
             idle = if self.turn()? { 0 } else { idle + 1 };
+            if idle > 0 {
+                std::thread::yield_now();
+            }
             if idle > SPINS {
                 self.wait();
                 idle = SPINS - 4;
@@ -379,4 +403,18 @@ fn run_alone(folder: &Path) -> Result<Duration> {
         // The time from when the first has its warm ones until the last has all.
         Ok(received?.max(sent?))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_are_compared_with_themselves() {
+        // The machine is slower in the second round, and the plugin adds less.
+        let round = |alone_us, threads_us| Cost { alone_us, threads_us, calls_us: 0.5 };
+        let rounds = Rounds::new(vec![round(10.0, 12.0), round(20.0, 20.5), round(10.0, 11.5)]);
+        assert_eq!(rounds.median(), round(10.0, 11.5));
+        assert_eq!(rounds.added_range_us(), [1.0, 2.5]);
+    }
 }
