@@ -54,6 +54,8 @@ pub struct Outgoing {
     pub bytes: u32,
     /// All of it may be sent.
     pub is_offered: bool,
+    /// It is among those of which something is to be sent.
+    pub is_unsent: bool,
     payload_bytes_max: u32,
     acknowledged: u32,
     /// Packets from the one of the acknowledged position on.
@@ -71,6 +73,7 @@ impl Outgoing {
             message,
             bytes,
             is_offered: false,
+            is_unsent: false,
             payload_bytes_max,
             acknowledged: 0,
             sent: VecDeque::new(),

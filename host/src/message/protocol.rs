@@ -59,6 +59,10 @@ pub struct Messages {
     transfers: Vec<Option<Transfer>>,
     incoming: HashMap<Name, FlowIndex>,
     outgoing: HashMap<Name, FlowIndex>,
+    /// Incoming messages whose acknowledgement is due, and outgoing ones of which something is to be
+    /// sent, the oldest first; among them some that are neither any more. Others are not looked at.
+    due: Vec<FlowIndex>,
+    unsent: Vec<FlowIndex>,
     /// Numbers of the messages of each station that are complete: their packets are acknowledged
     /// again. Numbers in order take no memory.
     complete: HashMap<SocketAddr, RangeSet>,
@@ -83,6 +87,8 @@ impl Messages {
             transfers: Vec::new(),
             incoming: HashMap::new(),
             outgoing: HashMap::new(),
+            due: Vec::new(),
+            unsent: Vec::new(),
             complete: HashMap::new(),
             repeated: Vec::new(),
             events: VecDeque::new(),
@@ -152,7 +158,7 @@ impl Messages {
 
     /// What was overtaken, or has not come for a timeout, is lost and sent again.
     fn find_lost(&mut self, now_ns: u64) {
-        let (paths, transfers) = (&mut self.paths, &mut self.transfers);
+        let (paths, transfers, unsent) = (&mut self.paths, &mut self.transfers, &mut self.unsent);
         for path in paths.values_mut() {
             let mut lose = |path: &mut Path, sent: InOrder| {
                 let place = transfers.get_mut(usize::from(sent.flow.0)).and_then(Option::as_mut);
@@ -163,6 +169,9 @@ impl Messages {
                     return;
                 }
                 if let Some(bytes) = outgoing.lose(sent.number, sent.order) {
+                    if !std::mem::replace(&mut outgoing.is_unsent, true) {
+                        unsent.push(sent.flow);
+                    }
                     path.lose(sent.order, bytes, now_ns);
                 }
             };
@@ -195,8 +204,9 @@ impl Messages {
                 self.acknowledgement(&to, (message, bytes, bytes), &[], &mut packet);
             sink.send(&acknowledgement)?;
         }
-        for at in 0..self.transfers.len() {
-            let Some(Transfer::Incoming(incoming)) = &mut self.transfers[at] else {
+        let mut due = std::mem::take(&mut self.due);
+        for flow in due.drain(..) {
+            let Some(Transfer::Incoming(incoming)) = self.transfer_mut(flow) else {
                 continue;
             };
             if !std::mem::take(&mut incoming.acknowledgement_due) {
@@ -207,6 +217,7 @@ impl Messages {
             let blocks = incoming.blocks();
             sink.send(&self.acknowledgement(&from, numbers, &blocks, &mut packet))?;
         }
+        self.due = due;
         Ok(())
     }
 
@@ -227,14 +238,17 @@ impl Messages {
 
     fn send_data(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
         let mut packet;
-        for (transfer, index) in self.transfers.iter_mut().zip(0..) {
-            let Some(Transfer::Outgoing(outgoing)) = transfer else {
+        let mut unsent = std::mem::take(&mut self.unsent);
+        let mut kept = 0;
+        for at in 0..unsent.len() {
+            let flow = unsent[at];
+            let place = self.transfers.get_mut(usize::from(flow.0)).and_then(Option::as_mut);
+            let Some(Transfer::Outgoing(outgoing)) = place else {
                 continue;
             };
             let Some(path) = self.paths.get_mut(&outgoing.to.address) else {
                 continue;
             };
-            let flow = FlowIndex(index);
             while let Some((number, bytes)) = outgoing.next() {
                 if !path.has_room(bytes) || !sink.has_room_for(flow) {
                     break;
@@ -254,7 +268,14 @@ impl Messages {
                     payload: Some(OutgoingPayload { position, bytes, mss_bytes: bytes }),
                 })?;
             }
+            outgoing.is_unsent = outgoing.next().is_some();
+            if outgoing.is_unsent {
+                unsent[kept] = flow;
+                kept += 1;
+            }
         }
+        unsent.truncate(kept);
+        self.unsent = unsent;
         Ok(())
     }
 }
@@ -351,9 +372,14 @@ impl Protocol for Messages {
             return Ok(Verdict::Refused.into());
         };
         let did_end = incoming.ends_early();
+        let was_due = incoming.acknowledgement_due;
         let verdict = incoming.take(header.bytes, packet);
-        if incoming.ends_early() && !did_end {
+        let (ends_early, is_due) = (incoming.ends_early(), incoming.acknowledgement_due);
+        if ends_early && !did_end {
             self.events.push_back(ProtocolEvent::EndOfStream(flow));
+        }
+        if is_due && !was_due {
+            self.due.push(flow);
         }
         Ok(verdict.into())
     }
@@ -405,6 +431,9 @@ impl Protocol for Messages {
     fn extend_send(&mut self, _now_ns: u64, flow: FlowIndex, end: u64) {
         if let Some(Transfer::Outgoing(outgoing)) = self.transfer_mut(flow) {
             outgoing.is_offered = end >= outgoing.bytes.into();
+            if outgoing.is_offered && !std::mem::replace(&mut outgoing.is_unsent, true) {
+                self.unsent.push(flow);
+            }
         }
     }
 
