@@ -1,7 +1,7 @@
 //! The cards that the environment names: `ZERONIC_CARD`.
 //!
 //! ```text
-//!   golden:DIR[?loss=0.01&reorder=0.01&seed=7&mtu=9000&dmabuf=1&small=1&buffer=4096],vfio:ADDRESS
+//!   golden:DIR[?loss=0.01&reorder=0.01&seed=7&mtu=9000&dmabuf=1&small=1&buffer=9000],vfio:ADDRESS
 //! ```
 //! Each is a device of NCCL, in this order, and opened when it is used.
 
@@ -20,6 +20,8 @@ const MTU_BYTES: u16 = 9000;
 /// Least MTU that IPv6 allows (RFC 8200, 5), bytes.
 const MTU_BYTES_MIN: u16 = 1280;
 const MTU_BYTES_MAX: u16 = FRAME_BYTES_MAX as u16 - 14;
+/// Longest buffer of a socket that can be asked for, bytes.
+const BUFFER_BYTES_MAX: usize = 1 << 30;
 
 /// What a card is.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +88,7 @@ fn card(text: &str) -> std::result::Result<Card, String> {
                 folder: place.into(),
                 disturbance,
                 seed: settings.take("seed", 1)?,
-                buffer_bytes: Some(settings.take("buffer", 0)?).filter(|bytes| *bytes > 0),
+                buffer_bytes: buffer_bytes(settings.take("buffer", 0)?, mtu_bytes)?,
             };
             (Kind::Golden(config, line), settings.take("dmabuf", 0)? == 1)
         }
@@ -96,6 +98,16 @@ fn card(text: &str) -> std::result::Result<Card, String> {
     };
     settings.end()?;
     Ok(Card { name: name.to_owned(), kind, mtu_bytes, takes_dma_bufs })
+}
+
+/// The buffer of a socket: one that holds no frame would lose each, for ever. 0 is the longest.
+fn buffer_bytes(bytes: usize, mtu_bytes: u16) -> std::result::Result<Option<usize>, String> {
+    match bytes {
+        0 => Ok(None),
+        // The system takes twice of it, for what it keeps beside a frame.
+        _ if (usize::from(mtu_bytes)..=BUFFER_BYTES_MAX).contains(&bytes) => Ok(Some(bytes)),
+        _ => Err(format!("buffer={bytes} is not from mtu={mtu_bytes} to {BUFFER_BYTES_MAX}")),
+    }
 }
 
 /// Settings behind a card.
@@ -149,6 +161,7 @@ mod tests {
             ("golden:/tmp?loss=much", "`loss=much`"),
             ("golden:/tmp?loss=0.9", "0.9 is no share"),
             ("golden:/tmp?mtu=576", "mtu=576 is not from 1280 to 9202"),
+            ("golden:/tmp?buffer=4096", "buffer=4096 is not from mtu=9000 to 1073741824"),
             ("golden:/tmp?lost=1", "`lost` is no setting"),
             ("vfio:0000:03:00.0?loss=0.1", "`loss` is no setting"),
             ("golden:/tmp,", "has no kind"),
