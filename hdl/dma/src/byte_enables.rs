@@ -27,14 +27,11 @@ pub struct ByteEnables {
     pub last_be: Signal<Out, Bits<4>>,
 
     offset: Signal<Local, Bits<2>>,
-    padding: Signal<Local, Bits<3>>,
     bytes_padded: Signal<Local, Bits<12>>,
-    last_byte: Signal<Local, Bits<2>>,
     count: Signal<Local, Bits<9>>,
     all: Signal<Local, Bits<4>>,
     first_mask: Signal<Local, Bits<4>>,
     last_mask: Signal<Local, Bits<4>>,
-    last_shift: Signal<Local, Bits<2>>,
 }
 
 impl Logic for ByteEnables {
@@ -42,16 +39,14 @@ impl Logic for ByteEnables {
     fn update(&mut self) {
         self.offset.next = bit_cast::<2, 64>(self.address.val());
         // Bytes from the start of the first dword on, rounded up to dwords, in one sum.
-        self.padding.next = bit_cast::<3, 2>(self.offset.val()) + 3;
-        self.bytes_padded.next =
-            bit_cast::<12, 11>(self.bytes.val()) + bit_cast::<12, 3>(self.padding.val());
+        self.bytes_padded.next = bit_cast::<12, 11>(self.bytes.val())
+            + bit_cast::<12, 3>(bit_cast::<3, 2>(self.offset.val()) + 3);
         self.count.next = self.bytes_padded.val().get_bits::<9>(2);
-        self.last_byte.next = bit_cast::<2, 12>(self.bytes_padded.val());
         self.all.next = 15.into();
         self.first_mask.next = self.all.val() << self.offset.val();
         // The sum is 4 above the place of the last byte: the two low bits are equal.
-        self.last_shift.next = bits::<2>(3) - self.last_byte.val();
-        self.last_mask.next = self.all.val() >> self.last_shift.val();
+        self.last_mask.next =
+            self.all.val() >> (bits::<2>(3) - bit_cast::<2, 12>(self.bytes_padded.val()));
 
         self.dword_address.next = bit_cast::<64, 62>(self.address.val().get_bits::<62>(2)) << 2;
         self.dwords.next = self.count.val();

@@ -64,7 +64,6 @@ pub struct LastJob {
     is_issued: Signal<Local, Bit>,
     returned: Signal<Local, Bits<6>>,
     counted: Signal<Local, Bits<6>>,
-    left: Signal<Local, Bits<6>>,
 }
 
 impl Logic for LastJob {
@@ -81,8 +80,7 @@ impl Logic for LastJob {
         if (self.phase.q.val() != LastJobPhase::Return) | self.flush.val() {
             self.counted.next = self.in_flight.val();
         }
-        self.left.next = self.counted.val() - self.returned.val();
-        self.behind.d.next = self.left.val();
+        self.behind.d.next = self.counted.val() - self.returned.val();
         if self.counted.val() < self.returned.val() {
             self.behind.d.next = 0.into();
         }

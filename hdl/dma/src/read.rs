@@ -60,7 +60,7 @@ use crate::read::messages::ReadOrder;
 use crate::read::read_activity::ReadActivity;
 use crate::read::read_requests::ReadRequests;
 use crate::read::read_return::ReadReturn;
-use crate::read::tag::{Tag, TagEvent};
+use crate::read::tag::TagEvent;
 use crate::read::tags::TagTable;
 use ip::completion_buffer::CompletionBuffer;
 use stream::prelude::*;
@@ -209,7 +209,6 @@ pub struct ReadEngine {
     demux: ClientDemux,
 
     has_quarantined: DFF<Bit>,
-    tag: Signal<Local, Tag>,
 }
 
 impl Logic for ReadEngine {
@@ -251,9 +250,8 @@ impl Logic for ReadEngine {
         self.requests.event_1.payload.next = self.read_return.event_1.payload.val();
         self.requests.event_known[0].next = self.tags.event_known[0].val();
         self.requests.event_known[1].next = self.tags.event_known[1].val();
-        self.tag.next = self.read_return.retire.payload.val().tag;
         self.tags.retire.next = self.read_return.retire.valid.val();
-        self.tags.retire_tag.next = self.tag.val();
+        self.tags.retire_tag.next = self.read_return.retire.payload.val().tag;
         self.requests.delivered.valid.next = self.read_return.retire.valid.val();
         self.requests.delivered.payload.next = self.read_return.retire.payload.val();
         self.read_timeout.next = self.tags.timed_out.val();

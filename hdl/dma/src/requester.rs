@@ -175,9 +175,6 @@ pub struct Requester {
     stops: Signal<Local, Bit>,
     has_left: Signal<Local, Bit>,
     barred: Signal<Local, Bit>,
-    rq_taken: Signal<Local, Bit>,
-    rq_stall: Signal<Local, Bit>,
-    job_stall: Signal<Local, Bit>,
     events: Signal<Local, RequestEvents>,
 }
 
@@ -259,17 +256,17 @@ impl Logic for Requester {
         self.tag_quarantined.next = self.read.tag_quarantined.val();
         self.requests_pending.next = self.read.draining.val();
 
-        self.rq_taken.next = self.packer.rq_tvalid.val() & self.s_axis_rq.tready.val().get_bit(0);
-        self.rq_stall.next = self.packer.rq_tvalid.val() & !self.s_axis_rq.tready.val().get_bit(0);
-        self.job_stall.next = self.receive_job.valid.val() & !self.write.client_0_job.ready.val();
-        self.events.next.rq_beats = self.rq_taken.val();
-        self.events.next.rq_stall_cycles = self.rq_stall.val();
+        self.events.next.rq_beats =
+            self.packer.rq_tvalid.val() & self.s_axis_rq.tready.val().get_bit(0);
+        self.events.next.rq_stall_cycles =
+            self.packer.rq_tvalid.val() & !self.s_axis_rq.tready.val().get_bit(0);
         self.events.next.posted_credit_stall_cycles = false;
         self.events.next.nonposted_credit_stall_cycles = false;
         self.events.next.write_window_stall_cycles = self.packer.window_stall.val();
         self.events.next.write_data_stall_cycles = self.packer.data_stall.val();
         self.events.next.write_jobs = self.write.job_taken.val();
-        self.events.next.write_job_stall_cycles = self.job_stall.val();
+        self.events.next.write_job_stall_cycles =
+            self.receive_job.valid.val() & !self.write.client_0_job.ready.val();
         self.activity.requests.next = self.events.val();
         self.activity.reads.next = self.read.events.val();
         self.activity.latency.next = self.read.latency.val();

@@ -74,9 +74,6 @@ pub struct CompletionWriter<const OWNER_BITS: usize, const OWNERS: usize> {
     entry: DFF<SmallWrite>,
 
     begins: Signal<Local, Bit>,
-    index_word: Signal<Local, Bits<32>>,
-    status_byte: Signal<Local, Bits<8>>,
-    owner_byte: Signal<Local, Bits<8>>,
     entry_data: Signal<Local, Bits<128>>,
     #[value(abi::completion::PHASE.offset as u64)]
     phase_offset: Constant<Bits<7>>,
@@ -104,11 +101,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for CompletionWriter<OW
         self.ring.owner.next = bit_cast::<OWNER_BITS, 8>(self.current.q.val().owner);
         self.ring.advance.next = self.phase.q.val() == CompletionPhase::Advance;
         self.ring.start.next = self.phase.q.val() == CompletionPhase::Locate;
-        self.index_word.next = self.current.q.val().index;
-        self.status_byte.next = self.current.q.val().status;
-        self.owner_byte.next = self.current.q.val().owner;
-        self.entry_data.next = bit_cast::<128, 32>(self.index_word.val())
-            | (bit_cast::<128, 8>(self.status_byte.val()) << self.status_offset.val())
+        self.entry_data.next = bit_cast::<128, 32>(self.current.q.val().index)
+            | (bit_cast::<128, 8>(self.current.q.val().status) << self.status_offset.val())
             | (bit_cast::<128, 16>(self.epoch.val()) << self.epoch_offset.val())
             | (bit_cast::<128, 1>(self.ring.pass_is_odd.val().into()) << self.phase_offset.val());
         self.begins.next = (self.phase.q.val() == CompletionPhase::Idle)
@@ -134,7 +128,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for CompletionWriter<OW
             CompletionPhase::Address => {
                 self.entry.d.next.address = self.ring.address.val();
                 self.entry.d.next.bytes = self.entry_bytes.val();
-                self.entry.d.next.owner = self.owner_byte.val();
+                self.entry.d.next.owner = self.current.q.val().owner;
                 self.entry.d.next.data = self.entry_data.val();
                 self.phase.d.next = CompletionPhase::Idle;
                 if self.ring.enabled.val() {

@@ -32,8 +32,6 @@ pub struct CreditStalls {
     pub events: Signal<Out, RequestEvents>,
 
     all: Signal<Local, RequestEvents>,
-    posted: Signal<Local, Bit>,
-    nonposted: Signal<Local, Bit>,
     /// 256 bytes in units of 16.
     #[value(16)]
     write_data: Constant<Bits<12>>,
@@ -42,12 +40,10 @@ pub struct CreditStalls {
 impl Logic for CreditStalls {
     #[hdl_gen]
     fn update(&mut self) {
-        self.posted.next = self.requests.val().rq_stall_cycles
-            & (!self.fc_ph.val().any() | (self.fc_pd.val() < self.write_data.val()));
-        self.nonposted.next = !self.nph_av.val().any();
         self.all.next = self.requests.val();
-        self.all.next.posted_credit_stall_cycles = self.posted.val();
-        self.all.next.nonposted_credit_stall_cycles = self.nonposted.val();
+        self.all.next.posted_credit_stall_cycles = self.requests.val().rq_stall_cycles
+            & (!self.fc_ph.val().any() | (self.fc_pd.val() < self.write_data.val()));
+        self.all.next.nonposted_credit_stall_cycles = !self.nph_av.val().any();
         self.events.next = self.all.val();
     }
 }

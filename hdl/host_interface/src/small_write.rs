@@ -114,7 +114,6 @@ pub struct SmallWriter {
     held: DFF<SmallWrite>,
     data: Signal<Local, Bits<128>>,
     bytes: Signal<Local, Bits<5>>,
-    owner: Signal<Local, Bits<8>>,
 }
 
 impl Logic for SmallWriter {
@@ -123,10 +122,9 @@ impl Logic for SmallWriter {
         dff_setup!(self, clock, phase, held);
         self.data.next = self.held.q.val().data;
         self.bytes.next = self.held.q.val().bytes;
-        self.owner.next = self.held.q.val().owner;
         self.accepted.valid.next =
             (self.phase.q.val() == SmallWritePhase::Job) & self.write_job.ready.val();
-        self.accepted.payload.next.owner = self.owner.val();
+        self.accepted.payload.next.owner = self.held.q.val().owner;
         self.accepted.payload.next.index = self.data.val().get_bits::<32>(0);
         self.write.ready.next = self.phase.q.val() == SmallWritePhase::Idle;
         self.write_job.valid.next = self.phase.q.val() == SmallWritePhase::Job;

@@ -16,8 +16,6 @@ pub struct KeepCount {
     pub byte_count: Signal<Out, Bits<7>>,
 
     last: Signal<Local, Bits<64>>,
-    above: Signal<Local, Bits<64>>,
-    not_above: Signal<Local, Bits<64>>,
     hits: [Signal<Local, Bit>; 7],
     /// For each bit of the count, the positions of the last set bit that set it.
     #[value(|bit| {
@@ -30,9 +28,7 @@ pub struct KeepCount {
 impl Logic for KeepCount {
     #[hdl_gen]
     fn update(&mut self) {
-        self.above.next = self.keep.val() >> 1;
-        self.not_above.next = !self.above.val();
-        self.last.next = self.keep.val() & self.not_above.val();
+        self.last.next = self.keep.val() & !(self.keep.val() >> 1);
         for i in 0..7 {
             self.hits[i].next = (self.last.val() & self.sets[i].val()).any();
         }

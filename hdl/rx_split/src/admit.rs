@@ -115,9 +115,7 @@ pub struct Admit<const OWNER_BITS: usize, const OWNERS: usize> {
     plans_held: [DFF<Decided>; 2],
 
     offered: Signal<Local, RxItem>,
-    looked: Signal<Local, Candidate>,
     packet: Signal<Local, RxItem>,
-    early: Signal<Local, Candidate>,
     early_packet: Signal<Local, RxItem>,
     deciding: Signal<Local, Candidate>,
     planned_plan: Signal<Local, Decided>,
@@ -178,8 +176,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Admit<OWNER_BITS, O
         // The cursor is read while the packet is offered.
         self.offered.next = self.packets.payload.val();
         self.cursor_flow.next = self.offered.val().flow;
-        self.looked.next = self.items[1].q.val();
-        self.packet.next = self.looked.val().packet;
+        self.packet.next = self.items[1].q.val().packet;
         self.standing.offered_flow.next = self.offered.val().flow;
         self.standing.packet.next = self.packet.val();
         self.standing.stored.next = self.cursor.val();
@@ -203,8 +200,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Admit<OWNER_BITS, O
 
         // Runs.
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.runs.settings);
-        self.early.next = self.items[0].q.val();
-        self.early_packet.next = self.early.val().packet;
+        self.early_packet.next = self.items[0].q.val().packet;
         self.facts_start.next = self.early_packet.val().start;
         self.deciding.next = self.items[2].q.val();
         self.walked.next = self.deciding.val().outcome;

@@ -78,10 +78,8 @@ pub struct LaneRow {
     /// The lanes.
     pub row: Signal<Out, Bits<512>>,
 
-    shift: Signal<Local, Bits<6>>,
     pair: Signal<Local, BeatPair>,
     shift_bits: Signal<Local, Bits<9>>,
-    from_shift: Signal<Local, Bits<512>>,
     later: Signal<Local, Bits<512>>,
     is_odd: Signal<Local, Bits<512>>,
     of_other: Signal<Local, Bits<512>>,
@@ -99,10 +97,8 @@ impl Logic for LaneRow {
     fn update(&mut self) {
         // Each lane of the pair from the beat that it needs.
         self.pair.next = self.beat.val().pair;
-        self.shift.next = self.beat.val().shift;
-        self.shift_bits.next = bit_cast::<9, 6>(self.shift.val()) << 3;
-        self.from_shift.next = self.ones.val() << self.shift_bits.val();
-        self.later.next = !self.from_shift.val();
+        self.shift_bits.next = bit_cast::<9, 6>(self.beat.val().shift) << 3;
+        self.later.next = !(self.ones.val() << self.shift_bits.val());
         if self.beat.val().head {
             self.later.next = 0.into();
         }

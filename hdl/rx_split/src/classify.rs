@@ -59,7 +59,6 @@ pub struct Classify {
     oldest: Signal<Local, RuleInput>,
     flow: Signal<Local, FlowReply>,
     replied: Signal<Local, Bit>,
-    demanded: Signal<Local, Bit>,
     go: Signal<Local, Bit>,
     /// Three more may be inside the rules, and one before it shows here.
     #[value(11)]
@@ -100,12 +99,11 @@ impl Logic for Classify {
         }
         self.replied.next = self.waiting.source.valid.val()
             & (!self.oldest.val().requested | self.flow_reply.valid.val());
-        self.demanded.next = self.replied.val()
+        self.timestamp.packet.next = self.oldest.val();
+        self.timestamp.demanded.next = self.replied.val()
             & self.oldest.val().tcp
             & self.flow.val().hit
             & self.flow.val().timestamp_check;
-        self.timestamp.packet.next = self.oldest.val();
-        self.timestamp.demanded.next = self.demanded.val();
         self.go.next = self.replied.val()
             & self.timestamp.ready.val()
             & self.has_space.q.val()

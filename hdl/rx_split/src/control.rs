@@ -34,7 +34,6 @@ pub struct Control {
 
     address: Signal<Local, Bits<24>>,
     value: Signal<Local, Bits<32>>,
-    flush_page: Signal<Local, Bits<24>>,
     in_flush: Signal<Local, Bit>,
     #[value(u64::from(CONTROL))]
     control: Constant<Bits<24>>,
@@ -50,9 +49,8 @@ impl Logic for Control {
         self.running.next = self.runs.q.val();
         self.address.next = self.settings.payload.val().address;
         self.value.next = self.settings.payload.val().data;
-        self.flush_page.next = self.address.val() >> 5;
         self.in_flush.next =
-            self.settings.valid.val() & (self.flush_page.val() == self.flush_tag.val());
+            self.settings.valid.val() & ((self.address.val() >> 5) == self.flush_tag.val());
 
         self.flush_low.read_address.next = self.memory.val();
         self.flush_low.write_address.next = self.address.val().get_bits::<2>(3);

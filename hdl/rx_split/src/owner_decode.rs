@@ -47,10 +47,6 @@ pub struct OwnerDecode<const OWNER_BITS: usize> {
 
     address: Signal<Local, Bits<24>>,
     value: Signal<Local, Bits<32>>,
-    context_page: Signal<Local, Bits<24>>,
-    doorbell_page: Signal<Local, Bits<24>>,
-    context_owner: Signal<Local, Bits<24>>,
-    doorbell_owner: Signal<Local, Bits<24>>,
     context_word: Signal<Local, Bits<6>>,
     doorbell_word: Signal<Local, Bits<12>>,
     in_context: Signal<Local, Bit>,
@@ -90,20 +86,16 @@ impl<const OWNER_BITS: usize> Logic for OwnerDecode<OWNER_BITS> {
     fn update(&mut self) {
         self.address.next = self.settings.payload.val().address;
         self.value.next = self.settings.payload.val().data;
-        self.context_page.next = self.address.val() >> self.context_shift.val();
-        self.doorbell_page.next = self.address.val() >> self.doorbell_shift.val();
-        self.in_context.next =
-            self.settings.valid.val() & (self.context_page.val() == self.context_tag.val());
-        self.in_doorbell.next =
-            self.settings.valid.val() & (self.doorbell_page.val() == self.doorbell_tag.val());
-        self.context_owner.next = self.address.val() >> 6;
-        self.doorbell_owner.next = self.address.val() >> 12;
+        self.in_context.next = self.settings.valid.val()
+            & ((self.address.val() >> self.context_shift.val()) == self.context_tag.val());
+        self.in_doorbell.next = self.settings.valid.val()
+            & ((self.address.val() >> self.doorbell_shift.val()) == self.doorbell_tag.val());
         self.context_word.next = self.address.val().get_bits::<6>(0);
         self.doorbell_word.next = self.address.val().get_bits::<12>(0);
 
-        self.owner.next = bit_cast::<OWNER_BITS, 24>(self.context_owner.val());
+        self.owner.next = bit_cast::<OWNER_BITS, 24>(self.address.val() >> 6);
         if self.in_doorbell.val() {
-            self.owner.next = bit_cast::<OWNER_BITS, 24>(self.doorbell_owner.val());
+            self.owner.next = bit_cast::<OWNER_BITS, 24>(self.address.val() >> 12);
         }
         self.write.next.header_base_low =
             self.in_context.val() & (self.context_word.val() == self.header_base.val());

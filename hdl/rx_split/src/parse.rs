@@ -52,7 +52,6 @@ pub struct Parse {
     l3_offset: Signal<Local, Bits<8>>,
     base: Signal<Local, Bits<8>>,
     below: Signal<Local, Bit>,
-    ip_end: Signal<Local, Bits<17>>,
 }
 
 impl Logic for Parse {
@@ -93,13 +92,12 @@ impl Logic for Parse {
             self.base.next = self.l3_offset.val() + 40;
             self.below.next = false;
         }
-        self.ip_end.next =
-            bit_cast::<17, 8>(self.base.val()) + bit_cast::<17, 16>(self.length.val());
         if self.valid_2.q.val() & self.beat_2.q.val().first {
             self.held.d.next = self.info.val();
             self.held.d.next.malformed = self.info.val().malformed | self.below.val();
             self.held.d.next.l4_offset = self.l3_offset.val() + self.fields.val().header_bytes;
-            self.held.d.next.ip_end = self.ip_end.val();
+            self.held.d.next.ip_end =
+                bit_cast::<17, 8>(self.base.val()) + bit_cast::<17, 16>(self.length.val());
             self.held.d.next.l4_bytes = self.length.val() - self.header_bytes.val();
             if self.info.val().ipv6 {
                 self.held.d.next.l4_bytes = self.length.val();

@@ -110,7 +110,6 @@ pub struct ShareDemand {
 
     few: Signal<Local, Bit>,
     demand: Signal<Local, Bits<16>>,
-    left: Signal<Local, Bits<16>>,
     #[value(CHARGE_MIN as u64)]
     charge_min: Constant<Bits<16>>,
 }
@@ -131,8 +130,7 @@ impl Logic for ShareDemand {
             self.demand.next = self.of_few.q.val();
         }
         // Both are less than 2^15, so the sign decides.
-        self.left.next = self.free.val() - self.demand.val();
-        self.exceeds.next = self.left.val().get_bit(15);
+        self.exceeds.next = (self.free.val() - self.demand.val()).get_bit(15);
     }
 }
 
@@ -171,7 +169,6 @@ pub struct ShareCheck<const BUFFER_BITS: usize, const OWNER_BITS: usize> {
     taken: Signal<Local, Bits<8>>,
     is_packet: Signal<Local, Bit>,
     refused: Signal<Local, Bit>,
-    dropped_now: Signal<Local, Bits<8>>,
     releases: Signal<Local, Bit>,
     leaves: Signal<Local, Bit>,
     accepts: Signal<Local, Bit>,
@@ -194,7 +191,6 @@ impl<const BUFFER_BITS: usize, const OWNER_BITS: usize> Logic
         // At hand: pass or drop.
         self.is_packet.next = self.packet.q.val().kind == RxItemKind::Packet;
         self.refused.next = self.is_packet.val() & self.demand.exceeds.val();
-        self.dropped_now.next = self.dropped.q.val() + self.beats.q.val();
         self.releases.next = self.dropped.q.val().get_bits::<2>(6).any();
         self.ways.valid.next = self.valid.q.val();
         self.ways.releases.next = self.releases.val();
@@ -224,7 +220,7 @@ impl<const BUFFER_BITS: usize, const OWNER_BITS: usize> Logic
         if self.leaves.val() & self.is_packet.val() {
             self.dropped.d.next = 0.into();
             if self.refused.val() & !self.releases.val() {
-                self.dropped.d.next = self.dropped_now.val();
+                self.dropped.d.next = self.dropped.q.val() + self.beats.q.val();
             }
         }
 

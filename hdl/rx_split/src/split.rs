@@ -75,7 +75,6 @@ pub struct Split {
     run: Signal<Local, RunPart>,
     new_run: Signal<Local, RunPart>,
     loads: Signal<Local, Bit>,
-    takes_piece: Signal<Local, Bit>,
     offered: Signal<Local, Bit>,
 }
 
@@ -128,7 +127,6 @@ impl Logic for Split {
         self.control.last_piece.next = self.progress.last_piece.val();
 
         // The walk slot is freed with the last piece, or at once where none is placed.
-        self.takes_piece.next = (self.state.val() == SplitState::Pieces) & self.jobs.ready.val();
         self.piece_slot.next = self.packet.val().slot;
         self.piece_number.next = self.progress.number.val();
         self.slot_freed.next = self.control.frees_with_plan.val()
@@ -137,7 +135,7 @@ impl Logic for Split {
         self.progress.start.next = self.loads.val();
         self.progress.packet.next = self.new_packet.val();
         self.progress.piece.next = self.piece.val();
-        self.progress.taken.next = self.takes_piece.val();
+        self.progress.taken.next = (self.state.val() == SplitState::Pieces) & self.jobs.ready.val();
         self.next_owner.next = self.packet.val().owner;
         if self.loads.val() {
             self.plan.d.next = self.plans.payload.val();

@@ -95,8 +95,6 @@ pub struct TransportFields {
     network: Signal<Local, NetworkInfo>,
     port_word: Signal<Local, Word16>,
     udp_word: Signal<Local, Word16>,
-    data_offset: Signal<Local, Bits<4>>,
-    l4_bytes: Signal<Local, Bits<16>>,
 }
 
 impl Logic for TransportFields {
@@ -109,12 +107,10 @@ impl Logic for TransportFields {
 
         self.bytes.next = self.header.payload.val().bytes;
         self.network.next = self.header.payload.val().network;
-        self.l4_bytes.next = self.network.val().l4_bytes;
         self.port_word.next.high = self.bytes.val().get_bits::<8>(16);
         self.port_word.next.low = self.bytes.val().get_bits::<8>(24);
         self.udp_word.next.high = self.bytes.val().get_bits::<8>(32);
         self.udp_word.next.low = self.bytes.val().get_bits::<8>(40);
-        self.data_offset.next = self.bytes.val().get_bits::<4>(100);
         self.port.next = self.port_word.val().into();
 
         if self.header.valid.val() {
@@ -122,9 +118,11 @@ impl Logic for TransportFields {
             self.held.d.next.network = self.network.val();
             self.held.d.next.profile = self.profile.val();
             self.held.d.next.layout = self.layout.val();
-            self.held.d.next.tcp_bytes = bit_cast::<16, 4>(self.data_offset.val()) << 2;
+            self.held.d.next.tcp_bytes =
+                bit_cast::<16, 4>(self.bytes.val().get_bits::<4>(100)) << 2;
             self.held.d.next.udp_bytes = self.udp_word.val().into();
-            self.held.d.next.udp_payload_bytes = bit_cast::<17, 16>(self.l4_bytes.val()) - 8;
+            self.held.d.next.udp_payload_bytes =
+                bit_cast::<17, 16>(self.network.val().l4_bytes) - 8;
         }
     }
 }

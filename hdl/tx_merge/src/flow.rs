@@ -61,7 +61,6 @@ pub struct Flow {
     starts: Signal<Local, Bit>,
     needs_flow: Signal<Local, Bit>,
     replied: Signal<Local, Bit>,
-    fields_now: Signal<Local, SendFields>,
 }
 
 impl Logic for Flow {
@@ -94,9 +93,8 @@ impl Logic for Flow {
         self.free.next = (!self.requested_valid.q.val() | self.pass.val()) & self.ahead.open.val();
         self.fields.ready.next = self.free.val();
         self.starts.next = self.fields.valid.val() & self.free.val();
-        self.fields_now.next = self.fields.payload.val();
         self.ahead.begun_bytes.valid.next = self.starts.val();
-        self.ahead.begun_bytes.payload.next = self.fields_now.val().payload_bytes;
+        self.ahead.begun_bytes.payload.next = self.fields.payload.val().payload_bytes;
         if self.pass.val() {
             self.requested_valid.d.next = false;
         }

@@ -48,7 +48,6 @@ pub struct PayloadSpace {
     beats_used: DFF<Bits<10>>,
     reads_used: DFF<Bits<8>>,
 
-    bytes_up: Signal<Local, Bits<10>>,
     read_beats: Signal<Local, Bits<10>>,
     beats_with_read: Signal<Local, Bits<10>>,
 }
@@ -60,8 +59,7 @@ impl Logic for PayloadSpace {
         // A read takes eight beats at most, and two may be issued and not counted yet.
         self.free.d.next = (self.beats_used.q.val() <= 488) & (self.reads_used.q.val() < 126);
         self.has_space.next = self.free.q.val();
-        self.bytes_up.next = self.bytes.val() + 63;
-        self.read_beats.next = bit_cast::<10, 4>(self.bytes_up.val().get_bits::<4>(6));
+        self.read_beats.next = bit_cast::<10, 4>((self.bytes.val() + 63).get_bits::<4>(6));
         self.beats_with_read.next = self.beats_used.q.val() + self.read_beats.val();
 
         // Space is taken when a read is issued, and freed beat by beat.

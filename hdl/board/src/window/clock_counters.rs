@@ -44,7 +44,6 @@ pub struct ClockCounters {
     base: ClockMeter,
     free: ClockMeter,
 
-    address: Signal<Local, Bits<20>>,
     word: Signal<Local, Bits<10>>,
     tick: Signal<Local, Bit>,
     #[value(1)]
@@ -74,8 +73,7 @@ impl Logic for ClockCounters {
         self.base.tick.next = self.tick.val();
         self.free.tick.next = self.tick.val();
 
-        self.address.next = self.access.payload.val().address;
-        self.word.next = self.address.val().get_bits::<10>(2);
+        self.word.next = self.access.payload.val().address.get_bits::<10>(2);
         self.valid.d.next = self.access.valid.val();
         self.answer.d.next.response = bits::<2>(0);
         self.answer.d.next.data = bits::<32>(0);

@@ -60,7 +60,6 @@ pub struct ConfigurationPort {
     #[value(PortProgram::new(plan))]
     steps: PortProgram,
 
-    address: Signal<Local, Bits<20>>,
     at: Signal<Local, Bits<10>>,
     written: Signal<Local, Bits<32>>,
     writes: Signal<Local, Bit>,
@@ -88,8 +87,7 @@ impl Logic for ConfigurationPort {
         MessageSource::<PortRequest>::join(&mut self.requests.source, &mut self.steps.request);
         MessageSource::<Bits<32>>::join(&mut self.steps.reply, &mut self.replies.sink);
         PortLines::link(&mut self.lines, &mut self.steps.lines);
-        self.address.next = self.access.payload.val().address;
-        self.at.next = self.address.val().get_bits::<10>(2);
+        self.at.next = self.access.payload.val().address.get_bits::<10>(2);
         self.written.next = self.access.payload.val().data;
         self.writes.next = self.access.valid.val() & self.access.payload.val().write;
 

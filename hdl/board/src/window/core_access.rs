@@ -33,7 +33,6 @@ pub struct CoreAccess {
     read_open: DFF<Bit>,
 
     writes: Signal<Local, Bit>,
-    address: Signal<Local, Bits<20>>,
     offset: Signal<Local, Bits<32>>,
     ends: Signal<Local, Bit>,
     #[value(0xf)]
@@ -45,8 +44,7 @@ impl Logic for CoreAccess {
     fn update(&mut self) {
         dff_setup!(self, clock, active, address_open, word_open, read_open);
         self.writes.next = self.request.payload.val().write;
-        self.address.next = self.request.payload.val().address;
-        self.offset.next = bit_cast::<32, 16>(self.address.val().get_bits::<16>(0));
+        self.offset.next = bit_cast::<32, 16>(self.request.payload.val().address.get_bits::<16>(0));
         self.core.awaddr.next = self.offset.val();
         self.core.awvalid.next = self.address_open.q.val();
         self.core.wdata.next = self.request.payload.val().data;

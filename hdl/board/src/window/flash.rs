@@ -56,7 +56,6 @@ pub struct Flash {
     changes: FlashChanges,
     page: LutRam<Bits<32>, 6>,
 
-    address: Signal<Local, Bits<20>>,
     word: Signal<Local, Bits<10>>,
     written: Signal<Local, Bits<32>>,
     writes: Signal<Local, Bit>,
@@ -90,8 +89,7 @@ impl Logic for Flash {
         self.changes.has_status.next = self.serial.arrives.val() & !self.command.fills_page.val();
         self.changes.is_chip_busy.next = self.serial.gathered.val().get_bit(24);
         self.is_changing.next = self.command.busy.val() | self.changes.any.val();
-        self.address.next = self.access.payload.val().address;
-        self.word.next = self.address.val().get_bits::<10>(2);
+        self.word.next = self.access.payload.val().address.get_bits::<10>(2);
         self.written.next = self.access.payload.val().data;
         self.writes.next = self.access.valid.val() & self.access.payload.val().write;
         self.is_page.next = self.word.val().get_bits::<4>(6) == self.page_part.val();

@@ -56,7 +56,6 @@ pub struct Gpio {
     intl_seen: Synchronizer<Bits<1>>,
     aligned_seen: Synchronizer<Bits<1>>,
 
-    address: Signal<Local, Bits<20>>,
     word: Signal<Local, Bits<10>>,
     written: Signal<Local, Bits<32>>,
     levels: Signal<Local, Bits<3>>,
@@ -91,8 +90,7 @@ impl Logic for Gpio {
             | (bit_cast::<8, 1>(self.beat.q.val().get_bits::<1>(27)) << 2);
         self.led.next = self.lit.q.val() | self.state.val();
 
-        self.address.next = self.access.payload.val().address;
-        self.word.next = self.address.val().get_bits::<10>(2);
+        self.word.next = self.access.payload.val().address.get_bits::<10>(2);
         self.written.next = self.access.payload.val().data;
         self.valid.d.next = self.access.valid.val();
         self.answer.d.next.response = bits::<2>(0);

@@ -42,7 +42,6 @@ pub struct I2c {
     value: DFF<Bits<8>>,
     transfer: I2cTransfer,
 
-    address: Signal<Local, Bits<20>>,
     word: Signal<Local, Bits<10>>,
     written: Signal<Local, Bits<32>>,
     device: Signal<Local, Bits<7>>,
@@ -74,8 +73,7 @@ impl Logic for I2c {
             self.value.d.next = self.transfer.value.val();
         }
 
-        self.address.next = self.access.payload.val().address;
-        self.word.next = self.address.val().get_bits::<10>(2);
+        self.word.next = self.access.payload.val().address.get_bits::<10>(2);
         self.written.next = self.access.payload.val().data;
         self.device.next = self.written.val().get_bits::<7>(0);
         self.is_accepted.next = (self.device.val() == self.qsfp_module.val())

@@ -79,7 +79,6 @@ pub struct I2cTransfer {
     is_byte: Signal<Local, Bit>,
     is_ack: Signal<Local, Bit>,
     write_byte: Signal<Local, Bits<8>>,
-    shifted: Signal<Local, Bits<8>>,
     #[value(1)]
     read_bit: Constant<Bits<8>>,
     #[value(1)]
@@ -104,7 +103,6 @@ impl Logic for I2cTransfer {
             (self.step.q.val() == Step::Start) | (self.step.q.val() == Step::Again);
         self.is_byte.next = !self.is_start.val() & (self.step.q.val() != Step::Stop);
         self.write_byte.next = bit_cast::<8, 7>(self.device.val()) << 1;
-        self.shifted.next = self.moved.q.val() << 1;
         self.busy.next = self.step.q.val() != Step::Idle;
         self.line.go.next = self.step.q.val() != Step::Idle;
         self.line.symbol.next = self.a_bit.val();
@@ -128,7 +126,7 @@ impl Logic for I2cTransfer {
         } else if self.line.done.val() & self.is_byte.val() & !self.is_ack.val() {
             self.count.d.next = self.count.q.val() + self.one.val();
             self.moved.d.next =
-                self.shifted.val() | bit_cast::<8, 1>(self.line.sampled.val().into());
+                (self.moved.q.val() << 1) | bit_cast::<8, 1>(self.line.sampled.val().into());
         } else if self.line.done.val() {
             self.count.d.next = 0.into();
             match self.step.q.val() {

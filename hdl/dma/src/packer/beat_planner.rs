@@ -95,7 +95,6 @@ pub struct AfterBeat {
     pub position_after: Signal<Out, Bits<16>>,
 
     exceeds: Signal<Local, Bit>,
-    beyond_24: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
 }
 
@@ -105,8 +104,6 @@ impl Logic for AfterBeat {
         self.exceeds.next = self.rest.val().get_bits::<4>(5).any()
             | (self.rest.val().get_bit(4) & self.rest.val().get_bits::<4>(0).any());
         self.beyond_16.next = self.exceeds.val();
-        self.beyond_24.next = self.rest.val().get_bits::<4>(5).any()
-            | ((self.rest.val().get_bits::<2>(3) == 3) & self.rest.val().get_bits::<3>(0).any());
         self.ends.next = self.fitted.val().fits;
         if self.is_open.val() {
             self.ends.next = self.fitted.val().fits_straddled;
@@ -115,7 +112,8 @@ impl Logic for AfterBeat {
 
         // If nothing remains the position is ignored.
         self.is_open_after.next = self.exceeds.val();
-        self.is_long_after.next = self.beyond_24.val();
+        self.is_long_after.next = self.rest.val().get_bits::<4>(5).any()
+            | ((self.rest.val().get_bits::<2>(3) == 3) & self.rest.val().get_bits::<3>(0).any());
         self.rest_after.next = self.rest.val() - 16;
         self.position_after.next = self.position.val() + 16;
         if self.starts.val() {
@@ -192,7 +190,6 @@ pub struct BeatPlanner {
     rear_header: Signal<Local, Bits<128>>,
     rear_start: Signal<Local, Bits<16>>,
     second_number: Signal<Local, Bits<5>>,
-    tail_last: Signal<Local, Bits<9>>,
     start: Signal<Local, Bits<16>>,
     behind_start: Signal<Local, Bits<6>>,
     behind_position: Signal<Local, Bits<6>>,
@@ -219,7 +216,6 @@ impl Logic for BeatPlanner {
         if self.is_open.val() {
             self.end_dword.next = self.fitted.val().last_dword + 8;
         }
-        self.tail_last.next = self.rest.val() - 1;
         self.ends_start.next = self.starts.val() & self.after.fits.val();
 
         self.result.next.loads =
@@ -259,7 +255,7 @@ impl Logic for BeatPlanner {
         self.result.next.end_1 = self.end_dword.val();
         if self.is_tail.val() {
             self.result.next.ends = (bit_cast::<2, 1>(self.ends_start.val().into()) << 1) | 1;
-            self.result.next.end_0 = bit_cast::<4, 9>(self.tail_last.val());
+            self.result.next.end_0 = bit_cast::<4, 9>(self.rest.val() - 1);
         }
         if self.pairs.val() {
             self.result.next.ends =

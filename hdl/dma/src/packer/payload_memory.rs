@@ -148,7 +148,6 @@ pub struct PayloadMemory {
 
     held: Signal<Local, Bits<12>>,
     store: Signal<Local, Bit>,
-    window_beat: Signal<Local, Bits<6>>,
     window_lane: Signal<Local, Bits<4>>,
     quarter_0: Signal<Local, Bits<512>>,
     quarter_1: Signal<Local, Bits<512>>,
@@ -179,14 +178,13 @@ impl Logic for PayloadMemory {
 
         // Each lane reads the window's beat or the one after it; the rotation brings the window's
         // first dword to the front.
-        self.window_beat.next = self.window.val().get_bits::<6>(4);
         self.window_lane.next = self.window.val().get_bits::<4>(0);
         for i in 0..16 {
             self.lanes[i].clock.next = self.clock.val();
             self.lanes[i].store.next = self.store.val();
             self.lanes[i].store_beat.next = bit_cast::<6, 12>(self.stored.q.val());
             self.lanes[i].data.next = self.beat.payload.val();
-            self.lanes[i].window_beat.next = self.window_beat.val();
+            self.lanes[i].window_beat.next = self.window.val().get_bits::<6>(4);
             self.lanes[i].window_behind.next = self.window_behind.val();
             self.lanes[i].window_lane.next = self.window_lane.val();
         }

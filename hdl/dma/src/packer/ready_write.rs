@@ -70,17 +70,14 @@ pub struct StoredUpTo {
     pub passed: Signal<Out, Bit>,
     /// The last beat is the next one to be stored.
     pub reached: Signal<Out, Bit>,
-
-    ahead: Signal<Local, Bits<12>>,
 }
 
 impl Logic for StoredUpTo {
     #[hdl_gen]
     fn update(&mut self) {
-        self.ahead.next = self.written.val() - self.end_beat.val();
         self.reached.next = self.written.val() == self.end_beat.val();
-        self.passed.next =
-            !self.ahead.val().get_bit(11) & (self.written.val() != self.end_beat.val());
+        self.passed.next = !(self.written.val() - self.end_beat.val()).get_bit(11)
+            & (self.written.val() != self.end_beat.val());
     }
 }
 
@@ -118,7 +115,6 @@ pub struct ReadyWrite {
     held_end: StoredUpTo,
 
     moves: Signal<Local, Bit>,
-    start: Signal<Local, Bits<16>>,
     tlp: Signal<Local, RequestTlp>,
     held_tlp: Signal<Local, RequestTlp>,
     fitted: Signal<Local, FittedTlp>,
@@ -170,11 +166,10 @@ impl Logic for ReadyWrite {
         self.second_ready.next = self.second_was_ready.q.val();
         self.moves.next = !self.full.q.val() | self.source.ready.val();
         self.sink.ready.next = self.moves.val();
-        self.start.next = self.tlp.val().start;
         self.second_was_ready.d.next = self.sink.valid.val()
             & !self.moves.val()
             & self.next_end.passed.val()
-            & !self.start.val().get_bits::<3>(0).any();
+            & !self.tlp.val().start.get_bits::<3>(0).any();
         if self.moves.val() {
             self.full.d.next = self.sink.valid.val() & !self.takes_second.val();
             self.held.d.next = self.fitted.val();

@@ -76,9 +76,6 @@ pub struct ReadActivity {
     reads: DFF<Bits<9>>,
     tags: DFF<Bits<9>>,
 
-    rc_taken: Signal<Local, Bit>,
-    rc_stall: Signal<Local, Bit>,
-    data_stall: Signal<Local, Bit>,
     failed: Signal<Local, Bit>,
     moved: Signal<Local, ReadEvents>,
 }
@@ -95,17 +92,14 @@ impl Logic for ReadActivity {
         self.sampler.outstanding.next = self.outstanding.val();
         self.latency.next = self.sampler.bucket.val();
 
-        self.rc_taken.next = self.rc_valid.val() & self.rc_ready.val();
-        self.rc_stall.next = self.rc_valid.val() & !self.rc_ready.val();
-        self.data_stall.next = self.data_valid.val() & !self.data_ready.val();
-        self.moved.next.rc_beats = self.rc_taken.val();
-        self.moved.next.rc_stall_cycles = self.rc_stall.val();
+        self.moved.next.rc_beats = self.rc_valid.val() & self.rc_ready.val();
+        self.moved.next.rc_stall_cycles = self.rc_valid.val() & !self.rc_ready.val();
         self.moved.next.tag_stall_cycles = self.tag_stall.val();
         self.moved.next.completion_room_stall_cycles = self.credit_stall.val();
         self.moved.next.read_jobs = self.job_taken.val();
         self.moved.next.read_job_stall_cycles = self.job_stall.val();
         self.moved.next.flush_wait_cycles = self.flush_wait.val();
-        self.moved.next.answer_stall_cycles = self.data_stall.val();
+        self.moved.next.answer_stall_cycles = self.data_valid.val() & !self.data_ready.val();
         self.events.next = self.moved.val();
 
         self.failed.next = self.data_valid.val() & self.data_ready.val() & self.data_failed.val();

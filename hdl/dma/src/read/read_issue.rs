@@ -69,7 +69,6 @@ pub struct ReadFormat {
     address: Signal<Local, Bits<64>>,
     bytes: Signal<Local, Bits<11>>,
     last_byte: Signal<Local, Bits<11>>,
-    base: Signal<Local, Bits<9>>,
     next_tlp: Signal<Local, RequestTlp>,
     next_order: Signal<Local, ReadOrder>,
     next_record: Signal<Local, ReadRecord>,
@@ -97,7 +96,6 @@ impl Logic for ReadFormat {
         self.last_byte.next =
             (bit_cast::<11, 9>(self.address.val().get_bits::<9>(0)) + self.bytes.val()) - 1;
         // The window may start before the request's first beat: only touched beats are used.
-        self.base.next = self.start.val() - bit_cast::<9, 3>(self.address.val().get_bits::<3>(6));
         self.next_order.next.tag = self.tag.val();
         self.next_order.next.start = self.start.val();
         self.next_order.next.client = self.piece.val().client;
@@ -110,7 +108,8 @@ impl Logic for ReadFormat {
         self.next_record.next.end =
             self.address.val().get_bits::<12>(0) + bit_cast::<12, 11>(self.bytes.val());
         self.next_record.next.bytes = bit_cast::<10, 11>(self.bytes.val());
-        self.next_record.next.base = self.base.val();
+        self.next_record.next.base =
+            self.start.val() - bit_cast::<9, 3>(self.address.val().get_bits::<3>(6));
         self.record.next = self.next_record.val();
     }
 }

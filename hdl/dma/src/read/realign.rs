@@ -42,11 +42,9 @@ pub struct Realign {
     is_aligned: Signal<Local, Bit>,
     has_space: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
-    count: Signal<Local, Bits<6>>,
     fits: Signal<Local, Bit>,
     is_whole: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
-    shift_at: Signal<Local, Bits<9>>,
     front: Signal<Local, Bits<512>>,
     result: Signal<Local, PacketBeat>,
     #[value(!Bits::<512>::default())]
@@ -67,7 +65,6 @@ impl Logic for Realign {
 
         // Bytes of the last packet beat, modulo 64, less one. The last block ends the packet
         // unless it reaches beyond the bytes that this window covers.
-        self.count.next = self.place.val().end - self.place.val().shift;
         self.is_aligned.next = self.place.val().shift == 0;
         self.fits.next = self.place.val().end < self.place.val().shift;
         self.is_whole.next = self.place.val().first & self.place.val().last;
@@ -79,8 +76,7 @@ impl Logic for Realign {
         // one of them: the front from the one that is held.
         self.rotate.data.next = self.beat.payload.val().data;
         self.rotate.bytes.next = self.place.val().shift;
-        self.shift_at.next = bit_cast::<9, 6>(self.place.val().shift) << 3;
-        self.front.next = self.all.val() >> self.shift_at.val();
+        self.front.next = self.all.val() >> (bit_cast::<9, 6>(self.place.val().shift) << 3);
         if !self.spilling.q.val() & (self.is_aligned.val() | self.place.val().first) {
             self.front.next = 0.into();
         }
@@ -90,7 +86,8 @@ impl Logic for Realign {
         self.result.next.abort = self.ends.val() & self.place.val().failed;
         self.result.next.byte_count = 64.into();
         if self.ends.val() {
-            self.result.next.byte_count = bit_cast::<7, 6>(self.count.val()) + 1;
+            self.result.next.byte_count =
+                bit_cast::<7, 6>(self.place.val().end - self.place.val().shift) + 1;
         }
 
         if self.has_space.val() {

@@ -83,7 +83,6 @@ pub struct ReorderRead {
     pending_place: DFF<NaturalPlace>,
 
     request: Signal<Local, ReadOrder>,
-    at: Signal<Local, Bits<3>>,
     first_byte: Signal<Local, Bits<9>>,
     last_byte: Signal<Local, Bits<9>>,
     is_first: Signal<Local, Bit>,
@@ -118,9 +117,9 @@ impl Logic for ReorderRead {
         self.request.next = self.complete.payload.val().order;
         self.first_byte.next = self.request.val().begin;
         self.last_byte.next = self.request.val().end;
-        self.at.next = self.first_byte.val().get_bits::<3>(6) + self.offset.q.val();
         self.is_first.next = self.request.val().first & (self.offset.q.val() == 0);
-        self.is_last.next = self.at.val() == self.last_byte.val().get_bits::<3>(6);
+        self.is_last.next = (self.first_byte.val().get_bits::<3>(6) + self.offset.q.val())
+            == self.last_byte.val().get_bits::<3>(6);
         self.has_space.d.next = self.queue.level.val() < 4;
         self.advance.next = self.complete.valid.val() & self.has_space.q.val() & !self.reset.val();
         self.read_address.next = self.request.val().start + bit_cast::<9, 3>(self.offset.q.val());

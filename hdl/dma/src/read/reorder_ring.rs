@@ -38,8 +38,6 @@ pub struct ReorderRing {
     freed: DFF<Bits<4>>,
 
     request: Signal<Local, ReadOrder>,
-    first_byte: Signal<Local, Bits<9>>,
-    last_byte: Signal<Local, Bits<9>>,
     last: Signal<Local, Bits<3>>,
     kept: Signal<Local, Bits<10>>,
     taken: Signal<Local, Bits<10>>,
@@ -54,10 +52,8 @@ impl Logic for ReorderRing {
         self.start.next = self.next_start.q.val();
 
         self.request.next = self.delivered.payload.val();
-        self.first_byte.next = self.request.val().begin;
-        self.last_byte.next = self.request.val().end;
         self.last.next =
-            self.last_byte.val().get_bits::<3>(6) - self.first_byte.val().get_bits::<3>(6);
+            self.request.val().end.get_bits::<3>(6) - self.request.val().begin.get_bits::<3>(6);
         self.freed.d.next = 0.into();
         if self.delivered.valid.val() {
             self.freed.d.next = bit_cast::<4, 3>(self.last.val()) + 1;

@@ -66,7 +66,6 @@ pub struct DwordAligner {
     wide: Signal<Local, Bits<536>>,
     is_end: Signal<Local, Bit>,
     offered: Signal<Local, Bit>,
-    advance: Signal<Local, Bit>,
 }
 
 impl Logic for DwordAligner {
@@ -85,7 +84,6 @@ impl Logic for DwordAligner {
         self.wide.next = bit_cast::<536, 512>(self.data.val()) << self.rear_shift.val();
 
         self.offered.next = self.job.valid.val() & (self.data_valid.val() | self.spilling.q.val());
-        self.advance.next = self.offered.val() & self.beat.ready.val();
         self.beat.valid.next = self.offered.val();
         self.beat.payload.next = (bit_cast::<512, 256>(self.wide.val().get_bits::<256>(256))
             << 256)
@@ -98,7 +96,7 @@ impl Logic for DwordAligner {
             self.job.valid.val() & self.beat.ready.val() & !self.spilling.q.val();
         self.job.ready.next = false;
 
-        if self.advance.val() {
+        if self.offered.val() & self.beat.ready.val() {
             self.taken.d.next = self.taken.q.val() + 1;
             self.carry.d.next = self.wide.val().get_bits::<24>(512);
             if self.spilling.q.val() | (self.is_end.val() & !self.job.payload.val().spills) {

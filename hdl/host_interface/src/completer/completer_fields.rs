@@ -28,9 +28,7 @@ pub struct CompleterFields {
     is_read: Signal<Local, Bit>,
     lead: Signal<Local, Bits<13>>,
     trail: Signal<Local, Bits<13>>,
-    whole: Signal<Local, Bits<13>>,
     byte_count: Signal<Local, Bits<13>>,
-    lead_bytes: Signal<Local, Bits<7>>,
     lower_address: Signal<Local, Bits<7>>,
     dword_0: Signal<Local, Bits<32>>,
     dword_1: Signal<Local, Bits<32>>,
@@ -83,11 +81,9 @@ impl Logic for CompleterFields {
         } else if self.last_be.val().get_bit(0) {
             self.trail.next = self.three.val();
         }
-        self.whole.next = self.count.val() << 2;
-        self.byte_count.next = self.whole.val() - self.lead.val() - self.trail.val();
-        self.lead_bytes.next = self.lead.val().get_bits::<7>(0);
-        self.lower_address.next =
-            (bit_cast::<7, 5>(self.descriptor.val().get_bits::<5>(2)) << 2) | self.lead_bytes.val();
+        self.byte_count.next = (self.count.val() << 2) - self.lead.val() - self.trail.val();
+        self.lower_address.next = (bit_cast::<7, 5>(self.descriptor.val().get_bits::<5>(2)) << 2)
+            | self.lead.val().get_bits::<7>(0);
         if !self.is_read.val() {
             self.byte_count.next = self.four.val();
             self.lower_address.next = 0.into();

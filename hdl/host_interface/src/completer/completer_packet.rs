@@ -40,13 +40,9 @@ pub struct CompleterPacket {
     fields: CompleterFields,
 
     descriptor: Signal<Local, Bits<128>>,
-    log: Signal<Local, Bits<512>>,
     body: Signal<Local, Bits<512>>,
-    body_shifted: Signal<Local, Bits<512>>,
     dwords: Signal<Local, Bits<6>>,
     beyond: Signal<Local, Bits<4>>,
-    last_place: Signal<Local, Bits<6>>,
-    is_long: Signal<Local, Bit>,
     first_mask: Signal<Local, Bits<16>>,
 
     #[value(96)]
@@ -72,27 +68,23 @@ impl Logic for CompleterPacket {
         self.fields.refused.next = self.refused.val();
 
         self.descriptor.next = self.request.val().descriptor;
-        self.log.next = bit_cast::<512, 4>(self.request.val().first_be)
-            | (bit_cast::<512, 4>(self.request.val().last_be) << 4)
-            | (bit_cast::<512, 128>(self.descriptor.val()) << self.log_bits.val());
         self.body.next = self.data.val();
         self.dwords.next =
             bit_cast::<6, 5>(self.descriptor.val().get_bits::<5>(64)) + self.header_dwords.val();
         if self.refused.val() {
-            self.body.next = self.log.val();
+            self.body.next = bit_cast::<512, 4>(self.request.val().first_be)
+                | (bit_cast::<512, 4>(self.request.val().last_be) << 4)
+                | (bit_cast::<512, 128>(self.descriptor.val()) << self.log_bits.val());
             self.dwords.next = self.log_dwords.val();
         }
 
-        self.body_shifted.next = self.body.val() << self.header_bits.val();
-        self.first.next = self.fields.header.val() | self.body_shifted.val();
+        self.first.next = self.fields.header.val() | (self.body.val() << self.header_bits.val());
         self.second.next = self.body.val() >> self.rest_bits.val();
 
         // Header and data are 19 dwords at most: a second beat has three.
         self.beyond.next = self.dwords.val().get_bits::<4>(0);
-        self.is_long.next = self.dwords.val().get_bit(4) & self.beyond.val().any();
-        self.two_beats.next = self.is_long.val();
-        self.last_place.next = self.dwords.val() - self.one.val();
-        self.last_dword.next = self.last_place.val().get_bits::<4>(0);
+        self.two_beats.next = self.dwords.val().get_bit(4) & self.beyond.val().any();
+        self.last_dword.next = (self.dwords.val() - self.one.val()).get_bits::<4>(0);
         self.first_mask.next = self.full_mask.val() << self.beyond.val();
         self.first_keep.next = !self.first_mask.val();
         if self.dwords.val().get_bit(4) {

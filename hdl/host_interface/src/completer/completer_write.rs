@@ -39,9 +39,7 @@ pub struct CompleterWrite {
     is_last: DFF<Bit>,
     place_address: DFF<Bits<24>>,
 
-    data: Signal<Local, Bits<512>>,
     index_now: Signal<Local, Bits<5>>,
-    index_after: Signal<Local, Bits<5>>,
     enables: Signal<Local, Bits<4>>,
     place: Signal<Local, Bits<9>>,
 
@@ -57,7 +55,6 @@ impl Logic for CompleterWrite {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, runs, index, is_last, place_address);
-        self.data.next = self.request.val().data;
         self.place.next = bit_cast::<9, 5>(self.index.q.val()) << 5;
         self.enables.next = self.all_enabled.val();
         if self.index.q.val() == bits::<5>(0) {
@@ -72,7 +69,7 @@ impl Logic for CompleterWrite {
         self.register_write.payload.next.data = 0.into();
         if self.runs.q.val() {
             self.register_write.payload.next.data =
-                self.data.val().get_bits::<32>(self.place.val().index());
+                self.request.val().data.get_bits::<32>(self.place.val().index());
         }
         self.malformed.next = self.runs.q.val()
             & (self.enables.val() != self.all_enabled.val())
@@ -89,8 +86,7 @@ impl Logic for CompleterWrite {
             self.runs.d.next = self.start.val();
         }
         self.index.d.next = self.index_now.val();
-        self.index_after.next = self.index_now.val() + self.one.val();
-        self.is_last.d.next = self.index_after.val() == self.dwords.val();
+        self.is_last.d.next = (self.index_now.val() + self.one.val()) == self.dwords.val();
         if self.reset.val() {
             self.runs.d.next = false;
         }

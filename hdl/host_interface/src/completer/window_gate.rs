@@ -27,18 +27,15 @@ pub struct WindowGate {
     pub access: MessageSource<WindowAccess>,
     /// The access is refused.
     pub refused: Signal<Out, Bit>,
-
-    bytes: Signal<Local, Bits<512>>,
 }
 
 impl Logic for WindowGate {
     #[hdl_gen]
     fn update(&mut self) {
-        self.bytes.next = self.request.val().data;
         self.access.valid.next = self.starts.val();
         self.access.payload.next.write = self.writes.val();
         self.access.payload.next.address = self.address.val().get_bits::<20>(0);
-        self.access.payload.next.data = self.bytes.val().get_bits::<32>(0);
+        self.access.payload.next.data = self.request.val().data.get_bits::<32>(0);
         self.access.payload.next.descriptor = self.request.val().descriptor;
         self.access.payload.next.first_be = self.request.val().first_be;
         self.refused.next = self.starts.val() & !self.access.ready.val();

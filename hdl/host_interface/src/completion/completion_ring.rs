@@ -58,15 +58,10 @@ pub struct CompletionRing<const OWNER_BITS: usize, const OWNERS: usize> {
     place: DFF<Bits<32>>,
     is_odd: DFF<Bit>,
 
-    members: Signal<Local, Bits<OWNERS>>,
-    word: Signal<Local, Bits<32>>,
     enables: Signal<Local, Bit>,
     enabled_owner: Signal<Local, Bits<OWNER_BITS>>,
     index: Signal<Local, Bits<32>>,
     size_bits: Signal<Local, Bits<4>>,
-    beyond_mask: Signal<Local, Bits<32>>,
-    offset: Signal<Local, Bits<64>>,
-    passes: Signal<Local, Bits<32>>,
     #[value(1)]
     one: Constant<Bits<32>>,
     #[value(Bits::<32>::mask())]
@@ -89,29 +84,26 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for CompletionRing<OWNE
         self.entries_written.changed.valid.next = self.registers.changed.valid.val();
         self.entries_written.changed.payload.next = self.registers.changed.payload.val();
 
-        self.word.next = self.registers.changed.payload.val().data;
         self.enables.next =
             self.registers.changed.valid.val() & self.registers.changed.payload.val().enable;
         self.enabled_owner.next =
             bit_cast::<OWNER_BITS, 8>(self.registers.changed.payload.val().owner);
-        self.owners.add.next = self.enables.val() & self.word.val().get_bit(0);
+        self.owners.add.next =
+            self.enables.val() & self.registers.changed.payload.val().data.get_bit(0);
         self.owners.add_owner.next = self.enabled_owner.val();
         self.owners.remove.next = self.enables.val();
         self.owners.remove_owner.next = self.enabled_owner.val();
-        self.members.next = self.owners.members.val();
-        self.enabled.next = self.members.val().get_bit(self.owner.val().index());
+        self.enabled.next = self.owners.members.val().get_bit(self.owner.val().index());
 
         self.base.owner.next = self.owner.val();
         self.sizes.owner.next = self.owner.val();
         self.entries_written.owner.next = self.owner.val();
         self.index.next = self.entries_written.value.val();
         self.size_bits.next = self.sizes.value.val().get_bits::<4>(0);
-        self.beyond_mask.next = self.ones.val() << self.size_bits.val();
-        self.place.d.next = self.index.val() & !self.beyond_mask.val();
-        self.offset.next = bit_cast::<64, 32>(self.place.q.val()) << self.entry_shift.val();
-        self.address.next = self.base.address.val() + self.offset.val();
-        self.passes.next = self.index.val() >> self.size_bits.val();
-        self.is_odd.d.next = !self.passes.val().get_bit(0);
+        self.place.d.next = self.index.val() & !(self.ones.val() << self.size_bits.val());
+        self.address.next = self.base.address.val()
+            + (bit_cast::<64, 32>(self.place.q.val()) << self.entry_shift.val());
+        self.is_odd.d.next = !(self.index.val() >> self.size_bits.val()).get_bit(0);
         self.pass_is_odd.next = self.is_odd.q.val();
 
         if self.start.val() {

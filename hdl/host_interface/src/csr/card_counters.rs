@@ -76,8 +76,6 @@ pub struct CardCounters {
     picked: DFF<Bits<64>>,
     latched_high: DFF<Bits<32>>,
 
-    ends: Signal<Local, Bits<6>>,
-    board_bits: Signal<Local, Bits<4>>,
     bank: Signal<Local, Bits<64>>,
     stage: Signal<Local, Bits<64>>,
     group: Signal<Local, Bits<6>>,
@@ -108,11 +106,9 @@ impl Logic for CardCounters {
         self.groups[2].events.next = self.requests.val().into();
         self.groups[3].events.next = self.activity.reads.val().into();
         self.groups[4].events.next = self.activity.latency.val().into();
-        self.ends.next = self.path_ends.val().into();
-        self.groups[5].events.next = bit_cast::<8, 6>(self.ends.val());
+        self.groups[5].events.next = bit_cast::<8, 6>(self.path_ends.val().into());
         self.groups[6].events.next = self.wire_events.val().into();
-        self.board_bits.next = self.board_events.val().into();
-        self.groups[7].events.next = bit_cast::<8, 4>(self.board_bits.val());
+        self.groups[7].events.next = bit_cast::<8, 4>(self.board_events.val().into());
         self.groups[8].events.next = self.run_events.val().into();
         ActivitySink::link(&mut self.activity, &mut self.peaks.activity);
         self.peaks.rx_buffer_beats.next = self.rx_buffer_beats.val();

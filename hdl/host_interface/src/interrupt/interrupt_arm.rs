@@ -61,7 +61,6 @@ pub struct InterruptArm<const OWNER_BITS: usize, const OWNERS: usize> {
     arms: Signal<Local, Bit>,
     same: Signal<Local, Bit>,
     grown_owner: Signal<Local, Bits<OWNER_BITS>>,
-    producers: Signal<Local, Bits<OWNERS>>,
     waiters: Signal<Local, Bits<OWNERS>>,
     producer: Signal<Local, Bits<32>>,
     #[value(0x8000_0000)]
@@ -111,10 +110,9 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptArm<OWNER_
 
         self.produced.read_address.next = self.scan.val();
         self.seen.read_address.next = self.scan.val();
-        self.producers.next = self.has_produced.members.val();
         self.waiters.next = self.waiting.members.val();
         self.producer.next = 0.into();
-        if self.producers.val().get_bit(self.scan.val().index()) {
+        if self.has_produced.members.val().get_bit(self.scan.val().index()) {
             self.producer.next = self.produced.read_data.val();
         }
         self.armed.next = self.waiters.val().get_bit(self.scan.val().index());

@@ -46,7 +46,6 @@ pub struct InterruptPace<const OWNER_BITS: usize, const OWNERS: usize> {
     first: DFF<Bit>,
 
     address: Signal<Local, Bits<24>>,
-    members: Signal<Local, Bits<OWNERS>>,
     counts: Signal<Local, Bit>,
     rests: Signal<Local, Bit>,
     #[value(u64::from(registers::INTERRUPT_INTERVAL))]
@@ -82,9 +81,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptPace<OWNER
         self.has_fired.remove_owner.next = self.scan.val();
 
         self.last.read_address.next = self.scan.val();
-        self.members.next = self.has_fired.members.val();
         self.passed.d.next = self.now.q.val() - self.last.read_data.val();
-        self.first.d.next = !self.members.val().get_bit(self.scan.val().index());
+        self.first.d.next = !self.has_fired.members.val().get_bit(self.scan.val().index());
         self.counts.next = self.entries.q.val() != bits::<32>(0);
         self.rests.next = (self.passed.q.val() >= self.interval.q.val()) | self.first.q.val();
         for ring in 0..3 {

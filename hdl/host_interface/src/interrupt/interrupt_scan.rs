@@ -81,10 +81,8 @@ pub struct InterruptScan<const OWNER_BITS: usize, const OWNERS: usize> {
     is_open: Signal<Local, Bit>,
     judges: Signal<Local, Bit>,
     due: Signal<Local, Bit>,
-    disarms: Signal<Local, Bit>,
     fires: Signal<Local, Bit>,
     next_owner: Signal<Local, Bits<OWNER_BITS>>,
-    data_word: Signal<Local, Bits<32>>,
     #[value(1)]
     one: Constant<Bits<OWNER_BITS>>,
     #[value(4)]
@@ -117,15 +115,13 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptScan<OWNER
         self.due.next = self.rings.due.val();
         self.fires.next =
             self.judges.val() & self.is_open.val() & (self.due.val() | self.is_pending.q.val());
-        self.disarms.next = self.judges.val() & self.due.val();
-        self.rings.disarm.next = self.disarms.val();
+        self.rings.disarm.next = self.judges.val() & self.due.val();
         self.rings.fired.next = self.fires.val();
         self.held_back.add.next = self.judges.val() & self.due.val() & !self.is_open.val();
         self.held_back.add_owner.next = self.current.q.val();
         self.held_back.remove.next = self.fires.val();
         self.held_back.remove_owner.next = self.current.q.val();
 
-        self.data_word.next = self.data.val();
         self.write.valid.next = self.phase.q.val() == InterruptPhase::Offer;
         self.write.payload.next = self.message.q.val();
         self.sending.next = (self.phase.q.val() == InterruptPhase::Offer)
@@ -139,7 +135,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptScan<OWNER
                     self.message.d.next.address = self.address.val();
                     self.message.d.next.bytes = self.message_bytes.val();
                     self.message.d.next.owner = bit_cast::<8, OWNER_BITS>(self.current.q.val());
-                    self.message.d.next.data = bit_cast::<128, 32>(self.data_word.val());
+                    self.message.d.next.data = bit_cast::<128, 32>(self.data.val());
                     self.phase.d.next = InterruptPhase::Offer;
                 } else if self.judges.val() {
                     self.current.d.next = self.next_owner.val();

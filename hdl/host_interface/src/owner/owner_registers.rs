@@ -55,7 +55,6 @@ pub struct OwnerRegisters<const OWNER_BITS: usize> {
     context_offset: Signal<Local, Bits<24>>,
     doorbell_offset: Signal<Local, Bits<24>>,
     context_field: Signal<Local, Bits<12>>,
-    context_owner: Signal<Local, Bits<8>>,
     is_context: Signal<Local, Bit>,
     is_doorbell: Signal<Local, Bit>,
 
@@ -81,7 +80,6 @@ impl<const OWNER_BITS: usize> Logic for OwnerRegisters<OWNER_BITS> {
         self.is_context.next = self.context_offset.val() < self.contexts_bytes.val();
         self.is_doorbell.next = self.doorbell_offset.val() < self.doorbells_bytes.val();
         self.context_field.next = bit_cast::<12, 6>(self.context_offset.val().get_bits::<6>(0));
-        self.context_owner.next = self.context_offset.val().get_bits::<8>(6);
 
         self.seen.d.next =
             self.write.valid.val() & (self.is_context.val() | self.is_doorbell.val());
@@ -94,7 +92,7 @@ impl<const OWNER_BITS: usize> Logic for OwnerRegisters<OWNER_BITS> {
         self.seen_write.d.next.data = self.write.payload.val().data;
         if self.is_context.val() {
             self.seen_write.d.next.field = self.context_field.val();
-            self.seen_write.d.next.owner = self.context_owner.val();
+            self.seen_write.d.next.owner = self.context_offset.val().get_bits::<8>(6);
         }
 
         self.changed.valid.next = self.seen.q.val();
@@ -155,7 +153,6 @@ pub struct OwnerAddress<const OWNER_BITS: usize> {
     low: OwnerWord<OWNER_BITS>,
     #[value(OwnerWord::new(field + 4))]
     high: OwnerWord<OWNER_BITS>,
-    high_wide: Signal<Local, Bits<64>>,
 }
 
 impl<const OWNER_BITS: usize> Logic for OwnerAddress<OWNER_BITS> {
@@ -168,7 +165,7 @@ impl<const OWNER_BITS: usize> Logic for OwnerAddress<OWNER_BITS> {
         self.high.changed.valid.next = self.changed.valid.val();
         self.high.changed.payload.next = self.changed.payload.val();
         self.high.owner.next = self.owner.val();
-        self.high_wide.next = bit_cast::<64, 32>(self.high.value.val());
-        self.address.next = (self.high_wide.val() << 32) | bit_cast::<64, 32>(self.low.value.val());
+        self.address.next = (bit_cast::<64, 32>(self.high.value.val()) << 32)
+            | bit_cast::<64, 32>(self.low.value.val());
     }
 }

@@ -33,7 +33,6 @@ pub struct OwnerSet<const OWNER_BITS: usize, const OWNERS: usize> {
 
     added: Signal<Local, Bits<OWNERS>>,
     removed: Signal<Local, Bits<OWNERS>>,
-    kept: Signal<Local, Bits<OWNERS>>,
     #[value(1)]
     one: Constant<Bits<OWNERS>>,
 }
@@ -50,8 +49,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for OwnerSet<OWNER_BITS
         if self.remove.val() {
             self.removed.next = self.one.val() << self.remove_owner.val();
         }
-        self.kept.next = !self.removed.val();
-        self.held.d.next = (self.held.q.val() & self.kept.val()) | self.added.val();
+        self.held.d.next = (self.held.q.val() & !self.removed.val()) | self.added.val();
         if self.reset.val() {
             self.held.d.next = 0.into();
         }

@@ -56,8 +56,6 @@ pub struct FirstSlots<const OWNER_BITS: usize, const OWNERS: usize> {
     successors: LutRam<Bits<32>, OWNER_BITS>,
     fits: DFF<Bit>,
 
-    members: Signal<Local, Bits<OWNERS>>,
-    successor: Signal<Local, Bits<32>>,
     #[value(1)]
     one: Constant<Bits<32>>,
 }
@@ -79,9 +77,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for FirstSlots<OWNER_BI
         self.seconds.write_address.next = self.owner.val();
         self.seconds.write_data.next = self.save_second.val();
         self.seconds.write_enable.next = self.save.val();
-        self.successor.next = self.index.val() + self.one.val();
         self.successors.write_address.next = self.owner.val();
-        self.successors.write_data.next = self.successor.val();
+        self.successors.write_data.next = self.index.val() + self.one.val();
         self.successors.write_enable.next = self.save.val();
 
         self.firsts.read_address.next = self.next_owner.val();
@@ -93,8 +90,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for FirstSlots<OWNER_BI
         self.seconds.register_enable.next = self.drop.val();
         self.second.next = self.seconds.read_data.val();
         self.successors.read_address.next = self.next_owner.val();
-        self.members.next = self.kept.members.val();
-        self.fits.d.next = self.members.val().get_bit(self.next_owner.val().index())
+        self.fits.d.next = self.kept.members.val().get_bit(self.next_owner.val().index())
             & (self.successors.read_data.val() == self.next_index.val());
         self.joins.next = self.fits.q.val();
     }

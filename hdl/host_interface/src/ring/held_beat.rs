@@ -69,7 +69,6 @@ pub struct HeldBeat {
     held: DFF<HeldBeatState>,
     half: DFF<Bit>,
 
-    index_before: Signal<Local, Bits<32>>,
     index_after: Signal<Local, Bits<32>>,
     #[value(1)]
     one: Constant<Bits<32>>,
@@ -86,7 +85,6 @@ impl Logic for HeldBeat {
             self.owner.next = self.fetch.val().owner;
             self.index.next = self.fetch.val().index;
         }
-        self.index_before.next = self.fetch.val().index - self.one.val();
         self.index_after.next = self.held.q.val().index + self.one.val();
 
         // A beat leaves, those of the kept slot first.
@@ -121,7 +119,7 @@ impl Logic for HeldBeat {
                 self.held.d.next.two_slots = self.load_two_slots.val();
                 self.held.d.next.kept_first = self.joins.val();
                 if self.joins.val() {
-                    self.held.d.next.index = self.index_before.val();
+                    self.held.d.next.index = self.fetch.val().index - self.one.val();
                 }
             } else if self.half.q.val() {
                 self.held.d.next.first = false;

@@ -64,7 +64,6 @@ pub struct PushedHold<const OWNER_BITS: usize> {
 
     rings: Signal<Local, Bit>,
     follows: Signal<Local, Bit>,
-    last_produced: Signal<Local, Bits<32>>,
 
     #[value(u64::from(registers::DOORBELL_SEND))]
     doorbell_field: Constant<Bits<12>>,
@@ -90,13 +89,12 @@ impl<const OWNER_BITS: usize> Logic for PushedHold<OWNER_BITS> {
             & self.registers.changed.payload.val().doorbell
             & (self.registers.changed.payload.val().field == self.doorbell_field.val())
             & (self.registers.changed.payload.val().owner == self.slot.q.val().owner);
-        self.last_produced.next = self.registers.changed.payload.val().data - self.one.val();
         if self.rings.val() {
             self.has_first.d.next = false;
             self.complete.d.next = false;
             if self.complete.q.val() {
                 self.slot.d.next.valid = true;
-                self.slot.d.next.index = self.last_produced.val();
+                self.slot.d.next.index = self.registers.changed.payload.val().data - self.one.val();
             }
         }
 

@@ -62,14 +62,11 @@ pub struct PushedSlot<const OWNER_BITS: usize> {
     is_wanted: DFF<Bit>,
 
     passes: Signal<Local, Bit>,
-    bytes: Signal<Local, Bits<16>>,
     slots: Signal<Local, Bits<5>>,
     same_owner: Signal<Local, Bit>,
     hits: Signal<Local, Bit>,
     serves: Signal<Local, Bit>,
     issues: Signal<Local, Bit>,
-    one_more: Signal<Local, Bits<5>>,
-    one_less: Signal<Local, Bits<5>>,
 
     #[value(1)]
     one: Constant<Bits<5>>,
@@ -90,8 +87,7 @@ impl<const OWNER_BITS: usize> Logic for PushedSlot<OWNER_BITS> {
 
         // A fetch of its owner uses the slot or passes it: it is not needed again.
         self.same_owner.next = self.hold.named.val().owner == self.ring_of.val().owner;
-        self.bytes.next = self.ring_job.payload.val().bytes;
-        self.slots.next = self.bytes.val().get_bits::<5>(7);
+        self.slots.next = self.ring_job.payload.val().bytes.get_bits::<5>(7);
         // A slot that was named a cycle ago is still the same: a push makes `named.valid` fall.
         self.is_wanted.d.next = self.hold.named.val().valid
             & self.same_owner.val()
@@ -124,12 +120,10 @@ impl<const OWNER_BITS: usize> Logic for PushedSlot<OWNER_BITS> {
         self.data_mux.second.next = self.hold.second.val();
         PacketSink::link(&mut self.read_data, &mut self.data_mux.read_data);
         PacketSource::link(&mut self.ring_data, &mut self.data_mux.ring_data);
-        self.one_more.next = self.in_flight.q.val() + self.one.val();
-        self.one_less.next = self.in_flight.q.val() - self.one.val();
         if self.issues.val() & !self.data_mux.read_ends.val() {
-            self.in_flight.d.next = self.one_more.val();
+            self.in_flight.d.next = self.in_flight.q.val() + self.one.val();
         } else if self.data_mux.read_ends.val() & !self.issues.val() {
-            self.in_flight.d.next = self.one_less.val();
+            self.in_flight.d.next = self.in_flight.q.val() - self.one.val();
         }
         if self.reset.val() {
             self.offered.d.next = false;

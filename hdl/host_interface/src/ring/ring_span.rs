@@ -46,15 +46,10 @@ pub struct RingSpan {
     pending: DFF<Bits<32>>,
     farthest: DFF<Bits<32>>,
 
-    entries: Signal<Local, Bits<32>>,
     beyond_mask: Signal<Local, Bits<32>>,
-    place: Signal<Local, Bits<32>>,
     last: Signal<Local, Bits<32>>,
     is_many: Signal<Local, Bit>,
-    ends_before: Signal<Local, Bit>,
     count: Signal<Local, Bits<32>>,
-    offset: Signal<Local, Bits<64>>,
-    bytes: Signal<Local, Bits<32>>,
 
     #[value(kind.entry_bits as u64)]
     entry_bits: Constant<Bits<3>>,
@@ -71,9 +66,8 @@ impl Logic for RingSpan {
     fn update(&mut self) {
         dff_setup!(self, clock, at, to_end, ring_end, pending, farthest);
         self.beyond_mask.next = self.ones.val() << self.size_bits.val();
-        self.place.next = self.index.val() & !self.beyond_mask.val();
         self.last.next = self.index.val() | !self.beyond_mask.val();
-        self.at.d.next = self.place.val();
+        self.at.d.next = self.index.val() & !self.beyond_mask.val();
         self.to_end.d.next = (self.last.val() ^ self.index.val()) + self.one.val();
         self.ring_end.d.next = self.last.val() + self.one.val();
         self.pending.d.next = self.producer.val() - self.index.val();
@@ -82,21 +76,18 @@ impl Logic for RingSpan {
         // The nearest of the three: its index is known, whatever comparison chooses it.
         self.is_many.next = (self.pending.q.val() > self.entries_max.val())
             & (self.to_end.q.val() > self.entries_max.val());
-        self.ends_before.next = self.to_end.q.val() < self.pending.q.val();
         self.count.next = self.pending.q.val();
         self.index_next.next = self.producer.val();
         if self.is_many.val() {
             self.count.next = self.entries_max.val();
             self.index_next.next = self.farthest.q.val();
-        } else if self.ends_before.val() {
+        } else if self.to_end.q.val() < self.pending.q.val() {
             self.count.next = self.to_end.q.val();
             self.index_next.next = self.ring_end.q.val();
         }
-        self.offset.next = bit_cast::<64, 32>(self.at.q.val()) << self.entry_bits.val();
-        self.bytes.next = self.count.val() << self.entry_bits.val();
-        self.job.next.address = self.base.val() + self.offset.val();
-        self.job.next.bytes = self.bytes.val().get_bits::<16>(0);
-        self.entries.next = self.one.val() << self.size_bits.val();
-        self.overrun.next = self.pending.q.val() > self.entries.val();
+        self.job.next.address =
+            self.base.val() + (bit_cast::<64, 32>(self.at.q.val()) << self.entry_bits.val());
+        self.job.next.bytes = (self.count.val() << self.entry_bits.val()).get_bits::<16>(0);
+        self.overrun.next = self.pending.q.val() > (self.one.val() << self.size_bits.val());
     }
 }

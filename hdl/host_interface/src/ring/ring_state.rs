@@ -135,7 +135,6 @@ pub struct RingState<const OWNER_BITS: usize, const OWNERS: usize> {
 
     owner: Signal<Local, Bits<OWNER_BITS>>,
     enables: Signal<Local, Bit>,
-    word: Signal<Local, Bits<32>>,
     running: Signal<Local, Bits<OWNERS>>,
     #[value(kind.size_bit as u64)]
     size_bit: Constant<Bits<5>>,
@@ -186,8 +185,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingState<OWNER_BIT
         self.check_copy.read_address.next = self.check.val();
 
         // An enable word forgets a failure, even one of the same cycle.
-        self.word.next = self.registers.changed.payload.val().data;
-        self.enabled.add.next = self.enables.val() & self.word.val().get_bit(0);
+        self.enabled.add.next =
+            self.enables.val() & self.registers.changed.payload.val().data.get_bit(0);
         self.enabled.add_owner.next = self.owner.val();
         self.enabled.remove.next = self.enables.val();
         self.enabled.remove_owner.next = self.owner.val();

@@ -56,12 +56,10 @@ pub struct SendStatus<const OWNER_BITS: usize, const OWNERS: usize> {
     status: DFF<SmallWrite>,
     pause: DFF<Bits<8>>,
 
-    word: Signal<Local, Bits<32>>,
     enables: Signal<Local, Bit>,
     enabled_owner: Signal<Local, Bits<OWNER_BITS>>,
     due: Signal<Local, Bits<OWNERS>>,
     serve: Signal<Local, Bit>,
-    index: Signal<Local, Bits<32>>,
     #[value(4)]
     status_bytes: Constant<Bits<5>>,
     #[value(1)]
@@ -81,12 +79,12 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for SendStatus<OWNER_BI
         self.place.changed.valid.next = self.registers.changed.valid.val();
         self.place.changed.payload.next = self.registers.changed.payload.val();
 
-        self.word.next = self.registers.changed.payload.val().data;
         self.enables.next =
             self.registers.changed.valid.val() & self.registers.changed.payload.val().enable;
         self.enabled_owner.next =
             bit_cast::<OWNER_BITS, 8>(self.registers.changed.payload.val().owner);
-        self.owners.add.next = self.enables.val() & self.word.val().get_bit(0);
+        self.owners.add.next =
+            self.enables.val() & self.registers.changed.payload.val().data.get_bit(0);
         self.owners.add_owner.next = self.enabled_owner.val();
         self.owners.remove.next = self.enables.val();
         self.owners.remove_owner.next = self.enabled_owner.val();
@@ -108,7 +106,6 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for SendStatus<OWNER_BI
         }
 
         self.newest.read_address.next = self.current.q.val();
-        self.index.next = self.newest.read_data.val();
         self.place.owner.next = self.current.q.val();
         self.write.valid.next = self.phase.q.val() == SendStatusPhase::Offer;
         self.write.payload.next = self.status.q.val();
@@ -117,7 +114,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for SendStatus<OWNER_BI
                 self.status.d.next.address = self.place.address.val();
                 self.status.d.next.bytes = self.status_bytes.val();
                 self.status.d.next.owner = bit_cast::<8, OWNER_BITS>(self.current.q.val());
-                self.status.d.next.data = bit_cast::<128, 32>(self.index.val());
+                self.status.d.next.data = bit_cast::<128, 32>(self.newest.read_data.val());
                 self.current.d.next = self.current.q.val() + self.owner_one.val();
                 if self.serve.val() {
                     self.phase.d.next = SendStatusPhase::Offer;

@@ -19,7 +19,7 @@ use abi::header_entry::FLOW_NONE;
 use abi::reason::SendError;
 use stream::prelude::*;
 
-use super::messages::{MacReport, WireSettings};
+use super::messages::MacReport;
 use super::pause::Pause;
 use super::wire_registers::WireRegisters;
 
@@ -61,7 +61,6 @@ pub struct LinkControl {
     changed: DFF<Bit>,
     seen: DFF<MacReport>,
 
-    values: Signal<Local, WireSettings>,
     runs: Signal<Local, Bit>,
     status_bits: Signal<Local, Bits<7>>,
     #[value(SendError::LinkDown as u64)]
@@ -81,7 +80,6 @@ impl Logic for LinkControl {
         clock!(self, clock, registers, pauses);
         self.registers.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.registers.settings);
-        self.values.next = self.registers.values.val();
 
         // The MAC's clock runs while reports come.
         self.seen.d.next = self.report.val();
@@ -96,7 +94,7 @@ impl Logic for LinkControl {
             & !self.seen.q.val().local_fault
             & !self.seen.q.val().remote_fault;
         self.link_up.next = self.up.q.val();
-        self.sends_fail.next = self.values.val().sends_fail & !self.up.q.val();
+        self.sends_fail.next = self.registers.values.val().sends_fail & !self.up.q.val();
 
         self.pauses.values.next = self.registers.values.val();
         self.pauses.asked.next = self.seen.q.val().paused & self.up.q.val();

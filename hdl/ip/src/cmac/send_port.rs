@@ -148,7 +148,6 @@ pub struct SendPort {
     /// The first beat of a frame comes.
     begins: Signal<Local, Bit>,
     is_begun: Signal<Local, Bit>,
-    unused_bytes: Signal<Local, Bits<7>>,
     #[value(u64::MAX)]
     full_keep: Constant<Bits<64>>,
     #[value(64)]
@@ -182,7 +181,6 @@ impl Logic for SendPort {
         self.begun.d.next = self.is_begun.val();
         self.ended.d.next = false;
 
-        self.unused_bytes.next = self.beat_bytes.val() - self.frames.byte_count.val();
         if self.is_free.val() {
             self.valid.d.next = self.loads.val();
         }
@@ -197,7 +195,8 @@ impl Logic for SendPort {
         }
         if self.loads.val() {
             self.data.d.next = self.frames.data.val();
-            self.keep.d.next = self.full_keep.val() >> self.unused_bytes.val();
+            self.keep.d.next =
+                self.full_keep.val() >> (self.beat_bytes.val() - self.frames.byte_count.val());
             self.last.d.next = self.frames.last.val();
             self.bad.d.next = false;
             self.goes_on.d.next = !self.frames.last.val();

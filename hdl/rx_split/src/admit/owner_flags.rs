@@ -41,7 +41,6 @@ pub struct OwnerFlags<const OWNER_BITS: usize, const OWNERS: usize> {
     produced: DFF<Bits<OWNERS>>,
     written: Signal<Local, Bits<OWNERS>>,
     unwritten: Signal<Local, Bits<OWNERS>>,
-    updated: Signal<Local, Bits<OWNERS>>,
     marked: Signal<Local, Bits<OWNERS>>,
     #[value(1)]
     one: Constant<Bits<OWNERS>>,
@@ -57,10 +56,9 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for OwnerFlags<OWNER_BI
 
         self.written.next = self.one.val() << self.write_owner.val();
         self.unwritten.next = !self.written.val();
-        self.updated.next = self.one.val() << self.update_owner.val();
         self.marked.next = self.produced.q.val();
         if self.update.val() {
-            self.marked.next = self.produced.q.val() | self.updated.val();
+            self.marked.next = self.produced.q.val() | (self.one.val() << self.update_owner.val());
         }
         self.produced.d.next = self.marked.val();
         if self.write.val().enable {

@@ -76,7 +76,6 @@ pub struct OwnerLimit<const OWNER_BITS: usize> {
     header_used: DFF<RingSpace>,
     slow_used: DFF<RingSpace>,
 
-    current: Signal<Local, OwnerWrite>,
     consumer: Signal<Local, Bits<32>>,
     passing: Signal<Local, OwnerWrite>,
     enables: Signal<Local, Bit>,
@@ -114,8 +113,7 @@ impl<const OWNER_BITS: usize> Logic for OwnerLimit<OWNER_BITS> {
             self.one.val() << bit_cast::<32, 4>(self.sizes.val().get_bits::<4>(24));
         self.slow_read.d.next.producer = self.slow_producer.val();
 
-        self.current.next = self.writes[1].q.val();
-        self.consumer.next = self.current.val().data;
+        self.consumer.next = self.writes[1].q.val().data;
         self.header_used.d.next = self.header_read.q.val();
         self.header_used.d.next.used = self.header_read.q.val().producer - self.consumer.val();
         self.header_used.d.next.limit = self.consumer.val() + self.header_read.q.val().size;

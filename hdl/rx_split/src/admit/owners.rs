@@ -41,19 +41,15 @@ pub struct RingSpaceLeft {
     pub has_two: Signal<Out, Bit>,
 
     left: Signal<Local, Bits<17>>,
-    all_has_one: Signal<Local, Bit>,
-    all_has_two: Signal<Local, Bit>,
 }
 
 impl Logic for RingSpaceLeft {
     #[hdl_gen]
     fn update(&mut self) {
         self.left.next = self.limit.val() - self.producer.val();
-        self.all_has_one.next = !self.limit.val().get_bit(16) & self.limit.val().any();
-        self.all_has_two.next =
+        self.has_one.next = !self.limit.val().get_bit(16) & self.limit.val().any();
+        self.has_two.next =
             !self.limit.val().get_bit(16) & self.limit.val().get_bits::<15>(1).any();
-        self.has_one.next = self.all_has_one.val();
-        self.has_two.next = self.all_has_two.val();
         if self.has_produced.val() {
             self.has_one.next = !self.left.val().get_bit(16) & self.left.val().any();
             self.has_two.next =
@@ -109,13 +105,10 @@ pub struct Owners<const OWNER_BITS: usize, const OWNERS: usize> {
     write: Signal<Local, OwnerWrite>,
     limits: Signal<Local, OwnerLimits>,
     space_at: Signal<Local, Bits<OWNER_BITS>>,
-    update_at: Signal<Local, Bits<OWNER_BITS>>,
-    early_at: Signal<Local, Bits<OWNER_BITS>>,
     header_limit: DFF<Bits<17>>,
     produced: Signal<Local, Producers>,
     stored: Signal<Local, Producers>,
     other: Signal<Local, Producers>,
-    used: Signal<Local, Bits<32>>,
     #[value(OWNERS as u64)]
     owners: Constant<Bits<9>>,
 }
@@ -132,7 +125,6 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Owners<OWNER_BITS, 
         self.write.next = self.decode.write.val();
         self.limits.next = self.limit.limits.val();
         self.space_at.next = bit_cast::<OWNER_BITS, 8>(self.space_owner.val());
-        self.update_at.next = bit_cast::<OWNER_BITS, 8>(self.update.payload.val().owner);
 
         self.places.write.next = self.write.val();
         self.places.write_owner.next = self.decode.owner.val();
@@ -153,7 +145,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Owners<OWNER_BITS, 
         self.flags.write.next = self.limit.source_write.val();
         self.flags.write_owner.next = self.limit.source_owner.val();
         self.flags.update.next = self.update.valid.val();
-        self.flags.update_owner.next = self.update_at.val();
+        self.flags.update_owner.next = bit_cast::<OWNER_BITS, 8>(self.update.payload.val().owner);
         self.flags.owner.next = self.space_at.val();
         self.flags.other.next = self.limit.read_owner.val();
 
@@ -161,13 +153,11 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Owners<OWNER_BITS, 
         self.limit.write.next = self.write.val();
         self.limit.owner.next = self.decode.owner.val();
         self.limit_owner.next = self.limit.read_owner.val();
-        self.used.next = self.other.val().header - self.limit_given.val();
-        self.limit.header_producer.next = self.used.val();
+        self.limit.header_producer.next = self.other.val().header - self.limit_given.val();
         self.passed_write.next = self.limit.source_write.val();
         self.passed_owner.next = self.limit.source_owner.val();
         self.limit.slow_producer.next = self.other.val().slow;
-        self.early_at.next = bit_cast::<OWNER_BITS, 8>(self.early_owner.val());
-        self.header_limits.read_address.next = self.early_at.val();
+        self.header_limits.read_address.next = bit_cast::<OWNER_BITS, 8>(self.early_owner.val());
         self.header_limit.d.next = self.header_limits.read_data.val() + self.early_given.val();
         self.header_limits.write_address.next = self.limit.source_owner.val();
         self.header_limits.write_data.next = self.limits.val().header;

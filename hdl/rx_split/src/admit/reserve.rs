@@ -46,15 +46,12 @@ pub struct Reserve {
     second: DFF<Bits<32>>,
     result: DFF<Reservation>,
 
-    header_above: Signal<Local, Bits<32>>,
     header_mask: Signal<Local, Bits<32>>,
-    slow_above: Signal<Local, Bits<32>>,
     slow_mask: Signal<Local, Bits<32>>,
     producer: Signal<Local, Bits<32>>,
     slot: Signal<Local, Bits<32>>,
     second_slot: Signal<Local, Bits<32>>,
     slow_slot: Signal<Local, Bits<32>>,
-    passes: Signal<Local, Bits<32>>,
     #[value(1)]
     one: Constant<Bits<32>>,
     #[value(Bits::<32>::mask())]
@@ -75,13 +72,10 @@ impl Logic for Reserve {
         self.header_after.next = self.indices.q.val().header_after;
 
         self.producer.next = self.indices.q.val().header;
-        self.header_above.next = self.ones.val() << self.held.q.val().header_bits;
-        self.header_mask.next = !self.header_above.val();
+        self.header_mask.next = !(self.ones.val() << self.held.q.val().header_bits);
         self.slot.next = self.producer.val() & self.header_mask.val();
         self.second_slot.next = self.second.q.val() & self.header_mask.val();
-        self.passes.next = self.producer.val() >> self.held.q.val().header_bits;
-        self.slow_above.next = self.ones.val() << self.held.q.val().slow_bits;
-        self.slow_mask.next = !self.slow_above.val();
+        self.slow_mask.next = !(self.ones.val() << self.held.q.val().slow_bits);
         self.slow_slot.next = bit_cast::<32, 16>(self.indices.q.val().slow) & self.slow_mask.val();
 
         if self.passed.q.val() {
@@ -92,7 +86,8 @@ impl Logic for Reserve {
             self.result.d.next.slow_address =
                 self.held.q.val().slow_base + (bit_cast::<64, 32>(self.slow_slot.val()) << 14);
             self.result.d.next.slow_index = self.slow_slot.val().get_bits::<16>(0);
-            self.result.d.next.phase = !self.passes.val().get_bit(0);
+            self.result.d.next.phase =
+                !(self.producer.val() >> self.held.q.val().header_bits).get_bit(0);
             self.result.d.next.header_producer = self.indices.q.val().header_after;
         }
     }

@@ -67,8 +67,6 @@ pub struct StandingStep {
     cursor: Signal<Local, Bits<32>>,
     start: Signal<Local, Bits<32>>,
     floor: Signal<Local, Bits<32>>,
-    above_floor: Signal<Local, Bits<32>>,
-    distance: Signal<Local, Bits<32>>,
 }
 
 impl Logic for StandingStep {
@@ -107,11 +105,9 @@ impl Logic for StandingStep {
         }
         self.start.next = self.packet.val().place_position;
         self.floor.next = self.packet.val().floor;
-        self.above_floor.next = self.cursor.val() - self.floor.val();
-        self.distance.next = self.start.val() - self.cursor.val();
         self.result.d.next.cursor = self.cursor.val();
-        self.result.d.next.below_floor = self.above_floor.val().get_bit(31);
-        self.result.d.next.before = self.distance.val().get_bit(31);
+        self.result.d.next.below_floor = (self.cursor.val() - self.floor.val()).get_bit(31);
+        self.result.d.next.before = (self.start.val() - self.cursor.val()).get_bit(31);
         self.result.d.next.at = self.start.val() == self.cursor.val();
         self.result.d.next.at_floor = self.start.val() == self.floor.val();
         self.standing.next = self.result.q.val();

@@ -76,7 +76,6 @@ pub struct Differences {
     later_packet: Signal<Local, RxItem>,
     later_flow: Signal<Local, FlowReply>,
     known: Signal<Local, Distances>,
-    age: Signal<Local, Bits<32>>,
     start_distance: Signal<Local, Bits<32>>,
     stop_distance: Signal<Local, Bits<32>>,
     below: Signal<Local, Bits<14>>,
@@ -120,7 +119,6 @@ impl Logic for Differences {
         self.later_packet.next = self.later.val().packet;
         self.later_flow.next = self.later.val().flow;
         self.known.next = self.distances.q.val();
-        self.age.next = self.known.val().timestamp_age;
         self.start_distance.next = self.known.val().start_minus_floor;
         self.stop_distance.next = self.known.val().stop_minus_floor;
         self.flags.next = self.later.val().flags;
@@ -134,7 +132,7 @@ impl Logic for Differences {
                 self.later.val().tcp & (self.known.val().ack_offset > self.known.val().ack_span);
             self.facts.d.next.timestamp_bad = self.later.val().tcp
                 & self.later_flow.val().timestamp_check
-                & (!self.later.val().timestamp_found | self.age.val().get_bit(31));
+                & (!self.later.val().timestamp_found | self.known.val().timestamp_age.get_bit(31));
             self.facts.d.next.old =
                 self.stop_distance.val().get_bit(31) | !self.stop_distance.val().any();
             self.facts.d.next.start = self.later_packet.val().position;

@@ -63,7 +63,6 @@ pub struct FlowRequest {
     unverified: Constant<DispositionCode>,
     #[value(u64::from(FLOW_NONE))]
     flow_none: Constant<Bits<16>>,
-    options: Signal<Local, Bits<320>>,
     /// NOP, NOP, kind 8, length 10.
     #[value(0x0a08_0101)]
     usual: Constant<Bits<32>>,
@@ -127,8 +126,7 @@ impl Logic for FlowRequest {
         self.waiting.payload.next.ack = self.info.val().ack;
         self.waiting.payload.next.options = self.info.val().options;
         self.waiting.payload.next.option_bytes = self.info.val().option_bytes;
-        self.options.next = self.info.val().options;
-        self.waiting.payload.next.usual = (self.options.val().get_bits::<32>(0)
+        self.waiting.payload.next.usual = (self.info.val().options.get_bits::<32>(0)
             == self.usual.val())
             & (self.info.val().option_bytes >= self.usual_bytes.val());
     }

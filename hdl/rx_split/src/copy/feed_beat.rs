@@ -59,7 +59,6 @@ pub struct FeedBeat {
     is_head: Signal<Local, Bit>,
     is_last: Signal<Local, Bit>,
     is_shared: Signal<Local, Bit>,
-    is_last_next: Signal<Local, Bit>,
     left: Signal<Local, Bits<14>>,
     #[value(AlignBeat::default())]
     none: Constant<AlignBeat>,
@@ -78,8 +77,6 @@ impl Logic for FeedBeat {
         self.pointer.next = self.now.val().pointer;
         self.is_head.next = !self.begun.val() & self.job.val().head;
         self.left.next = self.now.val().left;
-        self.is_last_next.next = !(self.left.val().get_bits::<6>(8).any()
-            | (self.left.val().get_bit(7) & self.left.val().get_bits::<7>(0).any()));
         self.is_last.next = (self.job.val().kind != CopyKind::Write)
             | (self.begun.val() & self.place.val().is_last)
             | (!self.begun.val() & self.job.val().fits_beat);
@@ -108,7 +105,8 @@ impl Logic for FeedBeat {
         self.beat.next.place = self.job.val().place;
 
         self.next_place.next = self.now.val();
-        self.next_place.next.is_last = self.is_last_next.val();
+        self.next_place.next.is_last = !(self.left.val().get_bits::<6>(8).any()
+            | (self.left.val().get_bit(7) & self.left.val().get_bits::<7>(0).any()));
         if !self.is_head.val() {
             self.next_place.next.pointer = self.now.val().pointer + 1;
         }

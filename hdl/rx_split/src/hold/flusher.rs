@@ -61,7 +61,6 @@ pub struct Flusher {
     taken: Signal<Local, Bit>,
     ended: Signal<Local, Bit>,
     ended_memory: Signal<Local, Bits<2>>,
-    failed: Signal<Local, Bit>,
     #[value(FLUSH_BYTES)]
     flush_bytes: Constant<Bits<16>>,
 }
@@ -72,11 +71,10 @@ impl Logic for Flusher {
         dff_setup!(self, clock, offered, chosen);
         clock!(self, clock, order);
         self.order.reset.next = self.reset.val();
-        self.failed.next = self.flush_data.abort.val();
         for i in 0..3 {
             self.account[i].clock.next = self.clock.val();
             self.account[i].reset.next = self.reset.val();
-            self.account[i].failed.next = self.failed.val();
+            self.account[i].failed.next = self.flush_data.abort.val();
         }
         self.account[0].wanted.next = self.wanted.val().get_bit(1);
         self.account[1].wanted.next = self.wanted.val().get_bit(2);

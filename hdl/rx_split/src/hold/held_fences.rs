@@ -54,9 +54,6 @@ pub struct HeldFences {
     is_ready: DFF<Bit>,
     oldest: Signal<Local, HeldFence>,
     as_item: Signal<Local, HeldItem>,
-    left_1: Signal<Local, Bits<32>>,
-    left_2: Signal<Local, Bits<32>>,
-    left_3: Signal<Local, Bits<32>>,
     waits: Signal<Local, Bit>,
     #[value(HeldItem::default())]
     none: Constant<HeldItem>,
@@ -81,12 +78,9 @@ impl Logic for HeldFences {
 
         // A difference below zero: the queue has not yet popped so many.
         self.oldest.next = self.fences.source.payload.val();
-        self.left_1.next = self.popped_1.val() - self.oldest.val().pushed_1;
-        self.left_2.next = self.popped_2.val() - self.oldest.val().pushed_2;
-        self.left_3.next = self.popped_3.val() - self.oldest.val().pushed_3;
-        self.waits.next = self.left_1.val().get_bit(31)
-            | self.left_2.val().get_bit(31)
-            | self.left_3.val().get_bit(31);
+        self.waits.next = (self.popped_1.val() - self.oldest.val().pushed_1).get_bit(31)
+            | (self.popped_2.val() - self.oldest.val().pushed_2).get_bit(31)
+            | (self.popped_3.val() - self.oldest.val().pushed_3).get_bit(31);
         self.as_item.next = self.none.val();
         self.as_item.next.confirms = true;
         self.as_item.next.owner = self.oldest.val().owner;

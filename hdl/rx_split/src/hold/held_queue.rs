@@ -106,7 +106,6 @@ pub struct HeldQueue<const QUEUE: usize> {
     memories: Signal<Local, Bits<4>>,
     push_place: Signal<Local, Bits<6>>,
     pop_place: Signal<Local, Bits<6>>,
-    vain: Signal<Local, Bits<4>>,
     has_bytes: Signal<Local, Bit>,
     takes_bytes: Signal<Local, Bit>,
     #[value((QUEUE as u64) << HELD_BITS)]
@@ -154,8 +153,7 @@ impl<const QUEUE: usize> Logic for HeldQueue<QUEUE> {
             & !self.tickets_wait.waits.val()
             & !self.pop.val();
         self.head.next.ready = self.is_ready.q.val();
-        self.vain.next = self.memories.val() & self.broken.val();
-        self.is_unflushed.d.next = self.vain.val().any();
+        self.is_unflushed.d.next = (self.memories.val() & self.broken.val()).any();
         self.head.next.unflushed = self.is_unflushed.q.val();
 
         self.takes_bytes.next = self.pop.val() & !self.oldest.val().confirms;

@@ -45,8 +45,6 @@ pub struct IpStep {
     fragment: Signal<Local, Bit>,
     length_v4: Signal<Local, Word16>,
     length_v6: Signal<Local, Word16>,
-    remote_v4: Signal<Local, Bits<32>>,
-    local_v4: Signal<Local, Bits<32>>,
     info: Signal<Local, NetworkInfo>,
 }
 
@@ -65,15 +63,13 @@ impl Logic for IpStep {
         self.length_v4.next.low = self.bytes.val().get_bits::<8>(24);
         self.length_v6.next.high = self.bytes.val().get_bits::<8>(32);
         self.length_v6.next.low = self.bytes.val().get_bits::<8>(40);
-        self.remote_v4.next = self.bytes.val().get_bits::<32>(96);
-        self.local_v4.next = self.bytes.val().get_bits::<32>(128);
         self.protocol.next = self.bytes.val().get_bits::<8>(72);
         self.fragment.next = self.is_ipv4.val()
             & (self.bytes.val().get_bits::<6>(48).any() | self.bytes.val().get_bits::<8>(56).any());
         self.info.next.malformed =
             self.is_ipv4.val() & ((self.version.val() != 4) | (self.ihl.val() < 5));
-        self.info.next.remote = bit_cast::<128, 32>(self.remote_v4.val());
-        self.info.next.local = bit_cast::<128, 32>(self.local_v4.val());
+        self.info.next.remote = bit_cast::<128, 32>(self.bytes.val().get_bits::<32>(96));
+        self.info.next.local = bit_cast::<128, 32>(self.bytes.val().get_bits::<32>(128));
         if self.is_ipv6.val() {
             self.protocol.next = self.bytes.val().get_bits::<8>(48);
             self.fragment.next = self.protocol.val() == 44;

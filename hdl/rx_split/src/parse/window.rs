@@ -64,7 +64,6 @@ pub struct Window {
     first_beat: Signal<Local, Bits<512>>,
     second_beat: Signal<Local, Bits<512>>,
     window: Signal<Local, HeaderWindow>,
-    l4_offset: Signal<Local, Bits<8>>,
     from: Signal<Local, Bits<8>>,
     coarse: Signal<Local, Bits<2>>,
 }
@@ -106,8 +105,7 @@ impl Logic for Window {
             & ((self.index.val() == 2) | (self.beats.payload.val().last & (self.index.val() < 2)));
 
         // Shift by multiples of 16 bytes, then of 4: L4 begins at byte 34 or up to 48 bytes later.
-        self.l4_offset.next = self.network_1.q.val().l4_offset;
-        self.from.next = self.l4_offset.val() - 34;
+        self.from.next = self.network_1.q.val().l4_offset - 34;
         self.coarse.next = self.from.val().get_bits::<2>(4);
         if self.valid_1.q.val() {
             self.shift_2.d.next = self.from.val().get_bits::<2>(2);

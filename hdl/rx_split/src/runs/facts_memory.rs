@@ -25,7 +25,6 @@ pub struct FactsOf {
     info: Signal<Local, PacketInfo>,
     link: Signal<Local, LinkFacts>,
     options: Signal<Local, Bits<320>>,
-    flags: Signal<Local, Bits<8>>,
     value: Signal<Local, Word32>,
     echo: Signal<Local, Word32>,
     stamped: Signal<Local, Bit>,
@@ -61,7 +60,6 @@ impl Logic for FactsOf {
         self.stamped.next = (self.info.val().option_bytes == self.timestamp_bytes.val())
             & (self.options.val().get_bits::<32>(0) == self.timestamps.val());
         self.plain.next = !self.info.val().option_bytes.any() | self.stamped.val();
-        self.flags.next = self.info.val().flags & self.not_push.val();
         self.facts.next.addresses = self.link.val().addresses;
         self.facts.next.tags = self.link.val().tags;
         self.facts.next.traffic = self.link.val().traffic;
@@ -69,7 +67,7 @@ impl Logic for FactsOf {
             & self.info.val().tcp_plain
             & self.link.val().plain
             & self.plain.val()
-            & (self.flags.val() == self.ack_alone.val())
+            & ((self.info.val().flags & self.not_push.val()) == self.ack_alone.val())
             & (self.info.val().header_bytes <= self.header_bytes_max.val());
         self.facts.next.push = self.info.val().flags.get_bit(3);
         self.facts.next.stamped = self.stamped.val();

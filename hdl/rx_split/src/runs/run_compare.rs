@@ -27,8 +27,6 @@ pub struct RunCompare {
     /// The result.
     pub result: Signal<Out, RunMatch>,
 
-    ack_ahead: Signal<Local, Bits<32>>,
-    stamp_ahead: Signal<Local, Bits<32>>,
     one_memory: Signal<Local, Bit>,
     #[value(RUN_PACKETS_MAX as u64 - 1)]
     packets_max: Constant<Bits<7>>,
@@ -60,10 +58,9 @@ impl Logic for RunCompare {
         self.result.next.follows = self.item.val().position == self.last.val().cursor;
         self.result.next.less = self.item.val().payload_bytes < self.first.val().payload_bytes;
         self.result.next.more = self.item.val().payload_bytes > self.first.val().payload_bytes;
-        self.ack_ahead.next = self.facts.val().ack - self.last.val().ack;
-        self.stamp_ahead.next = self.facts.val().timestamp - self.last.val().timestamp;
-        self.result.next.ack_before = self.ack_ahead.val().get_bit(31);
-        self.result.next.stamp_before = self.stamp_ahead.val().get_bit(31);
+        self.result.next.ack_before = (self.facts.val().ack - self.last.val().ack).get_bit(31);
+        self.result.next.stamp_before =
+            (self.facts.val().timestamp - self.last.val().timestamp).get_bit(31);
         self.result.next.hit = self.item.val().hit;
         self.result.next.ends_run = self.item.val().ends_run;
         self.result.next.sweeps = self.item.val().sweeps;

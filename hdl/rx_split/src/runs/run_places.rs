@@ -56,7 +56,6 @@ pub struct RunPlaces {
     new_first: Signal<Local, RunFirst>,
     new_last: Signal<Local, RunLast>,
     mark: Signal<Local, Bits<32>>,
-    others: Signal<Local, Bits<32>>,
     #[value(1)]
     one: Constant<Bits<32>>,
     #[value(1)]
@@ -109,9 +108,8 @@ impl Logic for RunPlaces {
         self.lasts.write_enable.next = self.opens.val() | self.joins.val();
 
         self.mark.next = self.one.val() << bit_cast::<32, 5>(self.write_place.val());
-        self.others.next = !self.mark.val();
         if self.ends.val() {
-            self.opened.d.next = self.opened.q.val() & self.others.val();
+            self.opened.d.next = self.opened.q.val() & !self.mark.val();
         }
         if self.opens.val() {
             self.opened.d.next = self.opened.q.val() | self.mark.val();

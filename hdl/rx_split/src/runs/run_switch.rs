@@ -49,7 +49,6 @@ pub struct RunSwitch<const OWNER_BITS: usize, const OWNERS: usize> {
     at: Signal<Local, Bits<OWNER_BITS>>,
     value: Signal<Local, Bits<32>>,
     mark: Signal<Local, Bits<OWNERS>>,
-    others: Signal<Local, Bits<OWNERS>>,
     #[value(1)]
     one: Constant<Bits<OWNERS>>,
     #[value(u64::from(COALESCE_CYCLES))]
@@ -83,9 +82,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RunSwitch<OWNER_BIT
             }
         }
         self.mark.next = self.one.val() << self.write_owner.val();
-        self.others.next = !self.mark.val();
         if self.write.val().enable {
-            self.owners.d.next = self.owners.q.val() & self.others.val();
+            self.owners.d.next = self.owners.q.val() & !self.mark.val();
             if self.write.val().data.get_bit(1) {
                 self.owners.d.next = self.owners.q.val() | self.mark.val();
             }

@@ -33,7 +33,6 @@ pub struct RunTally {
 
     left: Signal<Local, Bits<12>>,
     gone: Signal<Local, Bits<7>>,
-    more: Signal<Local, Bits<12>>,
     #[value(1)]
     one: Constant<Bits<12>>,
 }
@@ -48,8 +47,8 @@ impl Logic for RunTally {
             self.gone.next = self.packets.val() + bit_cast::<7, 1>(self.joins.val().into());
         }
         self.ended.d.next = self.gone.val();
-        self.more.next = self.open.q.val() + bit_cast::<12, 1>(self.came.q.val().into());
-        self.left.next = self.more.val() - bit_cast::<12, 7>(self.ended.q.val());
+        self.left.next = (self.open.q.val() + bit_cast::<12, 1>(self.came.q.val().into()))
+            - bit_cast::<12, 7>(self.ended.q.val());
         self.open.d.next = self.left.val();
         self.forgotten.next = self.rest.q.val().any() & !self.reset.val();
         if self.forgotten.val() {

@@ -39,7 +39,6 @@ pub struct RunTimer {
     due_place: DFF<Bits<5>>,
 
     is_over: Signal<Local, Bit>,
-    limit: Signal<Local, Bits<17>>,
     taken: Signal<Local, Bit>,
     #[value(1)]
     one: Constant<Bits<17>>,
@@ -61,9 +60,8 @@ impl Logic for RunTimer {
         self.looked.d.next = self.scan.q.val();
         self.age.d.next = self.now.q.val() - self.since.read_data.val();
 
-        self.limit.next = bit_cast::<17, 16>(self.cycles.val());
         self.is_over.next = self.open_places.val().get_bit(self.looked.q.val().index())
-            & (self.age.q.val() >= self.limit.val());
+            & (self.age.q.val() >= bit_cast::<17, 16>(self.cycles.val()));
         self.taken.next = self.is_due.q.val() & self.due.ready.val();
         self.is_due.d.next = self.is_due.q.val() & !self.taken.val();
         if !self.is_due.q.val() {

@@ -86,7 +86,6 @@ pub struct PayloadJob {
     packet: Signal<Local, PlanItem>,
     place: Signal<Local, Reservation>,
     run: Signal<Local, RunPart>,
-    start: Signal<Local, Bits<16>>,
     bytes: Signal<Local, Bits<14>>,
 }
 
@@ -96,8 +95,7 @@ impl Logic for PayloadJob {
         self.packet.next = self.plan.val().packet;
         self.place.next = self.plan.val().place;
         self.run.next = self.plan.val().run;
-        self.start.next = self.offset.val() >> 6;
-        self.job.next.start = self.packet.val().start + self.start.val();
+        self.job.next.start = self.packet.val().start + (self.offset.val() >> 6);
         self.job.next.shift = self.offset.val().get_bits::<6>(0);
         self.job.next.address = self.piece.val().address;
         self.bytes.next = self.piece.val().bytes;

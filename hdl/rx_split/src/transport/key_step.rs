@@ -38,7 +38,6 @@ pub struct KeyStep {
     network: Signal<Local, NetworkInfo>,
     l4_header_bytes: Signal<Local, Bits<8>>,
     l4_offset: Signal<Local, Bits<8>>,
-    payload_bytes: Signal<Local, Bits<16>>,
     profile: Signal<Local, Bits<PROFILE_BITS>>,
     checksum_zero: Signal<Local, Bit>,
     unchecked: Signal<Local, Bit>,
@@ -67,8 +66,6 @@ impl Logic for KeyStep {
         self.profile.next = self.held.q.val().profile;
         self.l4_header_bytes.next = self.held.q.val().l4_header_bytes;
         self.l4_offset.next = self.network.val().l4_offset;
-        self.payload_bytes.next =
-            self.network.val().l4_bytes - bit_cast::<16, 8>(self.l4_header_bytes.val());
         self.checksum_zero.next =
             self.network.val().udp & !self.bytes.val().get_bits::<16>(48).any();
         self.result.next.key = self.fields.key.val();
@@ -91,7 +88,9 @@ impl Logic for KeyStep {
         self.result.next.option_bytes = bit_cast::<6, 8>(self.l4_header_bytes.val()) - 20;
         if self.network.val().tcp | self.network.val().udp {
             self.result.next.header_bytes = self.l4_offset.val() + self.l4_header_bytes.val();
-            self.result.next.payload_bytes = bit_cast::<14, 16>(self.payload_bytes.val());
+            self.result.next.payload_bytes = bit_cast::<14, 16>(
+                self.network.val().l4_bytes - bit_cast::<16, 8>(self.l4_header_bytes.val()),
+            );
         }
         if (self.network.val().tcp | self.network.val().udp) & !self.unchecked.val() {
             self.result.next.l4_offset = self.l4_offset.val();

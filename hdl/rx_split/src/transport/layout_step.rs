@@ -43,8 +43,6 @@ pub struct LayoutStep {
     transport_header: Signal<Local, Bits<512>>,
     position_shift: Signal<Local, Bits<9>>,
     key_shift: Signal<Local, Bits<9>>,
-    position_coarse: Signal<Local, Bits<512>>,
-    key_coarse: Signal<Local, Bits<512>>,
     #[value(20)]
     tcp_bytes_min: Constant<Bits<16>>,
     #[value(8)]
@@ -81,8 +79,6 @@ impl Logic for LayoutStep {
         self.transport_header.next = self.bytes.val().get_bits::<512>(64);
         self.position_shift.next = bit_cast::<9, 3>(self.layout.val().get_bits::<3>(11)) << 6;
         self.key_shift.next = bit_cast::<9, 3>(self.layout.val().get_bits::<3>(23)) << 6;
-        self.position_coarse.next = self.transport_header.val() >> self.position_shift.val();
-        self.key_coarse.next = self.transport_header.val() >> self.key_shift.val();
 
         if self.sink.valid.val() {
             self.held.d.next.bytes = self.bytes.val().get_bits::<480>(0);
@@ -97,8 +93,10 @@ impl Logic for LayoutStep {
                 self.held.d.next.profile = self.sink.payload.val().profile;
                 self.held.d.next.l4_header_bytes = self.profile_bytes.val();
             }
-            self.held.d.next.position_bytes = self.position_coarse.val().get_bits::<88>(0);
-            self.held.d.next.key_bytes = self.key_coarse.val().get_bits::<120>(0);
+            self.held.d.next.position_bytes =
+                (self.transport_header.val() >> self.position_shift.val()).get_bits::<88>(0);
+            self.held.d.next.key_bytes =
+                (self.transport_header.val() >> self.key_shift.val()).get_bits::<120>(0);
         }
     }
 }

@@ -40,7 +40,6 @@ pub struct ProfileFields {
     key_shift: Signal<Local, Bits<7>>,
     key_fine: Signal<Local, Bits<120>>,
     key_bits: Signal<Local, Bits<7>>,
-    key_mask_inverse: Signal<Local, Bits<64>>,
     key_mask: Signal<Local, Bits<64>>,
     #[value(u64::MAX)]
     ones: Constant<Bits<64>>,
@@ -65,8 +64,7 @@ impl Logic for ProfileFields {
         self.key_shift.next = bit_cast::<7, 3>(self.layout.val().get_bits::<3>(20)) << 3;
         self.key_fine.next = self.draft.val().key_bytes >> self.key_shift.val();
         self.key_bits.next = bit_cast::<7, 4>(self.layout.val().get_bits::<4>(26)) << 3;
-        self.key_mask_inverse.next = self.ones.val() << self.key_bits.val();
-        self.key_mask.next = !self.key_mask_inverse.val();
+        self.key_mask.next = !(self.ones.val() << self.key_bits.val());
         if self.valid.val() {
             self.position_held.d.next = self.position_wide.val() >> self.position_unused.val();
             self.message_key_held.d.next =

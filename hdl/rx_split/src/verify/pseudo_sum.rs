@@ -28,7 +28,6 @@ pub struct PseudoSum {
     local_address: Signal<Local, Bits<128>>,
     l4_bytes: Signal<Local, Bits<16>>,
     swapped: Signal<Local, Word16>,
-    swapped_bits: Signal<Local, Bits<16>>,
     protocol: Signal<Local, Bits<18>>,
     #[value(|word| 16 * word as u64)]
     offsets: [Constant<Bits<7>>; 8],
@@ -43,7 +42,6 @@ impl Logic for PseudoSum {
         self.l4_bytes.next = self.network.val().l4_bytes;
         self.swapped.next.low = self.l4_bytes.val().get_bits::<8>(8);
         self.swapped.next.high = self.l4_bytes.val().get_bits::<8>(0);
-        self.swapped_bits.next = self.swapped.val().into();
         self.protocol.next = bits::<18>(0x1100);
         if self.network.val().tcp {
             self.protocol.next = bits::<18>(0x0600);
@@ -59,7 +57,7 @@ impl Logic for PseudoSum {
             self.quarter[i].word_3.next =
                 self.local_address.val().get_bits::<16>(self.offsets[i + 4].val().index());
         }
-        self.fixed_1.d.next = bit_cast::<18, 16>(self.swapped_bits.val()) + self.protocol.val();
+        self.fixed_1.d.next = bit_cast::<18, 16>(self.swapped.val().into()) + self.protocol.val();
         self.total.d.next = bit_cast::<32, 21>(self.quarter[0].sum.val())
             + bit_cast::<32, 21>(self.quarter[1].sum.val())
             + bit_cast::<32, 21>(self.quarter[2].sum.val())

@@ -46,7 +46,6 @@ pub struct RegionGrant {
     new_piece: Signal<Local, Piece>,
     is_refused: Signal<Local, Bit>,
     moved: Signal<Local, WalkToken>,
-    next_index: Signal<Local, Bits<16>>,
     memories: Signal<Local, Bits<4>>,
     #[value(1)]
     one: Constant<Bits<4>>,
@@ -81,7 +80,6 @@ impl Logic for RegionGrant {
         self.piece.next.piece = self.new_piece.val();
 
         // The walk after the piece.
-        self.next_index.next = self.walk.val().index + 1;
         self.moved.next = self.walk.val();
         self.moved.next.position = self.walk.val().position + self.grant.val().bytes;
         self.moved.next.rest = self.walk.val().rest - self.bytes.val();
@@ -95,7 +93,7 @@ impl Logic for RegionGrant {
         self.page.next.left = self.token.val().left - self.grant.val().bytes;
         self.again.next = self.moved.val();
         self.again.next.by_index = true;
-        self.again.next.index = self.next_index.val();
+        self.again.next.index = self.walk.val().index + 1;
 
         self.outcome.next.failed = self.is_refused.val();
         self.outcome.next.disposition = self.too_many_pieces.val();

@@ -60,7 +60,6 @@ pub struct RegionStep {
     requested_walk: Signal<Local, WalkToken>,
     rest: Signal<Local, Bits<32>>,
     replied_walk: Signal<Local, WalkToken>,
-    wanted: Signal<Local, Bits<32>>,
 }
 
 impl Logic for RegionStep {
@@ -97,11 +96,11 @@ impl Logic for RegionStep {
             self.waiting.source.valid.val() & self.reply.valid.val() & !self.reset.val();
         self.replied.next = self.waiting.source.payload.val();
         self.replied_walk.next = self.replied.val().walk;
-        self.wanted.next = bit_cast::<32, 14>(self.replied_walk.val().rest);
         if self.waiting.source.valid.val() & self.reply.valid.val() {
             self.held.d.next = self.replied.val();
             self.grant.d.next = self.reply.payload.val();
-            self.complete.d.next = self.reply.payload.val().bytes == self.wanted.val();
+            self.complete.d.next =
+                self.reply.payload.val().bytes == bit_cast::<32, 14>(self.replied_walk.val().rest);
             self.segment_ends.d.next = self.reply.payload.val().bytes == self.replied.val().left;
         }
 

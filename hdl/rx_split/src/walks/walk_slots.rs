@@ -42,7 +42,6 @@ pub struct WalkSlots {
 
     ended_bit: Signal<Local, Bits<16>>,
     started_bit: Signal<Local, Bits<16>>,
-    others: Signal<Local, Bits<16>>,
     #[value(16)]
     slots: Constant<Bits<5>>,
     #[value(1)]
@@ -82,8 +81,7 @@ impl Logic for WalkSlots {
         if self.start.val() {
             self.started_bit.next = self.one.val() << bit_cast::<16, 4>(self.next_slot.q.val());
         }
-        self.others.next = !self.started_bit.val();
-        self.ended.d.next = (self.ended.q.val() | self.ended_bit.val()) & self.others.val();
+        self.ended.d.next = (self.ended.q.val() | self.ended_bit.val()) & !self.started_bit.val();
         if self.reset.val() {
             self.next_slot.d.next = 0.into();
             self.in_use.d.next = 0.into();

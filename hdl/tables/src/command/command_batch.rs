@@ -56,7 +56,6 @@ pub struct CommandBatch {
     failed: DFF<Bit>,
 
     full: Signal<Local, Bit>,
-    filled_after: Signal<Local, Bits<5>>,
     drained_after: Signal<Local, Bits<5>>,
     #[value(16)]
     capacity: Constant<Bits<5>>,
@@ -71,7 +70,6 @@ impl Logic for CommandBatch {
         clock!(self, clock, beats);
 
         self.full.next = self.filled.q.val() == self.capacity.val();
-        self.filled_after.next = self.filled.q.val() + self.one.val();
         self.drained_after.next = self.drained.q.val() + self.one.val();
         self.command_fetch.ready.next = self.at.q.val() == BatchState::Idle;
         self.commands.ready.next = self.at.q.val() == BatchState::Fill;
@@ -105,7 +103,7 @@ impl Logic for CommandBatch {
                 if self.commands.valid.val() {
                     self.beats.write_enable.next = !self.full.val();
                     if !self.full.val() {
-                        self.filled.d.next = self.filled_after.val();
+                        self.filled.d.next = self.filled.q.val() + self.one.val();
                     }
                     if self.commands.last.val() {
                         self.at.d.next = BatchState::Drain;

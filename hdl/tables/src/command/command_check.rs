@@ -38,7 +38,6 @@ pub struct ListRange<const SEGMENT_BITS: usize> {
     pub range_bad: Signal<Out, Bit>,
 
     bad: DFF<Bit>,
-    entries: Signal<Local, Bits<25>>,
     list_end: Signal<Local, Bits<25>>,
     #[value(1)]
     one: Constant<Bits<25>>,
@@ -52,8 +51,8 @@ impl<const SEGMENT_BITS: usize> Logic for ListRange<SEGMENT_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, bad);
-        self.entries.next = self.one.val() << bit_cast::<25, 4>(self.list_bits.val());
-        self.list_end.next = bit_cast::<25, 24>(self.base.val()) + self.entries.val();
+        self.list_end.next = bit_cast::<25, 24>(self.base.val())
+            + (self.one.val() << bit_cast::<25, 4>(self.list_bits.val()));
         self.bad.d.next =
             (self.list_end.val() > self.total.val()) | (self.list_bits.val() > self.bits_max.val());
         self.range_bad.next = self.bad.q.val();
@@ -77,7 +76,6 @@ pub struct PageRange<const PAGE_BITS: usize> {
     /// The page size is not allowed.
     pub range_bad: Signal<Out, Bit>,
 
-    page_bytes: Signal<Local, Bits<50>>,
     round_up: Signal<Local, Bits<50>>,
     shift: Signal<Local, Bits<50>>,
     rounded: DFF<Bits<50>>,
@@ -98,8 +96,7 @@ impl<const PAGE_BITS: usize> Logic for PageRange<PAGE_BITS> {
     fn update(&mut self) {
         dff_setup!(self, clock, rounded, count, pages_end);
         self.shift.next = bit_cast::<50, 5>(self.page_bits.val());
-        self.page_bytes.next = self.one.val() << self.shift.val();
-        self.round_up.next = self.page_bytes.val() - self.one.val();
+        self.round_up.next = (self.one.val() << self.shift.val()) - self.one.val();
         self.rounded.d.next = bit_cast::<50, 48>(self.bytes.val()) + self.round_up.val();
         self.count.d.next = self.rounded.q.val() >> self.shift.val();
         self.pages_end.d.next = self.count.q.val() + bit_cast::<50, 16>(self.first_page.val());

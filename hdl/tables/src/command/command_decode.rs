@@ -184,8 +184,6 @@ pub struct ListSides {
     tx_base: Signal<Local, Bits<24>>,
     rx_bits: Signal<Local, Bits<4>>,
     tx_bits: Signal<Local, Bits<4>>,
-    rx_entries: Signal<Local, Bits<16>>,
-    tx_entries: Signal<Local, Bits<16>>,
     #[value(1)]
     one: Constant<Bits<16>>,
 }
@@ -205,11 +203,10 @@ impl Logic for ListSides {
             self.tx_base.next = self.data.val().get_bits::<24>(256);
             self.tx_bits.next = self.data.val().get_bits::<4>(280);
         }
-        self.rx_entries.next = self.one.val() << bit_cast::<16, 4>(self.rx_bits.val());
-        self.tx_entries.next = self.one.val() << bit_cast::<16, 4>(self.tx_bits.val());
         self.rx_list.next = self.update.val();
         self.rx_list.next.base = self.rx_base.val();
-        self.rx_list.next.mask = self.rx_entries.val() - self.one.val();
+        self.rx_list.next.mask =
+            (self.one.val() << bit_cast::<16, 4>(self.rx_bits.val())) - self.one.val();
         // The list to which nothing is appended moves its head alone.
         if self.advances.val() & (self.send.val() | !self.appends.val()) {
             self.rx_list.next.operation = ListOperation::SetHead;
@@ -217,7 +214,8 @@ impl Logic for ListSides {
         }
         self.tx_list.next = self.update.val();
         self.tx_list.next.base = self.tx_base.val();
-        self.tx_list.next.mask = self.tx_entries.val() - self.one.val();
+        self.tx_list.next.mask =
+            (self.one.val() << bit_cast::<16, 4>(self.tx_bits.val())) - self.one.val();
         self.tx_list.next.head = self.data.val().get_bits::<16>(224);
         if self.advances.val() & !(self.send.val() & self.appends.val()) {
             self.tx_list.next.operation = ListOperation::SetHead;

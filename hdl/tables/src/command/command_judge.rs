@@ -55,10 +55,7 @@ pub struct ReachCheck {
     old_send_floor: DFF<Bits<32>>,
     reached_from: DFF<Bits<32>>,
     step: Signal<Local, Bits<32>>,
-    send_step: Signal<Local, Bits<32>>,
     start: Signal<Local, Bits<32>>,
-    start_shifted: Signal<Local, Bits<32>>,
-    segment_end: Signal<Local, Bits<32>>,
     reach_rest: Signal<Local, Bits<32>>,
     segment_bad: Signal<Local, Bit>,
     cursor_ahead: Signal<Local, Bits<32>>,
@@ -78,7 +75,6 @@ impl Logic for ReachCheck {
         }
         self.old_send_floor.d.next = self.flow.val().send_floor;
         self.step.next = self.floor.val() - self.old_floor.q.val();
-        self.send_step.next = self.send_floor.val() - self.old_send_floor.q.val();
         // A segment that comes with floors is reached from them.
         self.reached_from.d.next = self.flow.val().floor;
         if self.tx.val() {
@@ -91,11 +87,9 @@ impl Logic for ReachCheck {
             }
         }
         self.start.next = self.entry.val().position - self.reached_from.q.val();
-        self.start_shifted.next = self.start.val() + self.reach.val();
-        self.segment_end.next = self.start.val() + self.entry.val().bytes;
-        self.reach_rest.next = self.reach.val() - self.segment_end.val();
-        self.segment_bad.next =
-            (self.start_shifted.val() > self.reach_twice.val()) | self.reach_rest.val().get_bit(31);
+        self.reach_rest.next = self.reach.val() - (self.start.val() + self.entry.val().bytes);
+        self.segment_bad.next = ((self.start.val() + self.reach.val()) > self.reach_twice.val())
+            | self.reach_rest.val().get_bit(31);
         self.cursor_ahead.next = self.flow.val().cursor - self.floor.val();
         self.cursor_behind.next = true;
         self.range_bad.next = false;
@@ -113,7 +107,7 @@ impl Logic for ReachCheck {
             CommandKind::FlowAdvance => {
                 self.cursor_behind.next = self.cursor_ahead.val().get_bit(31);
                 self.range_bad.next = (self.step.val() >= self.reach.val())
-                    | (self.send_step.val() >= self.reach.val())
+                    | ((self.send_floor.val() - self.old_send_floor.q.val()) >= self.reach.val())
                     | (self.appends.val() & self.segment_bad.val());
             }
             _ => {}

@@ -56,7 +56,6 @@ pub struct FlowQueryPort<const FLOW_BITS: usize> {
     installed: Signal<Local, FlowInstalled>,
     free: Signal<Local, Bit>,
     accept: Signal<Local, Bit>,
-    replied: Signal<Local, Bit>,
     #[value(beyond_mask::<FLOW_BITS>())]
     flow_beyond: Constant<Bits<16>>,
 }
@@ -77,10 +76,10 @@ impl<const FLOW_BITS: usize> Logic for FlowQueryPort<FLOW_BITS> {
         self.free.next = self.pending.free.val() & !self.query.valid.val();
         self.send_flow_request.ready.next = self.free.val();
         self.accept.next = self.send_flow_request.valid.val() & self.free.val();
-        self.replied.next = self.replies.source.valid.val() & self.send_flow_reply.ready.val();
         self.pending.reset.next = self.reset.val();
         self.pending.accept.next = self.accept.val();
-        self.pending.reply.next = self.replied.val();
+        self.pending.reply.next =
+            self.replies.source.valid.val() & self.send_flow_reply.ready.val();
 
         self.flow.next = self.send_flow_request.payload.val();
         if self.query.valid.val() {

@@ -39,8 +39,6 @@ pub struct ListJudge {
     entry: Signal<Local, SegmentEntry>,
     extent: Signal<Local, Bits<16>>,
     offset: Signal<Local, Bits<16>>,
-    head_step: Signal<Local, Bits<16>>,
-    last: Signal<Local, Bits<16>>,
     old_end: Signal<Local, Bits<25>>,
     new_end: Signal<Local, Bits<25>>,
     is_empty: Signal<Local, Bit>,
@@ -58,8 +56,6 @@ impl Logic for ListJudge {
         self.entry.next = self.change.val().entry;
         self.extent.next = self.list.val().tail - self.list.val().head;
         self.offset.next = self.change.val().index - self.list.val().head;
-        self.head_step.next = self.change.val().head - self.list.val().head;
-        self.last.next = self.extent.val() - self.one.val();
         self.is_empty.next = self.extent.val() == bits::<16>(0);
         self.empty.next = self.is_empty.val();
         self.old_end.next =
@@ -82,8 +78,8 @@ impl Logic for ListJudge {
             ListOperation::Advance => {
                 self.full.next = (self.change.val().index != self.list.val().tail)
                     | (self.extent.val() > self.list.val().mask);
-                self.range_bad.next =
-                    self.bytes_bad.val() | (self.head_step.val() > self.extent.val());
+                self.range_bad.next = self.bytes_bad.val()
+                    | ((self.change.val().head - self.list.val().head) > self.extent.val());
             }
             ListOperation::Truncate => {
                 self.range_bad.next = self.offset.val() >= self.extent.val();
@@ -92,7 +88,8 @@ impl Logic for ListJudge {
                 self.range_bad.next = self.offset.val() > self.extent.val();
             }
             ListOperation::Move => {
-                self.full.next = !self.is_empty.val() & (self.last.val() > self.change.val().mask);
+                self.full.next = !self.is_empty.val()
+                    & ((self.extent.val() - self.one.val()) > self.change.val().mask);
                 self.range_bad.next = self.overlap.val() & !self.is_empty.val();
             }
             _ => {}

@@ -40,7 +40,6 @@ pub struct ListPorts {
     written: Signal<Local, SegmentEntry>,
     place: Signal<Local, Bits<16>>,
     tail_after: Signal<Local, Bits<16>>,
-    index_after: Signal<Local, Bits<16>>,
     base: Signal<Local, Bits<24>>,
     #[value(1)]
     one: Constant<Bits<16>>,
@@ -61,9 +60,8 @@ impl Logic for ListPorts {
 
         self.change_entry.next = self.change.val().entry;
         self.tail_after.next = self.list.val().tail + self.one.val();
-        self.index_after.next = self.change.val().index + self.one.val();
         self.first.next = self.change.val().index;
-        self.stop.next = self.index_after.val();
+        self.stop.next = self.change.val().index + self.one.val();
         self.base.next = self.list.val().base;
         self.place.next = self.stored.val() & self.list.val().mask;
         self.written.next = self.entry.val();

@@ -59,12 +59,8 @@ pub struct SearchBisect {
     lower_address: EntryAddress,
     upper_address: EntryAddress,
 
-    last: Signal<Local, Bits<16>>,
     lower: Signal<Local, Bits<16>>,
     upper: Signal<Local, Bits<16>>,
-    back: Signal<Local, Bits<16>>,
-    upper_next: Signal<Local, Bits<16>>,
-    ahead: Signal<Local, Bits<16>>,
     #[value(1)]
     one: Constant<Bits<16>>,
 }
@@ -73,18 +69,15 @@ impl Logic for SearchBisect {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, halved, kept, located);
-        self.last.next = self.token.val().count - self.one.val();
-        self.lower.next = self.last.val() >> 1;
+        self.lower.next = (self.token.val().count - self.one.val()) >> 1;
         self.upper.next = self.token.val().count >> 1;
 
         // The lower index is n / 2 + 1 back, which is adding the complement of n / 2.
-        self.back.next = self.lower.val() >> 1;
-        self.upper_next.next = self.upper.val() + self.one.val();
-        self.ahead.next = self.upper_next.val() >> 1;
         self.halved.d.next.lower_count = self.lower.val();
-        self.halved.d.next.lower_index = self.token.val().index + !self.back.val();
+        self.halved.d.next.lower_index = self.token.val().index + !(self.lower.val() >> 1);
         self.halved.d.next.upper_count = self.upper.val();
-        self.halved.d.next.upper_index = self.token.val().index + self.ahead.val();
+        self.halved.d.next.upper_index =
+            self.token.val().index + ((self.upper.val() + self.one.val()) >> 1);
         self.halves.next = self.halved.q.val();
 
         self.lower_address.base.next = self.token_before.val().base;

@@ -48,9 +48,6 @@ pub struct SearchLook {
     /// Result of this step.
     pub seen: Signal<Out, SearchSeen>,
 
-    ahead: Signal<Local, Bits<32>>,
-    ahead_of_end: Signal<Local, Bits<32>>,
-    index_after: Signal<Local, Bits<16>>,
     #[value(1)]
     one: Constant<Bits<16>>,
 }
@@ -58,8 +55,6 @@ pub struct SearchLook {
 impl Logic for SearchLook {
     #[hdl_gen]
     fn update(&mut self) {
-        self.ahead.next = self.token.val().position - self.stored.val().position;
-        self.ahead_of_end.next = self.token.val().position - self.stored.val().end;
         self.entry.next.position = self.stored.val().position;
         self.entry.next.bytes = self.stored.val().end - self.stored.val().position;
         self.entry.next.region = self.stored.val().region;
@@ -70,10 +65,9 @@ impl Logic for SearchLook {
             !self.token.val().by_index & (self.token.val().count != bits::<16>(0));
         self.seen.next.lower = self.halves.val().lower_count != bits::<16>(0);
         self.seen.next.upper = self.halves.val().upper_count != bits::<16>(0);
-        self.index_after.next = self.token.val().index + self.one.val();
-        self.seen.next.last = self.index_after.val() == self.token.val().tail;
-        self.seen.next.below = self.ahead.val().get_bit(31);
-        self.seen.next.below_end = self.ahead_of_end.val().get_bit(31);
+        self.seen.next.last = (self.token.val().index + self.one.val()) == self.token.val().tail;
+        self.seen.next.below = (self.token.val().position - self.stored.val().position).get_bit(31);
+        self.seen.next.below_end = (self.token.val().position - self.stored.val().end).get_bit(31);
     }
 }
 

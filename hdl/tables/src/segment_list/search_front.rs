@@ -51,7 +51,6 @@ pub struct SearchFront<const FLOW_BITS: usize> {
 
     accept: Signal<Local, Bit>,
     extent: Signal<Local, Bits<16>>,
-    last: Signal<Local, Bits<16>>,
     middle: Signal<Local, Bits<16>>,
     offset: Signal<Local, Bits<16>>,
     #[value(beyond_mask::<FLOW_BITS>())]
@@ -80,8 +79,7 @@ impl<const FLOW_BITS: usize> Logic for SearchFront<FLOW_BITS> {
         self.requested_slot.d.next = self.read_slot.q.val();
 
         self.extent.next = self.state.val().tail - self.state.val().head;
-        self.last.next = self.state.val().tail + !self.state.val().head;
-        self.middle.next = self.last.val() >> 1;
+        self.middle.next = (self.state.val().tail + !self.state.val().head) >> 1;
         self.offset.next = self.requested.q.val().index - self.state.val().head;
         self.queue.sink.valid.next = self.valid.q.val();
         self.queue.sink.payload.next.slot = self.requested_slot.q.val();

@@ -91,8 +91,6 @@ pub struct ChecksumFold {
     l4_even: Signal<Local, Bits<16>>,
     l4_fold_1: Signal<Local, Bits<17>>,
     l4_fold_2: Signal<Local, Bits<16>>,
-    l3_start: Signal<Local, Bits<8>>,
-    l4_start: Signal<Local, Bits<8>>,
     protocol: Signal<Local, Bits<18>>,
 }
 
@@ -115,14 +113,12 @@ impl Logic for ChecksumFold {
 
         // Put them in the layer's byte order, add what the pseudo header adds.
         self.stage_layout.next = self.stage.q.val().layout;
-        self.l3_start.next = self.stage_layout.val().l3_offset;
-        self.l4_start.next = self.stage_layout.val().l4_offset;
         self.ip_sum_even.d.next = self.ip_stage.q.val();
-        if self.l3_start.val().get_bit(0) {
+        if self.stage_layout.val().l3_offset.get_bit(0) {
             self.ip_sum_even.d.next = (self.ip_stage.q.val() << 8) | (self.ip_stage.q.val() >> 8);
         }
         self.l4_even.next = self.l4_stage.q.val();
-        if self.l4_start.val().get_bit(0) {
+        if self.stage_layout.val().l4_offset.get_bit(0) {
             self.l4_even.next = (self.l4_stage.q.val() << 8) | (self.l4_stage.q.val() >> 8);
         }
         self.protocol.next = 0x0600.into();

@@ -38,7 +38,6 @@ pub struct ChecksumInsert {
 
     step: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
-    patched: Signal<Local, Bits<512>>,
 }
 
 impl Logic for ChecksumInsert {
@@ -64,14 +63,12 @@ impl Logic for ChecksumInsert {
         if self.patch.payload.val().l4_enable {
             self.l4.mask.next = 0x3.into();
         }
-        // The checksums are zero so far.
-        self.patched.next = self.frames_stored.data.val()
-            | (self.ip.placed.val() & self.ip.lanes.val())
-            | (self.l4.placed.val() & self.l4.lanes.val());
-
         if self.step.val() {
             self.beat_valid.d.next = self.take.val();
-            self.beat.d.next.data = self.patched.val();
+            // The checksums are zero so far.
+            self.beat.d.next.data = self.frames_stored.data.val()
+                | (self.ip.placed.val() & self.ip.lanes.val())
+                | (self.l4.placed.val() & self.l4.lanes.val());
             self.beat.d.next.byte_count = self.frames_stored.byte_count.val();
             self.beat.d.next.last = self.frames_stored.last.val();
             self.beat.d.next.abort = false;

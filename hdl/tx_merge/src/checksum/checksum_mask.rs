@@ -17,7 +17,6 @@ pub struct ChecksumMask {
     /// Ones from the byte at `offset` on, one bit for each byte of the beat.
     pub mask: Signal<Out, Bits<64>>,
 
-    lane: Signal<Local, Bits<6>>,
     beat_of_offset: Signal<Local, Bits<3>>,
     #[value(Bits::<64>::mask())]
     ones: Constant<Bits<64>>,
@@ -26,13 +25,12 @@ pub struct ChecksumMask {
 impl Logic for ChecksumMask {
     #[hdl_gen]
     fn update(&mut self) {
-        self.lane.next = self.offset.val().get_bits::<6>(0);
         self.beat_of_offset.next = bit_cast::<3, 2>(self.offset.val().get_bits::<2>(6));
         self.mask.next = 0.into();
         if self.beat.val() > self.beat_of_offset.val() {
             self.mask.next = self.ones.val();
         } else if self.beat.val() == self.beat_of_offset.val() {
-            self.mask.next = self.ones.val() << self.lane.val();
+            self.mask.next = self.ones.val() << self.offset.val().get_bits::<6>(0);
         }
     }
 }

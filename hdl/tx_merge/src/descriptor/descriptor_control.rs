@@ -89,7 +89,6 @@ pub struct DescriptorControl {
     complete: DFF<Bit>,
     beats: DFF<Bits<3>>,
 
-    last_byte: Signal<Local, Bits<8>>,
     is_last: Signal<Local, Bit>,
     header_free: Signal<Local, Bit>,
     offers: Signal<Local, Bit>,
@@ -127,9 +126,8 @@ impl Logic for DescriptorControl {
                 | (self.closing.q.val() & self.fields_ready.val()));
         self.header_valid.next = self.offers.val();
         self.header_beat.next = self.beats.q.val();
-        self.last_byte.next = self.header_bytes.val() - 1;
         self.is_last.next =
-            self.beats.q.val() == bit_cast::<3, 2>(self.last_byte.val().get_bits::<2>(6));
+            self.beats.q.val() == bit_cast::<3, 2>((self.header_bytes.val() - 1).get_bits::<2>(6));
         self.beats_after.next = self.beats.q.val() + 1;
         self.template_beats.next = self.beats_after.val();
         if self.complete.q.val() {

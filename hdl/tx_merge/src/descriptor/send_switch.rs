@@ -25,7 +25,6 @@ pub struct SendSwitch {
     pub running: Signal<Out, Bit>,
 
     state: DFF<Bit>,
-    value: Signal<Local, Bits<32>>,
 }
 
 impl Logic for SendSwitch {
@@ -33,9 +32,8 @@ impl Logic for SendSwitch {
     fn update(&mut self) {
         dff_setup!(self, clock, state);
         self.running.next = self.state.q.val();
-        self.value.next = self.settings.payload.val().data;
         if self.settings.valid.val() & (self.settings.payload.val().address == 0x18) {
-            self.state.d.next = self.value.val().get_bit(1);
+            self.state.d.next = self.settings.payload.val().data.get_bit(1);
         }
         if self.reset.val() {
             self.state.d.next = false;

@@ -76,10 +76,7 @@ pub struct FloorCheck {
     verdict: Signal<Local, SendVerdict>,
     first: Signal<Local, SendFields>,
     ended_fields: Signal<Local, SendFields>,
-    payload_wide: Signal<Local, Bits<32>>,
-    start_ahead: Signal<Local, Bits<32>>,
     has_payload: Signal<Local, Bit>,
-    trimmed: Signal<Local, Bit>,
     stale: Signal<Local, Bit>,
 
     #[value(SendError::StaleSend as u64)]
@@ -102,7 +99,6 @@ impl Logic for FloorCheck {
         self.step.next = !self.ended_valid.q.val() | self.range.ready.val();
         self.ready.next = self.step.val();
         self.first.next = self.placed.q.val().fields;
-        self.payload_wide.next = bit_cast::<32, 18>(self.first.val().payload_bytes);
         if self.step.val() {
             self.placed_valid.d.next = self.valid.val();
             self.placed.d.next.fields = self.fields.val();
@@ -116,21 +112,20 @@ impl Logic for FloorCheck {
             self.placed.d.next.start_behind = self.flow.val().floor - self.fields.val().position;
             self.ended_valid.d.next = self.placed_valid.q.val();
             self.ended.d.next = self.placed.q.val();
-            self.end_ahead.d.next = self.placed.q.val().start_ahead + self.payload_wide.val();
+            self.end_ahead.d.next = self.placed.q.val().start_ahead
+                + bit_cast::<32, 18>(self.first.val().payload_bytes);
         }
 
         self.ended_fields.next = self.ended.q.val().fields;
         self.has_payload.next = self.ended_fields.val().payload_bytes.any();
         self.stale.next = self.has_payload.val()
             & (self.end_ahead.q.val().get_bit(31) | !self.end_ahead.q.val().any());
-        self.start_ahead.next = self.ended.q.val().start_ahead;
-        self.trimmed.next = self.has_payload.val() & self.start_ahead.val().get_bit(31);
         self.verdict.next.fields = self.ended_fields.val();
         self.verdict.next.payload_bytes = self.ended_fields.val().payload_bytes;
         self.verdict.next.trim_bytes = 0.into();
         self.range.payload.next.position = self.ended_fields.val().position;
         self.range.payload.next.domain = self.ended.q.val().domain;
-        if self.trimmed.val() {
+        if self.has_payload.val() & self.ended.q.val().start_ahead.get_bit(31) {
             self.range.payload.next.position = self.ended.q.val().floor;
             self.verdict.next.payload_bytes = bit_cast::<18, 32>(self.end_ahead.q.val());
             self.verdict.next.trim_bytes = bit_cast::<18, 32>(self.ended.q.val().start_behind);

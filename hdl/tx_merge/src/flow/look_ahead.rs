@@ -61,7 +61,6 @@ pub struct LookAhead {
     removed: DFF<Bits<20>>,
     after: WaitingBytes,
 
-    excess: Signal<Local, Bits<5>>,
     dropped: Signal<Local, Bits<20>>,
     requested: Signal<Local, Bits<20>>,
 }
@@ -70,8 +69,7 @@ impl Logic for LookAhead {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, waiting, removed);
-        self.excess.next = self.waiting.q.val().get_bits::<5>(15);
-        self.open.next = !self.excess.val().any();
+        self.open.next = !self.waiting.q.val().get_bits::<5>(15).any();
         self.after.waiting.next = self.waiting.q.val();
         self.after.removed.next = self.removed.q.val();
         self.after.bytes.next = self.begun_bytes.payload.val();

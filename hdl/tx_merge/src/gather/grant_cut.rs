@@ -77,16 +77,12 @@ pub struct GrantCut {
     new_part: EndsInPage,
 
     offset: Signal<Local, Bits<48>>,
-    page_rest: Signal<Local, Bits<13>>,
     cut_bytes: Signal<Local, Bits<13>>,
-    offered: Signal<Local, Bits<48>>,
     end_offset: Signal<Local, Bits<19>>,
-    rest_bytes: Signal<Local, Bits<19>>,
     rest_ends: Signal<Local, Bit>,
     closes: Signal<Local, Bit>,
     step: Signal<Local, Bit>,
     free: Signal<Local, Bit>,
-    page_next: Signal<Local, Bits<36>>,
 }
 
 impl Logic for GrantCut {
@@ -94,12 +90,10 @@ impl Logic for GrantCut {
     fn update(&mut self) {
         dff_setup!(self, clock, held, held_valid, ends);
         self.offset.next = self.held.q.val().offset;
-        self.page_rest.next = 4096 - bit_cast::<13, 12>(self.offset.val().get_bits::<12>(0));
-        self.cut_bytes.next = self.page_rest.val();
+        self.cut_bytes.next = 4096 - bit_cast::<13, 12>(self.offset.val().get_bits::<12>(0));
         if self.ends.q.val() {
             self.cut_bytes.next = bit_cast::<13, 18>(self.held.q.val().bytes);
         }
-        self.page_next.next = self.offset.val().get_bits::<36>(12) + 1;
 
         self.step.next = self.held_valid.q.val()
             & self.requested.ready.val()
@@ -108,12 +102,10 @@ impl Logic for GrantCut {
         self.free.next = !self.held_valid.q.val() | (self.step.val() & self.closes.val());
         self.part.ready.next = self.free.val();
         // Whether what is held next ends in its page: of a new part, or of the rest of this one.
-        self.offered.next = self.part.payload.val().offset;
-        self.new_part.offset.next = self.offered.val().get_bits::<12>(0);
+        self.new_part.offset.next = self.part.payload.val().offset.get_bits::<12>(0);
         self.new_part.bytes.next = self.part.payload.val().bytes;
         self.end_offset.next = bit_cast::<19, 18>(self.held.q.val().bytes)
             + bit_cast::<19, 12>(self.offset.val().get_bits::<12>(0));
-        self.rest_bytes.next = self.end_offset.val() - 4096;
         self.rest_ends.next = !(self.end_offset.val().get_bits::<5>(14).any()
             | (self.end_offset.val().get_bit(13) & self.end_offset.val().get_bits::<13>(0).any()));
         if self.free.val() {
@@ -121,8 +113,9 @@ impl Logic for GrantCut {
             self.held.d.next = self.part.payload.val();
             self.held_valid.d.next = self.part.valid.val();
         } else if self.step.val() {
-            self.held.d.next.offset = bit_cast::<48, 36>(self.page_next.val()) << 12;
-            self.held.d.next.bytes = bit_cast::<18, 19>(self.rest_bytes.val());
+            self.held.d.next.offset =
+                bit_cast::<48, 36>(self.offset.val().get_bits::<36>(12) + 1) << 12;
+            self.held.d.next.bytes = bit_cast::<18, 19>(self.end_offset.val() - 4096);
             self.ends.d.next = self.rest_ends.val();
         }
 

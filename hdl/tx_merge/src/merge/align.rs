@@ -40,8 +40,6 @@ pub struct Align {
     rotated_valid: DFF<Bit>,
     rotated: DFF<SendItem>,
     rotated_fill: DFF<Bits<6>>,
-
-    fill_next: Signal<Local, Bits<6>>,
 }
 
 impl Logic for Align {
@@ -65,8 +63,6 @@ impl Logic for Align {
 
         // Take an item and find its rotation; `fill` runs ahead with the items, not with the beats.
         self.item.ready.next = self.joiner.step.val();
-        self.fill_next.next =
-            self.fill.q.val() + bit_cast::<6, 7>(self.item.payload.val().byte_count);
         self.rotate.data.next = self.item_held.q.val().data;
         self.rotate.bytes.next = self.rotation.q.val();
         if self.joiner.step.val() {
@@ -75,7 +71,8 @@ impl Logic for Align {
             self.item_fill.d.next = self.fill.q.val();
             self.rotation.d.next = self.item.payload.val().start - self.fill.q.val();
             if self.item.valid.val() {
-                self.fill.d.next = self.fill_next.val();
+                self.fill.d.next =
+                    self.fill.q.val() + bit_cast::<6, 7>(self.item.payload.val().byte_count);
                 if self.item.payload.val().last {
                     self.fill.d.next = 0.into();
                 }

@@ -46,15 +46,12 @@ pub struct AlignJoin {
     free: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
     total: Signal<Local, Bits<7>>,
-    over: Signal<Local, Bits<7>>,
-    fill_shift: Signal<Local, Bits<9>>,
     upper: Signal<Local, Bits<512>>,
     joined: Signal<Local, Bits<512>>,
     next_data: Signal<Local, Bits<512>>,
     next_last: Signal<Local, Bit>,
     next_abort: Signal<Local, Bit>,
     count: Signal<Local, Bits<7>>,
-    beyond: Signal<Local, Bits<64>>,
     #[value(Bits::<512>::mask())]
     ones: Constant<Bits<512>>,
     #[value(Bits::<64>::mask())]
@@ -87,9 +84,7 @@ impl Logic for AlignJoin {
         self.take.next = self.valid.val() & self.free.val() & !self.spill.q.val();
 
         self.total.next = bit_cast::<7, 6>(self.fill.val()) + self.item.val().byte_count;
-        self.over.next = self.total.val() - 64;
-        self.fill_shift.next = bit_cast::<9, 6>(self.fill.val()) << 3;
-        self.upper.next = self.ones.val() << self.fill_shift.val();
+        self.upper.next = self.ones.val() << (bit_cast::<9, 6>(self.fill.val()) << 3);
         self.joined.next =
             (self.kept.q.val() & !self.upper.val()) | (self.item.val().data & self.upper.val());
 
@@ -106,10 +101,9 @@ impl Logic for AlignJoin {
         } else if self.total.val() > 64 {
             self.count.next = 64.into();
         }
-        self.beyond.next = self.byte_ones.val() << self.count.val();
         self.data.step.next = self.free.val();
         self.data.data.next = self.next_data.val();
-        self.data.keep.next = !self.beyond.val();
+        self.data.keep.next = !(self.byte_ones.val() << self.count.val());
 
         if self.free.val() {
             self.byte_count.d.next = self.count.val();
@@ -124,7 +118,7 @@ impl Logic for AlignJoin {
             if self.total.val() > 63 {
                 self.kept.d.next = self.item.val().data;
             }
-            self.spill_bytes.d.next = self.over.val();
+            self.spill_bytes.d.next = self.total.val() - 64;
             self.spill_abort.d.next = self.item.val().abort;
         }
         if self.reset.val() {

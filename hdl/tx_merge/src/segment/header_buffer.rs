@@ -37,7 +37,6 @@ pub struct HeaderBuffer {
 
     has_space: DFF<Bit>,
 
-    held: Signal<Local, Bits<9>>,
     read_after: Signal<Local, Bits<9>>,
 }
 
@@ -46,9 +45,8 @@ impl Logic for HeaderBuffer {
     fn update(&mut self) {
         dff_setup!(self, clock, write_pointer, read_pointer, has_space);
         clock!(self, clock, memory);
-        self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
         // One more may come before it shows here.
-        self.has_space.d.next = self.held.val() < 255;
+        self.has_space.d.next = (self.write_pointer.q.val() - self.read_pointer.q.val()) < 255;
         self.sink.ready.next = self.has_space.q.val();
         self.memory.write_address.next = bit_cast::<8, 9>(self.write_pointer.q.val());
         self.memory.write_data.next = self.sink.payload.val();

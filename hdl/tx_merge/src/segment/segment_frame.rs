@@ -66,13 +66,11 @@ pub struct SegmentFrame {
 
     cut: Signal<Local, FrameCut>,
     layout: Signal<Local, HeaderLayout>,
-    last_byte: Signal<Local, Bits<8>>,
     last_frame: Signal<Local, Bit>,
     last_beat: Signal<Local, Bit>,
     frame_done: Signal<Local, Bit>,
     done: Signal<Local, Bit>,
     load: Signal<Local, Bit>,
-    free: Signal<Local, Bit>,
     frame_payload_bytes: Signal<Local, Bits<18>>,
 }
 
@@ -81,9 +79,8 @@ impl Logic for SegmentFrame {
     fn update(&mut self) {
         dff_setup!(self, clock, active, first, held, count, rest_bytes, beat);
         self.layout.next = self.held.q.val().layout;
-        self.last_byte.next = self.layout.val().header_bytes - 1;
         self.last_beat.next = self.held.q.val().refused
-            | (self.last_byte.val().get_bits::<2>(6) == self.beat.q.val());
+            | ((self.layout.val().header_bytes - 1).get_bits::<2>(6) == self.beat.q.val());
         self.last_frame.next = self.held.q.val().refused
             | (self.rest_bytes.q.val() <= bit_cast::<18, 14>(self.held.q.val().mss_bytes));
         self.frame_payload_bytes.next = bit_cast::<18, 14>(self.held.q.val().mss_bytes);
@@ -126,8 +123,9 @@ impl Logic for SegmentFrame {
                 self.count.q.val().sequence + bit_cast::<32, 14>(self.held.q.val().mss_bytes);
             self.count.d.next.identification = self.count.q.val().identification + 1;
         }
-        self.free.next = !self.active.q.val() | self.done.val();
-        self.load.next = self.plan.valid.val() & self.numbers.valid.val() & self.free.val();
+        self.load.next = self.plan.valid.val()
+            & self.numbers.valid.val()
+            & (!self.active.q.val() | self.done.val());
         self.plan.ready.next = self.load.val();
         self.numbers.ready.next = self.load.val();
         if self.load.val() {

@@ -46,8 +46,6 @@ pub struct WindowPut {
     wide_mask: Signal<Local, Bits<256>>,
     rotated_mask: Signal<Local, Bits<128>>,
     from_start: Signal<Local, Bits<128>>,
-    mask_here: Signal<Local, Bits<128>>,
-    mask_after: Signal<Local, Bits<128>>,
     here: Signal<Local, Bits<512>>,
     after: Signal<Local, Bits<512>>,
     place: Signal<Local, Bits<9>>,
@@ -111,15 +109,14 @@ impl Logic for WindowPut {
         if self.block.val() == 3 {
             self.is_beat_after.next = self.reaches_next.meets.val();
         }
-        self.mask_here.next = self.rotated_mask.val() & self.from_start.val();
-        self.mask_after.next = self.rotated_mask.val() & !self.from_start.val();
         self.here.next = 0.into();
         if self.is_first_beat.val() {
-            self.here.next = bit_cast::<512, 128>(self.mask_here.val());
+            self.here.next = bit_cast::<512, 128>(self.rotated_mask.val() & self.from_start.val());
         }
         self.after.next = 0.into();
         if self.is_beat_after.val() {
-            self.after.next = bit_cast::<512, 128>(self.mask_after.val());
+            self.after.next =
+                bit_cast::<512, 128>(self.rotated_mask.val() & !self.from_start.val());
         }
         self.lanes.next =
             (self.here.val() << self.place.val()) | (self.after.val() << self.place_after.val());

@@ -219,7 +219,7 @@ const ONE_RING_LEFT_OUT: TextFault =
 
 /// An owner is disarmed although nothing was due.
 const DISARMED_BY_ANY_LOOK: TextFault =
-    ("assign disarms = judges & due;", "assign disarms = judges & (due | 1'd1);");
+    ("assign rings_disarm = judges & due;", "assign rings_disarm = judges & (due | 1'd1);");
 
 #[test]
 fn ring_waking_nobody_is_caught() {

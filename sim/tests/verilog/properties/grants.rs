@@ -213,7 +213,7 @@ pub const STATED: &[Stated] = &[
         reached: "is_ended",
         layouts: &[("ends_payload", WalkEnd::descriptor)],
         holds: Verdict::Always(1),
-        planted: ("| ended_bit) & others", "| ended_bit)"),
+        planted: ("| ended_bit) & (~started_bit)", "| ended_bit)"),
     },
     Stated {
         words: "a place of a memory keeps what was written last",
