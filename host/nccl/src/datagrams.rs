@@ -22,7 +22,7 @@ use lab::frame::Frame;
 use lab::network_side::NetworkSide;
 use lab::wire::{Disturbance, Wire};
 
-use self::post::{frames_of, Post, Posted, DATAGRAM_BYTES_MAX};
+use self::post::{destination_of, frames_of, Post, Posted, DATAGRAM_BYTES_MAX};
 use crate::line::Line;
 
 /// Frames taken in one turn, so that the card is looked at in between.
@@ -139,11 +139,6 @@ fn post_to<'a>(
             post.ok().map(|post| entry.insert(post))
         }
     }
-}
-
-/// The destination of a frame.
-fn destination_of(frame: &Frame) -> [u8; 6] {
-    frame.bytes.first_chunk().copied().unwrap_or_default()
 }
 
 impl<C> Drop for DatagramLine<C> {

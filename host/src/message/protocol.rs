@@ -59,8 +59,9 @@ pub struct Messages {
     transfers: Vec<Option<Transfer>>,
     incoming: HashMap<Name, FlowIndex>,
     outgoing: HashMap<Name, FlowIndex>,
-    /// Incoming messages whose acknowledgement is due, and outgoing ones of which something is to be
-    /// sent, the oldest first; among them some that are neither any more. Others are not looked at.
+    /// Incoming messages whose acknowledgement is due, and outgoing ones of which something is to
+    /// be sent, the oldest first; among them some that are neither any more. Others are not looked
+    /// at.
     due: Vec<FlowIndex>,
     unsent: Vec<FlowIndex>,
     /// Numbers of the messages of each station that are complete: their packets are acknowledged

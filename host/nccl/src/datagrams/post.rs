@@ -13,8 +13,6 @@ use std::path::Path;
 
 use lab::frame::Frame;
 
-use super::destination_of;
-
 /// Longest datagram. Some fourteen frames of the longest MTU.
 pub const DATAGRAM_BYTES_MAX: usize = 128 << 10;
 /// Most frames in a datagram.
@@ -110,6 +108,11 @@ pub fn frames_of(datagram: &[u8]) -> impl Iterator<Item = &[u8]> {
         rest = behind;
         Some(frame)
     })
+}
+
+/// The destination of a frame.
+pub fn destination_of(frame: &Frame) -> [u8; 6] {
+    frame.bytes.first_chunk().copied().unwrap_or_default()
 }
 
 /// Sends a datagram of several parts.
