@@ -115,6 +115,11 @@ impl Channel {
         self.heard_ns = now_ns.min(self.heard_ns + passed_ns);
     }
 
+    /// The station is there: something of it has come beside the channel.
+    pub fn note_life(&mut self, now_ns: u64) {
+        self.heard_ns = self.heard_ns.max(now_ns);
+    }
+
     /// Whether a watched station has been silent for too long; true once.
     pub fn take_lost(&mut self, now_ns: u64) -> bool {
         let is_lost = self.is_watched && now_ns >= self.heard_ns + SILENCE_NS;

@@ -64,6 +64,14 @@ impl Channels {
         }
     }
 
+    /// Something of a station has come that is no control message: it is there, however long its
+    /// control messages wait behind its data.
+    pub fn note_life(&mut self, station: Station, now_ns: u64) {
+        if let Some(channel) = self.open.get_mut(&station.address) {
+            channel.note_life(now_ns);
+        }
+    }
+
     /// The next thing that a station has said, or that is known of one.
     pub fn event(&mut self) -> Option<ControlEvent> {
         self.heard.pop_front()

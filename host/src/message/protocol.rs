@@ -151,6 +151,8 @@ impl Messages {
         };
         let delivered = outgoing.acknowledge(position, blocks, now_ns);
         let to = outgoing.acknowledged_bytes().into();
+        let station = outgoing.to;
+        self.channels.note_life(station, now_ns);
         if let Some(path) = self.paths.get_mut(&name.0) {
             path.acknowledge(&delivered, now_ns);
         }
@@ -198,7 +200,7 @@ impl Messages {
         OutgoingHeader { flow: None, bytes: packet, layers: Some(layers), payload: None }
     }
 
-    fn send_acknowledgements(&mut self, sink: &mut dyn HeaderSink) -> Result<()> {
+    fn send_acknowledgements(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
         let mut packet = Vec::new();
         while let Some((to, message, bytes)) = self.repeated.pop() {
             let acknowledgement =
@@ -216,6 +218,7 @@ impl Messages {
             let (from, position) = (incoming.from, incoming.complete_to());
             let numbers = (incoming.message, position, incoming.bytes());
             let blocks = incoming.blocks();
+            self.channels.note_life(from, now_ns);
             sink.send(&self.acknowledgement(&from, numbers, &blocks, &mut packet))?;
         }
         self.due = due;
@@ -450,7 +453,7 @@ impl Protocol for Messages {
 
     fn transmit(&mut self, now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
         self.channels.transmit(now_ns, sink)?;
-        self.send_acknowledgements(sink)?;
+        self.send_acknowledgements(now_ns, sink)?;
         self.send_data(now_ns, sink)
     }
 

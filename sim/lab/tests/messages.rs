@@ -66,14 +66,19 @@ struct Pair {
     wires: [Wire; 2],
     now_ns: u64,
     is_cut: bool,
+    loses_control: bool,
 }
+
+/// Place of the kind in a frame over IPv4, and the first kind that is a control message's.
+const KIND_AT: usize = 14 + 20 + 8 + 16;
+const KIND_CONTROL: u8 = 2;
 
 impl Pair {
     fn new(disturbance: Disturbance) -> Self {
         let seed = seed::seed();
         let ends = [End::new(1, seed), End::new(2, seed + 10)];
         let wires = [20, 21].map(|n| Wire::new(disturbance, seed + n));
-        Self { ends, wires, now_ns: 0, is_cut: false }
+        Self { ends, wires, now_ns: 0, is_cut: false, loses_control: false }
     }
 
     fn round(&mut self) {
@@ -85,6 +90,9 @@ impl Pair {
             self.ends[from].card.borrow_mut().take_sent(&mut sent);
             for frame in sent.into_iter().filter(|_| !self.is_cut) {
                 let bytes = frame.bytes;
+                if self.loses_control && bytes[KIND_AT] >= KIND_CONTROL {
+                    continue;
+                }
                 self.wires[from].carry(Frame { bytes, ..Frame::default() }, &mut arrived);
             }
             let mut card = self.ends[1 - from].card.borrow_mut();
@@ -132,7 +140,7 @@ impl Pair {
 #[test]
 fn shorter_message_ends_its_request() {
     let mut pair = Pair::new(Disturbance::default());
-    for (message, bytes) in [1, 1431, 1432, 40_000, 99_999, 100_000].into_iter().enumerate() {
+    for (message, bytes) in [1, 1407, 1408, 1409, 40_000, 99_999, 100_000].into_iter().enumerate() {
         let (message, at) = (message as u64, 100_000 * message as u64);
         pair.expect(message, at, 100_000);
         let sent = pair.send(message, at, bytes);
@@ -270,6 +278,31 @@ fn watched_station_is_lost_in_time() {
     let cut_ns = pair.now_ns;
     pair.until("lost", |ends| ends[0].has(&lost));
     assert!(pair.now_ns - cut_ns < 5_000_000_000);
+}
+
+#[test]
+fn station_that_moves_data_is_there() {
+    let mut pair = Pair::new(Disturbance::default());
+    for (end, other) in pair.ends.iter_mut().zip([2, 1]) {
+        end.endpoint.watch(station(other), true);
+    }
+    // What asks for life waits behind data, longer than anybody may be silent.
+    pair.loses_control = true;
+    let lost = |end: &End| end.done.iter().any(|done| matches!(done, MessageDone::Lost { .. }));
+    let mut message = 0;
+    while u128::from(pair.now_ns) < 2 * SILENCE.as_nanos() {
+        pair.expect(message, 0, 5000);
+        pair.send(message, 0, 5000);
+        pair.until("sent", |ends| ends[0].has(&MessageDone::Sent { request: message }));
+        let resumes_ns = pair.now_ns + SILENCE.as_nanos() as u64 / 4;
+        while pair.now_ns < resumes_ns {
+            pair.round();
+        }
+        message += 1;
+    }
+    assert!(!pair.ends.iter().any(lost), "after {message} messages");
+    pair.is_cut = true;
+    pair.until("lost", |ends| ends.iter().all(lost));
 }
 
 #[test]
