@@ -102,7 +102,12 @@ pub struct Endpoint<B: Bus> {
     preparing: Vec<ConnectionId>,
 }
 
-/// The most payload of an IP packet of so many bytes.
+/// A packet carries whole lines of so many bytes, so that none comes in two halves: who looks at
+/// the memory before the message is complete, as kernels of NCCL do by LL (8 bytes) and LL128 (128
+/// bytes), finds flag and data of a line together. The memory has to be aligned to it as well.
+const LINE_BYTES: u32 = 128;
+
+/// The most payload of an IP packet of so many bytes: whole lines, if one fits.
 fn payload_of(mtu_bytes: u16) -> Result<u32> {
     let (least, most) = (OVERHEAD_BYTES + 1, FRAME_BYTES_MAX as u32 - LINK_BYTES);
     if !(least..=most).contains(&mtu_bytes.into()) {
@@ -113,7 +118,8 @@ fn payload_of(mtu_bytes: u16) -> Result<u32> {
             max: most.into(),
         }));
     }
-    Ok(u32::from(mtu_bytes) - OVERHEAD_BYTES)
+    let bytes = u32::from(mtu_bytes) - OVERHEAD_BYTES;
+    Ok(if bytes < LINE_BYTES { bytes } else { bytes - bytes % LINE_BYTES })
 }
 
 /// A number that names an opening of a card: random, or by the seed of a run that must repeat.
@@ -380,5 +386,18 @@ impl<B: Bus> Endpoint<B> {
         if self.requests.get(&request) == Some(&id) {
             self.requests.remove(&request);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_carry_whole_lines() {
+        let bytes = [1280, 1500, 9000].map(|mtu_bytes| payload_of(mtu_bytes).unwrap());
+        assert_eq!(bytes, [1152, 1408, 8832]);
+        assert_eq!(payload_of(OVERHEAD_BYTES as u16 + 1).unwrap(), 1);
+        assert!(payload_of(OVERHEAD_BYTES as u16).is_err());
     }
 }
