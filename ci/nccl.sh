@@ -172,7 +172,7 @@ else
     run "4 ranks" 4 "" "$all" "$sizes"
     run "2 ranks, 1 % loss" 2 loss=0.01 "$all" 4,1048576,16777216
     run "4 ranks, 1 % loss" 4 loss=0.01 "$all" 4,1048576
-    run "2 ranks, LL" 2 "" send-recv 4,4096,16384
+    NCCL_ALLOC_P2P_NET_LL_BUFFERS=1 run "2 ranks, LL" 2 "" send-recv 4,4096,16384
 fi
 # "GPU memory" by descriptor: NCCL's own buffers are dma-bufs then.
 export NCCL_CPU_DMA_BUF=1 NCCL_NET_GDR_LEVEL=SYS NCCL_NET_GDR_READ=1
