@@ -31,7 +31,7 @@ const DOCUMENTS: &[Document] = &[
         name: "model",
         what: "docs/model.md",
         is_blessed: true,
-        arguments: &["test", "--package", "zeronic-model", "--test", "document"],
+        arguments: &["test", "--package", "zeronic-model", "--test", "model", "document::"],
     },
     Document {
         name: "boards",
